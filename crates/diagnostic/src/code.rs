@@ -1,0 +1,72 @@
+//! A code names one kind of problem for good: people search for it, configuration refers to it.
+
+use serde::Serialize;
+use std::fmt;
+
+/// How much a problem matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Worth knowing; nothing needs to change.
+    Info,
+    /// Works here and may not elsewhere, or not as its author meant.
+    Warning,
+    /// Wrong: something was refused or left out.
+    Error,
+}
+
+impl Severity {
+    /// The word users see.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// One kind of problem: a stable kebab-case name, how much it matters, and a sentence for the reference page.
+///
+/// Codes are statics of the crate that finds the problem, so a diagnostic carries a pointer and the reference page is
+/// generated from the same place.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct Code {
+    name: &'static str,
+    severity: Severity,
+    summary: &'static str,
+}
+
+impl Code {
+    /// A code; `summary` is one or two sentences: what it means and why anybody should care.
+    pub const fn new(name: &'static str, severity: Severity, summary: &'static str) -> Self {
+        Self { name, severity, summary }
+    }
+
+    /// The stable name, such as `description-too-long`.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// How much a problem of this kind matters.
+    pub const fn severity(&self) -> Severity {
+        self.severity
+    }
+
+    /// What it means, for the reference page.
+    pub const fn summary(&self) -> &'static str {
+        self.summary
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}

@@ -1,0 +1,188 @@
+//! From bytes to a skill. The common case touches the frontmatter once and nothing else; everything odd goes the long
+//! way through [`crate::repair`].
+
+use crate::code;
+use crate::document::{Document, Parsed};
+use crate::manifest::{Description, Typed, UserOnly, type_tree};
+use crate::paragraph::first_paragraph;
+use crate::repair::{self, Mended};
+use crate::split::{self, Opening};
+use crate::yaml::{self, Kind, MAX_BYTES};
+use metier_diagnostic::{Diagnostic, Span};
+use std::str;
+
+/// Fewer bytes than this without frontmatter are no skill but a leftover.
+const MIN_BYTES: usize = 20;
+
+/// How much of the file the bytes are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// The first bytes; more can be had.
+    Beginning,
+    /// The first bytes; more will not be read.
+    Prefix,
+    /// All of it.
+    Whole,
+}
+
+/// Parses a whole SKILL.md. `folder` is the name of the folder it lies in, which is the skill's name when it has none.
+///
+/// Never fails: what is wrong is in [`Parsed::diagnostics`], and a refused file has no [`Parsed::document`].
+pub fn parse(bytes: &[u8], folder: Option<&str>) -> Parsed {
+    parse_extent(bytes, folder, Extent::Whole).unwrap_or_default()
+}
+
+/// Parses the first bytes of a SKILL.md where the rest of the file will not be read.
+pub fn parse_prefix(bytes: &[u8], folder: Option<&str>) -> Parsed {
+    parse_extent(bytes, folder, Extent::Prefix).unwrap_or_default()
+}
+
+/// Parses the first bytes of a SKILL.md, or answers `None` when they are not enough to judge it.
+pub fn parse_beginning(bytes: &[u8], folder: Option<&str>) -> Option<Parsed> {
+    parse_extent(bytes, folder, Extent::Beginning)
+}
+
+fn parse_extent(bytes: &[u8], folder: Option<&str>, extent: Extent) -> Option<Parsed> {
+    if let Some(parsed) = parse_exactly(bytes, folder, extent) {
+        return Some(parsed);
+    }
+    if extent == Extent::Beginning {
+        return None;
+    }
+    Some(parse_leniently(bytes, folder, extent))
+}
+
+/// The strict way. `None` when the delimiters are not exact, the YAML is not strict, or the body is needed.
+fn parse_exactly(bytes: &[u8], folder: Option<&str>, extent: Extent) -> Option<Parsed> {
+    let Opening::Fence(from) = split::opening(bytes) else { return None };
+    let split = split::close(bytes, from).filter(|split| split.yaml.len() <= MAX_BYTES)?;
+    // A closing line at the very end of a beginning may be the first half of a longer line.
+    if extent == Extent::Beginning && split.body == bytes.len() && bytes.last() != Some(&b'\n') {
+        return None;
+    }
+    let head = str::from_utf8(&bytes[..split.body]).ok()?;
+    let tree = yaml::parse(&head[split.yaml.clone()], split.yaml.start).ok()??;
+    let Kind::Mapping(entries) = tree.kind else { return None };
+    let typed = type_tree(entries, head, folder);
+    let lacks_description = |typed: &Typed| {
+        typed.manifest.as_ref().is_some_and(|manifest| manifest.description == Description::Absent)
+    };
+    if lacks_description(&typed) {
+        if extent == Extent::Beginning {
+            return None;
+        }
+        let body = String::from_utf8_lossy(&bytes[split.body..]);
+        return Some(finish(typed, Some(split.yaml.into()), split.body, &body));
+    }
+    Some(finish(typed, Some(split.yaml.into()), split.body, ""))
+}
+
+/// Settles what depends on the body: a description that is not written.
+fn finish(mut typed: Typed, frontmatter: Option<Span>, body_at: usize, body: &str) -> Parsed {
+    if let Some(manifest) = typed.manifest.as_mut()
+        && manifest.description == Description::Absent
+    {
+        let diagnostic = match first_paragraph(body) {
+            Some(paragraph) => {
+                manifest.description = Description::Derived(paragraph);
+                let message = "there is no description; the first paragraph stands in for it";
+                Diagnostic::new(&code::DESCRIPTION_DERIVED, message)
+            }
+            None => {
+                manifest.user_only.get_or_insert(UserOnly::NoDescription);
+                let message = "there is no description and no paragraph to take one from; only the user can start it";
+                Diagnostic::new(&code::DESCRIPTION_MISSING, message)
+            }
+        };
+        typed.diagnostics.push(diagnostic.help("write `description:` with what it does and when to use it"));
+    }
+    let body = u32::try_from(body_at).unwrap_or(u32::MAX);
+    let document = typed.manifest.map(|manifest| Document { manifest, frontmatter, body });
+    Parsed { document, diagnostics: typed.diagnostics }
+}
+
+/// The long way: decode what is not UTF-8, find delimiters that are not exact, repair, salvage, or refuse.
+fn parse_leniently(bytes: &[u8], folder: Option<&str>, extent: Extent) -> Parsed {
+    if let Some(what) = repair::binary_kind(bytes) {
+        let message = format!("this is {what}, not text");
+        return refused(Diagnostic::new(&code::NOT_TEXT, message).help("save it as plain UTF-8 text"));
+    }
+    let bytes = if extent == Extent::Whole { bytes } else { without_cut_character(bytes) };
+    let text = String::from_utf8_lossy(bytes);
+    let mut diagnostics = Vec::new();
+    if let Some(at) = first_invalid(bytes) {
+        let span = Span::empty(at);
+        let found = Diagnostic::new(&code::INVALID_UTF8, "bytes that are not UTF-8 were replaced").at(span, &text);
+        diagnostics.push(found.help("save the file as UTF-8"));
+    }
+    if let Opening::Engine(at) = split::opening(text.as_bytes()) {
+        let word = text[at..].lines().next().unwrap_or_default().trim();
+        let message = format!("`---{word}` asks for another language to be evaluated; metier never does that");
+        let span = Span::new(at, at + word.len());
+        return refused(Diagnostic::new(&code::FRONTMATTER_ENGINE, message).at(span, &text).help("write `---` alone"));
+    }
+    let mut parsed = match repair::mend(&text) {
+        Mended::Frontmatter(mut found) => {
+            diagnostics.append(&mut found.diagnostics);
+            let typed = type_tree(found.entries, &text, folder);
+            finish(typed, Some(found.yaml), found.body, &text[found.body..])
+        }
+        Mended::Empty { body, at } => {
+            let message = "the frontmatter is empty; the skill is for the user only";
+            diagnostics.push(Diagnostic::new(&code::FRONTMATTER_EMPTY, message).at(at, &text).help(ADD_FRONTMATTER));
+            without_frontmatter(&text, body, folder)
+        }
+        Mended::Missing if text.trim().len() < MIN_BYTES => {
+            let message = format!("there is no frontmatter and nothing else to speak of ({} bytes)", text.len());
+            let found = Diagnostic::new(&code::TOO_SMALL, message).at(Span::empty(0), &text);
+            return refused(found.help("write a frontmatter and instructions"));
+        }
+        Mended::Missing => {
+            let message = "there is no frontmatter; the skill is for the user only";
+            let found = Diagnostic::new(&code::FRONTMATTER_MISSING, message).at(Span::empty(0), &text);
+            diagnostics.push(found.help(ADD_FRONTMATTER));
+            without_frontmatter(&text, 0, folder)
+        }
+        Mended::Refused(reason) => refused(*reason),
+    };
+    diagnostics.append(&mut parsed.diagnostics);
+    parsed.diagnostics = diagnostics;
+    parsed
+}
+
+const ADD_FRONTMATTER: &str = "begin the file with `---`, `name:`, `description:`, `---`";
+
+/// A skill that says nothing of itself: the folder's name, the first paragraph, for the user only.
+fn without_frontmatter(text: &str, body_at: usize, folder: Option<&str>) -> Parsed {
+    let mut typed = type_tree(Vec::new(), text, folder);
+    if let Some(manifest) = typed.manifest.as_mut() {
+        manifest.user_only = Some(UserOnly::NoFrontmatter);
+        if let Some(paragraph) = first_paragraph(&text[body_at..]) {
+            manifest.description = Description::Derived(paragraph);
+        }
+    }
+    let body = u32::try_from(body_at).unwrap_or(u32::MAX);
+    let document = typed.manifest.map(|manifest| Document { manifest, frontmatter: None, body });
+    Parsed { document, diagnostics: typed.diagnostics }
+}
+
+fn refused(reason: Diagnostic) -> Parsed {
+    Parsed { document: None, diagnostics: vec![reason] }
+}
+
+/// The first byte that is not UTF-8, as an offset into the text that replaces it (which is the same up to there).
+fn first_invalid(bytes: &[u8]) -> Option<usize> {
+    str::from_utf8(bytes).err().map(|error| error.valid_up_to())
+}
+
+/// A prefix without the character that its end cut in two.
+fn without_cut_character(bytes: &[u8]) -> &[u8] {
+    match bytes.utf8_chunks().last() {
+        Some(last) if last.invalid().len() < 4 && is_cut(last.invalid()) => &bytes[..bytes.len() - last.invalid().len()],
+        _ => bytes,
+    }
+}
+
+fn is_cut(invalid: &[u8]) -> bool {
+    matches!(str::from_utf8(invalid), Err(error) if error.error_len().is_none())
+}

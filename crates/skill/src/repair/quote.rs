@@ -1,0 +1,199 @@
+//! How one line's value is rewritten so that YAML reads what a person reads.
+
+use crate::code;
+use metier_diagnostic::Code;
+
+/// A line taken apart: `  - key: value`.
+pub(super) struct Shape<'a> {
+    /// Everything before the value.
+    pub(super) prefix: &'a str,
+    /// The key, if there is one.
+    pub(super) key: Option<&'a str>,
+    /// The value without blanks around it.
+    pub(super) value: &'a str,
+}
+
+impl<'a> Shape<'a> {
+    /// Takes a line apart. A line without a key or a dash has everything in its value.
+    pub(super) fn of(line: &'a str) -> Self {
+        let body = line.trim_start_matches([' ', '\t']);
+        let mut rest = body;
+        while let Some(after) = rest.strip_prefix("- ") {
+            rest = after.trim_start_matches(' ');
+        }
+        let key_length = rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/')));
+        let key = key_length.filter(|length| *length > 0).and_then(|length| {
+            let after = rest[length..].strip_prefix(':')?;
+            (after.is_empty() || after.starts_with([' ', '\t'])).then_some(&rest[..length])
+        });
+        if let Some(key) = key {
+            rest = rest[key.len() + 1..].trim_start_matches([' ', '\t']);
+        }
+        let value = rest.trim_end();
+        Self { prefix: &line[..line.len() - rest.len()], key, value }
+    }
+
+    /// Whether the line is running text: neither a key nor a list item.
+    pub(super) fn is_bare(&self) -> bool {
+        self.key.is_none() && self.prefix.trim().is_empty() && !self.value.is_empty()
+    }
+}
+
+/// In single quotes, where nothing but a quote means anything.
+pub(super) fn quoted(value: &str) -> String {
+    format!("'{}'", value.replace('\'', "''"))
+}
+
+/// Why a value needs quotes, and the text a person reads there. `None` when quotes would not help.
+pub(super) fn plain_text_of(value: &str) -> Option<(&'static Code, String)> {
+    let first = value.chars().next()?;
+    if matches!(first, '"' | '\'') {
+        return Some(match inner_of_outer_quotes(value, first) {
+            Some(inner) => (&code::INNER_QUOTES, inner),
+            None => (&code::TEXT_AFTER_QUOTE, value.to_owned()),
+        });
+    }
+    if first == '{' && value.contains(':') {
+        // A mapping that is broken somewhere is no text; leaving its key out is more honest than quoting it.
+        return None;
+    }
+    if matches!(first, '>' | '|') && value[1..].trim_matches(['+', '-', '1', '2', '3', '4', '5', '6', '7', '8', '9']).is_empty() {
+        return None;
+    }
+    if matches!(first, '[' | '{' | '@' | '*' | '&' | '%' | '>' | '|' | '`' | ',' | '?' | ']' | '}') {
+        return Some((&code::UNQUOTED_INDICATOR, value.to_owned()));
+    }
+    (value.contains(": ") || value.contains(":\t") || value.ends_with(':')).then(|| (&code::UNQUOTED_COLON, value.to_owned()))
+}
+
+/// The text between outer quotes that contains the same quotes again. In `"Use "it" now"` the second quote opens, so
+/// the first one is an outer one; in `"it" and "that"` it closes, and the quotes belong to the text.
+fn inner_of_outer_quotes(value: &str, quote: char) -> Option<String> {
+    let inner = value.strip_prefix(quote)?.strip_suffix(quote)?;
+    let second = inner.find(quote)?;
+    let before = inner[..second].chars().next_back();
+    let after = inner[second + quote.len_utf8()..].chars().next();
+    let closes = before.is_some_and(|c| !c.is_whitespace()) && after.is_none_or(|c| c.is_whitespace() || c == ',');
+    // An apostrophe inside a word neither opens nor closes.
+    let is_apostrophe = quote == '\'' && before.is_some_and(char::is_alphanumeric) && after.is_some_and(char::is_alphanumeric);
+    if closes && !is_apostrophe {
+        return None;
+    }
+    Some(if quote == '"' { inner.replace("\\\"", "\"") } else { inner.to_owned() })
+}
+
+/// The line with leading tabs as blanks.
+pub(super) fn without_tabs(line: &str) -> Option<String> {
+    let body = line.trim_start_matches([' ', '\t']);
+    let indent = &line[..line.len() - body.len()];
+    indent.contains('\t').then(|| format!("{}{body}", indent.replace('\t', "  ")))
+}
+
+/// The line with escapes that YAML knows: half a surrogate pair becomes the replacement character, a backslash that
+/// escapes nothing becomes a backslash.
+pub(super) fn with_known_escapes(line: &str) -> Option<String> {
+    let start = line.find('"')?;
+    let mut mended = line[..start].to_owned();
+    let mut rest = &line[start..];
+    while let Some(at) = rest.find('\\') {
+        mended.push_str(&rest[..at]);
+        let escape = &rest[at + 1..];
+        let (replacement, length) = known_escape(escape);
+        mended.push_str(&replacement);
+        rest = &escape[length..];
+    }
+    mended.push_str(rest);
+    (mended != line).then_some(mended)
+}
+
+/// What an escape becomes and how many bytes after the backslash it takes.
+fn known_escape(escape: &str) -> (String, usize) {
+    let Some(c) = escape.chars().next() else { return ("\\\\".to_owned(), 0) };
+    let digits = match c {
+        'x' => 2,
+        'u' => 4,
+        'U' => 8,
+        '\'' => return ("'".to_owned(), 1),
+        '0' | 'a' | 'b' | 't' | '\t' | 'n' | 'v' | 'f' | 'r' | 'e' | ' ' | '"' | '/' | '\\' | 'N' | '_' | 'L' | 'P' => {
+            return (format!("\\{c}"), c.len_utf8());
+        }
+        _ => return ("\\\\".to_owned(), 0),
+    };
+    let number = |text: &str, digits: usize| {
+        let hex = text.get(1..=digits).filter(|hex| hex.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+        u32::from_str_radix(hex, 16).ok()
+    };
+    match number(escape, digits) {
+        None => ("\\\\".to_owned(), 0),
+        Some(unit @ 0xd800..=0xdbff) => {
+            let low = escape[digits + 1..].strip_prefix("\\u").and_then(|rest| number(&format!("u{rest}"), 4));
+            match low.filter(|low| (0xdc00..=0xdfff).contains(low)) {
+                Some(low) => (format!("\\U{:08X}", 0x1_0000 + ((unit - 0xd800) << 10) + (low - 0xdc00)), digits + 1 + 6),
+                None => ("\\uFFFD".to_owned(), digits + 1),
+            }
+        }
+        Some(unit) if char::from_u32(unit).is_none() => ("\\uFFFD".to_owned(), digits + 1),
+        Some(_) => (format!("\\{}", &escape[..=digits]), digits + 1),
+    }
+}
+
+/// `[a, @b, c: d]` with each item that needs quotes in quotes.
+pub(super) fn quoted_items(value: &str) -> Option<String> {
+    let inner = value.strip_prefix('[')?.strip_suffix(']')?;
+    if inner.contains(['[', ']', '{', '}']) {
+        return None;
+    }
+    let mend = |item: &str| {
+        let text = item.trim();
+        let is_quoted = text.len() >= 2 && text.starts_with(['"', '\'']) && text.ends_with(['"', '\'']);
+        if text.is_empty() || is_quoted { text.to_owned() } else { quoted(text) }
+    };
+    let items: Vec<String> = inner.split(',').map(mend).collect();
+    Some(format!("[{}]", items.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_taken_apart() {
+        let shape = |line| {
+            let shape = Shape::of(line);
+            (shape.prefix.to_owned(), shape.key.map(str::to_owned), shape.value.to_owned())
+        };
+        assert_eq!(shape("key: a: b "), ("key: ".into(), Some("key".into()), "a: b".into()));
+        assert_eq!(shape("  - \"x\" in y"), ("  - ".into(), None, "\"x\" in y".into()));
+        assert_eq!(shape("- a: b: c"), ("- a: ".into(), Some("a".into()), "b: c".into()));
+        assert_eq!(shape("key:"), ("key:".into(), Some("key".into()), String::new()));
+        assert!(Shape::of("some text: here").is_bare());
+    }
+
+    #[test]
+    fn the_text_is_what_a_person_reads() {
+        let check = |value: &str, code: &str, text: &str| {
+            let (found, read) = plain_text_of(value).unwrap();
+            assert_eq!((found.name(), &*read), (code, text), "{value:?}");
+        };
+        check("Use when: asked", "unquoted-colon", "Use when: asked");
+        check("@scope/x", "unquoted-indicator", "@scope/x");
+        check("\"Use \"it\" now\"", "inner-quotes", "Use \"it\" now");
+        check("'It's fine'", "inner-quotes", "It's fine");
+        check("\"it\" and \"that\"", "text-after-quote", "\"it\" and \"that\"");
+        check("\"a\" in message", "text-after-quote", "\"a\" in message");
+        assert!(plain_text_of("plain").is_none());
+        assert!(plain_text_of("{\"a\": 1").is_none());
+        assert!(plain_text_of(">-").is_none());
+    }
+
+    #[test]
+    fn escapes_become_ones_yaml_knows() {
+        let check = |line: &str, expect: &str| assert_eq!(with_known_escapes(line).as_deref(), Some(expect), "{line}");
+        check(r#"a: "\d+""#, r#"a: "\\d+""#);
+        check(r#"a: "\U+1F4E7""#, r#"a: "\\U+1F4E7""#);
+        check(r#"a: "\ud83d x""#, r#"a: "\uFFFD x""#);
+        check(r#"a: "it\'s""#, r#"a: "it's""#);
+        check(r#"a: "\ud83c\udfaf""#, r#"a: "\U0001F3AF""#);
+        assert_eq!(with_known_escapes(r#"a: "\n\u00e4\x41""#), None);
+    }
+}
