@@ -1,2 +1,63 @@
-//! Chores.
-fn main() {}
+//! The project's own chores, under the names that people and continuous integration share.
+//!
+//! `cargo xtask test` is everything a change has to pass; `docs` writes the pages that are generated from code;
+//! `bench` measures against peers and limits; `fuzz` runs the fuzz targets. The tests of this crate hold the
+//! architecture: who may depend on whom, which foreign crate lives where, how sources are named.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "a chore talks to the person at the terminal, starts cargo and writes files of the repository itself"
+)]
+
+mod bench;
+mod cargo;
+mod docs;
+mod fuzz;
+mod repository;
+mod summary;
+mod test;
+mod tool;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::repository::Repository;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "The chores of the metier repository")]
+struct Arguments {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Run everything a change has to pass
+    Test(test::Arguments),
+    /// Write the reference pages that are generated from code
+    Docs(docs::Arguments),
+    /// Measure, and print ratios against peers and limits
+    Bench(bench::Arguments),
+    /// Run the fuzz targets
+    Fuzz(fuzz::Arguments),
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let repository = Repository::find();
+    let result = match &arguments.chore {
+        Chore::Test(arguments) => test::run(&repository, arguments),
+        Chore::Docs(arguments) => docs::run(&repository, arguments),
+        Chore::Bench(arguments) => bench::run(&repository, arguments),
+        Chore::Fuzz(arguments) => fuzz::run(&repository, arguments),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

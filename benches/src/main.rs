@@ -1,0 +1,72 @@
+//! Measures metier against what the file system allows and against its peers.
+//!
+//! `discovery` is the bench; `floor`, `skills-ref-rs` and `agent-skills` are contestants that it starts, each in a
+//! process of its own so that starting one costs all of them the same.
+
+mod answer;
+mod contestant;
+mod corpus;
+mod discovery;
+mod floor;
+mod frontmatter;
+mod measurement;
+mod peers;
+mod prose;
+mod random;
+mod report;
+mod target;
+mod tree;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use crate::answer::Answer;
+
+#[derive(Parser)]
+#[command(name = "metier-benches", about = "Measures metier against its limits and its peers")]
+struct Arguments {
+    #[command(subcommand)]
+    bench: Bench,
+}
+
+#[derive(Subcommand)]
+enum Bench {
+    /// Find and load all skills of trees of several sizes
+    Discovery(discovery::Arguments),
+    /// Contestant: open every SKILL.md and read 4 KB, on two threads
+    #[command(name = "floor")]
+    Floor { root: PathBuf },
+    /// Contestant: load every folder with the crate skills-ref-rs
+    #[command(name = "skills-ref-rs")]
+    SkillsRef { root: PathBuf },
+    /// Contestant: load every folder with the crate agent-skills
+    #[command(name = "agent-skills")]
+    AgentSkills { root: PathBuf },
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse().bench) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(bench: Bench) -> Result<()> {
+    match bench {
+        Bench::Discovery(arguments) => discovery::run(&arguments),
+        Bench::Floor { root } => print(floor::run(&root)?),
+        Bench::SkillsRef { root } => print(peers::skills_ref(&root)?),
+        Bench::AgentSkills { root } => print(peers::agent_skills(&root)?),
+    }
+}
+
+fn print(answer: Answer) -> Result<()> {
+    println!("{}", serde_json::to_string(&answer)?);
+    Ok(())
+}

@@ -1,0 +1,70 @@
+//! Measures the release binary with the bench crate, which is a workspace of its own.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::ValueEnum;
+
+use crate::cargo::Cargo;
+use crate::repository::Repository;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// What to measure; everything when left out
+    bench: Option<Bench>,
+    /// How many times each contestant runs on each tree
+    #[arg(long, default_value_t = 15)]
+    rounds: u32,
+    /// Also measure the tree of 50,000 skills
+    #[arg(long)]
+    large: bool,
+    /// Also write the figures to this file, as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Bench {
+    /// Finding and loading all skills below a root
+    Discovery,
+}
+
+impl Bench {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Discovery => "discovery",
+        }
+    }
+}
+
+pub(crate) fn run(repository: &Repository, arguments: &Arguments) -> Result<()> {
+    Cargo::new(repository, ["build", "--release", "--package", "metier"]).show()?;
+    let chosen = arguments.bench.map_or_else(|| Bench::value_variants().to_vec(), |bench| vec![bench]);
+    for bench in chosen {
+        measure(repository, bench, arguments)?;
+    }
+    Ok(())
+}
+
+fn measure(repository: &Repository, bench: Bench, arguments: &Arguments) -> Result<()> {
+    let target = repository.target()?;
+    let binary = format!("metier{}", std::env::consts::EXE_SUFFIX);
+    let mut cargo = Cargo::new(repository, ["run", "--quiet", "--release", "--manifest-path"])
+        .argument(repository.root().join("benches").join("Cargo.toml"))
+        .arguments(&["--", bench.name(), "--metier"])
+        .argument(target.join("release").join(binary))
+        .argument("--trees")
+        .argument(target.join("bench"))
+        .argument("--corpus")
+        .argument(repository.corpus())
+        .argument("--rounds")
+        .argument(arguments.rounds.to_string());
+    if arguments.large {
+        cargo = cargo.argument("--large");
+    }
+    if let Some(file) = &arguments.json {
+        // The person meant the file from where they stand; the bench runs in the top folder.
+        cargo = cargo.argument("--json").argument(std::path::absolute(file)?);
+    }
+    cargo.show()
+}

@@ -1,0 +1,75 @@
+//! Runs the fuzz targets of `fuzz/`, which is a workspace of its own.
+//!
+//! Fuzzing needs a nightly compiler and cargo-fuzz, which is why it is no part of `test`.
+
+use anyhow::{Context, Result, bail};
+
+use crate::cargo::Cargo;
+use crate::repository::Repository;
+use crate::tool::Tool;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The target to run; all of them, one after the other, when left out
+    target: Option<String>,
+    /// How long each target runs
+    #[arg(long, default_value_t = 60)]
+    seconds: u32,
+}
+
+const NIGHTLY: &str = "+nightly";
+
+pub(crate) fn run(repository: &Repository, arguments: &Arguments) -> Result<()> {
+    if !Cargo::new(repository, [NIGHTLY, "--version"]).succeeds() {
+        bail!("fuzzing needs a nightly compiler; install one with `rustup toolchain install nightly`");
+    }
+    let fuzz = Tool::new(repository, "fuzz")?;
+    if !fuzz.is_installed(repository)? {
+        println!("cargo-fuzz is missing; installing it below the target folder");
+        fuzz.install(repository).context(
+            "cargo-fuzz could not be installed; install it yourself with `cargo install --locked cargo-fuzz`",
+        )?;
+    }
+    let listed = fuzz.command(repository, Some(NIGHTLY), &["list"])?.text()?;
+    let seconds = format!("-max_total_time={}", arguments.seconds);
+    for target in choose(&listed, arguments.target.as_deref())? {
+        println!("\n== {target}, {} s ==", arguments.seconds);
+        fuzz.command(repository, Some(NIGHTLY), &["run", target, "--", &seconds])?.show().with_context(
+            || format!("`{target}` found something; its input is in fuzz/artifacts/{target}"),
+        )?;
+    }
+    Ok(())
+}
+
+/// The targets to run, out of what `cargo fuzz list` printed.
+fn choose<'a>(listed: &'a str, wanted: Option<&str>) -> Result<Vec<&'a str>> {
+    let targets: Vec<&str> = listed.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let Some(wanted) = wanted else {
+        if targets.is_empty() {
+            bail!("fuzz/ has no targets");
+        }
+        return Ok(targets);
+    };
+    match targets.iter().find(|target| **target == wanted) {
+        Some(target) => Ok(vec![target]),
+        None => bail!("there is no fuzz target `{wanted}`; there are: {}", targets.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_targets_or_the_one_that_was_named() {
+        assert_eq!(choose("parse\nsplit\n", None).unwrap(), ["parse", "split"]);
+        assert_eq!(choose("parse\nsplit\n", Some("split")).unwrap(), ["split"]);
+    }
+
+    #[test]
+    fn a_target_that_is_not_there_is_named_with_those_that_are() {
+        let error = choose("parse\nsplit\n", Some("splti")).unwrap_err().to_string();
+        assert_eq!(error, "there is no fuzz target `splti`; there are: parse, split");
+        assert!(choose("\n", None).is_err());
+    }
+}

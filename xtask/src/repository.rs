@@ -1,0 +1,45 @@
+//! Where the repository is, and what lies in and beside it.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use cargo_metadata::MetadataCommand;
+
+/// A checkout of metier.
+pub(crate) struct Repository {
+    root: PathBuf,
+}
+
+impl Repository {
+    /// The checkout this program was started from.
+    ///
+    /// The variable that cargo sets at run time comes before the one it set at build time: with a shared target
+    /// folder the program may have been built from another checkout.
+    pub(crate) fn find() -> Self {
+        let manifest = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+        let root = Path::new(&manifest).parent().map_or_else(PathBuf::new, Path::to_path_buf);
+        Self { root }
+    }
+
+    /// The top folder.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Real skill files that some tests and benches read. They are not part of the repository, so whoever reads
+    /// them has to say when they are absent.
+    pub(crate) fn corpus(&self) -> PathBuf {
+        self.root.join("..").join("shared").join("corpus")
+    }
+
+    /// Where cargo builds to.
+    pub(crate) fn target(&self) -> Result<PathBuf> {
+        let metadata = MetadataCommand::new()
+            .manifest_path(self.root.join("Cargo.toml"))
+            .no_deps()
+            .exec()
+            .context("cargo does not say where it builds to")?;
+        Ok(metadata.target_directory.into_std_path_buf())
+    }
+}

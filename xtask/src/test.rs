@@ -1,0 +1,123 @@
+//! Everything a change has to pass, in the order in which a failure is cheapest to find.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+
+use crate::cargo::Cargo;
+use crate::docs;
+use crate::repository::Repository;
+use crate::summary::{Outcome, Summary};
+use crate::tool::Tool;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Install the system packages that the tests need
+    #[arg(long)]
+    install_system: bool,
+}
+
+/// One thing to pass.
+struct Step {
+    name: &'static str,
+    action: fn(&Repository) -> Result<Outcome>,
+}
+
+const STEPS: &[Step] = &[
+    Step { name: "format", action: format },
+    Step { name: "clippy", action: clippy },
+    Step { name: "tests", action: tests },
+    Step { name: "generated pages", action: pages },
+    Step { name: "rustdoc", action: rustdoc },
+    Step { name: "dependencies", action: dependencies },
+];
+
+/// Workspaces of their own, beside the main one. Their builds need more than the tests do, their format does not.
+const SATELLITES: &[&str] = &["benches", "fuzz"];
+
+pub(crate) fn run(repository: &Repository, arguments: &Arguments) -> Result<()> {
+    if arguments.install_system {
+        // metier links no system library and its tests start no foreign program; the first crate that needs one
+        // installs it here.
+        println!("no system packages are needed");
+    }
+    let mut summary = Summary::default();
+    for step in STEPS {
+        if let Some(failed) = summary.failed() {
+            let reason = format!("stopped after {failed}");
+            summary.push(step.name, Outcome::NotRun(reason), Duration::ZERO);
+            continue;
+        }
+        println!("\n== {} ==", step.name);
+        let started = Instant::now();
+        let outcome = (step.action)(repository).unwrap_or_else(|error| {
+            eprintln!("error: {error:#}");
+            Outcome::Failed
+        });
+        if let Outcome::NotRun(reason) = &outcome {
+            println!("not run: {reason}");
+        }
+        summary.push(step.name, outcome, started.elapsed());
+    }
+    println!("\n{summary}{}", corpus(repository));
+    match summary.failed() {
+        Some(step) => bail!("`{step}` failed; what it found is above, under its heading"),
+        None => Ok(()),
+    }
+}
+
+fn format(repository: &Repository) -> Result<Outcome> {
+    Cargo::new(repository, ["fmt", "--all", "--", "--check"]).show()?;
+    for satellite in SATELLITES {
+        let manifest = repository.root().join(satellite).join("Cargo.toml");
+        if manifest.is_file() {
+            Cargo::new(repository, ["fmt", "--manifest-path"])
+                .argument(manifest)
+                .arguments(&["--", "--check"])
+                .show()?;
+        }
+    }
+    Ok(Outcome::Passed)
+}
+
+fn clippy(repository: &Repository) -> Result<Outcome> {
+    Cargo::new(repository, ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]).show()?;
+    Ok(Outcome::Passed)
+}
+
+fn tests(repository: &Repository) -> Result<Outcome> {
+    Cargo::new(repository, ["test", "--workspace"]).show()?;
+    Ok(Outcome::Passed)
+}
+
+fn pages(repository: &Repository) -> Result<Outcome> {
+    docs::check(repository)?;
+    Ok(Outcome::Passed)
+}
+
+/// Links in the documentation of private items are read by the people who work here, so they are checked too.
+fn rustdoc(repository: &Repository) -> Result<Outcome> {
+    Cargo::new(repository, ["doc", "--workspace", "--no-deps", "--document-private-items"])
+        .environment("RUSTDOCFLAGS", "-D warnings")
+        .show()?;
+    Ok(Outcome::Passed)
+}
+
+/// Advisories are left out: they need a database from the network, and a test has to work without one.
+fn dependencies(repository: &Repository) -> Result<Outcome> {
+    let deny = Tool::new(repository, "deny")?;
+    if !deny.is_installed(repository)? {
+        return Ok(Outcome::NotRun("cargo-deny is missing: `cargo install --locked cargo-deny`".to_owned()));
+    }
+    deny.command(repository, None, &["check", "licenses", "bans", "sources"])?.show()?;
+    Ok(Outcome::Passed)
+}
+
+/// Whether the tests over real files can run: a green table without them says less.
+fn corpus(repository: &Repository) -> &'static str {
+    if repository.corpus().is_dir() {
+        "../shared/corpus is there: the tests over real files run"
+    } else {
+        "../shared/corpus is not there: the tests over real files do not run"
+    }
+}

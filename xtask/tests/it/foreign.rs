@@ -1,0 +1,73 @@
+//! Each foreign library lives in one place, so that another one can take its place there. What a test uses ends with
+//! the test, so dev-dependencies are free.
+
+use cargo_metadata::DependencyKind;
+
+use crate::none;
+use crate::workspace::{Dependency, dependencies};
+
+/// A foreign crate, and who may build on it.
+const HOMES: &[(&str, &[&str])] = &[
+    // The YAML parser: everyone else sees a skill, not its events.
+    ("granit-parser", &["metier-skill"]),
+    // The file system: invariant 4, files of a skill only through `metier-files`.
+    ("cap-std", &["metier-files"]),
+    ("rustix", &["metier-files", "metier-testkit"]),
+    ("sha2", &["metier-files"]),
+    // Snippets of source under a message: everyone else sees a `Diagnostic`.
+    ("annotate-snippets", &["metier-diagnostic"]),
+    // Configuration: everyone else gets it passed in.
+    ("toml", &["metier-catalog"]),
+    // The command line: a library has no arguments.
+    ("clap", &["metier", "xtask"]),
+    ("clap_complete", &["metier"]),
+    ("clap_mangen", &["metier"]),
+    // An error without a type is an answer for people, not for callers.
+    ("anyhow", &["metier", "xtask"]),
+    ("cargo_metadata", &["xtask"]),
+];
+
+const TABLE: &str = "xtask/tests/it/foreign.rs";
+
+fn problems(dependencies: &[Dependency]) -> Vec<String> {
+    dependencies
+        .iter()
+        .filter(|dependency| dependency.kind != DependencyKind::Development)
+        .filter_map(|Dependency { from, to, .. }| {
+            let (_, homes) = HOMES.iter().find(|(name, _)| name == to)?;
+            let known = homes.contains(&from.as_str());
+            (!known).then(|| {
+                format!(
+                    "`{from}` depends on `{to}`, which lives in {} ({TABLE}); use what that crate offers",
+                    homes.join(" and ")
+                )
+            })
+        })
+        .collect()
+}
+
+#[test]
+fn foreign_crates_stay_at_home() {
+    none(&problems(&dependencies()));
+}
+
+#[test]
+fn a_foreign_crate_elsewhere_is_a_problem() {
+    for kind in [DependencyKind::Normal, DependencyKind::Build] {
+        let found = problems(&[Dependency::new("metier-catalog", "rustix", kind)]);
+        assert_eq!(
+            found,
+            ["`metier-catalog` depends on `rustix`, which lives in metier-files and metier-testkit \
+              (xtask/tests/it/foreign.rs); use what that crate offers"]
+        );
+    }
+}
+
+#[test]
+fn a_foreign_crate_at_home_without_a_home_or_in_a_test_is_none() {
+    none(&problems(&[
+        Dependency::new("metier", "toml", DependencyKind::Development),
+        Dependency::new("metier-files", "rustix", DependencyKind::Normal),
+        Dependency::new("metier-catalog", "semver", DependencyKind::Normal),
+    ]));
+}
