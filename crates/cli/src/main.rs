@@ -1,2 +1,54 @@
-//! The binary.
-fn main() {}
+//! The program `metier`: arguments in, one command, output.
+//!
+//! What it is not: nothing here knows how a skill is parsed, found or judged. It passes what the user and the
+//! environment say to the libraries and shows what they answer.
+
+mod args;
+mod command;
+mod environment;
+mod exit;
+mod manifest;
+mod output;
+mod requirement;
+mod surroundings;
+
+use args::Cli;
+use clap::Parser;
+use exit::Exit;
+use output::Output;
+use std::io;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Fine };
+            let _ = error.print();
+            return exit.into();
+        }
+    };
+    let mut output = Output::new(&cli.global);
+    let result = command::run(cli, &mut output).and_then(|exit| {
+        output.flush()?;
+        Ok(exit)
+    });
+    match result {
+        Ok(exit) => exit.into(),
+        // Whoever read us has seen enough (`metier list | head`): that is not a failure.
+        Err(error) if is_broken_pipe(&error) => Exit::Fine.into(),
+        Err(error) => {
+            let _ = output.flush();
+            output::complain(&error);
+            Exit::Failed.into()
+        }
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let kind =
+        |cause: &(dyn std::error::Error + 'static)| cause.downcast_ref::<io::Error>().map(io::Error::kind);
+    error.chain().any(|cause| kind(cause) == Some(io::ErrorKind::BrokenPipe))
+        || error.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind)
+            == Some(io::ErrorKind::BrokenPipe)
+}

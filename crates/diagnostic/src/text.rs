@@ -131,7 +131,8 @@ mod tests {
     #[test]
     fn without_a_source_the_place_is_named() {
         let path: Arc<Path> = Arc::from(Path::new("a/SKILL.md"));
-        let diagnostic = Diagnostic::new(&ODD, "odd \u{1b}[31m text").at(Span::new(4, 5), "---\nx").in_file(&path);
+        let diagnostic =
+            Diagnostic::new(&ODD, "odd \u{1b}[31m text").at(Span::new(4, 5), "---\nx").in_file(&path);
         let text = render_text(&diagnostic, None, Paint::Plain);
         assert_eq!(text, "warning[odd]: odd \u{fffd}[31m text\n--> a/SKILL.md:2:1");
     }

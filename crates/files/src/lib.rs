@@ -1,1 +1,61 @@
-//! files
+//! The only way metier touches files.
+//!
+//! A skill's folder is a stranger's: it may hold links to anywhere, FIFOs that make a reader wait for ever, a million
+//! files, a file of a terabyte. Everything here is confined to the folder, bounded in size and number, and never waits.
+//!
+//! - [`sweep`] finds the skills below some roots, as fast as the disk gives them.
+//! - [`SkillDir`] is one skill's folder, opened once; every read from it names a [`RelativePath`] and a limit.
+//! - [`TreeDigest`] says whether two folders hold the same, [`FileDigest`] whether two files do.
+//! - [`read_bounded`], [`write_atomic`] and their neighbours are for single files outside skills, which are the user's own.
+//!
+//! What this crate is not: it knows nothing of what is written in a `SKILL.md`, makes no decision on trust (the caller
+//! says where links may lead), reads no environment, prints nothing and starts no process.
+//!
+//! ```
+//! # use metier_testkit::Workspace;
+//! use metier_files::{Bounds, LinkPolicy, SkillDir, SweepRoot, TreeDigest, sweep};
+//!
+//! # let workspace = Workspace::new().skill("skills/greet", "Greets people.");
+//! # let folder = workspace.join("skills");
+//! let roots = [SweepRoot::new(&folder, LinkPolicy::Inside(Vec::new()))];
+//! let sweep = sweep(&roots, &Bounds::default(), |candidate| candidate.head().starts_with(b"---"));
+//! assert!(sweep.found.iter().all(|skill| skill.value));
+//!
+//! let skill = SkillDir::open(&folder.join(&sweep.found[0].folder))?;
+//! let document = skill.read_document(1 << 20)?;
+//! assert!(document.bytes.starts_with(b"---\nname: greet"));
+//! assert!(TreeDigest::of(&skill)?.to_string().starts_with("sha256:"));
+//! # Ok::<(), metier_files::Error>(())
+//! ```
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this is the crate through which everybody else reads and writes files"
+)]
+
+mod digest;
+mod document;
+mod document_name;
+mod entries;
+mod error;
+mod extent;
+mod ignore;
+mod open;
+mod os_error;
+mod relative;
+mod skill_dir;
+mod sweep;
+mod tree;
+
+pub use digest::{DigestParseError, FileDigest, TreeDigest};
+pub use document::{Kind, Mode, create_new_dir, kind, read_bounded, real_path, write_atomic, write_new};
+pub use document_name::DocumentName;
+pub use error::Error;
+pub use extent::Extent;
+pub use ignore::{Ignore, IgnoreError};
+pub use os_error::OsError;
+pub use relative::{RelativePath, RelativePathError};
+pub use skill_dir::{Document, LeftOut, LeftOutReason, ListBounds, Listed, Listing, Page, SkillDir};
+pub use sweep::{
+    Bounds, Candidate, Found, LinkPolicy, Nested, Place, Problem, Repeat, Sweep, SweepRoot, sweep,
+};

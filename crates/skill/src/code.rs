@@ -47,8 +47,9 @@ codes! {
         UNQUOTED_COLON "unquoted-colon" "A value contains `: ` and needs quotes; to YAML it begins another mapping."
         UNQUOTED_INDICATOR "unquoted-indicator" "A value begins with a character that means something in YAML (`[ { @ * & % > |`, a backtick, a comma) and needs quotes."
         TEXT_AFTER_QUOTE "text-after-quote" "Text follows a closing quote, so YAML cannot tell where the value ends."
+        UNCLOSED_QUOTE "unclosed-quote" "A value begins with a quote that is never closed."
         INNER_QUOTES "inner-quotes" "A quoted value contains the same quotes again."
-        TAB_INDENT "tab-indent" "A line is indented with a tab, which YAML forbids."
+        TAB_INDENT "tab-indent" "A line is indented with a tab or a no-break space, which YAML forbids."
         BAD_ESCAPE "bad-escape" "A quoted value contains an escape that YAML does not know."
         UNINDENTED_TEXT "unindented-text" "A value goes on in the next line without being indented."
         FRONTMATTER_SALVAGED "frontmatter-salvaged" "The frontmatter is broken beyond a narrow repair; name and description were read from it and what could not be read was left out."
@@ -74,7 +75,48 @@ codes! {
         ALIAS_TWICE "alias-twice" "Two spellings of one key are given. The first one counts."
         UNREACHABLE "unreachable" "Neither the model nor a slash command may start this skill; only `metier use` does."
     }
+    // More than anybody would read.
+    Warning {
+        MORE_PROBLEMS "more-problems" "The file has more problems than are worth listing one by one; the rest are only counted."
+    }
     Info {
         UNKNOWN_KEY "unknown-key" "The key is not one metier knows. It is kept as it is and passed on."
     }
 }
+
+/// The codes that mean that a file gives no skill.
+pub static REFUSALS: &[&Code] = &[
+    &NOT_TEXT,
+    &TOO_SMALL,
+    &FRONTMATTER_ENGINE,
+    &FRONTMATTER_BROKEN,
+    &FRONTMATTER_NOT_A_MAPPING,
+    &FRONTMATTER_TOO_LARGE,
+    &FRONTMATTER_TOO_COMPLEX,
+    &CUSTOM_TAG,
+    &TEMPLATE_PLACEHOLDER,
+    &NAME_EMPTY,
+    &NAME_NOT_TEXT,
+    &NAME_CONTROL_CHARACTER,
+    &NAME_PATH_STEP,
+    &NAME_UNUSABLE,
+];
+
+/// The codes that mean that the text was mended in memory before it was read.
+pub static REPAIRS: &[&Code] = &[
+    &DELIMITER_LATE,
+    &DELIMITER_OPEN,
+    &DELIMITER_CLOSE,
+    &UNQUOTED_COLON,
+    &UNQUOTED_INDICATOR,
+    &TEXT_AFTER_QUOTE,
+    &UNCLOSED_QUOTE,
+    &INNER_QUOTES,
+    &TAB_INDENT,
+    &BAD_ESCAPE,
+    &UNINDENTED_TEXT,
+    &FRONTMATTER_SALVAGED,
+    &KEY_DROPPED,
+    &CONTROL_CHARACTERS,
+    &INVALID_UTF8,
+];

@@ -1,4 +1,4 @@
-//! A parsed SKILL.md and the three ways to ask for one.
+//! A parsed SKILL.md.
 
 use crate::manifest::Manifest;
 use metier_diagnostic::{Diagnostic, Span};
@@ -19,6 +19,6 @@ pub struct Document {
     pub manifest: Manifest,
     /// The bytes between the delimiters; `None` without frontmatter.
     pub frontmatter: Option<Span>,
-    /// The byte where the body begins.
+    /// The byte of the text where the body begins; of the file, too, when it is UTF-8.
     pub body: u32,
 }

@@ -1,7 +1,11 @@
 //! The typed manifest: what a frontmatter says, key by key, with the place of each.
 
+mod key;
+mod naming;
+mod placeholder;
 mod reading;
 mod typing;
+mod value;
 
 use crate::name::SkillName;
 use crate::tools::ToolPattern;
@@ -9,7 +13,8 @@ use crate::yaml::Value;
 use metier_diagnostic::Span;
 use std::num::NonZeroU32;
 
-pub(crate) use typing::{Typed, is_known_key, type_tree};
+pub(crate) use key::is_known_key;
+pub(crate) use typing::{Typed, type_tree};
 
 /// A value and where it stands in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,7 +93,7 @@ pub struct More {
     pub requires: Option<Requires>,
     /// `metadata.metier.needs`.
     pub needs: Option<Needs>,
-    /// Every other key, as written.
+    /// Every other key as written, and those whose value has another type than they take.
     pub extra: Vec<(String, Value)>,
 }
 
@@ -177,15 +182,21 @@ pub struct Needs {
 }
 
 impl Manifest {
-    /// The tool list in force: `tools` and `allowed-tools`, their intersection where both are given.
+    /// The tool list in force: `tools` or `allowed-tools`, and what both allow where both are given.
     pub fn tool_list(&self) -> Option<Vec<ToolPattern>> {
-        match (&self.more.tools, &self.more.allowed_tools) {
-            (Some(tools), Some(allowed)) => {
-                Some(tools.value.iter().filter(|pattern| allowed.value.contains(pattern)).cloned().collect())
+        let (tools, allowed) = match (&self.more.tools, &self.more.allowed_tools) {
+            (Some(tools), Some(allowed)) => (&tools.value, &allowed.value),
+            (Some(list), None) | (None, Some(list)) => return Some(list.value.clone()),
+            (None, None) => return None,
+        };
+        let mut both: Vec<ToolPattern> = Vec::new();
+        for pattern in tools.iter().flat_map(|one| allowed.iter().filter_map(move |other| one.common(other)))
+        {
+            if !both.contains(pattern) {
+                both.push(pattern.clone());
             }
-            (Some(list), None) | (None, Some(list)) => Some(list.value.clone()),
-            (None, None) => None,
         }
+        Some(both)
     }
 
     /// The description with `when_to_use` behind it, as the catalogue and the index use it.

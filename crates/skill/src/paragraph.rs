@@ -10,7 +10,7 @@ pub(crate) fn first_paragraph(body: &str) -> Option<String> {
     let mut paragraph = String::new();
     let mut fence: Option<&str> = None;
     let mut in_comment = false;
-    for line in lines(body, 0) {
+    for line in lines(body.trim_start_matches('\u{feff}'), 0) {
         let text = line.text.trim();
         if in_comment {
             in_comment = !text.contains("-->");
@@ -41,6 +41,8 @@ pub(crate) fn first_paragraph(body: &str) -> Option<String> {
             break;
         }
     }
+    // Files without frontmatter often write the key as the beginning of their text.
+    let paragraph = paragraph.strip_prefix("description:").unwrap_or(&paragraph).trim_start();
     let cut: String = paragraph.chars().take(MAX_DERIVED).collect();
     let cut = cut.trim();
     (!cut.is_empty()).then(|| cut.to_owned())
@@ -57,7 +59,7 @@ fn is_other_block(text: &str) -> bool {
         || is_rule
         || is_list
         || text.starts_with(['#', '|', '<'])
-        || ["```", "~~~", "![", "[!["].iter().any(|mark| text.starts_with(mark))
+        || ["```", "~~~", "![", "[![", "\\#"].iter().any(|mark| text.starts_with(mark))
 }
 
 #[cfg(test)]
@@ -73,6 +75,7 @@ mod tests {
         check("# Title\n\nDoes this\nand that.\n\nMore.\n", Some("Does this and that."));
         check("<!-- a\nb -->\n\n---\n\n> quoted text\n", Some("quoted text"));
         check("```sh\ncode\n```\nText after code.\n# Next\n", Some("Text after code."));
+        check("\u{feff}# Title\n\\## Escaped\n\ndescription: Draft letters.\n", Some("Draft letters."));
         check("- item\n1. item\n| a | b |\n![x](y)\nThe text.\r\n", Some("The text."));
     }
 

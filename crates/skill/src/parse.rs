@@ -3,12 +3,13 @@
 
 use crate::code;
 use crate::document::{Document, Parsed};
+use crate::findings::Findings;
 use crate::manifest::{Description, Typed, UserOnly, type_tree};
 use crate::paragraph::first_paragraph;
 use crate::repair::{self, Mended};
-use crate::split::{self, Opening};
+use crate::split;
 use crate::yaml::{self, Kind, MAX_BYTES};
-use metier_diagnostic::{Diagnostic, Span};
+use metier_diagnostic::{Code, Diagnostic, Span};
 use std::str;
 
 /// Fewer bytes than this without frontmatter are no skill but a leftover.
@@ -54,7 +55,7 @@ fn parse_extent(bytes: &[u8], folder: Option<&str>, extent: Extent) -> Option<Pa
 
 /// The strict way. `None` when the delimiters are not exact, the YAML is not strict, or the body is needed.
 fn parse_exactly(bytes: &[u8], folder: Option<&str>, extent: Extent) -> Option<Parsed> {
-    let Opening::Fence(from) = split::opening(bytes) else { return None };
+    let from = split::opening(bytes)?;
     let split = split::close(bytes, from).filter(|split| split.yaml.len() <= MAX_BYTES)?;
     // A closing line at the very end of a beginning may be the first half of a longer line.
     if extent == Extent::Beginning && split.body == bytes.len() && bytes.last() != Some(&b'\n') {
@@ -64,96 +65,96 @@ fn parse_exactly(bytes: &[u8], folder: Option<&str>, extent: Extent) -> Option<P
     let tree = yaml::parse(&head[split.yaml.clone()], split.yaml.start).ok()??;
     let Kind::Mapping(entries) = tree.kind else { return None };
     let typed = type_tree(entries, head, folder);
-    let lacks_description = |typed: &Typed| {
-        typed.manifest.as_ref().is_some_and(|manifest| manifest.description == Description::Absent)
-    };
-    if lacks_description(&typed) {
-        if extent == Extent::Beginning {
-            return None;
-        }
-        let body = String::from_utf8_lossy(&bytes[split.body..]);
-        return Some(finish(typed, Some(split.yaml.into()), split.body, &body));
+    let lacks_description =
+        typed.manifest.as_ref().is_some_and(|manifest| manifest.description == Description::Absent);
+    if !lacks_description {
+        return Some(finish(typed, Some(split.yaml.into()), split.body, head));
     }
-    Some(finish(typed, Some(split.yaml.into()), split.body, ""))
+    match extent {
+        Extent::Beginning => None,
+        // What is not UTF-8 has to be said, since the description may come from there.
+        Extent::Prefix | Extent::Whole => {
+            let text = str::from_utf8(whole_characters(bytes, extent)).ok()?;
+            Some(finish(typed, Some(split.yaml.into()), split.body, text))
+        }
+    }
 }
 
 /// Settles what depends on the body: a description that is not written.
-fn finish(mut typed: Typed, frontmatter: Option<Span>, body_at: usize, body: &str) -> Parsed {
+fn finish(mut typed: Typed, frontmatter: Option<Span>, body_at: usize, text: &str) -> Parsed {
     if let Some(manifest) = typed.manifest.as_mut()
         && manifest.description == Description::Absent
     {
-        let diagnostic = match first_paragraph(body) {
-            Some(paragraph) => {
-                manifest.description = Description::Derived(paragraph);
-                let message = "there is no description; the first paragraph stands in for it";
-                Diagnostic::new(&code::DESCRIPTION_DERIVED, message)
-            }
-            None => {
-                manifest.user_only.get_or_insert(UserOnly::NoDescription);
-                let message = "there is no description and no paragraph to take one from; only the user can start it";
-                Diagnostic::new(&code::DESCRIPTION_MISSING, message)
-            }
+        let (code, message) = if let Some(paragraph) = first_paragraph(&text[body_at..]) {
+            manifest.description = Description::Derived(paragraph);
+            (&code::DESCRIPTION_DERIVED, "there is no description; the first paragraph stands in for it")
+        } else {
+            manifest.user_only.get_or_insert(UserOnly::NoDescription);
+            let message =
+                "there is no description and no paragraph to take one from; only the user can start it";
+            (&code::DESCRIPTION_MISSING, message)
         };
-        typed.diagnostics.push(diagnostic.help("write `description:` with what it does and when to use it"));
+        let help = "write `description:` with what it does and when to use it";
+        typed.findings.add(|| Diagnostic::new(code, message).at(typed.description_at, text).help(help));
     }
     let body = u32::try_from(body_at).unwrap_or(u32::MAX);
     let document = typed.manifest.map(|manifest| Document { manifest, frontmatter, body });
-    Parsed { document, diagnostics: typed.diagnostics }
+    Parsed { document, diagnostics: typed.findings.into_diagnostics(text) }
 }
 
 /// The long way: decode what is not UTF-8, find delimiters that are not exact, repair, salvage, or refuse.
 fn parse_leniently(bytes: &[u8], folder: Option<&str>, extent: Extent) -> Parsed {
     if let Some(what) = repair::binary_kind(bytes) {
         let message = format!("this is {what}, not text");
-        return refused(Diagnostic::new(&code::NOT_TEXT, message).help("save it as plain UTF-8 text"));
+        let reason = Diagnostic::new(&code::NOT_TEXT, message).at(Span::default(), "");
+        return refused(reason.help("save it as plain UTF-8 text"));
     }
-    let bytes = if extent == Extent::Whole { bytes } else { without_cut_character(bytes) };
+    let bytes = whole_characters(bytes, extent);
     let text = String::from_utf8_lossy(bytes);
-    let mut diagnostics = Vec::new();
+    let mut findings = Findings::default();
     if let Some(at) = first_invalid(bytes) {
-        let span = Span::empty(at);
-        let found = Diagnostic::new(&code::INVALID_UTF8, "bytes that are not UTF-8 were replaced").at(span, &text);
-        diagnostics.push(found.help("save the file as UTF-8"));
+        let message = "bytes that are not UTF-8 were replaced";
+        let found = Diagnostic::new(&code::INVALID_UTF8, message).at(Span::empty(at), &text);
+        findings.add(|| found.help("save the file as UTF-8"));
     }
-    if let Opening::Engine(at) = split::opening(text.as_bytes()) {
-        let word = text[at..].lines().next().unwrap_or_default().trim();
-        let message = format!("`---{word}` asks for another language to be evaluated; metier never does that");
-        let span = Span::new(at, at + word.len());
-        return refused(Diagnostic::new(&code::FRONTMATTER_ENGINE, message).at(span, &text).help("write `---` alone"));
-    }
-    let mut parsed = match repair::mend(&text) {
-        Mended::Frontmatter(mut found) => {
-            diagnostics.append(&mut found.diagnostics);
-            let typed = type_tree(found.entries, &text, folder);
-            finish(typed, Some(found.yaml), found.body, &text[found.body..])
+    let without = |findings: &mut Findings, code: &'static Code, message: &str, at: Span| {
+        findings.add(|| Diagnostic::new(code, message).at(at, &text).help(ADD_FRONTMATTER));
+    };
+    match repair::mend(&text) {
+        Mended::Frontmatter(found) => {
+            findings.absorb(found.findings);
+            let mut typed = type_tree(found.entries, &text, folder);
+            findings.absorb(typed.findings);
+            typed.findings = findings;
+            finish(typed, Some(found.yaml), found.body, &text)
         }
         Mended::Empty { body, at } => {
             let message = "the frontmatter is empty; the skill is for the user only";
-            diagnostics.push(Diagnostic::new(&code::FRONTMATTER_EMPTY, message).at(at, &text).help(ADD_FRONTMATTER));
-            without_frontmatter(&text, body, folder)
+            without(&mut findings, &code::FRONTMATTER_EMPTY, message, at);
+            without_frontmatter(&text, body, folder, findings)
         }
         Mended::Missing if text.trim().len() < MIN_BYTES => {
-            let message = format!("there is no frontmatter and nothing else to speak of ({} bytes)", text.len());
+            let message =
+                format!("there is no frontmatter and nothing else to speak of ({} bytes)", text.len());
             let found = Diagnostic::new(&code::TOO_SMALL, message).at(Span::empty(0), &text);
-            return refused(found.help("write a frontmatter and instructions"));
+            refused(found.help("write a frontmatter and instructions"))
         }
         Mended::Missing => {
             let message = "there is no frontmatter; the skill is for the user only";
-            let found = Diagnostic::new(&code::FRONTMATTER_MISSING, message).at(Span::empty(0), &text);
-            diagnostics.push(found.help(ADD_FRONTMATTER));
-            without_frontmatter(&text, 0, folder)
+            without(&mut findings, &code::FRONTMATTER_MISSING, message, Span::empty(0));
+            without_frontmatter(&text, 0, folder, findings)
         }
-        Mended::Refused(reason) => refused(*reason),
-    };
-    diagnostics.append(&mut parsed.diagnostics);
-    parsed.diagnostics = diagnostics;
-    parsed
+        Mended::Refused(reason) => {
+            findings.refuse(*reason);
+            Parsed { document: None, diagnostics: findings.into_diagnostics(&text) }
+        }
+    }
 }
 
 const ADD_FRONTMATTER: &str = "begin the file with `---`, `name:`, `description:`, `---`";
 
 /// A skill that says nothing of itself: the folder's name, the first paragraph, for the user only.
-fn without_frontmatter(text: &str, body_at: usize, folder: Option<&str>) -> Parsed {
+fn without_frontmatter(text: &str, body_at: usize, folder: Option<&str>, mut findings: Findings) -> Parsed {
     let mut typed = type_tree(Vec::new(), text, folder);
     if let Some(manifest) = typed.manifest.as_mut() {
         manifest.user_only = Some(UserOnly::NoFrontmatter);
@@ -161,9 +162,10 @@ fn without_frontmatter(text: &str, body_at: usize, folder: Option<&str>) -> Pars
             manifest.description = Description::Derived(paragraph);
         }
     }
+    findings.absorb(typed.findings);
     let body = u32::try_from(body_at).unwrap_or(u32::MAX);
     let document = typed.manifest.map(|manifest| Document { manifest, frontmatter: None, body });
-    Parsed { document, diagnostics: typed.diagnostics }
+    Parsed { document, diagnostics: findings.into_diagnostics(text) }
 }
 
 fn refused(reason: Diagnostic) -> Parsed {
@@ -175,14 +177,20 @@ fn first_invalid(bytes: &[u8]) -> Option<usize> {
     str::from_utf8(bytes).err().map(|error| error.valid_up_to())
 }
 
-/// A prefix without the character that its end cut in two.
-fn without_cut_character(bytes: &[u8]) -> &[u8] {
-    match bytes.utf8_chunks().last() {
-        Some(last) if last.invalid().len() < 4 && is_cut(last.invalid()) => &bytes[..bytes.len() - last.invalid().len()],
+/// The bytes without a character that the end of a prefix cut in two.
+fn whole_characters(bytes: &[u8], extent: Extent) -> &[u8] {
+    if extent == Extent::Whole {
+        return bytes;
+    }
+    match str::from_utf8(&bytes[last_character(bytes)..]) {
+        Err(error) if error.error_len().is_none() => &bytes[..last_character(bytes)],
         _ => bytes,
     }
 }
 
-fn is_cut(invalid: &[u8]) -> bool {
-    matches!(str::from_utf8(invalid), Err(error) if error.error_len().is_none())
+/// Where the last character begins: at the last byte that does not continue one, which is among the last four.
+fn last_character(bytes: &[u8]) -> usize {
+    let from = bytes.len().saturating_sub(4);
+    let begins = |byte: &u8| byte & 0xc0 != 0x80;
+    bytes[from..].iter().rposition(begins).map_or(from, |at| from + at)
 }

@@ -14,6 +14,25 @@ pub struct ToolPattern {
     pub argument: Option<String>,
 }
 
+impl ToolPattern {
+    /// `*`, which names every tool and so says nothing.
+    pub fn is_wildcard(&self) -> bool {
+        self.tool == "*" && self.argument.is_none()
+    }
+
+    /// What two patterns both allow, as far as that can be said without knowing the tools: the same, or the narrower
+    /// one where the other names the tool alone.
+    pub(crate) fn common<'a>(&'a self, other: &'a Self) -> Option<&'a Self> {
+        let covers = |wide: &Self, narrow: &Self| {
+            wide.is_wildcard() || wide == narrow || (wide.argument.is_none() && wide.tool == narrow.tool)
+        };
+        if covers(other, self) {
+            return Some(self);
+        }
+        covers(self, other).then_some(other)
+    }
+}
+
 impl fmt::Display for ToolPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.argument {

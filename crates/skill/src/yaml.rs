@@ -8,9 +8,9 @@
 mod events;
 mod plain;
 mod schema;
-mod tree;
 #[cfg(test)]
 mod tests;
+mod tree;
 
 pub use events::{YamlError, YamlErrorKind};
 pub use tree::{Entry, Kind, Node, Style, Value};
@@ -35,6 +35,11 @@ pub fn parse(text: &str, base: usize) -> Result<Option<Node<'_>>, YamlError> {
 
 /// Parses one document with the full parser only. An empty document is `None`.
 pub fn parse_fully(text: &str, base: usize) -> Result<Option<Node<'_>>, YamlError> {
+    events::parse(text, base).0
+}
+
+/// Parses with the full parser and says how many nodes were met, for those who have to bound their attempts.
+pub(crate) fn parse_counting(text: &str, base: usize) -> (Result<Option<Node<'_>>, YamlError>, usize) {
     events::parse(text, base)
 }
 

@@ -1,6 +1,7 @@
 //! Reading one value as the type its key takes. What does not fit becomes a diagnostic, never an error.
 
 use crate::code;
+use crate::findings::Findings;
 use crate::manifest::Spanned;
 use crate::tools::{ToolPattern, tokenize};
 use crate::yaml::{Kind, Node, Style};
@@ -11,19 +12,26 @@ use std::borrow::Cow;
 pub(super) struct Reading<'s> {
     /// The file as far as it was read, for lines and columns.
     pub(super) source: &'s str,
-    pub(super) diagnostics: Vec<Diagnostic>,
+    pub(super) findings: Findings,
+    /// Whether the value last read has another type than its key takes.
+    pub(super) is_misfit: bool,
     dropped_controls: bool,
 }
 
 impl<'s> Reading<'s> {
     pub(super) fn new(source: &'s str) -> Self {
-        Self { source, diagnostics: Vec::new(), dropped_controls: false }
+        Self { source, findings: Findings::default(), is_misfit: false, dropped_controls: false }
     }
 
-    pub(super) fn report(&mut self, code: &'static Code, span: Span, message: impl Into<String>) -> &mut Diagnostic {
-        let index = self.diagnostics.len();
-        self.diagnostics.push(Diagnostic::new(code, message).at(span, self.source));
-        &mut self.diagnostics[index]
+    pub(super) fn report(
+        &mut self,
+        code: &'static Code,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        let source = self.source;
+        self.findings.add(|| Diagnostic::new(code, message).at(span, source).help(help));
     }
 
     pub(super) fn wrong_type(&mut self, key: &str, node: &Node<'_>, takes: &str) {
@@ -32,8 +40,10 @@ impl<'s> Reading<'s> {
             Kind::Sequence(_) => "a list",
             Kind::Mapping(_) => "a mapping",
         };
-        self.report(&code::WRONG_TYPE, node.span, format!("`{key}` takes {takes}, and this is {is}")).help =
-            Some(format!("write {takes}; until then the value is kept and not acted on"));
+        let message = format!("`{key}` takes {takes}, and this is {is}");
+        let help = format!("write {takes}; until then the value is kept and not acted on");
+        self.report(&code::WRONG_TYPE, node.span, message, help);
+        self.is_misfit = true;
     }
 
     /// Text of any scalar. Numbers and booleans are the text they were written as. Null is nothing.
@@ -52,13 +62,17 @@ impl<'s> Reading<'s> {
     /// Text without control characters: they could move a terminal's cursor or forge lines.
     pub(super) fn without_controls<'t>(&mut self, text: &'t str, span: Span) -> Cow<'t, str> {
         let harmful = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-        // Most texts are clean, and all harmful characters contain one of these bytes.
-        if !text.bytes().any(|byte| byte < b' ' || byte == 0x7f || byte == 0xc2) || !text.contains(harmful) {
+        // Most texts are clean, and all harmful characters contain one of these bytes. No early end, so that the
+        // compiler can look at many bytes at once.
+        let is_suspicious = |byte: &u8| *byte < b' ' || *byte == 0x7f || *byte == 0xc2;
+        let suspicious = text.as_bytes().iter().fold(false, |found, byte| found | is_suspicious(byte));
+        if !suspicious || !text.contains(harmful) {
             return Cow::Borrowed(text);
         }
         if !self.dropped_controls {
             self.dropped_controls = true;
-            self.report(&code::CONTROL_CHARACTERS, span, "control characters in this value were dropped");
+            let message = "control characters in this value were dropped";
+            self.report(&code::CONTROL_CHARACTERS, span, message, "write the value without them");
         }
         Cow::Owned(text.replace(harmful, ""))
     }
@@ -73,8 +87,9 @@ impl<'s> Reading<'s> {
             Some("true" | "yes" | "on" | "1") => Some(true),
             Some("false" | "no" | "off" | "0") => Some(false),
             _ => {
-                self.report(&code::NOT_A_BOOLEAN, node.span, format!("`{key}` is neither true nor false")).help =
-                    Some("write `true` or `false`".to_owned());
+                let message = format!("`{key}` is neither true nor false");
+                self.report(&code::NOT_A_BOOLEAN, node.span, message, "write `true` or `false`");
+                self.is_misfit = true;
                 None
             }
         }
@@ -82,13 +97,37 @@ impl<'s> Reading<'s> {
 
     /// A list of texts, or one text split at commas.
     pub(super) fn texts(&mut self, key: &str, node: &Node<'_>) -> Vec<String> {
+        self.list(key, node, |text| text.split(',').collect())
+    }
+
+    /// A list of globs, or one text split at commas; the commas of `*.{js,ts}` do not separate.
+    pub(super) fn globs(&mut self, key: &str, node: &Node<'_>) -> Vec<String> {
+        self.list(key, node, |text| {
+            let mut depth = 0_usize;
+            text.split(move |c| {
+                match c {
+                    '{' => depth += 1,
+                    '}' => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+                c == ',' && depth == 0
+            })
+            .collect()
+        })
+    }
+
+    fn list(&mut self, key: &str, node: &Node<'_>, split: impl Fn(&str) -> Vec<&str>) -> Vec<String> {
         match &node.kind {
             _ if node.is_null() => Vec::new(),
             Kind::Scalar { text, .. } => {
                 let text = self.without_controls(text, node.span);
-                text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect()
+                let items = split(&text).into_iter().map(str::trim);
+                items.filter(|item| !item.is_empty()).map(str::to_owned).collect()
             }
-            Kind::Sequence(items) => items.iter().filter_map(|item| self.text(key, item)).map(|text| text.value).collect(),
+            Kind::Sequence(items) => {
+                let texts = items.iter().filter_map(|item| self.text(key, item)).map(|text| text.value);
+                texts.filter(|item| !item.is_empty()).collect()
+            }
             Kind::Mapping(_) => {
                 self.wrong_type(key, node, "a list or a text");
                 Vec::new()
@@ -101,9 +140,9 @@ impl<'s> Reading<'s> {
         if node.is_null() {
             return None;
         }
-        let items: Vec<&Node<'_>> = match &node.kind {
-            Kind::Scalar { .. } => vec![node],
-            Kind::Sequence(items) => items.iter().collect(),
+        let items = match &node.kind {
+            Kind::Scalar { .. } => std::slice::from_ref(node),
+            Kind::Sequence(items) => items,
             Kind::Mapping(_) => {
                 self.wrong_type(key, node, "a text or a list");
                 // A list that cannot be read must not read as "no restriction".
@@ -112,21 +151,27 @@ impl<'s> Reading<'s> {
         };
         let mut patterns = Vec::new();
         for item in items {
-            let Some(text) = self.text(key, item) else { continue };
-            match tokenize(&text.value) {
-                Ok(found) => patterns.extend(found),
+            if item.is_null() {
+                continue;
+            }
+            let Some(text) = item.text() else {
+                self.wrong_type(key, item, "a text or a list of texts");
+                continue;
+            };
+            match tokenize(&self.without_controls(text, item.span)) {
+                Ok(mut found) => patterns.append(&mut found),
                 Err(unbalanced) => {
                     let span = place_inside(item, unbalanced.at);
-                    let message = format!("a parenthesis in `{key}` has no counterpart, so the list allows nothing");
-                    self.report(&code::TOOLS_UNBALANCED, span, message).help = Some("balance the parentheses".to_owned());
+                    let message =
+                        format!("a parenthesis in `{key}` has no counterpart, so the list allows nothing");
+                    self.report(&code::TOOLS_UNBALANCED, span, message, "balance the parentheses");
                     return Some(Spanned { value: Vec::new(), span: node.span });
                 }
             }
         }
-        if patterns.iter().any(|pattern| pattern.tool == "*" && pattern.argument.is_none()) {
+        if patterns.iter().any(ToolPattern::is_wildcard) {
             let message = format!("`*` in `{key}` neither restricts nor permits anything");
-            self.report(&code::TOOLS_WILDCARD, node.span, message).help =
-                Some("name the tools, or leave the key out".to_owned());
+            self.report(&code::TOOLS_WILDCARD, node.span, message, "name the tools, or leave the key out");
         }
         Some(Spanned { value: patterns, span: node.span })
     }
@@ -135,7 +180,9 @@ impl<'s> Reading<'s> {
 /// The place of a byte of a scalar's text in the file, exact where the text stands as written.
 fn place_inside(node: &Node<'_>, at: usize) -> Span {
     match &node.kind {
-        Kind::Scalar { style: Style::Plain, .. } => Span::empty(node.span.start as usize + at),
+        Kind::Scalar { text, style: Style::Plain } if text.len() == node.span.range().len() => {
+            Span::empty(node.span.start as usize + at)
+        }
         _ => node.span,
     }
 }

@@ -50,6 +50,7 @@ pub(super) fn plain_text_of(value: &str) -> Option<(&'static Code, String)> {
     if matches!(first, '"' | '\'') {
         return Some(match inner_of_outer_quotes(value, first) {
             Some(inner) => (&code::INNER_QUOTES, inner),
+            None if !value[1..].contains(first) => (&code::UNCLOSED_QUOTE, value[1..].trim().to_owned()),
             None => (&code::TEXT_AFTER_QUOTE, value.to_owned()),
         });
     }
@@ -57,13 +58,37 @@ pub(super) fn plain_text_of(value: &str) -> Option<(&'static Code, String)> {
         // A mapping that is broken somewhere is no text; leaving its key out is more honest than quoting it.
         return None;
     }
-    if matches!(first, '>' | '|') && value[1..].trim_matches(['+', '-', '1', '2', '3', '4', '5', '6', '7', '8', '9']).is_empty() {
+    if matches!(first, '>' | '|') && without_marker(value).is_empty() {
         return None;
+    }
+    if is_marker_with_text(value) {
+        return Some((&code::UNQUOTED_INDICATOR, without_marker(value).to_owned()));
     }
     if matches!(first, '[' | '{' | '@' | '*' | '&' | '%' | '>' | '|' | '`' | ',' | '?' | ']' | '}') {
         return Some((&code::UNQUOTED_INDICATOR, value.to_owned()));
     }
-    (value.contains(": ") || value.contains(":\t") || value.ends_with(':')).then(|| (&code::UNQUOTED_COLON, value.to_owned()))
+    let has_colon = value.contains(": ") || value.contains(":\t") || value.ends_with(':');
+    has_colon.then(|| (&code::UNQUOTED_COLON, value.to_owned()))
+}
+
+/// `> text` or `|- text`: a block's marker with the text on the same line, where only the text is meant. Before a
+/// number it is a comparison, which is text itself.
+pub(super) fn is_marker_with_text(value: &str) -> bool {
+    let rest = without_marker(value);
+    let marker = &value[..value.len() - rest.len()];
+    marker.starts_with(['>', '|'])
+        && marker.ends_with([' ', '\t'])
+        && !rest.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// A value without the marker of a block: `>`, `|-`, `>2`.
+pub(super) fn without_marker(value: &str) -> &str {
+    let Some(rest) = value.strip_prefix(['>', '|']) else { return value };
+    let behind = rest.trim_start_matches(['+', '-', '1', '2', '3', '4', '5', '6', '7', '8', '9']);
+    if behind.is_empty() {
+        return behind;
+    }
+    if behind.starts_with([' ', '\t']) { behind.trim_start() } else { value }
 }
 
 /// The text between outer quotes that contains the same quotes again. In `"Use "it" now"` the second quote opens, so
@@ -73,20 +98,32 @@ fn inner_of_outer_quotes(value: &str, quote: char) -> Option<String> {
     let second = inner.find(quote)?;
     let before = inner[..second].chars().next_back();
     let after = inner[second + quote.len_utf8()..].chars().next();
-    let closes = before.is_some_and(|c| !c.is_whitespace()) && after.is_none_or(|c| c.is_whitespace() || c == ',');
+    let closes =
+        before.is_some_and(|c| !c.is_whitespace()) && after.is_none_or(|c| c.is_whitespace() || c == ',');
     // An apostrophe inside a word neither opens nor closes.
-    let is_apostrophe = quote == '\'' && before.is_some_and(char::is_alphanumeric) && after.is_some_and(char::is_alphanumeric);
+    let is_apostrophe = quote == '\''
+        && before.is_some_and(char::is_alphanumeric)
+        && after.is_some_and(char::is_alphanumeric);
     if closes && !is_apostrophe {
         return None;
     }
     Some(if quote == '"' { inner.replace("\\\"", "\"") } else { inner.to_owned() })
 }
 
-/// The line with leading tabs as blanks.
-pub(super) fn without_tabs(line: &str) -> Option<String> {
-    let body = line.trim_start_matches([' ', '\t']);
+/// The line with other blanks than spaces in its indent as spaces, for each width a tab may stand for. A no-break
+/// space, which some editors write, also stands behind colons and dashes.
+pub(super) fn indents(line: &str) -> Vec<String> {
+    let body = line.trim_start_matches([' ', '\t', '\u{a0}']);
     let indent = &line[..line.len() - body.len()];
-    indent.contains('\t').then(|| format!("{}{body}", indent.replace('\t', "  ")))
+    if indent.contains('\t') {
+        let widths = ["  ", "    ", "        "].iter();
+        return widths
+            .map(|width| format!("{}{body}", indent.replace('\t', width).replace('\u{a0}', " ")))
+            .collect();
+    }
+    let plain = line.replace('\u{a0}', " ");
+    let is_structural = indent.contains('\u{a0}') || body.starts_with("-\u{a0}") || body.contains(":\u{a0}");
+    if is_structural { vec![plain] } else { Vec::new() }
 }
 
 /// The line with escapes that YAML knows: half a surrogate pair becomes the replacement character, a backslash that
@@ -114,7 +151,8 @@ fn known_escape(escape: &str) -> (String, usize) {
         'u' => 4,
         'U' => 8,
         '\'' => return ("'".to_owned(), 1),
-        '0' | 'a' | 'b' | 't' | '\t' | 'n' | 'v' | 'f' | 'r' | 'e' | ' ' | '"' | '/' | '\\' | 'N' | '_' | 'L' | 'P' => {
+        '0' | 'a' | 'b' | 't' | '\t' | 'n' | 'v' | 'f' | 'r' | 'e' | ' ' | '"' | '/' | '\\' | 'N' | '_'
+        | 'L' | 'P' => {
             return (format!("\\{c}"), c.len_utf8());
         }
         _ => return ("\\\\".to_owned(), 0),
@@ -126,9 +164,13 @@ fn known_escape(escape: &str) -> (String, usize) {
     match number(escape, digits) {
         None => ("\\\\".to_owned(), 0),
         Some(unit @ 0xd800..=0xdbff) => {
-            let low = escape[digits + 1..].strip_prefix("\\u").and_then(|rest| number(&format!("u{rest}"), 4));
+            let low =
+                escape[digits + 1..].strip_prefix("\\u").and_then(|rest| number(&format!("u{rest}"), 4));
             match low.filter(|low| (0xdc00..=0xdfff).contains(low)) {
-                Some(low) => (format!("\\U{:08X}", 0x1_0000 + ((unit - 0xd800) << 10) + (low - 0xdc00)), digits + 1 + 6),
+                Some(low) => (
+                    format!("\\U{:08X}", 0x1_0000 + ((unit - 0xd800) << 10) + (low - 0xdc00)),
+                    digits + 1 + 6,
+                ),
                 None => ("\\uFFFD".to_owned(), digits + 1),
             }
         }
@@ -145,11 +187,35 @@ pub(super) fn quoted_items(value: &str) -> Option<String> {
     }
     let mend = |item: &str| {
         let text = item.trim();
-        let is_quoted = text.len() >= 2 && text.starts_with(['"', '\'']) && text.ends_with(['"', '\'']);
-        if text.is_empty() || is_quoted { text.to_owned() } else { quoted(text) }
+        if text.is_empty() || is_quoted(text) { text.to_owned() } else { quoted(text) }
     };
-    let items: Vec<String> = inner.split(',').map(mend).collect();
+    let items: Vec<String> = items_of(inner).into_iter().map(mend).collect();
     Some(format!("[{}]", items.join(", ")))
+}
+
+/// The items between the brackets of a list; a comma inside quotes does not separate.
+fn items_of(inner: &str) -> Vec<&str> {
+    let mut items = Vec::new();
+    let mut start = 0;
+    let mut quote = None;
+    for (at, c) in inner.char_indices() {
+        match (c, quote) {
+            (',', None) => {
+                items.push(&inner[start..at]);
+                start = at + 1;
+            }
+            ('"' | '\'', None) if inner[start..at].trim().is_empty() => quote = Some(c),
+            (c, Some(open)) if c == open => quote = None,
+            _ => {}
+        }
+    }
+    items.push(&inner[start..]);
+    items
+}
+
+fn is_quoted(text: &str) -> bool {
+    let inner = |quote: char| text.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
+    ['"', '\''].iter().any(|quote| inner(*quote).is_some_and(|inner| !inner.contains(*quote)))
 }
 
 #[cfg(test)]
@@ -188,7 +254,9 @@ mod tests {
 
     #[test]
     fn escapes_become_ones_yaml_knows() {
-        let check = |line: &str, expect: &str| assert_eq!(with_known_escapes(line).as_deref(), Some(expect), "{line}");
+        let check = |line: &str, expect: &str| {
+            assert_eq!(with_known_escapes(line).as_deref(), Some(expect), "{line}");
+        };
         check(r#"a: "\d+""#, r#"a: "\\d+""#);
         check(r#"a: "\U+1F4E7""#, r#"a: "\\U+1F4E7""#);
         check(r#"a: "\ud83d x""#, r#"a: "\uFFFD x""#);

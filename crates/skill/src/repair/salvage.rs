@@ -3,34 +3,29 @@
 //! Only worth it with a name and a description. Keys that still parse on their own are kept, because dropping
 //! `disable-model-invocation` or `allowed-tools` would widen what a skill may do.
 
-use super::{Found, frame, value};
+mod block;
+
+use super::budget::Budget;
+use super::frame::{self, Candidates};
+use super::{Found, dropped_controls};
 use crate::code;
-use crate::line::{Line, lines};
+use crate::findings::Findings;
+use crate::line::lines;
 use crate::manifest::is_known_key;
-use crate::yaml::{self, Entry, Kind, MAX_BYTES, Node, Style, YamlError};
+use crate::yaml::{MAX_BYTES, YamlError};
+use block::{Block, Piece, label};
 use metier_diagnostic::{Diagnostic, Edit, Fix, Span};
-use std::borrow::Cow;
 
-/// How people (and machine translations of their files) write the two essential keys outside YAML.
-const LABELS: [(&str, &str); 4] =
-    [("name", "name"), ("description", "description"), ("名称", "name"), ("描述", "description")];
-
-pub(super) fn salvage(text: &str, start: usize, error: Option<&YamlError>) -> Option<Found> {
+pub(super) fn salvage(text: &str, candidates: &Candidates, error: Option<&YamlError>) -> Option<Found> {
+    let start = candidates.start;
     let header = Header::read(text, start);
-    let mut entries: Vec<Entry<'static>> = Vec::new();
-    let mut diagnostics = Vec::new();
+    let mut budget = Budget::for_salvage();
+    let mut all = Piece::default();
     for block in &header.blocks {
-        match block.read(text) {
-            Some(mut read) => entries.append(&mut read),
-            None => {
-                let message = format!("`{}` could not be read and was left out", block.key);
-                let span = Span::new(block.start, block.start + block.key.len());
-                diagnostics.push(Diagnostic::new(&code::KEY_DROPPED, message).at(span, text).help("mend its value"));
-            }
-        }
+        all.append(block.read(text, &mut budget));
     }
     let readable = |key: &str| {
-        let value = entries.iter().find(|entry| entry.key == key).and_then(|entry| entry.value.text());
+        let value = all.entries.iter().find(|entry| entry.key == key).and_then(|entry| entry.value.text());
         value.is_some_and(|text| !text.trim().is_empty())
     };
     if !readable("name") || !readable("description") {
@@ -46,13 +41,22 @@ pub(super) fn salvage(text: &str, start: usize, error: Option<&YamlError>) -> Op
     if let Some(error) = error {
         salvaged = salvaged.note(format!("a strict parser says: {}", error.message));
     }
-    if !header.is_closed {
-        let edits = vec![Edit::insert(header.body, "---\n")];
+    if header.is_closed {
+        salvaged = salvaged.help("mend the lines that are named here");
+    } else {
+        let line_break = if text[..header.body].ends_with('\n') { "" } else { "\n" };
+        let edits = vec![Edit::insert(header.body, format!("{line_break}---\n"))];
         let label = "close the frontmatter with a line `---`";
         salvaged = salvaged.help(label).fix(Fix { label: label.to_owned(), edits });
     }
-    diagnostics.insert(0, salvaged);
-    Some(Found { entries, yaml: Span::new(start, header.end), body: header.body, diagnostics })
+    let mut findings = Findings::default();
+    let opening = candidates.opening.iter().map(|oddity| oddity.diagnostic(text));
+    for found in opening.chain([salvaged]).chain(dropped_controls(&all.dropped, text)) {
+        findings.add(|| found);
+    }
+    findings.absorb(all.findings);
+    let yaml = Span::new(start, header.end);
+    Some(Found { entries: all.entries, yaml, body: header.body, findings })
 }
 
 /// The lines of a broken frontmatter, by keys.
@@ -64,23 +68,19 @@ struct Header {
     is_closed: bool,
 }
 
-/// A key's lines.
-struct Block {
-    key: String,
-    start: usize,
-    end: usize,
-    /// The value, where the key is not written as YAML.
-    label_value: Option<String>,
-}
-
 impl Header {
     /// Reads lines as long as they can belong to the frontmatter. What a body says must not be taken for a key.
     fn read(text: &str, start: usize) -> Self {
         let mut blocks: Vec<Block> = Vec::new();
         let mut after_blank = false;
+        let (mut has_name, mut has_description) = (false, false);
         let mut end = start;
         for line in lines(text, start).take_while(|line| line.start - start <= MAX_BYTES) {
-            let closing = if matches!(line.text, "---" | "...") { Some(line.next) } else { frame::near_close(&line).map(|(body, _)| body) };
+            let closing = if matches!(line.text, "---" | "...") {
+                Some(line.next)
+            } else {
+                frame::near_close(&line).map(|(body, _)| body)
+            };
             if let Some(body) = closing.filter(|_| !blocks.is_empty()) {
                 return Self { blocks, end: line.start, body, is_closed: true };
             }
@@ -88,75 +88,26 @@ impl Header {
                 after_blank = true;
                 continue;
             }
-            let complete = ["name", "description"].iter().all(|key| blocks.iter().any(|block| block.key == *key));
-            let label = label(&line);
-            let key = line.top_key().map(str::to_owned).or_else(|| label.as_ref().map(|(key, _)| (*key).to_owned()));
+            let label = if line.top_key().is_some() { None } else { label(&line) };
+            let key = line.top_key().or(label.as_ref().map(|(key, _)| *key));
             let starts_body = line.text.starts_with('#') && label.is_none();
             // After name and description a blank line or a heading ends the header, unless a key we know follows.
-            if complete && (starts_body || (after_blank && !key.as_deref().is_some_and(is_known_key))) {
+            let is_complete = has_name && has_description;
+            if is_complete && (starts_body || (after_blank && !key.is_some_and(is_known_key))) {
                 break;
             }
             after_blank = false;
-            match key {
-                Some(key) if line.top_key().is_some() || label.is_some() => {
-                    let label_value = label.filter(|_| line.top_key().is_none()).map(|(_, value)| value);
-                    blocks.push(Block { key, start: line.start, end: line.next, label_value });
-                    end = line.next;
-                }
-                _ => {
-                    if let Some(block) = blocks.last_mut() {
-                        block.end = line.next;
-                        end = line.next;
-                    }
-                }
+            if let Some(key) = key {
+                has_name |= key == "name";
+                has_description |= key == "description";
+                let written = label.map(|(_, value)| value);
+                blocks.push(Block { key: key.to_owned(), start: line.start, end: line.next, written });
+                end = line.next;
+            } else if let Some(block) = blocks.last_mut() {
+                block.end = line.next;
+                end = line.next;
             }
         }
         Self { blocks, end, body: end, is_closed: false }
     }
-}
-
-impl Block {
-    fn read(&self, text: &str) -> Option<Vec<Entry<'static>>> {
-        if let Some(value) = &self.label_value {
-            return Some(vec![self.entry(value.clone(), self.end)]);
-        }
-        if let Ok(Some(tree)) = yaml::parse_fully(&text[self.start..self.end], self.start)
-            && let Kind::Mapping(entries) = tree.into_owned().kind
-        {
-            return Some(entries);
-        }
-        if let Ok(Some(mended)) = value::mend_values(text, self.start..self.end) {
-            return Some(mended.entries);
-        }
-        matches!(&*self.key, "name" | "description").then(|| self.read_raw(text))
-    }
-
-    /// What a person reads: the value on the key's line and the lines below it, up to a blank one.
-    fn read_raw(&self, text: &str) -> Vec<Entry<'static>> {
-        let mut pieces = Vec::new();
-        for line in lines(text, self.start).take_while(|line| line.start < self.end && !line.is_blank()) {
-            let piece = if line.start == self.start { line.text.split_once(':').map_or("", |(_, value)| value) } else { line.text };
-            pieces.push(piece.trim());
-        }
-        let joined = pieces.join(" ");
-        let value = joined.trim().trim_matches(['"', '\'']).trim_start_matches(['>', '|', '-']).trim();
-        vec![self.entry(value.to_owned(), self.end)]
-    }
-
-    fn entry(&self, value: String, end: usize) -> Entry<'static> {
-        let key_span = Span::new(self.start, self.start + self.key.len());
-        let value = Node { span: Span::new(self.start, end), kind: Kind::Scalar { text: Cow::Owned(value), style: Style::DoubleQuoted } };
-        Entry { key: Cow::Owned(self.key.clone()), key_span, value }
-    }
-}
-
-/// An essential key in Markdown dress: `**name:** x`, `## name: x`, `**名称：x**`.
-fn label(line: &Line<'_>) -> Option<(&'static str, String)> {
-    let text = line.text.trim().trim_start_matches(['#', '*', '_', ' ']);
-    LABELS.iter().find_map(|(label, key)| {
-        let rest = text.strip_prefix(label)?;
-        let value = rest.trim_start_matches(['*', ' ']).strip_prefix([':', '：'])?;
-        let value = value.trim_matches(['*', ' ', '"', '“', '”']);
-        Some((*key, value.to_owned()))
-    })
 }

@@ -1,6 +1,6 @@
 //! The full parser: events of a YAML library turned into our tree, within our limits.
 
-use super::{Entry, Kind, MAX_ALIASES, MAX_DEPTH, MAX_NODES, Node, Style};
+use super::{Entry, Kind, MAX_ALIASES, MAX_BYTES, MAX_DEPTH, MAX_NODES, Node, Style};
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, Span as EventSpan, StructureStyle};
 use metier_diagnostic::Span;
 use std::borrow::Cow;
@@ -30,12 +30,15 @@ pub enum YamlErrorKind {
 
 type Events<'a> = Parser<'a, granit_parser::StrInput<'a>>;
 
-pub(super) fn parse(text: &str, base: usize) -> Result<Option<Node<'_>>, YamlError> {
+/// Parses, and says how many nodes it met on the way, which is what a failed attempt has cost.
+pub(super) fn parse(text: &str, base: usize) -> (Result<Option<Node<'_>>, YamlError>, usize) {
     // Directives belong to whole YAML streams; in frontmatter a `%` is a stray character.
     let options = granit_parser::options! { disallow_directives: true };
     let parser = Parser::new_from_str_with_options(text, options);
-    let mut builder = Builder { parser, text, base, nodes: 0, aliases: 0, anchors: HashMap::new() };
-    builder.document()
+    let mut builder =
+        Builder { parser, text, base, nodes: 0, aliases: 0, copied: 0, anchors: HashMap::new() };
+    let result = builder.document();
+    (result, builder.nodes)
 }
 
 struct Builder<'a> {
@@ -44,6 +47,8 @@ struct Builder<'a> {
     base: usize,
     nodes: usize,
     aliases: usize,
+    /// Bytes of text that aliases have repeated.
+    copied: usize,
     anchors: HashMap<usize, Node<'a>>,
 }
 
@@ -75,7 +80,11 @@ impl<'a> Builder<'a> {
                 Event::StreamStart | Event::DocumentEnd => {}
                 Event::DocumentStart(..) if root.is_none() => {}
                 Event::DocumentStart(..) => {
-                    return Err(self.error(YamlErrorKind::Syntax, start(&span), "a second document begins here"));
+                    return Err(self.error(
+                        YamlErrorKind::Syntax,
+                        start(&span),
+                        "a second document begins here",
+                    ));
                 }
                 event => root = Some(self.node(event, span, 0)?),
             }
@@ -89,11 +98,20 @@ impl<'a> Builder<'a> {
             return Err(self.error(YamlErrorKind::Tag, at, "a custom tag is not allowed"));
         }
         let anchor = event.anchor_id();
+        let is_tagged_text = event.tag().is_some_and(|tag| tag.is_yaml_core_schema_tag("str"));
         let node = match event {
+            // `!!str 5` is a text, as if it were in quotes.
+            Event::Scalar(text, ScalarStyle::Plain, ..) if is_tagged_text => {
+                self.scalar(text, ScalarStyle::DoubleQuoted, &span)
+            }
             Event::Scalar(text, style, ..) => self.scalar(text, style, &span),
-            Event::SequenceStart(structure, ..) => self.sequence(structure, &span, self.deeper(depth, &span)?)?,
-            Event::MappingStart(structure, ..) => self.mapping(structure, &span, self.deeper(depth, &span)?)?,
-            Event::Alias(id) => self.alias(id, &span)?,
+            Event::SequenceStart(structure, ..) => {
+                self.sequence(structure, &span, self.deeper(depth, &span)?)?
+            }
+            Event::MappingStart(structure, ..) => {
+                self.mapping(structure, &span, self.deeper(depth, &span)?)?
+            }
+            Event::Alias(id) => self.alias(id, &span, depth)?,
             _ => return Err(self.error(YamlErrorKind::Syntax, start(&span), "a value is missing here")),
         };
         if let Some(id) = anchor {
@@ -142,13 +160,20 @@ impl<'a> Builder<'a> {
         Node { span: self.span(from, to), kind: Kind::Scalar { text, style } }
     }
 
-    fn sequence(&mut self, style: StructureStyle, span: &EventSpan, depth: usize) -> Result<Node<'a>, YamlError> {
+    fn sequence(
+        &mut self,
+        style: StructureStyle,
+        span: &EventSpan,
+        depth: usize,
+    ) -> Result<Node<'a>, YamlError> {
         let mut items: Vec<Node<'a>> = Vec::new();
         loop {
             let (event, event_span) = self.next()?;
             if matches!(event, Event::SequenceEnd) {
                 let span = match (style, items.first(), items.last()) {
-                    (StructureStyle::Block, Some(first), Some(last)) => Span { start: first.span.start, end: last.span.end },
+                    (StructureStyle::Block, Some(first), Some(last)) => {
+                        Span { start: first.span.start, end: last.span.end }
+                    }
                     _ => self.span(start(span), end(&event_span)),
                 };
                 return Ok(Node { span, kind: Kind::Sequence(items) });
@@ -157,7 +182,12 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn mapping(&mut self, style: StructureStyle, span: &EventSpan, depth: usize) -> Result<Node<'a>, YamlError> {
+    fn mapping(
+        &mut self,
+        style: StructureStyle,
+        span: &EventSpan,
+        depth: usize,
+    ) -> Result<Node<'a>, YamlError> {
         let mut entries: Vec<Entry<'a>> = Vec::new();
         loop {
             let (event, event_span) = self.next()?;
@@ -171,7 +201,9 @@ impl<'a> Builder<'a> {
                 return Ok(Node { span, kind: Kind::Mapping(entries) });
             }
             let key_at = start(&event_span);
-            let Node { span: key_span, kind: Kind::Scalar { text: key, .. } } = self.node(event, event_span, depth)? else {
+            let Node { span: key_span, kind: Kind::Scalar { text: key, .. } } =
+                self.node(event, event_span, depth)?
+            else {
                 return Err(self.error(YamlErrorKind::Syntax, key_at, "a key must be text"));
             };
             let (event, event_span) = self.next()?;
@@ -184,26 +216,61 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn alias(&mut self, id: usize, span: &EventSpan) -> Result<Node<'a>, YamlError> {
+    fn alias(&mut self, id: usize, span: &EventSpan, depth: usize) -> Result<Node<'a>, YamlError> {
         self.aliases += 1;
         if self.aliases > MAX_ALIASES {
             let message = format!("the frontmatter uses more than {MAX_ALIASES} aliases");
             return Err(self.error(YamlErrorKind::Limit, start(span), message));
         }
         let Some(mut node) = self.anchors.get(&id).cloned() else {
-            return Err(self.error(YamlErrorKind::Syntax, start(span), "an alias to a value that is not finished"));
+            return Err(self.error(
+                YamlErrorKind::Syntax,
+                start(span),
+                "an alias to a value that is not finished",
+            ));
         };
-        self.count(size(&node) - 1, span)?;
+        let size = Size::of(&node);
+        self.count(size.nodes - 1, span)?;
+        self.copied += size.bytes;
+        if self.copied > MAX_BYTES {
+            let message = format!("the aliases of the frontmatter repeat more than {MAX_BYTES} bytes");
+            return Err(self.error(YamlErrorKind::Limit, start(span), message));
+        }
+        if depth + size.depth > MAX_DEPTH {
+            return Err(self.too_deep(start(span)));
+        }
         node.span = self.span(start(span), end(span));
         Ok(node)
     }
 }
 
-fn size(node: &Node<'_>) -> usize {
-    match &node.kind {
-        Kind::Scalar { .. } => 1,
-        Kind::Sequence(items) => 1 + items.iter().map(size).sum::<usize>(),
-        Kind::Mapping(entries) => 1 + entries.iter().map(|entry| 1 + size(&entry.value)).sum::<usize>(),
+/// What a copy of a node adds to the tree.
+struct Size {
+    nodes: usize,
+    bytes: usize,
+    depth: usize,
+}
+
+impl Size {
+    fn of(node: &Node<'_>) -> Self {
+        let mut size = Self { nodes: 1, bytes: 0, depth: 0 };
+        match &node.kind {
+            Kind::Scalar { text, .. } => size.bytes = text.len(),
+            Kind::Sequence(items) => items.iter().for_each(|item| size.add(&Self::of(item))),
+            Kind::Mapping(entries) => {
+                for entry in entries {
+                    size.add(&Self { nodes: 1, bytes: entry.key.len(), depth: 0 });
+                    size.add(&Self::of(&entry.value));
+                }
+            }
+        }
+        size
+    }
+
+    fn add(&mut self, child: &Self) {
+        self.nodes += child.nodes;
+        self.bytes += child.bytes;
+        self.depth = self.depth.max(child.depth + 1);
     }
 }
 

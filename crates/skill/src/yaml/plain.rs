@@ -265,7 +265,9 @@ impl<'a> Reader<'a> {
 /// The length of a plain key before its colon, when the line is `key:` or `key: …`.
 fn key_length(line: &str) -> Option<usize> {
     let bytes = line.as_bytes();
-    let length = bytes.iter().position(|byte| !matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'-'))?;
+    let length = bytes
+        .iter()
+        .position(|byte| !matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'-'))?;
     let starts_well = bytes.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_');
     let ends_well = bytes.get(length) == Some(&b':') && matches!(bytes.get(length + 1), None | Some(b' '));
     (starts_well && ends_well && length <= 128).then_some(length)
@@ -273,7 +275,8 @@ fn key_length(line: &str) -> Option<usize> {
 
 /// The inside of a one-line quoted scalar without escapes.
 fn quoted(value: &str, quote: u8) -> Option<&str> {
-    let inner = value.get(1..value.len() - 1).filter(|_| value.len() >= 2 && value.ends_with(char::from(quote)))?;
+    let inner =
+        value.get(1..value.len() - 1).filter(|_| value.len() >= 2 && value.ends_with(char::from(quote)))?;
     (!inner.bytes().any(|byte| byte == quote || byte == b'\\')).then_some(inner)
 }
 
@@ -281,7 +284,8 @@ fn quoted(value: &str, quote: u8) -> Option<&str> {
 fn plain(value: &str) -> Option<&str> {
     let bytes = value.as_bytes();
     match bytes[0] {
-        b',' | b'[' | b']' | b'{' | b'}' | b'#' | b'&' | b'*' | b'!' | b'|' | b'>' | b'\'' | b'"' | b'%' | b'@' | b'`' => {
+        b',' | b'[' | b']' | b'{' | b'}' | b'#' | b'&' | b'*' | b'!' | b'|' | b'>' | b'\'' | b'"' | b'%'
+        | b'@' | b'`' => {
             return None;
         }
         b'-' | b'?' | b':' if !bytes.get(1).is_some_and(u8::is_ascii_alphanumeric) => return None,
@@ -297,6 +301,7 @@ fn plain(value: &str) -> Option<&str> {
 
 /// A plain item of a flow list: letters, digits and what cannot mean anything else.
 fn plain_in_flow(value: &str) -> Option<&str> {
-    let ordinary = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/' | b' ' | 0x80..);
+    let ordinary =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/' | b' ' | 0x80..);
     (value.as_bytes()[0].is_ascii_alphanumeric() && value.bytes().all(ordinary)).then_some(value)
 }

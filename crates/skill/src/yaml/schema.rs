@@ -17,7 +17,9 @@ fn boolean(text: &str) -> Option<bool> {
 
 /// `[-+]? (\. [0-9]+ | [0-9]+ (\. [0-9]*)?) ([eE] [-+]? [0-9]+)?`, the hexadecimal and octal forms, and the named ones.
 fn is_number(text: &str) -> bool {
-    if matches!(text.trim_start_matches(['-', '+']), ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN") {
+    if matches!(text.trim_start_matches(['-', '+']), ".inf" | ".Inf" | ".INF")
+        || matches!(text, ".nan" | ".NaN" | ".NAN")
+    {
         return true;
     }
     if let Some(digits) = text.strip_prefix("0x") {
@@ -54,7 +56,9 @@ pub(super) fn serialize<S: Serializer>(text: &str, serializer: S) -> Result<S::O
     match text.parse::<i64>() {
         Ok(value) if value.to_string() == text => serializer.serialize_i64(value),
         _ => match text.parse::<f64>() {
-            Ok(value) if is_number(text) && value.is_finite() && value.to_string() == text => serializer.serialize_f64(value),
+            Ok(value) if is_number(text) && value.is_finite() && value.to_string() == text => {
+                serializer.serialize_f64(value)
+            }
             _ => serializer.serialize_str(text),
         },
     }
@@ -66,7 +70,8 @@ mod tests {
 
     #[test]
     fn the_core_schema_tells_text_from_numbers() {
-        for number in ["1", "-1", "+1.5", "1e3", ".5", "1.", "0x1F", "0o17", ".inf", "-.inf", ".nan", "1.10"] {
+        for number in ["1", "-1", "+1.5", "1e3", ".5", "1.", "0x1F", "0o17", ".inf", "-.inf", ".nan", "1.10"]
+        {
             assert!(!is_text(number), "{number}");
         }
         for text in ["1.2.3", "v1", "-", "+", ".", "1e", "0x", "0o8", "yes", "on", "1 2", "e5", "~x"] {

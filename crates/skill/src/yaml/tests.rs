@@ -25,7 +25,10 @@ fn agree(text: &str) -> bool {
 #[test]
 fn scalars_keep_their_text_and_json_keeps_it_too() {
     check("version: 1.10\n", r#"{"version":"1.10"}"#);
-    check("a: 1\nb: 1.5\nc: true\nd: yes\ne: ~\nf:\n", r#"{"a":1,"b":1.5,"c":true,"d":"yes","e":null,"f":null}"#);
+    check(
+        "a: 1\nb: 1.5\nc: true\nd: yes\ne: ~\nf:\n",
+        r#"{"a":1,"b":1.5,"c":true,"d":"yes","e":null,"f":null}"#,
+    );
     check("a: 0x1F\nb: '1'\nc: 007\n", r#"{"a":"0x1F","b":"1","c":"007"}"#);
 }
 
@@ -50,9 +53,31 @@ fn plain_frontmatter_takes_the_fast_path() {
 #[test]
 fn what_is_not_plain_is_declined() {
     for text in [
-        "a: b: c\n", "a: &x b\n", "a: *x\n", "a: !x b\n", "a: b # c\n", "a: \"b\\n\"\n", "a: 'it''s'\n", "a: b\n  c\n",
-        "\ta: b\n", "a: b\r\n", "- a\n", "a\n", "a: {b: c}\n", "a:\n   b: c\n  d: e\n", "a: |+\n  x\n", "a: |2\n  x\n",
-        "a: >\n  x\n    y\n", "? a\n: b\n", "\"a\": b\n", "a: @b\n", "a: [x, {y: z}]\n", "a:\n  - b: c\n", "a: |\n  x", "", "\n",
+        "a: b: c\n",
+        "a: &x b\n",
+        "a: *x\n",
+        "a: !x b\n",
+        "a: b # c\n",
+        "a: \"b\\n\"\n",
+        "a: 'it''s'\n",
+        "a: b\n  c\n",
+        "\ta: b\n",
+        "a: b\r\n",
+        "- a\n",
+        "a\n",
+        "a: {b: c}\n",
+        "a:\n   b: c\n  d: e\n",
+        "a: |+\n  x\n",
+        "a: |2\n  x\n",
+        "a: >\n  x\n    y\n",
+        "? a\n: b\n",
+        "\"a\": b\n",
+        "a: @b\n",
+        "a: [x, {y: z}]\n",
+        "a:\n  - b: c\n",
+        "a: |\n  x",
+        "",
+        "\n",
     ] {
         assert!(parse_plainly(text, 0).is_none(), "accepted: {text:?}");
     }
@@ -62,10 +87,14 @@ fn what_is_not_plain_is_declined() {
 fn limits_are_refusals() {
     let deep = format!("a: {}{}", "[".repeat(40), "]".repeat(40));
     let very_deep = format!("a: {}", "[".repeat(10_000));
-    let deep_blocks: String = (0..300).map(|n| format!("{}a:\n", " ".repeat(n))).collect();
+    let deep_blocks: Vec<String> = (0..300).map(|n| format!("{}a:\n", " ".repeat(n))).collect();
+    let deep_blocks = deep_blocks.concat();
     let wide = format!("a: [{}]", "x, ".repeat(2_100));
     let aliases = format!("a: &x b\nc: [{}]", "*x, ".repeat(17));
-    let bomb = format!("a: &a [{}]\nb: &b [*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c]\n", "x,".repeat(100));
+    let bomb = format!(
+        "a: &a [{}]\nb: &b [*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c]\n",
+        "x,".repeat(100)
+    );
     for text in [deep, very_deep, deep_blocks, wide, aliases, bomb] {
         let error = parse(&text, 0).unwrap_err();
         assert_eq!(error.kind, YamlErrorKind::Limit, "{}: {error:?}", &text[..40]);
@@ -75,8 +104,11 @@ fn limits_are_refusals() {
 #[test]
 fn custom_tags_are_named_as_such_and_core_tags_are_fine() {
     assert_eq!(parse("a: !!python/object:os.system x\n", 0).unwrap_err().kind, YamlErrorKind::Tag);
-    assert_eq!(parse("a: !x y\n", 0).unwrap_err(), YamlError { kind: YamlErrorKind::Tag, at: 3, message: "a custom tag is not allowed".into() });
-    check("a: !!str 5\n", r#"{"a":5}"#);
+    assert_eq!(
+        parse("a: !x y\n", 0).unwrap_err(),
+        YamlError { kind: YamlErrorKind::Tag, at: 3, message: "a custom tag is not allowed".into() }
+    );
+    check("a: !!str 5\nb: !!int 5\n", r#"{"a":"5","b":5}"#);
 }
 
 #[test]
@@ -84,17 +116,77 @@ fn spans_are_of_the_file() {
     let text = "name: pdf\nmeta:\n  x: 'y'\nlist: [a]\nnone:\n";
     for parse in [|text| parse_fully(text, 100).unwrap().unwrap(), |text| parse_plainly(text, 100).unwrap()] {
         let tree = parse(text);
-        let spans: Vec<_> = tree.entries().unwrap().iter().map(|entry| (entry.key_span.range(), entry.value.span.range())).collect();
-        assert_eq!(spans, [(100..104, 106..109), (110..114, 118..124), (125..129, 131..134), (135..139, 139..139)]);
+        let spans: Vec<_> = tree
+            .entries()
+            .unwrap()
+            .iter()
+            .map(|entry| (entry.key_span.range(), entry.value.span.range()))
+            .collect();
+        assert_eq!(
+            spans,
+            [(100..104, 106..109), (110..114, 118..124), (125..129, 131..134), (135..139, 139..139)]
+        );
     }
 }
 
 /// Pieces of frontmatter that meet each other in ways nobody wrote down.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
-        "name", "description", "a", ":", ": ", "\n", "\n\n", "  ", " ", "- ", "-", "'", "\"", ">", "|", ">-\n", "|\n", "|-\n", "[", "]", ",", "{", "}",
-        "#", " #", "&x ", "*x", "!", "%", "@", "`", "?", "x y", "1.10", "true", "null", "~", "é", "\u{85}", "\u{2028}", "\t", "\r\n", "\\", "---", "...",
-        "key: value\n", "key:\n", "  nested: x\n", "    deep: y\n", "- item\n", "  - item\n", ">\n  text\n  more\n", "\u{feff}", "\u{0}", "🎯",
+        "name",
+        "description",
+        "a",
+        ":",
+        ": ",
+        "\n",
+        "\n\n",
+        "  ",
+        " ",
+        "- ",
+        "-",
+        "'",
+        "\"",
+        ">",
+        "|",
+        ">-\n",
+        "|\n",
+        "|-\n",
+        "[",
+        "]",
+        ",",
+        "{",
+        "}",
+        "#",
+        " #",
+        "&x ",
+        "*x",
+        "!",
+        "%",
+        "@",
+        "`",
+        "?",
+        "x y",
+        "1.10",
+        "true",
+        "null",
+        "~",
+        "é",
+        "\u{85}",
+        "\u{2028}",
+        "\t",
+        "\r\n",
+        "\\",
+        "---",
+        "...",
+        "key: value\n",
+        "key:\n",
+        "  nested: x\n",
+        "    deep: y\n",
+        "- item\n",
+        "  - item\n",
+        ">\n  text\n  more\n",
+        "\u{feff}",
+        "\u{0}",
+        "🎯",
     ]);
     prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
 }

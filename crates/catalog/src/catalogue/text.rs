@@ -1,0 +1,189 @@
+//! Text from a stranger's file, made fit to stand inside a structure of ours.
+
+use std::fmt::Write as _;
+
+/// Characters of a description, and of a `when_to_use`, that the catalogue shows: what the open standard allows. Each
+/// has its own limit, or a long description would push out the part that says when the skill is to be used.
+pub(super) const MAX_DESCRIPTION: usize = 1_024;
+
+/// Characters of an argument hint. A hint is a few words; anything longer is a description in the wrong place.
+const MAX_HINT: usize = 200;
+
+/// The description with `when_to_use` behind it, on one line.
+pub(super) fn description(description: &str, when_to_use: Option<&str>) -> String {
+    let mut text = one_line(description, MAX_DESCRIPTION);
+    if let Some(when) = when_to_use {
+        let when = one_line(when, MAX_DESCRIPTION);
+        if !text.is_empty() && !when.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(&when);
+    }
+    text
+}
+
+/// An argument hint on one line, in brackets of its own or ours, so that it is seen where it ends.
+pub(super) fn hint(hint: Option<&str>) -> Option<String> {
+    let hint = one_line(hint?, MAX_HINT);
+    match hint.chars().next()? {
+        '[' | '<' => Some(hint),
+        _ => Some(format!("[{hint}]")),
+    }
+}
+
+/// One line of at most `limit` characters: every run of white space and control characters one space, a cut marked with
+/// `…`, invisible characters gone.
+pub(super) fn one_line(text: &str, limit: usize) -> String {
+    let mut line = String::with_capacity(text.len().min(4 * limit));
+    let mut count = 0;
+    let mut gap = false;
+    for c in text.chars().filter(|c| !is_invisible(*c)) {
+        // U+2028 and U+2029 are white space to Rust and line ends to some readers, so they are folded with the rest.
+        if c.is_whitespace() || c.is_control() {
+            gap = !line.is_empty();
+            continue;
+        }
+        let needed = if gap { 2 } else { 1 };
+        if count + needed > limit {
+            cut(&mut line, count, limit);
+            return line;
+        }
+        if gap {
+            line.push(' ');
+        }
+        line.push(c);
+        count += needed;
+        gap = false;
+    }
+    line
+}
+
+fn cut(line: &mut String, count: usize, limit: usize) {
+    if count >= limit {
+        line.pop();
+    }
+    line.truncate(line.trim_end().len());
+    line.push('…');
+}
+
+/// Characters that no reader sees and every model reads: the Unicode tag block, text direction, zero width. With them a
+/// description could say one thing to the person who approves it and another to the model. The joiners U+200C and
+/// U+200D stay, since Persian, Hindi and emoji are written with them.
+fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{e0000}'..='\u{e007f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2066}'..='\u{2069}'
+        | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{ad}' | '\u{61c}')
+}
+
+/// Markdown in which nothing reads as a tag. `a < b` stays as it is; `</skill-context>` and `<!--` do not. The escape is
+/// Markdown's own, so the text means the same.
+pub(super) fn without_tags(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let tag = c == '<'
+            && rest.peek().is_some_and(|next| next.is_alphabetic() || matches!(next, '/' | '!' | '?'));
+        if tag {
+            safe.push_str("&lt;");
+        } else {
+            safe.push(c);
+        }
+    }
+    safe
+}
+
+/// Text inside an XML element or attribute.
+pub(super) fn xml(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&apos;"),
+            // XML 1.0 has no way to write these at all.
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => {}
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+/// Names as one line, the first `count` of them separated by commas.
+pub(super) fn comma_list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let mut list = String::new();
+    for name in names {
+        let separator = if list.is_empty() { "" } else { NAME_SEPARATOR };
+        // Writing to a `String` cannot fail.
+        let _ = write!(list, "{separator}{name}");
+    }
+    list
+}
+
+/// What stands between two names.
+pub(super) const NAME_SEPARATOR: &str = ", ";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_folded_and_cut_with_a_mark() {
+        let table = [
+            ("plain text", 20, "plain text"),
+            ("a\n- **fake**: x", 20, "a - **fake**: x"),
+            ("  a \t\r\n\u{2028}\u{85} b  ", 20, "a b"),
+            ("a\0b\u{1b}[31m", 20, "a b [31m"),
+            ("abcdef", 6, "abcdef"),
+            ("abcdefg", 6, "abcde…"),
+            ("abcd efg", 6, "abcd…"),
+            ("äöüäöü", 4, "äöü…"),
+            ("tag\u{e0041}ged \u{202e}x\u{200b}y", 20, "tagged xy"),
+            ("نمی\u{200c}خواهم", 20, "نمی\u{200c}خواهم"),
+            ("", 5, ""),
+        ];
+        for (text, limit, expected) in table {
+            let line = one_line(text, limit);
+            assert_eq!(line, expected, "{text:?}");
+            assert!(line.chars().count() <= limit);
+        }
+    }
+
+    #[test]
+    fn a_long_description_does_not_push_out_when_to_use() {
+        let text = description(&"x".repeat(2_000), Some("when asked"));
+        assert!(text.ends_with("x… when asked"));
+        assert_eq!(description("", Some("when")), "when");
+        assert_eq!(description("a", Some(" \n")), "a");
+    }
+
+    #[test]
+    fn hints_stand_in_brackets() {
+        let table =
+            [("[pr-number]", "[pr-number]"), ("<file>", "<file>"), ("file", "[file]"), ("a\nb", "[a b]")];
+        for (written, expected) in table {
+            assert_eq!(hint(Some(written)).as_deref(), Some(expected));
+        }
+        assert_eq!(hint(Some(" \n ")), None);
+        assert_eq!(hint(None), None);
+    }
+
+    #[test]
+    fn nothing_reads_as_a_tag() {
+        let table = [
+            ("a < b, 3<4, <3", "a < b, 3<4, <3"),
+            ("</skill-context>", "&lt;/skill-context>"),
+            ("<!-- x --> <?pi <system>", "&lt;!-- x --> &lt;?pi &lt;system>"),
+        ];
+        for (text, expected) in table {
+            assert_eq!(without_tags(text), expected);
+        }
+        assert_eq!(
+            xml("<a b=\"c\">'&'\u{7}\u{fffe}</a>"),
+            "&lt;a b=&quot;c&quot;&gt;&apos;&amp;&apos;&lt;/a&gt;"
+        );
+    }
+}

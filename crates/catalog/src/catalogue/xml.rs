@@ -1,0 +1,57 @@
+//! `<available_skills>`, with where each skill is, everything escaped.
+
+use super::budget::{Full, Rendering, Rest};
+use super::text::{comma_list, description, hint, one_line, xml};
+use super::{CatalogueOptions, Offer};
+
+/// Characters of a path. The system's own limit is 4,096 bytes, so nothing real is ever cut.
+const MAX_LOCATION: usize = 4_096;
+
+pub(super) struct Xml<'a> {
+    search: &'a str,
+}
+
+impl<'a> Xml<'a> {
+    pub(super) fn new(options: &CatalogueOptions<'a>) -> Self {
+        Self { search: options.search }
+    }
+}
+
+impl Rendering for Xml<'_> {
+    fn head(&self) -> String {
+        "<available_skills>\n".to_owned()
+    }
+
+    fn full(&self, _: usize, offer: &Offer<'_>, room: usize) -> Full {
+        let mut text = String::from("<skill>\n");
+        let mut element = |name: &str, content: &str| {
+            if !content.is_empty() {
+                text.push_str(&format!("<{name}>{}</{name}>\n", xml(content)));
+            }
+        };
+        element("name", offer.name);
+        element("argument_hint", &hint(offer.argument_hint).unwrap_or_default());
+        element("description", &description(offer.description, offer.when_to_use));
+        element("location", &one_line(&offer.location.to_string_lossy(), MAX_LOCATION));
+        text.push_str("</skill>\n");
+        if text.len() <= room { Full::Text(text) } else { Full::TooLong }
+    }
+
+    fn name_only(&self, offer: &Offer<'_>) -> String {
+        format!("<skill>\n<name>{}</name>\n</skill>\n", xml(offer.name))
+    }
+
+    fn rest(&self, rest: &Rest<'_>) -> String {
+        let mut text = format!("<more_skills total=\"{}\" unnamed=\"{}\">\n", rest.total, rest.unnamed);
+        if !rest.named.is_empty() {
+            text.push_str(&format!("<names>{}</names>\n", xml(&comma_list(rest.named.iter().copied()))));
+        }
+        let search = xml(self.search);
+        text.push_str(&format!("Use the {search} tool to find a skill by what it does.\n</more_skills>\n"));
+        text
+    }
+
+    fn foot(&self) -> &'static str {
+        "</available_skills>\n"
+    }
+}

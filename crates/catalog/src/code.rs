@@ -1,0 +1,72 @@
+//! Every code this crate can report, with the sentence for the reference page.
+
+use metier_diagnostic::{Code, Severity};
+
+macro_rules! codes {
+    ($($severity:ident { $($ident:ident $name:literal $summary:literal)+ })+) => {
+        $($(
+            #[doc = $summary]
+            pub static $ident: Code = Code::new($name, Severity::$severity, $summary);
+        )+)+
+        /// All codes of this crate, in the order of the reference page.
+        pub static ALL: &[&Code] = &[$($(&$ident),+),+];
+    };
+}
+
+codes! {
+    // Finding: what the walk over the roots met.
+    Error {
+        FOLDER_UNREADABLE "folder-unreadable" "A folder or file below a root could not be read. What is in it is missing from the list; everything else is there."
+        FILE_NOT_REGULAR "file-not-regular" "`SKILL.md` is a folder, a FIFO, a socket or a device. It is never opened for reading, so it cannot make anybody wait."
+        BOUND_DEPTH "bound-depth" "Folders below a root nest deeper than the bound; what lies deeper was not looked at. Raise `depth` on the root or in `[discovery]`."
+        BOUND_ENTRIES "bound-entries" "There are more folders and files below the roots than the bound; the rest was not looked at. Raise `entries` in `[discovery]`."
+    }
+    Warning {
+        LINK_OUTSIDE "link-outside" "A link leads out of every root, and its own root is not trusted. It was not followed: a project could otherwise present any folder of yours as a skill."
+        LINK_BROKEN "link-broken" "A link leads nowhere, or in a circle."
+        FILE_NAME_LOWER_CASE "file-name-lower-case" "The file is called `skill.md`. It loads here; most clients look for `SKILL.md` only."
+        IGNORE_INVALID "ignore-invalid" "A pattern in a root's `ignore` is not a glob; it matches nothing."
+    }
+    // Names: who has the short name.
+    Warning {
+        NAME_SHADOWED "name-shadowed" "Another skill of the same name stands in a higher root, or before this one in the same root. This one is still reached as `origin:name`."
+        NAME_CASE_CLASH "name-case-clash" "Two names differ only in case or Unicode form. On some systems they are one folder, and people and models mix them up."
+        SLUG_CLASH "slug-clash" "Two different written names give the same call name; the later by path got a number behind it."
+    }
+    // Places and configuration.
+    Error {
+        CONFIG_SYNTAX "config-syntax" "The configuration file is not TOML at this place. The rest of the file is used as far as it could be read."
+        CONFIG_INVALID "config-invalid" "A setting has a value it cannot take. The default counts for it; every other setting of the file holds."
+        CONFIG_UNREADABLE "config-unreadable" "The configuration file is there and cannot be read, so none of its settings hold."
+        TRUST_STORE_CORRUPT "trust-store-corrupt" "metier's record of trusted projects cannot be read. No project is trusted until it is mended or removed; it is never overwritten."
+    }
+    Warning {
+        CONFIG_UNKNOWN_KEY "config-unknown-key" "metier knows no such setting; it has no effect."
+        CONFIG_UNTRUSTED "config-untrusted" "The project is not trusted, so its `metier.toml` can hide skills and do nothing else."
+        NO_PROJECT "no-project" "The current folder is the home directory, an ancestor of it, `/` or the temporary folder: too wide to be a project. Nothing of it is used."
+        DISABLED_FILE_CORRUPT "disabled-file-corrupt" "`.disabled.json` is not a JSON list of names, so it disables nothing. It is left as it is."
+        CREW_FILE_INVALID "crew-file-invalid" "A crew file could not be read, so the skill folders it names are not looked at."
+        CREW_FOLDER_OUTSIDE "crew-folder-outside" "A crew file names a folder outside the project, which is only looked at when the project is trusted."
+        SOURCE_FILE_CORRUPT "source-file-corrupt" "`.source.json` is not a JSON object; where the skill came from is unknown."
+        TRUST_CHANGED "trust-changed" "What this skill can do has changed since the project was trusted. Until it is trusted again the changed parts do not run."
+    }
+    Info {
+        ROOT_MISSING "root-missing" "A root that the command line or the configuration names is not there, or is not a folder. That is no error: it holds no skills."
+        CREW_FOLDER_MISSING "crew-folder-missing" "A crew file names a skill folder that does not exist."
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_unique_and_kebab_case() {
+        let mut names: Vec<_> = ALL.iter().map(|code| code.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), ALL.len());
+        assert!(names.iter().all(|name| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')));
+        assert!(ALL.iter().all(|code| code.summary().ends_with('.')));
+    }
+}

@@ -1,0 +1,115 @@
+//! `config.toml` and `metier.toml`: what a user, or a project, says about roots, visibility and the catalogue.
+//!
+//! The types here are the settings' reference page: [`Config::schema`] is printed from them. Reading is in
+//! [`read`](self::read) and forgives: one bad value costs that value.
+
+mod read;
+
+use crate::catalogue::Disclosure;
+use crate::root::AllowedTools;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::num::{NonZeroU16, NonZeroU32};
+
+/// The settings of metier. The user's file is `config.toml` in metier's folder, a project's is `metier.toml`; both have
+/// the same settings. What a project says beyond hiding skills holds only once the project is trusted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(title = "metier configuration")]
+pub struct Config {
+    /// More folders in which to look for skills.
+    pub roots: Vec<RootConfig>,
+    /// Settings of single skills, by name or by `origin:name`.
+    pub skills: BTreeMap<String, SkillConfig>,
+    /// What the model sees first.
+    pub catalog: CatalogConfig,
+    /// How far the search for skills goes.
+    pub discovery: DiscoveryConfig,
+}
+
+/// One more folder in which to look for skills.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RootConfig {
+    /// The folder. `~` is the home directory; a relative path is seen from the folder of this file.
+    pub path: String,
+    /// How deep folders that group skills are walked; 1 finds `NAME/SKILL.md` only.
+    #[serde(default)]
+    pub depth: Option<NonZeroU16>,
+    /// Globs of folders to leave out, relative to the root: `drafts`, `**/old-*`.
+    #[serde(default)]
+    pub ignore: Vec<String>,
+    /// Whether a skill's own folder is searched for more skills.
+    #[serde(default)]
+    pub nested: bool,
+    /// What a skill's `allowed-tools` means: only these may be called (`fence`), these need no question (`grant`),
+    /// `both`, or neither (`advisory`).
+    #[serde(default)]
+    pub allowed_tools: Option<AllowedTools>,
+}
+
+/// Settings of one skill.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SkillConfig {
+    /// Who is offered the skill.
+    pub visibility: Option<Visibility>,
+}
+
+/// Who is offered a skill, from nobody to everybody: the order is used to tell whether a setting narrows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Visibility {
+    /// Nobody: it is not used at all.
+    Off,
+    /// The user alone; the model is not told of it.
+    UserOnly,
+    /// The model sees its name without the description.
+    NameOnly,
+    /// The model sees it in full.
+    On,
+}
+
+impl Visibility {
+    /// The word users see.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::UserOnly => "user-only",
+            Self::NameOnly => "name-only",
+            Self::On => "on",
+        }
+    }
+}
+
+/// What the model sees first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CatalogConfig {
+    /// The most tokens the catalogue may take. Without it, 2 % of `window`; without that too, 4,000.
+    pub budget: Option<usize>,
+    /// The model's window in tokens, of which the catalogue may take 2 %.
+    pub window: Option<usize>,
+    /// How skills are listed: `markdown`, `xml`, or `eager` (every skill's whole text, for small sets and for models
+    /// without tools). `format` means the same.
+    #[serde(alias = "format")]
+    pub disclosure: Option<Disclosure>,
+}
+
+/// How far the search for skills goes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DiscoveryConfig {
+    /// How deep folders that group skills are walked below each root. The default is 10.
+    pub depth: Option<NonZeroU16>,
+    /// How many files and folders are looked at in all roots together. The default is 200,000.
+    pub entries: Option<NonZeroU32>,
+}
+
+impl Config {
+    /// The settings as a JSON Schema, with the sentences of this page.
+    pub fn schema() -> serde_json::Value {
+        schemars::schema_for!(Self).to_value()
+    }
+}

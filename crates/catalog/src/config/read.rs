@@ -1,0 +1,366 @@
+//! Reading a configuration file so that one mistake costs one setting.
+//!
+//! A file that is refused whole would silently take back every `off` a user has set, and one that is taken half without
+//! a word would do the same with the other half. So: what is not TOML is reported and the rest of the file is used; a
+//! value that does not fit is reported and its default counts; a key that is not known is reported and has no effect.
+
+use super::{CatalogConfig, Config, DiscoveryConfig, RootConfig, SkillConfig};
+use crate::code;
+use crate::nearest::nearest;
+use metier_diagnostic::{Code, Diagnostic, Span};
+use serde::de::DeserializeOwned;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue, ValueDeserializer};
+
+impl Config {
+    /// Reads a configuration from its text. Everything that could not be used is among the diagnostics, with its place.
+    pub fn read(source: &str, path: &Arc<Path>) -> (Self, Vec<Diagnostic>) {
+        let mut report = Report { source, path, found: Vec::new() };
+        let (table, errors) = DeTable::parse_recoverable(source);
+        for error in errors {
+            let span = error.span().unwrap_or(0..0);
+            report.add(&code::CONFIG_SYNTAX, span, first_line(error.message()));
+        }
+        let config = config(Section::new("", table.into_inner()), &mut report);
+        report.found.sort_by_key(|diagnostic| diagnostic.place.map(|place| place.span));
+        (config, report.found)
+    }
+}
+
+fn config(mut section: Section<'_>, report: &mut Report<'_>) -> Config {
+    let config = Config {
+        roots: section.tables("roots", report).into_iter().filter_map(|table| root(table, report)).collect(),
+        skills: section
+            .table("skills", report)
+            .map(|mut skills| {
+                let entries = skills.named(report);
+                entries.into_iter().map(|(name, entry)| (name, skill(entry, report))).collect()
+            })
+            .unwrap_or_default(),
+        catalog: section.table("catalog", report).map(|table| catalog(table, report)).unwrap_or_default(),
+        discovery: section
+            .table("discovery", report)
+            .map(|table| discovery(table, report))
+            .unwrap_or_default(),
+    };
+    section.finish(report);
+    config
+}
+
+fn root(mut section: Section<'_>, report: &mut Report<'_>) -> Option<RootConfig> {
+    let root = RootConfig {
+        path: section.take("path", report).unwrap_or_default(),
+        depth: section.take("depth", report),
+        ignore: section.take("ignore", report).unwrap_or_default(),
+        nested: section.take("nested", report).unwrap_or_default(),
+        allowed_tools: section.take("allowed_tools", report),
+    };
+    let span = section.span.clone();
+    let complete = section.had("path");
+    section.finish(report);
+    if root.path.is_empty() {
+        // A `path` of the wrong type has been reported already.
+        if !complete || report.found.last().is_none_or(|last| last.code != &code::CONFIG_INVALID) {
+            report.add(&code::CONFIG_INVALID, span, "this root has no `path`, so it is left out");
+        }
+        return None;
+    }
+    Some(root)
+}
+
+fn skill(mut section: Section<'_>, report: &mut Report<'_>) -> SkillConfig {
+    let skill = SkillConfig { visibility: section.take("visibility", report) };
+    section.finish(report);
+    skill
+}
+
+fn catalog(mut section: Section<'_>, report: &mut Report<'_>) -> CatalogConfig {
+    let catalog = CatalogConfig {
+        budget: section.take("budget", report),
+        window: section.take("window", report),
+        disclosure: section.take("disclosure", report).or_else(|| section.take("format", report)),
+    };
+    section.finish(report);
+    catalog
+}
+
+fn discovery(mut section: Section<'_>, report: &mut Report<'_>) -> DiscoveryConfig {
+    let discovery =
+        DiscoveryConfig { depth: section.take("depth", report), entries: section.take("entries", report) };
+    section.finish(report);
+    discovery
+}
+
+/// Where the problems of one file are collected.
+struct Report<'a> {
+    source: &'a str,
+    path: &'a Arc<Path>,
+    found: Vec<Diagnostic>,
+}
+
+impl Report<'_> {
+    fn add(&mut self, code: &'static Code, span: Range<usize>, message: impl Into<String>) {
+        let diagnostic = Diagnostic::new(code, message).at(Span::from(span), self.source).in_file(self.path);
+        self.found.push(diagnostic);
+    }
+}
+
+/// One table of the file, emptied key by key; what is left at the end is not known.
+struct Section<'i> {
+    /// How the table is written, for messages; empty for the top.
+    name: String,
+    span: Range<usize>,
+    table: DeTable<'i>,
+    known: Vec<&'static str>,
+    present: Vec<&'static str>,
+}
+
+impl<'i> Section<'i> {
+    fn new(name: impl Into<String>, table: DeTable<'i>) -> Self {
+        Self { name: name.into(), span: 0..0, table, known: Vec::new(), present: Vec::new() }
+    }
+
+    fn had(&self, key: &str) -> bool {
+        self.present.contains(&key)
+    }
+
+    fn remove(&mut self, key: &'static str) -> Option<Spanned<DeValue<'i>>> {
+        self.known.push(key);
+        let value = self.table.remove(key)?;
+        self.present.push(key);
+        Some(value)
+    }
+
+    /// A value of any type that can be read; one that does not fit is reported.
+    fn take<T: DeserializeOwned>(&mut self, key: &'static str, report: &mut Report<'_>) -> Option<T> {
+        let value = self.remove(key)?;
+        let span = value.span();
+        match T::deserialize(ValueDeserializer::from(value)) {
+            Ok(value) => Some(value),
+            Err(error) => {
+                let span = error.span().unwrap_or(span);
+                report.add(&code::CONFIG_INVALID, span, format!("`{key}`: {}", first_line(error.message())));
+                None
+            }
+        }
+    }
+
+    fn table(&mut self, key: &'static str, report: &mut Report<'_>) -> Option<Self> {
+        let value = self.remove(key)?;
+        self.below(key, value, report)
+    }
+
+    fn tables(&mut self, key: &'static str, report: &mut Report<'_>) -> Vec<Self> {
+        let Some(value) = self.remove(key) else { return Vec::new() };
+        let span = value.span();
+        let DeValue::Array(items) = value.into_inner() else {
+            report.add(
+                &code::CONFIG_INVALID,
+                span,
+                format!("`{key}` is a list of tables: write `[[{key}]]`"),
+            );
+            return Vec::new();
+        };
+        items.into_iter().filter_map(|item| self.below(key, item, report)).collect()
+    }
+
+    /// Every entry of a table whose keys are names.
+    fn named(&mut self, report: &mut Report<'_>) -> Vec<(String, Self)> {
+        let entries = std::mem::take(&mut self.table);
+        let mut sections = Vec::new();
+        for (key, value) in entries {
+            let name = key.into_inner().into_owned();
+            if let Some(section) = self.below(&name, value, report) {
+                sections.push((name, section));
+            }
+        }
+        sections
+    }
+
+    fn below(&self, key: &str, value: Spanned<DeValue<'i>>, report: &mut Report<'_>) -> Option<Self> {
+        let span = value.span();
+        let name = if self.name.is_empty() { key.to_owned() } else { format!("{}.{key}", self.name) };
+        match value.into_inner() {
+            DeValue::Table(table) => Some(Self { span, ..Self::new(name, table) }),
+            other => {
+                let message = format!("`{name}` is a table, not {}", other.type_str());
+                report.add(&code::CONFIG_INVALID, span, message);
+                None
+            }
+        }
+    }
+
+    /// Reports what nobody took.
+    fn finish(self, report: &mut Report<'_>) {
+        for (key, _) in &self.table {
+            let name = key.get_ref();
+            let place = if self.name.is_empty() { "metier".to_owned() } else { format!("`{}`", self.name) };
+            let message = format!("{place} has no setting `{name}`; it has no effect");
+            report.add(&code::CONFIG_UNKNOWN_KEY, key.span(), message);
+            let near = nearest(name, self.known.iter().copied(), 1);
+            if let (Some(near), Some(last)) = (near.first(), report.found.last_mut()) {
+                last.help = Some(format!("did you mean `{near}`?"));
+            }
+        }
+    }
+}
+
+/// The parser's messages can have a second line with a picture of the place, which the diagnostic draws itself.
+fn first_line(message: &str) -> &str {
+    message.lines().next().unwrap_or_default().trim_end_matches('.')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::Disclosure;
+    use crate::config::Visibility;
+    use crate::root::AllowedTools;
+    use std::num::{NonZeroU16, NonZeroU32};
+
+    fn read(source: &str) -> (Config, Vec<String>) {
+        let path: Arc<Path> = Arc::from(Path::new("config.toml"));
+        let (config, found) = Config::read(source, &path);
+        let shown = found.iter().map(|found| {
+            let place = (found.line().unwrap(), found.column().unwrap());
+            format!("{}:{} {} {}", place.0, place.1, found.code, found.message)
+        });
+        (config, shown.collect())
+    }
+
+    #[test]
+    fn every_setting_is_read() {
+        let (config, found) = read(
+            r#"
+[[roots]]
+path = "~/team"
+depth = 1
+ignore = ["draft-*"]
+nested = true
+allowed_tools = "both"
+
+[[roots]]
+path = "other"
+
+[skills.deploy]
+visibility = "user-only"
+[skills."project.claude:deploy"]
+visibility = "off"
+
+[catalog]
+budget = 2000
+window = 200_000
+disclosure = "eager"
+
+[discovery]
+depth = 3
+entries = 1000
+"#,
+        );
+        assert_eq!(found, Vec::<String>::new());
+        assert_eq!(config.roots.len(), 2);
+        assert_eq!(config.roots[0].allowed_tools, Some(AllowedTools::Both));
+        assert_eq!(config.roots[0].ignore, ["draft-*"]);
+        assert!(config.roots[0].nested && !config.roots[1].nested);
+        assert_eq!(config.skills["deploy"].visibility, Some(Visibility::UserOnly));
+        assert_eq!(config.skills["project.claude:deploy"].visibility, Some(Visibility::Off));
+        assert_eq!(config.catalog.disclosure, Some(Disclosure::Eager));
+        assert_eq!(config.discovery.depth.map(NonZeroU16::get), Some(3));
+    }
+
+    #[test]
+    fn a_wrong_value_costs_that_value_only() {
+        let (config, found) = read(
+            "[skills.a]\nvisibility = \"hidden\"\n[skills.b]\nvisibility = \"off\"\n[discovery]\ndepth = 0\nentries = 7\n",
+        );
+        assert_eq!(config.skills["a"].visibility, None);
+        assert_eq!(config.skills["b"].visibility, Some(Visibility::Off));
+        assert_eq!(config.discovery.entries.map(NonZeroU32::get), Some(7));
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(
+            found[0].starts_with("2:14 config-invalid `visibility`: unknown variant `hidden`"),
+            "{found:?}"
+        );
+        assert!(found[1].starts_with("6:9 config-invalid `depth`:"), "{found:?}");
+    }
+
+    #[test]
+    fn an_unknown_key_is_named_with_the_nearest_known_one() {
+        let path: Arc<Path> = Arc::from(Path::new("metier.toml"));
+        let (config, found) = Config::read("[catalogue]\nx = 1\n[catalog]\nbudgett = 5\nwindow = 9\n", &path);
+        assert_eq!(config.catalog.window, Some(9));
+        assert_eq!(found[0].message, "metier has no setting `catalogue`; it has no effect");
+        assert_eq!(found[0].help.as_deref(), Some("did you mean `catalog`?"));
+        assert_eq!(found[1].message, "`catalog` has no setting `budgett`; it has no effect");
+        assert_eq!((found[1].line(), found[1].column()), (Some(4), Some(1)));
+        assert_eq!(found[1].help.as_deref(), Some("did you mean `budget`?"));
+    }
+
+    #[test]
+    fn what_is_not_toml_leaves_the_rest_standing() {
+        let (config, found) = read("[skills.a]\nvisibility = \"off\"\n[catalog]\nbudget = = 3\nwindow = 9\n");
+        assert_eq!(config.skills["a"].visibility, Some(Visibility::Off));
+        assert_eq!(config.catalog.window, Some(9));
+        assert!(found[0].starts_with("4:"), "{found:?}");
+        assert!(found[0].contains("config-syntax"), "{found:?}");
+    }
+
+    #[test]
+    fn tables_of_the_wrong_shape_are_reported() {
+        for (source, expected) in [
+            ("roots = \"x\"", "`roots` is a list of tables"),
+            ("[roots]\npath = \"x\"", "`roots` is a list of tables"),
+            ("roots = [1]", "`roots` is a table, not integer"),
+            ("[[roots]]\ndepth = 1", "this root has no `path`"),
+            ("[[roots]]\npath = 1", "`path`: invalid type"),
+            ("skills = 1", "`skills` is a table, not integer"),
+            ("[skills]\na = \"off\"", "`skills.a` is a table, not string"),
+        ] {
+            let (_, found) = read(source);
+            assert_eq!(found.len(), 1, "{source}: {found:?}");
+            assert!(found[0].contains(expected), "{source}: {found:?}");
+        }
+    }
+
+    /// The reader and the schema name the keys independently; this holds them together.
+    #[test]
+    fn the_schema_and_the_reader_know_the_same_keys() {
+        let schema = Config::schema();
+        let keys = |of: &serde_json::Value| {
+            let mut keys: Vec<_> = of["properties"].as_object().unwrap().keys().cloned().collect();
+            keys.sort();
+            keys
+        };
+        let known = |read: &dyn Fn(&mut Section<'_>, &mut Report<'_>)| {
+            let path: Arc<Path> = Arc::from(Path::new("x"));
+            let mut report = Report { source: "", path: &path, found: Vec::new() };
+            let mut section = Section::new("", DeTable::new());
+            read(&mut section, &mut report);
+            let mut known: Vec<_> = section.known.iter().map(|key| (*key).to_owned()).collect();
+            known.sort();
+            known
+        };
+        assert_eq!(keys(&schema), ["catalog", "discovery", "roots", "skills"]);
+        let root = known(&|section, report| {
+            for key in ["path", "depth", "ignore", "nested", "allowed_tools"] {
+                section.take::<String>(key, report);
+            }
+        });
+        assert_eq!(keys(&schema["$defs"]["RootConfig"]), root);
+        assert_eq!(keys(&schema["$defs"]["SkillConfig"]), ["visibility"]);
+        assert_eq!(keys(&schema["$defs"]["CatalogConfig"]), ["budget", "disclosure", "window"]);
+        assert_eq!(keys(&schema["$defs"]["DiscoveryConfig"]), ["depth", "entries"]);
+    }
+
+    #[test]
+    fn every_setting_of_the_schema_has_a_sentence() {
+        let schema = Config::schema();
+        let definitions = schema["$defs"].as_object().unwrap().values().chain([&schema]);
+        for (key, property) in definitions.filter_map(|one| one["properties"].as_object()).flatten() {
+            assert!(property["description"].is_string(), "{key} has no description");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! A skill's file read whole, for those who need more than a listing.
+
+use metier_diagnostic::{Code, Diagnostic};
+use metier_files::{DocumentName, Error, SkillDir};
+use metier_skill::{Document, Manifest};
+use std::path::Path;
+
+/// The largest `SKILL.md` that is read whole. The largest public one has 400 KB; what is larger is no text that a model
+/// could be given, and a listing still shows it.
+pub const MAX_DOCUMENT: u64 = 4 * 1024 * 1024;
+
+/// A `SKILL.md`: its text and what was understood of it.
+#[derive(Clone, Debug)]
+pub struct SkillFile {
+    /// The name it was found by.
+    pub name: String,
+    /// The text; bytes that are not UTF-8 are replaced.
+    pub source: String,
+    /// How many bytes the file has.
+    pub size: usize,
+    /// What was understood; `None` when it was refused.
+    pub document: Option<Document>,
+    /// What there is to say about it, without the path.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl SkillFile {
+    /// Reads the file of a skill's folder.
+    pub fn read(folder: &SkillDir, folder_name: Option<&str>) -> Result<Self, Error> {
+        let document = folder.read_document(MAX_DOCUMENT)?;
+        Ok(Self::from_bytes(document.name.as_str(), &document.bytes, folder_name))
+    }
+
+    /// Reads a file that is not in the skill's folder: its `SKILL.md` is a link that the sweep was allowed to follow.
+    pub(crate) fn read_at(target: &Path, folder_name: Option<&str>) -> Result<Self, Error> {
+        let failed = |source| Error::Io { path: target.to_owned(), source };
+        let bytes = metier_files::read_bounded(target, MAX_DOCUMENT).map_err(failed)?;
+        let bytes = bytes.ok_or_else(|| Error::NotFound { path: target.to_owned() })?;
+        Ok(Self::from_bytes(DocumentName::CANONICAL, &bytes, folder_name))
+    }
+
+    fn from_bytes(name: &str, bytes: &[u8], folder_name: Option<&str>) -> Self {
+        let parsed = metier_skill::parse(bytes, folder_name);
+        Self {
+            name: name.to_owned(),
+            source: String::from_utf8_lossy(bytes).into_owned(),
+            size: bytes.len(),
+            document: parsed.document,
+            diagnostics: parsed.diagnostics,
+        }
+    }
+
+    /// What the frontmatter says.
+    pub fn manifest(&self) -> Option<&Manifest> {
+        self.document.as_ref().map(|document| &document.manifest)
+    }
+
+    /// What follows the frontmatter.
+    pub fn body(&self) -> &str {
+        let start = self.document.as_ref().map_or(0, |document| document.body as usize);
+        self.source.get(start..).unwrap_or_default()
+    }
+
+    /// The codes of the repairs that made it readable, in the order of the file.
+    pub fn repairs(&self) -> impl Iterator<Item = &'static Code> {
+        self.diagnostics.iter().map(|found| found.code).filter(|code| is_repair(code))
+    }
+}
+
+/// Whether a code says that the text was mended in memory.
+pub(crate) fn is_repair(code: &Code) -> bool {
+    use metier_skill::code as skill;
+    [
+        &skill::DELIMITER_LATE,
+        &skill::DELIMITER_OPEN,
+        &skill::DELIMITER_CLOSE,
+        &skill::UNQUOTED_COLON,
+        &skill::UNQUOTED_INDICATOR,
+        &skill::TEXT_AFTER_QUOTE,
+        &skill::INNER_QUOTES,
+        &skill::TAB_INDENT,
+        &skill::BAD_ESCAPE,
+        &skill::UNINDENTED_TEXT,
+        &skill::FRONTMATTER_SALVAGED,
+        &skill::CONTROL_CHARACTERS,
+        &skill::INVALID_UTF8,
+    ]
+    .contains(&code)
+}

@@ -1,0 +1,261 @@
+//! One skill of a snapshot: what a listing knows of it, and how it stands.
+
+use crate::version::Version;
+use metier_diagnostic::Diagnostic;
+use metier_files::DocumentName;
+use metier_skill::{Description, Manifest, SkillName, UserOnly};
+use serde::Serialize;
+use std::borrow::Cow;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The number of an entry in its snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EntryId(pub(crate) u32);
+
+impl EntryId {
+    pub(crate) fn new(at: usize) -> Self {
+        // The bound on entries of a sweep is itself 32 bits wide.
+        Self(u32::try_from(at).unwrap_or(u32::MAX))
+    }
+
+    pub(crate) fn at(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// How a skill stands. Where several apply, the first of this list is the one that is shown: it is what has to change
+/// before any other matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// Turned off by the configuration.
+    Off,
+    /// Disabled by `.disabled.json`.
+    Disabled,
+    /// In a project that is not trusted.
+    Untrusted,
+    /// Inside another skill's folder; listed only when asked for.
+    Nested,
+    /// Another skill has its name.
+    Shadowed,
+    /// For the user, not for the model.
+    UserOnly,
+    /// The model sees its name without the description.
+    NameOnly,
+    /// The model sees it.
+    Ready,
+}
+
+impl State {
+    /// The word users see.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Disabled => "disabled",
+            Self::Untrusted => "untrusted",
+            Self::Nested => "nested",
+            Self::Shadowed => "shadowed",
+            Self::UserOnly => "user-only",
+            Self::NameOnly => "name-only",
+            Self::Ready => "ready",
+        }
+    }
+
+    /// Whether a skill in this state can have its name, and so keep another from having it. An untrusted or disabled one
+    /// never does: what may not be used must not hide what may.
+    pub const fn holds_name(self) -> bool {
+        matches!(self, Self::Shadowed | Self::UserOnly | Self::NameOnly | Self::Ready)
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// What a skill is to the others of its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// It has the name.
+    Holder,
+    /// It stands beside the holder in the same root with another version, and is found by a requirement.
+    VersionBeside(EntryId),
+    /// Another skill has the name.
+    ShadowedBy(EntryId),
+    /// It is another's equal, byte for byte, and not shown on its own.
+    CopyOf(EntryId),
+    /// It cannot have the name as it stands: it is off, disabled, untrusted or nested.
+    Aside,
+}
+
+/// A skill that was found and parsed.
+#[derive(Debug)]
+pub struct Entry {
+    pub(crate) root: u16,
+    pub(crate) state: State,
+    pub(crate) relation: Relation,
+    /// The next entry of the same name.
+    pub(crate) next: Option<EntryId>,
+    pub(crate) folder: Box<Path>,
+    pub(crate) card: Box<Card>,
+}
+
+/// What a listing knows of a skill. Everything else is read again when somebody asks for it: ten thousand whole manifests
+/// would be the largest thing in the process.
+#[derive(Debug)]
+pub(crate) struct Card {
+    pub(crate) name: SkillName,
+    pub(crate) title: Option<Box<str>>,
+    pub(crate) description: String,
+    pub(crate) derived: bool,
+    pub(crate) when_to_use: Option<Box<str>>,
+    pub(crate) argument_hint: Option<Box<str>>,
+    pub(crate) version: Option<Box<str>>,
+    pub(crate) user_only: Option<UserOnly>,
+    pub(crate) user_invocable: bool,
+    pub(crate) document_name: DocumentName,
+    pub(crate) links: Option<Box<Links>>,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+}
+
+/// Where the links lead by which a skill was reached.
+#[derive(Debug)]
+pub(crate) struct Links {
+    /// The folder's real path.
+    pub(crate) folder: Option<PathBuf>,
+    /// The document's real path.
+    pub(crate) document: Option<PathBuf>,
+}
+
+impl Card {
+    pub(crate) fn new(manifest: Manifest, document_name: DocumentName, diagnostics: Vec<Diagnostic>) -> Self {
+        let (description, derived) = match manifest.description {
+            Description::Written(written) => (written.value, false),
+            Description::Derived(text) => (text, true),
+            Description::Absent => (String::new(), false),
+        };
+        let more = *manifest.more;
+        Self {
+            name: manifest.name,
+            title: manifest.title.map(Into::into),
+            description,
+            derived,
+            when_to_use: manifest.when_to_use.map(|when| when.value.into()),
+            argument_hint: more.argument_hint.map(|hint| hint.value.into()),
+            version: manifest.version.map(|version| version.value.into()),
+            user_only: manifest.user_only,
+            user_invocable: manifest.user_invocable,
+            document_name,
+            links: None,
+            diagnostics,
+        }
+    }
+}
+
+impl Entry {
+    /// The name it is called by.
+    pub fn name(&self) -> &SkillName {
+        &self.card.name
+    }
+
+    /// The written name, where it cannot be called.
+    pub fn title(&self) -> Option<&str> {
+        self.card.title.as_deref()
+    }
+
+    /// What it is for; empty where nothing says so.
+    pub fn description(&self) -> &str {
+        &self.card.description
+    }
+
+    /// Whether the description is the body's first paragraph.
+    pub fn is_description_derived(&self) -> bool {
+        self.card.derived
+    }
+
+    /// When to use it.
+    pub fn when_to_use(&self) -> Option<&str> {
+        self.card.when_to_use.as_deref()
+    }
+
+    /// What arguments it takes.
+    pub fn argument_hint(&self) -> Option<&str> {
+        self.card.argument_hint.as_deref()
+    }
+
+    /// Its version: what the frontmatter says, else what stands behind the `@` of its folder.
+    pub fn version(&self) -> Option<Version> {
+        self.version_text().map(|text| Version::new(&text))
+    }
+
+    /// The version's text.
+    pub fn version_text(&self) -> Option<Cow<'_, str>> {
+        if let Some(version) = &self.card.version {
+            return Some(Cow::Borrowed(version));
+        }
+        let name = self.folder.file_name()?.to_str()?;
+        name.split_once('@')
+            .filter(|(_, version)| !version.is_empty())
+            .map(|(_, version)| Cow::Borrowed(version))
+    }
+
+    /// Why the model is not offered the skill by the skill's own word.
+    pub fn user_only(&self) -> Option<UserOnly> {
+        self.card.user_only
+    }
+
+    /// Whether `/name` exists.
+    pub fn is_user_invocable(&self) -> bool {
+        self.card.user_invocable
+    }
+
+    /// How it stands.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// What it is to the others of its name.
+    pub fn relation(&self) -> Relation {
+        self.relation
+    }
+
+    /// What there is to say about it.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.card.diagnostics
+    }
+
+    /// Its folder, relative to its root; empty when the root is itself the skill.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Whether the model may use it: it has its name and nothing keeps it from the model.
+    pub fn is_offered(&self) -> bool {
+        matches!(self.state, State::Ready | State::NameOnly) && self.relation == Relation::Holder
+    }
+}
+
+/// What a folder calls its skill: its name, without the version behind an `@`.
+pub(crate) fn folder_call_name(folder: &Path) -> Option<Cow<'_, str>> {
+    let name = folder.file_name()?.to_string_lossy();
+    match name.find('@') {
+        Some(at) if at > 0 => Some(Cow::Owned(name[..at].to_owned())),
+        _ => Some(name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_calls_its_skill_without_the_version() {
+        for (folder, expected) in
+            [("a", Some("a")), ("g/a@1.2", Some("a")), ("@scope", Some("@scope")), ("", None)]
+        {
+            assert_eq!(folder_call_name(Path::new(folder)).as_deref(), expected, "{folder}");
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Where skills are looked for: from places, configuration and command line to one ordered list of roots.
+
+mod crew;
+mod order;
+
+use crate::code;
+use crate::config::RootConfig;
+use crate::origin::Class;
+use crate::places::Places;
+use crate::project::Project;
+use crate::root::{AllowedTools, Root, RootTrust, label};
+use crate::settings::{ConfigFile, Reach, Settings};
+use crate::trust::{Standing, TrustStore};
+use metier_diagnostic::Diagnostic;
+use metier_files::{Kind, kind};
+use std::path::{Path, PathBuf};
+
+pub(crate) use crew::{crew_files, folder_names};
+
+/// Which roots are searched.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum RootChoice {
+    /// Those of the project, the user, the system and the configuration.
+    #[default]
+    Usual,
+    /// These alone, as `--root` gives them; relative ones are seen from the current folder.
+    Given(Vec<PathBuf>),
+}
+
+/// The roots, highest first, and what they were made from.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// Where things are on this machine.
+    pub places: Places,
+    /// The project, if there is one.
+    pub project: Option<Project>,
+    /// How far the project is trusted.
+    pub standing: Standing,
+    /// The roots, highest first. Those that do not exist are among them, so that `explain` can say where it looked.
+    pub roots: Vec<Root>,
+    /// The settings in force.
+    pub settings: Settings,
+    /// What was odd on the way here.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Layout {
+    /// Finds the project, reads the configuration and the trust store, and orders the roots. Never fails: what could not
+    /// be read is among the diagnostics, and counts as not trusted and not configured.
+    pub fn new(places: &Places, choice: &RootChoice) -> Self {
+        let mut diagnostics = Vec::new();
+        let project = match Project::find(places) {
+            Ok(project) => Some(project),
+            Err(why) => {
+                // Whoever names the roots has not asked for a project.
+                diagnostics.extend((*choice == RootChoice::Usual).then_some(why));
+                None
+            }
+        };
+        let standing = standing(places, project.as_ref(), &mut diagnostics);
+        let user = ConfigFile::read(&places.config_file(), &mut diagnostics);
+        let own =
+            project.as_ref().and_then(|project| ConfigFile::read(&project.config_file(), &mut diagnostics));
+        let reach = if standing.is_trusted() { Reach::Full } else { Reach::Narrowing };
+        let settings = Settings::merge(user.as_ref(), own.as_ref().map(|own| (own, reach)), &mut diagnostics);
+
+        let mut layout =
+            Self { places: places.clone(), project, standing, roots: Vec::new(), settings, diagnostics };
+        layout.roots = match choice {
+            RootChoice::Given(paths) => layout.given(paths),
+            RootChoice::Usual => layout.usual(),
+        };
+        order::settle(&mut layout.roots);
+        layout
+    }
+
+    fn given(&mut self, paths: &[PathBuf]) -> Vec<Root> {
+        let mut roots = Vec::new();
+        for path in paths.iter().filter(|path| !path.as_os_str().is_empty()) {
+            let path = self.places.current.join(path);
+            self.report_missing(&path, "the command line");
+            roots.push(Root::new(Class::Cli, &label(&path), path, RootTrust::Trusted));
+        }
+        roots
+    }
+
+    fn usual(&mut self) -> Vec<Root> {
+        let mut roots = self.of_project();
+        roots.extend(self.of_user());
+        roots.extend(self.of_config());
+        let system = self.places.system_skills.clone();
+        roots.push(Root::new(Class::System, "system", system, RootTrust::Trusted));
+        roots
+    }
+
+    fn of_project(&mut self) -> Vec<Root> {
+        let Some(project) = self.project.clone() else { return Vec::new() };
+        let trust = if self.standing.is_trusted() { RootTrust::Trusted } else { RootTrust::Untrusted };
+        let root = |label: &str, path: PathBuf| Root::new(Class::Project, label, path, trust);
+        let mut roots = Vec::new();
+        for folder in project.folders() {
+            for (name, path) in
+                [("metier", ".metier/skills"), ("agents", ".agents/skills"), ("claude", ".claude/skills")]
+            {
+                roots.push(root(name, folder.join(path)));
+            }
+        }
+        // agentmd's documents name the first of these and its source the last; users have both.
+        for (name, path) in [
+            ("workspace", "workspace/agents/skills"),
+            ("agentmd", "agents/skills"),
+            ("agentmd-config", "agents/_config/skills"),
+        ] {
+            roots.push(root(name, project.folder.join(path)).meaning(AllowedTools::Both));
+        }
+        for path in crew::folders(&project, self.standing, &mut self.diagnostics) {
+            roots.push(root("crew", path).meaning(AllowedTools::Both));
+        }
+        // A root that the project names is the project's choice, so it shares the project's trust wherever it lies.
+        for config in self.settings.project_roots.clone() {
+            let path = self.places.resolve(&config.path, &project.folder);
+            self.report_missing(&path, "the project's `metier.toml`");
+            let root = root(&label(&path), path);
+            roots.push(configured(root, &config));
+        }
+        roots
+    }
+
+    fn of_user(&self) -> Vec<Root> {
+        let user = |label: &str, path: PathBuf| Root::new(Class::User, label, path, RootTrust::Trusted);
+        let mut roots = vec![user("metier", self.places.user_skills.clone())];
+        let Some(home) = &self.places.home else { return roots };
+        roots.push(user("agents", home.join(".agents/skills")));
+        roots.push(user("claude", home.join(".claude/skills")));
+        for (name, path) in [("openpollen", ".openpollen/skills"), ("core-agent", ".core-agent/skills")] {
+            roots.push(user(name, home.join(path)).meaning(AllowedTools::Both));
+        }
+        roots
+    }
+
+    fn of_config(&mut self) -> Vec<Root> {
+        let mut roots = Vec::new();
+        for config in self.settings.user_roots.clone() {
+            let path = self.places.resolve(&config.path, &self.places.config);
+            self.report_missing(&path, "the configuration");
+            let root = Root::new(Class::Config, &label(&path), path, RootTrust::Trusted);
+            roots.push(configured(root, &config));
+        }
+        roots
+    }
+
+    fn report_missing(&mut self, path: &Path, named_by: &str) {
+        let what = match kind(path) {
+            Kind::Folder => return,
+            Kind::Missing => "does not exist",
+            Kind::File | Kind::Other => "is not a folder",
+        };
+        let message = format!("`{}`, a root that {named_by} names, {what}", path.display());
+        self.diagnostics.push(Diagnostic::new(&code::ROOT_MISSING, message));
+    }
+}
+
+fn configured(mut root: Root, config: &RootConfig) -> Root {
+    root.depth = config.depth;
+    root.ignore.clone_from(&config.ignore);
+    root.nested = config.nested;
+    root.allowed_tools = config.allowed_tools.unwrap_or(root.allowed_tools);
+    root
+}
+
+fn standing(places: &Places, project: Option<&Project>, diagnostics: &mut Vec<Diagnostic>) -> Standing {
+    let Some(project) = project else { return Standing::Untrusted };
+    match TrustStore::open(&places.data) {
+        Ok(store) => store.standing(&project.folder),
+        Err(error) => {
+            let path: std::sync::Arc<Path> = TrustStore::file(&places.data).into();
+            let diagnostic = Diagnostic::new(&code::TRUST_STORE_CORRUPT, error.to_string()).in_file(&path);
+            diagnostics.push(diagnostic.help("mend the file, or remove it and trust your projects again"));
+            Standing::Untrusted
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Crew files: `*.skilled_crew.yaml` names the skill folders of each of its agents.
+
+use crate::code;
+use crate::project::Project;
+use crate::trust::Standing;
+use metier_diagnostic::{Diagnostic, Span};
+use metier_files::{Kind, ListBounds, SkillDir, kind, read_bounded};
+use metier_skill::yaml::{self, Node};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+/// How the name of a crew file ends.
+const CREW_SUFFIX: &str = ".skilled_crew.yaml";
+
+/// The largest crew file that is read: a hundred times the largest public one.
+const MAX_CREW_FILE: u64 = 256 * 1024;
+
+/// Names of a project's folder that are looked at for crew files. A folder with more is a heap of data, and the walk that
+/// finds skills is not made of it either.
+const MAX_NAMES: usize = 4_096;
+
+/// The skill folders that the crew files of the project's folder and of the current folder name, in the order written.
+pub(super) fn folders(
+    project: &Project,
+    standing: Standing,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<PathBuf> {
+    let mut folders = Vec::new();
+    let mut places = vec![project.current.as_path()];
+    places.extend((project.folder != project.current).then_some(project.folder.as_path()));
+    for file in places.into_iter().flat_map(crew_files) {
+        let path: Arc<Path> = file.as_path().into();
+        match named_in(&path) {
+            Err(diagnostic) => diagnostics.push(diagnostic),
+            Ok(named) => {
+                for (folder, span) in named.folders {
+                    let diagnostic = judge(&folder, project, standing);
+                    let usable =
+                        diagnostic.as_ref().is_none_or(|found| found.code != &code::CREW_FOLDER_OUTSIDE);
+                    diagnostics.extend(diagnostic.map(|found| found.at(span, &named.source).in_file(&path)));
+                    if usable && !folders.contains(&folder) {
+                        folders.push(folder);
+                    }
+                }
+            }
+        }
+    }
+    folders
+}
+
+/// The crew files directly in a folder, by name.
+pub(crate) fn crew_files(folder: &Path) -> Vec<PathBuf> {
+    let names = folder_names(folder);
+    names.iter().filter(|name| name.ends_with(CREW_SUFFIX)).map(|name| folder.join(name)).collect()
+}
+
+/// The names of the files directly in a folder, sorted; nothing where it cannot be read.
+pub(crate) fn folder_names(folder: &Path) -> Vec<String> {
+    let Ok(dir) = SkillDir::open(folder) else { return Vec::new() };
+    let Ok(listing) = dir.list(ListBounds { entries: MAX_NAMES, depth: 1 }) else { return Vec::new() };
+    let names = listing.files.iter().filter_map(|file| file.path.as_str());
+    names.filter(|name| !name.contains('/')).map(str::to_owned).collect()
+}
+
+struct Named {
+    source: String,
+    folders: Vec<(PathBuf, Span)>,
+}
+
+fn named_in(path: &Arc<Path>) -> Result<Named, Diagnostic> {
+    let invalid = |why: String| Diagnostic::new(&code::CREW_FILE_INVALID, why).in_file(path);
+    let bytes = read_bounded(path, MAX_CREW_FILE).map_err(|error| invalid(error.to_string()))?;
+    let source = String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
+    let not_yaml = |error: yaml::YamlError| {
+        let message = format!("this crew file is not YAML: {}", error.message);
+        Diagnostic::new(&code::CREW_FILE_INVALID, message).at(Span::empty(error.at), &source).in_file(path)
+    };
+    let tree = yaml::parse(&source, 0).map_err(not_yaml)?;
+    let base = path.parent().unwrap_or(Path::new("/"));
+    let agents =
+        tree.as_ref().and_then(|tree| tree.get("agents")).and_then(Node::entries).unwrap_or_default();
+    let skills =
+        agents.iter().filter_map(|agent| agent.value.get("skills")).filter_map(Node::items).flatten();
+    let folders = skills.filter_map(|skill| {
+        let folder = skill.get("folderPath")?;
+        Some((plain(&base.join(folder.text()?)), folder.span))
+    });
+    let folders = folders.collect();
+    drop(tree);
+    Ok(Named { source, folders })
+}
+
+/// What there is to say about a folder that a crew file names.
+fn judge(folder: &Path, project: &Project, standing: Standing) -> Option<Diagnostic> {
+    // The folder's real path decides, or a link inside the project would reach anywhere.
+    let real = metier_files::real_path(folder);
+    let inside = real.as_deref().unwrap_or(folder).starts_with(&project.folder);
+    if !inside && !standing.is_trusted() {
+        let message = format!("`{}` is outside the project, which is not trusted", folder.display());
+        return Some(
+            Diagnostic::new(&code::CREW_FOLDER_OUTSIDE, message)
+                .help("look at it with `metier trust --preview`, then `metier trust`"),
+        );
+    }
+    (kind(folder) != Kind::Folder).then(|| {
+        let message = format!("`{}` is named here and is not a folder", folder.display());
+        Diagnostic::new(&code::CREW_FOLDER_MISSING, message)
+    })
+}
+
+/// The path without `.` and `..` steps, as text; a crew file writes `../../skills/x`.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain
+}

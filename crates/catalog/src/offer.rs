@@ -1,0 +1,100 @@
+//! From a snapshot to the catalogue a model sees, and to what each skill costs.
+
+use crate::catalogue::{self, Catalogue, CatalogueOptions, EagerSection, Form, Offer};
+use crate::entry::{Entry, EntryId, State};
+use crate::root::AllowedTools;
+use crate::snapshot::Snapshot;
+use crate::tokens::Tokens;
+use metier_skill::Manifest;
+use serde::Serialize;
+use std::borrow::Cow;
+
+/// What a skill costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Cost {
+    /// Its line in the catalogue, if it has one.
+    pub catalogue: Option<Tokens>,
+    /// Its file on activation, if it can be read.
+    pub activation: Option<Tokens>,
+}
+
+impl Snapshot {
+    /// The skills that the model may use: by precedence, then by name.
+    pub fn offered(&self) -> Vec<(EntryId, &Entry)> {
+        let mut offered: Vec<_> = self.entries().filter(|(_, entry)| entry.is_offered()).collect();
+        offered.sort_by(|(_, a), (_, b)| (a.root, a.name()).cmp(&(b.root, b.name())));
+        offered
+    }
+
+    /// The options that the settings in force give; the window is the model's, where it is known.
+    pub fn catalogue_options(&self, window: Option<usize>) -> CatalogueOptions<'static> {
+        let settings = &self.layout().settings.catalog;
+        CatalogueOptions {
+            disclosure: settings.disclosure.unwrap_or_default(),
+            budget: catalogue::budget(settings.budget, window.or(settings.window)),
+            ..CatalogueOptions::default()
+        }
+    }
+
+    /// What the model sees first.
+    pub fn catalogue(&self, options: &CatalogueOptions<'_>) -> Catalogue {
+        let offered = self.offered();
+        let offers: Vec<_> = offered.iter().map(|(_, entry)| self.offer(entry)).collect();
+        catalogue::render(&offers, options, |at| match offered.get(at) {
+            Some((_, entry)) => self.section(entry),
+            None => Ok(EagerSection::default()),
+        })
+    }
+
+    /// What a skill costs in the catalogue, and on activation.
+    pub fn cost(&self, entry: &Entry) -> Cost {
+        let catalogue = entry.is_offered().then(|| catalogue::cost(&self.offer(entry)));
+        Cost { catalogue, activation: self.size(entry).map(Tokens::of_bytes) }
+    }
+
+    /// What a skill's tool list means, for its manifest: the root decides, unless the skill itself says `tools`, or is
+    /// found in a `.claude` folder too, whose authors mean pre-approval.
+    pub fn allowed_tools(&self, id: EntryId, manifest: &Manifest) -> AllowedTools {
+        let Some(entry) = self.entry(id) else { return AllowedTools::Grant };
+        let own = self.root(entry).allowed_tools;
+        if manifest.more.tools.is_some() {
+            return if own == AllowedTools::Advisory { own } else { AllowedTools::Both };
+        }
+        let in_claude = self.copies(id).any(|copy| self.root(copy).is_claude())
+            || self.linked(entry).any(|(root, _)| root.is_claude());
+        if in_claude && own == AllowedTools::Both { AllowedTools::Grant } else { own }
+    }
+
+    fn offer<'a>(&self, entry: &'a Entry) -> Offer<'a> {
+        Offer {
+            name: entry.name().as_str(),
+            argument_hint: entry.argument_hint(),
+            description: entry.description(),
+            when_to_use: entry.when_to_use(),
+            location: Cow::Owned(self.document_path(entry)),
+            form: if entry.state() == State::NameOnly { Form::NameOnly } else { Form::Full },
+        }
+    }
+
+    fn section(&self, entry: &Entry) -> Result<EagerSection, String> {
+        let file = self.read(entry).map_err(|error| error.to_string())?;
+        let Some(manifest) = file.manifest() else { return Err("the file is no skill any more".to_owned()) };
+        let tools = manifest.tool_list().map(|tools| {
+            let tools: Vec<_> = tools.iter().map(ToString::to_string).collect();
+            if tools.is_empty() { "none".to_owned() } else { tools.join(", ") }
+        });
+        Ok(EagerSection { tools, body: file.body().to_owned() })
+    }
+
+    /// The size of a skill's file. An empty page asks the system for it and reads nothing.
+    fn size(&self, entry: &Entry) -> Option<usize> {
+        if let Some(target) = entry.card.links.as_ref().and_then(|links| links.document.as_deref()) {
+            let parent = metier_files::SkillDir::open(target.parent()?).ok()?;
+            let name = metier_files::RelativePath::parse_os(target.file_name()?).ok()?;
+            return parent.read_page(&name, 0, 0).ok().and_then(|page| usize::try_from(page.size).ok());
+        }
+        let name = metier_files::RelativePath::parse(entry.card.document_name.as_str()).ok()?;
+        let page = self.open(entry).ok()?.read_page(&name, 0, 0).ok()?;
+        usize::try_from(page.size).ok()
+    }
+}

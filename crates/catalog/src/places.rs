@@ -1,0 +1,73 @@
+//! The folders of this machine that matter, as plain data.
+
+use std::path::PathBuf;
+
+/// Where things are. The program fills it from the environment once; no library reads the environment, so that a test,
+/// a server with many users and a program that embeds metier all say for themselves what counts as home.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Places {
+    /// The user's home directory, if there is one.
+    pub home: Option<PathBuf>,
+    /// The current folder, absolute.
+    pub current: PathBuf,
+    /// The system's temporary folder.
+    pub temp: PathBuf,
+    /// The folder of `config.toml`.
+    pub config: PathBuf,
+    /// The folder of metier's own records, such as `trust.json`.
+    pub data: PathBuf,
+    /// metier's own folder for the user's skills.
+    pub user_skills: PathBuf,
+    /// The folder for the skills of everybody on this machine.
+    pub system_skills: PathBuf,
+}
+
+impl Places {
+    /// The user's configuration file.
+    pub fn config_file(&self) -> PathBuf {
+        self.config.join("config.toml")
+    }
+
+    /// A path as people write it: `~` is the home directory, anything relative is seen from `from`.
+    pub(crate) fn resolve(&self, written: &str, from: &std::path::Path) -> PathBuf {
+        let home = |rest: &str| self.home.as_ref().map(|home| home.join(rest));
+        match written.strip_prefix("~/") {
+            Some(rest) => home(rest.trim_start_matches('/')),
+            None if written == "~" => self.home.clone(),
+            None => None,
+        }
+        .unwrap_or_else(|| from.join(written))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn written_paths_are_seen_from_home_or_from_their_file() {
+        let mut places = Places {
+            home: Some("/home/ada".into()),
+            current: "/work".into(),
+            temp: "/tmp".into(),
+            config: "/home/ada/.config/metier".into(),
+            data: "/home/ada/.local/share/metier".into(),
+            user_skills: "/home/ada/.config/metier/skills".into(),
+            system_skills: "/etc/metier/skills".into(),
+        };
+        let table = [
+            ("~/team", "/home/ada/team"),
+            ("~", "/home/ada"),
+            ("~//etc", "/home/ada/etc"),
+            ("team", "/from/team"),
+            ("/srv/team", "/srv/team"),
+            ("~team", "/from/~team"),
+        ];
+        for (written, expected) in table {
+            assert_eq!(places.resolve(written, Path::new("/from")), Path::new(expected), "{written}");
+        }
+        places.home = None;
+        assert_eq!(places.resolve("~/team", Path::new("/from")), Path::new("/from/~/team"));
+    }
+}

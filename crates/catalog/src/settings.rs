@@ -1,0 +1,225 @@
+//! What holds: the user's configuration and the project's, put together by how far the project is trusted.
+
+use crate::code;
+use crate::config::{CatalogConfig, Config, DiscoveryConfig, RootConfig, Visibility};
+use crate::origin::Origin;
+use crate::reference::Reference;
+use metier_diagnostic::Diagnostic;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The largest configuration file that is read. A few hundred lines are 20 KB.
+const MAX_CONFIG: u64 = 1024 * 1024;
+
+/// A configuration file as it was read.
+#[derive(Clone, Debug)]
+pub struct ConfigFile {
+    /// Where it is.
+    pub path: Arc<Path>,
+    /// What it says.
+    pub config: Config,
+}
+
+impl ConfigFile {
+    /// Reads a file; `None` when there is none. Problems go to `diagnostics`.
+    pub fn read(path: &Path, diagnostics: &mut Vec<Diagnostic>) -> Option<Self> {
+        let path: Arc<Path> = path.into();
+        let unreadable = |why: String| Diagnostic::new(&code::CONFIG_UNREADABLE, why).in_file(&path);
+        let bytes = match metier_files::read_bounded(&path, MAX_CONFIG) {
+            Ok(bytes) => bytes?,
+            Err(error) => {
+                diagnostics.push(unreadable(format!("this configuration cannot be read: {error}")));
+                return None;
+            }
+        };
+        let Ok(text) = std::str::from_utf8(&bytes) else {
+            diagnostics.push(unreadable("this configuration is not UTF-8 text".to_owned()));
+            return None;
+        };
+        let (config, found) = Config::read(text, &path);
+        diagnostics.extend(found);
+        Some(Self { path, config })
+    }
+}
+
+/// Whether a project may do more than narrow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// It is trusted: its settings are as good as the user's, and nearer.
+    Full,
+    /// It is not: it can hide skills and nothing else.
+    Narrowing,
+}
+
+/// The settings in force.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// More roots by the user's configuration.
+    pub(crate) user_roots: Vec<RootConfig>,
+    /// More roots by a trusted project's configuration.
+    pub(crate) project_roots: Vec<RootConfig>,
+    /// What the model sees first.
+    pub catalog: CatalogConfig,
+    /// How far the search goes.
+    pub discovery: DiscoveryConfig,
+    /// The user's rules, then the project's.
+    layers: Vec<Layer>,
+}
+
+/// The visibility settings of one file, by name; those with an origin first, since they say more.
+#[derive(Clone, Debug)]
+struct Layer {
+    reach: Reach,
+    file: Arc<Path>,
+    rules: HashMap<String, Vec<(Option<Origin>, Visibility)>>,
+}
+
+impl Layer {
+    fn new(file: &ConfigFile, reach: Reach) -> Self {
+        let mut rules: HashMap<String, Vec<_>> = HashMap::new();
+        for (name, skill) in &file.config.skills {
+            let Some(visibility) = skill.visibility else { continue };
+            let reference: Reference = name.parse().unwrap_or_else(|_| Reference::name(name.as_str()));
+            let rules = rules.entry(reference.name).or_default();
+            rules.push((reference.origin, visibility));
+            rules.sort_by_key(|(origin, _)| origin.is_none());
+        }
+        Self { reach, file: Arc::clone(&file.path), rules }
+    }
+
+    fn says(&self, name: &str, origin: &Origin) -> Option<Visibility> {
+        let mut rules = self.rules.get(name)?.iter();
+        rules.find(|(wanted, _)| wanted.as_ref().is_none_or(|wanted| origin.is_in(wanted))).map(|(_, is)| *is)
+    }
+}
+
+impl Settings {
+    /// Puts the two files together.
+    pub(crate) fn merge(
+        user: Option<&ConfigFile>,
+        project: Option<(&ConfigFile, Reach)>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Self {
+        let mut settings = Self::default();
+        if let Some(user) = user {
+            settings.user_roots.clone_from(&user.config.roots);
+            settings.catalog = user.config.catalog.clone();
+            settings.discovery = user.config.discovery.clone();
+            settings.layers.push(Layer::new(user, Reach::Full));
+        }
+        if let Some((project, reach)) = project {
+            settings.layers.push(Layer::new(project, reach));
+            if reach == Reach::Full {
+                settings.project_roots.clone_from(&project.config.roots);
+                settings.nearer(&project.config);
+            } else {
+                diagnostics.extend(not_acted_on(project));
+            }
+        }
+        settings
+    }
+
+    /// Who is offered a skill, and which file says so.
+    pub fn visibility(&self, name: &str, origin: &Origin) -> Option<(Visibility, &Arc<Path>)> {
+        let mut holds: Option<(Visibility, &Arc<Path>)> = None;
+        for layer in &self.layers {
+            let Some(says) = layer.says(name, origin) else { continue };
+            let known = holds.map_or(Visibility::On, |(known, _)| known);
+            if layer.reach == Reach::Full || says < known {
+                holds = Some((says, &layer.file));
+            }
+        }
+        holds
+    }
+
+    /// Whether any skill has a setting at all; the common answer is no, and then nobody looks them up.
+    pub(crate) fn has_rules(&self) -> bool {
+        self.layers.iter().any(|layer| !layer.rules.is_empty())
+    }
+
+    fn nearer(&mut self, config: &Config) {
+        let (catalog, discovery) = (&config.catalog, &config.discovery);
+        self.catalog.budget = catalog.budget.or(self.catalog.budget);
+        self.catalog.window = catalog.window.or(self.catalog.window);
+        self.catalog.disclosure = catalog.disclosure.or(self.catalog.disclosure);
+        self.discovery.depth = discovery.depth.or(self.discovery.depth);
+        self.discovery.entries = discovery.entries.or(self.discovery.entries);
+    }
+}
+
+/// What an untrusted project asks for beyond hiding skills, in one diagnostic.
+fn not_acted_on(file: &ConfigFile) -> Option<Diagnostic> {
+    let config = &file.config;
+    let sections = [
+        ("`[[roots]]`", !config.roots.is_empty()),
+        ("`[catalog]`", config.catalog != CatalogConfig::default()),
+        ("`[discovery]`", config.discovery != DiscoveryConfig::default()),
+    ];
+    let asked: Vec<_> = sections.iter().filter(|(_, asked)| *asked).map(|(name, _)| *name).collect();
+    if asked.is_empty() {
+        return None;
+    }
+    let message =
+        format!("the project is not trusted, so {} of its `metier.toml` have no effect", asked.join(", "));
+    Some(
+        Diagnostic::new(&code::CONFIG_UNTRUSTED, message)
+            .in_file(&file.path)
+            .help("look at it with `metier trust --preview`, then `metier trust`"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str, text: &str) -> ConfigFile {
+        let path: Arc<Path> = Path::new(path).into();
+        let (config, found) = Config::read(text, &path);
+        assert_eq!(found, []);
+        ConfigFile { path, config }
+    }
+
+    fn seen(settings: &Settings, name: &str, origin: &str) -> Option<(&'static str, String)> {
+        let origin = Origin::parse(origin).unwrap();
+        settings.visibility(name, &origin).map(|(is, file)| (is.word(), file.display().to_string()))
+    }
+
+    const USER: &str = "[skills.a]\nvisibility = \"name-only\"\n[skills.b]\nvisibility = \"off\"\n\
+        [skills.\"user.claude:a\"]\nvisibility = \"on\"\n[catalog]\nbudget = 1\n[[roots]]\npath = \"u\"\n";
+    const PROJECT: &str = "[skills.a]\nvisibility = \"on\"\n[skills.b]\nvisibility = \"on\"\n\
+        [skills.c]\nvisibility = \"off\"\n[catalog]\nbudget = 9\n[[roots]]\npath = \"p\"\n";
+
+    #[test]
+    fn an_untrusted_project_only_narrows() {
+        let (user, project) = (file("user", USER), file("project", PROJECT));
+        let mut found = Vec::new();
+        let settings = Settings::merge(Some(&user), Some((&project, Reach::Narrowing)), &mut found);
+        assert_eq!(seen(&settings, "a", "project").unwrap().0, "name-only");
+        assert_eq!(seen(&settings, "b", "project").unwrap(), ("off", "user".to_owned()));
+        assert_eq!(seen(&settings, "a", "user.claude").unwrap(), ("on", "user".to_owned()));
+        assert_eq!(seen(&settings, "c", "user.claude").unwrap(), ("off", "project".to_owned()));
+        assert_eq!(settings.catalog.budget, Some(1));
+        assert!(settings.project_roots.is_empty());
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].code, &code::CONFIG_UNTRUSTED);
+    }
+
+    #[test]
+    fn a_trusted_project_is_nearer_than_the_user() {
+        let (user, project) = (file("user", USER), file("project", PROJECT));
+        let settings = Settings::merge(Some(&user), Some((&project, Reach::Full)), &mut Vec::new());
+        assert_eq!(seen(&settings, "b", "project").unwrap(), ("on", "project".to_owned()));
+        assert_eq!(settings.catalog.budget, Some(9));
+        assert_eq!((settings.user_roots.len(), settings.project_roots.len()), (1, 1));
+    }
+
+    #[test]
+    fn a_setting_with_an_origin_goes_before_one_without() {
+        let user = file("user", USER);
+        let settings = Settings::merge(Some(&user), None, &mut Vec::new());
+        assert_eq!(seen(&settings, "a", "user.claude").unwrap().0, "on");
+        assert_eq!(seen(&settings, "a", "user.agents").unwrap().0, "name-only");
+        assert_eq!(seen(&settings, "z", "user.agents"), None);
+    }
+}

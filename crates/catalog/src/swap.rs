@@ -1,0 +1,43 @@
+//! The catalogue of a running program: the snapshot in force, exchanged as a whole.
+
+use crate::layout::{Layout, RootChoice};
+use crate::places::Places;
+use crate::snapshot::{Include, Snapshot};
+use arc_swap::ArcSwap;
+use std::sync::Arc;
+
+/// The snapshot in force, and how to make the next one.
+///
+/// Whoever asks gets an [`Arc`] and keeps it as long as it likes: a run that started with one snapshot ends with it,
+/// whatever is loaded in between.
+#[derive(Debug)]
+pub struct Catalog {
+    places: Places,
+    choice: RootChoice,
+    include: Include,
+    current: ArcSwap<Snapshot>,
+}
+
+impl Catalog {
+    /// Loads the first snapshot.
+    pub fn load(places: Places, choice: RootChoice, include: Include) -> Self {
+        let current = ArcSwap::from_pointee(take(&places, &choice, include));
+        Self { places, choice, include, current }
+    }
+
+    /// The snapshot in force.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.current.load_full()
+    }
+
+    /// Looks again, at roots, configuration and trust too, and puts the new snapshot in force.
+    pub fn reload(&self) -> Arc<Snapshot> {
+        let next = Arc::new(take(&self.places, &self.choice, self.include));
+        self.current.store(Arc::clone(&next));
+        next
+    }
+}
+
+fn take(places: &Places, choice: &RootChoice, include: Include) -> Snapshot {
+    Snapshot::load(Arc::new(Layout::new(places, choice)), include)
+}

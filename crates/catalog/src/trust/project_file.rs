@@ -1,0 +1,240 @@
+//! The files of a project that would be acted on once it is trusted, read far enough to say what they ask for.
+
+use crate::config::Config;
+use crate::layout::{crew_files, folder_names};
+use crate::project::Project;
+use metier_files::{FileDigest, read_bounded};
+use metier_skill::yaml::{self, Node};
+use serde::Serialize;
+use serde_json::Value;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The largest file that is looked into. One that is larger is listed with that as its reason.
+const MAX_FILE: u64 = 1024 * 1024;
+
+/// Characters of a command or a value that are shown.
+const MAX_SHOWN: usize = 200;
+
+/// A file of the project that would be acted on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ProjectFile {
+    /// Its path in the project.
+    pub path: String,
+    /// What it asks for; empty where nothing in it was understood.
+    pub acts: Vec<Act>,
+}
+
+/// One thing that a file asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Act {
+    /// What it is, such as ``MCP server `github` ``: one of its kind in a file.
+    pub what: String,
+    /// What it would do, in words.
+    pub detail: String,
+    /// The digest of what is written there, so that a change is seen.
+    #[serde(skip)]
+    pub digest: String,
+}
+
+impl Act {
+    fn new(what: impl Into<String>, detail: impl Into<String>, written: &str) -> Self {
+        let detail: String = detail.into();
+        let detail = match detail.char_indices().nth(MAX_SHOWN) {
+            Some((end, _)) => format!("{}…", &detail[..end]),
+            None => detail,
+        };
+        Self { what: what.into(), detail, digest: FileDigest::of(written.as_bytes()).to_string() }
+    }
+
+    fn json(what: impl Into<String>, detail: impl Into<String>, written: &Value) -> Self {
+        Self::new(what, detail, &written.to_string())
+    }
+}
+
+/// The files of a project that would be acted on, by path. Those that are not there are left out.
+pub fn project_files(project: &Project) -> Vec<ProjectFile> {
+    let mut files = Vec::new();
+    let mut add = |path: String, acts: fn(&str) -> Vec<Act>| {
+        if let Some(file) = read(&project.folder, path, acts) {
+            files.push(file);
+        }
+    };
+    add("metier.toml".to_owned(), of_config);
+    add(".mcp.json".to_owned(), |text| of_json(text, of_servers));
+    add(".claude/settings.json".to_owned(), |text| of_json(text, of_settings));
+    add(".claude/settings.local.json".to_owned(), |text| of_json(text, of_settings));
+    for name in folder_names(&project.folder.join(".agents")) {
+        let acts: fn(&str) -> Vec<Act> = match name.as_str() {
+            "mcp.json" | ".mcp.json" => |text| of_json(text, of_servers),
+            name if name.ends_with(".json") => |text| of_json(text, of_settings),
+            name if name.ends_with(".yaml") || name.ends_with(".yml") => of_keys,
+            _ => of_text,
+        };
+        add(format!(".agents/{name}"), acts);
+    }
+    for folder in ["agents", "workspace/agents", ".claude/agents", ".agents/agents"] {
+        for name in
+            folder_names(&project.folder.join(folder)).into_iter().filter(|name| name.ends_with(".md"))
+        {
+            add(format!("{folder}/{name}"), of_agent);
+        }
+    }
+    for file in crew_files(&project.folder) {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        add(name, of_crew);
+    }
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    files
+}
+
+fn read(project: &Path, path: String, acts: fn(&str) -> Vec<Act>) -> Option<ProjectFile> {
+    let acts = match read_bounded(&project.join(&path), MAX_FILE) {
+        Ok(bytes) => acts(&String::from_utf8_lossy(&bytes?)),
+        Err(error) => vec![Act::new("unreadable", error.to_string(), &error.to_string())],
+    };
+    Some(ProjectFile { path, acts })
+}
+
+fn of_config(text: &str) -> Vec<Act> {
+    let path: Arc<Path> = Path::new("metier.toml").into();
+    let (config, _) = Config::read(text, &path);
+    let roots = config.roots.iter().map(|root| {
+        Act::new(format!("root `{}`", root.path), "its skills are listed and used", &format!("{root:?}"))
+    });
+    let skills = config.skills.iter().filter_map(|(name, skill)| {
+        let visibility = skill.visibility?.word();
+        Some(Act::new(format!("skill `{name}`"), format!("is set to `{visibility}`"), visibility))
+    });
+    roots.chain(skills).collect()
+}
+
+fn of_json(text: &str, acts: fn(&Value) -> Vec<Act>) -> Vec<Act> {
+    match serde_json::from_str(text) {
+        Ok(value) => acts(&value),
+        Err(error) => vec![Act::new("unreadable", format!("not JSON: {error}"), text)],
+    }
+}
+
+/// `{"mcpServers": {NAME: {"command", "args"} or {"url"}}}`.
+fn of_servers(file: &Value) -> Vec<Act> {
+    let servers = file.get("mcpServers").or_else(|| file.get("servers")).and_then(Value::as_object);
+    let acts = servers.into_iter().flatten().map(|(name, server)| {
+        let text = |key: &str| server.get(key).and_then(Value::as_str);
+        let detail = match (text("command"), text("url")) {
+            (Some(command), _) => format!("starts `{}`", command_line(command, server)),
+            (None, Some(url)) => format!("connects to {url}"),
+            (None, None) => "names neither a command nor an address".to_owned(),
+        };
+        Act::json(format!("MCP server `{name}`"), detail, server)
+    });
+    acts.collect()
+}
+
+fn command_line(command: &str, server: &Value) -> String {
+    let args = server.get("args").and_then(Value::as_array).into_iter().flatten();
+    let mut line = command.to_owned();
+    for arg in args {
+        line.push(' ');
+        line.push_str(&arg.as_str().map_or_else(|| arg.to_string(), str::to_owned));
+    }
+    line
+}
+
+/// `permissions`, `hooks`, `env` and servers, as Claude's and core-agent's settings have them.
+fn of_settings(file: &Value) -> Vec<Act> {
+    let mut acts = of_servers(file);
+    let permissions = file.get("permissions");
+    for list in ["allow", "deny", "ask"] {
+        if let Some(rules) = permissions.and_then(|permissions| permissions.get(list)) {
+            let shown: Vec<_> = rules.as_array().into_iter().flatten().map(shown).collect();
+            acts.push(Act::json(format!("`{list}` rules"), shown.join(", "), rules));
+        }
+    }
+    for key in ["mode", "defaultMode"] {
+        if let Some(mode) = permissions.and_then(|permissions| permissions.get(key)) {
+            acts.push(Act::json(format!("`{key}`"), shown(mode), mode));
+        }
+    }
+    for (key, says) in [("hooks", "runs commands on"), ("env", "sets the environment names")] {
+        if let Some(value) = file.get(key) {
+            let names: Vec<_> =
+                value.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+            acts.push(Act::json(format!("`{key}`"), format!("{says} {}", names.join(", ")), value));
+        }
+    }
+    acts
+}
+
+fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The top-level keys of a YAML file.
+fn of_keys(text: &str) -> Vec<Act> {
+    let Ok(Some(tree)) = yaml::parse(text, 0) else { return of_text(text) };
+    let Some(entries) = tree.entries() else { return of_text(text) };
+    let acts = entries.iter().map(|entry| {
+        let written = serde_json::to_string(&entry.value).unwrap_or_default();
+        Act::new(format!("`{}`", entry.key), written.clone(), &written)
+    });
+    acts.collect()
+}
+
+/// A file whose form is not known: that it is there, and whether it changes.
+fn of_text(text: &str) -> Vec<Act> {
+    vec![Act::new("content", format!("{} bytes", text.len()), text)]
+}
+
+/// An agent's frontmatter: skills, tools, model, servers. Its text is text.
+fn of_agent(text: &str) -> Vec<Act> {
+    let parsed = metier_skill::parse(text.as_bytes(), Some("agent"));
+    let Some(document) = parsed.document else { return Vec::new() };
+    let Some(frontmatter) = document.frontmatter else { return Vec::new() };
+    let Ok(Some(tree)) = yaml::parse(frontmatter.of(text), 0) else { return of_text(frontmatter.of(text)) };
+    let keys = [
+        "skills",
+        "tools",
+        "allowed-tools",
+        "model",
+        "mcp",
+        "mcp_servers",
+        "mcpServers",
+        "permissions",
+        "hooks",
+    ];
+    let acts = keys.iter().filter_map(|key| {
+        let written = serde_json::to_string(tree.get(key)?).unwrap_or_default();
+        Some(Act::new(format!("`{key}`"), written.clone(), &written))
+    });
+    acts.collect()
+}
+
+/// A crew's skills, servers and runtime.
+fn of_crew(text: &str) -> Vec<Act> {
+    let Ok(Some(tree)) = yaml::parse(text, 0) else { return of_text(text) };
+    let mut acts = Vec::new();
+    for agent in tree.get("agents").and_then(Node::entries).unwrap_or_default() {
+        let listed = |list: &str, key: &str| {
+            let items = agent.value.get(list).and_then(Node::items).unwrap_or_default();
+            items
+                .iter()
+                .filter_map(|item| item.get(key).and_then(Node::text))
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        for folder in listed("skills", "folderPath") {
+            let what = format!("skill folder `{folder}` of agent `{}`", agent.key);
+            acts.push(Act::new(what, "its skill is listed and used", &folder));
+        }
+        for file in listed("mcp_servers", "filePath") {
+            let what = format!("MCP server file `{file}` of agent `{}`", agent.key);
+            acts.push(Act::new(what, "its servers are started", &file));
+        }
+    }
+    if let Some(runtime) = tree.get("script_runtime") {
+        let written = serde_json::to_string(runtime).unwrap_or_default();
+        acts.push(Act::new("`script_runtime`", written.clone(), &written));
+    }
+    acts
+}

@@ -1,0 +1,77 @@
+//! What happens to each skill while the sweep is at it: the parser runs on the bytes that are there anyway.
+
+use crate::code;
+use crate::entry::{Card, Links, folder_call_name};
+use metier_diagnostic::Diagnostic;
+use metier_files::{Candidate, Extent, SweepRoot};
+use metier_skill::{Parsed, parse, parse_beginning, parse_prefix};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How much of a file is read when its beginning is not enough: the largest frontmatter twice over, which leaves as much
+/// for the first paragraph of the body. No listing reads a whole file, or one of 50 MB would cost 50 MB.
+const PREFIX: usize = 128 * 1024;
+
+/// What became of a candidate.
+#[derive(Debug)]
+pub(crate) enum Visited {
+    /// A skill.
+    Loaded(Box<Card>),
+    /// A file that is no skill, and why.
+    Refused(Vec<Diagnostic>),
+}
+
+pub(crate) fn visit(candidate: &Candidate<'_>, roots: &[SweepRoot]) -> Visited {
+    let root = roots.get(candidate.root()).map_or(Path::new(""), |root| &root.path);
+    let name = folder_call_name(candidate.folder()).or_else(|| folder_call_name(root));
+    let path = || -> Arc<Path> { document_path(root, candidate).into() };
+    let Parsed { document, mut diagnostics } = match parsed(candidate, name.as_deref()) {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            let message = format!("the file cannot be read: {error}");
+            return Visited::Refused(vec![
+                Diagnostic::new(&code::FOLDER_UNREADABLE, message).in_file(&path()),
+            ]);
+        }
+    };
+    let document_name = candidate.document_name();
+    if !document_name.is_canonical() {
+        let message = format!("the file is called `{document_name}`; most clients look for `SKILL.md` only");
+        diagnostics
+            .push(Diagnostic::new(&code::FILE_NAME_LOWER_CASE, message).help("rename it to `SKILL.md`"));
+    }
+    if !diagnostics.is_empty() {
+        let path = path();
+        for diagnostic in &mut diagnostics {
+            diagnostic.path = Some(Arc::clone(&path));
+        }
+    }
+    let Some(document) = document else { return Visited::Refused(diagnostics) };
+    let mut card = Card::new(document.manifest, document_name, diagnostics);
+    if candidate.real().is_some() || candidate.document_target().is_some() {
+        card.links = Some(Box::new(Links {
+            folder: candidate.real().map(Path::to_owned),
+            document: candidate.document_target().map(Path::to_owned),
+        }));
+    }
+    Visited::Loaded(Box::new(card))
+}
+
+fn parsed(candidate: &Candidate<'_>, folder: Option<&str>) -> Result<Parsed, metier_files::OsError> {
+    let head = candidate.head();
+    if candidate.extent() == Extent::Whole {
+        return Ok(parse(head, folder));
+    }
+    if let Some(parsed) = parse_beginning(head, folder) {
+        return Ok(parsed);
+    }
+    let mut bytes = Vec::new();
+    Ok(match candidate.read_up_to(PREFIX, &mut bytes)? {
+        Extent::Whole => parse(&bytes, folder),
+        Extent::Truncated => parse_prefix(&bytes, folder),
+    })
+}
+
+fn document_path(root: &Path, candidate: &Candidate<'_>) -> PathBuf {
+    root.join(candidate.folder()).join(candidate.document_name().as_str())
+}

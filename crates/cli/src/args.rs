@@ -1,0 +1,225 @@
+//! The command line: what can be said, and the help that teaches it. What it means is in [`crate::command`].
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Finds, checks and explains Agent Skills, whatever dialect they are written in.
+#[derive(Debug, Parser)]
+#[command(
+    name = "metier",
+    version,
+    arg_required_else_help = true,
+    after_help = "Examples:
+  metier list                      every skill metier finds from here, and what is wrong with the rest
+  metier list --root ~/skills      look in this folder instead of the usual ones
+  metier explain deploy            why a name is found, shadowed, hidden or broken
+  metier catalog                   exactly what a model would see first
+
+Exit codes: 0 fine, 1 failed, 2 wrong usage."
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Flags that every command takes.
+#[derive(Debug, Args)]
+pub(crate) struct Global {
+    /// Looks for skills in DIR instead of the usual folders; may be repeated, the first wins
+    #[arg(long, value_name = "DIR", global = true)]
+    pub(crate) root: Vec<PathBuf>,
+    /// Writes JSON for programs instead of text for people
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Leaves out everything but the answer itself
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+    /// When to use colours
+    #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
+    pub(crate) color: Color,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    List(List),
+    Show(Show),
+    Explain(Explain),
+    Catalog(Catalog),
+    New(New),
+    Trust(Trust),
+    Enable(Toggle),
+    Disable(Toggle),
+    Doctor(Doctor),
+    Schema(Schema),
+    Completions(Completions),
+}
+
+/// Lists the skills that were found, and says what is wrong with those that failed
+///
+/// The first line counts them: `loaded` is every skill that could be read, whatever its state; `failed` is refused, and
+/// each failure says where and why. Nothing is skipped in silence.
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// Also shows nested, shadowed and disabled skills, identical copies, and where each came from
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Shows what each skill costs: in the catalogue, and when it is activated
+    #[arg(long)]
+    pub(crate) tokens: bool,
+    /// Adds the digest of each skill's folder (reads every file)
+    #[arg(long)]
+    pub(crate) digest: bool,
+}
+
+/// Shows one skill whole: what it says of itself, its files, what it asks for
+#[derive(Debug, Args)]
+#[command(after_help = "A name may say where from and which version: `project:deploy`, `deploy@^1.2`.")]
+pub(crate) struct Show {
+    /// The skill: NAME, ORIGIN:NAME or NAME@REQUIREMENT
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+}
+
+/// Says why a name is found, shadowed, disabled, untrusted, hidden, broken or missing, and what to do
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// The name in question
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+}
+
+/// Prints exactly what a model would see first
+#[derive(Debug, Args)]
+pub(crate) struct Catalog {
+    /// How skills are listed; the default comes from the configuration
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<Format>,
+    /// The most tokens it may take, at 4 bytes each; 4,000 if nothing else is configured
+    #[arg(long, value_name = "TOKENS")]
+    pub(crate) budget: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// A line per skill
+    Markdown,
+    /// `<available_skills>`, with the place of each
+    Xml,
+    /// Every skill's whole text
+    Eager,
+}
+
+/// Makes a new skill: a folder with a SKILL.md that loads everywhere
+#[derive(Debug, Args)]
+pub(crate) struct New {
+    /// The skill's name: lower-case letters, digits and hyphens
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// What it does and when to use it; asked for on a terminal
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) description: Option<String>,
+    /// The folder to make it in; the project's `.agents/skills`, or your own skills outside a project
+    #[arg(long = "in", value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
+    /// Adds scripts/run.sh, ready to run
+    #[arg(long)]
+    pub(crate) script: bool,
+}
+
+/// Trusts a project, so that its skills may be offered to a model
+///
+/// A project's skills are listed but not used until you say so. Trust covers edits of text; a new or changed script,
+/// injected command, hook, tool list or need is reported until you trust the project again.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub(crate) struct Trust {
+    /// The project's folder; the project you stand in if left out
+    #[arg(value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) action: TrustAction,
+}
+
+/// What to do instead of trusting.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub(crate) struct TrustAction {
+    /// Lists what trust would switch on, and changes nothing
+    #[arg(long)]
+    pub(crate) preview: bool,
+    /// Lists the projects that are trusted
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Takes trust back
+    #[arg(long)]
+    pub(crate) revoke: bool,
+    /// Trusts a project that you write yourself: later changes are not asked about
+    #[arg(long)]
+    pub(crate) mine: bool,
+}
+
+/// Switches skills on again (`enable`) or off (`disable`) in their root's `.disabled.json`
+#[derive(Debug, Args)]
+pub(crate) struct Toggle {
+    /// The skills: NAME or ORIGIN:NAME
+    #[arg(value_name = "NAME", required = true)]
+    pub(crate) names: Vec<String>,
+}
+
+/// Checks metier's own surroundings: folders, configuration, trust, and every problem with a skill
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {}
+
+/// Prints reference material: JSON Schemas, the table of diagnostics, this command line
+#[derive(Debug, Args)]
+pub(crate) struct Schema {
+    /// Which one
+    #[arg(default_value = "config")]
+    pub(crate) what: Reference,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Reference {
+    /// JSON Schema of config.toml and metier.toml
+    Config,
+    /// JSON Schema of a SKILL.md's frontmatter
+    Skill,
+    /// Every diagnostic, as Markdown
+    Diagnostics,
+    /// Every command and flag, as Markdown
+    Cli,
+}
+
+/// Writes completions for a shell, or manual pages
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  metier completions bash > ~/.local/share/bash-completion/completions/metier
+  metier completions man --out ~/.local/share/man/man1")]
+pub(crate) struct Completions {
+    /// The shell, or `man` for manual pages
+    #[arg(value_name = "SHELL")]
+    pub(crate) target: Target,
+    /// The folder for manual pages
+    #[arg(long, value_name = "DIR", required_if_eq("target", "man"))]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Target {
+    Bash,
+    Elvish,
+    Fish,
+    Powershell,
+    Zsh,
+    Man,
+}

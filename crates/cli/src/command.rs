@@ -1,0 +1,41 @@
+//! One file per command. Each takes what was said and gives back how it ended.
+
+mod catalog;
+mod completions;
+mod doctor;
+mod explain;
+mod list;
+mod new;
+mod schema;
+mod show;
+mod toggle;
+mod trust;
+
+use crate::args::{Cli, Command};
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::surroundings::Surroundings;
+use anyhow::Result;
+
+/// Runs a command.
+pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit> {
+    // These two need neither configuration nor skills, and must work where those are broken.
+    let command = match cli.command {
+        Command::Schema(args) => return schema::run(args.what, output),
+        Command::Completions(args) => return completions::run(&args, output),
+        command => command,
+    };
+    let surroundings = Surroundings::look_around(&cli.global)?;
+    match command {
+        Command::List(args) => list::run(&args, &surroundings, output),
+        Command::Show(args) => show::run(&args.name, &surroundings, output),
+        Command::Explain(args) => explain::run(&args.name, &surroundings, output),
+        Command::Catalog(args) => catalog::run(&args, &surroundings, output),
+        Command::New(args) => new::run(&args, &surroundings, output),
+        Command::Trust(args) => trust::run(&args, &surroundings, output),
+        Command::Enable(args) => toggle::run(&args.names, toggle::Switch::On, &surroundings, output),
+        Command::Disable(args) => toggle::run(&args.names, toggle::Switch::Off, &surroundings, output),
+        Command::Doctor(_) => doctor::run(&surroundings, output),
+        Command::Schema(_) | Command::Completions(_) => Ok(Exit::Fine),
+    }
+}

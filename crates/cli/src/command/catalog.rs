@@ -1,0 +1,60 @@
+//! `catalog`: exactly what a model would see first.
+
+use crate::args::{Catalog, Format};
+use crate::exit::Exit;
+use crate::output::{Form, Output};
+use crate::surroundings::Surroundings;
+use anyhow::Result;
+use metier_catalog::{CatalogueOptions, Disclosure, Include, Report, budget};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Json<'a> {
+    format: Disclosure,
+    text: &'a str,
+    report: &'a Report,
+}
+
+pub(crate) fn run(args: &Catalog, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+    let settings = &surroundings.layout.settings.catalog;
+    let disclosure = match args.format {
+        Some(Format::Markdown) => Disclosure::Markdown,
+        Some(Format::Xml) => Disclosure::Xml,
+        Some(Format::Eager) => Disclosure::Eager,
+        None => settings.disclosure.unwrap_or_default(),
+    };
+    let budget = budget(args.budget.or(settings.budget), settings.window);
+    let options = CatalogueOptions { disclosure, budget, ..CatalogueOptions::default() };
+    let snapshot = surroundings.snapshot(Include::Usual);
+    let catalogue = snapshot.catalogue(&options);
+    match output.form() {
+        Form::Json => {
+            output.json(&Json { format: disclosure, text: &catalogue.text, report: &catalogue.report })?
+        }
+        Form::Text => {
+            output.raw(catalogue.text.as_bytes())?;
+            output.flush()?;
+            output.aside(&summary(&catalogue.report))?;
+        }
+    }
+    Ok(Exit::Fine)
+}
+
+/// What the user is told beside the text: it goes to standard error, so that standard output is exactly the catalogue.
+fn summary(report: &Report) -> String {
+    if report.skills == 0 {
+        return "no skill may be offered to a model from here; `metier list --all` says why".to_owned();
+    }
+    let mut text =
+        format!("{} skills, about {} of {} tokens", report.skills, report.tokens.0, report.budget.0);
+    if report.named > 0 || report.counted > 0 {
+        text.push_str(&format!(
+            "; {} described, {} by name alone, {} only counted; raise the budget with `--budget` or `[catalog] budget`",
+            report.described, report.named, report.counted
+        ));
+    }
+    for (name, reason) in &report.unreadable {
+        text.push_str(&format!("\n`{name}` is left out: {reason}"));
+    }
+    text
+}

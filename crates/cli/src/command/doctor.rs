@@ -1,0 +1,152 @@
+//! `doctor`: everything that is wrong, at once.
+
+use crate::exit::Exit;
+use crate::output::{Form, Output, Tone};
+use crate::surroundings::Surroundings;
+use anyhow::Result;
+use metier_catalog::{Include, Origin, RootTrust, Snapshot, Standing, State, TrustStore, changes};
+use metier_diagnostic::{Diagnostic, JsonDiagnostic, Severity};
+use metier_files::{Kind, kind};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+#[derive(Serialize)]
+struct Findings {
+    version: &'static str,
+    config: Place,
+    data: Place,
+    project: Option<PathBuf>,
+    standing: Standing,
+    roots: Vec<RootFinding>,
+    loaded: usize,
+    failed: usize,
+    states: BTreeMap<&'static str, usize>,
+    #[serde(serialize_with = "as_json")]
+    diagnostics: Vec<Diagnostic>,
+}
+
+#[derive(Serialize)]
+struct Place {
+    path: PathBuf,
+    exists: bool,
+}
+
+impl Place {
+    fn of(path: PathBuf) -> Self {
+        let exists = kind(&path) != Kind::Missing;
+        Self { path, exists }
+    }
+}
+
+#[derive(Serialize)]
+struct RootFinding {
+    origin: Origin,
+    path: PathBuf,
+    exists: bool,
+    trust: RootTrust,
+    skills: usize,
+}
+
+fn as_json<S: serde::Serializer>(diagnostics: &[Diagnostic], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(diagnostics.iter().map(JsonDiagnostic::from))
+}
+
+pub(crate) fn run(surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+    let snapshot = surroundings.snapshot(Include::Usual);
+    let findings = Findings::of(surroundings, &snapshot);
+    match output.form() {
+        Form::Json => output.json(&findings)?,
+        Form::Text => write(&findings, surroundings, output)?,
+    }
+    let is_broken = findings.diagnostics.iter().any(|found| found.severity() == Severity::Error);
+    Ok(if is_broken { Exit::Failed } else { Exit::Fine })
+}
+
+impl Findings {
+    fn of(surroundings: &Surroundings, snapshot: &Snapshot) -> Self {
+        let layout = snapshot.layout();
+        let mut diagnostics = snapshot.diagnostics().to_vec();
+        diagnostics
+            .extend(snapshot.failures().iter().flat_map(|failure| failure.diagnostics.iter().cloned()));
+        let noteworthy = |found: &&Diagnostic| found.severity() >= Severity::Warning;
+        diagnostics.extend(
+            snapshot.entries().flat_map(|(_, entry)| entry.diagnostics().iter().filter(noteworthy).cloned()),
+        );
+        if let Ok(store) = TrustStore::open(&surroundings.places.data) {
+            diagnostics.extend(changes(snapshot, &store).iter().map(metier_catalog::TrustChange::diagnostic));
+        }
+        let mut states: BTreeMap<&'static str, usize> = BTreeMap::new();
+        let mut per_root: BTreeMap<&Path, usize> = BTreeMap::new();
+        for (_, entry) in snapshot.entries() {
+            *states.entry(entry.state().word()).or_default() += 1;
+            *per_root.entry(&snapshot.root(entry).path).or_default() += 1;
+        }
+        let roots = layout.roots.iter().map(|root| RootFinding {
+            origin: root.origin.clone(),
+            path: root.path.clone(),
+            exists: root.real.is_some(),
+            trust: root.trust,
+            skills: per_root.get(root.path.as_path()).copied().unwrap_or_default(),
+        });
+        Self {
+            version: env!("CARGO_PKG_VERSION"),
+            config: Place::of(surroundings.places.config_file()),
+            data: Place::of(surroundings.places.data.clone()),
+            project: layout.project.as_ref().map(|project| project.folder.clone()),
+            standing: layout.standing,
+            roots: roots.collect(),
+            loaded: snapshot.loaded(),
+            failed: snapshot.failures().len(),
+            states,
+            diagnostics,
+        }
+    }
+}
+
+fn write(findings: &Findings, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
+    let place = |place: &Place| {
+        let absent = if place.exists { "" } else { " (not there; the defaults count)" };
+        format!("{}{absent}", surroundings.shown(&place.path))
+    };
+    output.line(format!("metier {}", findings.version))?;
+    output.line(format!("  configuration  {}", place(&findings.config)))?;
+    output.line(format!("  data           {}", place(&findings.data)))?;
+    let project = match (&findings.project, findings.standing) {
+        (None, _) => "none here".to_owned(),
+        (Some(path), Standing::Untrusted) => format!("{} (not trusted)", path.display()),
+        (Some(path), Standing::Trusted) => format!("{} (trusted)", path.display()),
+        (Some(path), Standing::Mine) => format!("{} (trusted as your own)", path.display()),
+    };
+    output.line(format!("  project        {project}"))?;
+    output.line("\nroots, highest first")?;
+    for root in findings.roots.iter().filter(|root| root.exists) {
+        let trust = if root.trust == RootTrust::Untrusted { ", not trusted" } else { "" };
+        let path = surroundings.shown(&root.path);
+        output.line(format!("  {:<22} {path} ({} skills{trust})", root.origin.to_string(), root.skills))?;
+    }
+    let absent = findings.roots.iter().filter(|root| !root.exists).count();
+    output.comment(format!("  and {absent} that are not there"))?;
+    output.line(format!("\nloaded {}, failed {}", findings.loaded, findings.failed))?;
+    for (state, count) in findings.states.iter().filter(|(state, _)| **state != State::Ready.word()) {
+        output.line(format!("  {count} {state}"))?;
+    }
+    for diagnostic in findings.diagnostics.iter().filter(|found| found.severity() >= Severity::Warning) {
+        output.line("")?;
+        let source = surroundings.source_of(diagnostic);
+        output.diagnostic(&surroundings.relative(diagnostic), source.as_deref())?;
+    }
+    let count = |severity| findings.diagnostics.iter().filter(|found| found.severity() == severity).count();
+    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    let (tone, text) = match (errors, warnings) {
+        (0, 0) => (Tone::Good, "\nnothing is wrong".to_owned()),
+        _ => (
+            if errors > 0 { Tone::Bad } else { Tone::Caution },
+            format!("\n{errors} errors, {warnings} warnings"),
+        ),
+    };
+    output.line("")?;
+    let text = output.tinted(tone, text.trim_start());
+    output.line(text)?;
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! `explain`: one clear answer about a name.
+
+use crate::exit::Exit;
+use crate::output::{Form, Output, Tone};
+use crate::surroundings::Surroundings;
+use anyhow::Result;
+use metier_catalog::{
+    ExplainOptions, ExplainedSkill, Explanation, InCatalogue, Include, Parsing, TrustStore,
+};
+
+pub(crate) fn run(name: &str, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+    let snapshot = surroundings.snapshot(Include::Usual);
+    // A damaged store is among the snapshot's diagnostics already; the explanation goes on without it.
+    let store = TrustStore::open(&surroundings.places.data).ok();
+    let options = ExplainOptions { catalogue: snapshot.catalogue_options(None), trust: store.as_ref() };
+    let explanation = snapshot.explain(name, &options);
+    match output.form() {
+        Form::Json => output.json(&explanation)?,
+        Form::Text => write(&explanation, surroundings, output)?,
+    }
+    Ok(Exit::Fine)
+}
+
+fn write(explanation: &Explanation, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
+    let answer = output.tinted(Tone::Strong, &explanation.answer);
+    output.line(answer)?;
+    for skill in &explanation.skills {
+        output.line("")?;
+        facts(skill, surroundings, output)?;
+        for diagnostic in &skill.diagnostics {
+            let source = surroundings.source_of(diagnostic);
+            output.line("")?;
+            output.diagnostic(&surroundings.relative(diagnostic), source.as_deref())?;
+        }
+    }
+    for failure in &explanation.failures {
+        for diagnostic in &failure.diagnostics {
+            output.line("")?;
+            let source = surroundings.source_of(diagnostic);
+            output.diagnostic(&surroundings.relative(diagnostic), source.as_deref())?;
+        }
+    }
+    if !explanation.searched.is_empty() {
+        output.line("\nlooked in")?;
+        for root in &explanation.searched {
+            let absent = if root.exists { "" } else { " (not there)" };
+            output.line(format!(
+                "  {:<20} {}{absent}",
+                root.origin.to_string(),
+                surroundings.shown(&root.path)
+            ))?;
+        }
+    }
+    if !explanation.advice.is_empty() {
+        output.line("\nwhat to do")?;
+        for advice in &explanation.advice {
+            output.line(format!("  - {advice}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn facts(skill: &ExplainedSkill, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
+    let name = output.tinted(Tone::Strong, &format!("{}:{}", skill.origin, skill.name));
+    output.line(format!("{name} ({})", skill.state))?;
+    let mut fact =
+        |label: &str, value: &str| output.line(format!("  {label:<14} {}", crate::output::clean(value)));
+    fact("found at", &surroundings.shown(&skill.path))?;
+    if let Some(title) = &skill.title {
+        fact("title", title)?;
+    }
+    if let Some(version) = &skill.version {
+        fact("version", version)?;
+    }
+    match &skill.parsed {
+        Parsing::Exactly => fact("parsed", "as it is written")?,
+        Parsing::Repaired(codes) => fact("parsed", &format!("after repairs: {}", codes.join(", ")))?,
+    }
+    for reason in &skill.reasons {
+        fact(reason.kind, &reason.text)?;
+    }
+    if let Some(path) = &skill.shadowed_by {
+        fact("shadowed by", &surroundings.shown(path))?;
+    }
+    for path in &skill.shadows {
+        fact("shadows", &surroundings.shown(path))?;
+    }
+    for path in &skill.versions_beside {
+        fact("other version", &surroundings.shown(path))?;
+    }
+    for path in &skill.copies {
+        fact("the same at", &surroundings.shown(path))?;
+    }
+    let shown = match skill.catalogue {
+        InCatalogue::Described => "described",
+        InCatalogue::Named => "by its name alone",
+        InCatalogue::OverBudget => "its description does not fit into the budget",
+        InCatalogue::Absent => "not in it",
+    };
+    fact("catalogue", shown)?;
+    if let Some(tools) = &skill.tools {
+        let list = if tools.list.is_empty() { "none".to_owned() } else { tools.list.join(", ") };
+        fact("tools", &format!("{list} ({})", tools.meaning.word()))?;
+    }
+    if let Some(source) = &skill.source {
+        fact("installed from", &serde_json::to_string(source)?)?;
+    }
+    for change in &skill.trust_changes {
+        fact("since trusted", change)?;
+    }
+    Ok(())
+}

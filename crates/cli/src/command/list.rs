@@ -1,0 +1,58 @@
+//! `list`: the skills that were found, and what is wrong with the rest.
+
+mod json;
+mod text;
+
+use crate::args::List;
+use crate::exit::Exit;
+use crate::output::{Form, Output};
+use crate::surroundings::Surroundings;
+use anyhow::Result;
+use metier_catalog::{Cost, Entry, EntryId, Include, Provenance, Relation, Snapshot, State};
+use metier_files::TreeDigest;
+
+pub(crate) fn run(args: &List, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+    let include = if args.all { Include::Nested } else { Include::Usual };
+    let snapshot = surroundings.snapshot(include);
+    match output.form() {
+        Form::Json => json::write(args, &snapshot, output)?,
+        Form::Text => text::write(args, surroundings, &snapshot, output)?,
+    }
+    // Names by the thousand are freed one by one for nothing: the process ends here.
+    std::mem::forget(snapshot);
+    Ok(Exit::Fine)
+}
+
+/// Whether an entry is listed. What is shadowed, disabled, nested or a copy of another is only listed when asked for.
+fn is_listed(entry: &Entry, args: &List) -> bool {
+    if matches!(entry.relation(), Relation::CopyOf(_)) {
+        return false;
+    }
+    args.all || !matches!(entry.state(), State::Shadowed | State::Disabled | State::Nested | State::Off)
+}
+
+/// What is only read when asked for.
+struct Extras {
+    cost: Option<Cost>,
+    digest: Option<Result<String, String>>,
+    source: Option<Provenance>,
+    also_at: Vec<std::path::PathBuf>,
+}
+
+impl Extras {
+    fn of(args: &List, snapshot: &Snapshot, id: EntryId, entry: &Entry) -> Self {
+        let opened = || snapshot.open(entry).map_err(|error| error.to_string());
+        let digest = |folder| {
+            TreeDigest::of(&folder).map(|digest| digest.to_string()).map_err(|error| error.to_string())
+        };
+        Self {
+            cost: args.tokens.then(|| snapshot.cost(entry)),
+            digest: args.digest.then(|| opened().and_then(digest)),
+            source: args
+                .all
+                .then(|| opened().ok().and_then(|folder| Provenance::of(&folder).ok().flatten()))
+                .flatten(),
+            also_at: if args.all { snapshot.other_folders(id) } else { Vec::new() },
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! `show`: one skill whole.
+
+use crate::exit::Exit;
+use crate::manifest;
+use crate::output::{Form, Output, Tone, clean};
+use crate::requirement::{Unmet, unmet};
+use crate::surroundings::Surroundings;
+use anyhow::{Context, Result, bail};
+use metier_catalog::{
+    AllowedTools, Capabilities, Cost, Entry, EntryId, Include, Lookup, Origin, Provenance, Reference,
+    Snapshot, State, TrustStore, changes_of,
+};
+use metier_diagnostic::{Diagnostic, JsonDiagnostic, Severity};
+use metier_files::{FileDigest, ListBounds, TreeDigest};
+use serde::Serialize;
+use serde_json::Value;
+
+/// Everything about one skill.
+#[derive(Serialize)]
+struct Whole<'a> {
+    name: &'a str,
+    title: Option<&'a str>,
+    version: Option<String>,
+    origin: &'a Origin,
+    path: String,
+    folder: String,
+    state: State,
+    /// Of the SKILL.md.
+    digest: String,
+    /// Of the folder; `null` when it could not be read whole.
+    tree_digest: Option<String>,
+    tokens: Cost,
+    manifest: Value,
+    /// What `allowed-tools` means here.
+    allowed_tools_mean: AllowedTools,
+    files: Vec<File>,
+    capabilities: Option<Capabilities>,
+    unmet: Vec<Unmet>,
+    source: Option<Provenance>,
+    also_at: Vec<String>,
+    trust_changes: Vec<String>,
+    #[serde(serialize_with = "as_json")]
+    diagnostics: Vec<Diagnostic>,
+}
+
+#[derive(Serialize)]
+struct File {
+    path: String,
+    size: u64,
+    executable: bool,
+}
+
+fn as_json<S: serde::Serializer>(diagnostics: &[Diagnostic], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(diagnostics.iter().map(JsonDiagnostic::from))
+}
+
+pub(crate) fn run(name: &str, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+    let reference: Reference = name.parse()?;
+    let snapshot = surroundings.snapshot(Include::Usual);
+    let lookup = snapshot.find(&reference);
+    let (id, entry) = match lookup {
+        // What may not be used can still be looked at.
+        Lookup::Found(id, entry) | Lookup::Unusable(id, entry) => (id, entry),
+        other => bail!("`{name}`: {}; `metier explain {name}` says more", snapshot.in_words(&other)),
+    };
+    let file = snapshot.read(entry).with_context(|| format!("`{name}` cannot be read any more"))?;
+    let Some(read) = file.manifest() else {
+        bail!("`{name}` has changed and is refused now; see `metier explain {name}`")
+    };
+    let whole = Whole::of(surroundings, &snapshot, id, entry, &file, read)?;
+    match output.form() {
+        Form::Json => output.json(&whole)?,
+        Form::Text => write(&whole, &file, surroundings, output)?,
+    }
+    Ok(Exit::Fine)
+}
+
+impl<'a> Whole<'a> {
+    fn of(
+        surroundings: &Surroundings,
+        snapshot: &'a Snapshot,
+        id: EntryId,
+        entry: &'a Entry,
+        file: &metier_catalog::SkillFile,
+        read: &metier_skill::Manifest,
+    ) -> Result<Self> {
+        let folder = snapshot.open(entry)?;
+        let listing = folder.list(ListBounds::default())?;
+        let mut diagnostics = file.diagnostics.clone();
+        let source = Provenance::of(&folder).unwrap_or_else(|found| {
+            diagnostics.push(found);
+            None
+        });
+        // Problems that only the listing sees, such as a name that differs in case alone.
+        let known = |found: &&Diagnostic| !file.diagnostics.iter().any(|other| other.code == found.code);
+        diagnostics.extend(entry.diagnostics().iter().filter(known).cloned());
+        let store = TrustStore::open(&surroundings.places.data).ok();
+        let changes = store.and_then(|store| changes_of(snapshot, &store, entry));
+        Ok(Self {
+            name: entry.name().as_str(),
+            title: entry.title(),
+            version: entry.version_text().map(Into::into),
+            origin: &snapshot.root(entry).origin,
+            path: snapshot.document_path(entry).display().to_string(),
+            folder: snapshot.folder(entry).display().to_string(),
+            state: entry.state(),
+            digest: FileDigest::of(file.source.as_bytes()).to_string(),
+            tree_digest: TreeDigest::of(&folder).ok().map(|digest| digest.to_string()),
+            tokens: snapshot.cost(entry),
+            manifest: manifest::to_json(read),
+            allowed_tools_mean: snapshot.allowed_tools(id, read),
+            files: listing
+                .files
+                .iter()
+                .map(|file| File {
+                    path: file.path.as_path().display().to_string(),
+                    size: file.size,
+                    executable: file.executable,
+                })
+                .collect(),
+            capabilities: Capabilities::of(&folder, file).ok(),
+            unmet: read.more.requires.as_ref().map(unmet).unwrap_or_default(),
+            source,
+            also_at: snapshot.other_folders(id).iter().map(|path| path.display().to_string()).collect(),
+            trust_changes: changes.map(|change| change.changes).unwrap_or_default(),
+            diagnostics,
+        })
+    }
+}
+
+fn write(
+    whole: &Whole<'_>,
+    file: &metier_catalog::SkillFile,
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<()> {
+    let name = output.tinted(Tone::Strong, whole.name);
+    output.line(format!("{name} ({}, {})", whole.origin, whole.state))?;
+    let mut fact = |label: &str, value: &str| output.line(format!("  {label:<16} {}", clean(value)));
+    fact("file", &surroundings.shown(std::path::Path::new(&whole.path)))?;
+    fact("digest", &whole.digest)?;
+    if let Some(digest) = &whole.tree_digest {
+        fact("folder's digest", digest)?;
+    }
+    let tokens = |tokens: Option<metier_catalog::Tokens>| {
+        tokens.map_or("none".to_owned(), |tokens| tokens.0.to_string())
+    };
+    fact(
+        "tokens",
+        &format!(
+            "{} in the catalogue, {} on activation",
+            tokens(whole.tokens.catalogue),
+            tokens(whole.tokens.activation)
+        ),
+    )?;
+    if let Some(source) = &whole.source {
+        fact("installed from", &serde_json::to_string(source)?)?;
+    }
+    for path in &whole.also_at {
+        fact("the same at", path)?;
+    }
+    if let Value::Object(keys) = &whole.manifest {
+        output.line("\nwhat it says")?;
+        for (key, value) in keys {
+            let value = match value {
+                Value::String(text) => clean(text),
+                other => clean(&other.to_string()),
+            };
+            output.line(format!("  {key:<16} {value}"))?;
+        }
+        if keys.contains_key("allowed_tools") || keys.contains_key("tools") {
+            output
+                .comment(format!("  its tool list is read as `{}` here", whole.allowed_tools_mean.word()))?;
+        }
+    }
+    output.line("\nfiles")?;
+    for file in &whole.files {
+        let mark = if file.executable { "x" } else { " " };
+        output.line(format!("  {mark} {:>9}  {}", file.size, clean(&file.path)))?;
+    }
+    asks(whole, output)?;
+    for diagnostic in whole.diagnostics.iter().filter(|found| found.severity() >= Severity::Warning) {
+        output.line("")?;
+        output.diagnostic(&surroundings.relative(diagnostic), Some(&file.source))?;
+    }
+    Ok(())
+}
+
+/// What the skill would run or needs around it.
+fn asks(whole: &Whole<'_>, output: &mut Output) -> Result<()> {
+    if let Some(capabilities) = whole.capabilities.as_ref().filter(|capabilities| !capabilities.is_empty()) {
+        output.line("\nwhat it could run")?;
+        for line in super::trust::in_words(capabilities) {
+            output.line(format!("  {}", clean(&line)))?;
+        }
+    }
+    for change in &whole.trust_changes {
+        let text = output.tinted(Tone::Caution, &format!("since the project was trusted: {change}"));
+        output.line(text)?;
+    }
+    if !whole.unmet.is_empty() {
+        output.line("\nwhat it requires and is not here")?;
+        for unmet in &whole.unmet {
+            output.line(format!("  {}; {}", clean(&unmet.what), clean(&unmet.help)))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! `enable` and `disable`: the list of names in a root's `.disabled.json`.
+
+use crate::exit::Exit;
+use crate::output::{Form, Output};
+use crate::surroundings::Surroundings;
+use anyhow::{Result, bail};
+use metier_catalog::{
+    DISABLED_FILE, Entry, Include, Lookup, Reference, Snapshot, State, Switch as Change, switch,
+};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Which way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Switch {
+    On,
+    Off,
+}
+
+#[derive(Serialize)]
+struct Done {
+    name: String,
+    file: PathBuf,
+    changed: bool,
+    state: State,
+}
+
+pub(crate) fn run(
+    names: &[String],
+    way: Switch,
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<Exit> {
+    let snapshot = surroundings.snapshot(Include::Usual);
+    // All names are looked up before any file is written: half of an order is worse than none.
+    let entries: Vec<&Entry> = names.iter().map(|name| meant(name, &snapshot)).collect::<Result<_>>()?;
+    let mut done = Vec::new();
+    for entry in &entries {
+        let root = &snapshot.root(entry).path;
+        let change = match way {
+            Switch::On => Change::Enable,
+            Switch::Off => Change::Disable,
+        };
+        let folder = entry.folder().file_name().map(|name| name.to_string_lossy().into_owned());
+        let mut known = vec![entry.name().as_str()];
+        known.extend(folder.as_deref());
+        let changed = switch(root, &known, change)?;
+        done.push((entry.name().to_string(), root.join(DISABLED_FILE), changed));
+    }
+    let after = surroundings.snapshot(Include::Usual);
+    for ((name, file, changed), entry) in done.into_iter().zip(entries) {
+        let path = snapshot.document_path(entry);
+        let state = after
+            .entries()
+            .find(|(_, now)| after.document_path(now) == path)
+            .map_or(entry.state(), |(_, now)| now.state());
+        match output.form() {
+            Form::Json => output.json(&Done { name, file, changed, state })?,
+            Form::Text => {
+                let file = surroundings.shown(&file);
+                let what = if changed {
+                    format!("written to {file}")
+                } else {
+                    format!("nothing to change in {file}")
+                };
+                output.line(format!("{name}: {state} ({what})"))?;
+            }
+        }
+    }
+    Ok(Exit::Fine)
+}
+
+fn meant<'a>(name: &str, snapshot: &'a Snapshot) -> Result<&'a Entry> {
+    let reference: Reference = name.parse()?;
+    match snapshot.find(&reference) {
+        Lookup::Found(_, entry) | Lookup::Unusable(_, entry) => Ok(entry),
+        other => bail!("`{name}`: {}; nothing was changed", snapshot.in_words(&other)),
+    }
+}

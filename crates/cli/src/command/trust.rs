@@ -1,0 +1,177 @@
+//! `trust`: what the user allows a project to do.
+
+use crate::args::Trust;
+use crate::exit::Exit;
+use crate::output::{Form, Output, Tone, clean};
+use crate::surroundings::Surroundings;
+use anyhow::{Context, Result, bail};
+use metier_catalog::{
+    Capabilities, Include, Layout, Ownership, Preview, RootChoice, Snapshot, Standing, TrustStore, changes,
+};
+use metier_files::{Kind, kind, real_path};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub(crate) fn run(args: &Trust, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+    let data = &surroundings.places.data;
+    if args.action.list {
+        return list(&TrustStore::open(data)?, output);
+    }
+    if args.action.revoke {
+        return revoke(args.project.as_deref(), surroundings, output);
+    }
+    let snapshot = snapshot_of(args.project.as_deref(), surroundings)?;
+    let Some(preview) = Preview::of(&snapshot) else {
+        bail!("there is no project here to trust; go to its folder, or name it: `metier trust DIR`");
+    };
+    if args.action.preview {
+        return show_preview(&preview, &snapshot, data, output);
+    }
+    let ownership = if args.action.mine { Ownership::Mine } else { Ownership::Theirs };
+    let when = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    TrustStore::update(data, |store| store.trust(&preview, &when, ownership))??;
+    match output.form() {
+        Form::Json => output.json(&preview)?,
+        Form::Text => {
+            write_preview(&preview, output)?;
+            let whose =
+                if args.action.mine { "as your own: changes are not asked about" } else { "as it is now" };
+            output.line(format!("\ntrusted {} {whose}", preview.project.display()))?;
+            output.comment("take it back with `metier trust --revoke`")?;
+        }
+    }
+    Ok(Exit::Fine)
+}
+
+/// The skills of the project in question, by its usual roots: trust is about the project, whatever `--root` says.
+fn snapshot_of(project: Option<&Path>, surroundings: &Surroundings) -> Result<Snapshot> {
+    let mut places = surroundings.places.clone();
+    if let Some(project) = project {
+        places.current = folder(project, surroundings)?;
+    }
+    let layout = Layout::new(&places, &RootChoice::Usual);
+    Ok(Snapshot::load(Arc::new(layout), Include::Usual))
+}
+
+fn folder(project: &Path, surroundings: &Surroundings) -> Result<PathBuf> {
+    let path = surroundings.places.current.join(project);
+    if kind(&path) != Kind::Folder {
+        bail!("`{}` is not a folder", project.display());
+    }
+    real_path(&path).with_context(|| format!("`{}` cannot be found", project.display()))
+}
+
+fn revoke(project: Option<&Path>, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+    // A project that is gone can still be forgotten, by the path it had.
+    let named = project
+        .map(|path| folder(path, surroundings).unwrap_or_else(|_| surroundings.places.current.join(path)));
+    let of_folder = snapshot_of(project.filter(|path| folder(path, surroundings).is_ok()), surroundings)?;
+    let project = of_folder.layout().project.as_ref().map(|project| project.folder.clone());
+    let Some(project) =
+        project.filter(|_| named.as_deref().is_none_or(|path| kind(path) == Kind::Folder)).or(named)
+    else {
+        bail!("there is no project here; name it: `metier trust --revoke DIR`");
+    };
+    let was_trusted = TrustStore::update(&surroundings.places.data, |store| store.revoke(&project))?;
+    match output.form() {
+        Form::Json => output.json(&serde_json::json!({"project": project, "revoked": was_trusted}))?,
+        Form::Text if was_trusted => output.line(format!("{} is not trusted any more", project.display()))?,
+        Form::Text => output.line(format!("{} was not trusted", project.display()))?,
+    }
+    Ok(Exit::Fine)
+}
+
+fn list(store: &TrustStore, output: &mut Output) -> Result<Exit> {
+    match output.form() {
+        Form::Json => output.json(&store.projects())?,
+        Form::Text => {
+            for project in store.projects() {
+                let mine = if project.mine { ", yours" } else { "" };
+                output.line(format!("{} (since {}{mine})", project.path.display(), project.trusted))?;
+            }
+            if store.projects().is_empty() {
+                output.comment("no project is trusted; `metier trust` trusts the one you stand in")?;
+            }
+        }
+    }
+    Ok(Exit::Fine)
+}
+
+#[derive(Serialize)]
+struct Previewed<'a> {
+    standing: Standing,
+    #[serde(flatten)]
+    preview: &'a Preview,
+    changes: Vec<metier_catalog::TrustChange>,
+}
+
+fn show_preview(preview: &Preview, snapshot: &Snapshot, data: &Path, output: &mut Output) -> Result<Exit> {
+    let store = TrustStore::open(data)?;
+    let standing = store.standing(&preview.project);
+    let changes = changes(snapshot, &store);
+    match output.form() {
+        Form::Json => output.json(&Previewed { standing, preview, changes })?,
+        Form::Text => {
+            write_preview(preview, output)?;
+            for change in &changes {
+                let text = format!(
+                    "changed since you trusted it: {}: {}",
+                    change.subject,
+                    change.changes.join("; ")
+                );
+                let text = output.tinted(Tone::Caution, &text);
+                output.line(text)?;
+            }
+            let state = match standing {
+                Standing::Untrusted => "not trusted; `metier trust` trusts it",
+                Standing::Trusted => "trusted",
+                Standing::Mine => "trusted as your own",
+            };
+            output.line(format!("\n{} is {state}", preview.project.display()))?;
+        }
+    }
+    Ok(Exit::Fine)
+}
+
+fn write_preview(preview: &Preview, output: &mut Output) -> Result<()> {
+    output.line(format!("{} skills in {}", preview.skills.len(), preview.project.display()))?;
+    let (able, plain): (Vec<_>, Vec<_>) =
+        preview.skills.iter().partition(|skill| !skill.capabilities.is_empty());
+    for skill in able {
+        let name = output.tinted(Tone::Strong, &skill.name);
+        output.line(format!("\n{name} {}", clean(&skill.path)))?;
+        for line in in_words(&skill.capabilities) {
+            output.line(format!("  {}", clean(&line)))?;
+        }
+    }
+    if !plain.is_empty() {
+        let names: Vec<String> = plain.iter().map(|skill| clean(&skill.name)).collect();
+        output.line(format!("\ninstructions only: {}", names.join(", ")))?;
+    }
+    for file in &preview.files {
+        let path = output.tinted(Tone::Strong, &file.path);
+        output.line(format!("\n{path}"))?;
+        for act in &file.acts {
+            output.line(format!("  {} {}", clean(&act.what), clean(&act.detail)).trim_end())?;
+        }
+    }
+    Ok(())
+}
+
+/// What a skill could run, a line each.
+pub(super) fn in_words(capabilities: &Capabilities) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (path, script) in &capabilities.scripts {
+        lines.push(format!("script {path}{}", if script.executable { " (executable)" } else { "" }));
+    }
+    lines.extend(capabilities.commands.iter().map(|command| format!("runs before it is read: {command}")));
+    lines.extend(capabilities.hooks.iter().map(|hooks| format!("hooks {hooks}")));
+    for (key, list) in [("allowed-tools", &capabilities.allowed_tools), ("tools", &capabilities.tools)] {
+        lines.extend(list.iter().map(|list| {
+            format!("{key} {}", if list.is_empty() { "none".to_owned() } else { list.join(", ") })
+        }));
+    }
+    lines.extend(capabilities.needs.iter().map(|need| format!("asks for {need}")));
+    lines
+}

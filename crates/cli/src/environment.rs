@@ -1,0 +1,62 @@
+//! The one place that reads the environment. Libraries get what they need as values.
+
+use anyhow::{Context, Result};
+use metier_catalog::Places;
+use std::env;
+use std::path::{Path, PathBuf};
+
+/// Where a machine without a home directory keeps what would be in it: nowhere. Reading finds nothing there and writing
+/// fails with a message that names the path.
+const NO_HOME: &str = "/nonexistent";
+
+/// The folders that matter, from `METIER_HOME`, `XDG_*`, `HOME` and the current folder.
+pub(crate) fn places() -> Result<Places> {
+    let current =
+        env::current_dir().context("the current folder cannot be determined; it may have been removed")?;
+    let home = path_from("HOME");
+    let below_home = |rest: &str| home.as_deref().unwrap_or(Path::new(NO_HOME)).join(rest);
+    let (config, data, user_skills) = if let Some(own) = path_from("METIER_HOME") {
+        let own = current.join(own);
+        (own.clone(), own.join("data"), own.join("skills"))
+    } else {
+        let config = path_from("XDG_CONFIG_HOME").unwrap_or_else(|| below_home(".config")).join("metier");
+        let data = path_from("XDG_DATA_HOME").unwrap_or_else(|| below_home(".local/share")).join("metier");
+        let skills = config.join("skills");
+        (config, data, skills)
+    };
+    Ok(Places {
+        home,
+        current,
+        temp: env::temp_dir(),
+        config,
+        data,
+        user_skills,
+        system_skills: PathBuf::from("/etc/metier/skills"),
+    })
+}
+
+/// A variable that holds a path; set and empty counts as not set.
+fn path_from(name: &str) -> Option<PathBuf> {
+    env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+/// Whether colours are wanted, as far as the environment has a say.
+pub(crate) fn allows_colour() -> bool {
+    let is_set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
+    !is_set("NO_COLOR") && env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// The folders in which programs are looked for.
+pub(crate) fn program_folders() -> Vec<PathBuf> {
+    env::var_os("PATH").map(|path| env::split_paths(&path).collect()).unwrap_or_default()
+}
+
+/// Whether an environment variable is set.
+pub(crate) fn has_variable(name: &str) -> bool {
+    env::var_os(name).is_some()
+}
+
+/// The terminal's width, where the shell says so.
+pub(crate) fn columns() -> Option<String> {
+    env::var("COLUMNS").ok()
+}

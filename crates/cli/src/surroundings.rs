@@ -1,0 +1,65 @@
+//! Where a command runs: the machine's folders, the roots that count, and the skills in them.
+
+use crate::args::Global;
+use crate::environment;
+use anyhow::Result;
+use metier_catalog::{Include, Layout, MAX_DOCUMENT, Places, RootChoice, Snapshot};
+use metier_diagnostic::Diagnostic;
+use metier_files::read_bounded;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What every command that is about skills begins with.
+pub(crate) struct Surroundings {
+    pub(crate) places: Places,
+    pub(crate) layout: Arc<Layout>,
+}
+
+impl Surroundings {
+    pub(crate) fn look_around(global: &Global) -> Result<Self> {
+        let places = environment::places()?;
+        let choice =
+            if global.root.is_empty() { RootChoice::Usual } else { RootChoice::Given(global.root.clone()) };
+        let layout = Arc::new(Layout::new(&places, &choice));
+        Ok(Self { places, layout })
+    }
+
+    /// All skills as they are now.
+    pub(crate) fn snapshot(&self, include: Include) -> Snapshot {
+        Snapshot::load(Arc::clone(&self.layout), include)
+    }
+
+    /// Where a new skill goes when nobody says otherwise: the folder of a project that most clients read, else the
+    /// user's own.
+    pub(crate) fn folder_for_new_skills(&self) -> PathBuf {
+        match &self.layout.project {
+            Some(project) => project.folder.join(".agents/skills"),
+            None => self.places.user_skills.clone(),
+        }
+    }
+
+    /// A path as people write it: relative to the current folder, or with `~`.
+    pub(crate) fn shown(&self, path: &Path) -> String {
+        if let Ok(inside) = path.strip_prefix(&self.places.current) {
+            return if inside.as_os_str().is_empty() { ".".to_owned() } else { inside.display().to_string() };
+        }
+        match self.places.home.as_deref().and_then(|home| path.strip_prefix(home).ok()) {
+            Some(inside) => Path::new("~").join(inside).display().to_string(),
+            None => path.display().to_string(),
+        }
+    }
+
+    /// A diagnostic with its path as people write it.
+    pub(crate) fn relative(&self, diagnostic: &Diagnostic) -> Diagnostic {
+        let mut shown = diagnostic.clone();
+        shown.path = diagnostic.path.as_deref().map(|path| Path::new(&self.shown(path)).into());
+        shown
+    }
+
+    /// The text of a file that a diagnostic points into, to show its line.
+    pub(crate) fn source_of(&self, diagnostic: &Diagnostic) -> Option<String> {
+        let path = diagnostic.path.as_deref().filter(|_| diagnostic.place.is_some())?;
+        let bytes = read_bounded(path, MAX_DOCUMENT).ok().flatten()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}

@@ -1,0 +1,43 @@
+//! The binary in surroundings of its own: no home, no configuration, no trust but what a test makes.
+
+use metier_testkit::Workspace;
+use serde_json::Value;
+use std::process::{Command, Output};
+
+/// A finished run.
+pub(crate) struct Run {
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) code: i32,
+}
+
+impl Run {
+    /// The answer as JSON.
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error}\n{}\n{}", self.stdout, self.stderr))
+    }
+}
+
+/// Runs `metier ARGS…` in `project/` of the workspace, with `home/` as the home directory.
+#[expect(clippy::disallowed_methods, reason = "the test starts the product itself")]
+pub(crate) fn metier(workspace: &Workspace, args: &[&str]) -> Run {
+    let Output { status, stdout, stderr } = Command::new(env!("CARGO_BIN_EXE_metier"))
+        .args(args)
+        .current_dir(workspace.join("project"))
+        .env_clear()
+        .env("HOME", workspace.join("home"))
+        .env("PATH", "/usr/bin:/bin")
+        .output()
+        .expect("the binary can be started");
+    Run {
+        stdout: String::from_utf8(stdout).expect("output is UTF-8"),
+        stderr: String::from_utf8(stderr).expect("output is UTF-8"),
+        code: status.code().expect("it was not killed"),
+    }
+}
+
+/// An empty project folder and an empty home.
+pub(crate) fn workspace() -> Workspace {
+    Workspace::new().dir("project").dir("home")
+}

@@ -1,0 +1,173 @@
+//! The cases in `conformance/`, run against the real binary, with a table of how many hold per system.
+
+use crate::binary::{metier, workspace};
+use metier_testkit::Workspace;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Cases {
+    system: String,
+    case: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    id: String,
+    says: String,
+    #[serde(default)]
+    files: BTreeMap<String, String>,
+    #[serde(default)]
+    links: BTreeMap<String, String>,
+    #[serde(default)]
+    fifos: Vec<String>,
+    #[serde(default)]
+    folders: Vec<String>,
+    #[serde(default)]
+    run: Vec<Vec<String>>,
+    #[serde(default)]
+    expect: Option<Value>,
+    #[serde(default)]
+    contains: Vec<String>,
+    #[serde(default)]
+    lacks: Vec<String>,
+    #[serde(default)]
+    exit: i32,
+}
+
+impl Case {
+    fn workspace(&self) -> Workspace {
+        let place = |path: &str| match path.strip_prefix("~/") {
+            Some(rest) => format!("home/{rest}"),
+            None => format!("project/{path}"),
+        };
+        let mut made = workspace();
+        for (path, text) in &self.files {
+            made = made.file(place(path), text);
+        }
+        for (path, target) in &self.links {
+            made = made.symlink(place(path), target);
+        }
+        for path in &self.fifos {
+            made = made.fifo(place(path));
+        }
+        for path in &self.folders {
+            made = made.dir(place(path));
+        }
+        made
+    }
+
+    /// What does not hold; nothing when the case holds.
+    fn problems(&self) -> Vec<String> {
+        let workspace = self.workspace();
+        let default = vec![["list", "--root", "skills", "--json"].map(str::to_owned).to_vec()];
+        let runs = if self.run.is_empty() { &default } else { &self.run };
+        let mut last = None;
+        for args in runs {
+            last = Some(metier(&workspace, &args.iter().map(String::as_str).collect::<Vec<_>>()));
+        }
+        let run = last.expect("there is a run");
+        let mut problems = Vec::new();
+        if run.code != self.exit {
+            problems
+                .push(format!("exit {} instead of {}: {}{}", run.code, self.exit, run.stdout, run.stderr));
+        }
+        if let Some(expect) = &self.expect {
+            let mut answer = run.json();
+            add_codes(&mut answer);
+            differences("", expect, &answer, &mut problems);
+        }
+        let shown = format!("{}{}", run.stdout, run.stderr);
+        let missing = self.contains.iter().filter(|text| !shown.contains(*text));
+        problems.extend(missing.map(|text| format!("lacks {text:?}:\n{shown}")));
+        let surplus = self.lacks.iter().filter(|text| shown.contains(*text));
+        problems.extend(surplus.map(|text| format!("contains {text:?}:\n{shown}")));
+        problems
+    }
+}
+
+/// Beside each list of diagnostics, the codes alone; a key that metier does not know is worth no line in a case.
+fn add_codes(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            if let Some(Value::Array(found)) = map.get("diagnostics") {
+                let codes: Vec<Value> = found
+                    .iter()
+                    .filter_map(|each| each.get("code"))
+                    .filter(|code| *code != "unknown-key")
+                    .cloned()
+                    .collect();
+                map.insert("codes".to_owned(), json!(codes));
+            }
+            map.values_mut().for_each(add_codes);
+        }
+        Value::Array(items) => items.iter_mut().for_each(add_codes),
+        _ => {}
+    }
+}
+
+fn differences(path: &str, expect: &Value, actual: &Value, problems: &mut Vec<String>) {
+    match (expect, actual) {
+        (Value::Object(expect), Value::Object(actual)) => {
+            for (key, expect) in expect {
+                differences(
+                    &format!("{path}/{key}"),
+                    expect,
+                    actual.get(key).unwrap_or(&Value::Null),
+                    problems,
+                );
+            }
+        }
+        (Value::Array(expected), Value::Array(actual)) if expected.len() == actual.len() => {
+            for (at, (expect, actual)) in expected.iter().zip(actual).enumerate() {
+                differences(&format!("{path}/{at}"), expect, actual, problems);
+            }
+        }
+        (Value::String(expect), Value::String(actual)) if expect.starts_with('~') => {
+            if !actual.contains(&expect[1..]) {
+                problems.push(format!("{path}: {actual:?} does not contain {:?}", &expect[1..]));
+            }
+        }
+        (expect, actual) if expect == actual => {}
+        (expect, actual) => problems.push(format!("{path}: {actual} instead of {expect}")),
+    }
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the cases are the project's own files")]
+fn the_cases_of_every_system_hold() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../conformance");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .expect("conformance/ is there")
+        .map(|entry| entry.expect("it can be read").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+        .collect();
+    files.sort();
+    let mut table = String::from("\nconformance                cases   hold\n");
+    let mut failures = String::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("it can be read");
+        let cases: Cases =
+            toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let mut hold = 0;
+        for case in &cases.case {
+            let problems = case.problems();
+            if problems.is_empty() {
+                hold += 1;
+            } else {
+                writeln!(failures, "{} {} ({}):", cases.system, case.id, case.says).expect("text grows");
+                problems.iter().for_each(|problem| writeln!(failures, "    {problem}").expect("text grows"));
+            }
+        }
+        writeln!(table, "{:<26} {:>5}  {hold:>5}", cases.system, cases.case.len()).expect("text grows");
+    }
+    // Written past the test runner's capture: the table is worth seeing when everything holds.
+    std::io::stdout().write_all(table.as_bytes()).expect("the table can be shown");
+    assert!(failures.is_empty(), "\n{failures}");
+}

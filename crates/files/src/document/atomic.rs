@@ -1,0 +1,99 @@
+use std::ffi::OsString;
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::{Mode, create_parent, is_absent, not_a_file};
+
+/// Links to follow before it is a loop; the kernel's own number.
+const MAX_LINKS: usize = 40;
+
+/// Names to try for the temporary file. One is enough unless a dead process with our number left its files behind.
+const MAX_NAMES: usize = 100;
+
+/// Replaces a file as a whole: whoever reads it sees the old bytes or the new ones, also after a power cut.
+///
+/// The folders above it are made as needed. An existing file keeps its permissions and, where we may, its owner; `mode` is
+/// for a new one. A link stays a link and the file it leads to is replaced, so that dotfiles kept elsewhere stay there.
+/// Anything else in its place (a folder, a FIFO) is an error of the kind [`io::ErrorKind::InvalidInput`].
+pub fn write_atomic(path: &Path, bytes: &[u8], mode: Mode) -> io::Result<()> {
+    let path = &behind_links(path)?;
+    let existing = match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_file() => Some(metadata),
+        Ok(_) => return Err(not_a_file(path)),
+        Err(error) if is_absent(&error) => None,
+        Err(error) => return Err(error),
+    };
+    create_parent(path)?;
+    let (mut file, temporary) = create_beside(path, mode)?;
+    let written = fill(&mut file, bytes, existing.as_ref()).and_then(|()| fs::rename(&temporary, path));
+    if let Err(error) = written {
+        // The first error is the one to report.
+        let _ = fs::remove_file(&temporary);
+        return Err(error);
+    }
+    // The rename is on the disk only when the folder is. A file system that cannot do this has done what it can.
+    if let Some(folder) = path.parent()
+        && let Ok(folder) = File::open(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
+    {
+        let _ = folder.sync_all();
+    }
+    Ok(())
+}
+
+/// Where the file is once every link at `path` is followed; unlike a real path, it need not exist.
+fn behind_links(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        match fs::read_link(&path) {
+            Ok(target) => {
+                path.pop();
+                path.push(target);
+            }
+            // "Invalid" is how the system says that it is no link.
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput || is_absent(&error) => {
+                return Ok(path);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::from_raw_os_error(rustix::io::Errno::LOOP.raw_os_error()))
+}
+
+/// A new file in the same folder, since a rename does not cross file systems.
+fn create_beside(path: &Path, mode: Mode) -> io::Result<(File, PathBuf)> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+
+    let name = path.file_name().ok_or_else(|| not_a_file(path))?;
+    for _ in 0..MAX_NAMES {
+        let mut hidden = OsString::from(".");
+        hidden.push(name);
+        hidden.push(format!(".{}-{}.tmp", process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
+        let temporary = path.with_file_name(hidden);
+        // `create_new` never opens what somebody else put there, a link least of all.
+        match OpenOptions::new().write(true).create_new(true).mode(mode.bits()).open(&temporary) {
+            Ok(file) => return Ok((file, temporary)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+fn fill(file: &mut File, bytes: &[u8], existing: Option<&Metadata>) -> io::Result<()> {
+    if let Some(existing) = existing {
+        let ours = file.metadata()?;
+        if (ours.uid(), ours.gid()) != (existing.uid(), existing.gid()) {
+            // Only root may give a file away; for everybody else the file becomes theirs, as with any editor. It has to
+            // come before the permissions, since giving away takes some of them.
+            let _ = fchown(&*file, Some(existing.uid()), Some(existing.gid()));
+        }
+        file.set_permissions(Permissions::from_mode(existing.mode() & 0o7777))?;
+    }
+    file.write_all(bytes)?;
+    // Without it the rename can reach the disk before the bytes do, and a power cut leaves an empty file.
+    file.sync_all()
+}

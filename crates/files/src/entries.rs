@@ -1,0 +1,85 @@
+//! Reading a folder's entries.
+
+use std::ffi::CStr;
+use std::ops::ControlFlow;
+use std::os::fd::BorrowedFd;
+
+use rustix::fs::{AtFlags, FileType, statat};
+use rustix::io::Errno;
+
+/// One call of the system fills this much: some 800 entries, so that a group of ordinary size takes one call and a
+/// flat root of 10,000 a dozen.
+const BUFFER: usize = 32 * 1024;
+
+/// The memory that reading folders needs, kept between folders.
+#[derive(Debug, Default)]
+pub(crate) struct EntryBuffer {
+    #[cfg(target_os = "linux")]
+    bytes: Vec<u8>,
+}
+
+/// Calls `take` with each entry's name and type, in the file system's order, `.` and `..` left out.
+///
+/// The descriptor has to be fresh: entries are read from where it stands.
+#[cfg(target_os = "linux")]
+pub(crate) fn each_entry(
+    folder: BorrowedFd<'_>,
+    buffer: &mut EntryBuffer,
+    mut take: impl FnMut(&CStr, FileType) -> ControlFlow<()>,
+) -> Result<(), Errno> {
+    buffer.bytes.clear();
+    buffer.bytes.reserve_exact(BUFFER);
+    let mut entries = rustix::fs::RawDir::new(folder, buffer.bytes.spare_capacity_mut());
+    while let Some(entry) = entries.next() {
+        match entry {
+            Ok(entry) => {
+                let name = entry.file_name();
+                if is_own_or_parent(name) {
+                    continue;
+                }
+                let kind = known_type(folder, name, entry.file_type());
+                if take(name, kind).is_break() {
+                    break;
+                }
+            }
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// The same where the kernel's own call is not to be had.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn each_entry(
+    folder: BorrowedFd<'_>,
+    _buffer: &mut EntryBuffer,
+    mut take: impl FnMut(&CStr, FileType) -> ControlFlow<()>,
+) -> Result<(), Errno> {
+    for entry in rustix::fs::Dir::read_from(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if is_own_or_parent(name) {
+            continue;
+        }
+        let kind = known_type(folder, name, entry.file_type());
+        if take(name, kind).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn is_own_or_parent(name: &CStr) -> bool {
+    matches!(name.to_bytes(), b"." | b"..")
+}
+
+/// Some file systems do not store the type in the folder; then the file is asked. One that is gone by now stays
+/// unknown, which nobody takes for a file or a folder.
+fn known_type(folder: BorrowedFd<'_>, name: &CStr, listed: FileType) -> FileType {
+    if listed != FileType::Unknown {
+        return listed;
+    }
+    statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
+        .map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode))
+}

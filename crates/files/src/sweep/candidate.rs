@@ -1,0 +1,93 @@
+use std::os::fd::BorrowedFd;
+use std::path::Path;
+
+use rustix::fs::fstat;
+use rustix::io::{pread, retry_on_intr};
+
+use crate::document_name::DocumentName;
+use crate::{Extent, OsError};
+
+/// A skill as the visitor of a sweep sees it: where it is and how its document begins.
+#[derive(Debug)]
+pub struct Candidate<'a> {
+    pub(super) root: usize,
+    pub(super) folder: &'a Path,
+    pub(super) real: Option<&'a Path>,
+    pub(super) name: DocumentName,
+    pub(super) target: Option<&'a Path>,
+    pub(super) head: &'a [u8],
+    pub(super) extent: Extent,
+    pub(super) file: BorrowedFd<'a>,
+}
+
+impl<'a> Candidate<'a> {
+    /// Which of the roots it is in.
+    pub fn root(&self) -> usize {
+        self.root
+    }
+
+    /// Its folder, relative to the root; empty when the root is itself the skill.
+    pub fn folder(&self) -> &'a Path {
+        self.folder
+    }
+
+    /// The folder's real path, when it was reached through a link below the root.
+    pub fn real(&self) -> Option<&'a Path> {
+        self.real
+    }
+
+    /// The name its document was found by.
+    pub fn document_name(&self) -> DocumentName {
+        self.name
+    }
+
+    /// The document's real path, when the document is itself a link. It need not be in the skill's folder, and
+    /// [`crate::SkillDir`] then does not read it.
+    pub fn document_target(&self) -> Option<&'a Path> {
+        self.target
+    }
+
+    /// How the document begins.
+    pub fn head(&self) -> &'a [u8] {
+        self.head
+    }
+
+    /// Whether the head is all of the document.
+    pub fn extent(&self) -> Extent {
+        self.extent
+    }
+
+    /// The document's size in bytes. The system is asked, which the head does not need.
+    pub fn size(&self) -> Result<u64, OsError> {
+        let stat = fstat(self.file)?;
+        Ok(u64::try_from(stat.st_size).unwrap_or_default())
+    }
+
+    /// Replaces `bytes` with the document from its beginning, up to `limit` bytes, and says whether that is all of it.
+    pub fn read_up_to(&self, limit: usize, bytes: &mut Vec<u8>) -> Result<Extent, OsError> {
+        /// Documents have a few kilobytes; one read takes most of them.
+        const STEP: usize = 16 * 1024;
+
+        bytes.clear();
+        bytes.extend_from_slice(&self.head[..self.head.len().min(limit)]);
+        if self.extent.is_whole() {
+            let extent = if self.head.len() <= limit { Extent::Whole } else { Extent::Truncated };
+            return Ok(extent);
+        }
+        loop {
+            let start = bytes.len();
+            // At the limit one more byte is asked for, which tells whether there is more.
+            let ask = (limit - start).clamp(1, STEP);
+            bytes.resize(start + ask, 0);
+            let count = retry_on_intr(|| pread(self.file, &mut bytes[start..], start as u64))?;
+            bytes.truncate(start + count);
+            if count == 0 {
+                return Ok(Extent::Whole);
+            }
+            if bytes.len() > limit {
+                bytes.truncate(limit);
+                return Ok(Extent::Truncated);
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! One key's lines, read on their own.
+
+use crate::code;
+use crate::findings::Findings;
+use crate::line::{Line, lines};
+use crate::repair::budget::Budget;
+use crate::repair::value;
+use crate::yaml::{Entry, Kind, Node, Style};
+use metier_diagnostic::{Diagnostic, Span};
+use std::borrow::Cow;
+
+/// How people (and machine translations of their files) write the two essential keys outside YAML.
+const LABELS: [(&str, &str); 4] =
+    [("name", "name"), ("description", "description"), ("名称", "name"), ("描述", "description")];
+
+/// A key and the lines that belong to it.
+pub(super) struct Block {
+    pub(super) key: String,
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// The value, where the key is not written as YAML.
+    pub(super) written: Option<String>,
+}
+
+/// What reading a block gave.
+#[derive(Default)]
+pub(super) struct Piece {
+    pub(super) entries: Vec<Entry<'static>>,
+    pub(super) findings: Findings,
+    /// Control characters that were dropped.
+    pub(super) dropped: Vec<Span>,
+}
+
+impl Piece {
+    pub(super) fn append(&mut self, mut other: Self) {
+        self.entries.append(&mut other.entries);
+        self.findings.absorb(other.findings);
+        self.dropped.append(&mut other.dropped);
+    }
+}
+
+impl Block {
+    pub(super) fn read(&self, text: &str, budget: &mut Budget) -> Piece {
+        if let Some(value) = &self.written {
+            return Piece { entries: vec![self.text_entry(value.clone(), text)], ..Piece::default() };
+        }
+        if let Ok(Some(mended)) = value::mend_values(text, self.start..self.end, budget) {
+            let value::MendedValues { entries, findings, dropped } = mended;
+            return Piece { entries, findings, dropped };
+        }
+        let mut piece = Piece::default();
+        match &*self.key {
+            // A person reads these off the line whatever YAML makes of it.
+            "name" | "description" => piece.entries.push(self.text_entry(self.raw(text), text)),
+            // A list that cannot be read must not read as "no restriction".
+            "tools" | "allowed-tools" | "allowed_tools" => {
+                piece.entries.push(self.entry(Kind::Sequence(Vec::new()), text));
+                piece.findings.add(|| self.dropped("could not be read, so it allows nothing", text));
+            }
+            _ => piece.findings.add(|| self.dropped("could not be read and was left out", text)),
+        }
+        piece
+    }
+
+    /// What a person reads: the value on the key's line and the lines below it, up to a blank one.
+    fn raw(&self, text: &str) -> String {
+        let mut pieces = Vec::new();
+        for line in lines(text, self.start).take_while(|line| line.start < self.end && !line.is_blank()) {
+            let is_first = line.start == self.start;
+            let piece =
+                if is_first { line.text.split_once(':').map_or("", |(_, value)| value) } else { line.text };
+            pieces.push(piece.trim());
+        }
+        let joined = pieces.join(" ");
+        let value = joined.trim().trim_matches(['"', '\'']).trim_start_matches(['>', '|', '-']).trim();
+        value.to_owned()
+    }
+
+    fn dropped(&self, why: &str, text: &str) -> Diagnostic {
+        let message = format!("`{}` {why}", self.key);
+        Diagnostic::new(&code::KEY_DROPPED, message).at(self.key_span(text), text).help("mend its value")
+    }
+
+    fn text_entry(&self, value: String, text: &str) -> Entry<'static> {
+        self.entry(Kind::Scalar { text: Cow::Owned(value), style: Style::DoubleQuoted }, text)
+    }
+
+    fn entry(&self, kind: Kind<'static>, text: &str) -> Entry<'static> {
+        let key_span = self.key_span(text);
+        let written = &text[key_span.end as usize..self.end];
+        let value = written.trim_start_matches([':', '：', '*', ' ', '\t']);
+        let start = self.end - value.len();
+        let span = Span::new(start, start + value.trim_end().len());
+        Entry { key: Cow::Owned(self.key.clone()), key_span, value: Node { span, kind } }
+    }
+
+    /// Where the key stands; in Markdown dress, what comes before its colon.
+    fn key_span(&self, text: &str) -> Span {
+        let block = &text[self.start..self.end];
+        let length =
+            if self.written.is_some() { block.find([':', '：']).unwrap_or(0) } else { self.key.len() };
+        Span::new(self.start, self.start + length)
+    }
+}
+
+/// An essential key in Markdown dress: `**name:** x`, `## name: x`, `**名称：x**`.
+pub(super) fn label(line: &Line<'_>) -> Option<(&'static str, String)> {
+    let text = line.text.trim().trim_start_matches(['#', '*', '_', ' ']);
+    LABELS.iter().find_map(|(label, key)| {
+        let rest = text.strip_prefix(label)?;
+        let value = rest.trim_start_matches(['*', ' ']).strip_prefix([':', '：'])?;
+        let value = value.trim_matches(['*', ' ', '"', '“', '”']);
+        Some((*key, value.to_owned()))
+    })
+}

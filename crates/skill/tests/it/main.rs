@@ -1,0 +1,5 @@
+//! Tests of the crate as its users see it, in one binary.
+
+mod case_file;
+mod repair;
+mod summary;
