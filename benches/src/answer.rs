@@ -54,8 +54,9 @@ impl Answer {
     pub(crate) fn read(from: impl Read) -> Result<Self> {
         let Printed { loaded, failed, skills } =
             serde_json::from_reader(from).context("it printed something else than an answer in JSON")?;
+        // What is shadowed is loaded and not listed; real texts have a few names twice.
         if let Some(Count(listed)) = skills
-            && listed != loaded
+            && (listed > loaded || listed * 20 < loaded * 19)
         {
             bail!("it says that it loaded {loaded} skills but lists {listed}");
         }

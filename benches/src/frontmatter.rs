@@ -41,9 +41,10 @@ fn description(random: &mut Random, style: Style, bytes: usize, text: &mut Strin
     match style {
         Style::Plain => text.push_str(&format!("description: {value}\n")),
         Style::Quoted => {
-            // Writers quote because of a colon or a quotation; both are in the value then.
+            // Writers quote because of a colon; of 190 quoted descriptions in the corpus 3 contain an escape.
             let first = prose::noun(random);
-            text.push_str(&format!("description: \"For \\\"{first}\\\": {value}\"\n"));
+            let mark = if random.below(60) == 0 { "\\\"" } else { "" };
+            text.push_str(&format!("description: \"For {mark}{first}{mark}: {value}\"\n"));
         }
         Style::Folded => {
             text.push_str("description: >\n");
