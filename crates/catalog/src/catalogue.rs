@@ -160,7 +160,7 @@ pub fn render(
 }
 
 /// What a skill's line costs in the Markdown rendering, budget aside.
-pub fn cost(offer: &Offer<'_>) -> Tokens {
+pub(crate) fn cost(offer: &Offer<'_>) -> Tokens {
     Tokens::of(&markdown::line(offer))
 }
 

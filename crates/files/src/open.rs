@@ -34,7 +34,7 @@ pub(crate) fn open_unlinked(from: BorrowedFd<'_>, path: &CStr, flags: OFlags) ->
             use rustix::fs::{ResolveFlags, openat2};
             // NO_SYMLINKS says all that NOFOLLOW says; with both, a link in a folder's place would be "not a directory".
             let flags = flags.difference(OFlags::NOFOLLOW);
-            match retry_on_intr(|| openat2(from, path, flags, Mode::empty(), ResolveFlags::empty())) {
+            match retry_on_intr(|| openat2(from, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)) {
                 // Seccomp filters that do not know the call answer with EPERM; nothing we ask for gives it otherwise.
                 Err(Errno::NOSYS | Errno::PERM) => MISSING.store(true, Ordering::Relaxed),
                 answer => return answer,

@@ -49,6 +49,7 @@ codes! {
         TEXT_AFTER_QUOTE "text-after-quote" "Text follows a closing quote, so YAML cannot tell where the value ends."
         UNCLOSED_QUOTE "unclosed-quote" "A value begins with a quote that is never closed."
         INNER_QUOTES "inner-quotes" "A quoted value contains the same quotes again."
+        UNCLOSED_BRACKET "unclosed-bracket" "A list or mapping is opened with a bracket and never closed."
         TAB_INDENT "tab-indent" "A line is indented with a tab or a no-break space, which YAML forbids."
         BAD_ESCAPE "bad-escape" "A quoted value contains an escape that YAML does not know."
         UNINDENTED_TEXT "unindented-text" "A value goes on in the next line without being indented."
@@ -112,6 +113,7 @@ pub static REPAIRS: &[&Code] = &[
     &TEXT_AFTER_QUOTE,
     &UNCLOSED_QUOTE,
     &INNER_QUOTES,
+    &UNCLOSED_BRACKET,
     &TAB_INDENT,
     &BAD_ESCAPE,
     &UNINDENTED_TEXT,

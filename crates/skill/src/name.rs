@@ -69,7 +69,7 @@ pub enum NameRefusal {
 
 /// Judges a written name.
 pub fn judge(written: &str) -> Naming {
-    let written = written.trim();
+    let written = trimmed(written);
     if is_canonical(written) {
         return Naming::Canonical(SkillName(written.into()));
     }
@@ -132,6 +132,12 @@ pub fn slug(text: &str) -> String {
 /// A name in the form in which it is compared with a folder's name.
 pub(crate) fn normal_form(text: &str) -> String {
     text.nfkc().collect()
+}
+
+/// A written name without the blanks and line breaks around it, which come from how it was written. Other control
+/// characters are no blanks, whatever Unicode says.
+pub(crate) fn trimmed(written: &str) -> &str {
+    written.trim_matches(|c: char| matches!(c, '\n' | '\r' | '\t') || (c.is_whitespace() && !c.is_control()))
 }
 
 /// Whether a character may stand in a name that is called as it is written.
@@ -215,6 +221,8 @@ mod tests {
         check(".", "PathStep");
         check("a\u{7}b", "ControlCharacter");
         check("a\nb", "ControlCharacter");
+        check("\u{85}a", "ControlCharacter");
+        check("a\u{b}", "ControlCharacter");
         check("!!!", "Unusable");
         check("🎯", "Unusable");
     }

@@ -223,8 +223,12 @@ fn has_essential_key(entries: &[Entry<'_>]) -> bool {
 
 /// Puts a result together: what was odd about the delimiters, then about the values.
 fn found(text: &str, frame: &Frame, values: MendedValues) -> Mended {
-    let name = values.entries.iter().find(|entry| entry.key == "name").map(|entry| entry.value.span);
-    let in_name = |span: &&Span| name.is_some_and(|name| name.contains(span.start as usize));
+    // From the key on, since what stands at the edges of the name is no part of the value any more.
+    let name = values.entries.iter().find(|entry| entry.key == "name");
+    let in_name = |span: &&Span| {
+        let reaches = |entry: &Entry<'_>| (entry.key_span.end..=entry.value.span.end).contains(&span.start);
+        name.is_some_and(reaches) && span.of(text).contains(char::is_control)
+    };
     if let Some(span) = values.dropped.iter().find(in_name) {
         let message = "the name contains a control character".to_owned();
         return refuse(&code::NAME_CONTROL_CHARACTER, *span, message, text);

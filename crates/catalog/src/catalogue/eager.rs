@@ -59,15 +59,16 @@ impl<F: FnMut(usize) -> Result<EagerSection, String>> Rendering for Eager<F> {
             text.push_str(&format!("**Allowed tools:** {tools}\n"));
         }
         text.push('\n');
-        if text.len() + section.body.len() <= room {
+        // Looked at before the body is copied: it may be a hundred times the budget.
+        if text.len() + section.body.trim().len() <= room {
             text.push_str(&contained(&section.body));
+            if text.len() <= room {
+                self.misses.set(0);
+                return Full::Text(text);
+            }
         }
-        if text.len() + section.body.trim().len().min(1) > room || text.len() > room {
-            self.misses.set(self.misses.get() + 1);
-            return Full::TooLong;
-        }
-        self.misses.set(0);
-        Full::Text(text)
+        self.misses.set(self.misses.get() + 1);
+        Full::TooLong
     }
 
     fn name_only(&self, offer: &Offer<'_>) -> String {

@@ -18,8 +18,8 @@ impl<'a> Markdown<'a> {
 impl Rendering for Markdown<'_> {
     fn head(&self) -> String {
         format!(
-            "## Available Skills\n\nYou have access to the following skills. Use the `{}` tool to load a skill's full \
-             instructions when needed.\n\n",
+            "## Available Skills\n\nEach of these is a set of instructions for one kind of work. Before you do such work, load \
+             its instructions with the `{}` tool.\n\n",
             self.tool
         )
     }

@@ -19,8 +19,8 @@ fn none(_: usize) -> Result<EagerSection, String> {
     panic!("only `eager` reads bodies")
 }
 
-const MARKDOWN_HEAD: &str = "## Available Skills\n\nYou have access to the following skills. Use the `skill_use` tool to \
-                             load a skill's full instructions when needed.\n\n";
+const MARKDOWN_HEAD: &str = "## Available Skills\n\nEach of these is a set of instructions for one kind of work. \
+    Before you do such work, load its instructions with the `skill_use` tool.\n\n";
 
 #[test]
 fn no_skills_give_nothing_at_all() {
@@ -38,7 +38,8 @@ fn markdown_has_a_line_per_skill() {
     review.when_to_use = Some("When asked\nfor a review.");
     let mut quiet = offer("quiet", "Not shown.");
     quiet.form = Form::NameOnly;
-    let catalogue = render(&[offer("pdf", "Reads PDFs."), review, quiet], &with(Disclosure::Markdown, 4_000), none);
+    let catalogue =
+        render(&[offer("pdf", "Reads PDFs."), review, quiet], &with(Disclosure::Markdown, 4_000), none);
     let lines = "- **pdf**: Reads PDFs.\n- **review-pr** [pr-number]: Reviews a pull request. When asked for a \
                  review.\n- **quiet**\n";
     assert_eq!(catalogue.text, format!("{MARKDOWN_HEAD}{lines}"));
@@ -65,7 +66,10 @@ fn eager_has_a_section_per_skill() {
     let offers = [offer("pdf", "Reads PDFs."), offer("bare", "Nothing else.")];
     let catalogue = render(&offers, &with(Disclosure::Eager, 4_000), |at| {
         Ok(match at {
-            0 => EagerSection { tools: Some("Read, Bash(pdftotext:*)".to_owned()), body: "\n# PDF\n\nRead it.\n".to_owned() },
+            0 => EagerSection {
+                tools: Some("Read, Bash(pdftotext:*)".to_owned()),
+                body: "\n# PDF\n\nRead it.\n".to_owned(),
+            },
             _ => EagerSection::default(),
         })
     });
@@ -137,10 +141,13 @@ fn the_budget_is_kept_to_the_byte() {
         let all = render(&offers, &with(disclosure, 4_000), none);
         assert!(all.report.is_complete());
         let exact = all.report.tokens.0;
-        assert_eq!(render(&offers, &with(disclosure, exact), none), Catalogue {
-            report: Report { budget: Tokens(exact), ..all.report.clone() },
-            text: all.text.clone(),
-        });
+        assert_eq!(
+            render(&offers, &with(disclosure, exact), none),
+            Catalogue {
+                report: Report { budget: Tokens(exact), ..all.report.clone() },
+                text: all.text.clone(),
+            }
+        );
         let over = render(&offers, &with(disclosure, exact - 1), none);
         assert!(!over.report.is_complete());
         assert!(over.report.tokens < Tokens(exact));

@@ -20,14 +20,19 @@ impl Run {
 }
 
 /// Runs `metier ARGS…` in `project/` of the workspace, with `home/` as the home directory.
-#[expect(clippy::disallowed_methods, reason = "the test starts the product itself")]
 pub(crate) fn metier(workspace: &Workspace, args: &[&str]) -> Run {
+    metier_with(workspace, args, &[])
+}
+
+/// The same with more environment variables.
+pub(crate) fn metier_with(workspace: &Workspace, args: &[&str], variables: &[(&str, &str)]) -> Run {
     let Output { status, stdout, stderr } = Command::new(env!("CARGO_BIN_EXE_metier"))
         .args(args)
         .current_dir(workspace.join("project"))
         .env_clear()
         .env("HOME", workspace.join("home"))
         .env("PATH", "/usr/bin:/bin")
+        .envs(variables.iter().copied())
         .output()
         .expect("the binary can be started");
     Run {

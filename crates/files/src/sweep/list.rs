@@ -15,6 +15,7 @@ use super::queue::Queue;
 use super::root::{OpenRoot, open_folder};
 use super::worker::{GroupLink, Job, Walked, Worker};
 use super::{Candidate, Problem};
+use crate::Extent;
 use crate::document_name::DocumentName;
 use crate::entries::each_entry;
 use crate::open::{FOLDER, open_unlinked};
@@ -22,7 +23,8 @@ use crate::open::{FOLDER, open_unlinked};
 /// Folders that are handed on while the rest of a large folder is still being listed. Listing 10,000 names takes as long
 /// as opening 1,000 documents, and nobody has to wait for it.
 ///
-/// This and the next two numbers are small in this crate's own tests, so that small trees take the ways of large ones.
+/// Like the other numbers of this kind it is small in this crate's unit tests, so that small trees take the ways of
+/// large ones.
 const CHUNK: usize = if cfg!(test) { 3 } else { 512 };
 
 /// Below this many entries more workers cost more than they save: starting one takes as long as a dozen documents.
@@ -84,10 +86,10 @@ impl<'a, T, F: Fn(Candidate<'_>) -> T> Worker<'_, 'a, T, F> {
         };
         let seen = self.walk.listed.load(Ordering::Relaxed);
         let allowed = self.walk.bounds.entries.saturating_sub(seen);
-        let mut is_over = false;
+        let mut extent = Extent::Whole;
         let ended = each_entry(folder.fd.as_fd(), &mut self.entries, |name, kind| {
             if reading.count >= allowed {
-                is_over = true;
+                extent = Extent::Truncated;
                 return ControlFlow::Break(());
             }
             reading.take(name.to_bytes(), kind, enter);
@@ -100,7 +102,7 @@ impl<'a, T, F: Fn(Candidate<'_>) -> T> Worker<'_, 'a, T, F> {
             ControlFlow::Continue(())
         });
         let Reading { mut names, document, chunks, count, .. } = reading;
-        self.count(count, is_over);
+        self.count(count, extent);
 
         let spot = Spot { root, path: &folder.path, real: folder.real.as_deref() };
         if let Err(error) = ended {
@@ -125,10 +127,10 @@ impl<'a, T, F: Fn(Candidate<'_>) -> T> Worker<'_, 'a, T, F> {
         }
     }
 
-    /// Adds to the entries seen by all workers.
-    fn count(&mut self, count: usize, is_over: bool) {
+    /// Adds to the entries seen by all workers, and notes whether there are more than allowed.
+    fn count(&mut self, count: usize, extent: Extent) {
         let total = self.walk.listed.fetch_add(count, Ordering::Relaxed) + count;
-        if is_over || total > self.walk.bounds.entries {
+        if !extent.is_whole() || total > self.walk.bounds.entries {
             self.walk.over.store(true, Ordering::Relaxed);
         }
         if total >= WORTH_RECRUITING

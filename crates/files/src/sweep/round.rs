@@ -20,8 +20,8 @@ use super::worker::{GroupLink, Haul, Job, Walk, Walked, Worker};
 use super::{Bounds, Candidate, Place, Problem, Repeat, Sweep, SweepRoot};
 use crate::Extent;
 
-/// More workers than this wait for each other in the kernel rather than for the disk.
-const MAX_WORKERS: usize = 16;
+/// Listing a flat root is one worker's job and a tenth of all the work, so more workers than this would wait for it.
+const MAX_WORKERS: usize = 8;
 
 /// Sweeps in this order, and says whether all entries were within the bound.
 pub(super) fn sweep_in<T: Send, F: Fn(Candidate<'_>) -> T + Sync>(
@@ -69,9 +69,8 @@ fn work_together<'a, T: Send, F: Fn(Candidate<'_>) -> T + Sync>(walk: &Walk<'a, 
     thread::scope(|scope| {
         let keep = &keep;
         let recruit = || {
-            let cores = thread::available_parallelism().map_or(1, usize::from);
-            // With this thread that is one worker more than cores, so that no core is idle while one waits for the disk.
-            let extra = cores.min(MAX_WORKERS - 1);
+            // With this thread that is one worker more than processors, so that none is idle while a worker waits.
+            let extra = processors().min(MAX_WORKERS - 1);
             walk.queue.expect(extra);
             for _ in 0..extra {
                 let worker = move || keep(Worker::new(walk, None).run());
@@ -86,6 +85,16 @@ fn work_together<'a, T: Send, F: Fn(Candidate<'_>) -> T + Sync>(walk: &Walk<'a, 
         keep(Worker::new(walk, recruit).run());
     });
     hauls.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// On how many processors we may run. The standard library's answer also knows a container's quota, for which it reads
+/// several files: that takes as long as finding twenty skills, and a sweep is over before a quota bites.
+fn processors() -> usize {
+    #[cfg(target_os = "linux")]
+    if let Ok(set) = rustix::thread::sched_getaffinity(None) {
+        return usize::try_from(set.count()).unwrap_or(1);
+    }
+    thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// The real folders that were listed, each with the first place it was listed at.

@@ -9,7 +9,7 @@ use std::thread;
 use metier_files::{Kind, Mode, create_new_dir, kind, read_bounded, real_path, write_atomic, write_new};
 use metier_testkit::Workspace;
 
-use crate::support::{as_somebody, never_hangs};
+use crate::support::{StopOnDrop, as_somebody, never_hangs};
 
 fn mode(path: &std::path::Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o7777
@@ -155,6 +155,7 @@ fn a_reader_sees_the_old_bytes_or_the_new_ones() {
     let path = workspace.join("config");
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
+        let _stop = StopOnDrop(&stop);
         for letter in ["b", "c"] {
             let (path, stop) = (&path, &stop);
             scope.spawn(move || {
@@ -169,7 +170,6 @@ fn a_reader_sees_the_old_bytes_or_the_new_ones() {
             assert_eq!(bytes.len(), 100_000);
             assert!(bytes.iter().all(|byte| *byte == bytes[0]));
         }
-        stop.store(true, Ordering::Relaxed);
     });
     assert_eq!(names(workspace.path()), ["config"]);
 }

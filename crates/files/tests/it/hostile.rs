@@ -9,7 +9,7 @@ use metier_files::{Error, SkillDir};
 use metier_testkit::Workspace;
 use rustix::fs::{CWD, FileType, Mode, RenameFlags, mknodat, renameat_with};
 
-use crate::support::{confined, never_hangs, sweep_documents, told, trusted};
+use crate::support::{StopOnDrop, confined, never_hangs, sweep_documents, told, trusted};
 
 #[test]
 fn things_named_like_a_document_are_reported_and_never_hang() {
@@ -104,6 +104,7 @@ fn a_folder_swapped_for_a_link_during_the_sweep_never_leads_outside() {
     symlink(workspace.join("outside"), workspace.join("swap-2")).unwrap();
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
+        let _stop = StopOnDrop(&stop);
         scope.spawn(|| swap_until(&stop, &workspace.join("root/victim"), &workspace.join("swap-1")));
         scope.spawn(|| swap_until(&stop, &workspace.join("root/team"), &workspace.join("swap-2")));
         let mut swapped = 0;
@@ -115,7 +116,6 @@ fn a_folder_swapped_for_a_link_during_the_sweep_never_leads_outside() {
             assert!(sweep.found.iter().any(|found| found.folder.as_os_str() == "plain"));
             swapped += usize::from(!sweep.problems.is_empty());
         }
-        stop.store(true, Ordering::Relaxed);
         assert!(swapped > 0, "the attack was never in time, so nothing was tried");
     });
 }
@@ -127,6 +127,7 @@ fn a_document_swapped_for_a_link_during_the_sweep_never_leads_outside() {
     symlink(workspace.join("outside/secret.md"), workspace.join("swap")).unwrap();
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
+        let _stop = StopOnDrop(&stop);
         scope.spawn(|| swap_until(&stop, &workspace.join("root/victim/SKILL.md"), &workspace.join("swap")));
         for _ in 0..3000 {
             let sweep = sweep_documents(&[confined(&workspace)], &metier_files::Bounds::default());
@@ -134,7 +135,6 @@ fn a_document_swapped_for_a_link_during_the_sweep_never_leads_outside() {
                 assert!(!found.value.1.windows(6).any(|bytes| bytes == b"SECRET"), "{found:?}");
             }
         }
-        stop.store(true, Ordering::Relaxed);
     });
 }
 
@@ -149,6 +149,7 @@ fn a_folder_swapped_for_a_link_during_a_read_never_leads_outside() {
     let path = "scripts/run.py".parse().unwrap();
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
+        let _stop = StopOnDrop(&stop);
         scope.spawn(|| swap_until(&stop, &workspace.join("skill/scripts"), &workspace.join("swap")));
         let (mut inside, mut outside) = (0, 0);
         while inside < 500 || outside < 500 {
@@ -163,6 +164,5 @@ fn a_folder_swapped_for_a_link_during_a_read_never_leads_outside() {
                 Err(other) => panic!("{other}"),
             }
         }
-        stop.store(true, Ordering::Relaxed);
     });
 }

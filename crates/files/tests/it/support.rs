@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -62,6 +63,16 @@ pub(crate) fn tell(workspace: &Workspace, sweep: &Sweep<(String, Vec<u8>)>) -> S
         writeln!(text, "{problem}").unwrap();
     }
     text.replace(&format!("{}/", workspace.path().display()), "")
+}
+
+/// Ends what runs beside a test with the test, also when the test fails: a thread that goes on for ever would hide the
+/// failure.
+pub(crate) struct StopOnDrop<'a>(pub(crate) &'a AtomicBool);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Runs `work` on a thread of its own and fails loudly if it never comes back.

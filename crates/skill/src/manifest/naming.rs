@@ -5,7 +5,7 @@ use super::placeholder::is_placeholder;
 use super::typing::Typing;
 use super::value::shorten;
 use crate::code;
-use crate::name::{NameRefusal, Naming, SkillName, judge, normal_form};
+use crate::name::{NameRefusal, Naming, SkillName, judge, normal_form, trimmed};
 use metier_diagnostic::{Code, Span};
 use std::borrow::Cow;
 
@@ -23,7 +23,7 @@ impl Typing<'_, '_> {
         folder: Option<&str>,
     ) -> Option<Named> {
         let place = written.map_or(Span::default(), |name| name.span);
-        let text = written.map_or(folder.unwrap_or_default(), |name| name.value.trim());
+        let text = written.map_or(folder.unwrap_or_default(), |name| trimmed(&name.value));
         if written.is_some() && is_placeholder(text) {
             let message = format!("the name is still the placeholder `{}`", shorten(text));
             self.refuse(&code::TEMPLATE_PLACEHOLDER, place, message, "write the skill's name");

@@ -65,8 +65,8 @@ impl<'s> Reading<'s> {
         // Most texts are clean, and all harmful characters contain one of these bytes. No early end, so that the
         // compiler can look at many bytes at once.
         let is_suspicious = |byte: &u8| *byte < b' ' || *byte == 0x7f || *byte == 0xc2;
-        let suspicious = text.as_bytes().iter().fold(false, |found, byte| found | is_suspicious(byte));
-        if !suspicious || !text.contains(harmful) {
+        let suspicious = text.as_bytes().iter().fold(0, |found, byte| found | u8::from(is_suspicious(byte)));
+        if suspicious == 0 || !text.contains(harmful) {
             return Cow::Borrowed(text);
         }
         if !self.dropped_controls {

@@ -118,14 +118,18 @@ impl<'a> Typing<'_, 'a> {
     }
 
     fn unknown(&mut self, entry: &Entry<'_>) {
-        let lower = entry.key.to_ascii_lowercase();
-        let help = if is_known_key(&lower) {
-            format!("did you mean `{lower}`? Keys are lower case")
-        } else {
-            "nothing needs to change; it is kept and passed on".to_owned()
-        };
-        let message = format!("`{}` is not a key metier knows", shorten(&entry.key));
-        self.reading.report(&code::UNKNOWN_KEY, entry.key_span, message, help);
+        let source = self.reading.source;
+        self.reading.findings.add(|| {
+            let message = format!("`{}` is not a key metier knows", shorten(&entry.key));
+            let found = Diagnostic::new(&code::UNKNOWN_KEY, message).at(entry.key_span, source);
+            let lower = entry.key.to_ascii_lowercase();
+            // Without a better guess nothing needs to change, so there is nothing to advise.
+            if is_known_key(&lower) {
+                found.help(format!("did you mean `{lower}`? Keys are lower case"))
+            } else {
+                found
+            }
+        });
     }
 
     fn repeated(&mut self, entry: &Entry<'_>, first: &str) {
@@ -176,7 +180,8 @@ impl<'a> Typing<'_, 'a> {
             return self.refuse_description(&written, node.span);
         }
         // A person reads what is written there, whatever YAML makes of it.
-        self.reading.wrong_type("description", node, "a text");
+        let message = "`description` takes a text, and this is something else; it is shown as written";
+        self.reading.report(&code::WRONG_TYPE, node.span, message, "put the text in quotes");
         self.fields.description = Some(Spanned { value: written, span: node.span });
     }
 

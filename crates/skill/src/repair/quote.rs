@@ -2,6 +2,7 @@
 
 use crate::code;
 use metier_diagnostic::Code;
+use std::borrow::Cow;
 
 /// A line taken apart: `  - key: value`.
 pub(super) struct Shape<'a> {
@@ -110,73 +111,169 @@ fn inner_of_outer_quotes(value: &str, quote: char) -> Option<String> {
     Some(if quote == '"' { inner.replace("\\\"", "\"") } else { inner.to_owned() })
 }
 
+/// How many widths a tab may stand for.
+pub(super) const TAB_WIDTHS: usize = 3;
+
 /// The line with other blanks than spaces in its indent as spaces, for each width a tab may stand for. A no-break
 /// space, which some editors write, also stands behind colons and dashes.
 pub(super) fn indents(line: &str) -> Vec<String> {
     let body = line.trim_start_matches([' ', '\t', '\u{a0}']);
     let indent = &line[..line.len() - body.len()];
-    if indent.contains('\t') {
-        let widths = ["  ", "    ", "        "].iter();
-        return widths
-            .map(|width| format!("{}{body}", indent.replace('\t', width).replace('\u{a0}', " ")))
-            .collect();
+    let is_structural =
+        indent.contains(['\t', '\u{a0}']) || body.starts_with("-\u{a0}") || body.contains(":\u{a0}");
+    if !is_structural {
+        return Vec::new();
     }
-    let plain = line.replace('\u{a0}', " ");
-    let is_structural = indent.contains('\u{a0}') || body.starts_with("-\u{a0}") || body.contains(":\u{a0}");
-    if is_structural { vec![plain] } else { Vec::new() }
+    let body = if body.starts_with("-\u{a0}") || body.contains(":\u{a0}") {
+        Cow::Owned(body.replace('\u{a0}', " "))
+    } else {
+        Cow::Borrowed(body)
+    };
+    let widths: [&str; TAB_WIDTHS] = ["  ", "    ", "        "];
+    widths
+        .iter()
+        .map(|width| format!("{}{body}", indent.replace('\t', width).replace('\u{a0}', " ")))
+        .collect()
 }
 
 /// The line with escapes that YAML knows: half a surrogate pair becomes the replacement character, a backslash that
 /// escapes nothing becomes a backslash.
+///
+/// Who writes `\d` or `C:\Users` does not mean escapes, so on such a line `\t` and `\b` are text, too.
 pub(super) fn with_known_escapes(line: &str) -> Option<String> {
     let start = line.find('"')?;
+    let is_foreign = escapes(&line[start..]).any(|escape| matches!(Escape::of(escape), Escape::Foreign));
     let mut mended = line[..start].to_owned();
     let mut rest = &line[start..];
     while let Some(at) = rest.find('\\') {
         mended.push_str(&rest[..at]);
         let escape = &rest[at + 1..];
-        let (replacement, length) = known_escape(escape);
-        mended.push_str(&replacement);
+        let length = match Escape::of(escape) {
+            Escape::Control(length) if is_foreign => {
+                mended.push_str("\\\\");
+                mended.push_str(&escape[..length]);
+                length
+            }
+            Escape::Known(length) | Escape::Control(length) => {
+                mended.push('\\');
+                mended.push_str(&escape[..length]);
+                length
+            }
+            Escape::Apostrophe => {
+                mended.push('\'');
+                1
+            }
+            Escape::Pair(c, length) => {
+                mended.extend(format!("\\U{:08X}", u32::from(c)).chars());
+                length
+            }
+            Escape::NoCharacter(length) => {
+                mended.push_str("\\uFFFD");
+                length
+            }
+            Escape::Foreign => {
+                mended.push_str("\\\\");
+                0
+            }
+        };
         rest = &escape[length..];
     }
     mended.push_str(rest);
     (mended != line).then_some(mended)
 }
 
-/// What an escape becomes and how many bytes after the backslash it takes.
-fn known_escape(escape: &str) -> (String, usize) {
-    let Some(c) = escape.chars().next() else { return ("\\\\".to_owned(), 0) };
-    let digits = match c {
-        'x' => 2,
-        'u' => 4,
-        'U' => 8,
-        '\'' => return ("'".to_owned(), 1),
-        '0' | 'a' | 'b' | 't' | '\t' | 'n' | 'v' | 'f' | 'r' | 'e' | ' ' | '"' | '/' | '\\' | 'N' | '_'
-        | 'L' | 'P' => {
-            return (format!("\\{c}"), c.len_utf8());
+/// What follows each backslash of a text; the second of two is no beginning.
+fn escapes(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let escape = &rest[rest.find('\\')? + 1..];
+        rest = escape.strip_prefix('\\').unwrap_or(escape);
+        Some(escape)
+    })
+}
+
+/// What stands behind a backslash, with how many bytes it takes.
+enum Escape {
+    /// YAML and everybody else mean the same.
+    Known(usize),
+    /// YAML means a control character or an odd blank, which hardly anybody writes.
+    Control(usize),
+    /// `\'`, from a shell.
+    Apostrophe,
+    /// Two halves of a surrogate pair, from JSON.
+    Pair(char, usize),
+    /// A number that is no character.
+    NoCharacter(usize),
+    /// No escape at all.
+    Foreign,
+}
+
+impl Escape {
+    fn of(escape: &str) -> Self {
+        let Some(c) = escape.chars().next() else { return Self::Foreign };
+        let digits = match c {
+            'x' => 2,
+            'u' => 4,
+            'U' => 8,
+            '\'' => return Self::Apostrophe,
+            'n' | '"' | '\\' | '/' | ' ' | '\t' => return Self::Known(1),
+            '0' | 'a' | 'b' | 't' | 'v' | 'f' | 'r' | 'e' | 'N' | '_' | 'L' | 'P' => return Self::Control(1),
+            _ => return Self::Foreign,
+        };
+        let Some(unit) = hexadecimal(escape, digits) else { return Self::Foreign };
+        if char::from_u32(unit).is_some() {
+            return Self::Known(digits + 1);
         }
-        _ => return ("\\\\".to_owned(), 0),
-    };
-    let number = |text: &str, digits: usize| {
-        let hex = text.get(1..=digits).filter(|hex| hex.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
-        u32::from_str_radix(hex, 16).ok()
-    };
-    match number(escape, digits) {
-        None => ("\\\\".to_owned(), 0),
-        Some(unit @ 0xd800..=0xdbff) => {
-            let low =
-                escape[digits + 1..].strip_prefix("\\u").and_then(|rest| number(&format!("u{rest}"), 4));
-            match low.filter(|low| (0xdc00..=0xdfff).contains(low)) {
-                Some(low) => (
-                    format!("\\U{:08X}", 0x1_0000 + ((unit - 0xd800) << 10) + (low - 0xdc00)),
-                    digits + 1 + 6,
-                ),
-                None => ("\\uFFFD".to_owned(), digits + 1),
-            }
+        let low = escape[digits + 1..].strip_prefix('\\').filter(|rest| rest.starts_with('u'));
+        let low = low.and_then(|rest| hexadecimal(rest, 4)).filter(|low| (0xdc00..=0xdfff).contains(low));
+        let pair = low
+            .filter(|_| (0xd800..=0xdbff).contains(&unit))
+            .and_then(|low| char::from_u32(0x1_0000 + ((unit - 0xd800) << 10) + (low - 0xdc00)));
+        match pair {
+            Some(c) => Self::Pair(c, digits + 1 + 6),
+            None => Self::NoCharacter(digits + 1),
         }
-        Some(unit) if char::from_u32(unit).is_none() => ("\\uFFFD".to_owned(), digits + 1),
-        Some(_) => (format!("\\{}", &escape[..=digits]), digits + 1),
     }
+}
+
+/// The number behind the letter of an escape.
+fn hexadecimal(escape: &str, digits: usize) -> Option<u32> {
+    let written = escape.get(1..=digits).filter(|hex| hex.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+    u32::from_str_radix(written, 16).ok()
+}
+
+/// `[a, b` and `{"a": {"b": 1}` with their brackets closed. One word behind a bracket is text, and so is the value of
+/// a key that people read.
+pub(super) fn with_closed_brackets(shape: &Shape<'_>) -> Option<String> {
+    let is_collection = match shape.value.chars().next()? {
+        '[' => shape.value.contains(','),
+        '{' => shape.value.contains(':'),
+        _ => false,
+    };
+    let is_text = shape.key.is_none_or(|key| matches!(key, "name" | "description" | "argument-hint"));
+    if is_text || !is_collection {
+        return None;
+    }
+    let mut missing = Vec::new();
+    let mut in_quotes = false;
+    let mut is_escaped = false;
+    for c in shape.value.chars() {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = in_quotes,
+            '"' => in_quotes = !in_quotes,
+            _ if in_quotes => {}
+            '[' => missing.push(']'),
+            '{' => missing.push('}'),
+            // A bracket of the other kind closes nothing, and what is meant cannot be told.
+            ']' | '}' => drop(missing.pop().filter(|open| *open == c)?),
+            _ => {}
+        }
+    }
+    if in_quotes || missing.is_empty() {
+        return None;
+    }
+    Some(shape.value.chars().chain(missing.into_iter().rev()).collect())
 }
 
 /// `[a, @b, c: d]` with each item that needs quotes in quotes.

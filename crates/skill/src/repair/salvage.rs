@@ -37,17 +37,19 @@ pub(super) fn salvage(text: &str, candidates: &Candidates, error: Option<&YamlEr
     } else {
         "the frontmatter is not closed; what could be read of it counts, and the body begins after its last key"
     };
-    let mut salvaged = Diagnostic::new(&code::FRONTMATTER_SALVAGED, message).at(Span::empty(at), text);
+    let label = if header.is_closed {
+        "write each key on a line of its own: `key: value`"
+    } else {
+        "close the frontmatter with a line `---`"
+    };
+    let mut salvaged =
+        Diagnostic::new(&code::FRONTMATTER_SALVAGED, message).at(Span::empty(at), text).help(label);
     if let Some(error) = error {
         salvaged = salvaged.note(format!("a strict parser says: {}", error.message));
     }
-    if header.is_closed {
-        salvaged = salvaged.help("mend the lines that are named here");
-    } else {
-        let line_break = if text[..header.body].ends_with('\n') { "" } else { "\n" };
-        let edits = vec![Edit::insert(header.body, format!("{line_break}---\n"))];
-        let label = "close the frontmatter with a line `---`";
-        salvaged = salvaged.help(label).fix(Fix { label: label.to_owned(), edits });
+    let edits = header.edits(text);
+    if !edits.is_empty() {
+        salvaged = salvaged.fix(Fix { label: label.to_owned(), edits });
     }
     let mut findings = Findings::default();
     let opening = candidates.opening.iter().map(|oddity| oddity.diagnostic(text));
@@ -55,6 +57,11 @@ pub(super) fn salvage(text: &str, candidates: &Candidates, error: Option<&YamlEr
         findings.add(|| found);
     }
     findings.absorb(all.findings);
+    if let Some(stray) = header.stray {
+        let message = "lines that belong to no key were left out";
+        let found = Diagnostic::new(&code::KEY_DROPPED, message).at(stray, text);
+        findings.add(|| found.help("write them as `key: value`, or move them into the body"));
+    }
     let yaml = Span::new(start, header.end);
     Some(Found { entries: all.entries, yaml, body: header.body, findings })
 }
@@ -66,15 +73,31 @@ struct Header {
     end: usize,
     body: usize,
     is_closed: bool,
+    /// The first line that belongs to no key.
+    stray: Option<Span>,
 }
 
 impl Header {
+    /// What would make it strict as far as the lines around the values go.
+    fn edits(&self, text: &str) -> Vec<Edit> {
+        if self.stray.is_some() {
+            return Vec::new();
+        }
+        let mut edits: Vec<Edit> = self.blocks.iter().filter_map(|block| block.plain_key(text)).collect();
+        if !self.is_closed {
+            let line_break = if text[..self.body].ends_with('\n') { "" } else { "\n" };
+            edits.push(Edit::insert(self.body, format!("{line_break}---\n")));
+        }
+        edits
+    }
+
     /// Reads lines as long as they can belong to the frontmatter. What a body says must not be taken for a key.
     fn read(text: &str, start: usize) -> Self {
         let mut blocks: Vec<Block> = Vec::new();
         let mut after_blank = false;
         let (mut has_name, mut has_description) = (false, false);
         let mut end = start;
+        let mut stray = None;
         for line in lines(text, start).take_while(|line| line.start - start <= MAX_BYTES) {
             let closing = if matches!(line.text, "---" | "...") {
                 Some(line.next)
@@ -82,7 +105,7 @@ impl Header {
                 frame::near_close(&line).map(|(body, _)| body)
             };
             if let Some(body) = closing.filter(|_| !blocks.is_empty()) {
-                return Self { blocks, end: line.start, body, is_closed: true };
+                return Self { blocks, end: line.start, body, is_closed: true, stray };
             }
             if line.is_blank() {
                 after_blank = true;
@@ -103,11 +126,15 @@ impl Header {
                 let written = label.map(|(_, value)| value);
                 blocks.push(Block { key: key.to_owned(), start: line.start, end: line.next, written });
                 end = line.next;
-            } else if let Some(block) = blocks.last_mut() {
-                block.end = line.next;
+            } else {
+                // A key in Markdown dress has its value on its line, and before the first key there is none to go on.
+                match blocks.last_mut().filter(|block| block.written.is_none()) {
+                    Some(block) => block.end = line.next,
+                    None => stray = stray.or(Some(Span::new(line.start, line.end()))),
+                }
                 end = line.next;
             }
         }
-        Self { blocks, end, body: end, is_closed: false }
+        Self { blocks, end, body: end, is_closed: false, stray }
     }
 }

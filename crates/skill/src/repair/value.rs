@@ -34,7 +34,7 @@ pub(super) fn mend_values(
     let mut repairs: Vec<(Rewrite, YamlError)> = Vec::new();
     let mut attempt = bench.parse(budget);
     loop {
-        let (error, line) = match attempt {
+        let (error, place) = match attempt {
             Attempt::Mapping(mut entries) => {
                 let patched = Patched::new(clean.text(), &bench.edits());
                 let origin = |span: Span| super::shift(clean.origin_span(span), region.start);
@@ -48,13 +48,14 @@ pub(super) fn mend_values(
                 }
                 return Ok(Some(MendedValues { entries, findings, dropped }));
             }
-            Attempt::Failed(error, line) => (error, line),
+            Attempt::Failed(error, place) => (error, place),
             Attempt::GaveUp => return Ok(None),
         };
         if error.kind != YamlErrorKind::Syntax {
-            return Err(YamlError { at: region.start + clean.origin(error.at), ..error });
+            let patched = Patched::new(clean.text(), &bench.edits());
+            return Err(YamlError { at: region.start + clean.origin(patched.origin(error.at)), ..error });
         }
-        let Some((rewrite, next)) = bench.improve(line, budget) else { return Ok(None) };
+        let Some((rewrite, next)) = bench.improve(place, budget) else { return Ok(None) };
         repairs.push((rewrite, error));
         attempt = next;
     }
@@ -83,7 +84,13 @@ fn report(
     };
     let code = rewrite.code;
     let (message, label) = if code == &code::TAB_INDENT {
-        ("this line is indented with a tab or a no-break space".to_owned(), "indent with blanks")
+        let message = match edits.len() {
+            0 | 1 => "this line is indented with a tab or a no-break space".to_owned(),
+            many => format!("{many} lines are indented with tabs or no-break spaces"),
+        };
+        (message, "indent with blanks")
+    } else if code == &code::UNCLOSED_BRACKET {
+        (format!("{what} has a bracket that is never closed"), "close the bracket")
     } else if code == &code::BAD_ESCAPE {
         (format!("{what} contains an escape that YAML does not know"), "write the escape as YAML knows it")
     } else if code == &code::UNQUOTED_COLON {

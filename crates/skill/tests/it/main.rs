@@ -1,5 +1,12 @@
 //! Tests of the crate as its users see it, in one binary.
+#![expect(
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "what serves the tests may stop them and say what they found; clippy only knows test functions"
+)]
 
 mod case_file;
+mod corpus;
+mod refusal;
 mod repair;
 mod summary;

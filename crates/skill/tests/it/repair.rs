@@ -10,7 +10,8 @@ fn check(class: &str, data: &str) {
     let mut wrong = Vec::new();
     for case in &cases {
         let found = summary(&case.file, Some("x"));
-        let found: Vec<&str> = found.iter().map(String::as_str).filter(|line| !is_about_folder(line)).collect();
+        let found: Vec<&str> =
+            found.iter().map(String::as_str).filter(|line| !is_about_folder(line)).collect();
         if found != case.expect {
             wrong.push(format!("=== {}\n>>> found\n{}\n", case.title, found.join("\n")));
         }
@@ -41,6 +42,7 @@ classes! {
     a_colon_in_an_unquoted_value "unquoted-colon"
     a_value_that_begins_with_an_indicator "indicator"
     a_list_item_that_begins_with_an_indicator "indicator-in-list"
+    a_bracket_that_is_never_closed "unclosed-bracket"
     text_after_a_closing_quote "text-after-quote"
     quotes_inside_quotes "inner-quotes"
     a_tab_as_indent "tab-indent"

@@ -17,7 +17,7 @@ pub(crate) fn summary(bytes: &[u8], folder: Option<&str>) -> Vec<String> {
     for found in &parsed.diagnostics {
         lines.push(diagnostic(found));
     }
-    lines.extend(fixed(&text, &parsed).map(|fix| format!("fix: {fix}")));
+    lines.extend(fixed(&text, &parsed, folder).map(|fix| format!("fix: {fix}")));
     lines
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn manifest(manifest: &Manifest, lines: &mut Vec<String>) {
 }
 
 /// What becomes of the file when every offered edit is made: `whole` when it then reads the same without any repair.
-fn fixed(text: &str, parsed: &Parsed) -> Option<String> {
+fn fixed(text: &str, parsed: &Parsed, folder: Option<&str>) -> Option<String> {
     let repairs: Vec<&Diagnostic> =
         parsed.diagnostics.iter().filter(|found| is_one_of(found, code::REPAIRS)).collect();
     let document = parsed.document.as_ref().filter(|_| !repairs.is_empty())?;
@@ -98,7 +98,7 @@ fn fixed(text: &str, parsed: &Parsed) -> Option<String> {
         return Some(if edits.is_empty() { "none" } else { "in part" }.to_owned());
     }
     let mended = apply(text, &edits);
-    let again = parse(mended.as_bytes(), Some("x"));
+    let again = parse(mended.as_bytes(), folder);
     let Some(reparsed) = again.document else { return Some(format!("BROKEN, refused: {mended}")) };
     let left: Vec<String> =
         again.diagnostics.iter().filter(|found| is_one_of(found, code::REPAIRS)).map(diagnostic).collect();

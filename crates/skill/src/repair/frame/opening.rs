@@ -73,6 +73,8 @@ impl Start {
         let stands_alone = rest.is_empty() || matches!(rest, "yaml" | "yml");
         let is_exact = line.text.trim_start_matches('\u{feff}').trim_ascii_end() == "---";
         let margin = line.start + line.text.len() - line.text.trim_start_matches('\u{feff}').len();
+        let blanks = text[after..line.end()].len() - text[after..line.end()].trim_start().len();
+        let yaml = if stands_alone { line.next } else { after + blanks };
         let opening = (!is_exact).then(|| Oddity {
             code: &code::DELIMITER_OPEN,
             span: Span::new(at, line.end()),
@@ -81,7 +83,7 @@ impl Start {
             edits: vec![if stands_alone {
                 Edit::replace(margin, line.end(), "---")
             } else {
-                Edit::replace(margin, line.end() - text[after..line.end()].trim_start().len(), "---\n")
+                Edit::replace(margin, yaml, "---\n")
             }],
         });
         // Further down, a rule with a word behind it is more likely than an evaluator with any name.
@@ -89,8 +91,7 @@ impl Start {
         let is_engine =
             !stands_alone && after == at + 3 && is_word && (line.start == 0 || ENGINES.contains(&rest));
         let engine = is_engine.then(|| Span::new(after, line.end()));
-        let yaml = if stands_alone { line.next } else { after };
-        let one_line = if stands_alone { None } else { Closing::on_line(text, after, line) };
+        let one_line = if stands_alone { None } else { Closing::on_line(text, yaml, line) };
         Self { yaml, one_line, keys: None, preamble: margin, opening, engine }
     }
 

@@ -1,12 +1,13 @@
 //! One key's lines, read on their own.
 
 use crate::code;
+use crate::edit::scalar;
 use crate::findings::Findings;
 use crate::line::{Line, lines};
 use crate::repair::budget::Budget;
 use crate::repair::value;
 use crate::yaml::{Entry, Kind, Node, Style};
-use metier_diagnostic::{Diagnostic, Span};
+use metier_diagnostic::{Diagnostic, Edit, Span};
 use std::borrow::Cow;
 
 /// How people (and machine translations of their files) write the two essential keys outside YAML.
@@ -60,6 +61,13 @@ impl Block {
             _ => piece.findings.add(|| self.dropped("could not be read and was left out", text)),
         }
         piece
+    }
+
+    /// The edit that takes the Markdown dress off a key.
+    pub(super) fn plain_key(&self, text: &str) -> Option<Edit> {
+        let line = lines(text, self.start).next()?;
+        let written = format!("{}: {}", self.key, scalar(self.written.as_deref()?));
+        Some(Edit::replace(self.start, line.end(), written))
     }
 
     /// What a person reads: the value on the key's line and the lines below it, up to a blank one.

@@ -9,11 +9,18 @@ use metier_diagnostic::{Edit, Span};
 /// How far above a failing line the value that it belongs to may begin.
 const MAX_LOOK_BACK: usize = 40;
 
+/// What a parse of the lines as they are now gave.
 pub(super) enum Attempt {
     Mapping(Vec<Entry<'static>>),
-    /// With the number of the line that fails.
-    Failed(YamlError, usize),
+    Failed(YamlError, Place),
     GaveUp,
+}
+
+/// Where the parser failed: the number of the line and the byte in it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    line: usize,
+    byte: usize,
 }
 
 pub(super) struct Bench<'a> {
@@ -42,43 +49,54 @@ impl<'a> Bench<'a> {
             },
             None | Some(Ok(None)) => Attempt::GaveUp,
             Some(Err(error)) => {
-                let before = &text[..floor(&text, error.at)];
-                let line = before.matches('\n').count();
-                Attempt::Failed(error, line.min(self.current.len().saturating_sub(1)))
+                let before = &text[..text.floor_char_boundary(error.at.min(text.len()))];
+                let line = before.matches('\n').count().min(self.current.len().saturating_sub(1));
+                let byte = before.len() - before.rfind('\n').map_or(0, |at| at + 1);
+                Attempt::Failed(error, Place { line, byte })
             }
         }
     }
 
-    /// Finds a rewrite that lets the parser get past `failing`, applies it, and gives it back with what comes next.
-    pub(super) fn improve(&mut self, failing: usize, budget: &mut Budget) -> Option<(Rewrite, Attempt)> {
-        let first = failing.saturating_sub(MAX_LOOK_BACK);
-        for candidate in (first..=failing).rev() {
-            for rewrite in rewrites(&self.current, candidate, failing) {
-                let before: Vec<(usize, String)> =
-                    rewrite.lines.iter().map(|(line, _)| (*line, self.current[*line].clone())).collect();
-                for (line, text) in &rewrite.lines {
-                    self.current[*line].clone_from(text);
-                }
-                match self.parse(budget) {
-                    attempt @ Attempt::Mapping(_) => return Some((rewrite, attempt)),
+    /// Finds the rewrite that gets the parser past `failing`, applies it, and gives it back with what comes next.
+    pub(super) fn improve(&mut self, failing: Place, budget: &mut Budget) -> Option<(Rewrite, Attempt)> {
+        let first = failing.line.saturating_sub(MAX_LOOK_BACK);
+        for candidate in (first..=failing.line).rev() {
+            let mut best: Option<(Place, Rewrite, Attempt)> = None;
+            for rewrite in rewrites(&self.current, candidate, failing.line) {
+                let before = self.swap(rewrite.lines.clone());
+                let attempt = self.parse(budget);
+                let reached = match &attempt {
                     // Tags and limits must come to light, so reaching one of them counts as getting past.
-                    Attempt::Failed(error, line) if line > failing || error.kind != YamlErrorKind::Syntax => {
-                        return Some((rewrite, Attempt::Failed(error, line)));
-                    }
-                    Attempt::Failed(..) => {}
+                    Attempt::Failed(error, _) if error.kind != YamlErrorKind::Syntax => None,
+                    Attempt::Mapping(_) => None,
+                    Attempt::Failed(_, place) => Some(*place),
                     Attempt::GaveUp => return None,
+                };
+                let Some(reached) = reached else { return Some((rewrite, attempt)) };
+                self.swap(before);
+                // On a line that was rewritten, bytes before and after cannot be compared.
+                let is_past = reached.line > failing.line || (candidate < failing.line && reached > failing);
+                if is_past && best.as_ref().is_none_or(|(furthest, ..)| reached > *furthest) {
+                    best = Some((reached, rewrite, attempt));
                 }
-                for (line, text) in before {
-                    self.current[line] = text;
-                }
+            }
+            if let Some((_, rewrite, attempt)) = best {
+                self.swap(rewrite.lines.clone());
+                return Some((rewrite, attempt));
             }
             // The value that a failing line belongs to begins at the nearest top-level key at the latest.
             let is_top_key = self.originals.get(candidate).is_some_and(|line| line.top_key().is_some());
-            if is_top_key && candidate < failing {
+            if is_top_key && candidate < failing.line {
                 break;
             }
         }
         None
+    }
+
+    /// Puts lines in place of those with the same numbers, and gives those back.
+    fn swap(&mut self, lines: Vec<(usize, String)>) -> Vec<(usize, String)> {
+        let replace = |(number, text)| (number, std::mem::replace(&mut self.current[number], text));
+        lines.into_iter().map(replace).collect()
     }
 
     /// What changed, as edits of the clean text, each as small as the change.
@@ -106,9 +124,4 @@ impl<'a> Bench<'a> {
         let line = &self.originals[number];
         Span::new(line.start, line.end())
     }
-}
-
-/// The nearest character boundary at or before a byte.
-fn floor(text: &str, at: usize) -> usize {
-    text.floor_char_boundary(at.min(text.len()))
 }

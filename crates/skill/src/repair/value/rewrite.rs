@@ -2,8 +2,8 @@
 
 use crate::code;
 use crate::repair::quote::{
-    Shape, indents, is_marker_with_text, plain_text_of, quoted, quoted_items, with_known_escapes,
-    without_marker,
+    Shape, TAB_WIDTHS, indents, is_marker_with_text, plain_text_of, quoted, quoted_items,
+    with_closed_brackets, with_known_escapes, without_marker,
 };
 use metier_diagnostic::Code;
 
@@ -25,14 +25,21 @@ pub(super) fn rewrites(lines: &[String], at: usize, failing: usize) -> Vec<Rewri
         Rewrite { code, key, lines: vec![(at, text)] }
     };
     let mut found = Vec::new();
-    found.extend(indents(line).into_iter().map(|text| rewrite(&code::TAB_INDENT, text)));
+    if at == failing {
+        found.extend(with_blanks(lines, at));
+    }
     found.extend(with_known_escapes(line).map(|text| rewrite(&code::BAD_ESCAPE, text)));
+    if let Some(closed) = with_closed_brackets(&shape) {
+        found.push(rewrite(&code::UNCLOSED_BRACKET, format!("{}{closed}", shape.prefix)));
+    }
     if let Some(items) = quoted_items(shape.value) {
         found.push(rewrite(&code::UNQUOTED_INDICATOR, format!("{}{items}", shape.prefix)));
     }
     if shape.key.is_some() {
         let last = last_line_of_value(lines, at);
-        if last > at && last >= failing {
+        // A quote that is never closed is noticed anywhere below.
+        let may_be_noticed = last >= failing || shape.value.starts_with(['"', '\'']);
+        if last > at && may_be_noticed {
             found.extend(quote_lines(lines, at, last, &shape));
         }
     }
@@ -45,6 +52,33 @@ pub(super) fn rewrites(lines: &[String], at: usize, failing: usize) -> Vec<Rewri
         found.extend(indent_below_key(lines, at));
     }
     found
+}
+
+/// Every line that is indented with tabs or no-break spaces, indented with blanks, for each width a tab may stand for.
+/// The parser may notice the first of them at the end of the line before.
+fn with_blanks(lines: &[String], failing: usize) -> Vec<Rewrite> {
+    let begins_odd = |line: &String| line.starts_with(['\t', '\u{a0}']);
+    let is_near = lines.iter().skip(failing).take(2).any(|line| !indents(line).is_empty());
+    if !is_near {
+        return Vec::new();
+    }
+    let touched: Vec<usize> = (0..lines.len())
+        .filter(|number| begins_odd(&lines[*number]) || (failing..failing + 2).contains(number))
+        .collect();
+    (0..TAB_WIDTHS)
+        .map(|width| {
+            let indented = |number: &usize| {
+                let text = indents(&lines[*number]).into_iter().nth(width)?;
+                Some((*number, text))
+            };
+            Rewrite {
+                code: &code::TAB_INDENT,
+                key: None,
+                lines: touched.iter().filter_map(indented).collect(),
+            }
+        })
+        .filter(|rewrite| !rewrite.lines.is_empty())
+        .collect()
 }
 
 /// The last line that continues the value beginning on a line: those that are indented deeper.

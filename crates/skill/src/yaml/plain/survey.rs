@@ -1,0 +1,48 @@
+//! One look at all bytes of a frontmatter before anything else. The loops have no early end, so that the compiler can
+//! look at many bytes at once.
+
+/// Which kinds of bytes there are.
+pub(super) struct Survey {
+    /// A control character, tabs included.
+    has_control: bool,
+    has_carriage_return: bool,
+    /// A byte with which odd characters begin.
+    is_suspicious: bool,
+}
+
+impl Survey {
+    pub(super) fn of(text: &str) -> Self {
+        let mut found = (0_u8, 0_u8, 0_u8);
+        for byte in text.bytes() {
+            let is_break = matches!(byte, b'\n' | b'\r');
+            found.0 |= u8::from((byte < b' ' && !is_break) || byte == 0x7f);
+            found.1 |= u8::from(byte == b'\r');
+            found.2 |= u8::from(byte == 0xc2 || byte == 0xe2 || byte == 0xef || byte >= 0xf0);
+        }
+        Self { has_control: found.0 != 0, has_carriage_return: found.1 != 0, is_suspicious: found.2 != 0 }
+    }
+
+    /// Whether every character is one that all YAML implementations treat alike.
+    pub(super) fn is_plain(&self, text: &str) -> bool {
+        let has_odd_break = self.has_carriage_return && has_lone_carriage_return(text);
+        let has_odd_character = self.is_suspicious && text.chars().any(is_odd);
+        !self.has_control && !has_odd_break && !has_odd_character
+    }
+}
+
+fn has_lone_carriage_return(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.iter().enumerate().any(|(at, byte)| *byte == b'\r' && bytes.get(at + 1) != Some(&b'\n'))
+}
+
+/// C1 controls, line and paragraph separators, byte order marks, non-characters.
+fn is_odd(c: char) -> bool {
+    matches!(c, '\u{80}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}')
+        || (u32::from(c) & 0xfffe) == 0xfffe
+        || ('\u{fdd0}'..='\u{fdef}').contains(&c)
+}
+
+/// Whether one of two bytes is in a text.
+pub(super) fn has_any(text: &str, one: u8, other: u8) -> bool {
+    text.bytes().fold(0, |found, byte| found | u8::from(byte == one) | u8::from(byte == other)) != 0
+}
