@@ -43,7 +43,7 @@ pub(crate) struct Global {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal, unless NO_COLOR is set
+    /// On a terminal, unless `NO_COLOR` is set
     Auto,
     Always,
     Never,
@@ -152,6 +152,7 @@ pub(crate) struct Trust {
 
 /// What to do instead of trusting.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag, and clap takes at most one of them")]
 #[group(multiple = false)]
 pub(crate) struct TrustAction {
     /// Lists what trust would switch on, and changes nothing

@@ -138,13 +138,11 @@ pub(crate) fn clean(text: &str) -> String {
 
 /// Text cut to a number of characters, with a mark where something is missing.
 pub(crate) fn shortened(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        None => clean(text),
-        Some(_) => {
-            let end = text.char_indices().nth(most.saturating_sub(1)).map_or(0, |(at, _)| at);
-            format!("{}…", clean(text[..end].trim_end()))
-        }
+    if text.char_indices().nth(most).is_none() {
+        return clean(text);
     }
+    let end = text.char_indices().nth(most.saturating_sub(1)).map_or(0, |(at, _)| at);
+    format!("{}…", clean(text[..end].trim_end()))
 }
 
 /// The width that text for people may take.

@@ -57,7 +57,7 @@ impl Surroundings {
     }
 
     /// The text of a file that a diagnostic points into, to show its line.
-    pub(crate) fn source_of(&self, diagnostic: &Diagnostic) -> Option<String> {
+    pub(crate) fn source_of(diagnostic: &Diagnostic) -> Option<String> {
         let path = diagnostic.path.as_deref().filter(|_| diagnostic.place.is_some())?;
         let bytes = read_bounded(path, MAX_DOCUMENT).ok().flatten()?;
         Some(String::from_utf8_lossy(&bytes).into_owned())

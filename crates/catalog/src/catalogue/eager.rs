@@ -39,8 +39,8 @@ impl<F> Eager<F> {
 
 impl<F: FnMut(usize) -> Result<EagerSection, String>> Rendering for Eager<F> {
     fn head(&self) -> String {
-        "## Available Skills\n\nThe following skills are available. When a request matches a skill, follow its \
-         instructions.\n\n"
+        "## Available Skills\n\nEach section is a set of instructions for one kind of work. Follow it when you do such \
+         work.\n\n"
             .to_owned()
     }
 

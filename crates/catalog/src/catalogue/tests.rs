@@ -75,8 +75,8 @@ fn eager_has_a_section_per_skill() {
     });
     assert_eq!(
         catalogue.text,
-        "## Available Skills\n\nThe following skills are available. When a request matches a skill, follow its \
-         instructions.\n\n### Skill: pdf\n**Description:** Reads PDFs.\n**Allowed tools:** Read, \
+        "## Available Skills\n\nEach section is a set of instructions for one kind of work. Follow it when you do such \
+         work.\n\n### Skill: pdf\n**Description:** Reads PDFs.\n**Allowed tools:** Read, \
          Bash(pdftotext:*)\n\n# PDF\n\nRead it.\n\n### Skill: bare\n**Description:** Nothing else.\n\n"
     );
 }

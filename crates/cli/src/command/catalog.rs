@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Catalog, surroundings: &Surroundings, output: &mut Outp
     let catalogue = snapshot.catalogue(&options);
     match output.form() {
         Form::Json => {
-            output.json(&Json { format: disclosure, text: &catalogue.text, report: &catalogue.report })?
+            output.json(&Json { format: disclosure, text: &catalogue.text, report: &catalogue.report })?;
         }
         Form::Text => {
             output.raw(catalogue.text.as_bytes())?;

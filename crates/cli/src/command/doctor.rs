@@ -133,7 +133,7 @@ fn write(findings: &Findings, surroundings: &Surroundings, output: &mut Output) 
     }
     for diagnostic in findings.diagnostics.iter().filter(|found| found.severity() >= Severity::Warning) {
         output.line("")?;
-        let source = surroundings.source_of(diagnostic);
+        let source = Surroundings::source_of(diagnostic);
         output.diagnostic(&surroundings.relative(diagnostic), source.as_deref())?;
     }
     let count = |severity| findings.diagnostics.iter().filter(|found| found.severity() == severity).count();

@@ -28,7 +28,7 @@ fn write(explanation: &Explanation, surroundings: &Surroundings, output: &mut Ou
         output.line("")?;
         facts(skill, surroundings, output)?;
         for diagnostic in &skill.diagnostics {
-            let source = surroundings.source_of(diagnostic);
+            let source = Surroundings::source_of(diagnostic);
             output.line("")?;
             output.diagnostic(&surroundings.relative(diagnostic), source.as_deref())?;
         }
@@ -36,7 +36,7 @@ fn write(explanation: &Explanation, surroundings: &Surroundings, output: &mut Ou
     for failure in &explanation.failures {
         for diagnostic in &failure.diagnostics {
             output.line("")?;
-            let source = surroundings.source_of(diagnostic);
+            let source = Surroundings::source_of(diagnostic);
             output.diagnostic(&surroundings.relative(diagnostic), source.as_deref())?;
         }
     }

@@ -2,12 +2,12 @@
 
 use crate::binary::{metier, workspace};
 
-fn explained(setup: metier_testkit::Workspace, args: &[&str], verdict: &str, pieces: &[&str]) {
+fn explained(setup: &metier_testkit::Workspace, args: &[&str], verdict: &str, pieces: &[&str]) {
     let mut json = args.to_vec();
     json.push("--json");
-    let answer = metier(&setup, &json).json();
+    let answer = metier(setup, &json).json();
     assert_eq!(answer["verdict"], verdict, "{answer:#}");
-    let run = metier(&setup, args);
+    let run = metier(setup, args);
     for piece in pieces {
         assert!(run.stdout.contains(piece), "{piece}\n{}", run.stdout);
     }
@@ -18,7 +18,7 @@ fn explained(setup: metier_testkit::Workspace, args: &[&str], verdict: &str, pie
 fn a_repaired_skill_says_how_it_was_read_with_the_line_underlined() {
     let text = "---\nname: pdf\ndescription: Use when: asked about PDFs\n---\n";
     explained(
-        workspace().file("project/pdf/SKILL.md", text),
+        &workspace().file("project/pdf/SKILL.md", text),
         &["explain", "pdf", "--root", "."],
         "ready",
         &[
@@ -36,22 +36,22 @@ fn a_repaired_skill_says_how_it_was_read_with_the_line_underlined() {
 #[test]
 fn every_fate_of_a_name_has_an_answer() {
     let untrusted = workspace().file("project/metier.toml", "").skill("project/.claude/skills/x", "d");
-    explained(untrusted, &["explain", "x"], "untrusted", &["metier trust"]);
+    explained(&untrusted, &["explain", "x"], "untrusted", &["metier trust"]);
     let disabled = workspace().skill("project/s/x", "d").file("project/s/.disabled.json", "[\"x\"]");
-    explained(disabled, &["explain", "x", "--root", "s"], "disabled", &[".disabled.json", "metier enable"]);
+    explained(&disabled, &["explain", "x", "--root", "s"], "disabled", &[".disabled.json", "metier enable"]);
     let hidden = workspace()
         .file("project/s/x/SKILL.md", "---\nname: x\ndescription: d\ndisable-model-invocation: true\n---\n");
-    explained(hidden, &["explain", "x", "--root", "s"], "user-only", &["disable-model-invocation"]);
+    explained(&hidden, &["explain", "x", "--root", "s"], "user-only", &["disable-model-invocation"]);
     let broken = workspace().file("project/s/x/SKILL.md", "---\nname: !t x\n---\n");
-    explained(broken, &["explain", "x", "--root", "s"], "failed", &["custom-tag", "s/x/SKILL.md:2:7"]);
+    explained(&broken, &["explain", "x", "--root", "s"], "failed", &["custom-tag", "s/x/SKILL.md:2:7"]);
     let shadowed = workspace().skill("project/a/x", "one").skill("project/b/x", "two");
-    explained(shadowed, &["explain", "x", "--root", "a", "--root", "b"], "ready", &["shadows", "b/x"]);
+    explained(&shadowed, &["explain", "x", "--root", "a", "--root", "b"], "ready", &["shadows", "b/x"]);
     let missing = workspace().skill("project/s/deploy", "d");
-    explained(missing, &["explain", "deplyo", "--root", "s"], "not-found", &["deploy", "looked in"]);
+    explained(&missing, &["explain", "deplyo", "--root", "s"], "not-found", &["deploy", "looked in"]);
     let off = workspace()
         .skill("home/.claude/skills/x", "d")
         .file("home/.config/metier/config.toml", "[skills.x]\nvisibility = \"off\"\n");
-    explained(off, &["explain", "x"], "off", &["config.toml"]);
+    explained(&off, &["explain", "x"], "off", &["config.toml"]);
 }
 
 #[test]
@@ -61,5 +61,5 @@ fn a_skill_over_the_budget_is_said_to_be() {
     for name in ["a", "b", "c"] {
         setup = setup.skill(format!("home/.claude/skills/{name}"), &long);
     }
-    explained(setup, &["explain", "c"], "ready", &["does not fit into the budget"]);
+    explained(&setup, &["explain", "c"], "ready", &["does not fit into the budget"]);
 }

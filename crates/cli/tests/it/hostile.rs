@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// Address space the process gets, in KiB: several threads' stacks and the program itself, and not one huge file.
 const ADDRESS_SPACE: &str = "262144";
 /// A generous guard against hanging, not a measurement.
-const GUARD: Duration = Duration::from_secs(60);
+const GUARD: Duration = Duration::from_mins(1);
 
 /// `metier list --json --root s` with little memory, killed when it hangs. `before` runs first in the same shell.
 fn list(workspace: &Workspace, before: &str) -> Value {
@@ -59,7 +59,15 @@ fn hostile_files_are_refused_or_read_and_the_neighbour_loads() {
         )
         .file(
             "project/s/deep-block/SKILL.md",
-            skill(&(0..200).map(|n| format!("{}a:\n", " ".repeat(n))).collect::<String>()),
+            skill(
+                &(0..200)
+                    .map(|n| {
+                        " ".repeat(n)
+                            + "a:
+"
+                    })
+                    .collect::<String>(),
+            ),
         )
         .fifo("project/s/fifo/SKILL.md")
         .file("project/s/good/SKILL.md", "---\nname: good\ndescription: d\n---\n")

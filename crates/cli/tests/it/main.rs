@@ -1,6 +1,12 @@
 //! Runs of the real binary: few, and each shows what a user would see.
 
-#![expect(clippy::disallowed_methods, reason = "tests look at what the program wrote")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests start the program, look at what it wrote, and fail loudly"
+)]
 
 mod binary;
 mod catalog;

@@ -28,7 +28,7 @@ use crate::open::{FOLDER, open_unlinked};
 const CHUNK: usize = if cfg!(test) { 3 } else { 512 };
 
 /// Below this many entries more workers cost more than they save: starting one takes as long as a dozen documents.
-const WORTH_RECRUITING: usize = if cfg!(test) { 2 } else { 64 };
+const WORTH_RECRUITING: usize = if cfg!(test) { 2 } else { 128 };
 
 impl<'a, T, F: Fn(Candidate<'_>) -> T> Worker<'_, 'a, T, F> {
     pub(super) fn enter_root(&mut self, root: &'a OpenRoot<'a>) {

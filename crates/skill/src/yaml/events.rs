@@ -253,9 +253,9 @@ struct Size {
 
 impl Size {
     fn of(node: &Node<'_>) -> Self {
-        let mut size = Self { nodes: 1, bytes: 0, depth: 0 };
+        let mut size = Self { nodes: 1, bytes: 0, depth: 1 };
         match &node.kind {
-            Kind::Scalar { text, .. } => size.bytes = text.len(),
+            Kind::Scalar { text, .. } => return Self { nodes: 1, bytes: text.len(), depth: 0 },
             Kind::Sequence(items) => items.iter().for_each(|item| size.add(&Self::of(item))),
             Kind::Mapping(entries) => {
                 for entry in entries {

@@ -7,6 +7,7 @@
 
 mod case_file;
 mod corpus;
+mod keys;
 mod refusal;
 mod repair;
 mod summary;
