@@ -11,11 +11,15 @@ use anyhow::{Context, Result};
 use crate::tree::{Tree, make, thousands, write};
 
 /// Changes whenever the way of copying changes.
-const EDITION: &str = "1";
+const EDITION: &str = "2";
 
 /// A corpus has broken files, and a loader refuses some of them; one that refuses more than this is fast for the wrong
 /// reason.
-const LEAST_PERCENT: usize = 90;
+const LEAST_PERCENT: usize = 98;
+
+/// Files collected for being broken. Among them one in ten files would be damaged; in the wild it is one in forty, which
+/// is what the rest of the corpus has.
+const COLLECTED_DAMAGE: &str = "odd";
 
 /// A name stands near the top of a file, even of a broken one.
 const HEAD_LINES: usize = 60;
@@ -48,7 +52,7 @@ fn collect(folder: &Path, sources: &mut Vec<PathBuf>) -> Result<()> {
     let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
     for entry in entries {
         let entry = entry?;
-        if entry.file_type()?.is_dir() {
+        if entry.file_type()?.is_dir() && entry.file_name() != COLLECTED_DAMAGE {
             collect(&entry.path(), sources)?;
         } else if entry.file_name() == "SKILL.md" {
             sources.push(entry.path());

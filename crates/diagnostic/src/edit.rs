@@ -43,6 +43,8 @@ pub struct Patched {
     text: String,
     /// `(offset in the new text, offset in the old text)` at each edit's end, ascending; between them both run alike.
     marks: Vec<(usize, usize)>,
+    /// The old text, so that no way back ends inside a character.
+    source: String,
 }
 
 impl Patched {
@@ -51,6 +53,8 @@ impl Patched {
     pub fn new(source: &str, edits: &[Edit]) -> Self {
         let mut sorted: Vec<&Edit> = edits.iter().collect();
         sorted.sort_by_key(|edit| (edit.span.start, edit.span.end));
+        // Two diagnostics about one line may offer the same edit, which is made once.
+        sorted.dedup();
         let mut text = String::with_capacity(source.len() + 16 * sorted.len());
         let mut marks = Vec::with_capacity(sorted.len());
         let mut done = 0;
@@ -67,7 +71,7 @@ impl Patched {
             marks.push((text.len(), done));
         }
         text.push_str(source.get(done..).unwrap_or_default());
-        Self { text, marks }
+        Self { text, marks, source: source.to_owned() }
     }
 
     /// The text after the edits.
@@ -78,13 +82,16 @@ impl Patched {
     /// Where a byte offset of the new text was in the old one. Inside replaced text it is the replacement's place.
     pub fn origin(&self, offset: usize) -> usize {
         let after = self.marks.partition_point(|(new, _)| *new <= offset);
-        let Some((new, old)) = after.checked_sub(1).and_then(|at| self.marks.get(at)) else { return offset };
+        let Some((new, old)) = after.checked_sub(1).and_then(|at| self.marks.get(at)) else {
+            return self.source.floor_char_boundary(offset);
+        };
         let moved = old + (offset - new);
         // Within an edit's replacement the old text has no counterpart; stay inside what was replaced.
-        match self.marks.get(after) {
+        let moved = match self.marks.get(after) {
             Some((_, next_old)) => moved.min(*next_old),
             None => moved,
-        }
+        };
+        self.source.floor_char_boundary(moved)
     }
 
     /// Where a span of the new text was in the old one.
@@ -112,6 +119,20 @@ mod tests {
     fn an_edit_that_overlaps_or_cuts_a_character_is_left_out() {
         assert_eq!(apply("abcdef", &[Edit::delete(1, 4), Edit::delete(2, 5)]), "aef");
         assert_eq!(apply("äb", &[Edit::delete(0, 1)]), "äb");
+    }
+
+    #[test]
+    fn no_way_back_ends_inside_a_character() {
+        let patched = Patched::new("äöü: 🎯", &[Edit::replace(0, 6, "'aou'"), Edit::replace(8, 12, "'x'")]);
+        for offset in 0..20 {
+            assert!("äöü: 🎯".is_char_boundary(patched.origin(offset)), "offset {offset}");
+        }
+    }
+
+    #[test]
+    fn the_same_edit_is_made_once() {
+        assert_eq!(apply("ab", &[Edit::insert(1, "'"), Edit::insert(0, "x"), Edit::insert(1, "'")]), "xa'b");
+        assert_eq!(apply("ab", &[Edit::insert(1, "1"), Edit::insert(1, "2")]), "a12b");
     }
 
     #[test]

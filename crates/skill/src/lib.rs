@@ -65,4 +65,6 @@ pub use injection::{InjectedCommand, injected_commands};
 pub use manifest::{Argument, Context, Description, Manifest, More, Needs, Requires, Spanned, UserOnly};
 pub use name::{MAX_NAME, NameRefusal, Naming, SkillName, is_canonical, judge, slug};
 pub use parse::{parse, parse_beginning, parse_prefix};
+#[doc(hidden)]
+pub use split::split;
 pub use tools::{ToolPattern, Unbalanced, tokenize};

@@ -9,7 +9,7 @@ use crate::paragraph::first_paragraph;
 use crate::repair::{self, Mended};
 use crate::split;
 use crate::yaml::{self, Kind, MAX_BYTES};
-use metier_diagnostic::{Code, Diagnostic, Span};
+use metier_diagnostic::{Code, Diagnostic, Edit, Span, apply};
 use std::str;
 
 /// Fewer bytes than this without frontmatter are no skill but a leftover.
@@ -50,7 +50,45 @@ fn parse_extent(bytes: &[u8], folder: Option<&str>, extent: Extent) -> Option<Pa
     if extent == Extent::Beginning {
         return None;
     }
-    Some(parse_leniently(bytes, folder, extent))
+    let parsed = parse_leniently(bytes, folder, extent);
+    Some(with_sound_fixes(parsed, &String::from_utf8_lossy(bytes), folder))
+}
+
+/// Takes the fixes back unless they are sound: once all of them are made, the file reads the same, nothing is left to
+/// fix, and where every repair offers a fix, no repair is needed. A fix that has to be fixed would cost trust.
+fn with_sound_fixes(mut parsed: Parsed, text: &str, folder: Option<&str>) -> Parsed {
+    let edits = |parsed: &Parsed| -> Vec<Edit> {
+        let fixes = parsed.diagnostics.iter().filter_map(|found| found.fix.as_ref());
+        fixes.flat_map(|fix| fix.edits.iter().cloned()).collect()
+    };
+    let all = edits(&parsed);
+    if all.is_empty() {
+        return parsed;
+    }
+    let mended = apply(text, &all);
+    let again = match parse_exactly(mended.as_bytes(), folder, Extent::Whole) {
+        Some(again) => again,
+        None => parse_leniently(mended.as_bytes(), folder, Extent::Whole),
+    };
+    let is_repair = |found: &&Diagnostic| code::REPAIRS.contains(&found.code);
+    let repairs = |parsed: &Parsed| parsed.diagnostics.iter().filter(is_repair).count();
+    let fixable = parsed.diagnostics.iter().filter(is_repair).filter(|found| found.fix.is_some()).count();
+    let is_sound = match (&parsed.document, &again.document) {
+        (Some(before), Some(after)) => {
+            let reads = |document: &Document| {
+                let manifest = &document.manifest;
+                let description = manifest.description.text().to_owned();
+                (manifest.name.clone(), manifest.title.clone(), description)
+            };
+            let is_whole = fixable < repairs(&parsed) || repairs(&again) == 0;
+            reads(before) == reads(after) && edits(&again).is_empty() && is_whole
+        }
+        _ => false,
+    };
+    if !is_sound {
+        parsed.diagnostics.iter_mut().for_each(|found| found.fix = None);
+    }
+    parsed
 }
 
 /// The strict way. `None` when the delimiters are not exact, the YAML is not strict, or the body is needed.

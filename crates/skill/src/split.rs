@@ -36,6 +36,13 @@ pub(crate) fn close(bytes: &[u8], from: usize) -> Option<Split> {
     }
 }
 
+/// The bytes between exact delimiters and where the body begins. For fuzzing against a simpler splitter.
+#[doc(hidden)]
+pub fn split(bytes: &[u8]) -> Option<(Range<usize>, usize)> {
+    let split = close(bytes, opening(bytes)?)?;
+    Some((split.yaml, split.body))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

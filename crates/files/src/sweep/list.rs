@@ -27,7 +27,8 @@ use crate::open::{FOLDER, open_unlinked};
 /// large ones.
 const CHUNK: usize = if cfg!(test) { 3 } else { 512 };
 
-/// Below this many entries more workers cost more than they save: starting one takes as long as a dozen documents.
+/// Below this many entries more workers cost more than they save: starting one takes as long as a dozen documents, and
+/// on a busy machine it has to be waited for at the end though it never had anything to do.
 const WORTH_RECRUITING: usize = if cfg!(test) { 2 } else { 128 };
 
 impl<'a, T, F: Fn(Candidate<'_>) -> T> Worker<'_, 'a, T, F> {

@@ -6,8 +6,11 @@
 )]
 
 mod case_file;
+mod cases;
 mod corpus;
+mod invariant;
 mod keys;
+mod properties;
 mod refusal;
 mod repair;
 mod summary;
