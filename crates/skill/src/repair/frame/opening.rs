@@ -45,6 +45,7 @@ impl Start {
     /// Finds an opening that is not exact.
     pub(super) fn find(text: &str) -> Option<Self> {
         let mut in_comment = false;
+        let mut has_title = false;
         for line in lines(text, 0).take(MAX_PREAMBLE + 1) {
             let at_margin = line.text.trim_start_matches('\u{feff}');
             let trimmed = at_margin.trim();
@@ -56,8 +57,12 @@ impl Start {
                 return Some(Self::dashes(text, &line));
             }
             if ["name:", "description:"].iter().any(|key| at_margin.starts_with(key)) {
-                return Some(Self::keys(text, &line));
+                // Below a title, a line that begins with one of the two words is more likely the body's first.
+                let is_meant =
+                    !has_title || ["name", "description"].iter().all(|key| has_key(text, &line, key));
+                return is_meant.then(|| Self::keys(text, &line));
             }
+            has_title |= trimmed.starts_with('#');
             if !(trimmed.is_empty() || trimmed.starts_with(['#', '/']) || line.is_fence()) {
                 return None;
             }
@@ -98,8 +103,7 @@ impl Start {
     /// No opening line at all: the file begins with a key.
     fn keys(text: &str, line: &Line<'_>) -> Self {
         let start = line.start + line.text.len() - line.text.trim_start_matches('\u{feff}').len();
-        let has_description =
-            lines(text, start).take(MAX_PREAMBLE).any(|line| line.top_key() == Some("description"));
+        let has_description = has_key(text, line, "description");
         let opening = Oddity {
             code: &code::DELIMITER_OPEN,
             span: Span::new(start, line.end()),
@@ -177,6 +181,12 @@ impl Start {
         (fences % 2 == 1 && last.start >= body && is_bare_fence(&last))
             .then(|| Edit::delete(last.start, text.len()))
     }
+}
+
+/// Whether a key stands on a line or one of those below it.
+fn has_key(text: &str, line: &Line<'_>, key: &str) -> bool {
+    let start = line.start + line.text.len() - line.text.trim_start_matches('\u{feff}').len();
+    lines(text, start).take(MAX_PREAMBLE).any(|line| line.top_key() == Some(key))
 }
 
 fn is_bare_fence(line: &Line<'_>) -> bool {
