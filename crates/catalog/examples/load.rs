@@ -1,55 +1,66 @@
-//! Measures a load: `cargo run --release -p metier-catalog --example load -- DIR [TIMES]`.
+//! Measures a load against the sweep it is made of:
+//! `cargo run --release -p metier-catalog --example load -- DIR [TIMES] [sweep|parse|load]`.
 #![allow(clippy::print_stdout, reason = "an example prints what it measured")]
 
 use metier_catalog::{Include, Layout, Places, RootChoice, Snapshot};
 use metier_files::{Bounds, LinkPolicy, SweepRoot, sweep};
-use std::path::PathBuf;
+use std::any::Any;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// A step with its name. What it made is given back, so that its end is not measured: the program ends without it.
+type Step<'a> = (&'a str, &'a dyn Fn() -> Box<dyn Any>);
 
 fn main() {
     let mut arguments = std::env::args_os().skip(1);
     let Some(folder) = arguments.next().map(PathBuf::from) else {
-        println!("usage: load DIR [TIMES]");
+        println!("usage: load DIR [TIMES] [sweep|parse|load]");
         return;
     };
     let times: usize = arguments.next().and_then(|text| text.to_str()?.parse().ok()).unwrap_or(20);
-    let places = Places {
-        home: None,
-        current: folder.clone(),
-        temp: "/tmp".into(),
-        config: "/nonexistent".into(),
-        data: "/nonexistent".into(),
-        user_skills: "/nonexistent".into(),
-        system_skills: "/nonexistent".into(),
-    };
+    let only = arguments.next();
+    let places = places(&folder);
     let choice = RootChoice::Given(vec![folder.clone()]);
     let roots = [SweepRoot::new(&folder, LinkPolicy::Anywhere)];
+    let steps: [Step<'_>; 3] = [
+        ("sweep", &|| Box::new(sweep(&roots, &Bounds::default(), |candidate| candidate.head().len()))),
+        ("parse", &|| {
+            Box::new(sweep(&roots, &Bounds::default(), |candidate| {
+                metier_skill::parse_beginning(candidate.head(), candidate.folder().to_str()).is_some()
+            }))
+        }),
+        ("load", &|| Box::new(Snapshot::load(Arc::new(Layout::new(&places, &choice)), Include::Usual))),
+    ];
 
-    let (mut sweeps, mut parses, mut loads) = (Vec::new(), Vec::new(), Vec::new());
-    let mut loaded = (0, 0);
+    // Taken in turns, so that whatever else the machine does is shared by all.
+    let mut taken = [const { Vec::new() }; 3];
     for _ in 0..times {
-        let start = Instant::now();
-        let swept = sweep(&roots, &Bounds::default(), |candidate| candidate.head().len());
-        sweeps.push(start.elapsed());
-        drop(swept);
-
-        let start = Instant::now();
-        let swept = sweep(&roots, &Bounds::default(), |candidate| {
-            metier_skill::parse_beginning(candidate.head(), candidate.folder().to_str()).is_some()
-        });
-        parses.push(start.elapsed());
-        drop(swept);
-
-        let start = Instant::now();
-        let snapshot = Snapshot::load(Arc::new(Layout::new(&places, &choice)), Include::Usual);
-        loads.push(start.elapsed());
-        loaded = (snapshot.loaded(), snapshot.failures().len());
+        for ((name, step), taken) in steps.iter().zip(&mut taken) {
+            if only.as_ref().is_none_or(|only| only == name) {
+                let start = Instant::now();
+                let made = step();
+                taken.push(start.elapsed());
+                drop(made);
+            }
+        }
     }
-    println!("loaded {}, failed {}", loaded.0, loaded.1);
-    for (what, times) in [("sweep", &mut sweeps), ("sweep + parse", &mut parses), ("load", &mut loads)] {
-        times.sort();
-        println!("{what:>14}: best {:6.1} ms, median {:6.1} ms", ms(times[0]), ms(times[times.len() / 2]));
+    for ((name, _), taken) in steps.iter().zip(&mut taken).filter(|(_, taken)| !taken.is_empty()) {
+        taken.sort();
+        println!("{name:>6}: best {:6.1} ms, median {:6.1} ms", ms(taken[0]), ms(taken[taken.len() / 2]));
+    }
+}
+
+fn places(folder: &Path) -> Places {
+    let nowhere = PathBuf::from("/nonexistent");
+    Places {
+        home: None,
+        current: folder.to_owned(),
+        temp: "/tmp".into(),
+        config: nowhere.clone(),
+        data: nowhere.clone(),
+        user_skills: nowhere.clone(),
+        system_skills: nowhere,
     }
 }
 

@@ -5,6 +5,7 @@
 //! folder, so it is done for trust, `show`, `explain` and `doctor`, never for a listing.
 
 use crate::document::SkillFile;
+use crate::shown::one_line;
 use metier_files::{Error, FileDigest, LeftOut, ListBounds, Listed, SkillDir};
 use metier_skill::{Manifest, ToolPattern, injected_commands};
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,9 @@ use std::fmt;
 /// The largest script whose bytes are compared. Larger ones are programs; one that cannot be compared always counts as
 /// changed, since it cannot be known that it has not.
 const MAX_SCRIPT: u64 = 64 * 1024 * 1024;
+
+/// Characters of a command that are shown. What is compared is never cut.
+const MAX_SHOWN: usize = 200;
 
 /// Names by which a file is known to be run, wherever in the folder it lies and whether or not it may be executed.
 const SCRIPT_ENDINGS: [&str; 14] = [
@@ -204,7 +208,9 @@ impl fmt::Display for CapabilityChange {
         match self {
             Self::ScriptNew(path) => write!(f, "`{path}` is new"),
             Self::ScriptChanged(path) => write!(f, "`{path}` changed"),
-            Self::CommandNew(command) => write!(f, "new injected command `{}`", command.replace('\n', "; ")),
+            Self::CommandNew(command) => {
+                write!(f, "new injected command `{}`", one_line(command, MAX_SHOWN))
+            }
             Self::Hooks => f.write_str("`hooks` changed"),
             Self::Tools { key, before, after } => {
                 write!(f, "`{key}` changed from {} to {}", list(before), list(after))
@@ -256,7 +262,7 @@ mod tests {
         let expected = [
             "`a.sh` changed",
             "`c.sh` is new",
-            "new injected command `curl; x`",
+            "new injected command `curl x`",
             "`hooks` changed",
             "`allowed-tools` changed from `Read` to not given",
             "`tools` changed from not given to none",

@@ -14,6 +14,7 @@ use crate::tokens::Tokens;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::fmt;
 use std::path::Path;
 
 pub use eager::EagerSection;
@@ -140,6 +141,19 @@ impl Report {
     }
 }
 
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} skills: {} described", self.skills, self.described)?;
+        if self.named > 0 {
+            write!(f, ", {} by name", self.named)?;
+        }
+        if self.counted > 0 {
+            write!(f, ", {} only counted", self.counted)?;
+        }
+        write!(f, "; {} of {} tokens", self.tokens.0, self.budget.0)
+    }
+}
+
 /// Renders the offers in the order given. `section` reads a skill's body, for [`Disclosure::Eager`] only.
 pub fn render(
     offers: &[Offer<'_>],
@@ -155,7 +169,7 @@ pub fn render(
     match options.disclosure {
         Disclosure::Markdown => budget::compose(&markdown::Markdown::new(options), offers, options),
         Disclosure::Xml => budget::compose(&xml::Xml::new(options), offers, options),
-        Disclosure::Eager => budget::compose(&eager::Eager::new(section), offers, options),
+        Disclosure::Eager => budget::compose(&eager::Eager::new(section, options), offers, options),
     }
 }
 

@@ -1,17 +1,6 @@
 //! Every code this crate can report, with the sentence for the reference page.
 
-use metier_diagnostic::{Code, Severity};
-
-macro_rules! codes {
-    ($($severity:ident { $($ident:ident $name:literal $summary:literal)+ })+) => {
-        $($(
-            #[doc = $summary]
-            pub static $ident: Code = Code::new($name, Severity::$severity, $summary);
-        )+)+
-        /// All codes of this crate, in the order of the reference page.
-        pub static ALL: &[&Code] = &[$($(&$ident),+),+];
-    };
-}
+use metier_diagnostic::codes;
 
 codes! {
     // Finding: what the walk over the roots met.

@@ -1,6 +1,7 @@
 //! One skill of a snapshot: what a listing knows of it, and how it stands.
 
 use crate::version::Version;
+use crate::visit::Loaded;
 use metier_diagnostic::Diagnostic;
 use metier_files::DocumentName;
 use metier_skill::{Description, Manifest, SkillName, UserOnly};
@@ -98,6 +99,14 @@ pub struct Entry {
     pub(crate) relation: Relation,
     /// The next entry of the same name.
     pub(crate) next: Option<EntryId>,
+    /// What follows is on the card too, or follows from it. It stands here because every entry is asked for it while
+    /// names are settled, and the cards lie all over the memory.
+    pub(crate) hash: u64,
+    /// Whether its name is a slug.
+    pub(crate) is_titled: bool,
+    /// Whether its name is not by the rules.
+    pub(crate) is_odd: bool,
+    pub(crate) user_only: Option<UserOnly>,
     pub(crate) folder: Box<Path>,
     pub(crate) card: Box<Card>,
 }
@@ -113,7 +122,6 @@ pub(crate) struct Card {
     pub(crate) when_to_use: Option<Box<str>>,
     pub(crate) argument_hint: Option<Box<str>>,
     pub(crate) version: Option<Box<str>>,
-    pub(crate) user_only: Option<UserOnly>,
     pub(crate) user_invocable: bool,
     pub(crate) document_name: DocumentName,
     pub(crate) links: Option<Box<Links>>,
@@ -145,7 +153,6 @@ impl Card {
             when_to_use: manifest.when_to_use.map(|when| when.value.into()),
             argument_hint: more.argument_hint.map(|hint| hint.value.into()),
             version: manifest.version.map(|version| version.value.into()),
-            user_only: manifest.user_only,
             user_invocable: manifest.user_invocable,
             document_name,
             links: None,
@@ -155,6 +162,22 @@ impl Card {
 }
 
 impl Entry {
+    pub(crate) fn new(root: usize, folder: Box<Path>, loaded: Loaded) -> Self {
+        Self {
+            // A layout has a few dozen roots.
+            root: u16::try_from(root).unwrap_or(u16::MAX),
+            state: State::Ready,
+            relation: Relation::Holder,
+            next: None,
+            hash: loaded.hash,
+            is_titled: loaded.is_titled,
+            is_odd: loaded.is_odd,
+            user_only: loaded.user_only,
+            folder,
+            card: loaded.card,
+        }
+    }
+
     /// The name it is called by.
     pub fn name(&self) -> &SkillName {
         &self.card.name
@@ -203,7 +226,7 @@ impl Entry {
 
     /// Why the model is not offered the skill by the skill's own word.
     pub fn user_only(&self) -> Option<UserOnly> {
-        self.card.user_only
+        self.user_only
     }
 
     /// Whether `/name` exists.
@@ -229,6 +252,17 @@ impl Entry {
     /// Its folder, relative to its root; empty when the root is itself the skill.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Whether a plain listing shows it; a full one shows everything but copies, which stand under their equals.
+    pub fn is_listed(&self) -> bool {
+        let shown = matches!(self.state, State::Untrusted | State::UserOnly | State::NameOnly | State::Ready);
+        shown && !self.is_copy()
+    }
+
+    /// Whether it is another's equal, byte for byte.
+    pub fn is_copy(&self) -> bool {
+        matches!(self.relation, Relation::CopyOf(_))
     }
 
     /// Whether the model may use it: it has its name and nothing keeps it from the model.

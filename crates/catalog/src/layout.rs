@@ -53,7 +53,7 @@ impl Layout {
             Ok(project) => Some(project),
             Err(why) => {
                 // Whoever names the roots has not asked for a project.
-                diagnostics.extend((*choice == RootChoice::Usual).then_some(why));
+                diagnostics.extend((*choice == RootChoice::Usual).then_some(*why));
                 None
             }
         };

@@ -1,4 +1,46 @@
 //! Which skills are there, which of them may be used, and what a model is told of them.
+//!
+//! The way of the data, each step a plain value:
+//!
+//! - [`Places`] says where things are on this machine; the program fills it, nothing here reads the environment.
+//! - [`Layout`] makes an ordered list of roots of them, with the project, its trust and the [`Settings`] in force.
+//! - [`Snapshot`] is every skill of a layout at one moment: found by one sweep, parsed on the way, names and states
+//!   settled. It never changes; a [`Catalog`] holds the one in force and exchanges it as a whole.
+//! - [`Snapshot::find`] leads from a [`Reference`] to a skill, [`Snapshot::catalogue`] to what the model sees first,
+//!   [`Snapshot::explain`] to one clear answer about a name.
+//! - [`TrustStore`] records which projects the user trusts, [`Preview`] what that would switch on, and
+//!   [`changes`] what is other since then.
+//!
+//! What this crate is not: it decides nothing about running a skill, starts no process, writes nothing but the trust
+//! store and `.disabled.json`, and prints nothing. What it reads it reads through `metier-files`; what is in a
+//! `SKILL.md` it knows from `metier-skill`.
+//!
+//! ```
+//! # let workspace = metier_testkit::Workspace::new().skill("home/.claude/skills/greet", "Greets people by name.");
+//! # let home = workspace.join("home");
+//! use metier_catalog::{Include, Layout, Places, RootChoice, Snapshot, State};
+//! use std::sync::Arc;
+//!
+//! let places = Places {
+//!     current: home.join("work"),
+//!     temp: "/tmp".into(),
+//!     config: home.join(".config/metier"),
+//!     data: home.join(".local/share/metier"),
+//!     user_skills: home.join(".config/metier/skills"),
+//!     system_skills: home.join("etc/skills"),
+//!     home: Some(home),
+//! };
+//! let layout = Layout::new(&places, &RootChoice::Usual);
+//! let snapshot = Snapshot::load(Arc::new(layout), Include::Usual);
+//!
+//! assert_eq!((snapshot.loaded(), snapshot.failures().len()), (1, 0));
+//! let (_, greet) = snapshot.entries().next().unwrap();
+//! assert_eq!((greet.name().as_str(), greet.state()), ("greet", State::Ready));
+//! assert_eq!(snapshot.root(greet).origin.to_string(), "user.claude");
+//!
+//! let catalogue = snapshot.catalogue(&snapshot.catalogue_options(None));
+//! assert!(catalogue.text.ends_with("- **greet**: Greets people by name.\n"));
+//! ```
 
 mod capability;
 mod catalogue;
@@ -20,6 +62,7 @@ mod project;
 mod reference;
 mod root;
 mod settings;
+mod shown;
 mod snapshot;
 mod source;
 mod swap;
@@ -43,13 +86,14 @@ pub use explain::{
 };
 pub use layout::{Layout, RootChoice};
 pub use lookup::{Lookup, Unresolved};
-pub use offer::Cost;
+pub use offer::{Cost, MAX_NAME_ENUM};
 pub use origin::{Class, Origin};
 pub use places::Places;
 pub use project::Project;
 pub use reference::{Reference, ReferenceError};
 pub use root::{AllowedTools, Root, RootTrust};
 pub use settings::{ConfigFile, Settings};
+pub use shown::one_line;
 pub use snapshot::{Failure, Include, Snapshot};
 pub use source::{Provenance, SOURCE_FILE};
 pub use swap::Catalog;

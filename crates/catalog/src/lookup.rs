@@ -52,19 +52,27 @@ impl Snapshot {
     /// The name it is called by goes first; then the name of its folder and its title, where no other skill is called
     /// that. Without a requirement the holder of the name is meant, with one the highest version that satisfies it.
     pub fn find(&self, reference: &Reference) -> Lookup<'_> {
-        let mut candidates = self.called(&reference.name);
-        if candidates.is_empty() {
-            candidates = self.known_as(&reference.name);
-            let mut names = candidates.iter().map(|id| self.entries[id.at()].name());
+        let in_origin = |ids: Vec<EntryId>| -> Vec<EntryId> {
+            let is_in = |id: &EntryId| {
+                let origin = &self.root(&self.entries[id.at()]).origin;
+                reference.origin.as_ref().is_none_or(|wanted| origin.is_in(wanted))
+            };
+            ids.into_iter().filter(is_in).collect()
+        };
+        let is_able = |id: &EntryId| self.entries[id.at()].state.holds_name();
+        let mut candidates = in_origin(self.called(&reference.name));
+        // A skill that cannot be used does not keep another from its second name, any more than from its first.
+        if !candidates.iter().any(is_able) {
+            let known = in_origin(self.known_as(&reference.name));
+            if candidates.is_empty() || known.iter().any(is_able) {
+                candidates = known;
+            }
+            let able: Vec<EntryId> = candidates.iter().copied().filter(is_able).collect();
+            let mut names = able.iter().map(|id| self.entries[id.at()].name());
             let first = names.next();
             if names.any(|name| Some(name) != first) {
-                return Lookup::Ambiguous(
-                    candidates.iter().map(|id| (*id, &self.entries[id.at()])).collect(),
-                );
+                return Lookup::Ambiguous(able.into_iter().map(|id| (id, &self.entries[id.at()])).collect());
             }
-        }
-        if let Some(wanted) = &reference.origin {
-            candidates.retain(|id| self.root(&self.entries[id.at()]).origin.is_in(wanted));
         }
         let Some(first) = candidates.first().copied() else { return self.failed_or_missing(reference) };
         let found = match &reference.requirement {
@@ -73,7 +81,7 @@ impl Snapshot {
                 let matching =
                     able.filter(|id| requirement.matches(self.entries[id.at()].version().as_ref()));
                 let best = self.highest(matching.copied());
-                if best.is_none() && candidates.iter().any(|id| self.entries[id.at()].state.holds_name()) {
+                if best.is_none() && candidates.iter().any(is_able) {
                     return Lookup::NoVersion(self.versions(&candidates));
                 }
                 best
@@ -133,8 +141,8 @@ impl Snapshot {
 
     /// The entries called by a name, by precedence.
     pub(crate) fn called(&self, name: &str) -> Vec<EntryId> {
-        let chain = callable(name).and_then(|name| self.names.get(&name));
-        chain.map(|chain| members(&self.entries, *chain).collect()).unwrap_or_default()
+        let chain = callable(name).and_then(|name| self.names.get(&self.entries, name.as_str()));
+        chain.map(|chain| members(&self.entries, chain).collect()).unwrap_or_default()
     }
 
     /// The entries whose folder or title is `name`, by precedence.
@@ -202,14 +210,12 @@ impl Snapshot {
             let origin = &self.layout().roots[failure.root].origin;
             reference.origin.as_ref().is_none_or(|wanted| origin.is_in(wanted))
         };
-        match self.failures_called(&reference.name).find(is_meant) {
-            Some(failure) => Lookup::Failed(failure),
-            None => {
-                let names = self.entries.iter().map(|entry| entry.name().as_str());
-                let near = nearest(&reference.name, names, NEAREST);
-                Lookup::NotFound(near.into_iter().map(str::to_owned).collect())
-            }
+        if let Some(failure) = self.failures_called(&reference.name).find(is_meant) {
+            return Lookup::Failed(failure);
         }
+        let names = self.entries.iter().map(|entry| entry.name().as_str());
+        let near = nearest(&reference.name, names, NEAREST);
+        Lookup::NotFound(near.into_iter().map(str::to_owned).collect())
     }
 }
 

@@ -2,12 +2,16 @@
 
 use crate::catalogue::{self, Catalogue, CatalogueOptions, EagerSection, Form, Offer};
 use crate::entry::{Entry, EntryId, State};
-use crate::root::AllowedTools;
+use crate::root::{AllowedTools, Root, RootTrust};
 use crate::snapshot::Snapshot;
 use crate::tokens::Tokens;
 use metier_skill::Manifest;
 use serde::Serialize;
 use std::borrow::Cow;
+
+/// The most names that are listed in a tool's schema. They are there in addition to the catalogue, so a long list would
+/// cost every request its tokens twice.
+pub const MAX_NAME_ENUM: usize = 64;
 
 /// What a skill costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -24,6 +28,14 @@ impl Snapshot {
         let mut offered: Vec<_> = self.entries().filter(|(_, entry)| entry.is_offered()).collect();
         offered.sort_by(|(_, a), (_, b)| (a.root, a.name()).cmp(&(b.root, b.name())));
         offered
+    }
+
+    /// The names that a tool's schema lists as the only ones, while there are at most [`MAX_NAME_ENUM`] of them; above
+    /// that the schema takes any text and an unknown name is answered with the nearest ones.
+    pub fn name_enum(&self) -> Option<Vec<&str>> {
+        let offered = self.offered();
+        (offered.len() <= MAX_NAME_ENUM)
+            .then(|| offered.into_iter().map(|(_, entry)| entry.name().as_str()).collect())
     }
 
     /// The options that the settings in force give; the window is the model's, where it is known.
@@ -60,8 +72,10 @@ impl Snapshot {
         if manifest.more.tools.is_some() {
             return if own == AllowedTools::Advisory { own } else { AllowedTools::Both };
         }
-        let in_claude = self.copies(id).any(|copy| self.root(copy).is_claude())
-            || self.linked(entry).any(|(root, _)| root.is_claude());
+        // A copy that an untrusted project put into its own `.claude` folder must not take a fence away.
+        let counts = |root: &Root| root.is_claude() && root.trust == RootTrust::Trusted;
+        let in_claude = self.copies(id).any(|copy| counts(self.root(copy)))
+            || self.linked(entry).any(|(root, _)| counts(root));
         if in_claude && own == AllowedTools::Both { AllowedTools::Grant } else { own }
     }
 

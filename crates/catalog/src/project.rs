@@ -24,7 +24,7 @@ impl Project {
     ///
     /// `/`, the home directory or an ancestor of it, and the temporary folder are never one. They hold what other
     /// programs and other people put there, and scripts are shown the project; the answer is then a diagnostic.
-    pub fn find(places: &Places) -> Result<Self, Diagnostic> {
+    pub fn find(places: &Places) -> Result<Self, Box<Diagnostic>> {
         find(places, &|path| kind(path) != Kind::Missing)
     }
 
@@ -39,7 +39,7 @@ impl Project {
     }
 }
 
-fn find(places: &Places, exists: &dyn Fn(&Path) -> bool) -> Result<Project, Diagnostic> {
+fn find(places: &Places, exists: &dyn Fn(&Path) -> bool) -> Result<Project, Box<Diagnostic>> {
     // Compared are real paths, or a link to the home directory would make a project of it.
     let real = |path: &Path| real_path(path).unwrap_or_else(|_| path.to_owned());
     let current = real(&places.current);
@@ -52,11 +52,12 @@ fn find(places: &Places, exists: &dyn Fn(&Path) -> bool) -> Result<Project, Diag
     let folder = candidates.find(|folder| is_marked(folder)).unwrap_or(&current);
     match too_wide(folder, home.as_deref(), &real(&places.temp)) {
         None => Ok(Project { folder: folder.to_owned(), current: current.clone() }),
-        Some(what) => Err(Diagnostic::new(
-            &code::NO_PROJECT,
-            format!("`{}` is {what}, so there is no project and nothing of it is used", folder.display()),
-        )
-        .help("change to the folder you work in, or name roots with `--root`")),
+        Some(what) => {
+            let folder = folder.display();
+            let message = format!("`{folder}` is {what}, so there is no project and nothing of it is used");
+            let help = "change to the folder you work in, or name roots with `--root`";
+            Err(Box::new(Diagnostic::new(&code::NO_PROJECT, message).help(help)))
+        }
     }
 }
 

@@ -1,18 +1,20 @@
 //! All skills at one moment, never changed afterwards.
 
-use crate::code;
-use crate::disabled::Disabled;
+mod plan;
+mod problem;
+
+use crate::disabled::{Disabled, DisabledError, Switch, switch};
 use crate::document::SkillFile;
-use crate::entry::{Entry, EntryId, Relation, State};
-use crate::identity::{self, Circumstances, Names};
+use crate::entry::{Entry, EntryId, Relation};
+use crate::identity::{self, Circumstances, NameHasher, Names, names_of};
 use crate::layout::Layout;
 use crate::place::{self, below};
-use crate::root::{Root, RootTrust};
+use crate::root::Root;
 use crate::visit::{Visited, visit};
 use metier_diagnostic::Diagnostic;
-use metier_files::{
-    Bounds, Error, Ignore, LinkPolicy, Nested, Problem, Repeat, SkillDir, Sweep, SweepRoot, sweep,
-};
+use metier_files::{Candidate, Error, Repeat, SkillDir, Sweep, sweep};
+use plan::Plan;
+use problem::sort_problems;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -65,38 +67,23 @@ impl Snapshot {
     pub fn load(layout: Arc<Layout>, include: Include) -> Self {
         let mut diagnostics = layout.diagnostics.clone();
         let plan = Plan::new(&layout, include, &mut diagnostics);
-        let swept = sweep(&plan.roots, &plan.bounds, |candidate| visit(&candidate, &plan.roots));
-        let Sweep { found, repeats, problems } = swept;
+        let hasher = NameHasher::default();
+        let visitor = |candidate: Candidate<'_>| visit(&candidate, &plan.roots, &hasher);
+        let Sweep { mut found, repeats, problems } = sweep(&plan.roots, &plan.bounds, visitor);
 
-        // The sweep had the trusted roots first; from here on the order is that of precedence.
-        let mut by_root: Vec<Vec<_>> = layout.roots.iter().map(|_| Vec::new()).collect();
-        for one in found {
-            if let Some(skills) = plan.order.get(one.root).and_then(|root| by_root.get_mut(*root)) {
-                skills.push(one);
-            }
-        }
-        let mut entries = Vec::with_capacity(by_root.iter().map(Vec::len).sum());
+        // The sweep had the trusted roots first; from here on the order is that of precedence. Within a root it stays.
+        found.sort_by_key(|one| plan.order[one.root]);
+        let mut entries = Vec::with_capacity(found.len());
         let mut failures = Vec::new();
-        for (root, skills) in by_root.into_iter().enumerate() {
-            for one in skills {
-                let folder = one.folder.into_boxed_path();
-                match one.value {
-                    Visited::Refused(diagnostics) => failures.push(Failure { root, folder, diagnostics }),
-                    Visited::Loaded(card) => entries.push(Entry {
-                        root: u16::try_from(root).unwrap_or(u16::MAX),
-                        state: State::Ready,
-                        relation: Relation::Holder,
-                        next: None,
-                        folder,
-                        card,
-                    }),
-                }
+        for one in found {
+            let (root, folder) = (plan.order[one.root], one.folder.into_boxed_path());
+            match one.value {
+                Visited::Refused(diagnostics) => failures.push(Failure { root, folder, diagnostics }),
+                Visited::Loaded(loaded) => entries.push(Entry::new(root, folder, loaded)),
             }
         }
-        let in_precedence = |place: metier_files::Place| metier_files::Place {
-            root: plan.order.get(place.root).copied().unwrap_or_default(),
-            ..place
-        };
+        let in_precedence =
+            |place: metier_files::Place| metier_files::Place { root: plan.order[place.root], ..place };
         let repeats = repeats.into_iter().map(|repeat| Repeat {
             place: in_precedence(repeat.place),
             same_as: in_precedence(repeat.same_as),
@@ -108,7 +95,7 @@ impl Snapshot {
             layout.roots.iter().map(|root| disabled(root, &mut diagnostics)).collect();
         let circumstances =
             Circumstances { layout: &layout, disabled: &disabled, failures: &failures, include };
-        let names = identity::settle(&mut entries, &circumstances);
+        let names = identity::settle(&mut entries, &circumstances, hasher);
         Self { layout, entries, failures, diagnostics, repeats, names }
     }
 
@@ -177,6 +164,14 @@ impl Snapshot {
         Ok(file)
     }
 
+    /// Enables or disables a skill in the `.disabled.json` of its root, and says whether that changed anything. The
+    /// snapshot stays as it is.
+    pub fn switch(&self, entry: &Entry, to: Switch) -> Result<bool, DisabledError> {
+        let root = &self.root(entry).path;
+        let names = names_of(entry, root);
+        switch(root, &names.iter().map(String::as_str).collect::<Vec<_>>(), to)
+    }
+
     /// The other folders in which the same skill was found: equal copies, and links to it.
     pub fn other_folders(&self, id: EntryId) -> Vec<PathBuf> {
         let mut others: Vec<PathBuf> = self.copies(id).map(|copy| self.folder(copy)).collect();
@@ -207,114 +202,4 @@ impl Snapshot {
 
 fn disabled(root: &Root, diagnostics: &mut Vec<Diagnostic>) -> Disabled {
     if root.real.is_some() { Disabled::of(&root.path, diagnostics) } else { Disabled::default() }
-}
-
-/// What the sweep is told.
-struct Plan {
-    roots: Vec<SweepRoot>,
-    /// For each of them, its place in the layout.
-    order: Vec<usize>,
-    bounds: Bounds,
-}
-
-impl Plan {
-    fn new(layout: &Layout, include: Include, diagnostics: &mut Vec<Diagnostic>) -> Self {
-        // Of two paths to one real folder the sweep keeps the one in the earlier root. A project that links to one of
-        // the user's skills must not make it the project's, so roots that are not trusted come last.
-        let mut order: Vec<usize> = (0..layout.roots.len()).collect();
-        order.sort_by_key(|at| layout.roots[*at].trust == RootTrust::Untrusted);
-        let reachable = reachable(layout);
-        let roots = order.iter().map(|at| {
-            let root = &layout.roots[*at];
-            let links = match root.trust {
-                RootTrust::Trusted => LinkPolicy::Anywhere,
-                RootTrust::Untrusted => LinkPolicy::Inside(reachable.clone()),
-            };
-            let mut sweep = SweepRoot::new(&root.path, links);
-            let depth = root.depth.or(layout.settings.discovery.depth);
-            sweep.depth = depth.map_or(sweep.depth, std::num::NonZeroU16::get);
-            sweep.ignore = ignore(root, diagnostics);
-            if root.nested || include == Include::Nested {
-                sweep.nested = Nested::Search;
-            }
-            sweep
-        });
-        let roots = roots.collect();
-        let mut bounds = Bounds::default();
-        if let Some(entries) = layout.settings.discovery.entries {
-            bounds.entries = entries.get() as usize;
-        }
-        Self { roots, order, bounds }
-    }
-}
-
-/// Where the links of an untrusted project may lead: into every root, but its own only where they lie in the project.
-/// A project that makes `.claude/skills` a link to the user's documents has not thereby made them a root.
-fn reachable(layout: &Layout) -> Vec<PathBuf> {
-    let in_project =
-        |path: &Path| layout.project.as_ref().is_some_and(|project| path.starts_with(&project.folder));
-    let roots = layout.roots.iter().filter_map(|root| Some((root.trust, root.real.as_ref()?)));
-    roots
-        .filter(|(trust, real)| *trust == RootTrust::Trusted || in_project(real))
-        .map(|(_, real)| real.clone())
-        .collect()
-}
-
-fn ignore(root: &Root, diagnostics: &mut Vec<Diagnostic>) -> Option<Ignore> {
-    let mut valid = Vec::with_capacity(root.ignore.len());
-    for pattern in &root.ignore {
-        match Ignore::new([pattern]) {
-            Ok(_) => valid.push(pattern),
-            Err(error) => diagnostics.push(Diagnostic::new(&code::IGNORE_INVALID, error.to_string())),
-        }
-    }
-    if valid.is_empty() { None } else { Ignore::new(valid).ok() }
-}
-
-/// A document that cannot be read is a failed skill; everything else is said once, beside the list.
-fn sort_problems(
-    problems: Vec<Problem>,
-    plan: &Plan,
-    layout: &Layout,
-    failures: &mut Vec<Failure>,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
-    for problem in problems {
-        let path: Option<Arc<Path>> = problem.path().map(Into::into);
-        let mut diagnostic = Diagnostic::new(problem_code(&problem), problem.to_string());
-        diagnostic.path.clone_from(&path);
-        diagnostic.help = help(&problem).map(str::to_owned);
-        let root = problem.root().and_then(|root| plan.order.get(root).copied());
-        match (&problem, root, path) {
-            (Problem::UnreadableFile { .. } | Problem::NotAFile { .. }, Some(root), Some(path)) => {
-                let folder = path.parent().unwrap_or(&path);
-                let folder = folder.strip_prefix(&layout.roots[root].path).unwrap_or(folder);
-                failures.push(Failure { root, folder: folder.into(), diagnostics: vec![diagnostic] });
-            }
-            _ => diagnostics.push(diagnostic),
-        }
-    }
-    failures.sort_by(|a, b| (a.root, &a.folder).cmp(&(b.root, &b.folder)));
-}
-
-fn problem_code(problem: &Problem) -> &'static metier_diagnostic::Code {
-    match problem {
-        Problem::NotAFile { .. } => &code::FILE_NOT_REGULAR,
-        Problem::LinkOutside { .. } => &code::LINK_OUTSIDE,
-        Problem::LinkBroken { .. } | Problem::LinkLoop { .. } => &code::LINK_BROKEN,
-        Problem::DepthBound { .. } => &code::BOUND_DEPTH,
-        Problem::EntryBound { .. } => &code::BOUND_ENTRIES,
-        _ => &code::FOLDER_UNREADABLE,
-    }
-}
-
-fn help(problem: &Problem) -> Option<&'static str> {
-    match problem {
-        Problem::LinkOutside { .. } => {
-            Some("trust the project with `metier trust`, or move the folder into a root")
-        }
-        Problem::DepthBound { .. } => Some("raise `depth` on the root or in `[discovery]`"),
-        Problem::EntryBound { .. } => Some("raise `entries` in `[discovery]`, or name narrower roots"),
-        _ => None,
-    }
 }

@@ -20,8 +20,8 @@ pub struct Provenance(Map<String, Value>);
 
 impl Provenance {
     /// Reads a skill's file; `None` when there is none. One that is no object is a diagnostic.
-    pub fn of(folder: &SkillDir) -> Result<Option<Self>, Diagnostic> {
-        let corrupt = |why: String| Diagnostic::new(&code::SOURCE_FILE_CORRUPT, why);
+    pub fn of(folder: &SkillDir) -> Result<Option<Self>, Box<Diagnostic>> {
+        let corrupt = |why: String| Box::new(Diagnostic::new(&code::SOURCE_FILE_CORRUPT, why));
         let path = RelativePath::parse(SOURCE_FILE).map_err(|error| corrupt(error.to_string()))?;
         let bytes = match folder.read(&path, MAX_SOURCE) {
             Ok(bytes) => bytes,

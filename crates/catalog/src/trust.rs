@@ -125,6 +125,11 @@ struct Stored {
     projects: Vec<ProjectRecord>,
 }
 
+#[derive(Deserialize)]
+struct Form {
+    version: u32,
+}
+
 impl TrustStore {
     /// Where the store is below the data folder.
     pub fn file(data: &Path) -> PathBuf {
@@ -140,13 +145,9 @@ impl TrustStore {
             Ok(None) => return Ok(Self { path, projects: Vec::new() }),
             Err(source) => return Err(TrustError::Unreadable { path, source }),
         };
-        // The form is asked for first, or a later form would be called damage.
-        #[derive(Deserialize)]
-        struct Form {
-            version: u32,
-        }
         let corrupt =
             |error: serde_json::Error| TrustError::Corrupt { path: path.clone(), reason: error.to_string() };
+        // The form is asked for first, or a later form would be called damage.
         let form: Form = serde_json::from_slice(&bytes).map_err(corrupt)?;
         if form.version != VERSION {
             return Err(TrustError::Newer { path, found: form.version });
@@ -157,10 +158,16 @@ impl TrustStore {
 
     /// Reads the store, changes it and writes it, with as little time between as can be: what another process has
     /// recorded since this one started is kept.
-    pub fn update<T>(data: &Path, change: impl FnOnce(&mut Self) -> T) -> Result<T, TrustError> {
-        let mut store = Self::open(data)?;
-        let answer = change(&mut store);
-        store.write()?;
+    pub fn update<T>(
+        data: &Path,
+        change: impl FnOnce(&mut Self) -> Result<T, TrustError>,
+    ) -> Result<T, TrustError> {
+        let before = Self::open(data)?;
+        let mut store = before.clone();
+        let answer = change(&mut store)?;
+        if store != before {
+            store.write()?;
+        }
         Ok(answer)
     }
 

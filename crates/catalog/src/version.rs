@@ -73,14 +73,12 @@ fn lenient(text: &str) -> Option<semver::Version> {
     let end = text.find(['-', '+']).unwrap_or(text.len());
     let (numbers, rest) = text.split_at(end);
     let mut parts = [0_u64; 3];
-    let mut count = 0;
-    for number in numbers.split('.') {
+    for (at, number) in numbers.split('.').enumerate() {
         // The parser of numbers takes a sign, a version does not.
         if !number.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;
         }
-        *parts.get_mut(count)? = number.parse().ok()?;
-        count += 1;
+        *parts.get_mut(at)? = number.parse().ok()?;
     }
     let [major, minor, patch] = parts;
     if rest.is_empty() {

@@ -2,9 +2,10 @@
 
 use crate::code;
 use crate::entry::{Card, Links, folder_call_name};
+use crate::identity::NameHasher;
 use metier_diagnostic::Diagnostic;
 use metier_files::{Candidate, Extent, SweepRoot};
-use metier_skill::{Parsed, parse, parse_beginning, parse_prefix};
+use metier_skill::{Parsed, UserOnly, is_canonical, parse, parse_beginning, parse_prefix};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,12 +17,23 @@ const PREFIX: usize = 128 * 1024;
 #[derive(Debug)]
 pub(crate) enum Visited {
     /// A skill.
-    Loaded(Box<Card>),
+    Loaded(Loaded),
     /// A file that is no skill, and why.
     Refused(Vec<Diagnostic>),
 }
 
-pub(crate) fn visit(candidate: &Candidate<'_>, roots: &[SweepRoot]) -> Visited {
+/// A skill, with what is asked of every entry beside the card.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) card: Box<Card>,
+    pub(crate) hash: u64,
+    pub(crate) is_titled: bool,
+    pub(crate) is_odd: bool,
+    pub(crate) user_only: Option<UserOnly>,
+}
+
+/// Parses one skill. Everything that can be computed from the skill alone is computed here, where many workers do it.
+pub(crate) fn visit(candidate: &Candidate<'_>, roots: &[SweepRoot], hasher: &NameHasher) -> Visited {
     let root = roots.get(candidate.root()).map_or(Path::new(""), |root| &root.path);
     let name = folder_call_name(candidate.folder()).or_else(|| folder_call_name(root));
     let path = || -> Arc<Path> { document_path(root, candidate).into() };
@@ -47,6 +59,7 @@ pub(crate) fn visit(candidate: &Candidate<'_>, roots: &[SweepRoot]) -> Visited {
         }
     }
     let Some(document) = document else { return Visited::Refused(diagnostics) };
+    let user_only = document.manifest.user_only;
     let mut card = Card::new(document.manifest, document_name, diagnostics);
     if candidate.real().is_some() || candidate.document_target().is_some() {
         card.links = Some(Box::new(Links {
@@ -54,7 +67,14 @@ pub(crate) fn visit(candidate: &Candidate<'_>, roots: &[SweepRoot]) -> Visited {
             document: candidate.document_target().map(Path::to_owned),
         }));
     }
-    Visited::Loaded(Box::new(card))
+    let name = card.name.as_str();
+    Visited::Loaded(Loaded {
+        hash: hasher.hash(name),
+        is_titled: card.title.is_some(),
+        is_odd: !is_canonical(name),
+        user_only,
+        card: Box::new(card),
+    })
 }
 
 fn parsed(candidate: &Candidate<'_>, folder: Option<&str>) -> Result<Parsed, metier_files::OsError> {

@@ -70,3 +70,28 @@ impl fmt::Display for Code {
         f.write_str(self.name)
     }
 }
+
+/// Declares the codes of a crate: a static for each, and `ALL` in the order of the reference page.
+///
+/// ```
+/// metier_diagnostic::codes! {
+///     Warning {
+///         SHOUTING "shouting" "A name is written in capitals."
+///     }
+/// }
+///
+/// fn main() {
+///     assert_eq!(ALL[0].name(), "shouting");
+/// }
+/// ```
+#[macro_export]
+macro_rules! codes {
+    ($($severity:ident { $($ident:ident $name:literal $summary:literal)+ })+) => {
+        $($(
+            #[doc = $summary]
+            pub static $ident: $crate::Code = $crate::Code::new($name, $crate::Severity::$severity, $summary);
+        )+)+
+        /// All codes of this crate, in the order of the reference page.
+        pub static ALL: &[&$crate::Code] = &[$($(&$ident),+),+];
+    };
+}

@@ -99,7 +99,9 @@ fn double_quoted(value: &str) -> String {
             '\n' => quoted.push_str("\\n"),
             '\r' => quoted.push_str("\\r"),
             '\t' => quoted.push_str("\\t"),
-            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}') => {
+            c if c.is_control()
+                || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}') =>
+            {
                 quoted.extend(format!("\\u{:04x}", u32::from(c)).chars());
             }
             c => quoted.push(c),
@@ -251,6 +253,7 @@ mod tests {
             ("- x", "\"- x\""),
             ("\u{1b}[0m", "\"\\u001b[0m\""),
             ("日本", "日本"),
+            ("\u{ffff}", "\"\\uffff\""),
             ("\"q\"", "\"\\\"q\\\"\""),
         ] {
             assert_eq!(scalar(value), written);

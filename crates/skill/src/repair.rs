@@ -213,8 +213,9 @@ fn without_controls(text: &str, region: Range<usize>) -> (Patched, Vec<Span>) {
     (Patched::new(slice, &edits), dropped)
 }
 
+/// Control characters, and the three others that YAML does not take.
 fn is_dropped(c: char) -> bool {
-    (c.is_control() && !matches!(c, '\n' | '\r' | '\t')) || c == '\u{feff}'
+    (c.is_control() && !matches!(c, '\n' | '\r' | '\t')) || matches!(c, '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
 fn has_essential_key(entries: &[Entry<'_>]) -> bool {

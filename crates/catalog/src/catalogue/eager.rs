@@ -4,10 +4,11 @@
 //! as one of our own headings gets a backslash, which Markdown shows as the same text, and a code fence that is left
 //! open is closed, or the sections behind it would be code. Nothing in a body is expanded or executed here.
 
-use super::Offer;
 use super::budget::{Full, Rendering, Rest};
 use super::markdown::rest_in_words;
-use super::text::{description, one_line, without_tags};
+use super::text::{description, without_tags};
+use super::{CatalogueOptions, Offer};
+use crate::shown::one_line;
 use std::cell::{Cell, RefCell};
 
 /// Characters of a tool list that are shown.
@@ -26,18 +27,19 @@ pub struct EagerSection {
     pub body: String,
 }
 
-pub(super) struct Eager<F> {
+pub(super) struct Eager<'a, F> {
+    search: &'a str,
     section: RefCell<F>,
     misses: Cell<usize>,
 }
 
-impl<F> Eager<F> {
-    pub(super) fn new(section: F) -> Self {
-        Self { section: RefCell::new(section), misses: Cell::new(0) }
+impl<'a, F> Eager<'a, F> {
+    pub(super) fn new(section: F, options: &CatalogueOptions<'a>) -> Self {
+        Self { search: options.search, section: RefCell::new(section), misses: Cell::new(0) }
     }
 }
 
-impl<F: FnMut(usize) -> Result<EagerSection, String>> Rendering for Eager<F> {
+impl<F: FnMut(usize) -> Result<EagerSection, String>> Rendering for Eager<'_, F> {
     fn head(&self) -> String {
         "## Available Skills\n\nEach section is a set of instructions for one kind of work. Follow it when you do such \
          work.\n\n"
@@ -76,7 +78,7 @@ impl<F: FnMut(usize) -> Result<EagerSection, String>> Rendering for Eager<F> {
     }
 
     fn rest(&self, rest: &Rest<'_>) -> String {
-        rest_in_words(rest, "the skill search")
+        rest_in_words(rest, self.search)
     }
 
     fn foot(&self) -> &'static str {

@@ -34,7 +34,7 @@ impl Rendering for Markdown<'_> {
     }
 
     fn rest(&self, rest: &Rest<'_>) -> String {
-        rest_in_words(rest, &format!("the `{}` tool", self.search))
+        rest_in_words(rest, self.search)
     }
 
     fn foot(&self) -> &'static str {
@@ -70,6 +70,6 @@ pub(super) fn rest_in_words(rest: &Rest<'_>, search: &str) -> String {
     if rest.unnamed > 0 {
         text.push_str(&format!("; {} are not named here", rest.unnamed));
     }
-    text.push_str(&format!(". Use {search} to find a skill by what it does.\n"));
+    text.push_str(&format!(". Use the `{search}` tool to find a skill by what it does.\n"));
     text
 }

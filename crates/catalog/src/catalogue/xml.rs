@@ -1,8 +1,9 @@
 //! `<available_skills>`, with where each skill is, everything escaped.
 
 use super::budget::{Full, Rendering, Rest};
-use super::text::{comma_list, description, hint, one_line, xml};
+use super::text::{comma_list, description, hint, xml};
 use super::{CatalogueOptions, Offer};
+use crate::shown::one_line;
 
 /// Characters of a path. The system's own limit is 4,096 bytes, so nothing real is ever cut.
 const MAX_LOCATION: usize = 4_096;

@@ -51,24 +51,21 @@ fn config(mut section: Section<'_>, report: &mut Report<'_>) -> Config {
 }
 
 fn root(mut section: Section<'_>, report: &mut Report<'_>) -> Option<RootConfig> {
+    let is_named = section.table.contains_key("path");
+    let path: Option<String> = section.take("path", report);
+    // A path of the wrong type has been reported by now.
+    if !is_named || path.as_ref().is_some_and(String::is_empty) {
+        report.add(&code::CONFIG_INVALID, section.span.clone(), "this root has no `path`, so it is left out");
+    }
     let root = RootConfig {
-        path: section.take("path", report).unwrap_or_default(),
+        path: path.unwrap_or_default(),
         depth: section.take("depth", report),
         ignore: section.take("ignore", report).unwrap_or_default(),
         nested: section.take("nested", report).unwrap_or_default(),
         allowed_tools: section.take("allowed_tools", report),
     };
-    let span = section.span.clone();
-    let complete = section.had("path");
     section.finish(report);
-    if root.path.is_empty() {
-        // A `path` of the wrong type has been reported already.
-        if !complete || report.found.last().is_none_or(|last| last.code != &code::CONFIG_INVALID) {
-            report.add(&code::CONFIG_INVALID, span, "this root has no `path`, so it is left out");
-        }
-        return None;
-    }
-    Some(root)
+    (!root.path.is_empty()).then_some(root)
 }
 
 fn skill(mut section: Section<'_>, report: &mut Report<'_>) -> SkillConfig {
@@ -78,10 +75,11 @@ fn skill(mut section: Section<'_>, report: &mut Report<'_>) -> SkillConfig {
 }
 
 fn catalog(mut section: Section<'_>, report: &mut Report<'_>) -> CatalogConfig {
+    let format = section.take("format", report);
     let catalog = CatalogConfig {
         budget: section.take("budget", report),
         window: section.take("window", report),
-        disclosure: section.take("disclosure", report).or_else(|| section.take("format", report)),
+        disclosure: section.take("disclosure", report).or(format),
     };
     section.finish(report);
     catalog
@@ -115,23 +113,16 @@ struct Section<'i> {
     span: Range<usize>,
     table: DeTable<'i>,
     known: Vec<&'static str>,
-    present: Vec<&'static str>,
 }
 
 impl<'i> Section<'i> {
     fn new(name: impl Into<String>, table: DeTable<'i>) -> Self {
-        Self { name: name.into(), span: 0..0, table, known: Vec::new(), present: Vec::new() }
-    }
-
-    fn had(&self, key: &str) -> bool {
-        self.present.contains(&key)
+        Self { name: name.into(), span: 0..0, table, known: Vec::new() }
     }
 
     fn remove(&mut self, key: &'static str) -> Option<Spanned<DeValue<'i>>> {
         self.known.push(key);
-        let value = self.table.remove(key)?;
-        self.present.push(key);
-        Some(value)
+        self.table.remove(key)
     }
 
     /// A value of any type that can be read; one that does not fit is reported.
@@ -315,6 +306,7 @@ entries = 1000
             ("[roots]\npath = \"x\"", "`roots` is a list of tables"),
             ("roots = [1]", "`roots` is a table, not integer"),
             ("[[roots]]\ndepth = 1", "this root has no `path`"),
+            ("[[roots]]\npath = ''", "this root has no `path`"),
             ("[[roots]]\npath = 1", "`path`: invalid type"),
             ("skills = 1", "`skills` is a table, not integer"),
             ("[skills]\na = \"off\"", "`skills.a` is a table, not string"),

@@ -160,7 +160,7 @@ impl Snapshot {
         }
         match self.open(entry).map(|folder| Provenance::of(&folder)) {
             Ok(Ok(source)) => explained.source = source,
-            Ok(Err(diagnostic)) => explained.diagnostics.push(diagnostic),
+            Ok(Err(diagnostic)) => explained.diagnostics.push(*diagnostic),
             // The folder is gone since the snapshot was taken.
             Err(error) => explained.reasons.push(Reason { kind: "gone", text: error.to_string() }),
         }
@@ -215,17 +215,13 @@ impl Snapshot {
             }
             Relation::Holder | Relation::Aside => {}
         }
-        match entry.user_only() {
-            Some(UserOnly::Declared) => {
-                add("user-only", "it says `disable-model-invocation: true`".to_owned())
-            }
-            Some(UserOnly::NoFrontmatter) => {
-                add("user-only", "it has no frontmatter to be offered by".to_owned())
-            }
-            Some(UserOnly::NoDescription) => {
-                add("user-only", "it has no description to be offered by".to_owned())
-            }
-            None => {}
+        let why = entry.user_only().map(|why| match why {
+            UserOnly::Declared => "it says `disable-model-invocation: true`",
+            UserOnly::NoFrontmatter => "it has no frontmatter to be offered by",
+            UserOnly::NoDescription => "it has no description to be offered by",
+        });
+        if let Some(why) = why {
+            add("user-only", why.to_owned());
         }
         if !entry.is_user_invocable() {
             add("not-invocable", "it says `user-invocable: false`, so there is no `/name`".to_owned());
@@ -239,7 +235,7 @@ fn parsing(diagnostics: &[Diagnostic]) -> Parsing {
         .iter()
         .map(|found| found.code)
         .filter(|code| is_repair(code))
-        .map(|code| code.name())
+        .map(metier_diagnostic::Code::name)
         .collect();
     if repairs.is_empty() { Parsing::Exactly } else { Parsing::Repaired(repairs) }
 }

@@ -1,30 +1,25 @@
 //! Names that differ only in case or Unicode form.
 
-use super::Names;
+use super::names::Names;
 use crate::code;
 use crate::entry::{Entry, EntryId};
 use crate::layout::Layout;
 use crate::place::{document_path, report_on};
-use metier_skill::{Naming, SkillName, is_canonical, judge};
 use std::collections::HashMap;
 
 /// Reports every such name, at the later of the two by precedence. Names by the rules are their own folded form, so a set
-/// of skills that keeps the rules costs one look at each name.
+/// of skills that keeps the rules costs a look at one mark of each.
 pub(super) fn report(entries: &mut [Entry], names: &Names, layout: &Layout) {
-    let is_odd = |entry: &Entry| !is_canonical(entry.card.name.as_str());
     let odd: Vec<EntryId> = (0..entries.len())
-        .filter(|at| is_odd(&entries[*at]))
+        .filter(|at| entries[*at].is_odd)
+        .filter(|at| first(entries, names, entries[*at].card.name.as_str()) == Some(EntryId::new(*at)))
         .map(EntryId::new)
-        .filter(|id| names.get(&entries[id.at()].card.name).is_some_and(|chain| chain.first == *id))
         .collect();
     let mut seen: HashMap<String, EntryId> = HashMap::new();
     for id in odd {
         let name = entries[id.at()].card.name.clone();
         let folded = name.folded();
-        let plain = named(&folded)
-            .filter(|plain| *plain != name)
-            .and_then(|plain| names.get(&plain))
-            .map(|chain| chain.first);
+        let plain = if folded == name.as_str() { None } else { first(entries, names, &folded) };
         let earlier = plain.or_else(|| seen.get(&folded).copied());
         seen.entry(folded).or_insert(id);
         if let Some(other) = earlier {
@@ -46,9 +41,6 @@ pub(super) fn report(entries: &mut [Entry], names: &Names, layout: &Layout) {
     }
 }
 
-fn named(text: &str) -> Option<SkillName> {
-    match judge(text) {
-        Naming::Canonical(name) | Naming::Accepted(name, _) => Some(name),
-        Naming::Slugged { .. } | Naming::Refused(_) => None,
-    }
+fn first(entries: &[Entry], names: &Names, name: &str) -> Option<EntryId> {
+    names.get(entries, name).map(|chain| chain.first)
 }

@@ -2,36 +2,35 @@
 
 use super::Circumstances;
 use crate::config::Visibility;
-use crate::entry::{Entry, State, folder_call_name};
+use crate::entry::{Entry, Relation, State, folder_call_name};
 use crate::root::RootTrust;
-use crate::snapshot::Include;
+use crate::snapshot::{Failure, Include};
+use std::collections::HashSet;
 use std::path::Path;
 
 pub(super) fn stand(entries: &mut [Entry], circumstances: &Circumstances<'_>) {
-    let has_rules = circumstances.layout.settings.has_rules();
-    let mut around = Around::default();
+    let settings = &circumstances.layout.settings;
+    let has_rules = settings.has_rules();
+    let mut around = Around::new(circumstances.failures);
     for entry in entries {
         let root = &circumstances.layout.roots[entry.root as usize];
         let says = if has_rules {
-            let settings = &circumstances.layout.settings;
             settings.visibility(entry.card.name.as_str(), &root.origin).map(|(visibility, _)| visibility)
         } else {
             None
         };
-        let nested =
-            circumstances.include == Include::Nested && !root.nested && around.holds(entry, circumstances);
+        let nested = circumstances.include == Include::Nested && !root.nested && around.holds(entry);
         let disabled = &circumstances.disabled[entry.root as usize];
+        let is_disabled = || names_of(entry, &root.path).iter().any(|name| disabled.contains(name));
         entry.state = if says == Some(Visibility::Off) {
             State::Off
-        } else if !disabled.is_empty()
-            && names_of(entry, &root.path).iter().any(|name| disabled.contains(name))
-        {
+        } else if !disabled.is_empty() && is_disabled() {
             State::Disabled
         } else if root.trust == RootTrust::Untrusted {
             State::Untrusted
         } else if nested {
             State::Nested
-        } else if entry.card.user_only.is_some() || says == Some(Visibility::UserOnly) {
+        } else if entry.user_only.is_some() || says == Some(Visibility::UserOnly) {
             // The skill's own word is not overruled: a configuration can take from the model, not give to it.
             State::UserOnly
         } else if says == Some(Visibility::NameOnly) {
@@ -39,10 +38,11 @@ pub(super) fn stand(entries: &mut [Entry], circumstances: &Circumstances<'_>) {
         } else {
             State::Ready
         };
+        entry.relation = if entry.state.holds_name() { Relation::Holder } else { Relation::Aside };
     }
 }
 
-/// Every name that `.disabled.json` may know a skill by, the one it is called by first. OpenPollen writes the name as the
+/// Every name that `.disabled.json` may know a skill by, the one it is called by first. `OpenPollen` writes the name as the
 /// skill does, which may be a title here; people write what they see, which is often the folder.
 pub(crate) fn names_of(entry: &Entry, root: &Path) -> Vec<String> {
     let folder = folder_call_name(&entry.folder).or_else(|| folder_call_name(root));
@@ -56,23 +56,28 @@ pub(crate) fn names_of(entry: &Entry, root: &Path) -> Vec<String> {
 }
 
 /// The skill around the one that is looked at. Entries are in the order of their paths, so one is enough to remember.
-#[derive(Default)]
-struct Around {
+struct Around<'a> {
     skill: Option<(u16, Box<Path>)>,
+    /// A skill that was refused is around others all the same.
+    refused: HashSet<(usize, &'a Path)>,
 }
 
-impl Around {
-    fn holds(&mut self, entry: &Entry, circumstances: &Circumstances<'_>) -> bool {
-        let inside = |folder: &Path| entry.folder.starts_with(folder) && *entry.folder != *folder;
+impl<'a> Around<'a> {
+    fn new(failures: &'a [Failure]) -> Self {
+        Self {
+            skill: None,
+            refused: failures.iter().map(|failure| (failure.root, &*failure.folder)).collect(),
+        }
+    }
+
+    fn holds(&mut self, entry: &Entry) -> bool {
         if let Some((root, folder)) = &self.skill
             && *root == entry.root
-            && inside(folder)
+            && entry.folder.starts_with(folder)
         {
             return true;
         }
         self.skill = Some((entry.root, entry.folder.clone()));
-        // A skill that was refused is around others all the same.
-        let mut failures = circumstances.failures.iter();
-        failures.any(|failure| failure.root == entry.root as usize && inside(&failure.folder))
+        entry.folder.ancestors().skip(1).any(|folder| self.refused.contains(&(entry.root as usize, folder)))
     }
 }

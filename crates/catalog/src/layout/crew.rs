@@ -19,6 +19,9 @@ const MAX_CREW_FILE: u64 = 256 * 1024;
 /// finds skills is not made of it either.
 const MAX_NAMES: usize = 4_096;
 
+/// Folders that all crew files together may name. A crew has a dozen skills, and each of its folders is a root.
+const MAX_FOLDERS: usize = 1_000;
+
 /// The skill folders that the crew files of the project's folder and of the current folder name, in the order written.
 pub(super) fn folders(
     project: &Project,
@@ -31,13 +34,20 @@ pub(super) fn folders(
     for file in places.into_iter().flat_map(crew_files) {
         let path: Arc<Path> = file.as_path().into();
         match named_in(&path) {
-            Err(diagnostic) => diagnostics.push(diagnostic),
+            Err(diagnostic) => diagnostics.push(*diagnostic),
             Ok(named) => {
                 for (folder, span) in named.folders {
                     let diagnostic = judge(&folder, project, standing);
                     let usable =
                         diagnostic.as_ref().is_none_or(|found| found.code != &code::CREW_FOLDER_OUTSIDE);
                     diagnostics.extend(diagnostic.map(|found| found.at(span, &named.source).in_file(&path)));
+                    if folders.len() == MAX_FOLDERS {
+                        let message = format!(
+                            "only the first {MAX_FOLDERS} folders that crew files name are looked at"
+                        );
+                        diagnostics.push(Diagnostic::new(&code::CREW_FILE_INVALID, message).in_file(&path));
+                        return folders;
+                    }
                     if usable && !folders.contains(&folder) {
                         folders.push(folder);
                     }
@@ -67,13 +77,14 @@ struct Named {
     folders: Vec<(PathBuf, Span)>,
 }
 
-fn named_in(path: &Arc<Path>) -> Result<Named, Diagnostic> {
-    let invalid = |why: String| Diagnostic::new(&code::CREW_FILE_INVALID, why).in_file(path);
+fn named_in(path: &Arc<Path>) -> Result<Named, Box<Diagnostic>> {
+    let invalid = |why: String| Box::new(Diagnostic::new(&code::CREW_FILE_INVALID, why).in_file(path));
     let bytes = read_bounded(path, MAX_CREW_FILE).map_err(|error| invalid(error.to_string()))?;
     let source = String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
     let not_yaml = |error: yaml::YamlError| {
         let message = format!("this crew file is not YAML: {}", error.message);
-        Diagnostic::new(&code::CREW_FILE_INVALID, message).at(Span::empty(error.at), &source).in_file(path)
+        let invalid = Diagnostic::new(&code::CREW_FILE_INVALID, message);
+        Box::new(invalid.at(Span::empty(error.at), &source).in_file(path))
     };
     let tree = yaml::parse(&source, 0).map_err(not_yaml)?;
     let base = path.parent().unwrap_or(Path::new("/"));

@@ -44,7 +44,7 @@ pub fn changes(snapshot: &Snapshot, store: &TrustStore) -> Vec<TrustChange> {
     let Some(project) = snapshot.layout().project.as_ref() else { return Vec::new() };
     let Some(record) = store.record(&project.folder).filter(|record| !record.mine) else { return Vec::new() };
     let skills = project_skills(snapshot).filter_map(|entry| changes_of(snapshot, store, entry));
-    let mut changed: Vec<TrustChange> = skills.collect();
+    let mut all: Vec<TrustChange> = skills.collect();
     for file in project_files(project) {
         let before = record.files.get(&file.path);
         let mut changes = Vec::new();
@@ -57,10 +57,10 @@ pub fn changes(snapshot: &Snapshot, store: &TrustStore) -> Vec<TrustChange> {
         }
         if !changes.is_empty() {
             let path = project.folder.join(&file.path);
-            changed.push(TrustChange { subject: file.path, path, changes });
+            all.push(TrustChange { subject: file.path, path, changes });
         }
     }
-    changed
+    all
 }
 
 /// What one skill can do that it could not when its project was trusted.

@@ -3,6 +3,7 @@
 use crate::config::Config;
 use crate::layout::{crew_files, folder_names};
 use crate::project::Project;
+use crate::shown::one_line;
 use metier_files::{FileDigest, read_bounded};
 use metier_skill::yaml::{self, Node};
 use serde::Serialize;
@@ -39,12 +40,10 @@ pub struct Act {
 
 impl Act {
     fn new(what: impl Into<String>, detail: impl Into<String>, written: &str) -> Self {
-        let detail: String = detail.into();
-        let detail = match detail.char_indices().nth(MAX_SHOWN) {
-            Some((end, _)) => format!("{}…", &detail[..end]),
-            None => detail,
-        };
-        Self { what: what.into(), detail, digest: FileDigest::of(written.as_bytes()).to_string() }
+        // Shown to somebody who decides about it, so nothing in it may move the cursor or hide. Names are cut too, and then
+        // told apart by the digest.
+        let (what, detail) = (one_line(&what.into(), MAX_SHOWN), one_line(&detail.into(), MAX_SHOWN));
+        Self { what, detail, digest: FileDigest::of(written.as_bytes()).to_string() }
     }
 
     fn json(what: impl Into<String>, detail: impl Into<String>, written: &Value) -> Self {
@@ -65,17 +64,16 @@ pub fn project_files(project: &Project) -> Vec<ProjectFile> {
     add(".claude/settings.json".to_owned(), |text| of_json(text, of_settings));
     add(".claude/settings.local.json".to_owned(), |text| of_json(text, of_settings));
     for name in folder_names(&project.folder.join(".agents")) {
-        let acts: fn(&str) -> Vec<Act> = match name.as_str() {
-            "mcp.json" | ".mcp.json" => |text| of_json(text, of_servers),
-            name if name.ends_with(".json") => |text| of_json(text, of_settings),
-            name if name.ends_with(".yaml") || name.ends_with(".yml") => of_keys,
+        let acts: fn(&str) -> Vec<Act> = match (name.as_str(), ending(&name)) {
+            ("mcp.json" | ".mcp.json", _) => |text| of_json(text, of_servers),
+            (_, "json") => |text| of_json(text, of_settings),
+            (_, "yaml" | "yml") => of_keys,
             _ => of_text,
         };
         add(format!(".agents/{name}"), acts);
     }
     for folder in ["agents", "workspace/agents", ".claude/agents", ".agents/agents"] {
-        for name in
-            folder_names(&project.folder.join(folder)).into_iter().filter(|name| name.ends_with(".md"))
+        for name in folder_names(&project.folder.join(folder)).into_iter().filter(|name| ending(name) == "md")
         {
             add(format!("{folder}/{name}"), of_agent);
         }
@@ -86,6 +84,10 @@ pub fn project_files(project: &Project) -> Vec<ProjectFile> {
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));
     files
+}
+
+fn ending(name: &str) -> &str {
+    name.rsplit_once('.').map_or("", |(_, ending)| ending)
 }
 
 fn read(project: &Path, path: String, acts: fn(&str) -> Vec<Act>) -> Option<ProjectFile> {

@@ -74,3 +74,37 @@ fn each_skill_has_a_cost() {
     assert!(cost.activation.is_some_and(|tokens| (1_000..1_100).contains(&tokens.0)));
     assert_eq!(snapshot.cost(found(&snapshot, "b")).catalogue, None);
 }
+
+#[test]
+fn names_are_an_enum_while_there_are_few() {
+    let machine = |count: usize| {
+        Machine::new(|mut files| {
+            for at in 0..count {
+                files = files.skill(format!("root/s{at:02}"), "S.");
+            }
+            files
+        })
+    };
+    assert_eq!(machine(64).load_roots(&["root"]).name_enum().unwrap().len(), 64);
+    assert_eq!(machine(65).load_roots(&["root"]).name_enum(), None);
+}
+
+#[test]
+fn the_user_is_told_what_did_not_fit() {
+    let machine = Machine::new(|mut files| {
+        for at in 0..100 {
+            files =
+                files.skill(format!("root/skill-{at:02}"), "Does something that takes a few words to say.");
+        }
+        files
+    });
+    let snapshot = machine.load_roots(&["root"]);
+    let mut options = snapshot.catalogue_options(None);
+    options.budget = Tokens(400);
+    let told = snapshot.catalogue(&options).report.to_string();
+    assert!(told.starts_with("100 skills: ") && told.contains(" only counted; "), "{told}");
+    options.disclosure = Disclosure::Eager;
+    let eager = snapshot.catalogue(&options);
+    assert!(eager.text.contains("Use the `skill_search` tool"), "{}", eager.text);
+    assert!(eager.report.tokens <= Tokens(400));
+}

@@ -179,6 +179,21 @@ fn a_folders_name_is_a_second_name_unless_it_is_anothers() {
     assert_eq!(found(&snapshot, "other").description(), "B.");
 }
 
+/// What may not be used takes no second name away either.
+#[test]
+fn an_untrusted_skill_does_not_take_a_folders_name() {
+    let machine = Machine::new(|files| {
+        files
+            .file("home/.claude/skills/deploy/SKILL.md", skill("name: deployer\ndescription: Mine.", "x"))
+            .skill("home/project/.claude/skills/deploy", "Evil.")
+            .file("home/project/.claude/skills/x/SKILL.md", skill("name: deploy-it\ndescription: Evil.", "x"))
+    });
+    let snapshot = machine.load();
+    assert_eq!(found(&snapshot, "deploy").description(), "Mine.");
+    let lookup = snapshot.find(&"project:deploy".parse().unwrap());
+    assert!(matches!(lookup, metier_catalog::Lookup::Unusable(_, entry) if entry.description() == "Evil."));
+}
+
 #[test]
 fn a_folder_name_that_several_skills_share_is_ambiguous() {
     let machine = Machine::new(|files| {
@@ -193,7 +208,7 @@ fn a_folder_name_that_several_skills_share_is_ambiguous() {
 }
 
 #[test]
-fn ten_thousand_skills_of_one_name_take_no_longer_than_others() {
+fn many_skills_of_one_slug_are_settled_in_time() {
     let machine = Machine::new(|mut files| {
         for at in 0..2_000 {
             let text =

@@ -194,6 +194,8 @@ fn a_skill_inside_a_skill_is_found_only_when_asked_for() {
                 .skill("home/team/outer/inner", "Inner.")
                 .skill("home/team/outer/inner/most", "Most.")
                 .skill("home/team/zebra", "Zebra.")
+                .file("home/team/refused/SKILL.md", "---\n- no\n---\n")
+                .skill("home/team/refused/below", "Below.")
                 .file(
                     "home/.config/metier/config.toml",
                     format!("[[roots]]\npath = \"~/team\"\nnested = {nested}\n"),
@@ -203,10 +205,16 @@ fn a_skill_inside_a_skill_is_found_only_when_asked_for() {
     let machine = build(false);
     assert_eq!(listed(&machine.load()), ["config:outer ready", "config:zebra ready"]);
     let all = machine.load_all();
-    let expected = ["config:outer ready", "config:inner nested", "config:most nested", "config:zebra ready"];
+    let expected = [
+        "config:outer ready",
+        "config:inner nested",
+        "config:most nested",
+        "config:below nested",
+        "config:zebra ready",
+    ];
     assert_eq!(listed(&all), expected);
     assert_eq!(offered(&all), ["outer", "zebra"]);
-    assert_eq!(offered(&build(true).load()), ["inner", "most", "outer", "zebra"]);
+    assert_eq!(offered(&build(true).load()), ["below", "inner", "most", "outer", "zebra"]);
 }
 
 /// The root itself may be a skill: a crew names such folders, and people give them to `--root`.

@@ -52,32 +52,36 @@ fn the_same_folder_through_two_roots_is_loaded_once() {
 
 #[test]
 fn a_skill_also_found_under_claude_means_pre_approval() {
+    let text = |name: &str| format!("---\nname: {name}\ndescription: D.\nallowed-tools: Read\n---\nx");
     let machine = Machine::new(|files| {
         files
-            .skill("home/.core-agent/skills/linked", "L.")
-            .symlink("home/.core-agent/skills/claudes", "../../.claude/skills/claudes")
-            .file(
-                "home/.openpollen/skills/own/SKILL.md",
-                "---\nname: own\ndescription: O.\nallowed-tools: Read\n---\nx",
-            )
-            .file(
-                "home/.openpollen/skills/both/SKILL.md",
-                "---\nname: both\ndescription: B.\nallowed-tools: Read\n---\nx",
-            )
-            .file("etc/skills/.claude/skills/x", "")
+            .file("home/.openpollen/skills/own/SKILL.md", text("own"))
+            .file("home/.agents/skills/linked/SKILL.md", text("linked"))
+            .file("home/.openpollen/skills/untrusted/SKILL.md", text("untrusted"))
+            .file("home/project/.claude/skills/untrusted/SKILL.md", text("untrusted"))
+            .file("home/project/agents/skills/both/SKILL.md", text("both"))
+            .file("home/.claude/skills/both/SKILL.md", text("both"))
             .file(
                 "home/.claude/skills/tools/SKILL.md",
                 "---\nname: tools\ndescription: T.\ntools: [Read]\n---\nx",
             )
     });
-    let snapshot = machine.load();
-    let meaning = |name: &str| {
-        let (id, entry) = snapshot.entries().find(|(_, entry)| entry.name().as_str() == name).unwrap();
+    crate::trust::trust(&machine, metier_catalog::Ownership::Mine);
+    let meaning = |machine: &Machine, name: &str| {
+        let snapshot = machine.load();
+        let own =
+            |(_, entry): &(_, &metier_catalog::Entry)| entry.name().as_str() == name && !entry.is_copy();
+        let (id, entry) = snapshot.entries().find(own).unwrap();
         snapshot.allowed_tools(id, snapshot.read(entry).unwrap().manifest().unwrap()).word()
     };
-    assert_eq!(meaning("own"), "both");
-    assert_eq!(meaning("tools"), "both");
-    assert_eq!(meaning("linked"), "both");
+    assert_eq!(meaning(&machine, "own"), "both");
+    assert_eq!(meaning(&machine, "linked"), "grant");
+    assert_eq!(meaning(&machine, "both"), "grant");
+    assert_eq!(meaning(&machine, "tools"), "both");
+    let project = machine.files.join("home/project");
+    metier_catalog::TrustStore::update(&machine.places.data, |store| Ok(store.revoke(&project))).unwrap();
+    // A project that is not trusted cannot turn a fence into a grant by holding a copy.
+    assert_eq!(meaning(&machine, "untrusted"), "both");
 }
 
 #[test]

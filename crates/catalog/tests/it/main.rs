@@ -1,5 +1,7 @@
 //! The catalogue over real folders, by topic.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests stop the test, as tests do")]
+
 mod budget;
 mod collisions;
 mod discovery;

@@ -1,13 +1,11 @@
 //! Trust: given, kept, asked for again.
 
 use crate::machine::{Machine, codes, listed, offered, skill};
-use metier_catalog::{Ownership, Preview, Standing, TrustError, TrustStore, changes};
+use metier_catalog::{Ownership, Preview, Standing, TrustError, TrustStore, changes, changes_of};
 
 pub(crate) fn trust(machine: &Machine, ownership: Ownership) {
     let preview = Preview::of(&machine.load()).unwrap();
-    TrustStore::update(&machine.places.data, |store| store.trust(&preview, "2026-11-15", ownership))
-        .unwrap()
-        .unwrap();
+    TrustStore::update(&machine.places.data, |store| store.trust(&preview, "2026-11-15", ownership)).unwrap();
 }
 
 fn changed(machine: &Machine) -> Vec<String> {
@@ -49,9 +47,9 @@ fn a_project_is_untrusted_until_the_user_says_so() {
     assert_eq!(after.layout().standing, Standing::Trusted);
 
     let project = machine.files.join("home/project");
-    assert!(TrustStore::update(&machine.places.data, |store| store.revoke(&project)).unwrap());
+    assert!(TrustStore::update(&machine.places.data, |store| Ok(store.revoke(&project))).unwrap());
     assert_eq!(offered(&machine.load()), Vec::<String>::new());
-    assert!(!TrustStore::update(&machine.places.data, |store| store.revoke(&project)).unwrap());
+    assert!(!TrustStore::update(&machine.places.data, |store| Ok(store.revoke(&project))).unwrap());
 }
 
 #[test]
@@ -147,7 +145,9 @@ fn a_project_of_ones_own_does_not_ask() {
     let machine =
         machine.with(|files| files.file("home/project/.claude/skills/deploy/scripts/run.sh", "echo 2"));
     assert_eq!(changed(&machine), Vec::<String>::new());
-    assert_eq!(machine.load().layout().standing, Standing::Mine);
+    let (snapshot, store) = (machine.load(), TrustStore::open(&machine.places.data).unwrap());
+    assert!(snapshot.entries().all(|(_, entry)| changes_of(&snapshot, &store, entry).is_none()));
+    assert_eq!(snapshot.layout().standing, Standing::Mine);
     assert_eq!(offered(&machine.load()), ["deploy", "plain"]);
 }
 
@@ -159,7 +159,7 @@ fn a_damaged_store_trusts_nobody_and_is_left_alone() {
     for (text, newer) in [("{", false), ("[]", false), ("{\"version\":1}", false), ("{\"version\":9}", true)]
     {
         metier_files::write_atomic(&file, text.as_bytes(), metier_files::Mode::Private).unwrap();
-        let error = TrustStore::update(&machine.places.data, |_| ()).unwrap_err();
+        let error = TrustStore::update(&machine.places.data, |store| Ok(store.revoke(&file))).unwrap_err();
         assert_eq!(matches!(error, TrustError::Newer { .. }), newer, "{text}: {error}");
         assert!(error.to_string().contains("trust.json"));
         let snapshot = machine.load();

@@ -88,7 +88,7 @@ impl<'a> Whole<'a> {
         let listing = folder.list(ListBounds::default())?;
         let mut diagnostics = file.diagnostics.clone();
         let source = Provenance::of(&folder).unwrap_or_else(|found| {
-            diagnostics.push(found);
+            diagnostics.push(*found);
             None
         });
         // Problems that only the listing sees, such as a name that differs in case alone.

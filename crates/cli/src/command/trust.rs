@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Trust, surroundings: &Surroundings, output: &mut Output
     }
     let ownership = if args.action.mine { Ownership::Mine } else { Ownership::Theirs };
     let when = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-    TrustStore::update(data, |store| store.trust(&preview, &when, ownership))??;
+    TrustStore::update(data, |store| store.trust(&preview, &when, ownership))?;
     match output.form() {
         Form::Json => output.json(&preview)?,
         Form::Text => {
@@ -73,7 +73,7 @@ fn revoke(project: Option<&Path>, surroundings: &Surroundings, output: &mut Outp
     else {
         bail!("there is no project here; name it: `metier trust --revoke DIR`");
     };
-    let was_trusted = TrustStore::update(&surroundings.places.data, |store| store.revoke(&project))?;
+    let was_trusted = TrustStore::update(&surroundings.places.data, |store| Ok(store.revoke(&project)))?;
     match output.form() {
         Form::Json => output.json(&serde_json::json!({"project": project, "revoked": was_trusted}))?,
         Form::Text if was_trusted => output.line(format!("{} is not trusted any more", project.display()))?,

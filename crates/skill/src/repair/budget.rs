@@ -3,10 +3,15 @@
 use crate::yaml::{self, Node, YamlError};
 
 /// For finding out which rewrite of which line helps. A step is a byte, which takes the parser 5 to 25 nanoseconds, so
-/// the worst file costs 25 milliseconds. An honest one has a kilobyte and needs fewer than a hundred attempts.
-const VALUES: usize = 1024 * 1024;
+/// the worst file costs some ten milliseconds. An honest one has a kilobyte and needs a few attempts for each line that
+/// is broken; this pays for two hundred.
+const VALUES: usize = 512 * 1024;
 /// For reading the keys one by one afterwards, whatever the values have cost.
-const SALVAGE: usize = 256 * 1024;
+const SALVAGE: usize = 128 * 1024;
+/// What an attempt costs whatever its size: lines are copied, a parser is made.
+const PER_ATTEMPT: usize = 1024;
+/// What the rewrite of a line costs: it is taken apart, quoted and kept.
+const PER_LINE: usize = 64;
 /// What a value costs beside its bytes: it is allocated, named and dropped again.
 const PER_NODE: usize = 32;
 
@@ -24,9 +29,14 @@ impl Budget {
         Self { left: SALVAGE }
     }
 
+    /// Pays for the copy of some lines.
+    pub(super) fn pay_for_lines(&mut self, lines: usize) {
+        self.left = self.left.saturating_sub(PER_LINE * lines);
+    }
+
     /// Parses, or answers `None` when nothing is left to pay for it.
     pub(super) fn parse<'t>(&mut self, text: &'t str) -> Option<Result<Option<Node<'t>>, YamlError>> {
-        self.left = self.left.checked_sub(text.len() + PER_NODE)?;
+        self.left = self.left.checked_sub(text.len() + PER_ATTEMPT)?;
         let (result, nodes) = yaml::parse_counting(text, 0);
         self.left = self.left.saturating_sub(PER_NODE * nodes);
         Some(result)

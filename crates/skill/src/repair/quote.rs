@@ -111,6 +111,8 @@ fn inner_of_outer_quotes(value: &str, quote: char) -> Option<String> {
     Some(if quote == '"' { inner.replace("\\\"", "\"") } else { inner.to_owned() })
 }
 
+/// The widest indent that is rewritten, in bytes. Nobody indents further, and a tab becomes eight blanks.
+const MAX_INDENT: usize = 100;
 /// How many widths a tab may stand for.
 pub(super) const TAB_WIDTHS: usize = 3;
 
@@ -119,6 +121,9 @@ pub(super) const TAB_WIDTHS: usize = 3;
 pub(super) fn indents(line: &str) -> Vec<String> {
     let body = line.trim_start_matches([' ', '\t', '\u{a0}']);
     let indent = &line[..line.len() - body.len()];
+    if indent.len() > MAX_INDENT {
+        return Vec::new();
+    }
     let is_structural =
         indent.contains(['\t', '\u{a0}']) || body.starts_with("-\u{a0}") || body.contains(":\u{a0}");
     if !is_structural {

@@ -13,16 +13,16 @@ use crate::findings::Findings;
 use crate::line::lines;
 use crate::manifest::is_known_key;
 use crate::yaml::{MAX_BYTES, YamlError};
-use block::{Block, Piece, label};
+use block::{Block, Salvaged, label};
 use metier_diagnostic::{Diagnostic, Edit, Fix, Span};
 
 pub(super) fn salvage(text: &str, candidates: &Candidates, error: Option<&YamlError>) -> Option<Found> {
     let start = candidates.start;
     let header = Header::read(text, start);
     let mut budget = Budget::for_salvage();
-    let mut all = Piece::default();
+    let mut all = Salvaged::default();
     for block in &header.blocks {
-        all.append(block.read(text, &mut budget));
+        block.read(text, &mut budget, &mut all);
     }
     let readable = |key: &str| {
         let value = all.entries.iter().find(|entry| entry.key == key).and_then(|entry| entry.value.text());

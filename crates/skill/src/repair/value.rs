@@ -30,7 +30,7 @@ pub(super) fn mend_values(
     budget: &mut Budget,
 ) -> Result<Option<MendedValues>, YamlError> {
     let (clean, dropped) = without_controls(text, region.clone());
-    let mut bench = Bench::new(clean.text());
+    let Some(mut bench) = Bench::new(clean.text()) else { return Ok(None) };
     let mut repairs: Vec<(Rewrite, YamlError)> = Vec::new();
     let mut attempt = bench.parse(budget);
     loop {

@@ -23,44 +23,37 @@ pub(super) struct Block {
     pub(super) written: Option<String>,
 }
 
-/// What reading a block gave.
+/// What reading blocks gave so far.
 #[derive(Default)]
-pub(super) struct Piece {
+pub(super) struct Salvaged {
     pub(super) entries: Vec<Entry<'static>>,
     pub(super) findings: Findings,
     /// Control characters that were dropped.
     pub(super) dropped: Vec<Span>,
 }
 
-impl Piece {
-    pub(super) fn append(&mut self, mut other: Self) {
-        self.entries.append(&mut other.entries);
-        self.findings.absorb(other.findings);
-        self.dropped.append(&mut other.dropped);
-    }
-}
-
 impl Block {
-    pub(super) fn read(&self, text: &str, budget: &mut Budget) -> Piece {
+    pub(super) fn read(&self, text: &str, budget: &mut Budget, into: &mut Salvaged) {
         if let Some(value) = &self.written {
-            return Piece { entries: vec![self.text_entry(value.clone(), text)], ..Piece::default() };
+            into.entries.push(self.text_entry(value.clone(), text));
+            return;
         }
-        if let Ok(Some(mended)) = value::mend_values(text, self.start..self.end, budget) {
-            let value::MendedValues { entries, findings, dropped } = mended;
-            return Piece { entries, findings, dropped };
+        if let Ok(Some(mut mended)) = value::mend_values(text, self.start..self.end, budget) {
+            into.entries.append(&mut mended.entries);
+            into.dropped.append(&mut mended.dropped);
+            into.findings.absorb(mended.findings);
+            return;
         }
-        let mut piece = Piece::default();
         match &*self.key {
             // A person reads these off the line whatever YAML makes of it.
-            "name" | "description" => piece.entries.push(self.text_entry(self.raw(text), text)),
+            "name" | "description" => into.entries.push(self.text_entry(self.raw(text), text)),
             // A list that cannot be read must not read as "no restriction".
             "tools" | "allowed-tools" | "allowed_tools" => {
-                piece.entries.push(self.entry(Kind::Sequence(Vec::new()), text));
-                piece.findings.add(|| self.dropped("could not be read, so it allows nothing", text));
+                into.entries.push(self.entry(Kind::Sequence(Vec::new()), text));
+                into.findings.add(|| self.dropped("could not be read, so it allows nothing", text));
             }
-            _ => piece.findings.add(|| self.dropped("could not be read and was left out", text)),
+            _ => into.findings.add(|| self.dropped("could not be read and was left out", text)),
         }
-        piece
     }
 
     /// The edit that takes the Markdown dress off a key.

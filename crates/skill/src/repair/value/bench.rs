@@ -1,4 +1,4 @@
-//! The bench on which values are rewritten: the lines as they are now beside the lines as they were.
+//! The bench on which values are rewritten.
 
 use super::rewrite::{Rewrite, rewrites};
 use crate::line::{Line, lines};
@@ -6,6 +6,9 @@ use crate::repair::budget::Budget;
 use crate::yaml::{Entry, Kind, YamlError, YamlErrorKind};
 use metier_diagnostic::{Edit, Span};
 
+/// How many lines are worked on. A real frontmatter has a hundred at the most, and one with more values than these
+/// lines would be refused.
+const MAX_LINES: usize = 2_000;
 /// How far above a failing line the value that it belongs to may begin.
 const MAX_LOOK_BACK: usize = 40;
 
@@ -23,6 +26,7 @@ pub(super) struct Place {
     byte: usize,
 }
 
+/// The lines as they are now beside the lines as they were.
 pub(super) struct Bench<'a> {
     text: &'a str,
     originals: Vec<Line<'a>>,
@@ -30,10 +34,14 @@ pub(super) struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
-        let originals: Vec<Line<'a>> = lines(text, 0).collect();
+    /// Lays the lines out; `None` when there are too many.
+    pub(super) fn new(text: &'a str) -> Option<Self> {
+        let originals: Vec<Line<'a>> = lines(text, 0).take(MAX_LINES + 1).collect();
+        if originals.len() > MAX_LINES {
+            return None;
+        }
         let current = originals.iter().map(|line| line.text.to_owned()).collect();
-        Self { text, originals, current }
+        Some(Self { text, originals, current })
     }
 
     pub(super) fn parse(&self, budget: &mut Budget) -> Attempt {
@@ -63,6 +71,7 @@ impl<'a> Bench<'a> {
         for candidate in (first..=failing.line).rev() {
             let mut best: Option<(Place, Rewrite, Attempt)> = None;
             for rewrite in rewrites(&self.current, candidate, failing.line) {
+                budget.pay_for_lines(rewrite.lines.len());
                 let before = self.swap(rewrite.lines.clone());
                 let attempt = self.parse(budget);
                 let reached = match &attempt {

@@ -1,0 +1,74 @@
+//! A stranger's text, made fit to be shown on one line: to a model, or to the person who decides about it.
+
+/// One line of at most `limit` characters: every run of white space and control characters one space, a cut marked with
+/// `…`, invisible characters gone.
+pub fn one_line(text: &str, limit: usize) -> String {
+    let mut line = String::with_capacity(text.len().min(4 * limit));
+    let mut count = 0;
+    let mut gap = false;
+    for c in text.chars().filter(|c| !is_invisible(*c)) {
+        // U+2028 and U+2029 are white space to Rust and line ends to some readers, so they are folded with the rest.
+        if c.is_whitespace() || c.is_control() {
+            gap = !line.is_empty();
+            continue;
+        }
+        let needed = if gap { 2 } else { 1 };
+        if count + needed > limit {
+            cut(&mut line, count, limit);
+            return line;
+        }
+        if gap {
+            line.push(' ');
+        }
+        line.push(c);
+        count += needed;
+        gap = false;
+    }
+    line
+}
+
+fn cut(line: &mut String, count: usize, limit: usize) {
+    if count >= limit {
+        line.pop();
+    }
+    line.truncate(line.trim_end().len());
+    line.push('…');
+}
+
+/// Characters that no reader sees and every model reads: the Unicode tag block, text direction, zero width. With them a
+/// description could say one thing to the person who approves it and another to the model. The joiners U+200C and
+/// U+200D stay, since Persian, Hindi and emoji are written with them.
+fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{e0000}'..='\u{e007f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2066}'..='\u{2069}'
+        | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{ad}' | '\u{61c}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_folded_and_cut_with_a_mark() {
+        let table = [
+            ("plain text", 20, "plain text"),
+            ("a\n- **fake**: x", 20, "a - **fake**: x"),
+            ("  a \t\r\n\u{2028}\u{85} b  ", 20, "a b"),
+            ("a\0b\u{1b}[31m", 20, "a b [31m"),
+            ("abcdef", 6, "abcdef"),
+            ("abcdefg", 6, "abcde…"),
+            ("abcd efg", 6, "abcd…"),
+            ("äöüäöü", 4, "äöü…"),
+            ("tag\u{e0041}ged \u{202e}x\u{200b}y", 20, "tagged xy"),
+            ("نمی\u{200c}خواهم", 20, "نمی\u{200c}خواهم"),
+            ("", 5, ""),
+        ];
+        for (text, limit, expected) in table {
+            let line = one_line(text, limit);
+            assert_eq!(line, expected, "{text:?}");
+            assert!(line.chars().count() <= limit);
+        }
+    }
+}
