@@ -19,6 +19,9 @@ pub(crate) struct Arguments {
 
 const NIGHTLY: &str = "+nightly";
 
+/// One input may take this many seconds under the sanitizer on a busy machine; what takes longer is a finding.
+const SLOWEST: &str = "-timeout=10";
+
 pub(crate) fn run(repository: &Repository, arguments: &Arguments) -> Result<()> {
     if !Cargo::new(repository, [NIGHTLY, "--version"]).succeeds() {
         bail!("fuzzing needs a nightly compiler; install one with `rustup toolchain install nightly`");
@@ -34,9 +37,12 @@ pub(crate) fn run(repository: &Repository, arguments: &Arguments) -> Result<()> 
     let seconds = format!("-max_total_time={}", arguments.seconds);
     for target in choose(&listed, arguments.target.as_deref())? {
         println!("\n== {target}, {} s ==", arguments.seconds);
-        fuzz.command(repository, Some(NIGHTLY), &["run", target, "--", &seconds])?.show().with_context(
-            || format!("`{target}` found something; its input is in fuzz/artifacts/{target}"),
-        )?;
+        // What is found grows in `corpus`, which git ignores; `seeds` is what we wrote.
+        let (corpus, seeds) = (format!("fuzz/corpus/{target}"), format!("fuzz/seeds/{target}"));
+        std::fs::create_dir_all(repository.root().join(&corpus))?;
+        fuzz.command(repository, Some(NIGHTLY), &["run", target, &corpus, &seeds, "--", &seconds, SLOWEST])?
+            .show()
+            .with_context(|| format!("`{target}` found something; its input is in fuzz/artifacts/{target}"))?;
     }
     Ok(())
 }
