@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::output::{Form, Output};
 use crate::surroundings::Surroundings;
 use anyhow::Result;
-use metier_catalog::{Cost, Entry, EntryId, Include, Provenance, Relation, Snapshot, State};
+use metier_catalog::{Cost, Entry, EntryId, Include, Provenance, Snapshot};
 use metier_files::TreeDigest;
 
 pub(crate) fn run(args: &List, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
@@ -23,12 +23,9 @@ pub(crate) fn run(args: &List, surroundings: &Surroundings, output: &mut Output)
     Ok(Exit::Fine)
 }
 
-/// Whether an entry is listed. What is shadowed, disabled, nested or a copy of another is only listed when asked for.
+/// Whether an entry is listed; what equals another one stands under it and never on its own.
 fn is_listed(entry: &Entry, args: &List) -> bool {
-    if matches!(entry.relation(), Relation::CopyOf(_)) {
-        return false;
-    }
-    args.all || !matches!(entry.state(), State::Shadowed | State::Disabled | State::Nested | State::Off)
+    entry.is_listed() || (args.all && !entry.is_copy())
 }
 
 /// What is only read when asked for.

@@ -4,9 +4,7 @@ use crate::exit::Exit;
 use crate::output::{Form, Output};
 use crate::surroundings::Surroundings;
 use anyhow::{Result, bail};
-use metier_catalog::{
-    DISABLED_FILE, Entry, Include, Lookup, Reference, Snapshot, State, Switch as Change, switch,
-};
+use metier_catalog::{DISABLED_FILE, Entry, Include, Lookup, Reference, Snapshot, State, Switch as Change};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -41,10 +39,7 @@ pub(crate) fn run(
             Switch::On => Change::Enable,
             Switch::Off => Change::Disable,
         };
-        let folder = entry.folder().file_name().map(|name| name.to_string_lossy().into_owned());
-        let mut known = vec![entry.name().as_str()];
-        known.extend(folder.as_deref());
-        let changed = switch(root, &known, change)?;
+        let changed = snapshot.switch(entry, change)?;
         done.push((entry.name().to_string(), root.join(DISABLED_FILE), changed));
     }
     let after = surroundings.snapshot(Include::Usual);

@@ -23,7 +23,7 @@ pub(super) fn write(
     let mut hidden = 0;
     for (id, entry) in snapshot.entries() {
         if !is_listed(entry, args) {
-            hidden += usize::from(!matches!(entry.relation(), Relation::CopyOf(_)));
+            hidden += usize::from(!entry.is_copy());
             continue;
         }
         let root = snapshot.root(entry);
