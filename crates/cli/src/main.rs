@@ -7,6 +7,7 @@ mod args;
 mod command;
 mod environment;
 mod exit;
+mod json_text;
 mod manifest;
 mod output;
 mod requirement;

@@ -1,127 +1,109 @@
-//! The listing for programs. Its keys are documented and stable.
+//! The listing for programs: `{"loaded", "failed", "skills", "failures", "diagnostics"}`. Its keys are documented and stable.
+//!
+//! What every skill has is written by hand, since there may be tens of thousands of them; what few have goes through serde.
 
 use super::{Extras, is_listed};
 use crate::args::List;
+use crate::json_text::push_text;
 use crate::output::Output;
 use anyhow::Result;
-use metier_catalog::{Cost, Entry, EntryId, Failure, Origin, Provenance, Relation, Snapshot, State};
+use metier_catalog::{Entry, EntryId, Failure, Relation, Snapshot};
 use metier_diagnostic::{Diagnostic, JsonDiagnostic};
 use serde::Serialize;
-use std::borrow::Cow;
-use std::num::NonZero;
 
-#[derive(Serialize)]
-struct Skill<'a> {
-    name: &'a str,
-    description: &'a str,
-    version: Option<Cow<'a, str>>,
-    origin: &'a Origin,
-    path: String,
-    state: State,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    shadowed_by: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    source: Option<Provenance>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    also_at: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tokens: Option<Cost>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    digest: Option<String>,
-    diagnostics: Vec<JsonDiagnostic<'a>>,
-}
+/// How much is collected before it is passed on. It stays in the cache and is used again and again.
+const PIECE: usize = 64 * 1024;
 
-/// Fewer skills than this are written by one thread: starting another costs as much as writing them.
-const WORTH_A_THREAD: usize = 1_000;
-
-/// `{"loaded", "failed", "skills", "failures", "diagnostics"}`. The skills are most of it by far, so their JSON is made in
-/// pieces by several threads, and the frame around the pieces is put together here.
 pub(super) fn write(args: &List, snapshot: &Snapshot, output: &mut Output) -> Result<()> {
-    let listed: Vec<(EntryId, &Entry)> =
-        snapshot.entries().filter(|(_, entry)| is_listed(entry, args)).collect();
     let (loaded, failed) = (snapshot.loaded(), snapshot.failures().len());
-    output.raw(format!("{{\"loaded\":{loaded},\"failed\":{failed},\"skills\":[").as_bytes())?;
+    let mut json = Vec::with_capacity(PIECE * 2);
+    json.extend_from_slice(format!("{{\"loaded\":{loaded},\"failed\":{failed},\"skills\":[").as_bytes());
     let mut is_first = true;
-    for piece in pieces(args, snapshot, &listed)?.iter().filter(|piece| !piece.is_empty()) {
+    for (id, entry) in snapshot.entries().filter(|(_, entry)| is_listed(entry, args)) {
         if !std::mem::take(&mut is_first) {
-            output.raw(b",")?;
+            json.push(b',');
         }
-        output.raw(piece)?;
+        push_skill(&mut json, args, snapshot, id, entry)?;
+        if json.len() >= PIECE {
+            output.raw(&json)?;
+            json.clear();
+        }
     }
+    json.extend_from_slice(b"],\"failures\":");
     let failures: Vec<_> =
         snapshot.failures().iter().filter_map(Failure::reason).map(JsonDiagnostic::from).collect();
-    output.raw(b"],\"failures\":")?;
-    output.raw(&serde_json::to_vec(&failures)?)?;
-    output.raw(b",\"diagnostics\":")?;
-    output.raw(&serde_json::to_vec(&all(snapshot.diagnostics()))?)?;
-    output.raw(b"}\n")?;
+    serde_json::to_writer(&mut json, &failures)?;
+    json.extend_from_slice(b",\"diagnostics\":");
+    push_diagnostics(&mut json, snapshot.diagnostics())?;
+    json.extend_from_slice(b"}\n");
+    output.raw(&json)?;
     Ok(())
 }
 
-fn pieces(args: &List, snapshot: &Snapshot, listed: &[(EntryId, &Entry)]) -> Result<Vec<Vec<u8>>> {
-    let threads = match listed.len() {
-        ..WORTH_A_THREAD => 1,
-        _ => std::thread::available_parallelism().map_or(1, NonZero::get),
-    };
-    let size = listed.len().div_ceil(threads).max(1);
-    std::thread::scope(|scope| {
-        let work = listed.chunks(size).map(|chunk| scope.spawn(move || piece(args, snapshot, chunk)));
-        // All are started before the first is waited for.
-        let work: Vec<_> = work.collect();
-        work.into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
-    })
-}
-
-/// The objects of some skills, with commas between them.
-fn piece(args: &List, snapshot: &Snapshot, listed: &[(EntryId, &Entry)]) -> Result<Vec<u8>> {
-    // A name, a path, a description of some hundred bytes and the keys: most skills fit.
-    let mut json = Vec::with_capacity(listed.len() * 512);
-    for (at, (id, entry)) in listed.iter().enumerate() {
-        if at > 0 {
-            json.push(b',');
-        }
-        serde_json::to_writer(&mut json, &Skill::of(args, snapshot, *id, entry))?;
+fn push_skill(
+    json: &mut Vec<u8>,
+    args: &List,
+    snapshot: &Snapshot,
+    id: EntryId,
+    entry: &Entry,
+) -> Result<()> {
+    json.extend_from_slice(b"{\"name\":");
+    push_text(json, entry.name().as_str());
+    json.extend_from_slice(b",\"description\":");
+    push_text(json, entry.description());
+    json.extend_from_slice(b",\"version\":");
+    match entry.version_text() {
+        Some(version) => push_text(json, &version),
+        None => json.extend_from_slice(b"null"),
     }
-    Ok(json)
+    json.extend_from_slice(b",\"origin\":");
+    serde_json::to_writer(&mut *json, &snapshot.root(entry).origin)?;
+    json.extend_from_slice(b",\"path\":");
+    push_text(json, &path(snapshot, entry));
+    json.extend_from_slice(b",\"state\":");
+    push_text(json, entry.state().word());
+    push_rare(json, args, snapshot, id, entry)?;
+    json.extend_from_slice(b",\"diagnostics\":");
+    push_diagnostics(json, entry.diagnostics())?;
+    json.push(b'}');
+    Ok(())
 }
 
-fn all(diagnostics: &[Diagnostic]) -> Vec<JsonDiagnostic<'_>> {
-    diagnostics.iter().map(JsonDiagnostic::from).collect()
-}
-
-impl<'a> Skill<'a> {
-    fn of(args: &List, snapshot: &'a Snapshot, id: EntryId, entry: &'a Entry) -> Self {
-        let extras = Extras::of(args, snapshot, id, entry);
-        let shadowed_by = match entry.relation() {
-            Relation::ShadowedBy(id) => snapshot.entry(id).map(|winner| path(snapshot, winner)),
-            _ => None,
-        };
-        Self {
-            name: entry.name().as_str(),
-            description: entry.description(),
-            version: entry.version_text(),
-            origin: &snapshot.root(entry).origin,
-            path: path(snapshot, entry),
-            state: entry.state(),
-            title: entry.title(),
-            shadowed_by,
-            source: extras.source,
-            also_at: extras.also_at.iter().map(|path| path.display().to_string()).collect(),
-            tokens: extras.cost,
-            digest: extras.digest.and_then(Result::ok),
-            diagnostics: all(entry.diagnostics()),
-        }
+/// What few skills have, or what was asked for.
+fn push_rare(json: &mut Vec<u8>, args: &List, snapshot: &Snapshot, id: EntryId, entry: &Entry) -> Result<()> {
+    push_some(json, "title", entry.title())?;
+    if let Relation::ShadowedBy(winner) = entry.relation() {
+        push_some(json, "shadowed_by", snapshot.entry(winner).map(|winner| path(snapshot, winner)))?;
     }
+    if !(args.all || args.tokens || args.digest) {
+        return Ok(());
+    }
+    let extras = Extras::of(args, snapshot, id, entry);
+    push_some(json, "source", extras.source)?;
+    let also_at: Vec<String> = extras.also_at.iter().map(|path| path.display().to_string()).collect();
+    push_some(json, "also_at", (!also_at.is_empty()).then_some(also_at))?;
+    push_some(json, "tokens", extras.cost)?;
+    push_some(json, "digest", extras.digest.and_then(Result::ok))?;
+    Ok(())
+}
+
+fn push_some(json: &mut Vec<u8>, key: &str, value: Option<impl Serialize>) -> Result<()> {
+    if let Some(value) = value {
+        json.push(b',');
+        push_text(json, key);
+        json.push(b':');
+        serde_json::to_writer(json, &value)?;
+    }
+    Ok(())
+}
+
+fn push_diagnostics(json: &mut Vec<u8>, diagnostics: &[Diagnostic]) -> Result<()> {
+    let diagnostics: Vec<_> = diagnostics.iter().map(JsonDiagnostic::from).collect();
+    serde_json::to_writer(json, &diagnostics)?;
+    Ok(())
 }
 
 fn path(snapshot: &Snapshot, entry: &Entry) -> String {
-    snapshot
-        .document_path(entry)
-        .into_os_string()
-        .into_string()
-        .unwrap_or_else(|path| path.to_string_lossy().into_owned())
+    let path = snapshot.document_path(entry).into_os_string();
+    path.into_string().unwrap_or_else(|path| path.to_string_lossy().into_owned())
 }
