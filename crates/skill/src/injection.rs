@@ -24,7 +24,9 @@ pub fn injected_commands(body: &str) -> Vec<InjectedCommand> {
         if let Some((start, content)) = block {
             if line.text.trim() == "```" {
                 let command = body[content..line.start].trim_end().to_owned();
-                found.push(InjectedCommand { span: Span::new(start, line.end()), command });
+                if !command.is_empty() {
+                    found.push(InjectedCommand { span: Span::new(start, line.end()), command });
+                }
                 block = None;
             }
             continue;
@@ -70,5 +72,6 @@ mod tests {
         check("wow!`x` !`` and !` `", &[]);
         check("no end !`x", &[]);
         check("```!\nno end", &[]);
+        check("```!\n```\n```!x\n \n```\n", &[]);
     }
 }
