@@ -1,9 +1,9 @@
 //! A text as a JSON string, eight bytes at a time.
 //!
-//! A listing is mostly descriptions. serde_json looks at each of their bytes; looking at eight at once makes the listing of
+//! A listing is mostly descriptions. `serde_json` looks at each of their bytes; looking at eight at once makes the listing of
 //! 10,000 skills a tenth faster as a whole.
 
-/// Appends a text in quotes, escaped as serde_json does it.
+/// Appends a text in quotes, escaped as `serde_json` does it.
 pub(crate) fn push_text(json: &mut Vec<u8>, text: &str) {
     json.push(b'"');
     let mut rest = text.as_bytes();

@@ -31,7 +31,7 @@ pub fn injected_commands(body: &str) -> Vec<InjectedCommand> {
             }
             continue;
         }
-        if line.text.trim_start().starts_with("```!") {
+        if line.text.trim() == "```!" {
             block = Some((line.start + line.indent(), line.next));
             continue;
         }
@@ -72,6 +72,8 @@ mod tests {
         check("wow!`x` !`` and !` `", &[]);
         check("no end !`x", &[]);
         check("```!\nno end", &[]);
+        check("```!\n\n```\n", &[]);
+        check("```!important\nls\n```\n", &[]);
         check("```!\n```\n```!x\n \n```\n", &[]);
     }
 }

@@ -10,6 +10,7 @@ use crate::repair::{self, Mended};
 use crate::split;
 use crate::yaml::{self, Kind, MAX_BYTES};
 use metier_diagnostic::{Code, Diagnostic, Edit, Span, apply};
+use std::borrow::Cow;
 use std::str;
 
 /// Fewer bytes than this without frontmatter are no skill but a leftover.
@@ -51,12 +52,12 @@ fn parse_extent(bytes: &[u8], folder: Option<&str>, extent: Extent) -> Option<Pa
         return None;
     }
     let parsed = parse_leniently(bytes, folder, extent);
-    Some(with_sound_fixes(parsed, &String::from_utf8_lossy(bytes), folder))
+    Some(with_sound_fixes(parsed, bytes, folder))
 }
 
 /// Takes the fixes back unless they are sound: once all of them are made, the file reads the same, nothing is left to
 /// fix, and where every repair offers a fix, no repair is needed. A fix that has to be fixed would cost trust.
-fn with_sound_fixes(mut parsed: Parsed, text: &str, folder: Option<&str>) -> Parsed {
+fn with_sound_fixes(mut parsed: Parsed, bytes: &[u8], folder: Option<&str>) -> Parsed {
     let edits = |parsed: &Parsed| -> Vec<Edit> {
         let fixes = parsed.diagnostics.iter().filter_map(|found| found.fix.as_ref());
         fixes.flat_map(|fix| fix.edits.iter().cloned()).collect()
@@ -65,7 +66,7 @@ fn with_sound_fixes(mut parsed: Parsed, text: &str, folder: Option<&str>) -> Par
     if all.is_empty() {
         return parsed;
     }
-    let mended = apply(text, &all);
+    let mended = apply(&decoded(bytes), &all);
     let again = match parse_exactly(mended.as_bytes(), folder, Extent::Whole) {
         Some(again) => again,
         None => parse_leniently(mended.as_bytes(), folder, Extent::Whole),
@@ -148,7 +149,7 @@ fn parse_leniently(bytes: &[u8], folder: Option<&str>, extent: Extent) -> Parsed
         return refused(reason.help("save it as plain UTF-8 text"));
     }
     let bytes = whole_characters(bytes, extent);
-    let text = String::from_utf8_lossy(bytes);
+    let text = decoded(bytes);
     let mut findings = Findings::default();
     if let Some(at) = first_invalid(bytes) {
         let message = "bytes that are not UTF-8 were replaced";
@@ -231,4 +232,9 @@ fn last_character(bytes: &[u8]) -> usize {
     let from = bytes.len().saturating_sub(4);
     let begins = |byte: &u8| byte & 0xc0 != 0x80;
     bytes[from..].iter().rposition(begins).map_or(from, |at| from + at)
+}
+
+/// The text of a file. Nearly all are valid, and asking that first is several times faster than replacing right away.
+fn decoded(bytes: &[u8]) -> Cow<'_, str> {
+    str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }

@@ -24,6 +24,9 @@ use metier_diagnostic::{Code, Diagnostic, Edit, Fix, Patched, Span};
 use std::ops::Range;
 use value::MendedValues;
 
+/// How many control characters a fix removes. More of them are no slip, and a person should look at the file.
+const MAX_REMOVALS: usize = 100;
+
 /// What could be made of a text whose frontmatter is not exact.
 pub(crate) enum Mended {
     /// Keys and values, with what was done to get them.
@@ -46,10 +49,10 @@ pub(crate) struct Found {
 
 /// Tries the repairs in their order.
 pub(crate) fn mend(text: &str) -> Mended {
-    mend_within(text, &mut Budget::for_values())
+    mend_within(text, &mut Budget::for_values(), &mut Budget::for_salvage())
 }
 
-fn mend_within(text: &str, budget: &mut Budget) -> Mended {
+fn mend_within(text: &str, budget: &mut Budget, for_salvage: &mut Budget) -> Mended {
     let Some(candidates) = frame::candidates(text) else { return Mended::Missing };
     if let Some(word) = candidates.engine {
         let written = word.of(text).trim();
@@ -70,7 +73,7 @@ fn mend_within(text: &str, budget: &mut Budget) -> Mended {
         // A rule and some text below a heading: nothing there was ever meant as frontmatter.
         return Mended::Missing;
     }
-    if let Some(found) = salvage::salvage(text, &candidates, strict.error.as_ref()) {
+    if let Some(found) = salvage::salvage(text, &candidates, strict.error.as_ref(), for_salvage) {
         return Mended::Frontmatter(found);
     }
     if !candidates.is_certain {
@@ -250,10 +253,13 @@ fn dropped_controls(dropped: &[Span], text: &str) -> Option<Diagnostic> {
         1 => "a control character was dropped".to_owned(),
         many => format!("{many} control characters were dropped"),
     };
-    let edits = dropped.iter().map(|span| Edit { span: *span, text: String::new() }).collect();
     let label = "remove them";
-    let found = Diagnostic::new(&code::CONTROL_CHARACTERS, message).at(*first, text);
-    Some(found.help(label).fix(Fix { label: label.to_owned(), edits }))
+    let found = Diagnostic::new(&code::CONTROL_CHARACTERS, message).at(*first, text).help(label);
+    if dropped.len() > MAX_REMOVALS {
+        return Some(found);
+    }
+    let edits = dropped.iter().map(|span| Edit { span: *span, text: String::new() }).collect();
+    Some(found.fix(Fix { label: label.to_owned(), edits }))
 }
 
 fn refuse(code: &'static Code, span: Span, message: String, text: &str) -> Mended {

@@ -122,12 +122,11 @@ impl<'a> Typing<'_, 'a> {
         self.reading.findings.add(|| {
             let message = format!("`{}` is not a key metier knows", shorten(&entry.key));
             let found = Diagnostic::new(&code::UNKNOWN_KEY, message).at(entry.key_span, source);
-            let lower = entry.key.to_ascii_lowercase();
             // Without a better guess nothing needs to change, so there is nothing to advise.
-            if is_known_key(&lower) {
-                found.help(format!("did you mean `{lower}`? Keys are lower case"))
-            } else {
-                found
+            let has_capitals = entry.key.bytes().any(|byte| byte.is_ascii_uppercase());
+            match has_capitals.then(|| entry.key.to_ascii_lowercase()).filter(|lower| is_known_key(lower)) {
+                Some(lower) => found.help(format!("did you mean `{lower}`? Keys are lower case")),
+                None => found,
             }
         });
     }

@@ -18,15 +18,31 @@ const PER_NODE: usize = 32;
 /// Steps that are left.
 pub(super) struct Budget {
     left: usize,
+    /// How often something was parsed.
+    #[cfg(test)]
+    pub(super) attempts: usize,
+    /// How many bytes were parsed.
+    #[cfg(test)]
+    pub(super) bytes: usize,
 }
 
 impl Budget {
     pub(super) fn for_values() -> Self {
-        Self { left: VALUES }
+        Self::of(VALUES)
     }
 
     pub(super) fn for_salvage() -> Self {
-        Self { left: SALVAGE }
+        Self::of(SALVAGE)
+    }
+
+    fn of(left: usize) -> Self {
+        Self {
+            left,
+            #[cfg(test)]
+            attempts: 0,
+            #[cfg(test)]
+            bytes: 0,
+        }
     }
 
     /// Pays for the copy of some lines.
@@ -37,6 +53,11 @@ impl Budget {
     /// Parses, or answers `None` when nothing is left to pay for it.
     pub(super) fn parse<'t>(&mut self, text: &'t str) -> Option<Result<Option<Node<'t>>, YamlError>> {
         self.left = self.left.checked_sub(text.len() + PER_ATTEMPT)?;
+        #[cfg(test)]
+        {
+            self.attempts += 1;
+            self.bytes += text.len();
+        }
         let (result, nodes) = yaml::parse_counting(text, 0);
         self.left = self.left.saturating_sub(PER_NODE * nodes);
         Some(result)

@@ -16,13 +16,17 @@ use crate::yaml::{MAX_BYTES, YamlError};
 use block::{Block, Salvaged, label};
 use metier_diagnostic::{Diagnostic, Edit, Fix, Span};
 
-pub(super) fn salvage(text: &str, candidates: &Candidates, error: Option<&YamlError>) -> Option<Found> {
+pub(super) fn salvage(
+    text: &str,
+    candidates: &Candidates,
+    error: Option<&YamlError>,
+    budget: &mut Budget,
+) -> Option<Found> {
     let start = candidates.start;
     let header = Header::read(text, start);
-    let mut budget = Budget::for_salvage();
     let mut all = Salvaged::default();
     for block in &header.blocks {
-        block.read(text, &mut budget, &mut all);
+        block.read(text, budget, &mut all);
     }
     let readable = |key: &str| {
         let value = all.entries.iter().find(|entry| entry.key == key).and_then(|entry| entry.value.text());
@@ -111,7 +115,10 @@ impl Header {
                 after_blank = true;
                 continue;
             }
+            // In Markdown dress a key counts once; a body says such things again and again.
+            let is_new = |key: &str| if key == "name" { !has_name } else { !has_description };
             let label = if line.top_key().is_some() { None } else { label(&line) };
+            let label = label.filter(|(key, _)| is_new(key));
             let key = line.top_key().or(label.as_ref().map(|(key, _)| *key));
             let starts_body = line.text.starts_with('#') && label.is_none();
             // After name and description a blank line or a heading ends the header, unless a key we know follows.

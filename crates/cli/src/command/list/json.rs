@@ -98,8 +98,14 @@ fn push_some(json: &mut Vec<u8>, key: &str, value: Option<impl Serialize>) -> Re
 }
 
 fn push_diagnostics(json: &mut Vec<u8>, diagnostics: &[Diagnostic]) -> Result<()> {
-    let diagnostics: Vec<_> = diagnostics.iter().map(JsonDiagnostic::from).collect();
-    serde_json::to_writer(json, &diagnostics)?;
+    json.push(b'[');
+    for (at, diagnostic) in diagnostics.iter().enumerate() {
+        if at > 0 {
+            json.push(b',');
+        }
+        serde_json::to_writer(&mut *json, &JsonDiagnostic::from(diagnostic))?;
+    }
+    json.push(b']');
     Ok(())
 }
 
