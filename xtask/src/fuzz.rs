@@ -42,7 +42,9 @@ pub(crate) fn run(repository: &Repository, arguments: &Arguments) -> Result<()> 
         std::fs::create_dir_all(repository.root().join(&corpus))?;
         fuzz.command(repository, Some(NIGHTLY), &["run", target, &corpus, &seeds, "--", &seconds, SLOWEST])?
             .show()
-            .with_context(|| format!("`{target}` found something; its input is in fuzz/artifacts/{target}"))?;
+            .with_context(|| {
+                format!("`{target}` found something; its input is in fuzz/artifacts/{target}")
+            })?;
     }
     Ok(())
 }
