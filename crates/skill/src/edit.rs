@@ -281,5 +281,10 @@ mod tests {
         let source = "---\na: b\nm:\n  x: y\n  z: w\ne: f\n---\nbody";
         assert_eq!(apply(source, &remove_key(source, "m").unwrap()), "---\na: b\ne: f\n---\nbody");
         assert_eq!(remove_key(source, "nothing"), Ok(Vec::new()));
+        let twice = "---\na: >\na: |-\n  x\nb: c\na: d\n---\n";
+        assert_eq!(apply(twice, &remove_key(twice, "a").unwrap()), "---\nb: c\n---\n");
+        let empty = "---\na: >\nb: c\n---\n";
+        assert_eq!(apply(empty, &remove_key(empty, "a").unwrap()), "---\nb: c\n---\n");
+        assert_eq!(apply(empty, &set_text(empty, "a", "x").unwrap()), "---\na: x\nb: c\n---\n");
     }
 }

@@ -143,7 +143,7 @@ impl<'a> Builder<'a> {
     }
 
     fn scalar(&self, text: Cow<'a, str>, style: ScalarStyle, span: &EventSpan) -> Node<'a> {
-        let (from, mut to) = (start(span), end(span));
+        let (mut from, mut to) = (start(span), end(span));
         let style = match style {
             ScalarStyle::Plain => Style::Plain,
             ScalarStyle::SingleQuoted => Style::SingleQuoted,
@@ -155,7 +155,15 @@ impl<'a> Builder<'a> {
         let text = if from == to && style == Style::Plain { Cow::Borrowed("") } else { text };
         if matches!(style, Style::Literal | Style::Folded) {
             // A block's span reaches into the blank lines after it, which belong to nobody.
-            to = from + self.text.get(from..to).map_or(0, |block| block.trim_end().len());
+            let blanks = [' ', '\t', '\n', '\r'];
+            let written =
+                |range| self.text.get(range).map_or(0, |text: &str| text.trim_end_matches(blanks).len());
+            to = from + written(from..to);
+            if from == to {
+                // Of an empty one only the marker is written.
+                from = written(0..from);
+                to = from;
+            }
         }
         Node { span: self.span(from, to), kind: Kind::Scalar { text, style } }
     }

@@ -140,6 +140,19 @@ fn spans_are_of_the_file() {
     }
 }
 
+#[test]
+fn the_span_of_a_block_ends_with_its_text() {
+    let spans = |text: &str| -> Vec<String> {
+        let tree = parse_fully(text, 0).unwrap().unwrap();
+        tree.entries().unwrap().iter().map(|entry| format!("{:?}", entry.value.span.range())).collect()
+    };
+    assert_eq!(spans("a: >\n  b\n\n\nc: d\n"), ["7..8", "14..15"]);
+    // An empty block is where its marker ends, and a no-break space is text.
+    assert_eq!(spans("a: >\na: |-\n\nb: c\n"), ["4..4", "10..10", "15..16"]);
+    assert_eq!(spans("a: |-\n  b\u{202f}\nc: d\n"), ["8..12", "16..17"]);
+    assert!(agree("a: |-\n  b\u{202f}\nc: d\n"));
+}
+
 /// Pieces of frontmatter that meet each other in ways nobody wrote down.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
