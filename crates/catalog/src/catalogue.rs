@@ -1,8 +1,8 @@
 //! What the model sees first: the skills it may use, in one of three renderings of the same data.
 //!
 //! The bytes are a function of the offers and the options alone, so a prompt cache holds for as long as both do.
-//! Nothing in an offer can look like a part of the list itself: see [`text`](self::text) for lines, tags and invisible
-//! characters and [`eager`](self::eager) for whole bodies.
+//! Nothing in an offer can look like a part of the list itself: see [`text`] for lines, tags and invisible
+//! characters and [`eager`] for whole bodies.
 
 mod budget;
 mod eager;

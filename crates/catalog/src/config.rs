@@ -1,7 +1,7 @@
 //! `config.toml` and `metier.toml`: what a user, or a project, says about roots, visibility and the catalogue.
 //!
 //! The types here are the settings' reference page: [`Config::schema`] is printed from them. Reading is in
-//! [`read`](self::read) and forgives: one bad value costs that value.
+//! [`read`] and forgives: one bad value costs that value.
 
 mod read;
 

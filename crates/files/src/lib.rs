@@ -3,7 +3,7 @@
 //! A skill's folder is a stranger's: it may hold links to anywhere, FIFOs that make a reader wait for ever, a million
 //! files, a file of a terabyte. Everything here is confined to the folder, bounded in size and number, and never waits.
 //!
-//! - [`sweep`] finds the skills below some roots, as fast as the disk gives them.
+//! - [`sweep()`] finds the skills below some roots, as fast as the disk gives them.
 //! - [`SkillDir`] is one skill's folder, opened once; every read from it names a [`RelativePath`] and a limit.
 //! - [`TreeDigest`] says whether two folders hold the same, [`FileDigest`] whether two files do.
 //! - [`read_bounded`], [`write_atomic`] and their neighbours are for single files outside skills, which are the user's own.

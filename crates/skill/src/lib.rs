@@ -1,7 +1,7 @@
 //! What a skill is: a SKILL.md split into frontmatter and body, parsed, repaired where it is broken, typed, and edited
 //! without touching anything else.
 //!
-//! [`parse`] takes the bytes of a file and gives a [`Parsed`]: a [`Document`] with its [`Manifest`], unless the file
+//! [`parse()`] takes the bytes of a file and gives a [`Parsed`]: a [`Document`] with its [`Manifest`], unless the file
 //! was refused, and the diagnostics. [`parse_beginning`] does the same with the first bytes of a file and says when
 //! they are not enough. [`set_text`] and [`remove_key`] give the edits that change one key. [`yaml`] is the tree below
 //! all of this, and [`code`] has every code that can be reported.

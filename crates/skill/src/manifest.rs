@@ -25,7 +25,7 @@ pub struct Spanned<T> {
     pub span: Span,
 }
 
-/// What a skill says of itself. Every key of the specification is here, and every other one in [`Manifest::extra`].
+/// What a skill says of itself. Every key of the specification is here, and every other one in [`More::extra`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
     /// The name it is called by.

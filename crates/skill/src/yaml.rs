@@ -1,7 +1,7 @@
 //! YAML as far as frontmatter needs it: a small tree with byte spans, two ways to build it, fixed limits.
 //!
-//! [`parse`] tries the strict fast path for plain frontmatter ([`plain`]), which declines whatever it is not sure of,
-//! and then the full parser ([`events`]). Both give the same tree for the same text; a fuzz target and a property test
+//! [`parse`] tries the strict fast path for plain frontmatter (`plain`), which declines whatever it is not sure of,
+//! and then the full parser (`events`). Both give the same tree for the same text; a fuzz target and a property test
 //! hold them to that. Text is never re-typed here: a scalar is its text and its style, and what it means is decided
 //! by the key it stands under.
 
