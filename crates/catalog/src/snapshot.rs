@@ -145,6 +145,12 @@ impl Snapshot {
         place::document_path(&self.layout, entry)
     }
 
+    /// The `SKILL.md` of an entry in three parts: the root, the folder below it (empty where it is the root itself), and
+    /// the name. For a listing of thousands, which would build each path only to write it out.
+    pub fn document_parts<'a>(&'a self, entry: &'a Entry) -> [&'a Path; 3] {
+        [&self.root(entry).path, &entry.folder, Path::new(entry.card.document_name.as_str())]
+    }
+
     /// Opens the folder of an entry, the real one where links lead to it.
     pub fn open(&self, entry: &Entry) -> Result<SkillDir, Error> {
         place::open(&self.layout, entry)

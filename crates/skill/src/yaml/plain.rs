@@ -1,6 +1,6 @@
 //! The fast path: frontmatter as nearly everybody writes it, read line by line without a tokenizer.
 //!
-//! It knows block mappings, block lists of scalars, scalars (plain over one or more lines, or quoted on one line
+//! It knows block mappings, block lists of scalars, scalars (plain or quoted, over one or more lines,
 //! without escapes), simple flow lists and simple `>` and `|` blocks. It **declines** (`None`) whatever it is not sure
 //! of: tabs, odd characters, escapes, anchors, tags, comments behind values, wrong indentation. Declining costs time;
 //! being wrong would cost meaning. So each rule here is narrower than YAML's.
@@ -134,6 +134,11 @@ impl<'a> Mapper<'a> {
     /// A scalar that begins with `value`. A plain one goes on in the next lines as far as they are indented deeper than
     /// its key.
     fn scalar(&mut self, value: &'a str, at: usize, indent: usize) -> Option<Node<'a>> {
+        if let [quote @ (b'"' | b'\''), rest @ ..] = value.as_bytes()
+            && !rest.contains(quote)
+        {
+            return self.quoted_lines(value, *quote, at, indent);
+        }
         let (text, style) = one_line(value)?;
         let mut node = self.node(text, style, at, at + value.len());
         if style != Style::Plain {
@@ -154,6 +159,38 @@ impl<'a> Mapper<'a> {
             self.reader.advance(&line);
         }
         Some(node)
+    }
+
+    /// A quoted text over several lines, as programs write long descriptions. It begins with `value` and ends with the
+    /// first quote, which has to be the last character of its line.
+    fn quoted_lines(&mut self, value: &'a str, quote: u8, at: usize, indent: usize) -> Option<Node<'a>> {
+        let mut text = value[1..].to_owned();
+        let style = if quote == b'"' { Style::DoubleQuoted } else { Style::SingleQuoted };
+        // Escapes, and lines that are folded to something else than one blank, are left to the full parser.
+        if text.is_empty() || text.contains('\\') {
+            return None;
+        }
+        loop {
+            let line = self.reader.next_line().filter(|line| line.indent > indent)?;
+            let part = trim_end(line.text);
+            let end = line.start + part.len();
+            self.reader.advance(&line);
+            text.push(' ');
+            let Some(length) = part.bytes().position(|byte| byte == quote) else {
+                if part.is_empty() || part.contains('\\') {
+                    return None;
+                }
+                text.push_str(part);
+                continue;
+            };
+            let last = &part[..length];
+            if length == 0 || length + 1 < part.len() || last.contains('\\') || last.ends_with(' ') {
+                return None;
+            }
+            text.push_str(last);
+            let kind = Kind::Scalar { text: Cow::Owned(text), style };
+            return Some(Node { span: self.span(at, end), kind });
+        }
     }
 
     /// `[a, b, "c d"]` on one line.

@@ -49,6 +49,8 @@ fn plain_frontmatter_takes_the_fast_path() {
         "m:\n  d:\n    Deep text\n     goes on\n  e: f\n",
         "name: pdf\r\ndescription: a\r\n  b\r\n\r\nd: |\r\n  x\r\n\r\n  y\r\n",
         "a: -x\nb: 10:30\nc: x:y\nd: a#b\n",
+        "description: 'Long: text  \n  with a #sign, a \"quote\"\n    and an end.'  \nname: x\n",
+        "m:\n  d: \"it's\n    on two lines\"\n  e: f\nn: \"below\r\n  a: 'b'\"\r\n",
     ] {
         assert!(agree(text), "declined: {text:?}");
     }
@@ -57,6 +59,14 @@ fn plain_frontmatter_takes_the_fast_path() {
 #[test]
 fn what_is_not_plain_is_declined() {
     for text in [
+        "a: 'b\n\n  c'\n",
+        "a: '\n  b'\n",
+        "a: 'b\n  '\n",
+        "a: 'b\n  c' d\n",
+        "a: 'b\n  it''s'\n",
+        "a: 'b\nc'\n",
+        "a: \"b\\\n  c\"\n",
+        "a: 'b\n",
         "a: b: c\n",
         "a: &x b\n",
         "a: *x\n",
@@ -228,6 +238,7 @@ proptest! {
         seed in prop::sample::select(vec![
             "name: pdf\ndescription: Read PDFs. Use when asked.\nmetadata:\n  a: b\n  c:\n    - x\n    - y\ntags: [a, b]\n",
             "description: >\n  folded text\n  goes on\n\n  and on\nname: 'x'\nd: |-\n  a\n   b\nlast: \"q\"\n",
+            "description: 'Long: text\n  over two lines,\n  and three'\nm:\n  a: \"b\n    c\"\n  d: e\n",
         ]),
         cuts in prop::collection::vec((any::<prop::sample::Index>(), 0..3_u8, prop::sample::select(vec!['\n', ' ', ':', '-', '#', '\'', '"', '>', '|', 'x', '[', ',', ']', '\t', '&'])), 1..4),
     ) {

@@ -347,6 +347,25 @@ fn unknown_keys_are_kept_as_written() {
 }
 
 #[test]
+fn more_problems_than_anybody_reads_are_counted() {
+    let many: Vec<String> = (0..450).map(|number| format!("x-{number}: {number}")).collect();
+    let text = file(&many.join("\n"));
+    let parsed = parse(text.as_bytes(), Some("x"));
+    assert_eq!(parsed.document.map(|document| document.manifest.more.extra.len()), Some(450));
+    assert_eq!(parsed.diagnostics.len(), 101);
+    let last = &parsed.diagnostics[100];
+    assert_eq!(
+        (last.code.name(), &*last.message),
+        ("more-problems", "and 350 more problems, which are not listed")
+    );
+    // The reason of a refusal is never among those left out.
+    let refused = format!("---\n{}\nname: '..'\n---\n", many.join("\n"));
+    let parsed = parse(refused.as_bytes(), Some("x"));
+    assert!(parsed.document.is_none());
+    assert!(parsed.diagnostics.iter().any(|found| found.code.name() == "name-path-step"));
+}
+
+#[test]
 fn of_a_repeated_key_the_first_counts() {
     check("license: MIT\nlicense: GPL", &["license: MIT", "error: duplicate-key 5:1"]);
     check("name: y", &["error: duplicate-key 4:1"]);

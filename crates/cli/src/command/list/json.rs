@@ -10,13 +10,14 @@ use anyhow::Result;
 use metier_catalog::{Entry, EntryId, Failure, Relation, Snapshot};
 use metier_diagnostic::{Diagnostic, JsonDiagnostic};
 use serde::Serialize;
+use std::path::Path;
 
 /// How much is collected before it is passed on. It stays in the cache and is used again and again.
-const PIECE: usize = 64 * 1024;
+const PIECE: usize = 256 * 1024;
 
 pub(super) fn write(args: &List, snapshot: &Snapshot, output: &mut Output) -> Result<()> {
     let (loaded, failed) = (snapshot.loaded(), snapshot.failures().len());
-    let mut json = Vec::with_capacity(PIECE * 2);
+    let mut json = Vec::with_capacity(PIECE + PIECE / 4);
     json.extend_from_slice(format!("{{\"loaded\":{loaded},\"failed\":{failed},\"skills\":[").as_bytes());
     let mut is_first = true;
     for (id, entry) in snapshot.entries().filter(|(_, entry)| is_listed(entry, args)) {
@@ -59,7 +60,7 @@ fn push_skill(
     json.extend_from_slice(b",\"origin\":");
     serde_json::to_writer(&mut *json, &snapshot.root(entry).origin)?;
     json.extend_from_slice(b",\"path\":");
-    push_text(json, &path(snapshot, entry));
+    push_path(json, snapshot, entry);
     json.extend_from_slice(b",\"state\":");
     push_text(json, entry.state().word());
     push_rare(json, args, snapshot, id, entry)?;
@@ -107,6 +108,22 @@ fn push_diagnostics(json: &mut Vec<u8>, diagnostics: &[Diagnostic]) -> Result<()
     }
     json.push(b']');
     Ok(())
+}
+
+/// The path in its parts, which need not be put together for this.
+fn push_path(json: &mut Vec<u8>, snapshot: &Snapshot, entry: &Entry) {
+    let parts = snapshot.document_parts(entry).map(Path::to_str);
+    let [Some(root), Some(folder), Some(document)] = parts else {
+        return push_text(json, &path(snapshot, entry));
+    };
+    push_text(json, root);
+    for part in [folder, document].into_iter().filter(|part| !part.is_empty()) {
+        // Over the closing quote of what is there.
+        json.pop();
+        let at = json.len();
+        push_text(json, part);
+        json[at] = b'/';
+    }
 }
 
 fn path(snapshot: &Snapshot, entry: &Entry) -> String {

@@ -25,7 +25,8 @@ impl Survey {
     /// Whether every character is one that all YAML implementations treat alike.
     pub(super) fn is_plain(&self, text: &str) -> bool {
         let has_odd_break = self.has_carriage_return && has_lone_carriage_return(text);
-        let has_odd_character = self.is_suspicious && text.chars().any(is_odd);
+        let has_odd_character =
+            self.is_suspicious && may_have_odd(text.as_bytes()) && text.chars().any(is_odd);
         !self.has_control && !has_odd_break && !has_odd_character
     }
 }
@@ -33,6 +34,22 @@ impl Survey {
 fn has_lone_carriage_return(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.iter().enumerate().any(|(at, byte)| *byte == b'\r' && bytes.get(at + 1) != Some(&b'\n'))
+}
+
+/// Whether the bytes could spell a character that [`is_odd`]. Dashes and quotes begin with the same byte as some of
+/// those and stand in every third description, so three bytes are looked at before characters are.
+fn may_have_odd(bytes: &[u8]) -> bool {
+    let (second, third) = (bytes.get(1..).unwrap_or_default(), bytes.get(2..).unwrap_or_default());
+    let triples = bytes.iter().zip(second).zip(third);
+    let found = triples.fold(0, |found, ((first, second), third)| {
+        let is_control = (*first == 0xc2) & (*second < 0xa0);
+        let is_separator = (*first == 0xe2) & (*second == 0x80) & (*third & 0xfe == 0xa8);
+        let is_mark = (*first == 0xef) & ((*second == 0xb7) | (*second == 0xbb) | (*second == 0xbf));
+        let is_last_of_plane = (*first >= 0xf0) & (*third == 0xbf);
+        found | u8::from(is_control | is_separator | is_mark | is_last_of_plane)
+    });
+    // A character of two bytes at the end is in no triple.
+    found != 0 || matches!(bytes, [.., 0xc2, _])
 }
 
 /// C1 controls, line and paragraph separators, byte order marks, non-characters.
@@ -45,4 +62,26 @@ fn is_odd(c: char) -> bool {
 /// Whether one of two bytes is in a text.
 pub(super) fn has_any(text: &str, one: u8, other: u8) -> bool {
     text.bytes().fold(0, |found, byte| found | u8::from(byte == one) | u8::from(byte == other)) != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_odd_character_is_seen_by_its_bytes_and_few_others_are() {
+        let mut suspected = 0;
+        for c in ('\u{80}'..=char::MAX).filter(|c| !c.is_ascii()) {
+            for text in [format!("{c}"), format!("ab{c}"), format!("{c}yz")] {
+                let may = may_have_odd(text.as_bytes());
+                assert!(may || !is_odd(c), "{c:?} in {text:?}");
+                suspected += usize::from(may && !is_odd(c));
+            }
+        }
+        // Of more than three million texts, only those with neighbours of an odd character cost a closer look.
+        assert!(suspected < 100_000, "{suspected}");
+        for common in ["— “quoted” – it’s …", "größe · 日本語 🎯 ✅"] {
+            assert!(!may_have_odd(common.as_bytes()), "{common}");
+        }
+    }
 }
