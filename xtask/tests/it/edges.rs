@@ -10,9 +10,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("metier-testkit", &[]),
     ("metier-diagnostic", &[]),
     ("metier-skill", &["metier-diagnostic"]),
+    ("metier-lint", &["metier-diagnostic", "metier-skill"]),
     ("metier-files", &[]),
     ("metier-catalog", &["metier-diagnostic", "metier-files", "metier-skill"]),
-    ("metier", &["metier-catalog", "metier-diagnostic", "metier-files", "metier-skill"]),
+    ("metier", &["metier-catalog", "metier-diagnostic", "metier-files", "metier-lint", "metier-skill"]),
     ("xtask", &[]),
 ];
 

@@ -38,6 +38,7 @@ fn has_lone_carriage_return(text: &str) -> bool {
 
 /// Whether the bytes could spell a character that [`is_odd`]. Dashes and quotes begin with the same byte as some of
 /// those and stand in every third description, so three bytes are looked at before characters are.
+#[expect(clippy::needless_bitwise_bool, reason = "without branches the compiler looks at many bytes at once")]
 fn may_have_odd(bytes: &[u8]) -> bool {
     let (second, third) = (bytes.get(1..).unwrap_or_default(), bytes.get(2..).unwrap_or_default());
     let triples = bytes.iter().zip(second).zip(third);

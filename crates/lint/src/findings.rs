@@ -1,0 +1,69 @@
+//! What a rule reports, gathered with a bound.
+
+use crate::rule::Rule;
+use crate::skill::Skill;
+use metier_diagnostic::{Diagnostic, Span};
+use std::path::Path;
+use std::sync::Arc;
+
+/// How often one rule is reported for one file. Whoever has read twenty of a kind knows the kind, and a hostile file
+/// must not turn into a flood.
+const MAX_PER_FILE: usize = 20;
+
+/// Where a rule puts what it finds.
+#[derive(Debug)]
+pub struct Findings<'a> {
+    rule: &'static Rule,
+    /// The file that was last reported on, and how often.
+    last: Option<(Arc<Path>, usize)>,
+    found: &'a mut Vec<Diagnostic>,
+}
+
+impl<'a> Findings<'a> {
+    pub(crate) fn new(rule: &'static Rule, found: &'a mut Vec<Diagnostic>) -> Self {
+        Self { rule, last: None, found }
+    }
+
+    /// A finding in the SKILL.md; it counts once it is [added](Findings::add).
+    pub fn at(&self, skill: &Skill<'_>, span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(&self.rule.code, message).at(span, skill.source).in_file(&skill.path)
+    }
+
+    /// A finding in another file of the skill, at a span of its text where that is known.
+    pub fn in_file(
+        &self,
+        skill: &Skill<'_>,
+        path: &str,
+        place: Option<(Span, &str)>,
+        message: impl Into<String>,
+    ) -> Diagnostic {
+        let folder = skill.path.parent().unwrap_or(Path::new(""));
+        let found = Diagnostic::new(&self.rule.code, message).in_file(&folder.join(path).into());
+        match place {
+            Some((span, text)) => found.at(span, text),
+            None => found,
+        }
+    }
+
+    /// Reports a finding. Beyond the bound it is only counted, in a note of the last one that is shown.
+    pub fn add(&mut self, finding: Diagnostic) {
+        let path = finding.path.clone().unwrap_or_else(|| Path::new("").into());
+        let count = match &mut self.last {
+            Some((last, count)) if *last == path => {
+                *count += 1;
+                *count
+            }
+            _ => {
+                self.last = Some((path, 1));
+                1
+            }
+        };
+        if count <= MAX_PER_FILE {
+            self.found.push(finding);
+        } else if let Some(last) = self.found.last_mut() {
+            let more = count - MAX_PER_FILE;
+            last.notes.retain(|note| !note.starts_with("and "));
+            last.notes.push(format!("and {more} more of this kind in this file"));
+        }
+    }
+}

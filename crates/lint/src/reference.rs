@@ -1,0 +1,114 @@
+//! Where a body points: links and paths to files of the skill.
+
+use crate::skill::Skill;
+use metier_diagnostic::Span;
+use std::borrow::Cow;
+
+/// A place in a body that names a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reference {
+    /// Where it is named.
+    pub span: Span,
+    /// The path as written, without a fragment or query and with `%20` resolved.
+    pub path: String,
+}
+
+impl Reference {
+    /// The path below the skill's folder, with `.` and `..` worked off. `None` when it leads out of it.
+    pub fn inside(&self) -> Option<String> {
+        let mut parts: Vec<&str> = Vec::new();
+        for part in self.path.split('/') {
+            match part {
+                "" | "." => {}
+                ".." => {
+                    parts.pop()?;
+                }
+                part => parts.push(part),
+            }
+        }
+        Some(parts.join("/"))
+    }
+}
+
+/// Names for the skill's own folder that clients fill in.
+const OWN_FOLDER: &[&str] =
+    &["${CLAUDE_SKILL_DIR}/", "$CLAUDE_SKILL_DIR/", "${SKILL_DIR}/", "$SKILL_DIR/", "{baseDir}/", "./"];
+
+/// The folders in which the standard puts what belongs to a skill.
+const FOLDERS: &[&str] = &["scripts/", "references/", "assets/"];
+
+/// The links of a body that lead to files beside it, and not to the web or to a heading.
+pub fn links(skill: &Skill<'_>) -> Vec<Reference> {
+    let links = skill.markdown.links.iter().filter_map(|link| {
+        let target = link.target.trim();
+        let path = target.split(['#', '?']).next().unwrap_or_default();
+        if path.is_empty() || path.starts_with('/') || has_scheme(target) || is_placeholder(path) {
+            return None;
+        }
+        let path = own_path(path).into_owned();
+        Some(Reference { span: link.span, path })
+    });
+    links.collect()
+}
+
+/// The paths that code names below `scripts/`, `references/` and `assets/`. Only those are sure to be the skill's own;
+/// `src/main.rs` in an example is somebody's project.
+pub fn paths_in_code(skill: &Skill<'_>) -> Vec<Reference> {
+    let blocks = skill.markdown.blocks.iter().map(|block| block.content);
+    let codes = skill.markdown.codes.iter().map(|code| code.span);
+    let mut found = Vec::new();
+    for span in blocks.chain(codes) {
+        let text = span.of(skill.source);
+        for (at, word) in words(text) {
+            let Some(path) = own_folder_path(word) else { continue };
+            let start = span.start as usize + at;
+            found.push(Reference { span: Span::new(start, start + word.len()), path });
+        }
+    }
+    found
+}
+
+/// The words of a command with their places: what stands between blanks, quotes and brackets.
+fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let is_border = |c: char| {
+        c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '(' | ')' | ',' | ';' | '|' | '<' | '>' | '=')
+    };
+    text.split(is_border)
+        .filter(|word| !word.is_empty())
+        .map(|word| (word.as_ptr() as usize - text.as_ptr() as usize, word))
+}
+
+/// A path below one of the standard's folders that is complete enough to look for: a file with an extension, and no
+/// placeholder in it.
+fn own_folder_path(word: &str) -> Option<String> {
+    let path = own_path(word);
+    let path = path.trim_end_matches(['.', ':', ',']);
+    let is_own = FOLDERS.iter().any(|folder| path.starts_with(folder));
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let has_extension = name.rsplit_once('.').is_some_and(|(stem, extension)| {
+        !stem.is_empty()
+            && !extension.is_empty()
+            && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    });
+    (is_own && has_extension && !is_placeholder(path)).then(|| path.to_owned())
+}
+
+/// A path without the names that stand for the skill's own folder, and with its blanks.
+fn own_path(path: &str) -> Cow<'_, str> {
+    let path = OWN_FOLDER.iter().find_map(|own| path.strip_prefix(own)).unwrap_or(path);
+    if path.contains("%20") { Cow::Owned(path.replace("%20", " ")) } else { Cow::Borrowed(path) }
+}
+
+/// Whether a path is a pattern or is to be filled in: `references/<topic>.md`, `assets/*.png`, `scripts/{name}.py`.
+fn is_placeholder(path: &str) -> bool {
+    path.contains(['*', '<', '>', '{', '}', '$', '[', ']', '…'])
+        || path.contains("...")
+        || path.contains("XX")
+}
+
+fn has_scheme(target: &str) -> bool {
+    target.split_once(':').is_some_and(|(scheme, _)| {
+        !scheme.is_empty()
+            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
+    })
+}

@@ -1,0 +1,94 @@
+//! What a rule is: a code, the reasons, an example of each side, and the function that looks.
+
+use crate::findings::Findings;
+use crate::skill::Skill;
+use metier_diagnostic::Code;
+
+/// One rule. Everything that is said about it, on its page and in its tests, is said here.
+#[derive(Debug)]
+pub struct Rule {
+    /// Its name, how much it matters, and what it reports.
+    pub code: Code,
+    /// Why that is worth changing.
+    pub why: &'static str,
+    /// What to do about it.
+    pub remedy: &'static str,
+    /// Whether `--fix` does that.
+    pub mends: Mends,
+    /// A skill the rule is content with.
+    pub ok: Example,
+    /// A skill the rule reports.
+    pub bad: Example,
+    /// The rule itself.
+    pub check: Check,
+}
+
+/// What `--fix` does about a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mends {
+    /// Nothing: it takes the author.
+    Never,
+    /// It mends those where there is only one way.
+    WhereCertain,
+}
+
+/// How a rule looks.
+#[derive(Clone, Copy, Debug)]
+pub enum Check {
+    /// At one skill.
+    Skill(fn(&Skill<'_>, &mut Findings<'_>)),
+    /// At all skills of a root together.
+    Root(fn(&[Skill<'_>], &mut Findings<'_>)),
+}
+
+/// A skill in an example.
+#[derive(Clone, Copy, Debug)]
+pub struct Example {
+    /// The folder's name.
+    pub folder: &'static str,
+    /// The SKILL.md.
+    pub text: &'static str,
+    /// A line that follows so many times, for rules about size.
+    pub repeated: Option<(&'static str, usize)>,
+    /// What lies beside it.
+    pub files: &'static [ExampleFile],
+    /// Another skill of the same root, for rules that look at several.
+    pub beside: Option<(&'static str, &'static str)>,
+}
+
+/// A file in an example: its path, its text, and whether it may be started.
+pub type ExampleFile = (&'static str, &'static str, crate::RunBit);
+
+impl Example {
+    /// A SKILL.md in a folder of this name, with nothing beside it.
+    pub const fn new(folder: &'static str, text: &'static str) -> Self {
+        Self { folder, text, repeated: None, files: &[], beside: None }
+    }
+
+    /// The same with files beside it.
+    #[must_use]
+    pub const fn with(mut self, files: &'static [ExampleFile]) -> Self {
+        self.files = files;
+        self
+    }
+
+    /// The same with a line below it, many times.
+    #[must_use]
+    pub const fn repeating(mut self, line: &'static str, times: usize) -> Self {
+        self.repeated = Some((line, times));
+        self
+    }
+
+    /// The whole SKILL.md.
+    pub fn source(&self) -> String {
+        let (line, times) = self.repeated.unwrap_or_default();
+        format!("{}{}", self.text, line.repeat(times))
+    }
+
+    /// The same with another skill in the same root: its folder and its SKILL.md.
+    #[must_use]
+    pub const fn beside(mut self, folder: &'static str, text: &'static str) -> Self {
+        self.beside = Some((folder, text));
+        self
+    }
+}

@@ -1,0 +1,25 @@
+use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use metier_diagnostic::{Code, Severity, Span};
+
+pub(super) static RULE: Rule = Rule {
+    code: Code::new("body-empty", Severity::Warning, "Nothing follows the frontmatter."),
+    why: "The description only says when to use a skill. A model that activates this one is told nothing it could do.",
+    remedy: "Write the instructions below the closing `---`.",
+    mends: Mends::Never,
+    ok: Example::new(
+        "tidy",
+        "---\nname: tidy\ndescription: Tidies a folder. Use when asked to clean up.\n---\nMove each file to the folder of its kind.\n",
+    ),
+    bad: Example::new(
+        "tidy",
+        "---\nname: tidy\ndescription: Tidies a folder. Use when asked to clean up.\n---\n",
+    ),
+    check: Check::Skill(check),
+};
+
+fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
+    if skill.body().trim().is_empty() {
+        let found = findings.at(skill, Span::empty(skill.body_at()), "the skill has no instructions");
+        findings.add(found.help("write below the closing `---` what to do"));
+    }
+}

@@ -1,0 +1,88 @@
+//! One skill as rules see it: the file, what was understood of it, and what lies beside it.
+
+use crate::file::Files;
+use crate::markdown::Markdown;
+use metier_diagnostic::Span;
+use metier_skill::yaml::{Entry, Kind};
+use metier_skill::{Description, Document, Manifest, yaml};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A skill that is being judged.
+#[derive(Clone, Debug)]
+pub struct Skill<'a> {
+    /// The path of its SKILL.md, as it is to be shown.
+    pub path: Arc<Path>,
+    /// The name of its folder, where it has one.
+    pub folder: Option<&'a str>,
+    /// The text of its SKILL.md.
+    pub source: &'a str,
+    /// What was understood.
+    pub document: &'a Document,
+    /// What lies in its folder.
+    pub files: Files<'a>,
+    /// Its body, taken apart.
+    pub markdown: Markdown,
+    /// The frontmatter as written; empty where it is not strict.
+    entries: Vec<Entry<'a>>,
+}
+
+impl<'a> Skill<'a> {
+    /// Makes ready what rules ask for.
+    pub fn new(
+        path: Arc<Path>,
+        folder: Option<&'a str>,
+        source: &'a str,
+        document: &'a Document,
+        files: Files<'a>,
+    ) -> Self {
+        let body = document.body as usize;
+        let markdown = Markdown::parse(source.get(body..).unwrap_or_default(), body);
+        let frontmatter =
+            document.frontmatter.and_then(|span| source.get(span.range()).map(|text| (span, text)));
+        let tree = frontmatter.and_then(|(span, text)| yaml::parse(text, span.start as usize).ok().flatten());
+        let entries = match tree.map(|tree| tree.kind) {
+            Some(Kind::Mapping(entries)) => entries,
+            _ => Vec::new(),
+        };
+        Self { path, folder, source, document, files, markdown, entries }
+    }
+
+    /// What the frontmatter says.
+    pub fn manifest(&self) -> &'a Manifest {
+        &self.document.manifest
+    }
+
+    /// What follows the frontmatter.
+    pub fn body(&self) -> &'a str {
+        self.source.get(self.document.body as usize..).unwrap_or_default()
+    }
+
+    /// Where the body begins.
+    pub fn body_at(&self) -> usize {
+        self.document.body as usize
+    }
+
+    /// A key as it was written, the first one where it is repeated.
+    pub fn entry(&self, key: &str) -> Option<&Entry<'a>> {
+        self.entries.iter().find(|entry| entry.key == key)
+    }
+
+    /// The keys as they were written.
+    pub fn entries(&self) -> &[Entry<'a>] {
+        &self.entries
+    }
+
+    /// Where to point when something is wrong with the description: its value, else the beginning.
+    pub fn description_at(&self) -> Span {
+        match &self.document.manifest.description {
+            Description::Written(written) => written.span,
+            Description::Derived(_) | Description::Absent => Span::default(),
+        }
+    }
+
+    /// Where to point when something is wrong with the name.
+    pub fn name_at(&self) -> Span {
+        self.document.manifest.name_span.unwrap_or_default()
+    }
+}

@@ -1,0 +1,6 @@
+//! The tests of metier-lint that need only its public face.
+#![expect(clippy::panic, reason = "a test that cannot go on says so")]
+
+mod examples;
+mod registry;
+mod robust;

@@ -1,0 +1,73 @@
+//! No text makes a rule panic, and every place is a place of the text.
+
+use metier_lint::{File, Files, RunBit, Skill, lint, lint_root};
+use proptest::prelude::*;
+use std::path::Path;
+
+fn pieces() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "---\n",
+        "name: a\n",
+        "description: Use when x. ",
+        "allowed-tools: Read, Bash(git:*)\n",
+        "model: x\n",
+        "\n",
+        "# Head\n",
+        "```bash\n",
+        "```\n",
+        "`scripts/a.py`",
+        "[x](references/a.md)",
+        "[y](../../z)",
+        "$1",
+        "$ARGUMENTS",
+        "!`ls`",
+        "\u{200b}",
+        "\u{202e}",
+        "\u{e0041}",
+        "é",
+        "🏴",
+        "\\",
+        "C:\\x\\y",
+        "<b>",
+        "do not tell the user ",
+        "/home/me/x",
+        "a b c ",
+        "\r\n",
+        "\t",
+        "- ",
+        "| a | b |\n",
+        "{{x}}",
+        "TODO",
+        "\0",
+        "hooks:\n  X: y\n",
+    ]);
+    prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_place_is_on_character_boundaries(text in pieces(), script in ".{0,80}") {
+        let Some(document) = metier_skill::parse(text.as_bytes(), Some("a")).document else { return Ok(()) };
+        let file = |path: &str, text: Option<&str>| File {
+            path: path.to_owned(),
+            size: 1,
+            run_bit: RunBit::Clear,
+            text: text.map(str::to_owned),
+        };
+        let files = [file("SKILL.md", None), file("scripts/b.sh", Some(&script))];
+        let path: std::sync::Arc<Path> = Path::new("a/SKILL.md").into();
+        let skill = Skill::new(path.clone(), Some("a"), &text, &document, Files::Known(&files));
+        let found = lint(&skill);
+        let found = found.into_iter().chain(lint_root(&[skill.clone(), skill]));
+        for one in found.filter(|one| one.path.as_deref() == Some(&*path)) {
+            if let Some(place) = one.place {
+                prop_assert!(text.get(place.span.range()).is_some(), "{} {:?}", one.code, place);
+            }
+            for edit in one.fix.iter().flat_map(|fix| &fix.edits) {
+                prop_assert!(text.get(edit.span.range()).is_some(), "{} {:?}", one.code, edit);
+            }
+        }
+    }
+}
