@@ -18,7 +18,7 @@ pub(crate) fn push_text(json: &mut Vec<u8>, text: &str) {
 
 /// The first byte that cannot stand in a JSON string as it is: a control character, a quote or a backslash.
 fn first_special(bytes: &[u8]) -> Option<usize> {
-    let is_special = |byte: u8| (byte < b' ') | (byte == b'"') | (byte == b'\\');
+    let is_special = |byte: u8| byte < b' ' || byte == b'"' || byte == b'\\';
     let (chunks, tail) = bytes.as_chunks::<32>();
     for (at, chunk) in chunks.iter().enumerate() {
         // Without an early end, so that the compiler looks at all of them in a few steps.
