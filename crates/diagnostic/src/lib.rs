@@ -8,6 +8,7 @@
 //! | [`render_text`], [`render_report`] | a person: the source line underlined, the next step |
 //! | [`JsonDiagnostic`] | a program: one flat object |
 //! | [`render_github`] | a GitHub workflow: one command that annotates the changed lines |
+//! | [`Diff`] | whoever looks at what a fix changes, or applies it: a unified diff |
 //!
 //! Messages and sources are strangers' texts; [`visible`] is how every view for people makes them harmless.
 //!
@@ -29,6 +30,7 @@
 
 mod code;
 mod diagnostic;
+mod diff;
 mod edit;
 mod excerpt;
 mod github;
@@ -40,6 +42,7 @@ mod visible;
 
 pub use code::{Code, Severity};
 pub use diagnostic::Diagnostic;
+pub use diff::Diff;
 pub use edit::{Edit, Fix, Patched, apply};
 pub use github::render_github;
 pub use json::JsonDiagnostic;
