@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`render_text`], [`render_report`] | a person: the source line underlined, the next step |
 //! | [`JsonDiagnostic`] | a program: one flat object |
+//! | [`Sarif`] | code scanning and editors: one SARIF 2.1.0 document of a whole run |
 //! | [`render_github`] | a GitHub workflow: one command that annotates the changed lines |
 //! | [`Diff`] | whoever looks at what a fix changes, or applies it: a unified diff |
 //!
@@ -33,11 +34,14 @@ mod diagnostic;
 mod diff;
 mod edit;
 mod excerpt;
+mod fingerprint;
 mod github;
 mod json;
 mod position;
+mod sarif;
 mod sources;
 mod text;
+mod uri;
 mod visible;
 
 pub use code::{Code, Severity};
@@ -47,5 +51,6 @@ pub use edit::{Edit, Fix, Patched, apply};
 pub use github::render_github;
 pub use json::JsonDiagnostic;
 pub use position::{Place, Position, Span};
+pub use sarif::{Sarif, SarifTool};
 pub use text::{Paint, render_report, render_text};
 pub use visible::visible;

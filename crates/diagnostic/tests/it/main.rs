@@ -3,8 +3,12 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::expect_used,
+    clippy::panic,
     clippy::print_stderr,
     reason = "tests start git and cargo, read what they say, and stop where a fixture fails"
 )]
 
 mod patch;
+mod properties;
+mod sarif;
+mod schema;
