@@ -21,13 +21,16 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// Edits that would mend it.
     pub fix: Option<Fix>,
+    /// Its code's, unless somebody configured another.
+    severity: Severity,
 }
 
 impl Diagnostic {
     /// A diagnostic without a place.
     pub fn new(code: &'static Code, message: impl Into<String>) -> Self {
         let message = message.into();
-        Self { code, message, path: None, place: None, help: None, notes: Vec::new(), fix: None }
+        let severity = code.severity();
+        Self { code, message, path: None, place: None, help: None, notes: Vec::new(), fix: None, severity }
     }
 
     /// Says where, in the text that is being judged.
@@ -65,9 +68,30 @@ impl Diagnostic {
         self
     }
 
-    /// How much it matters.
+    /// Raises or lowers how much it matters, as a configuration may. Who wants it gone leaves it out.
+    #[must_use]
+    pub fn with_severity(mut self, severity: Severity) -> Self {
+        self.severity = severity;
+        self
+    }
+
+    /// How much it matters: what its code says, or what was configured instead.
     pub fn severity(&self) -> Severity {
-        self.code.severity()
+        self.severity
+    }
+
+    /// The message with its notes and its help as lines below it, for views that have one text only.
+    pub(crate) fn full_message(&self) -> String {
+        let mut text = self.message.clone();
+        for note in &self.notes {
+            text.push_str("\nnote: ");
+            text.push_str(note);
+        }
+        if let Some(help) = &self.help {
+            text.push_str("\nhelp: ");
+            text.push_str(help);
+        }
+        text
     }
 
     /// The line, from 1, where the place is known.
@@ -78,5 +102,24 @@ impl Diagnostic {
     /// The column in characters, from 1, where the place is known.
     pub fn column(&self) -> Option<u32> {
         self.place.map(|place| place.position.column)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{JsonDiagnostic, Paint, render_github, render_text};
+
+    static ODD: Code = Code::new("odd", Severity::Warning, "Odd.");
+
+    #[test]
+    fn a_configured_severity_is_the_one_every_view_shows() {
+        let found = Diagnostic::new(&ODD, "this is odd");
+        assert_eq!(found.severity(), Severity::Warning);
+        let found = found.with_severity(Severity::Error);
+        assert_eq!((found.severity(), found.code.severity()), (Severity::Error, Severity::Warning));
+        assert!(render_text(&found, None, Paint::Plain).starts_with("error[odd]"));
+        assert!(render_github(&found, None).starts_with("::error "));
+        assert_eq!(JsonDiagnostic::from(&found).severity, Severity::Error);
     }
 }

@@ -1,7 +1,17 @@
 //! How metier says what is wrong.
 //!
-//! One [`Diagnostic`] is made where a problem is found and carried as plain data to where it is shown. Text with the
-//! source line underlined ([`render_text`]) and JSON ([`JsonDiagnostic`]) are views of it and know nothing else.
+//! One [`Diagnostic`] is made where a problem is found and carried as plain data to where it is shown. The views know
+//! nothing but diagnostics and source texts:
+//!
+//! | view | for |
+//! |---|---|
+//! | [`render_text`], [`render_report`] | a person: the source line underlined, the next step |
+//! | [`JsonDiagnostic`] | a program: one flat object |
+//! | [`Sarif`] | code scanning and editors: one SARIF 2.1.0 document of a whole run |
+//! | [`render_github`] | a GitHub workflow: one command that annotates the changed lines |
+//! | [`Diff`] | whoever looks at what a fix changes, or applies it: a unified diff |
+//!
+//! Messages and sources are strangers' texts; [`visible`] is how every view for people makes them harmless.
 //!
 //! What this crate is not: it finds nothing, reads no file, prints nothing, and knows neither skills nor terminals.
 //!
@@ -21,14 +31,26 @@
 
 mod code;
 mod diagnostic;
+mod diff;
 mod edit;
+mod excerpt;
+mod fingerprint;
+mod github;
 mod json;
 mod position;
+mod sarif;
+mod sources;
 mod text;
+mod uri;
+mod visible;
 
 pub use code::{Code, Severity};
 pub use diagnostic::Diagnostic;
+pub use diff::Diff;
 pub use edit::{Edit, Fix, Patched, apply};
+pub use github::render_github;
 pub use json::JsonDiagnostic;
 pub use position::{Place, Position, Span};
-pub use text::{Paint, render_text};
+pub use sarif::{Sarif, SarifTool};
+pub use text::{Paint, render_report, render_text};
+pub use visible::visible;

@@ -87,6 +87,12 @@ impl Place {
     pub fn of(span: Span, source: &str) -> Self {
         Self { span, position: Position::of(source, span.start as usize) }
     }
+
+    /// The position one past the last byte, in the same source. It is never before the first, even where the source
+    /// is another one by now.
+    pub fn end(self, source: &str) -> Position {
+        Position::of(source, self.span.end as usize).max(self.position)
+    }
 }
 
 #[cfg(test)]
@@ -110,5 +116,13 @@ mod tests {
     fn an_offset_outside_or_inside_a_character_is_moved_to_a_real_place() {
         check("ä", 1, 1, 1);
         check("ab", 99, 1, 3);
+    }
+
+    #[test]
+    fn a_place_ends_behind_its_last_character_and_never_before_its_first() {
+        let source = "äb\ncd";
+        assert_eq!(Place::of(Span::new(0, 3), source).end(source), Position { line: 1, column: 3 });
+        assert_eq!(Place::of(Span::new(0, 4), source).end(source), Position { line: 2, column: 1 });
+        assert_eq!(Place::of(Span::new(5, 6), source).end(""), Position { line: 2, column: 2 });
     }
 }
