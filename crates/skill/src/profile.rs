@@ -31,6 +31,7 @@ mod loss;
 mod metier;
 mod openpollen;
 mod opinion;
+mod python;
 mod schema;
 mod skilled_crew;
 mod standard;
@@ -61,7 +62,7 @@ pub enum Profile {
     Ultron,
     /// agentmd.
     Agentmd,
-    /// OpenPollen.
+    /// `OpenPollen`.
     Openpollen,
     /// core-agent with ADK 1.2.0.
     CoreAgent,

@@ -2,6 +2,7 @@
 
 use super::fence::{Fence, Reading, read};
 use super::opinion::{Bench, Opinion};
+use super::python::stray_tab;
 use super::schema::{Reader, Type};
 use super::substitution::{self, Arguments, Replaces};
 use super::text::shown;
@@ -33,15 +34,17 @@ pub(super) fn judge(file: &FileView<'_>) -> Verdict {
             return bench.verdict();
         }
     };
+    if let Some((span, opinion)) = stray_tab(&reading.entries, file.source, reading.yaml.clone()) {
+        bench.note(span, opinion);
+        return bench.verdict();
+    }
     let is_last = |at: usize, key: &str| !reading.entries[at + 1..].iter().any(|entry| entry.key == key);
     for (at, entry) in reading.entries.iter().enumerate() {
-        let opinion = match is_last(at, &entry.key) {
-            true => opinion(entry, file),
-            false => Opinion::changed(format!(
-                "`{}` stands twice and the last one counts; here the first does",
-                entry.key
-            ))
-            .help("remove one of them"),
+        let opinion = if is_last(at, &entry.key) {
+            opinion(entry, file)
+        } else {
+            let reason = format!("`{}` stands twice and the last one counts; here the first does", entry.key);
+            Opinion::changed(reason).help("remove one of them")
         };
         bench.key(entry, opinion);
     }

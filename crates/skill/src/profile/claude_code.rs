@@ -13,7 +13,8 @@ use crate::yaml::Entry;
 const MAX_LISTED: usize = 1_536;
 
 /// The keys it acts on as metier does.
-const ACTED_ON: [&str; 13] = [
+const ACTED_ON: [&str; 14] = [
+    "arguments",
     "when_to_use",
     "disallowed-tools",
     "argument-hint",
@@ -55,19 +56,13 @@ fn opinion(entry: &Entry<'_>, file: &FileView<'_>) -> Opinion {
             }
             Some(Context::Fork) | None => Opinion::same(),
         },
-        "metadata" if entry.value.entries().is_none() => match entry.value.is_null() {
-            true => Opinion::ignored(),
-            false => Opinion::lost("`metadata` is no mapping and is dropped"),
-        },
-        "arguments" => {
-            match entry.value.items().is_some_and(|items| items.iter().any(|item| item.text().is_none())) {
-                true => {
-                    Opinion::changed("`arguments` takes names alone: descriptions and defaults are not read")
-                        .at(entry.value.span)
-                        .help("list the names, and say in the body what counts when one is missing")
-                }
-                false => Opinion::same(),
-            }
+        "metadata" if entry.value.entries().is_none() && !entry.value.is_null() => {
+            Opinion::lost("`metadata` is no mapping and is dropped").at(entry.value.span)
+        }
+        "arguments" if has_records(entry) => {
+            Opinion::changed("`arguments` takes names alone: descriptions and defaults are not read")
+                .at(entry.value.span)
+                .help("list the names, and say in the body what counts when one is missing")
         }
         "hooks" if !entry.value.is_null() => {
             Opinion::changed("`hooks` stay for the rest of the session; here they end with the activation")
@@ -75,6 +70,11 @@ fn opinion(entry: &Entry<'_>, file: &FileView<'_>) -> Opinion {
         key if ACTED_ON.contains(&key) => Opinion::same(),
         _ => loss::without(entry, manifest),
     }
+}
+
+/// Whether `arguments` says more of an argument than its name.
+fn has_records(entry: &Entry<'_>) -> bool {
+    entry.value.items().is_some_and(|items| items.iter().any(|item| item.text().is_none()))
 }
 
 /// The command is the folder's name, whatever the file says.

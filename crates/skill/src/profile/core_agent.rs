@@ -9,7 +9,8 @@ use super::text::{grouped, shown};
 use super::verdict::Verdict;
 use super::{FileView, Profile, loss};
 use crate::name::is_canonical;
-use crate::yaml::{Entry, Kind, Node, Style};
+use crate::yaml::{self, Entry, Kind, Node, Style};
+use metier_diagnostic::Span;
 
 /// The longest description, in bytes.
 const MAX_DESCRIPTION: usize = 1_024;
@@ -21,19 +22,44 @@ pub(super) fn judge(file: &FileView<'_>) -> Verdict {
     let mut bench = Bench::all_or_nothing(Profile::CoreAgent);
     bench.require_exact_file_name(file);
     bench.require_real_folder(file);
-    let reading = match read(file, Fence::AnywhereEndingLines) {
-        Ok(reading) => reading,
+    let (reading, passage) = match read_either_way(file) {
+        Ok(read) => read,
         Err((span, opinion)) => {
             bench.note(span, opinion);
             return bench.verdict();
         }
     };
     for entry in &reading.entries {
-        bench.key(entry, opinion(entry, file));
+        bench.key(entry, opinion(entry, file, passage));
     }
     note_missing(&mut bench, &reading);
     substitution::judge(&mut bench, file, &NOTHING);
     bench.verdict()
+}
+
+/// What a file went through before it was parsed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Passage {
+    /// The sanitiser took everything but six keys out.
+    Sanitised,
+    /// The sanitiser could not read it and left it alone.
+    Untouched,
+}
+
+/// Reads what the sanitiser makes of the file. A `---` inside quotes cuts its part of the frontmatter in two, and then
+/// the parser, which looks for lines, gets the file as it is.
+fn read_either_way<'a>(file: &FileView<'a>) -> Result<(Reading<'a>, Passage), (Span, Opinion)> {
+    let error = match read(file, Fence::AnywhereEndingLines) {
+        Ok(reading) => return Ok((reading, Passage::Sanitised)),
+        Err(error) => error,
+    };
+    let close = error.0.range().start;
+    let is_cut = error.0.of(file.source) == "---" && close + 3 < file.source.len();
+    let cut = file.source.get(3..close).filter(|_| is_cut);
+    match cut.map(|cut| yaml::parse(cut, 3)) {
+        Some(Err(_)) => Ok((read(file, Fence::TrimmedLines)?, Passage::Untouched)),
+        _ => Err(error),
+    }
 }
 
 fn note_missing(bench: &mut Bench, reading: &Reading<'_>) {
@@ -47,7 +73,7 @@ fn note_missing(bench: &mut Bench, reading: &Reading<'_>) {
     }
 }
 
-fn opinion(entry: &Entry<'_>, file: &FileView<'_>) -> Opinion {
+fn opinion(entry: &Entry<'_>, file: &FileView<'_>, passage: Passage) -> Opinion {
     let value = &entry.value;
     let kind = READER.type_of(value);
     let not_text =
@@ -58,14 +84,21 @@ fn opinion(entry: &Entry<'_>, file: &FileView<'_>) -> Opinion {
         ("description", _) => description(value),
         ("license", _) => Opinion::same(),
         ("compatibility", _) => compatibility(value),
-        ("metadata", Type::Map) => file.manifest().map_or_else(Opinion::same, loss::metadata),
-        ("metadata", Type::Null) | ("allowed-tools", Type::Null) => Opinion::ignored(),
+        ("metadata", Type::Map) => loss::kept_metadata(file.manifest()),
+        ("metadata" | "allowed-tools", Type::Null) => Opinion::ignored(),
         ("metadata", _) => Opinion::lost("`metadata` is no mapping and is dropped").at(value.span),
         ("allowed-tools", Type::List) => allowed_tools(value, entry, file),
         ("allowed-tools", _) => {
             Opinion::refused(format!("`allowed-tools` must be a list and is {}", kind.word()))
                 .at(value.span)
                 .help("write one tool a line, each behind `- `")
+        }
+        (key, _) if passage == Passage::Untouched => {
+            let reason = format!(
+                "{} is taken out elsewhere and not here, since a `---` inside quotes is in the way",
+                shown(key)
+            );
+            Opinion::refused(reason).help("write a dash (`–`) or other words instead of `---`")
         }
         _ => loss::without(entry, file.manifest()),
     }
@@ -162,7 +195,7 @@ fn allowed_tools(value: &Node<'_>, entry: &Entry<'_>, file: &FileView<'_>) -> Op
     if let Some(odd) = value.items().unwrap_or_default().iter().find(is_odd) {
         return Opinion::refused("`allowed-tools` must be a list of texts").at(odd.span);
     }
-    if loss::without(entry, file.manifest()).is_harmless() {
+    if loss::is_nothing(entry, file.manifest()) {
         return Opinion::ignored();
     }
     Opinion::changed("`allowed-tools` is shown to the model and never enforced: every tool may be called")

@@ -70,6 +70,10 @@ pub(super) fn read<'a>(file: &FileView<'a>, fence: Fence) -> Result<Reading<'a>,
             }
         },
         Ok(None) => Ok(Reading { yaml: range, entries: Vec::new() }),
+        // Every other reader takes text in quotes whatever its indentation; our repair reads the same there.
+        Err(error) if error.message == QUOTED_INDENTATION && only_unindented(file) => {
+            Ok(Reading { yaml: range, entries: file.entries() })
+        }
         Err(error) => {
             let reason = match error.kind {
                 YamlErrorKind::Syntax => format!("the frontmatter is not YAML ({})", error.message),
@@ -80,10 +84,19 @@ pub(super) fn read<'a>(file: &FileView<'a>, fence: Fence) -> Result<Reading<'a>,
     }
 }
 
+/// What our parser says of a quoted text that goes on without being indented.
+const QUOTED_INDENTATION: &str = "invalid indentation in multiline quoted scalar";
+
+/// Whether text without indentation is all that had to be mended.
+fn only_unindented(file: &FileView<'_>) -> bool {
+    let mut repairs = file.parsed.diagnostics.iter().filter(|found| code::REPAIRS.contains(&found.code));
+    repairs.all(|found| found.code == &code::UNINDENTED_TEXT)
+}
+
 /// What parsing has already found to do about a broken frontmatter.
 fn repair_help(file: &FileView<'_>) -> Option<String> {
-    let repairs = file.parsed.diagnostics.iter().filter(|found| code::REPAIRS.contains(&found.code));
-    repairs.filter_map(|found| found.help.clone()).next()
+    let mut repairs = file.parsed.diagnostics.iter().filter(|found| code::REPAIRS.contains(&found.code));
+    repairs.find_map(|found| found.help.clone())
 }
 
 fn range(source: &str, fence: Fence) -> Result<Range<usize>, (Span, Opinion)> {

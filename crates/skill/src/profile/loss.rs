@@ -13,11 +13,13 @@ pub(super) fn without(entry: &Entry<'_>, manifest: Option<&Manifest>) -> Opinion
         return Opinion::ignored();
     }
     match key {
-        Key::AllowedTools | Key::Tools | Key::DisallowedTools => match restricts(key, manifest) {
-            true => Opinion::changed(format!("`{written}` is not acted on: the skill has every tool"))
-                .help("rely on it only where it is kept; say in the body which tools to use"),
-            false => Opinion::ignored(),
-        },
+        Key::AllowedTools | Key::Tools | Key::DisallowedTools if !restricts(key, manifest) => {
+            Opinion::ignored()
+        }
+        Key::AllowedTools | Key::Tools | Key::DisallowedTools => {
+            Opinion::changed(format!("`{written}` is not acted on: the skill has every tool"))
+                .help("rely on it only where it is kept; say in the body which tools to use")
+        }
         Key::DisableModelInvocation if manifest.user_only == Some(UserOnly::Declared) => {
             Opinion::changed(format!("`{written}` is not acted on: the model may start the skill by itself"))
                 .help("say in the description that only the user starts it")
@@ -32,7 +34,7 @@ pub(super) fn without(entry: &Entry<'_>, manifest: Option<&Manifest>) -> Opinion
             }
             Context::Note(_) => Opinion::lost("the note under `context` is not shown"),
         },
-        Key::Metadata => metadata(manifest),
+        Key::Metadata => metadata(manifest).unwrap_or_else(Opinion::ignored),
         key => match plainly(key) {
             Some(what) => Opinion::lost(format!("`{written}` is not acted on: {what}")),
             None => Opinion::ignored(),
@@ -54,19 +56,31 @@ fn restricts(key: Key, manifest: &Manifest) -> bool {
     })
 }
 
-/// What other clients do not know of `metadata`. The rest of it is kept or dropped and nobody acts on it.
-pub(super) fn metadata(manifest: &Manifest) -> Opinion {
+/// Whether nothing is lost without this key.
+pub(super) fn is_nothing(entry: &Entry<'_>, manifest: Option<&Manifest>) -> bool {
+    without(entry, manifest).is_harmless()
+}
+
+/// What becomes of `metadata` where it is kept.
+pub(super) fn kept_metadata(manifest: Option<&Manifest>) -> Opinion {
+    manifest.and_then(metadata).unwrap_or_else(Opinion::same)
+}
+
+/// What other clients do not know of `metadata`. The rest of it is kept or dropped, and nobody acts on it.
+fn metadata(manifest: &Manifest) -> Option<Opinion> {
     let holds = |path: [&str; 2]| {
         let first = manifest.more.metadata.as_ref().and_then(|metadata| metadata.get(path[0]));
         first.and_then(|inner| inner.get(path[1])).is_some()
     };
     if holds(["metier", "needs"]) {
-        return Opinion::lost("`metadata.metier.needs` is not acted on: nothing is asked for on its behalf");
+        return Some(Opinion::lost(
+            "`metadata.metier.needs` is not acted on: nothing is asked for on its behalf",
+        ));
     }
     if holds(["openclaw", "requires"]) {
-        return Opinion::lost("`metadata.openclaw.requires` is not checked");
+        return Some(Opinion::lost("`metadata.openclaw.requires` is not checked"));
     }
-    Opinion::ignored()
+    None
 }
 
 /// What happens instead, for keys whose value does not matter.

@@ -1,4 +1,4 @@
-//! OpenPollen: no YAML but lines, each split at its first colon. Quotes stay, nesting is lost, the last one wins.
+//! `OpenPollen`: no YAML but lines, each split at its first colon. Quotes stay, nesting is lost, the last one wins.
 
 use super::opinion::{Bench, Opinion};
 use super::substitution::{self, CLAUDE};
@@ -35,15 +35,12 @@ pub(super) fn judge(file: &FileView<'_>) -> Verdict {
             continue;
         }
         // What stands deeper counts as well, and so does a line that was no key to us.
-        match last(&pairs, key).filter(|pair| pair.is_there()) {
-            Some(pair) => {
-                let reason = format!("the {key} is {}, which stands below another key", shown(pair.value));
-                bench.named_key(key, pair.span, Opinion::changed(reason));
-            }
-            None => {
-                let opinion = Opinion::refused(format!("`{key}` is required, and the skill is skipped"));
-                bench.note(Span::empty(0), opinion.help(format!("write `{key}:`")));
-            }
+        if let Some(pair) = last(&pairs, key).filter(|pair| pair.is_there()) {
+            let reason = format!("the {key} is {}, which stands below another key", shown(pair.value));
+            bench.named_key(key, pair.span, Opinion::changed(reason));
+        } else {
+            let opinion = Opinion::refused(format!("`{key}` is required, and the skill is skipped"));
+            bench.note(Span::empty(0), opinion.help(format!("write `{key}:`")));
         }
     }
     substitution::judge(&mut bench, file, &CLAUDE);
@@ -134,13 +131,11 @@ fn opinion(entry: &Entry<'_>, file: &FileView<'_>) -> Opinion {
     let manifest = file.manifest();
     let is_user_only = manifest.is_some_and(|manifest| manifest.user_only == Some(UserOnly::Declared));
     match &*entry.key {
-        "allowed-tools" if manifest.is_some_and(|manifest| manifest.more.allowed_tools.is_some()) => {
-            Opinion::changed(
-                "`allowed-tools` is shown and never enforced: every tool may be called without a question",
-            )
-            .at(entry.value.span)
-            .help("do not rely on it to keep tools away")
-        }
+        "allowed-tools" if !loss::is_nothing(entry, manifest) => Opinion::changed(
+            "`allowed-tools` is shown and never enforced: every tool may be called without a question",
+        )
+        .at(entry.value.span)
+        .help("do not rely on it to keep tools away"),
         "disable-model-invocation" if is_user_only => Opinion::changed(
             "`disable-model-invocation` is read and never used: the model may start the skill by itself",
         ),

@@ -99,7 +99,7 @@ fn opinion(entry: &Entry<'_>, file: &FileView<'_>) -> Opinion {
         }
         ("compatibility", Type::Text) => wrong("a list").help("write one item a line, each behind `- `"),
         ("compatibility", _) => wrong("a list"),
-        ("metadata", Type::Map) => file.manifest().map_or_else(Opinion::same, loss::metadata),
+        ("metadata", Type::Map) => loss::kept_metadata(file.manifest()),
         ("metadata", _) => wrong("a mapping"),
         (key, _) => {
             Opinion::refused(format!("{} is not one of its keys, and others are not taken", shown(key)))
@@ -191,6 +191,7 @@ fn allowed_tools(value: &Node<'_>) -> Opinion {
         return Opinion::changed(reason).at(value.span).help("name commands only, as `Bash(command:*)`");
     }
     match tokens.as_slice() {
+        [] if !text.trim().is_empty() => Opinion::ignored(),
         [] => Opinion::changed("an empty `allowed-tools` restricts nothing; here it allows nothing").at(value.span),
         [one] if one.halves().is_some_and(|(_, pattern)| pattern.trim() != "*") => {
             let command = one.halves().map_or("", |(command, _)| command);

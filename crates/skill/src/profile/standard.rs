@@ -3,6 +3,7 @@
 
 use super::fence::{Fence, Reading, read};
 use super::opinion::{Bench, Opinion};
+use super::python::stray_tab;
 use super::text::{grouped, shown};
 use super::verdict::Verdict;
 use super::{FileView, Profile, loss};
@@ -58,12 +59,14 @@ fn read_simply<'a>(file: &FileView<'a>) -> Result<Reading<'a>, (Span, Opinion)> 
         };
         return Err((span, Opinion::refused(format!("{what} is not read")).help(help)));
     }
+    if let Some(tab) = stray_tab(&reading.entries, file.source, reading.yaml.clone()) {
+        return Err(tab);
+    }
     if reading.entries.is_empty() {
         let reason = "the frontmatter is no mapping of keys to values";
         return Err((reading.place(), Opinion::refused(reason).help("write `name:` and `description:`")));
     }
-    let trouble = trouble(&reading.entries, file.source);
-    match trouble {
+    match trouble(&reading.entries, file.source) {
         Some(trouble) => Err(trouble),
         None => Ok(reading),
     }
@@ -118,18 +121,15 @@ fn opinion(entry: &Entry<'_>, file: &FileView<'_>) -> Opinion {
             }
         },
         "license" => Opinion::same(),
-        "metadata" => match manifest.map(loss::metadata) {
-            Some(opinion) if value.entries().is_some() => opinion,
-            _ => Opinion::same(),
-        },
-        "allowed-tools" => match manifest.and_then(|manifest| manifest.more.allowed_tools.as_ref()) {
-            Some(_) => Opinion::changed("`allowed-tools` approves tools beforehand and restricts nothing")
+        "metadata" => loss::kept_metadata(manifest),
+        "allowed-tools" if loss::is_nothing(entry, manifest) => Opinion::ignored(),
+        "allowed-tools" => {
+            Opinion::changed("`allowed-tools` approves tools beforehand and restricts nothing")
                 .at(value.span)
-                .help("do not rely on it to keep tools away"),
-            None => Opinion::ignored(),
-        },
+                .help("do not rely on it to keep tools away")
+        }
         key => Opinion::refused(format!("{} is no key of the standard", shown(key)))
-            .help(format!("put it below `metadata`, or leave it out where only six keys are taken")),
+            .help("put it below `metadata`, or leave it out where only six keys are taken"),
     }
 }
 
