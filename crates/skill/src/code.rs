@@ -72,6 +72,16 @@ codes! {
     Info {
         UNKNOWN_KEY "unknown-key" "The key is not one metier knows. It is kept as it is and passed on."
     }
+    // What another client makes of the file; only where that client was asked about.
+    Error {
+        NOT_LOADED_THERE "not-loaded-there" "Another client does not load the skill, for this reason."
+    }
+    Warning {
+        MEANS_SOMETHING_ELSE_THERE "means-something-else-there" "Another client loads the skill and reads something else in it, or does not hold it to a restriction it asks for."
+    }
+    Info {
+        IGNORED_THERE "ignored-there" "Another client does not act on this. The skill works there without it."
+    }
 }
 
 /// The codes that mean that a file gives no skill.

@@ -4,10 +4,11 @@
 //! [`parse()`] takes the bytes of a file and gives a [`Parsed`]: a [`Document`] with its [`Manifest`], unless the file
 //! was refused, and the diagnostics. [`parse_beginning`] does the same with the first bytes of a file and says when
 //! they are not enough. [`set_text`] and [`remove_key`] give the edits that change one key. [`yaml`] is the tree below
-//! all of this, and [`code`] has every code that can be reported.
+//! all of this, [`profile`] says what other clients make of the same file, and [`code`] has every code that can be
+//! reported.
 //!
-//! What this crate is not: it finds no skills, reads no file, knows no other skill and no client's opinion, and decides
-//! nothing about trust, tools or prompts. It says what one file says.
+//! What this crate is not: it finds no skills, reads no file, knows no other skill, and decides nothing about trust,
+//! tools or prompts. It says what one file says.
 //!
 //! What holds for every input:
 //!
@@ -54,6 +55,7 @@ mod manifest;
 mod name;
 mod paragraph;
 mod parse;
+pub mod profile;
 mod repair;
 mod split;
 mod tools;

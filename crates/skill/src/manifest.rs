@@ -13,7 +13,7 @@ use crate::yaml::Value;
 use metier_diagnostic::Span;
 use std::num::NonZeroU32;
 
-pub(crate) use key::is_known_key;
+pub(crate) use key::{Key, is_known_key};
 pub(crate) use typing::{Typed, type_tree};
 
 /// A value and where it stands in the file.

@@ -8,7 +8,7 @@ use crate::manifest::{Description, Typed, UserOnly, type_tree};
 use crate::paragraph::first_paragraph;
 use crate::repair::{self, Mended};
 use crate::split;
-use crate::yaml::{self, Kind, MAX_BYTES};
+use crate::yaml::{self, Entry, Kind, MAX_BYTES};
 use metier_diagnostic::{Code, Diagnostic, Edit, Span, apply};
 use std::borrow::Cow;
 use std::str;
@@ -116,6 +116,16 @@ fn parse_exactly(bytes: &[u8], folder: Option<&str>, extent: Extent) -> Option<P
             let text = str::from_utf8(whole_characters(bytes, extent)).ok()?;
             Some(finish(typed, Some(split.yaml.into()), split.body, text))
         }
+    }
+}
+
+/// The keys of a frontmatter that needs no repair.
+pub(crate) fn strict_entries(text: &str) -> Option<Vec<Entry<'_>>> {
+    let from = split::opening(text.as_bytes())?;
+    let split = split::close(text.as_bytes(), from).filter(|split| split.yaml.len() <= MAX_BYTES)?;
+    match yaml::parse(&text[split.yaml.clone()], split.yaml.start).ok()??.kind {
+        Kind::Mapping(entries) => Some(entries),
+        Kind::Scalar { .. } | Kind::Sequence(_) => None,
     }
 }
 

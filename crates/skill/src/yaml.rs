@@ -6,6 +6,7 @@
 //! by the key it stands under.
 
 mod events;
+mod feature;
 mod plain;
 mod schema;
 #[cfg(test)]
@@ -13,6 +14,7 @@ mod tests;
 mod tree;
 
 pub use events::{YamlError, YamlErrorKind};
+pub(crate) use feature::{Feature, first_feature};
 pub use tree::{Entry, Kind, Node, Style, Value};
 
 /// The largest frontmatter that is parsed, in bytes. Real ones have 400 bytes at the median and 2,339 at the most in

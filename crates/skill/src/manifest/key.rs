@@ -2,7 +2,7 @@
 
 /// A key, whatever its spelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Key {
+pub(crate) enum Key {
     Name,
     Description,
     WhenToUse,
@@ -34,7 +34,7 @@ impl Key {
     /// How many there are.
     pub(super) const COUNT: usize = Self::Requires as usize + 1;
 
-    pub(super) fn of(written: &str) -> Option<Self> {
+    pub(crate) fn of(written: &str) -> Option<Self> {
         Some(match written {
             "name" => Self::Name,
             "description" => Self::Description,

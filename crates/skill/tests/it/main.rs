@@ -10,6 +10,7 @@ mod cases;
 mod corpus;
 mod invariant;
 mod keys;
+mod profile;
 mod properties;
 mod refusal;
 mod repair;

@@ -3,7 +3,7 @@
 use crate::case_file::cases;
 use crate::invariant::{
     a_beginning_agrees, a_scalar_reads_back, both_parsers_agree, editing_changes_one_key, fixes_are_sound,
-    parsing_answers,
+    judging_answers, parsing_answers,
 };
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -149,6 +149,16 @@ proptest! {
     #[test]
     fn mutated_files_give_a_skill_or_a_reason(file in mutated()) {
         parsing_answers(&file.0);
+    }
+
+    #[test]
+    fn every_client_has_an_opinion_on_any_text(text in prop_oneof![any::<String>(), pieced()]) {
+        judging_answers(text.as_bytes(), None);
+    }
+
+    #[test]
+    fn every_client_has_an_opinion_on_mutated_files(file in mutated()) {
+        judging_answers(&file.0, Some("pdf"));
     }
 
     #[test]

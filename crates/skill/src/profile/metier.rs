@@ -1,0 +1,24 @@
+//! metier itself: everything loads that parses, and every key it knows means what it means.
+
+use super::opinion::{Bench, Opinion};
+use super::verdict::Verdict;
+use super::{FileView, Profile};
+use crate::code;
+use crate::manifest::is_known_key;
+use metier_diagnostic::Span;
+
+pub(super) fn judge(file: &FileView<'_>) -> Verdict {
+    let mut bench = Bench::new(Profile::Metier);
+    for entry in file.entries() {
+        let opinion = if is_known_key(&entry.key) { Opinion::same() } else { Opinion::ignored() };
+        bench.key(&entry, opinion);
+    }
+    if file.parsed.document.is_none() {
+        let reason = file.parsed.diagnostics.iter().find(|found| code::REFUSALS.contains(&found.code));
+        let span = reason.and_then(|found| found.place).map_or(Span::empty(0), |place| place.span);
+        let words =
+            reason.map_or_else(|| "the file gives no skill".to_owned(), |found| found.message.clone());
+        bench.note(span, Opinion::refused(words));
+    }
+    bench.verdict()
+}

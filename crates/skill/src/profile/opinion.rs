@@ -1,0 +1,146 @@
+//! What a rule thinks of one key, and the bench on which a verdict is put together.
+
+use super::verdict::{Fate, KeyVerdict, Loads, Remark, Verdict};
+use super::{FileView, Profile};
+use crate::yaml::Entry;
+use metier_diagnostic::Span;
+use std::borrow::Cow;
+
+/// What a rule thinks of one key.
+pub(super) struct Opinion {
+    fate: Fate,
+    reason: Option<Cow<'static, str>>,
+    help: Option<Cow<'static, str>>,
+    at: Option<Span>,
+}
+
+impl Opinion {
+    fn new(fate: Fate, reason: Option<Cow<'static, str>>) -> Self {
+        Self { fate, reason, help: None, at: None }
+    }
+
+    /// It means there what it means here.
+    pub(super) fn same() -> Self {
+        Self::new(Fate::Same, None)
+    }
+
+    /// It means the same, and there is something to know.
+    pub(super) fn same_but(reason: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(Fate::Same, Some(reason.into()))
+    }
+
+    /// It is not acted on, and nothing is lost.
+    pub(super) fn ignored() -> Self {
+        Self::new(Fate::Ignored, None)
+    }
+
+    /// It is not acted on, and this is what is lost.
+    pub(super) fn lost(reason: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(Fate::Ignored, Some(reason.into()))
+    }
+
+    /// It means something else.
+    pub(super) fn changed(reason: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(Fate::Changed, Some(reason.into()))
+    }
+
+    /// It keeps the skill from loading.
+    pub(super) fn refused(reason: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(Fate::Refused, Some(reason.into()))
+    }
+
+    /// Says what to do.
+    pub(super) fn help(mut self, help: impl Into<Cow<'static, str>>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Says where to look, when that is not the key.
+    pub(super) fn at(mut self, span: Span) -> Self {
+        self.at = Some(span);
+        self
+    }
+
+    /// Whether nothing is lost.
+    pub(super) fn is_harmless(&self) -> bool {
+        self.fate == Fate::Same || (self.fate == Fate::Ignored && self.reason.is_none())
+    }
+}
+
+/// A verdict in the making.
+pub(super) struct Bench {
+    profile: Profile,
+    keys: Vec<KeyVerdict>,
+    notes: Vec<Remark>,
+    /// What a refusal costs, unless the folder is merely passed over.
+    cost: Loads,
+    is_passed_over: bool,
+}
+
+impl Bench {
+    /// An empty verdict of a client that leaves out what it cannot load.
+    pub(super) fn new(profile: Profile) -> Self {
+        Self { profile, keys: Vec::new(), notes: Vec::new(), cost: Loads::No, is_passed_over: false }
+    }
+
+    /// The same for a client where one bad skill stops all of them.
+    pub(super) fn all_or_nothing(profile: Profile) -> Self {
+        Self { cost: Loads::NoAndOthers, ..Self::new(profile) }
+    }
+
+    /// Adds what becomes of a key.
+    pub(super) fn key(&mut self, entry: &Entry<'_>, opinion: Opinion) {
+        self.named_key(&entry.key, entry.key_span, opinion);
+    }
+
+    /// The same for a key that is in no tree.
+    pub(super) fn named_key(&mut self, key: &str, span: Span, opinion: Opinion) {
+        self.keys.push(KeyVerdict {
+            key: key.to_owned(),
+            span: opinion.at.unwrap_or(span),
+            fate: opinion.fate,
+            reason: opinion.reason,
+            help: opinion.help,
+        });
+    }
+
+    /// Adds something about the file as a whole.
+    pub(super) fn note(&mut self, span: Span, opinion: Opinion) {
+        let Opinion { fate, reason, help, at } = opinion;
+        self.notes.push(Remark { span: at.unwrap_or(span), fate, reason: reason.unwrap_or_default(), help });
+    }
+
+    /// Adds that the folder is not looked into at all, which costs nobody else anything.
+    pub(super) fn pass_over(&mut self, opinion: Opinion) {
+        self.is_passed_over = true;
+        self.note(Span::empty(0), opinion);
+    }
+
+    /// Clients that look for the exact name find no other spelling, at least where file names have a case.
+    pub(super) fn require_exact_file_name(&mut self, file: &FileView<'_>) {
+        if file.document_name != "SKILL.md" {
+            let reason =
+                format!("the file is called `{}` and only `SKILL.md` is looked for", file.document_name);
+            self.pass_over(Opinion::refused(reason).help("rename it to `SKILL.md`"));
+        }
+    }
+
+    /// Clients that list folders without following links see no skill there.
+    pub(super) fn require_real_folder(&mut self, file: &FileView<'_>) {
+        if file.is_linked {
+            let reason = "the skill's folder is a symbolic link, and those are skipped";
+            self.pass_over(Opinion::refused(reason).help("copy the folder there"));
+        }
+    }
+
+    /// The verdict.
+    pub(super) fn verdict(self) -> Verdict {
+        let fates = self.keys.iter().map(|key| key.fate).chain(self.notes.iter().map(|note| note.fate));
+        let loads = match fates.max() {
+            Some(Fate::Refused) if self.is_passed_over => Loads::No,
+            Some(Fate::Refused) => self.cost,
+            _ => Loads::Yes,
+        };
+        Verdict { profile: self.profile, loads, keys: self.keys, notes: self.notes }
+    }
+}

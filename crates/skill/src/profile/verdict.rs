@@ -1,0 +1,188 @@
+//! What one client makes of one skill, as plain data and as diagnostics.
+
+use super::Profile;
+use crate::code;
+use crate::findings::Findings;
+use metier_diagnostic::{Diagnostic, Span};
+use std::borrow::Cow;
+
+/// What one client makes of one skill.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// Which client.
+    pub profile: Profile,
+    /// Whether the skill loads there.
+    pub loads: Loads,
+    /// What becomes of each key, in the order of the file. Empty where the client cannot read the frontmatter.
+    pub keys: Vec<KeyVerdict>,
+    /// What there is to say about the file as a whole.
+    pub notes: Vec<Remark>,
+}
+
+/// Whether a skill loads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loads {
+    /// It does.
+    Yes,
+    /// It does not; the others do.
+    No,
+    /// It does not, and while it is there the skills beside it do not either.
+    NoAndOthers,
+}
+
+/// Whether a skill means the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// It does.
+    Same,
+    /// It does but for keys that are not acted on there.
+    Partly,
+    /// Something is read differently, a restriction is not kept, or the skill does not load.
+    Different,
+}
+
+/// What becomes of a key or of something else in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fate {
+    /// It means there what it means here.
+    Same,
+    /// It is not acted on. Where something is lost by that, a reason says what; without a reason nothing is.
+    Ignored,
+    /// It means something else, or a restriction it asks for is not kept.
+    Changed,
+    /// It keeps the skill from loading.
+    Refused,
+}
+
+/// What becomes of one key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyVerdict {
+    /// The key as written.
+    pub key: String,
+    /// Where to look: the key, or the part of its value that matters.
+    pub span: Span,
+    /// What becomes of it.
+    pub fate: Fate,
+    /// What happens there, as the rest of a sentence that begins with the client.
+    pub reason: Option<Cow<'static, str>>,
+    /// What to do about it.
+    pub help: Option<Cow<'static, str>>,
+}
+
+/// Something about the file as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remark {
+    /// Where to look.
+    pub span: Span,
+    /// What comes of it.
+    pub fate: Fate,
+    /// What happens there.
+    pub reason: Cow<'static, str>,
+    /// What to do about it.
+    pub help: Option<Cow<'static, str>>,
+}
+
+impl Loads {
+    /// Whether it loads.
+    pub fn is_yes(self) -> bool {
+        self == Self::Yes
+    }
+
+    /// The word users see: `yes`, `no`, or `no, nor the others`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Yes => "yes",
+            Self::No => "no",
+            Self::NoAndOthers => "no, nor the others",
+        }
+    }
+}
+
+impl Meaning {
+    /// The word users see: `yes`, `partly`, `no`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Same => "yes",
+            Self::Partly => "partly",
+            Self::Different => "no",
+        }
+    }
+}
+
+impl Verdict {
+    /// Whether the skill means the same there.
+    pub fn meaning(&self) -> Meaning {
+        let keys = self.keys.iter().filter(|key| key.fate != Fate::Ignored || key.reason.is_some());
+        let worst = keys.map(|key| key.fate).chain(self.notes.iter().map(|note| note.fate)).max();
+        match worst {
+            _ if !self.loads.is_yes() => Meaning::Different,
+            Some(Fate::Changed | Fate::Refused) => Meaning::Different,
+            Some(Fate::Ignored) => Meaning::Partly,
+            Some(Fate::Same) | None => Meaning::Same,
+        }
+    }
+
+    /// The verdict on a key, the first one where it is repeated.
+    pub fn key(&self, key: &str) -> Option<&KeyVerdict> {
+        self.keys.iter().find(|verdict| verdict.key == key)
+    }
+
+    /// Why it does not load, in the order of the file.
+    pub fn refusals(&self) -> Vec<&str> {
+        let keys = self.keys.iter().filter(|key| key.fate == Fate::Refused);
+        let notes = self.notes.iter().filter(|note| note.fate == Fate::Refused);
+        let mut all: Vec<(Span, &str)> = keys
+            .map(|key| (key.span, key.reason.as_deref().unwrap_or_default()))
+            .chain(notes.map(|note| (note.span, &*note.reason)))
+            .collect();
+        all.sort_by_key(|(span, _)| span.start);
+        all.into_iter().map(|(_, reason)| reason).collect()
+    }
+
+    /// The verdict as diagnostics of `source`, the text that was judged. There are none for metier itself, since
+    /// parsing has already reported them.
+    pub fn diagnostics(&self, source: &str) -> Vec<Diagnostic> {
+        let mut findings = Findings::default();
+        if self.profile == Profile::Metier {
+            return Vec::new();
+        }
+        for key in &self.keys {
+            let Some(reason) = key.reason.as_deref() else { continue };
+            self.report(&mut findings, source, (key.span, key.fate), reason, key.help.as_deref());
+        }
+        for note in &self.notes {
+            self.report(&mut findings, source, (note.span, note.fate), &note.reason, note.help.as_deref());
+        }
+        findings.into_diagnostics(source)
+    }
+
+    fn report(
+        &self,
+        findings: &mut Findings,
+        source: &str,
+        (span, fate): (Span, Fate),
+        reason: &str,
+        help: Option<&str>,
+    ) {
+        let code = match fate {
+            Fate::Same => return,
+            Fate::Ignored => &code::IGNORED_THERE,
+            Fate::Changed => &code::MEANS_SOMETHING_ELSE_THERE,
+            Fate::Refused => &code::NOT_LOADED_THERE,
+        };
+        findings.add(|| {
+            let found = Diagnostic::new(code, format!("{}: {reason}", self.profile.title()));
+            let found = match help {
+                Some(help) => found.help(help),
+                None => found,
+            };
+            let found = match (fate, self.loads) {
+                (Fate::Refused, Loads::NoAndOthers) => {
+                    found.note("the skills beside it do not load there either while it is like this")
+                }
+                _ => found,
+            };
+            found.at(span, source)
+        });
+    }
+}
