@@ -4,8 +4,9 @@ use crate::Place;
 use crate::visible::push_visible;
 use std::ops::Range;
 
-/// Most characters of a source line that are shown. A description of a kilobyte under a caret helps nobody.
-const MAX_LINE: usize = 140;
+/// Most characters of a source line that are shown: what a usual terminal holds beside the line's number. A description
+/// of a kilobyte under a caret helps nobody.
+const MAX_LINE: usize = 100;
 
 /// How much of them stands before the place when the line is cut: enough to know the key it belongs to.
 const BEFORE: usize = MAX_LINE / 3;

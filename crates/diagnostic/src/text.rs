@@ -7,6 +7,9 @@ use crate::{Diagnostic, Place, Severity};
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use std::path::Path;
 
+/// A width that no excerpt reaches.
+const WIDE: usize = 1_000;
+
 /// Whether escape codes for colour may be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paint {
@@ -85,7 +88,9 @@ fn render(diagnostic: &Diagnostic, excerpt: Option<&Excerpt>, aside: Aside, pain
         for note in &diagnostic.notes {
             group = group.element(Level::NOTE.message(visible_lines(note)));
         }
-        if let Some(help) = &diagnostic.help {
+        // A fix says what it does in an order, as the help does; one of them is enough.
+        let fixed = diagnostic.fix.as_ref().map(|fix| &fix.label);
+        if let Some(help) = diagnostic.help.as_ref().filter(|help| Some(*help) != fixed) {
             group = group.element(Level::HELP.message(visible_lines(help)));
         }
     }
@@ -96,7 +101,8 @@ fn render(diagnostic: &Diagnostic, excerpt: Option<&Excerpt>, aside: Aside, pain
         Paint::Plain => Renderer::plain(),
         Paint::Colour => Renderer::styled(),
     };
-    let text = renderer.render(&[group]);
+    // The excerpt is cut already, and marked where it was; a second cut would take what ours left.
+    let text = renderer.term_width(WIDE).render(&[group]);
     match (path, excerpt, diagnostic.place) {
         (Some(path), Some(excerpt), Some(place)) => with_real_column(text, &path, excerpt, place),
         _ => text,
@@ -148,7 +154,8 @@ mod tests {
         let text = shown(&source, 1013, 1017);
         assert!(text.contains("^^^^") && text.contains("HERE"), "{text}");
         assert!(text.contains("a/SKILL.md:1:514\n"), "{text}");
-        assert!(text.lines().all(|line| line.chars().count() < 160), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() < 110), "{text}");
+        assert!(text.contains("1 | …é") && text.contains("z…\n") && !text.contains("..."), "{text}");
     }
 
     #[test]
@@ -159,7 +166,7 @@ mod tests {
         let path: Arc<Path> = Arc::from(Path::new(hostile));
         let fix = Fix { label: hostile.to_owned(), edits: Vec::new() };
         let found = Diagnostic::new(&ODD, format!("{hostile}\nerror: no")).at(Span::new(at, at + 4), &source);
-        let found = found.in_file(&path).note(hostile).help(hostile).fix(fix);
+        let found = found.in_file(&path).note(hostile).help(format!("mend {hostile}")).fix(fix);
         let text = render_text(&found, Some(&source), Paint::Plain);
         let shown = r"a\u{1b}[2J\u{202e}b\r\u{7}\u{9b}c\u{2066}";
         assert_eq!(text.matches(shown).count(), 6, "{text}");
@@ -173,6 +180,14 @@ mod tests {
         let fix = Fix { label: "quote the value".to_owned(), edits: vec![Edit::insert(0, "'")] };
         let text = render_text(&Diagnostic::new(&ODD, "this is odd").fix(fix), None, Paint::Plain);
         assert_eq!(text, "warning[odd]: this is odd\n |\n = fix: quote the value");
+    }
+
+    #[test]
+    fn help_that_the_fix_says_is_said_once() {
+        let fix = Fix { label: "mend it".to_owned(), edits: vec![Edit::insert(0, "'")] };
+        let found = Diagnostic::new(&ODD, "this is odd").help("mend it").fix(fix);
+        let text = render_text(&found, None, Paint::Plain);
+        assert_eq!(text, "warning[odd]: this is odd\n |\n = fix: mend it");
     }
 
     #[test]
