@@ -27,6 +27,7 @@ const PAGES: &[Page] = &[
     Page { file: "docs/reference/config.schema.json", command: &["schema", "config"] },
     Page { file: "docs/reference/skill.schema.json", command: &["schema", "skill"] },
     Page { file: "docs/reference/diagnostics.md", command: &["schema", "diagnostics"] },
+    Page { file: "docs/reference/rules.md", command: &["schema", "rules"] },
     Page { file: "docs/reference/cli.md", command: &["schema", "cli"] },
 ];
 

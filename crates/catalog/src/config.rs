@@ -26,6 +26,37 @@ pub struct Config {
     pub catalog: CatalogConfig,
     /// How far the search for skills goes.
     pub discovery: DiscoveryConfig,
+    /// Which findings of `metier check` count.
+    pub lint: LintConfig,
+}
+
+/// Which findings of `metier check` count. A finding is named by its code. What is said for a path counts before what is
+/// said for all, and the project's word before the user's.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LintConfig {
+    /// Codes that are not reported.
+    pub allow: Vec<String>,
+    /// Codes that are warnings, whatever they are by default.
+    pub warn: Vec<String>,
+    /// Codes that are errors, whatever they are by default.
+    pub deny: Vec<String>,
+    /// The same for some files only.
+    pub paths: Vec<LintPath>,
+}
+
+/// Which findings count below a path.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LintPath {
+    /// The files: a glob, seen from the project's folder. A folder means all that is below it.
+    pub path: String,
+    /// Codes that are not reported there.
+    pub allow: Vec<String>,
+    /// Codes that are warnings there.
+    pub warn: Vec<String>,
+    /// Codes that are errors there.
+    pub deny: Vec<String>,
 }
 
 /// One more folder in which to look for skills.

@@ -76,7 +76,9 @@ pub use catalogue::{
     Catalogue, CatalogueOptions, DEFAULT_BUDGET, Disclosure, EagerSection, Form, Offer, Report, WINDOW_SHARE,
     budget, render,
 };
-pub use config::{CatalogConfig, Config, DiscoveryConfig, RootConfig, SkillConfig, Visibility};
+pub use config::{
+    CatalogConfig, Config, DiscoveryConfig, LintConfig, LintPath, RootConfig, SkillConfig, Visibility,
+};
 pub use disabled::{DISABLED_FILE, Disabled, DisabledError, Switch, switch};
 pub use document::{MAX_DOCUMENT, SkillFile};
 pub use entry::{Entry, EntryId, Relation, State};
@@ -92,7 +94,7 @@ pub use places::Places;
 pub use project::Project;
 pub use reference::{Reference, ReferenceError};
 pub use root::{AllowedTools, Root, RootTrust};
-pub use settings::{ConfigFile, Settings};
+pub use settings::{ConfigFile, LintLayer, Settings};
 pub use shown::one_line;
 pub use snapshot::{Failure, Include, Snapshot};
 pub use source::{Provenance, SOURCE_FILE};

@@ -1,12 +1,12 @@
 //! What holds: the user's configuration and the project's, put together by how far the project is trusted.
 
 use crate::code;
-use crate::config::{CatalogConfig, Config, DiscoveryConfig, RootConfig, Visibility};
+use crate::config::{CatalogConfig, Config, DiscoveryConfig, LintConfig, RootConfig, Visibility};
 use crate::origin::Origin;
 use crate::reference::Reference;
 use metier_diagnostic::Diagnostic;
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The largest configuration file that is read. A few hundred lines are 20 KB.
@@ -63,8 +63,20 @@ pub struct Settings {
     pub catalog: CatalogConfig,
     /// How far the search goes.
     pub discovery: DiscoveryConfig,
+    /// Which findings of a check count: the user's word, then the project's. A project's holds whether it is trusted or
+    /// not, since it changes only what is said about its files; what is left out is counted.
+    pub lint: Vec<LintLayer>,
     /// The user's rules, then the project's.
     layers: Vec<Layer>,
+}
+
+/// What one file says about findings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LintLayer {
+    /// The folder its paths are seen from; without one, the current folder.
+    pub folder: Option<PathBuf>,
+    /// What it says.
+    pub config: LintConfig,
 }
 
 /// The visibility settings of one file, by name; those with an origin first, since they say more.
@@ -106,9 +118,12 @@ impl Settings {
             settings.user_roots.clone_from(&user.config.roots);
             settings.catalog = user.config.catalog.clone();
             settings.discovery = user.config.discovery.clone();
+            settings.lint.push(LintLayer { folder: None, config: user.config.lint.clone() });
             settings.layers.push(Layer::new(user, Reach::Full));
         }
         if let Some((project, reach)) = project {
+            let folder = project.path.parent().map(Path::to_owned);
+            settings.lint.push(LintLayer { folder, config: project.config.lint.clone() });
             settings.layers.push(Layer::new(project, reach));
             if reach == Reach::Full {
                 settings.project_roots.clone_from(&project.config.roots);

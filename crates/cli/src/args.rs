@@ -54,6 +54,7 @@ pub(crate) enum Command {
     List(List),
     Show(Show),
     Explain(Explain),
+    Check(Check),
     Catalog(Catalog),
     New(New),
     Trust(Trust),
@@ -96,6 +97,57 @@ pub(crate) struct Explain {
     /// The name in question
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
+}
+
+/// Says what is wrong with skills, for whom, and mends what can be mended
+///
+/// A PATH is a SKILL.md, a folder with skills somewhere below it, or `-` for standard input. Without one, it is the current
+/// folder. The exit code is 1 when there are errors; with `--strict` warnings count, too.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  metier check skills                        every skill below skills/
+  metier check --for claude-code,codex pdf   will it load there, and mean the same there?
+  metier check --diff . && metier check --fix .
+                                             see what would be mended, then do it
+  metier check --changed main                only skills that differ from a branch
+  metier check --format sarif > metier.sarif for code scanning
+
+Rules are allowed or denied in metier.toml: `[lint] allow = [\"unknown-key\"]`, for a path with `[[lint.paths]]`.
+All of them are in docs/reference/rules.md.")]
+pub(crate) struct Check {
+    /// What to check
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Also says what these clients make of each skill
+    #[arg(long = "for", value_name = "PROFILE", value_delimiter = ',')]
+    pub(crate) profiles: Vec<String>,
+    /// How findings are written; `--json` is `--format json`
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: CheckFormat,
+    /// Mends what can be mended in only one way
+    #[arg(long, conflicts_with = "diff")]
+    pub(crate) fix: bool,
+    /// Shows what `--fix` would change, and changes nothing
+    #[arg(long)]
+    pub(crate) diff: bool,
+    /// Fails on warnings, too
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Only skills with changes since this git revision, files that are not yet added included
+    #[arg(long, value_name = "REV")]
+    pub(crate) changed: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CheckFormat {
+    /// For people, with the line in question
+    Text,
+    /// For programs
+    Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// Annotations of a GitHub workflow
+    Github,
 }
 
 /// Prints exactly what a model would see first
@@ -197,6 +249,8 @@ pub(crate) enum Reference {
     Skill,
     /// Every diagnostic, as Markdown
     Diagnostics,
+    /// Every rule of `check`, with reasons and examples, as Markdown
+    Rules,
     /// Every command and flag, as Markdown
     Cli,
 }

@@ -1,6 +1,7 @@
 //! One file per command. Each takes what was said and gives back how it ended.
 
 mod catalog;
+mod check;
 mod completions;
 mod doctor;
 mod explain;
@@ -30,6 +31,7 @@ pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit> {
         Command::List(args) => list::run(&args, &surroundings, output),
         Command::Show(args) => show::run(&args.name, &surroundings, output),
         Command::Explain(args) => explain::run(&args.name, &surroundings, output),
+        Command::Check(args) => check::run(&args, &surroundings, output),
         Command::Catalog(args) => catalog::run(&args, &surroundings, output),
         Command::New(args) => new::run(&args, &surroundings, output),
         Command::Trust(args) => trust::run(&args, &surroundings, output),

@@ -71,6 +71,11 @@ impl Output {
         self.form
     }
 
+    /// Whether there are colours.
+    pub(crate) fn paint(&self) -> Paint {
+        self.paint
+    }
+
     /// A line of the answer.
     pub(crate) fn line(&mut self, text: impl Display) -> io::Result<()> {
         writeln!(self.out, "{text}")

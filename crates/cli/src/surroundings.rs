@@ -13,6 +13,8 @@ use std::sync::Arc;
 pub(crate) struct Surroundings {
     pub(crate) places: Places,
     pub(crate) layout: Arc<Layout>,
+    /// Whether the roots are the usual ones, and not those of `--root`.
+    pub(crate) is_usual: bool,
 }
 
 impl Surroundings {
@@ -21,7 +23,7 @@ impl Surroundings {
         let choice =
             if global.root.is_empty() { RootChoice::Usual } else { RootChoice::Given(global.root.clone()) };
         let layout = Arc::new(Layout::new(&places, &choice));
-        Ok(Self { places, layout })
+        Ok(Self { places, layout, is_usual: global.root.is_empty() })
     }
 
     /// All skills as they are now.
@@ -46,6 +48,14 @@ impl Surroundings {
         match self.places.home.as_deref().and_then(|home| path.strip_prefix(home).ok()) {
             Some(inside) => Path::new("~").join(inside).display().to_string(),
             None => path.display().to_string(),
+        }
+    }
+
+    /// The path that is shown as `shown`.
+    pub(crate) fn opened(&self, shown: &Path) -> PathBuf {
+        match (shown.strip_prefix("~"), &self.places.home) {
+            (Ok(below), Some(home)) => home.join(below),
+            _ => self.places.current.join(shown),
         }
     }
 

@@ -5,7 +5,7 @@
 //! made from the same values. What is wrong with the frontmatter itself is said by `metier_skill` when it parses.
 //!
 //! What this crate is not: it reads no files and finds no skills (whoever calls it passes in what lies in the folder),
-//! it changes nothing (a finding offers edits), and it knows no client (those are `metier_skill`'s profiles).
+//! it changes nothing ([`mend`] gives the text that the offered edits make), and it knows no client (those are `metier_skill`'s profiles).
 //!
 //! ```
 //! use metier_lint::{Files, Skill, lint};
@@ -21,7 +21,9 @@
 
 mod file;
 mod findings;
+mod levels;
 mod markdown;
+mod mend;
 pub mod reference;
 mod rule;
 pub mod rules;
@@ -29,7 +31,9 @@ mod skill;
 
 pub use file::{File, Files, RunBit};
 pub use findings::Findings;
+pub use levels::{BadGlob, Level, Levels};
 pub use markdown::{CodeBlock, Link, Markdown, Piece};
+pub use mend::{Mended, mend};
 pub use rule::{Check, Example, ExampleFile, Mends, Rule};
 pub use skill::Skill;
 

@@ -16,6 +16,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("sha2", &["metier-files"]),
     // Snippets of source under a message: everyone else sees a `Diagnostic`.
     ("annotate-snippets", &["metier-diagnostic"]),
+    ("similar", &["metier-diagnostic"]),
     // Markdown: rules see code, links and prose.
     ("pulldown-cmark", &["metier-lint"]),
     ("unicode-security", &["metier-lint"]),

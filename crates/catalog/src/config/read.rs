@@ -4,7 +4,7 @@
 //! a word would do the same with the other half. So: what is not TOML is reported and the rest of the file is used; a
 //! value that does not fit is reported and its default counts; a key that is not known is reported and has no effect.
 
-use super::{CatalogConfig, Config, DiscoveryConfig, RootConfig, SkillConfig};
+use super::{CatalogConfig, Config, DiscoveryConfig, LintConfig, LintPath, RootConfig, SkillConfig};
 use crate::code;
 use crate::nearest::nearest;
 use metier_diagnostic::{Code, Diagnostic, Span};
@@ -45,6 +45,7 @@ fn config(mut section: Section<'_>, report: &mut Report<'_>) -> Config {
             .table("discovery", report)
             .map(|table| discovery(table, report))
             .unwrap_or_default(),
+        lint: section.table("lint", report).map(|table| lint(table, report)).unwrap_or_default(),
     };
     section.finish(report);
     config
@@ -90,6 +91,35 @@ fn discovery(mut section: Section<'_>, report: &mut Report<'_>) -> DiscoveryConf
         DiscoveryConfig { depth: section.take("depth", report), entries: section.take("entries", report) };
     section.finish(report);
     discovery
+}
+
+fn lint(mut section: Section<'_>, report: &mut Report<'_>) -> LintConfig {
+    let lint = LintConfig {
+        allow: section.take("allow", report).unwrap_or_default(),
+        warn: section.take("warn", report).unwrap_or_default(),
+        deny: section.take("deny", report).unwrap_or_default(),
+        paths: section.tables("paths", report).into_iter().map(|table| lint_path(table, report)).collect(),
+    };
+    section.finish(report);
+    lint
+}
+
+fn lint_path(mut section: Section<'_>, report: &mut Report<'_>) -> LintPath {
+    if !section.table.contains_key("path") {
+        report.add(
+            &code::CONFIG_INVALID,
+            section.span.clone(),
+            "this table has no `path`, so it has no effect",
+        );
+    }
+    let path = LintPath {
+        path: section.take("path", report).unwrap_or_default(),
+        allow: section.take("allow", report).unwrap_or_default(),
+        warn: section.take("warn", report).unwrap_or_default(),
+        deny: section.take("deny", report).unwrap_or_default(),
+    };
+    section.finish(report);
+    path
 }
 
 /// Where the problems of one file are collected.
@@ -249,6 +279,14 @@ disclosure = "eager"
 [discovery]
 depth = 3
 entries = 1000
+
+[lint]
+allow = ["unknown-key"]
+deny = ["body-empty"]
+[[lint.paths]]
+path = "vendor"
+allow = ["body-too-long"]
+warn = ["body-empty"]
 "#,
         );
         assert_eq!(found, Vec::<String>::new());
@@ -260,6 +298,8 @@ entries = 1000
         assert_eq!(config.skills["project.claude:deploy"].visibility, Some(Visibility::Off));
         assert_eq!(config.catalog.disclosure, Some(Disclosure::Eager));
         assert_eq!(config.discovery.depth.map(NonZeroU16::get), Some(3));
+        assert_eq!((&*config.lint.allow[0], &*config.lint.deny[0]), ("unknown-key", "body-empty"));
+        assert_eq!((&*config.lint.paths[0].path, &*config.lint.paths[0].warn[0]), ("vendor", "body-empty"));
     }
 
     #[test]
@@ -308,6 +348,7 @@ entries = 1000
             ("[[roots]]\ndepth = 1", "this root has no `path`"),
             ("[[roots]]\npath = ''", "this root has no `path`"),
             ("[[roots]]\npath = 1", "`path`: invalid type"),
+            ("[[lint.paths]]\nallow = [\"x\"]", "this table has no `path`"),
             ("skills = 1", "`skills` is a table, not integer"),
             ("[skills]\na = \"off\"", "`skills.a` is a table, not string"),
         ] {
@@ -335,7 +376,7 @@ entries = 1000
             known.sort();
             known
         };
-        assert_eq!(keys(&schema), ["catalog", "discovery", "roots", "skills"]);
+        assert_eq!(keys(&schema), ["catalog", "discovery", "lint", "roots", "skills"]);
         let root = known(&|section, report| {
             for key in ["path", "depth", "ignore", "nested", "allowed_tools"] {
                 section.take::<String>(key, report);
@@ -345,6 +386,8 @@ entries = 1000
         assert_eq!(keys(&schema["$defs"]["SkillConfig"]), ["visibility"]);
         assert_eq!(keys(&schema["$defs"]["CatalogConfig"]), ["budget", "disclosure", "window"]);
         assert_eq!(keys(&schema["$defs"]["DiscoveryConfig"]), ["depth", "entries"]);
+        assert_eq!(keys(&schema["$defs"]["LintConfig"]), ["allow", "deny", "paths", "warn"]);
+        assert_eq!(keys(&schema["$defs"]["LintPath"]), ["allow", "deny", "path", "warn"]);
     }
 
     #[test]

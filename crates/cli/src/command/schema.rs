@@ -2,6 +2,7 @@
 
 mod command_line;
 mod frontmatter;
+mod rules;
 
 use crate::args::Reference;
 use crate::exit::Exit;
@@ -16,6 +17,7 @@ pub(crate) fn run(what: Reference, output: &mut Output) -> Result<Exit> {
         Reference::Config => output.line(serde_json::to_string_pretty(&Config::schema())?)?,
         Reference::Skill => output.line(serde_json::to_string_pretty(&frontmatter::schema())?)?,
         Reference::Diagnostics => output.raw(diagnostics()?.as_bytes())?,
+        Reference::Rules => output.raw(rules::page()?.as_bytes())?,
         Reference::Cli => output.raw(command_line::page().as_bytes())?,
     }
     Ok(Exit::Fine)

@@ -2,7 +2,8 @@
 
 use metier_testkit::Workspace;
 use serde_json::Value;
-use std::process::{Command, Output};
+use std::io::{self, Write};
+use std::process::{Command, Output, Stdio};
 
 /// A finished run.
 pub(crate) struct Run {
@@ -26,15 +27,28 @@ pub(crate) fn metier(workspace: &Workspace, args: &[&str]) -> Run {
 
 /// The same with more environment variables.
 pub(crate) fn metier_with(workspace: &Workspace, args: &[&str], variables: &[(&str, &str)]) -> Run {
-    let Output { status, stdout, stderr } = Command::new(env!("CARGO_BIN_EXE_metier"))
-        .args(args)
-        .current_dir(workspace.join("project"))
-        .env_clear()
-        .env("HOME", workspace.join("home"))
-        .env("PATH", "/usr/bin:/bin")
-        .envs(variables.iter().copied())
-        .output()
-        .expect("the binary can be started");
+    finished(command(workspace, args).envs(variables.iter().copied()).output())
+}
+
+/// The same with a text on standard input.
+pub(crate) fn metier_with_input(workspace: &Workspace, args: &[&str], input: &str) -> Run {
+    let mut command = command(workspace, args);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the binary can be started");
+    let written = child.stdin.take().expect("it has a standard input").write_all(input.as_bytes());
+    written.expect("it reads its standard input");
+    finished(child.wait_with_output())
+}
+
+fn command(workspace: &Workspace, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_metier"));
+    command.args(args).current_dir(workspace.join("project")).env_clear();
+    command.env("HOME", workspace.join("home")).env("PATH", "/usr/bin:/bin");
+    command
+}
+
+fn finished(output: io::Result<Output>) -> Run {
+    let Output { status, stdout, stderr } = output.expect("the binary can be started");
     Run {
         stdout: String::from_utf8(stdout).expect("output is UTF-8"),
         stderr: String::from_utf8(stderr).expect("output is UTF-8"),

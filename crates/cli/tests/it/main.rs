@@ -10,6 +10,7 @@
 
 mod binary;
 mod catalog;
+mod check;
 mod conformance;
 mod doctor;
 mod explain;

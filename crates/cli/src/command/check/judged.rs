@@ -1,0 +1,141 @@
+//! One skill after it was judged.
+
+use super::levels::Judgement;
+use super::mending::Mending;
+use super::subject::Subject;
+use metier_diagnostic::{Diagnostic, Severity};
+use metier_skill::profile::{FileView, Profile, Verdict, judge};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What a check is asked for.
+pub(crate) struct Asked {
+    /// Whose opinion counts.
+    pub(crate) profiles: Vec<Profile>,
+    /// Whether metier's own rules speak.
+    pub(crate) rules: bool,
+    /// Whether fixes are worked out.
+    pub(crate) mends: bool,
+}
+
+/// A skill and what is said about it.
+pub(crate) struct Judged {
+    /// The skill without its body; `None` where there was nothing to read.
+    pub(crate) subject: Option<Subject>,
+    pub(crate) findings: Vec<Diagnostic>,
+    pub(crate) verdicts: Vec<Verdict>,
+    pub(crate) mendings: Vec<Mending>,
+    /// The text of standard input, which cannot be read twice.
+    pub(crate) original: Option<String>,
+    /// How many findings the configuration allows.
+    pub(crate) allowed: usize,
+    /// Whether it is to be reported, and not only there for comparison.
+    pub(crate) is_meant: bool,
+}
+
+impl Judged {
+    pub(crate) fn new(mut subject: Subject, asked: &Asked, judgement: &Judgement, is_meant: bool) -> Self {
+        let mut judged = Self {
+            subject: None,
+            findings: Vec::new(),
+            verdicts: Vec::new(),
+            mendings: Vec::new(),
+            original: None,
+            allowed: 0,
+            is_meant,
+        };
+        if is_meant {
+            judged.judge(&subject, asked, judgement);
+        }
+        if subject.real.is_none() {
+            judged.original = Some(subject.source.clone());
+        }
+        // Verdicts point into the whole text; without them the frontmatter is enough.
+        if asked.profiles.is_empty() {
+            subject.shrink();
+        }
+        judged.subject = Some(subject);
+        judged
+    }
+
+    /// A file that could not be read, and why.
+    pub(crate) fn unreadable(findings: Vec<Diagnostic>, is_meant: bool) -> Self {
+        Self {
+            subject: None,
+            findings,
+            verdicts: Vec::new(),
+            mendings: Vec::new(),
+            original: None,
+            allowed: 0,
+            is_meant,
+        }
+    }
+
+    fn judge(&mut self, subject: &Subject, asked: &Asked, judgement: &Judgement) {
+        let mut found = Vec::new();
+        if asked.rules {
+            found.extend(subject.findings());
+        }
+        if !asked.profiles.is_empty() {
+            let view = FileView {
+                source: &subject.source,
+                parsed: &subject.parsed,
+                folder: subject.folder.as_deref(),
+                document_name: subject.document_name(),
+                is_linked: subject.is_linked(),
+            };
+            self.verdicts = asked.profiles.iter().map(|profile| judge(*profile, &view)).collect();
+        }
+        for verdict in &self.verdicts {
+            found.extend(verdict.diagnostics(&subject.source).into_iter().map(|mut found| {
+                found.path = Some(Arc::clone(&subject.shown));
+                found
+            }));
+        }
+        let file = subject.real.as_deref().unwrap_or(&subject.shown);
+        let before = found.len();
+        self.findings = found.into_iter().filter_map(|found| judgement.apply(found, file)).collect();
+        self.allowed = before - self.findings.len();
+        if asked.mends {
+            self.mendings = Mending::of(subject, judgement);
+        }
+    }
+
+    /// Whether it came from standard input.
+    pub(crate) fn is_stream(&self) -> bool {
+        self.original.is_some()
+    }
+
+    /// Whether this is the file that is shown as `path`.
+    pub(crate) fn is_at(&self, path: &Path) -> bool {
+        self.subject.as_ref().is_some_and(|subject| &*subject.shown == path)
+    }
+}
+
+/// Everything that was found.
+pub(crate) struct Outcome {
+    pub(crate) skills: Vec<Judged>,
+    /// What was found about several skills, or about folders.
+    pub(crate) together: Vec<Diagnostic>,
+    /// How many findings the configuration allows.
+    pub(crate) allowed: usize,
+}
+
+impl Outcome {
+    pub(crate) fn findings(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.skills.iter().flat_map(|skill| &skill.findings).chain(&self.together)
+    }
+
+    pub(crate) fn count(&self, severity: Severity) -> usize {
+        self.findings().filter(|found| found.severity() == severity).count()
+    }
+
+    pub(crate) fn mendings(&self) -> impl Iterator<Item = &Mending> {
+        self.skills.iter().flat_map(|skill| &skill.mendings)
+    }
+
+    /// How many findings `--fix` would mend.
+    pub(crate) fn fixable(&self) -> usize {
+        self.findings().filter(|found| found.fix.is_some()).count()
+    }
+}

@@ -1,0 +1,110 @@
+//! For people: each finding with its line, then the table of clients, then one line that counts.
+
+use super::super::judged::{Judged, Outcome};
+use super::super::mending::Mending;
+use super::super::portability;
+use super::source;
+use crate::args::Check;
+use crate::output::{Output, Tone};
+use crate::surroundings::Surroundings;
+use anyhow::Result;
+use metier_diagnostic::{Diagnostic, Diff, Severity, render_report};
+use std::path::Path;
+
+pub(super) fn write(
+    args: &Check,
+    outcome: &Outcome,
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<()> {
+    // A text from standard input has no file to be written to, so it goes on to standard output.
+    let streamed: Vec<&Judged> =
+        outcome.skills.iter().filter(|skill| args.fix && skill.is_stream()).collect();
+    if !streamed.is_empty() {
+        return write_streamed(&streamed, output);
+    }
+    if args.diff {
+        for Mending { shown, before, after, .. } in outcome.mendings() {
+            output.raw(Diff::new(shown, before, after).shown(output.paint()).as_bytes())?;
+        }
+    } else {
+        write_findings(args, outcome, surroundings, output)?;
+    }
+    if !args.profiles.is_empty() {
+        portability::write(outcome, output)?;
+    }
+    output.line(summary(args, outcome, output))?;
+    Ok(())
+}
+
+fn write_streamed(streamed: &[&Judged], output: &mut Output) -> Result<()> {
+    for skill in streamed {
+        let text = skill.mendings.first().map(|mending| mending.after.as_str());
+        let text = text.or(skill.original.as_deref()).unwrap_or_default();
+        output.raw(text.as_bytes())?;
+    }
+    Ok(())
+}
+
+fn write_findings(
+    args: &Check,
+    outcome: &Outcome,
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<()> {
+    let mended = |path: Option<&Path>| args.fix && outcome.mendings().any(|done| Some(&*done.shown) == path);
+    let stdin = outcome.skills.iter().find(|skill| skill.is_stream());
+    // What was mended is not wrong any more.
+    let left: Vec<Diagnostic> = outcome
+        .findings()
+        .filter(|found| !(found.fix.is_some() && mended(found.path.as_deref())))
+        .cloned()
+        .collect();
+    let text_of = |path: &Path| match stdin {
+        Some(skill) if skill.is_at(path) => skill.original.clone(),
+        _ => source(path, surroundings),
+    };
+    let report = render_report(&left, text_of, output.paint());
+    if !report.is_empty() {
+        output.raw(report.as_bytes())?;
+        output.line("")?;
+    }
+    Ok(())
+}
+
+fn summary(args: &Check, outcome: &Outcome, output: &Output) -> String {
+    let counted =
+        |count: usize, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
+    let (errors, warnings) = (outcome.count(Severity::Error), outcome.count(Severity::Warning));
+    let tone = match (errors, warnings) {
+        (0, 0) => Tone::Good,
+        (0, _) => Tone::Caution,
+        _ => Tone::Bad,
+    };
+    let mut said = format!(
+        "checked {}: {}, {}, {}",
+        counted(outcome.skills.len(), "skill", "skills"),
+        counted(errors, "error", "errors"),
+        counted(warnings, "warning", "warnings"),
+        counted(outcome.count(Severity::Info), "note", "notes"),
+    );
+    if outcome.allowed > 0 {
+        said.push_str(&format!(", {} allowed by the configuration", outcome.allowed));
+    }
+    let fixes: usize = outcome.mendings().map(|mending| mending.fixes).sum();
+    if args.fix {
+        said.push_str(&format!("; mended {} in {}", counted(fixes, "place", "places"), files(outcome)));
+    } else if args.diff {
+        said.push_str(&format!("; `--fix` would change {}", files(outcome)));
+    } else if outcome.fixable() > 0 {
+        said.push_str(&format!("; `--fix` mends {}", counted(outcome.fixable(), "of them", "of them")));
+    }
+    output.tinted(tone, &said)
+}
+
+fn files(outcome: &Outcome) -> String {
+    match outcome.mendings().count() {
+        1 => "1 file".to_owned(),
+        count => format!("{count} files"),
+    }
+}
