@@ -17,11 +17,11 @@ pub(super) struct Row<'a> {
     path: &'a Path,
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'a str>,
-    clients: Vec<Client<'a>>,
+    clients: Vec<Opinion<'a>>,
 }
 
 #[derive(Serialize)]
-struct Client<'a> {
+struct Opinion<'a> {
     client: &'static str,
     loads: bool,
     /// Whether it keeps the skills beside it from loading.
@@ -31,11 +31,11 @@ struct Client<'a> {
     ignored: Vec<&'a str>,
     changed: Vec<&'a str>,
     refused: Vec<&'a str>,
-    reasons: Vec<Reason<'a>>,
+    reasons: Vec<Because<'a>>,
 }
 
 #[derive(Serialize)]
-struct Reason<'a> {
+struct Because<'a> {
     key: Option<&'a str>,
     fate: &'static str,
     reason: &'a str,
@@ -53,26 +53,26 @@ impl Judged {
     pub(super) fn row(&self) -> Option<Row<'_>> {
         let subject = self.subject.as_ref()?;
         let name = subject.parsed.document.as_ref().map(|document| document.manifest.name.as_str());
-        let clients = self.verdicts.iter().map(|verdict| client(verdict, &subject.source)).collect();
+        let clients = self.verdicts.iter().map(|verdict| opinion(verdict, &subject.source)).collect();
         Some(Row { path: &subject.shown, name, clients })
     }
 }
 
-fn client<'a>(verdict: &'a Verdict, source: &str) -> Client<'a> {
+fn opinion<'a>(verdict: &'a Verdict, source: &str) -> Opinion<'a> {
     let keys = |fate: Fate| {
         let of = verdict.keys.iter().filter(move |key| key.fate == fate);
         of.map(|key| key.key.as_str()).collect::<Vec<_>>()
     };
     let reason = |key: Option<&'a str>, fate: Fate, reason: &'a str, span: Span| {
         let position = Position::of(source, span.start as usize);
-        Reason { key, fate: word(fate), reason, line: position.line, column: position.column }
+        Because { key, fate: word(fate), reason, line: position.line, column: position.column }
     };
     let of_keys = verdict
         .keys
         .iter()
         .filter_map(|key| Some(reason(Some(&key.key), key.fate, key.reason.as_deref()?, key.span)));
     let of_file = verdict.notes.iter().map(|note| reason(None, note.fate, &note.reason, note.span));
-    Client {
+    Opinion {
         client: verdict.profile.name(),
         loads: verdict.loads.is_yes(),
         stops_others: verdict.loads == Loads::NoAndOthers,
