@@ -71,6 +71,11 @@ impl Output {
         self.form
     }
 
+    /// Whether a person reads along.
+    pub(crate) fn is_terminal(&self) -> bool {
+        io::stdout().is_terminal()
+    }
+
     /// Whether there are colours.
     pub(crate) fn paint(&self) -> Paint {
         self.paint

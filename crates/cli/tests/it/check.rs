@@ -60,6 +60,7 @@ fn a_diff_shows_what_a_fix_then_does_once() {
     let path = workspace.join("project/skills/odd/SKILL.md");
     let diff = metier(&workspace, &["check", "skills", "--diff"]);
     assert!(diff.stdout.contains("+description: 'Tidies up. Use when: asked'"), "{}", diff.stdout);
+    assert!(diff.stderr.contains("`--fix` would change 1 file"), "{}", diff.stderr);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), COLON);
     let fix = metier(&workspace, &["check", "skills", "--fix"]);
     assert!(fix.stdout.contains("mended 1 place in 1 file"), "{}", fix.stdout);

@@ -25,7 +25,10 @@ pub(super) fn write(
     }
     if args.diff {
         for Mending { shown, before, after, .. } in outcome.mendings() {
-            output.raw(Diff::new(shown, before, after).shown(output.paint()).as_bytes())?;
+            let diff = Diff::new(shown, before, after);
+            // A person gets it harmless, a program byte for byte: `metier check --diff . | git apply`.
+            let text = if output.is_terminal() { diff.shown(output.paint()) } else { diff.patch() };
+            output.raw(text.as_bytes())?;
         }
     } else {
         write_findings(args, outcome, surroundings, output)?;
@@ -33,7 +36,13 @@ pub(super) fn write(
     if !args.profiles.is_empty() {
         portability::write(outcome, output)?;
     }
-    output.line(summary(args, outcome, output))?;
+    let summary = summary(args, outcome, output);
+    // Beside a patch there is no place for words.
+    if args.diff {
+        output.aside(&summary)?
+    } else {
+        output.line(summary)?
+    }
     Ok(())
 }
 
