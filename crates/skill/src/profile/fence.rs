@@ -6,8 +6,8 @@ use super::FileView;
 use super::opinion::Opinion;
 use crate::code;
 use crate::line::lines;
-use crate::yaml::{self, Entry, Kind, YamlErrorKind};
-use metier_diagnostic::Span;
+use crate::yaml::{self, Entry, Kind, Node, YamlError, YamlErrorKind};
+use metier_diagnostic::{Edit, Patched, Span};
 use std::ops::Range;
 
 /// How a client tells the frontmatter from the body.
@@ -62,7 +62,7 @@ pub(super) fn read<'a>(file: &FileView<'a>, fence: Fence) -> Result<Reading<'a>,
         let opinion = Opinion::refused(reason);
         (at, if let Some(help) = help.clone() { opinion.help(help) } else { opinion })
     };
-    match yaml::parse(text, range.start) {
+    match parse(text, range.start) {
         Ok(Some(tree)) => match tree.kind {
             Kind::Mapping(entries) => Ok(Reading { yaml: range, entries }),
             Kind::Scalar { .. } | Kind::Sequence(_) => {
@@ -70,10 +70,6 @@ pub(super) fn read<'a>(file: &FileView<'a>, fence: Fence) -> Result<Reading<'a>,
             }
         },
         Ok(None) => Ok(Reading { yaml: range, entries: Vec::new() }),
-        // Every other reader takes text in quotes whatever its indentation; our repair reads the same there.
-        Err(error) if error.message == QUOTED_INDENTATION && only_unindented(file) => {
-            Ok(Reading { yaml: range, entries: file.entries() })
-        }
         Err(error) => {
             let reason = match error.kind {
                 YamlErrorKind::Syntax => format!("the frontmatter is not YAML ({})", error.message),
@@ -86,11 +82,37 @@ pub(super) fn read<'a>(file: &FileView<'a>, fence: Fence) -> Result<Reading<'a>,
 
 /// What our parser says of a quoted text that goes on without being indented.
 const QUOTED_INDENTATION: &str = "invalid indentation in multiline quoted scalar";
+/// How many such lines are indented before the text counts as broken. Each costs a parse, and real files have a few.
+const MAX_UNINDENTED: usize = 32;
+/// Deeper than any mapping that our parser takes.
+const BLANKS: &str = "                                        ";
 
-/// Whether text without indentation is all that had to be mended.
-fn only_unindented(file: &FileView<'_>) -> bool {
-    let mut repairs = file.parsed.diagnostics.iter().filter(|found| code::REPAIRS.contains(&found.code));
-    repairs.all(|found| found.code == &code::UNINDENTED_TEXT)
+/// Parses as others do: they take text in quotes whatever its indentation.
+fn parse(text: &str, base: usize) -> Result<Option<Node<'_>>, YamlError> {
+    let mut error = match yaml::parse(text, base) {
+        Err(error) if error.message == QUOTED_INDENTATION => error,
+        result => return result,
+    };
+    let mut edits: Vec<Edit> = Vec::new();
+    while error.message == QUOTED_INDENTATION && edits.len() < MAX_UNINDENTED {
+        edits.push(Edit::insert(error.at - base, BLANKS));
+        let patched = Patched::new(text, &edits);
+        let origin = |span: Span| {
+            let span = patched.origin_span(span).range();
+            Span::new(base + span.start, base + span.end)
+        };
+        match yaml::parse(patched.text(), 0) {
+            Ok(tree) => {
+                return Ok(tree.map(|tree| {
+                    let mut tree = tree.into_owned();
+                    tree.map_spans(&origin);
+                    tree
+                }));
+            }
+            Err(next) => error = YamlError { at: base + patched.origin(next.at), ..next },
+        }
+    }
+    Err(error)
 }
 
 /// What parsing has already found to do about a broken frontmatter.
@@ -184,6 +206,18 @@ mod tests {
     fn check(fence: Fence, source: &str, expect: Option<&str>) {
         let found = range(source, fence).ok().map(|range| &source[range]);
         assert_eq!(found, expect, "{fence:?} {source:?}");
+    }
+
+    #[test]
+    fn text_in_quotes_needs_no_indentation_and_keeps_its_place() {
+        let text = "a: \"x\ny\n\nz\"\nb: 'é\nf'\n";
+        let tree = parse(text, 7).unwrap().unwrap();
+        let values: Vec<_> =
+            tree.entries().unwrap().iter().map(|entry| entry.value.text().unwrap()).collect();
+        assert_eq!(values, ["x y\nz", "é f"]);
+        let last = tree.entries().unwrap()[1].value.span;
+        assert_eq!(&text[last.range().start - 7..last.range().end - 7], "'é\nf'");
+        assert!(parse("a: \"x\ny\nb: c\n", 0).is_err());
     }
 
     #[test]
