@@ -72,7 +72,7 @@ impl Output {
     }
 
     /// Whether a person reads along.
-    pub(crate) fn is_terminal(&self) -> bool {
+    pub(crate) fn is_terminal() -> bool {
         io::stdout().is_terminal()
     }
 

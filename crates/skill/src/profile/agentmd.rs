@@ -2,7 +2,7 @@
 
 use super::fence::{Fence, Reading, read};
 use super::opinion::{Bench, Opinion};
-use super::python::stray_tab;
+use super::python::{Breaks, odd_break, stray_tab};
 use super::schema::{Reader, Type};
 use super::substitution::{self, Arguments, Replaces};
 use super::text::shown;
@@ -22,6 +22,7 @@ const TAKEN: [&str; 4] = ["skill_dir", "instructions", "has_scripts", "has_refer
 pub(super) fn judge(file: &FileView<'_>) -> Verdict {
     let mut bench = Bench::new(Profile::Agentmd);
     bench.require_exact_file_name(file);
+    bench.require_utf8(file);
     let reading = match read(file, Fence::Anywhere) {
         Ok(reading) if reading.entries.is_empty() => {
             let opinion = Opinion::refused("the frontmatter is no mapping of keys to values");
@@ -34,7 +35,9 @@ pub(super) fn judge(file: &FileView<'_>) -> Verdict {
             return bench.verdict();
         }
     };
-    if let Some((span, opinion)) = stray_tab(&reading.entries, file.source, reading.yaml.clone()) {
+    let tab = stray_tab(&reading.entries, file.source, reading.yaml.clone());
+    let odd = tab.or_else(|| odd_break(&reading.entries, file.source, Breaks::InBlocksAndPlain));
+    if let Some((span, opinion)) = odd {
         bench.note(span, opinion);
         return bench.verdict();
     }

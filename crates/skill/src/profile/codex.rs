@@ -16,6 +16,7 @@ const MAX_LISTED: usize = 1_024;
 pub(super) fn judge(file: &FileView<'_>) -> Verdict {
     let mut bench = Bench::new(Profile::Codex);
     bench.require_exact_file_name(file);
+    bench.require_utf8(file);
     let reading = match read(file, Fence::TrimmedLines) {
         Ok(reading) => reading,
         Err((span, opinion)) => {

@@ -4,10 +4,11 @@
 
 use super::FileView;
 use super::opinion::Opinion;
+use super::text::grouped;
 use crate::code;
 use crate::line::lines;
-use crate::yaml::{self, Entry, Kind, YamlErrorKind};
-use metier_diagnostic::Span;
+use crate::yaml::{self, Entry, Feature, Kind, MAX_BYTES, Node, YamlError, YamlErrorKind, first_feature};
+use metier_diagnostic::{Edit, Patched, Span};
 use std::ops::Range;
 
 /// How a client tells the frontmatter from the body.
@@ -29,12 +30,26 @@ pub(super) struct Reading<'a> {
     pub(super) yaml: Range<usize>,
     /// The keys, a repeated one as often as it stands there.
     pub(super) entries: Vec<Entry<'a>>,
+    /// The text that was parsed, where it is not the file's own.
+    patched: Option<Patched>,
 }
 
 impl Reading<'_> {
     /// The first entry of a key.
     pub(super) fn get(&self, key: &str) -> Option<&Entry<'_>> {
         self.entries.iter().find(|entry| entry.key == key)
+    }
+
+    /// The first feature beyond simple YAML.
+    pub(super) fn first_feature(&self, source: &str) -> Option<(Feature, Span)> {
+        let base = self.yaml.start;
+        match &self.patched {
+            None => first_feature(&source[self.yaml.clone()], base),
+            Some(patched) => {
+                let (feature, span) = first_feature(patched.text(), 0)?;
+                Some((feature, origin(patched, span, base)))
+            }
+        }
     }
 
     /// Where something about the whole frontmatter is shown.
@@ -56,24 +71,27 @@ impl Reading<'_> {
 /// Reads as the client does. What stops it is a refusal with its place.
 pub(super) fn read<'a>(file: &FileView<'a>, fence: Fence) -> Result<Reading<'a>, (Span, Opinion)> {
     let range = range(file.source, fence)?;
+    if range.len() > MAX_BYTES {
+        // Nobody knows what each of them does then, and reading all of it would cost us what it costs them.
+        let reason = format!("the frontmatter has {} bytes, more than can be judged", grouped(range.len()));
+        let help = "close the frontmatter with `---`, or move what is long into the body";
+        return Err((Span::empty(range.start), Opinion::refused(reason).help(help)));
+    }
     let text = &file.source[range.clone()];
     let help = repair_help(file);
     let refused = |at: Span, reason: String| {
         let opinion = Opinion::refused(reason);
         (at, if let Some(help) = help.clone() { opinion.help(help) } else { opinion })
     };
-    match yaml::parse(text, range.start) {
+    let patched = indented(text);
+    match parse(text, range.start, patched.as_ref()) {
         Ok(Some(tree)) => match tree.kind {
-            Kind::Mapping(entries) => Ok(Reading { yaml: range, entries }),
+            Kind::Mapping(entries) => Ok(Reading { yaml: range, entries, patched }),
             Kind::Scalar { .. } | Kind::Sequence(_) => {
                 Err(refused(tree.span, "the frontmatter is no mapping of keys to values".to_owned()))
             }
         },
-        Ok(None) => Ok(Reading { yaml: range, entries: Vec::new() }),
-        // Every other reader takes text in quotes whatever its indentation; our repair reads the same there.
-        Err(error) if error.message == QUOTED_INDENTATION && only_unindented(file) => {
-            Ok(Reading { yaml: range, entries: file.entries() })
-        }
+        Ok(None) => Ok(Reading { yaml: range, entries: Vec::new(), patched }),
         Err(error) => {
             let reason = match error.kind {
                 YamlErrorKind::Syntax => format!("the frontmatter is not YAML ({})", error.message),
@@ -86,11 +104,45 @@ pub(super) fn read<'a>(file: &FileView<'a>, fence: Fence) -> Result<Reading<'a>,
 
 /// What our parser says of a quoted text that goes on without being indented.
 const QUOTED_INDENTATION: &str = "invalid indentation in multiline quoted scalar";
+/// How many such lines are indented before the text counts as broken. Each costs a parse, and real files have a few.
+const MAX_UNINDENTED: usize = 32;
+/// Deeper than any mapping that our parser takes.
+const BLANKS: &str = "                                        ";
 
-/// Whether text without indentation is all that had to be mended.
-fn only_unindented(file: &FileView<'_>) -> bool {
-    let mut repairs = file.parsed.diagnostics.iter().filter(|found| code::REPAIRS.contains(&found.code));
-    repairs.all(|found| found.code == &code::UNINDENTED_TEXT)
+/// The text with blanks before each line that goes on inside quotes without any, since others take it as it is.
+fn indented(text: &str) -> Option<Patched> {
+    let mut edits: Vec<Edit> = Vec::new();
+    let mut patched: Option<Patched> = None;
+    while edits.len() < MAX_UNINDENTED {
+        let now = patched.as_ref().map_or(text, Patched::text);
+        match yaml::parse(now, 0) {
+            Err(error) if error.message == QUOTED_INDENTATION => {
+                let at = patched.as_ref().map_or(error.at, |patched| patched.origin(error.at));
+                edits.push(Edit::insert(at, BLANKS));
+                patched = Some(Patched::new(text, &edits));
+            }
+            _ => break,
+        }
+    }
+    patched
+}
+
+/// Parses a text, or what [`indented`] made of it, with the places of the text.
+fn parse<'a>(text: &'a str, base: usize, patched: Option<&Patched>) -> Result<Option<Node<'a>>, YamlError> {
+    let Some(patched) = patched else { return yaml::parse(text, base) };
+    match yaml::parse(patched.text(), 0) {
+        Ok(tree) => Ok(tree.map(|tree| {
+            let mut tree = tree.into_owned();
+            tree.map_spans(&|span| origin(patched, span, base));
+            tree
+        })),
+        Err(error) => Err(YamlError { at: base + patched.origin(error.at), ..error }),
+    }
+}
+
+fn origin(patched: &Patched, span: Span, base: usize) -> Span {
+    let span = patched.origin_span(span).range();
+    Span::new(base + span.start, base + span.end)
 }
 
 /// What parsing has already found to do about a broken frontmatter.
@@ -184,6 +236,19 @@ mod tests {
     fn check(fence: Fence, source: &str, expect: Option<&str>) {
         let found = range(source, fence).ok().map(|range| &source[range]);
         assert_eq!(found, expect, "{fence:?} {source:?}");
+    }
+
+    #[test]
+    fn text_in_quotes_needs_no_indentation_and_keeps_its_place() {
+        let text = "a: \"x\ny\n\nz\"\nb: 'é\nf'\n";
+        let tree = parse(text, 7, indented(text).as_ref()).unwrap().unwrap();
+        let values: Vec<_> =
+            tree.entries().unwrap().iter().map(|entry| entry.value.text().unwrap()).collect();
+        assert_eq!(values, ["x y\nz", "é f"]);
+        let last = tree.entries().unwrap()[1].value.span;
+        assert_eq!(&text[last.range().start - 7..last.range().end - 7], "'é\nf'");
+        let unclosed = "a: \"x\ny\nb: c\n";
+        assert!(parse(unclosed, 0, indented(unclosed).as_ref()).is_err());
     }
 
     #[test]

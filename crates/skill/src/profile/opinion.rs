@@ -2,6 +2,7 @@
 
 use super::verdict::{Fate, KeyVerdict, Loads, Remark, Verdict};
 use super::{FileView, Profile};
+use crate::code;
 use crate::yaml::Entry;
 use metier_diagnostic::Span;
 use std::borrow::Cow;
@@ -122,6 +123,14 @@ impl Bench {
             let reason =
                 format!("the file is called `{}` and only `SKILL.md` is looked for", file.document_name);
             self.pass_over(Opinion::refused(reason).help("rename it to `SKILL.md`"));
+        }
+    }
+
+    /// Clients that decode strictly cannot read a file with bytes that are not UTF-8, wherever those stand.
+    pub(super) fn require_utf8(&mut self, file: &FileView<'_>) {
+        if let Some(found) = file.parsed.diagnostics.iter().find(|found| found.code == &code::INVALID_UTF8) {
+            let span = found.place.map_or(Span::empty(0), |place| place.span);
+            self.note(span, Opinion::refused("the file is not UTF-8").help("save it as UTF-8"));
         }
     }
 

@@ -1,5 +1,5 @@
-//! Where Python's YAML readers differ from the specification: a tab between tokens stops them, and so does none of the
-//! indentation inside quotes. Two clients read with one of them.
+//! Where Python's YAML readers differ from the specification: a tab between tokens stops them, and characters that are
+//! ordinary ones since YAML 1.2 end a line. Two clients read with one of them.
 
 use super::opinion::Opinion;
 use crate::line::lines;
@@ -57,6 +57,41 @@ fn collect_value(node: &Node<'_>, source: &str, quoted: &mut Vec<Span>, plain: &
         Kind::Scalar { .. } => quoted.push(node.span),
         Kind::Sequence(items) => items.iter().for_each(|item| collect_value(item, source, quoted, plain)),
         Kind::Mapping(entries) => entries.iter().for_each(|entry| collect(entry, source, quoted, plain)),
+    }
+}
+
+/// Where a Unicode line break ends a line to a reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Breaks {
+    /// In `|` and `>` blocks.
+    InBlocks,
+    /// There, and in text without quotes.
+    InBlocksAndPlain,
+}
+
+/// The first U+0085, U+2028 or U+2029 that ends a line in the middle of a text: what follows is not indented.
+pub(super) fn odd_break(entries: &[Entry<'_>], source: &str, breaks: Breaks) -> Option<(Span, Opinion)> {
+    entries.iter().find_map(|entry| odd_break_in(&entry.value, source, breaks))
+}
+
+fn odd_break_in(node: &Node<'_>, source: &str, breaks: Breaks) -> Option<(Span, Opinion)> {
+    match &node.kind {
+        Kind::Sequence(items) => items.iter().find_map(|item| odd_break_in(item, source, breaks)),
+        Kind::Mapping(entries) => odd_break(entries, source, breaks),
+        Kind::Scalar { style: Style::SingleQuoted | Style::DoubleQuoted, .. } => None,
+        Kind::Scalar { style: Style::Plain, .. } if breaks == Breaks::InBlocks => None,
+        Kind::Scalar { .. } => {
+            let text = node.span.of(source);
+            let goes_on = |at: usize, found: &str| {
+                text[at + found.len()..].starts_with(|c: char| !matches!(c, ' ' | '\n' | '\r'))
+            };
+            let mut all = text.match_indices(['\u{85}', '\u{2028}', '\u{2029}']);
+            let (at, found) = all.find(|(at, found)| goes_on(*at, found))?;
+            let start = node.span.range().start + at;
+            let opinion =
+                Opinion::refused("a Unicode line break ends the line, and what follows is not indented");
+            Some((Span::new(start, start + found.len()), opinion.help("write a blank instead")))
+        }
     }
 }
 

@@ -3,13 +3,12 @@
 
 use super::fence::{Fence, Reading, read};
 use super::opinion::{Bench, Opinion};
-use super::python::stray_tab;
+use super::python::{Breaks, odd_break, stray_tab};
 use super::text::{grouped, shown};
 use super::verdict::Verdict;
 use super::{FileView, Profile, loss};
-use crate::code;
 use crate::name::{MAX_NAME, normal_form};
-use crate::yaml::{Entry, Feature, Kind, Node, first_feature};
+use crate::yaml::{Entry, Feature, Kind, Node};
 use metier_diagnostic::{Position, Span};
 use unicode_normalization::char::is_combining_mark;
 
@@ -24,11 +23,7 @@ pub(super) fn judge(file: &FileView<'_>) -> Verdict {
         let reason = format!("the file is called `{}`; it must be `SKILL.md`", file.document_name);
         bench.pass_over(Opinion::refused(reason));
     }
-    if let Some(found) = file.parsed.diagnostics.iter().find(|found| found.code == &code::INVALID_UTF8) {
-        let span = found.place.map_or(Span::empty(0), |place| place.span);
-        bench.note(span, Opinion::refused("the file is not UTF-8").help("save it as UTF-8"));
-        return bench.verdict();
-    }
+    bench.require_utf8(file);
     let reading = match read_simply(file) {
         Ok(reading) => reading,
         Err((span, opinion)) => {
@@ -49,7 +44,7 @@ pub(super) fn judge(file: &FileView<'_>) -> Verdict {
 /// Reads as the validator does: no flow, no anchors, no tags, no repeated keys, even indentation, no second document.
 fn read_simply<'a>(file: &FileView<'a>) -> Result<Reading<'a>, (Span, Opinion)> {
     let reading = read(file, Fence::Anywhere)?;
-    if let Some((feature, span)) = first_feature(&file.source[reading.yaml.clone()], reading.yaml.start) {
+    if let Some((feature, span)) = reading.first_feature(file.source) {
         let (what, help) = match feature {
             Feature::Flow => {
                 ("a list or mapping in brackets", "write it over several lines, or in quotes as a text")
@@ -59,8 +54,9 @@ fn read_simply<'a>(file: &FileView<'a>) -> Result<Reading<'a>, (Span, Opinion)> 
         };
         return Err((span, Opinion::refused(format!("{what} is not read")).help(help)));
     }
-    if let Some(tab) = stray_tab(&reading.entries, file.source, reading.yaml.clone()) {
-        return Err(tab);
+    let tab = stray_tab(&reading.entries, file.source, reading.yaml.clone());
+    if let Some(odd) = tab.or_else(|| odd_break(&reading.entries, file.source, Breaks::InBlocks)) {
+        return Err(odd);
     }
     if reading.entries.is_empty() {
         let reason = "the frontmatter is no mapping of keys to values";

@@ -2,8 +2,10 @@
 //!
 //! The corpus is no part of the project (see `../shared/README.md`), so without it these tests only say so.
 
+use crate::invariant::judging_answers;
 use crate::summary::summary;
 use metier_diagnostic::Severity;
+use metier_skill::profile::{FileView, Meaning, Profile, judge};
 use metier_skill::yaml::{self, parse_fully, parse_plainly};
 use metier_skill::{parse, parse_beginning};
 use std::path::{Path, PathBuf};
@@ -81,6 +83,25 @@ fn nearly_everything_loads_and_the_rest_says_why() {
         let share = f64::from(loaded) / f64::from(all.max(1)) * 100.0;
         println!("{what}: {loaded} of {all} load ({share:.2} %)");
         assert!(all == 0 || share >= least, "{what}: {share:.2} % load, {least} % are the least");
+    }
+}
+
+#[test]
+fn every_client_has_an_opinion_on_every_file() {
+    let files = files();
+    let mut counts = vec![(0_u32, 0_u32); Profile::ALL.len()];
+    for file in &files {
+        judging_answers(&file.bytes, Some(&file.folder));
+        let source = String::from_utf8_lossy(&file.bytes);
+        let parsed = parse(&file.bytes, Some(&file.folder));
+        for (profile, (loads, same)) in Profile::ALL.iter().zip(&mut counts) {
+            let verdict = judge(*profile, &FileView::new(&source, &parsed, Some(&file.folder)));
+            *loads += u32::from(verdict.loads.is_yes());
+            *same += u32::from(verdict.meaning() == Meaning::Same);
+        }
+    }
+    for (profile, (loads, same)) in Profile::ALL.iter().zip(counts) {
+        println!("{profile}: {loads} of {} load, {same} mean the same", files.len());
     }
 }
 

@@ -67,7 +67,6 @@ fn names_of_profiles_read_back() {
 fn a_skill_with_a_name_and_a_description_is_the_same_everywhere() {
     for profile in Profile::ALL {
         check(*profile, &with(""), "yes yes");
-        check(*profile, &with("license: MIT\n").replace("license: MIT\n", ""), "yes yes");
     }
 }
 
@@ -134,6 +133,9 @@ fn the_standard_takes_six_keys_and_simple_yaml() {
     check("license: 'a\tb'\n", "yes yes");
     check("license: \"a\nb\"\n", "yes yes");
     check("license: a: b\n", "no no file:refused");
+    check("license: \"a\nb\"\nmetadata: {a: b}\n", "no no file:refused");
+    check("license: >\n  a\u{85}b\n", "no no file:refused");
+    check("license: a\u{85}b\n", "yes yes");
 }
 
 #[test]
@@ -369,6 +371,26 @@ fn where_the_file_lies_counts_too() {
     assert_eq!(loads(Profile::Openpollen, &linked), "no");
     assert_eq!(loads(Profile::CoreAgent, &linked), "no");
     assert_eq!(loads(Profile::Agentmd, &linked), "yes");
+}
+
+#[test]
+fn bytes_that_are_not_text_stop_strict_readers() {
+    let bytes = b"---\nname: pdf\ndescription: Reads \xff PDFs.\n---\n".to_vec();
+    let source = String::from_utf8_lossy(&bytes);
+    let parsed = parse(&bytes, Some("pdf"));
+    let loads = |profile| judge(profile, &FileView::new(&source, &parsed, Some("pdf"))).loads.word();
+    for profile in [Profile::Standard, Profile::Agentmd, Profile::Codex] {
+        assert_eq!(loads(profile), "no", "{profile}");
+    }
+    assert_eq!(loads(Profile::Metier), "yes");
+}
+
+#[test]
+fn a_frontmatter_of_any_size_is_judged_in_bounded_work() {
+    let long = format!("---\nname: pdf\ndescription: {}\n---\n", "d ".repeat(40_000));
+    for profile in [Profile::Standard, Profile::Agentmd, Profile::SkilledCrew, Profile::Codex] {
+        assert!(!verdict(profile, &long, "pdf").loads.is_yes(), "{profile}");
+    }
 }
 
 #[test]

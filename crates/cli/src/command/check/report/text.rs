@@ -27,7 +27,7 @@ pub(super) fn write(
         for Mending { shown, before, after, .. } in outcome.mendings() {
             let diff = Diff::new(shown, before, after);
             // A person gets it harmless, a program byte for byte: `metier check --diff . | git apply`.
-            let text = if output.is_terminal() { diff.shown(output.paint()) } else { diff.patch() };
+            let text = if Output::is_terminal() { diff.shown(output.paint()) } else { diff.patch() };
             output.raw(text.as_bytes())?;
         }
     } else {
@@ -39,9 +39,9 @@ pub(super) fn write(
     let summary = summary(args, outcome, output);
     // Beside a patch there is no place for words.
     if args.diff {
-        output.aside(&summary)?
+        output.aside(&summary)?;
     } else {
-        output.line(summary)?
+        output.line(summary)?;
     }
     Ok(())
 }
