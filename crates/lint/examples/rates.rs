@@ -78,14 +78,9 @@ fn load(path: &Path) -> Option<Loaded> {
     Some(Loaded { path: path.to_owned(), name, source, document, files })
 }
 
-/// The corpus has a folder for each repository and, below it, one for each version, named by eight digits.
+/// The corpus has a folder for each repository, and what a repository has is one root.
 fn root_of(corpus: &Path, path: &Path) -> PathBuf {
-    let below = path.strip_prefix(corpus).unwrap_or(path);
-    let parts: Vec<String> =
-        below.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
-    let is_version = |part: &&String| part.len() == 8 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let depth = 1 + usize::from(parts.get(1).as_ref().is_some_and(is_version));
-    parts.iter().take(depth).collect()
+    path.strip_prefix(corpus).unwrap_or(path).iter().take(1).collect()
 }
 
 fn table(found: &Found, files: usize) {

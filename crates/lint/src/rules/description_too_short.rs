@@ -6,7 +6,7 @@ use metier_skill::Description;
 /// What and when cannot be said in fewer words.
 const MIN_WORDS: usize = 5;
 /// The same for writing without blanks between words.
-const MIN_CHARACTERS: usize = 10;
+const MIN_CHARACTERS: usize = 8;
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new("description-too-short", Severity::Warning, "The description has fewer than five words."),

@@ -1,4 +1,4 @@
-use crate::command::shell_blocks;
+use crate::command::{programs_of, shell_blocks};
 use crate::phrase::Spoken;
 use crate::reference::paths_in_code;
 use crate::tool::{KNOWN, lists, spoken_name};
@@ -94,7 +94,8 @@ fn instructed(skill: &Skill<'_>) -> Vec<(&'static str, Span, String)> {
             begin.and_then(|begin| skill.source.get(begin..block.span.start as usize)).unwrap_or_default();
         // Only the paragraph right above: an order further up belongs to something else.
         let lead = lead.trim_end().rsplit("\n\n").next().unwrap_or_default();
-        if Spoken::of(lead).has_any(ORDERS) {
+        // A block may hold what is typed to the agent, such as `/review`.
+        if Spoken::of(lead).has_any(ORDERS) && !programs_of(block, skill.source).is_empty() {
             found.push(("Bash", block.span, "the body tells to run a command".to_owned()));
         }
     }
@@ -173,6 +174,7 @@ mod tests {
         let read = "allowed-tools: Read";
         for (list, body, expect) in [
             (read, "Run:\n\n```bash\nls\n```\n", &["Bash"][..]),
+            (read, "Run:\n\n```bash\n/review\n```\n", &[]),
             (read, "An example:\n\n```bash\nls\n```\n", &[]),
             (read, "Run it.\n\nThen this is shown:\n\n```bash\nls\n```\n", &[]),
             (read, "`python3 scripts/a.py`", &["Bash"]),

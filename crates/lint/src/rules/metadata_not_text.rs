@@ -39,7 +39,7 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
         .collect();
     let more = if others.len() > 4 { format!(" and {} more", others.len() - 4) } else { String::new() };
     let message = format!("values of `metadata` should be texts: {}{more}", named.join(", "));
-    let mut found = findings.at(skill, first.key_span, message).help("put numbers and booleans in quotes");
+    let mut found = findings.at(skill, first.key_span, message);
     let edits: Vec<Edit> = others
         .iter()
         .filter_map(|entry| {
@@ -47,6 +47,11 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
             Some(Edit { span: entry.value.span, text: format!("\"{text}\"") })
         })
         .collect();
+    found = found.help(if edits.is_empty() {
+        "write a list as one text, separated by commas"
+    } else {
+        "put numbers and booleans in quotes"
+    });
     if !edits.is_empty() {
         found = found.fix(Fix { label: "put the values in quotes".into(), edits });
     }

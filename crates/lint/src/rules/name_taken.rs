@@ -1,6 +1,7 @@
 use crate::phrase::quoted;
 use crate::{Check, Example, Findings, Mends, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
+use metier_skill::UserOnly;
 use std::collections::HashMap;
 
 pub(super) static RULE: Rule = Rule {
@@ -28,9 +29,13 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skills: &[Skill<'_>], findings: &mut Findings<'_>) {
-    // The first by path wins, in whichever order they come. A name that was made from a title gives way by itself.
+    // The first by path wins, in whichever order they come. A name that was made from a title gives way by itself,
+    // and a file without frontmatter is seldom meant as a skill.
     let mut winners: HashMap<&str, &Skill<'_>> = HashMap::new();
-    let named = || skills.iter().filter(|skill| skill.manifest().title.is_none());
+    let is_named = |skill: &&Skill<'_>| {
+        skill.manifest().title.is_none() && skill.manifest().user_only != Some(UserOnly::NoFrontmatter)
+    };
+    let named = || skills.iter().filter(is_named);
     for skill in named() {
         let winner = winners.entry(skill.manifest().name.as_str()).or_insert(skill);
         if skill.path < winner.path {

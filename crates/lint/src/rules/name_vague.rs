@@ -1,6 +1,7 @@
 use crate::phrase::quoted;
 use crate::{Check, Example, Findings, Mends, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
+use metier_skill::UserOnly;
 
 /// Words that fit every skill.
 const VAGUE: &[&str] = &[
@@ -45,8 +46,10 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
-    let name = skill.manifest().name.folded();
-    if is_vague(&name) {
+    let manifest = skill.manifest();
+    let name = manifest.name.folded();
+    // A file without frontmatter is seldom meant as a skill, and its folder was named for something else.
+    if is_vague(&name) && manifest.user_only != Some(UserOnly::NoFrontmatter) {
         let message = format!("the name {} says nothing about this skill", quoted(&name));
         let found = findings.at(skill, skill.name_at(), message);
         findings.add(found.help("name what it works on and what it does"));

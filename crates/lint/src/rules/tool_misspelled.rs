@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
     ),
     bad: Example::new(
         "news",
-        "---\nname: news\ndescription: Gathers news. Use when asked what is new.\nallowed-tools: Read, WebSerch\n---\nSearch for today's headlines.\n",
+        "---\nname: news\ndescription: Gathers news. Use when asked what is new.\nallowed-tools: Read, websearch\n---\nSearch for today's headlines.\n",
     ),
     check: Check::Skill(check),
 };

@@ -6,6 +6,8 @@ use metier_skill::ToolPattern;
 
 /// How many programs a message proposes; a skill that needs more needs a shell.
 const MAX_PROPOSED: usize = 6;
+/// Programs that start any other or remove anything: a pattern for one of them restricts nothing.
+const WIDE: &[&str] = &["bash", "env", "eval", "rm", "sh", "sudo", "xargs", "zsh"];
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new(
@@ -32,7 +34,8 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let Some(list) = &skill.manifest().more.allowed_tools else { return };
     let Some(pattern) = list.value.iter().find(|pattern| is_any_command(pattern)) else { return };
     let needed = programs(skill);
-    let help = if (1..=MAX_PROPOSED).contains(&needed.len()) {
+    let is_narrow = !needed.iter().any(|program| WIDE.contains(program));
+    let help = if is_narrow && (1..=MAX_PROPOSED).contains(&needed.len()) {
         let patterns: Vec<String> = needed.iter().map(|program| format!("`Bash({program}:*)`")).collect();
         format!("name what it runs; its shell blocks need {}", patterns.join(", "))
     } else {

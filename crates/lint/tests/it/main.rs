@@ -2,5 +2,6 @@
 #![expect(clippy::panic, reason = "a test that cannot go on says so")]
 
 mod examples;
+mod mending;
 mod registry;
 mod robust;
