@@ -100,18 +100,38 @@ pub(crate) fn lists<'a>(
     .filter_map(|(key, list)| list.map(|list| (key, list)))
 }
 
-/// Where a list names a tool; the whole list where that cannot be said.
-pub(crate) fn place_of(skill: &Skill<'_>, list: Span, tool: &str) -> Span {
-    let text = list.of(skill.source);
+/// Where a list has an item, by its tool; the whole list where that cannot be said.
+pub(crate) fn place_of(skill: &Skill<'_>, list: Span, pattern: &ToolPattern) -> Span {
+    let (text, tool) = (list.of(skill.source), pattern.tool.as_str());
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices(tool)
-        .find(|(at, _)| {
-            !text[..*at].ends_with(is_part)
-                && !text[at + tool.len()..].starts_with(is_part)
-                && !tool.is_empty()
-        })
-        .map_or(list, |(at, _)| {
-            let start = list.start as usize + at;
-            Span::new(start, start + tool.len())
-        })
+    let is_item = |at: usize| {
+        let after = &text[at + tool.len()..];
+        !text[..at].ends_with(is_part)
+            && !after.starts_with(is_part)
+            && after.starts_with('(') == pattern.argument.is_some()
+            && !tool.is_empty()
+    };
+    text.match_indices(tool).find(|(at, _)| is_item(*at)).map_or(list, |(at, _)| {
+        let start = list.start as usize + at;
+        Span::new(start, start + tool.len())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Files;
+    use std::path::Path;
+
+    #[test]
+    fn the_place_of_an_item_is_not_that_of_one_with_a_longer_name_or_an_argument() {
+        let source = "---\nname: a\ndescription: b\nallowed-tools: BashOutput, Bash(git:*), Bash\n---\nx\n";
+        let document = metier_skill::parse(source.as_bytes(), Some("a")).document.unwrap();
+        let skill = Skill::new(Path::new("a/SKILL.md").into(), Some("a"), source, &document, Files::Unknown);
+        let (_, list) = lists(&skill).next().unwrap();
+        let places: Vec<usize> =
+            list.value.iter().map(|pattern| place_of(&skill, list.span, pattern).start as usize).collect();
+        let at = |text: &str| source.find(text).unwrap();
+        assert_eq!(places, [at("BashOutput"), at("Bash(git"), at("Bash\n---")]);
+    }
 }

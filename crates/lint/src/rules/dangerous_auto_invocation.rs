@@ -45,25 +45,37 @@ const TOPICS: &[&str] = &[
 
 /// What a body says that stops before the deed.
 const STOPS: &[&str] = &[
-    "confirm",
-    "confirms",
-    "confirmed",
-    "confirmation",
-    "ask the user",
-    "ask for",
     "approval",
     "approve",
     "approves",
-    "permission",
-    "explicit",
-    "explicitly asked",
-    "dry run",
-    "wait for the user",
-    "user agrees",
-    "check with the user",
-    "askuserquestion",
-    "before you send",
+    "ask",
+    "asking",
+    "asks",
+    "check with",
     "draft",
+    "dry run",
+    "explicit",
+    "explicitly",
+    "permission",
+    "user agrees",
+    "user says",
+    "wait for",
+];
+
+/// The same, as parts of words in several languages: `confirm` is also in `confirmação` and `confirmer`.
+const STOPS_INSIDE: &[&str] = &[
+    "askuserquestion",
+    "bestätig",
+    "confirm",
+    "conferm",
+    "onayla",
+    "подтвер",
+    "承認",
+    "批准",
+    "确认",
+    "確認",
+    "승인",
+    "확인",
 ];
 
 pub(super) static RULE: Rule = Rule {
@@ -90,49 +102,64 @@ pub(super) static RULE: Rule = Rule {
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let manifest = skill.manifest();
     let name = manifest.name.folded();
-    let Some(deed) = deed(&name).filter(|_| manifest.user_only.is_none()) else { return };
+    if manifest.user_only.is_some() || !is_deed(&name) {
+        return;
+    }
     // A body without a command tells about the deed and does not do it.
     let acts = shell_blocks(skill).next().is_some()
         || paths_in_code(skill).iter().any(|path| path.path.starts_with("scripts/"));
-    if !acts || Spoken::of(skill.body()).has_any(STOPS) {
+    if !acts || asks_first(skill.body()) {
         return;
     }
-    let message = format!(
-        "the model may start {} on its own, and no step asks before it goes to {deed}",
-        quoted(&name)
-    );
-    let found = findings.at(skill, skill.name_at(), message.replace("goes to force-push", "force-pushes"));
+    let message =
+        format!("the model may start {} on its own, and no step asks the user first", quoted(&name));
+    let found = findings.at(skill, skill.name_at(), message);
     findings.add(found.help("add `disable-model-invocation: true`, or a step that asks the user first"));
 }
 
-/// The deed a name begins with.
-fn deed(name: &str) -> Option<&'static str> {
+/// Whether a body stops before the deed. One such word is enough: where it stands is not judged.
+fn asks_first(body: &str) -> bool {
+    let lower = body.to_lowercase();
+    STOPS_INSIDE.iter().any(|part| lower.contains(part)) || Spoken::of(body).has_any(STOPS)
+}
+
+/// Whether a name begins with a deed and does not make it a topic.
+fn is_deed(name: &str) -> bool {
     let name = name.replace('_', "-");
-    let found = DEEDS.iter().find(|deed| {
-        name.strip_prefix(**deed).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
-    })?;
-    let is_topic = name.split('-').any(|word| TOPICS.contains(&word));
-    (!is_topic).then_some(*found)
+    let begins = DEEDS
+        .iter()
+        .any(|deed| name.strip_prefix(*deed).is_some_and(|rest| rest.is_empty() || rest.starts_with('-')));
+    begins && !name.split('-').any(|word| TOPICS.contains(&word))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::deed;
+    use super::{asks_first, is_deed};
 
     #[test]
     fn deeds_are_told_from_topics() {
         for (name, expect) in [
-            ("deploy", Some("deploy")),
-            ("send-mail", Some("send")),
-            ("force-push", Some("force-push")),
-            ("delete_task", Some("delete")),
-            ("release-notes", None),
-            ("deploy-checklist", None),
-            ("deployment", None),
-            ("droplet", None),
-            ("mail-send", None),
+            ("deploy", true),
+            ("send-mail", true),
+            ("force-push", true),
+            ("delete_task", true),
+            ("release-notes", false),
+            ("deploy-checklist", false),
+            ("deployment", false),
+            ("droplet", false),
+            ("mail-send", false),
         ] {
-            assert_eq!(deed(name), expect, "{name}");
+            assert_eq!(is_deed(name), expect, "{name}");
         }
+    }
+
+    #[test]
+    fn a_step_that_asks_is_found_in_several_languages() {
+        for body in
+            ["Confirm first.", "Ask the user.", "Peça confirmação.", "先确认", "Only after confirming"]
+        {
+            assert!(asks_first(body), "{body}");
+        }
+        assert!(!asks_first("Run the task and push."));
     }
 }

@@ -35,7 +35,7 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
             if is_dialect && (key == "tools" || !is_case) {
                 continue;
             }
-            let place = place_of(skill, list.span, &pattern.tool);
+            let place = place_of(skill, list.span, pattern);
             let message = format!("{} is no tool of Claude Code; `{name}` is", quoted(&pattern.tool));
             let mut found = findings.at(skill, place, message).help(format!("write `{name}`"));
             // A list in which another tool is spelled as Claude Code does is meant for Claude Code.
