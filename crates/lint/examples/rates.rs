@@ -10,7 +10,8 @@
 )]
 
 use metier_diagnostic::{Diagnostic, Paint, render_text};
-use metier_lint::{File, Files, RunBit, Skill, lint, rules};
+use metier_lint::{File, Files, RunBit, Skill, lint, lint_root, rules};
+use metier_skill::Document;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -21,9 +22,25 @@ fn main() {
     let mut documents = Vec::new();
     find(Path::new(&folder), &mut documents);
     documents.sort();
-    let mut found: BTreeMap<&str, Vec<(Diagnostic, String)>> = BTreeMap::new();
-    for path in &documents {
-        judge(path, &mut found);
+    let loaded: Vec<Loaded> = documents.iter().filter_map(|path| load(path)).collect();
+    let mut found: Found = BTreeMap::new();
+    let mut roots: BTreeMap<PathBuf, Vec<(Skill<'_>, &str)>> = BTreeMap::new();
+    for one in &loaded {
+        let skill = one.skill();
+        for finding in lint(&skill) {
+            found.entry(finding.code.name()).or_default().push((finding, one.source.clone()));
+        }
+        roots.entry(root_of(Path::new(&folder), &one.path)).or_default().push((skill, &one.source));
+    }
+    for skills in roots.into_values() {
+        let sources: BTreeMap<_, _> =
+            skills.iter().map(|(skill, source)| (skill.path.clone(), *source)).collect();
+        let skills: Vec<Skill<'_>> = skills.into_iter().map(|(skill, _)| skill).collect();
+        for finding in lint_root(&skills) {
+            let source =
+                finding.path.as_ref().and_then(|path| sources.get(path)).copied().unwrap_or_default();
+            found.entry(finding.code.name()).or_default().push((finding, source.to_owned()));
+        }
     }
     match rule {
         None => table(&found, documents.len()),
@@ -31,22 +48,42 @@ fn main() {
     }
 }
 
-fn judge(path: &Path, found: &mut BTreeMap<&str, Vec<(Diagnostic, String)>>) {
-    let source = String::from_utf8_lossy(&std::fs::read(path).expect("a readable file")).into_owned();
-    let folder = path.parent().expect("a folder");
-    let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
-    let Some(document) = metier_skill::parse(source.as_bytes(), name.as_deref()).document else { return };
-    let mut paths = Vec::new();
-    list(folder, folder, &mut paths);
-    // A corpus of documents alone says nothing about the files beside them.
-    let files = if paths.len() > 1 { Files::Known(&paths) } else { Files::Unknown };
-    let skill = Skill::new(path.into(), name.as_deref(), &source, &document, files);
-    for one in lint(&skill) {
-        found.entry(one.code.name()).or_default().push((one, source.clone()));
+/// The findings of each rule, with the text they are about.
+type Found = BTreeMap<&'static str, Vec<(Diagnostic, String)>>;
+
+/// What a skill borrows from.
+struct Loaded {
+    path: PathBuf,
+    name: Option<String>,
+    source: String,
+    document: Document,
+    files: Vec<File>,
+}
+
+impl Loaded {
+    fn skill(&self) -> Skill<'_> {
+        // A corpus of documents alone says nothing about the files beside them.
+        let files = if self.files.len() > 1 { Files::Known(&self.files) } else { Files::Unknown };
+        Skill::new(self.path.as_path().into(), self.name.as_deref(), &self.source, &self.document, files)
     }
 }
 
-fn table(found: &BTreeMap<&str, Vec<(Diagnostic, String)>>, files: usize) {
+fn load(path: &Path) -> Option<Loaded> {
+    let source = String::from_utf8_lossy(&std::fs::read(path).expect("a readable file")).into_owned();
+    let folder = path.parent().expect("a folder");
+    let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
+    let document = metier_skill::parse(source.as_bytes(), name.as_deref()).document?;
+    let mut files = Vec::new();
+    list(folder, folder, &mut files);
+    Some(Loaded { path: path.to_owned(), name, source, document, files })
+}
+
+/// The corpus has a folder for each repository, and what a repository has is one root.
+fn root_of(corpus: &Path, path: &Path) -> PathBuf {
+    path.strip_prefix(corpus).unwrap_or(path).iter().take(1).collect()
+}
+
+fn table(found: &Found, files: usize) {
     println!("{files} files");
     for rule in rules::ALL {
         let findings = found.get(rule.code.name()).map_or(&[][..], Vec::as_slice);

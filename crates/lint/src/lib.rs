@@ -19,15 +19,20 @@
 //! assert_eq!((found[0].line(), found[0].column()), (Some(5), Some(5)));
 //! ```
 
+mod command;
 mod file;
 mod findings;
 mod levels;
 mod markdown;
 mod mend;
+mod phrase;
 pub mod reference;
+mod resemblance;
 mod rule;
 pub mod rules;
 mod skill;
+mod spelling;
+mod tool;
 
 pub use file::{File, Files, RunBit};
 pub use findings::Findings;

@@ -8,5 +8,6 @@
 
 mod corpus;
 mod examples;
+mod mending;
 mod registry;
 mod robust;

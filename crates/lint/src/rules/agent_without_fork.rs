@@ -1,0 +1,37 @@
+use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use metier_diagnostic::{Code, Severity};
+use metier_skill::Context;
+
+pub(super) static RULE: Rule = Rule {
+    code: Code::new(
+        "agent-without-fork",
+        Severity::Warning,
+        "`agent` or `background` is given, and the skill does not run in a fork.",
+    ),
+    why: "Both keys say how a fork runs. Without `context: fork` the skill runs in the conversation and they have no \
+          effect.",
+    remedy: "Add `context: fork`, or take the key out.",
+    mends: Mends::Never,
+    ok: Example::new(
+        "survey",
+        "---\nname: survey\ndescription: Surveys a code base. Use when asked for an overview.\ncontext: fork\nagent: Explore\n---\nList the parts and what each is for.\n",
+    ),
+    bad: Example::new(
+        "survey",
+        "---\nname: survey\ndescription: Surveys a code base. Use when asked for an overview.\nagent: Explore\n---\nList the parts and what each is for.\n",
+    ),
+    check: Check::Skill(check),
+};
+
+fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
+    let more = &skill.manifest().more;
+    if more.context == Context::Fork {
+        return;
+    }
+    for (key, is_given) in [("agent", more.agent.is_some()), ("background", more.background.is_some())] {
+        let Some(entry) = skill.entry(key).filter(|_| is_given) else { continue };
+        let message = format!("`{key}` has no effect without `context: fork`");
+        let found = findings.at(skill, entry.key_span, message);
+        findings.add(found.help(format!("add `context: fork`, or take `{key}` out")));
+    }
+}

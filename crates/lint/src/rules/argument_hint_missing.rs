@@ -1,0 +1,64 @@
+use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use metier_diagnostic::{Code, Severity, Span};
+
+pub(super) static RULE: Rule = Rule {
+    code: Code::new(
+        "argument-hint-missing",
+        Severity::Info,
+        "The body takes arguments, and nothing says which ones.",
+    ),
+    why: "Clients show `argument-hint` beside the name while the user types. Without it nobody knows that the skill \
+          takes something, or what.",
+    remedy: "Add `argument-hint: \"[what it takes]\"`.",
+    mends: Mends::Never,
+    ok: Example::new(
+        "explain",
+        "---\nname: explain\ndescription: Explains a file. Use when asked what a file is for.\nargument-hint: \"[path]\"\n---\nExplain $ARGUMENTS in three sentences.\n",
+    ),
+    bad: Example::new(
+        "explain",
+        "---\nname: explain\ndescription: Explains a file. Use when asked what a file is for.\n---\nExplain $ARGUMENTS in three sentences.\n",
+    ),
+    check: Check::Skill(check),
+};
+
+fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
+    let manifest = skill.manifest();
+    let is_hinted = manifest.more.argument_hint.is_some() || !manifest.more.arguments.is_empty();
+    // Without a slash command nobody types anything.
+    if is_hinted || !manifest.user_invocable {
+        return;
+    }
+    let Some(span) = first_argument(skill) else { return };
+    let message = format!("the body takes `{}`, and there is no `argument-hint`", span.of(skill.source));
+    let found = findings.at(skill, span, message);
+    findings.add(found.help("add `argument-hint: \"[what it takes]\"`"));
+}
+
+/// The first place where an argument is put in. `$1` counts only alone in code, where an author names it: prices and
+/// shell scripts have it, too, and far more often.
+fn first_argument(skill: &Skill<'_>) -> Option<Span> {
+    const TOKEN: &str = "$ARGUMENTS";
+    let body = skill.body();
+    let whole = body.match_indices(TOKEN).find(|(at, _)| {
+        let is_escaped = body[..*at].ends_with('\\');
+        !is_escaped && !body[at + TOKEN.len()..].starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+    });
+    let whole = whole.map(|(at, _)| {
+        let start = skill.body_at() + at;
+        Span::new(start, start + TOKEN.len())
+    });
+    let numbered = skill.markdown.codes.iter().find(|code| {
+        code.text
+            .strip_prefix('$')
+            .is_some_and(|digit| matches!(digit.as_bytes(), [byte] if byte.is_ascii_digit()))
+    });
+    let numbered = numbered.map(|code| {
+        let ticks = code.span.range().len().saturating_sub(2) / 2;
+        Span::new(code.span.start as usize + ticks, code.span.end as usize - ticks)
+    });
+    whole
+        .into_iter()
+        .chain(numbered.filter(|span| span.of(skill.source).len() == 2))
+        .min_by_key(|span| span.start)
+}

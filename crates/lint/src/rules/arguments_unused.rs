@@ -1,0 +1,53 @@
+use crate::phrase::quoted;
+use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use metier_diagnostic::{Code, Severity};
+
+pub(super) static RULE: Rule = Rule {
+    code: Code::new(
+        "arguments-unused",
+        Severity::Warning,
+        "A declared argument is never used in the body, and others are.",
+    ),
+    why: "Where a body puts in one argument, clients do not append the others. Users are asked for this one, and its \
+          value appears nowhere in what the model reads.",
+    remedy: "Write `$name` where the value belongs, or take the argument out.",
+    mends: Mends::Never,
+    ok: Example::new(
+        "greet",
+        "---\nname: greet\ndescription: Writes a greeting. Use when asked to greet somebody.\narguments: [person]\n---\nGreet $person in one line.\n",
+    ),
+    bad: Example::new(
+        "greet",
+        "---\nname: greet\ndescription: Writes a greeting. Use when asked to greet somebody.\narguments: [person, tone]\n---\nGreet $person in one line.\n",
+    ),
+    check: Check::Skill(check),
+};
+
+fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
+    let (arguments, body) = (&skill.manifest().more.arguments, skill.body());
+    let Some(entry) = skill.entry("arguments").filter(|_| !arguments.is_empty()) else { return };
+    // All of them arrive together, or by position.
+    let is_positional = (0..=9).any(|digit| body.contains(&format!("${digit}")));
+    if body.contains("$ARGUMENTS") || is_positional {
+        return;
+    }
+    // Where none is put in, clients append them all and nothing is lost.
+    if !arguments.iter().any(|argument| body.contains(&format!("${}", argument.name))) {
+        return;
+    }
+    for argument in arguments.iter().filter(|argument| !is_mentioned(body, &argument.name)) {
+        let message = format!("the body never uses the argument {}", quoted(&argument.name));
+        let item = entry.value.items().into_iter().flatten().find(|item| {
+            item.text().or_else(|| item.get("name")?.text()).is_some_and(|text| text.trim() == argument.name)
+        });
+        let found = findings.at(skill, item.map_or(entry.value.span, |item| item.span), message);
+        findings.add(found.help(format!("write `${}` where it belongs, or take it out", argument.name)));
+    }
+}
+
+/// Whether a name stands in the body as a word. A mention in prose counts: some clients put in `{{name}}`.
+fn is_mentioned(body: &str, name: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    body.match_indices(name)
+        .any(|(at, _)| !body[..at].ends_with(is_part) && !body[at + name.len()..].starts_with(is_part))
+}

@@ -1,0 +1,50 @@
+use crate::phrase::quoted;
+use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use metier_diagnostic::{Code, Edit, Fix, Severity};
+use metier_skill::yaml::{Kind, Style};
+
+/// The keys that take true or false, in all spellings.
+const BOOLEANS: &[&str] = &[
+    "background",
+    "disable-model-invocation",
+    "disableModelInvocation",
+    "disable_model_invocation",
+    "user-invocable",
+    "user_invocable",
+];
+
+pub(super) static RULE: Rule = Rule {
+    code: Code::new("boolean-in-quotes", Severity::Warning, "`true` or `false` is written in quotes."),
+    why: "In quotes it is a text. metier reads it as it is meant; other clients take the key as not given or, worse, \
+          every text as true, so that `\"false\"` switches on what it should switch off.",
+    remedy: "Take the quotes away.",
+    mends: Mends::WhereCertain,
+    ok: Example::new(
+        "ship",
+        "---\nname: ship\ndescription: Uploads a build. Use when asked to upload one.\ndisable-model-invocation: true\n---\nUpload the newest build.\n",
+    ),
+    bad: Example::new(
+        "ship",
+        "---\nname: ship\ndescription: Uploads a build. Use when asked to upload one.\ndisable-model-invocation: \"true\"\n---\nUpload the newest build.\n",
+    ),
+    check: Check::Skill(check),
+};
+
+fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
+    for entry in skill.entries().iter().filter(|entry| BOOLEANS.contains(&&*entry.key)) {
+        let Kind::Scalar { text, style: Style::SingleQuoted | Style::DoubleQuoted } = &entry.value.kind
+        else {
+            continue;
+        };
+        let meant = match text.trim().to_ascii_lowercase().as_str() {
+            "true" | "yes" | "on" | "1" => "true",
+            "false" | "no" | "off" | "0" => "false",
+            _ => continue,
+        };
+        let message = format!("`{}` is the text {}, not `{meant}`", entry.key, quoted(text));
+        let span = entry.value.span;
+        let edits = vec![Edit { span, text: meant.to_owned() }];
+        let found = findings.at(skill, span, message).help(format!("write `{}: {meant}`", entry.key));
+        findings.add(found.fix(Fix { label: "take the quotes away".into(), edits }));
+    }
+}

@@ -1,0 +1,72 @@
+use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use metier_diagnostic::{Code, Diagnostic, Severity};
+
+/// What the catalogue may cost where a model's window is not known.
+const MAX_TOKENS: usize = 4_000;
+/// How many bytes are one token, roughly.
+const BYTES_PER_TOKEN: usize = 4;
+
+/// The same sentence often enough that one skill exceeds the budget.
+macro_rules! ten_times {
+    ($text:expr) => {
+        concat!($text, $text, $text, $text, $text, $text, $text, $text, $text, $text)
+    };
+}
+
+pub(super) static RULE: Rule = Rule {
+    code: Code::new(
+        "catalogue-over-budget",
+        Severity::Info,
+        "The names and descriptions of a root together exceed what a catalogue may cost.",
+    ),
+    why: "All names and descriptions stand in the prompt of every conversation. Beyond the budget, 4,000 tokens \
+          where the window is not known, clients cut descriptions or leave them out, and those skills are not found.",
+    remedy: "Shorten descriptions, remove skills nobody uses, or keep them in several roots.",
+    mends: Mends::Never,
+    ok: Example::new(
+        "commands",
+        "---\nname: commands\ndescription: Knows the commands of our shell. Use when one is needed.\n---\nLook in the list.\n",
+    ),
+    bad: Example::new(
+        "commands",
+        concat!(
+            "---\nname: commands\ndescription: >-\n  Knows the commands of our shell. Use when one is needed.\n",
+            ten_times!(ten_times!(ten_times!("  And one more.\n"))),
+            ten_times!(ten_times!("  And one more.\n")),
+            ten_times!(ten_times!("  And one more.\n")),
+            "---\nLook in the list.\n"
+        ),
+    ),
+    check: Check::Root(check),
+};
+
+fn check(skills: &[Skill<'_>], findings: &mut Findings<'_>) {
+    let offered = || skills.iter().filter(|skill| skill.manifest().user_only.is_none());
+    let bytes: usize =
+        offered().map(|skill| skill.manifest().name.as_str().len() + skill.manifest().offer().len()).sum();
+    let tokens = bytes.div_ceil(BYTES_PER_TOKEN);
+    let Some(first) = offered().min_by_key(|skill| &skill.path).filter(|_| tokens > MAX_TOKENS) else {
+        return;
+    };
+    let message = format!(
+        "the names and descriptions of this root ({} offered) take about {} tokens; the budget is {}",
+        separated(offered().count()),
+        separated(tokens),
+        separated(MAX_TOKENS)
+    );
+    let found = Diagnostic::new(&RULE.code, message).in_file(&first.path);
+    findings.add(found.help("shorten descriptions or remove skills nobody uses; what does not fit is cut"));
+}
+
+/// A number as prose has it: `10,000`.
+fn separated(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}

@@ -1,0 +1,71 @@
+use crate::phrase::quoted;
+use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use metier_diagnostic::{Code, Severity, Span};
+use metier_skill::Description;
+use std::ops::Range;
+
+pub(super) static RULE: Rule = Rule {
+    code: Code::new(
+        "description-has-tags",
+        Severity::Warning,
+        "The description contains a tag such as `<name>`.",
+    ),
+    why: "Descriptions are put into the prompt, in some clients between tags of their own. claude.ai and the \
+          reference packager refuse a description with `<…>` in it.",
+    remedy: "Write it in words: `a url` in place of `<url>`.",
+    mends: Mends::Never,
+    ok: Example::new(
+        "fetch",
+        "---\nname: fetch\ndescription: Fetches a page. Use when asked for a page by its address.\n---\nFetch it and give back the text.\n",
+    ),
+    bad: Example::new(
+        "fetch",
+        "---\nname: fetch\ndescription: Fetches a page. Use when asked for <url>.\n---\nFetch it and give back the text.\n",
+    ),
+    check: Check::Skill(check),
+};
+
+fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
+    let Description::Written(written) = &skill.manifest().description else { return };
+    let Some(tag) = first_tag(&written.value) else { return };
+    let tag = &written.value[tag];
+    // As written it may be escaped or folded; then the value as a whole is the place.
+    let start = written.span.start as usize;
+    let place = written.span.of(skill.source).find(tag).map_or(written.span, |at| {
+        let at = start + at;
+        Span::new(at, at + tag.len())
+    });
+    let message = format!("the description contains {}, which some clients refuse", quoted(tag));
+    let found = findings.at(skill, place, message);
+    findings.add(found.help("write it in words, without `<` and `>`"));
+}
+
+/// The first `<word…>` or `</word>`. Comparisons and arrows are none.
+fn first_tag(text: &str) -> Option<Range<usize>> {
+    text.match_indices('<').find_map(|(start, _)| {
+        let inside = &text[start + 1..start + text[start..].find('>')?];
+        let name = inside.strip_prefix('/').unwrap_or(inside);
+        let is_tag = name.starts_with(|c: char| c.is_ascii_alphabetic()) && !inside.contains('<');
+        is_tag.then(|| start..start + inside.len() + 2)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_tag;
+
+    #[test]
+    fn tags_are_told_from_comparisons() {
+        for (text, expect) in [
+            ("a <b> c", Some("<b>")),
+            ("</example>", Some("</example>")),
+            ("x <a href=\"y\"> z", Some("<a href=\"y\">")),
+            ("1 < 2 and 3 > 2", None),
+            ("a <- b -> c", None),
+            ("<<x>", Some("<x>")),
+            ("less <", None),
+        ] {
+            assert_eq!(first_tag(text).map(|range| &text[range]), expect, "{text}");
+        }
+    }
+}

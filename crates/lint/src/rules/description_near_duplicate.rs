@@ -1,0 +1,86 @@
+use crate::phrase::{Spoken, quoted};
+use crate::resemblance::{WordSets, near_duplicates};
+use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use metier_diagnostic::{Code, Severity};
+use metier_skill::Description;
+use std::collections::HashSet;
+
+/// Two short descriptions share most of their words by chance.
+const MIN_WORDS: usize = 8;
+
+pub(super) static RULE: Rule = Rule {
+    code: Code::new(
+        "description-near-duplicate",
+        Severity::Warning,
+        "Two skills of one root have nearly the same description.",
+    ),
+    why: "A model chooses by descriptions. Where two say the same it takes one by chance, and the other's \
+          instructions are missed.",
+    remedy: "Say in each what sets it apart, make one skill of the two, or remove the copy.",
+    mends: Mends::Never,
+    ok: Example::new(
+        "logs",
+        "---\nname: logs\ndescription: Reads log files of the web server and finds errors. Use when a request fails.\n---\nBegin with the newest file.\n",
+    )
+    .beside(
+        "metrics",
+        "---\nname: metrics\ndescription: Reads counters of the database and finds slow queries. Use when pages load slowly.\n---\nBegin with the slowest query.\n",
+    ),
+    bad: Example::new(
+        "logs",
+        "---\nname: logs\ndescription: Reads log files of the web server and finds errors. Use when a request fails.\n---\nBegin with the newest file.\n",
+    )
+    .beside(
+        "metrics",
+        "---\nname: metrics\ndescription: Reads the log files of the web server and finds errors. Use when a request fails.\n---\nBegin with the slowest query.\n",
+    ),
+    check: Check::Root(check),
+};
+
+fn check(skills: &[Skill<'_>], findings: &mut Findings<'_>) {
+    // By path, so that the same root gives the same answer in whichever order its skills come.
+    let mut described: Vec<&Skill<'_>> = skills.iter().filter(|skill| is_offered(skill)).collect();
+    described.sort_by(|one, other| one.path.cmp(&other.path));
+    let mut sets = WordSets::default();
+    for skill in &described {
+        sets.add(skill.manifest().description.text());
+    }
+    let found = near_duplicates(&sets, MIN_WORDS, |later, earlier| {
+        is_confusing(described[later], described[earlier])
+    });
+    for pair in found.pairs {
+        let (skill, other) = (described[pair.later], described[pair.earlier]);
+        let message = format!(
+            "the description is nearly that of {} in `{}`",
+            quoted(other.manifest().name.as_str()),
+            other.path.display()
+        );
+        let found = findings.at(skill, skill.description_at(), message);
+        findings.add(found.help("say in each what sets it apart, or make one skill of the two"));
+    }
+}
+
+fn is_offered(skill: &Skill<'_>) -> bool {
+    let manifest = skill.manifest();
+    manifest.user_only.is_none() && matches!(manifest.description, Description::Written(_))
+}
+
+/// Two skills of the same name are reported as such. And where each description names what its own name names, as in
+/// a family with one skill for each product, the one differing word is the one that matters.
+fn is_confusing(one: &Skill<'_>, other: &Skill<'_>) -> bool {
+    if one.manifest().name == other.manifest().name {
+        return false;
+    }
+    !(has_word_of_its_own(one, other) && has_word_of_its_own(other, one))
+}
+
+/// Whether a description has a word of the skill's name that is neither in the other's description nor in its name.
+fn has_word_of_its_own(skill: &Skill<'_>, other: &Skill<'_>) -> bool {
+    let words = |text: &str| -> HashSet<String> { Spoken::of(text).words().map(str::to_owned).collect() };
+    let own = words(skill.manifest().description.text());
+    let (others, other_name) =
+        (words(other.manifest().description.text()), words(other.manifest().name.as_str()));
+    words(skill.manifest().name.as_str())
+        .iter()
+        .any(|word| own.contains(word) && !others.contains(word) && !other_name.contains(word))
+}

@@ -1,0 +1,48 @@
+use crate::phrase::Spoken;
+use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use metier_diagnostic::{Code, Severity};
+use metier_skill::Description;
+
+/// What and when cannot be said in fewer words.
+const MIN_WORDS: usize = 5;
+/// The same for writing without blanks between words.
+const MIN_CHARACTERS: usize = 8;
+
+pub(super) static RULE: Rule = Rule {
+    code: Code::new("description-too-short", Severity::Warning, "The description has fewer than five words."),
+    why: "The description is all that a model sees when it chooses among skills. A few words cannot say what the \
+          skill does and when it is the right one, so it is used by accident or never.",
+    remedy: "Say what it does and when to use it, with the words users say.",
+    mends: Mends::Never,
+    ok: Example::new(
+        "tidy",
+        "---\nname: tidy\ndescription: Sorts files into folders by kind. Use when asked to clean up.\n---\nMove each file to the folder of its kind.\n",
+    ),
+    bad: Example::new(
+        "tidy",
+        "---\nname: tidy\ndescription: Use when untidy\n---\nMove each file to the folder of its kind.\n",
+    ),
+    check: Check::Skill(check),
+};
+
+fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
+    let manifest = skill.manifest();
+    let Description::Written(written) = &manifest.description else { return };
+    // Nobody chooses a skill that only its user can call, and `when_to_use` is shown with the description.
+    if manifest.user_only.is_some() || manifest.when_to_use.is_some() {
+        return;
+    }
+    let text = &written.value;
+    let words = Spoken::of(text).words().count();
+    let characters = text.chars().count();
+    let is_short = if text.is_ascii() { words < MIN_WORDS } else { characters < MIN_CHARACTERS };
+    if is_short {
+        let message = if text.is_ascii() {
+            format!("the description has {words} words, too few to say what it does and when")
+        } else {
+            format!("the description has {characters} characters, too few to say what it does and when")
+        };
+        let found = findings.at(skill, written.span, message.replace(" 1 words", " 1 word"));
+        findings.add(found.help("say what it does and when to use it"));
+    }
+}

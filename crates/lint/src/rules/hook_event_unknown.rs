@@ -1,0 +1,69 @@
+use crate::phrase::quoted;
+use crate::spelling::meant;
+use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use metier_diagnostic::{Code, Severity};
+
+/// The events that Claude Code documents, which is the client that reads `hooks`.
+const EVENTS: &[&str] = &[
+    "ConfigChange",
+    "CwdChanged",
+    "Elicitation",
+    "ElicitationResult",
+    "FileChanged",
+    "InstructionsLoaded",
+    "Notification",
+    "PermissionDenied",
+    "PermissionRequest",
+    "PostCompact",
+    "PostToolBatch",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "PreCompact",
+    "PreToolUse",
+    "SessionEnd",
+    "SessionStart",
+    "Setup",
+    "Stop",
+    "StopFailure",
+    "SubagentStart",
+    "SubagentStop",
+    "TaskCompleted",
+    "TaskCreated",
+    "TeammateIdle",
+    "UserPromptExpansion",
+    "UserPromptSubmit",
+    "WorktreeCreate",
+    "WorktreeRemove",
+];
+
+pub(super) static RULE: Rule = Rule {
+    code: Code::new("hook-event-unknown", Severity::Warning, "`hooks` names an event that does not exist."),
+    why: "A hook under an unknown event is never run, and no client says so. A check that was meant to stop a \
+          command stops nothing.",
+    remedy: "Write the event as Claude Code spells it, such as `PreToolUse` or `Stop`.",
+    mends: Mends::Never,
+    ok: Example::new(
+        "guard",
+        "---\nname: guard\ndescription: Keeps commits small. Use when committing.\nhooks:\n  PreToolUse:\n    - matcher: Write\n      hooks:\n        - type: command\n          command: test -f notes.md\n---\nKeep each commit to one reason.\n",
+    ),
+    bad: Example::new(
+        "guard",
+        "---\nname: guard\ndescription: Keeps commits small. Use when committing.\nhooks:\n  BeforeTool:\n    - matcher: Write\n      hooks:\n        - type: command\n          command: test -f notes.md\n---\nKeep each commit to one reason.\n",
+    ),
+    check: Check::Skill(check),
+};
+
+fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
+    let Some(events) = skill.manifest().more.hooks.as_ref().and_then(|hooks| hooks.entries()) else { return };
+    for event in events.iter().filter(|event| !EVENTS.contains(&&*event.key)) {
+        let message = format!("{} is no event that Claude Code knows", quoted(&event.key));
+        let help = match meant(&event.key, EVENTS) {
+            Some(name) => format!("write `{name}`"),
+            None => {
+                "the usual ones are `PreToolUse`, `PostToolUse`, `UserPromptSubmit` and `Stop`".to_owned()
+            }
+        };
+        let found = findings.at(skill, event.key_span, message);
+        findings.add(found.help(help));
+    }
+}

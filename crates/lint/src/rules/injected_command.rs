@@ -1,0 +1,31 @@
+use crate::phrase::quoted;
+use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use metier_diagnostic::{Code, Severity, Span};
+use metier_skill::injected_commands;
+
+pub(super) static RULE: Rule = Rule {
+    code: Code::new("injected-command", Severity::Info, "A command runs before the model reads the body."),
+    why: "What stands in `` !`…` `` is run when the skill is activated, before anybody has seen the text. Whoever \
+          installs the skill should know each of these commands.",
+    remedy: "Nothing, if the command is meant. Otherwise write it without the `!`, so that the model is shown it.",
+    mends: Mends::Never,
+    ok: Example::new(
+        "status",
+        "---\nname: status\ndescription: Says what has changed. Use when asked for the state of work.\n---\nRun `git status` and say in one sentence what it means.\n",
+    ),
+    bad: Example::new(
+        "status",
+        "---\nname: status\ndescription: Says what has changed. Use when asked for the state of work.\n---\nSay in one sentence what this means: !`git status`\n",
+    ),
+    check: Check::Skill(check),
+};
+
+fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
+    let at = skill.body_at();
+    for injected in injected_commands(skill.body()) {
+        let span = Span::new(at + injected.span.start as usize, at + injected.span.end as usize);
+        let message = format!("{} runs on activation, before the text is read", quoted(&injected.command));
+        let found = findings.at(skill, span, message);
+        findings.add(found.help("without the `!` it is only shown to the model"));
+    }
+}

@@ -1,0 +1,68 @@
+use crate::phrase::quoted;
+use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use metier_diagnostic::{Code, Edit, Fix, Severity};
+use metier_skill::yaml::{Kind, Node};
+
+/// Keys below `metadata` that some client reads as a mapping or a list of its own.
+const OWNED: &[&str] =
+    &["adk_additional_tools", "clawdbot", "clawdis", "hermes", "metier", "moltbot", "openclaw"];
+
+pub(super) static RULE: Rule = Rule {
+    code: Code::new("metadata-not-text", Severity::Info, "A value of `metadata` is not a text."),
+    why: "The open standard says that `metadata` maps texts to texts. Strict readers refuse another value or show \
+          `1.10` as `1.1`.",
+    remedy: "Put numbers, dates and booleans in quotes, and write lists as one text.",
+    mends: Mends::WhereCertain,
+    ok: Example::new(
+        "maps",
+        "---\nname: maps\ndescription: Draws maps of a region. Use when a place comes up.\nmetadata:\n  version: \"1.10\"\n  tags: maps, places\n---\nDraw north at the top.\n",
+    ),
+    bad: Example::new(
+        "maps",
+        "---\nname: maps\ndescription: Draws maps of a region. Use when a place comes up.\nmetadata:\n  version: 1.10\n  tags: [maps, places]\n---\nDraw north at the top.\n",
+    ),
+    check: Check::Skill(check),
+};
+
+fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
+    // The tree as written: what was repaired has other bytes than the file.
+    let Some(entries) = skill.entry("metadata").and_then(|entry| entry.value.entries()) else { return };
+    let others: Vec<_> = entries
+        .iter()
+        .filter(|entry| !entry.value.is_text() && !entry.value.is_null() && !OWNED.contains(&&*entry.key))
+        .collect();
+    let Some(first) = others.first() else { return };
+    let named: Vec<String> = others
+        .iter()
+        .take(4)
+        .map(|entry| format!("{} is {}", quoted(&entry.key), what(&entry.value)))
+        .collect();
+    let more = if others.len() > 4 { format!(" and {} more", others.len() - 4) } else { String::new() };
+    let message = format!("values of `metadata` should be texts: {}{more}", named.join(", "));
+    let mut found = findings.at(skill, first.key_span, message);
+    let edits: Vec<Edit> = others
+        .iter()
+        .filter_map(|entry| {
+            let text = entry.value.text().filter(|text| entry.value.span.of(skill.source) == *text)?;
+            Some(Edit { span: entry.value.span, text: format!("\"{text}\"") })
+        })
+        .collect();
+    found = found.help(if edits.is_empty() {
+        "write a list as one text, separated by commas"
+    } else {
+        "put numbers and booleans in quotes"
+    });
+    if !edits.is_empty() {
+        found = found.fix(Fix { label: "put the values in quotes".into(), edits });
+    }
+    findings.add(found);
+}
+
+fn what(node: &Node<'_>) -> &'static str {
+    match &node.kind {
+        Kind::Scalar { text, .. } if text.starts_with(['t', 'f', 'T', 'F']) => "a boolean",
+        Kind::Scalar { .. } => "a number",
+        Kind::Sequence(_) => "a list",
+        Kind::Mapping(_) => "a mapping",
+    }
+}

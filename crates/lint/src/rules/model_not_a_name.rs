@@ -1,0 +1,52 @@
+use crate::phrase::quoted;
+use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use metier_diagnostic::{Code, Severity};
+
+pub(super) static RULE: Rule = Rule {
+    code: Code::new("model-not-a-name", Severity::Warning, "`model` is not the name of a model."),
+    why: "No model's name has blanks or marks in it. A client that cannot find the model uses another one or refuses \
+          the skill.",
+    remedy: "Write one alias or name, such as `sonnet` or `provider/model`, or leave the key out.",
+    mends: Mends::Never,
+    ok: Example::new(
+        "proof",
+        "---\nname: proof\ndescription: Proofreads a text. Use when asked to proofread.\nmodel: sonnet\n---\nMark each mistake and say why it is one.\n",
+    ),
+    bad: Example::new(
+        "proof",
+        "---\nname: proof\ndescription: Proofreads a text. Use when asked to proofread.\nmodel: the best one available\n---\nMark each mistake and say why it is one.\n",
+    ),
+    check: Check::Skill(check),
+};
+
+fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
+    let Some(model) = &skill.manifest().more.model else { return };
+    if !is_name(&model.value) {
+        let message = format!("{} is not the name of a model", quoted(&model.value));
+        let found = findings.at(skill, model.span, message);
+        findings.add(found.help("write an alias such as `sonnet`, a full name, or leave `model` out"));
+    }
+}
+
+/// Names, dates, providers and sizes: `gpt-5.1`, `openrouter/x:free`, `opus[1m]`, `claude@20250929`.
+fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:/@[]+~".contains(&byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_name;
+
+    #[test]
+    fn identifiers_of_all_providers_are_names() {
+        for name in
+            ["sonnet", "gpt-5.1", "openrouter/x:free", "opus[1m]", "inherit", "us.a.b-v1:0", "x@20250929"]
+        {
+            assert!(is_name(name), "{name}");
+        }
+        for text in ["", "the best", "sonnet, opus", "<model>", "$MODEL", "sonnet|opus"] {
+            assert!(!is_name(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,35 @@
+use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use metier_diagnostic::{Code, Severity};
+
+/// Words that Anthropic keeps for itself: its upload and its API refuse a name that contains one.
+const RESERVED: &[&str] = &["anthropic", "claude"];
+
+pub(super) static RULE: Rule = Rule {
+    code: Code::new(
+        "name-reserved",
+        Severity::Warning,
+        "The name contains a word that a vendor has reserved.",
+    ),
+    why: "claude.ai and the Skills API refuse names that contain `claude` or `anthropic`. The skill works in a folder \
+          and cannot be uploaded there.",
+    remedy: "Name the skill after what it does, and mention the product in the description.",
+    mends: Mends::Never,
+    ok: Example::new(
+        "agent-settings",
+        "---\nname: agent-settings\ndescription: Checks the settings of Claude Code. Use when settings do not work.\n---\nRead the settings and say what contradicts itself.\n",
+    ),
+    bad: Example::new(
+        "claude-settings",
+        "---\nname: claude-settings\ndescription: Checks the settings of Claude Code. Use when settings do not work.\n---\nRead the settings and say what contradicts itself.\n",
+    ),
+    check: Check::Skill(check),
+};
+
+fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
+    let name = skill.manifest().name.folded();
+    if let Some(word) = RESERVED.iter().find(|word| name.contains(**word)) {
+        let message = format!("the name contains `{word}`, which claude.ai and the Skills API refuse");
+        let found = findings.at(skill, skill.name_at(), message);
+        findings.add(found.help("name it after what it does; the product can stand in the description"));
+    }
+}

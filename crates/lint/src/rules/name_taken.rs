@@ -1,0 +1,53 @@
+use crate::phrase::quoted;
+use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use metier_diagnostic::{Code, Severity};
+use metier_skill::UserOnly;
+use std::collections::HashMap;
+
+pub(super) static RULE: Rule = Rule {
+    code: Code::new("name-taken", Severity::Warning, "Two skills of one root have the same name."),
+    why: "A name calls one skill. The other one is shadowed: it is there, and nobody reaches it by its name.",
+    remedy: "Rename one of the two, or remove the copy.",
+    mends: Mends::Never,
+    ok: Example::new(
+        "mail",
+        "---\nname: mail\ndescription: Writes mails. Use when asked to write one.\n---\nKeep it short.\n",
+    )
+    .beside(
+        "post",
+        "---\nname: post\ndescription: Prints letters on paper. Use for anything that needs a stamp.\n---\nPrint on both sides.\n",
+    ),
+    bad: Example::new(
+        "mail",
+        "---\nname: mail\ndescription: Writes mails. Use when asked to write one.\n---\nKeep it short.\n",
+    )
+    .beside(
+        "post",
+        "---\nname: mail\ndescription: Prints letters on paper. Use for anything that needs a stamp.\n---\nPrint on both sides.\n",
+    ),
+    check: Check::Root(check),
+};
+
+fn check(skills: &[Skill<'_>], findings: &mut Findings<'_>) {
+    // The first by path wins, in whichever order they come. A name that was made from a title gives way by itself,
+    // and a file without frontmatter is seldom meant as a skill.
+    let mut winners: HashMap<&str, &Skill<'_>> = HashMap::new();
+    let is_named = |skill: &&Skill<'_>| {
+        skill.manifest().title.is_none() && skill.manifest().user_only != Some(UserOnly::NoFrontmatter)
+    };
+    let named = || skills.iter().filter(is_named);
+    for skill in named() {
+        let winner = winners.entry(skill.manifest().name.as_str()).or_insert(skill);
+        if skill.path < winner.path {
+            *winner = skill;
+        }
+    }
+    for skill in named() {
+        let name = skill.manifest().name.as_str();
+        let Some(winner) = winners.get(name).filter(|winner| winner.path != skill.path) else { continue };
+        let message =
+            format!("the name {} is taken by `{}`, which wins", quoted(name), winner.path.display());
+        let found = findings.at(skill, skill.name_at(), message);
+        findings.add(found.help("rename one of the two, or remove the copy"));
+    }
+}

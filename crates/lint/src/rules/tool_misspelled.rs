@@ -1,0 +1,50 @@
+use crate::phrase::quoted;
+use crate::spelling::meant;
+use crate::tool::{KNOWN, lists, place_of, spoken_name};
+use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use metier_diagnostic::{Code, Edit, Fix, Severity};
+
+pub(super) static RULE: Rule = Rule {
+    code: Code::new(
+        "tool-misspelled",
+        Severity::Warning,
+        "A tool list names a tool that is nearly a well-known one.",
+    ),
+    why: "Claude Code matches names exactly: `bash` and `WebSerch` match no tool there, so the entry neither allows \
+          nor forbids anything.",
+    remedy: "Write the tool's name as Claude Code spells it.",
+    mends: Mends::WhereCertain,
+    ok: Example::new(
+        "news",
+        "---\nname: news\ndescription: Gathers news. Use when asked what is new.\nallowed-tools: Read, WebSearch\n---\nSearch for today's headlines.\n",
+    ),
+    bad: Example::new(
+        "news",
+        "---\nname: news\ndescription: Gathers news. Use when asked what is new.\nallowed-tools: Read, websearch\n---\nSearch for today's headlines.\n",
+    ),
+    check: Check::Skill(check),
+};
+
+fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
+    for (key, list) in lists(skill) {
+        for pattern in &list.value {
+            let Some(name) = meant(&pattern.tool, KNOWN) else { continue };
+            let is_case = name.eq_ignore_ascii_case(&pattern.tool);
+            // `tools` is the key of other clients, and `Shell` and `bash` are names of their tools.
+            let is_dialect = spoken_name(&pattern.tool) != pattern.tool;
+            if is_dialect && (key == "tools" || !is_case) {
+                continue;
+            }
+            let place = place_of(skill, list.span, pattern);
+            let message = format!("{} is no tool of Claude Code; `{name}` is", quoted(&pattern.tool));
+            let mut found = findings.at(skill, place, message).help(format!("write `{name}`"));
+            // A list in which another tool is spelled as Claude Code does is meant for Claude Code.
+            let is_certain = is_case && list.value.iter().any(|other| KNOWN.contains(&other.tool.as_str()));
+            if is_certain && place.of(skill.source) == pattern.tool {
+                let edits = vec![Edit { span: place, text: name.to_owned() }];
+                found = found.fix(Fix { label: format!("write `{name}`"), edits });
+            }
+            findings.add(found);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+use crate::command::programs;
+use crate::tool::{place_of, spoken_name};
+use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use metier_diagnostic::{Code, Severity};
+use metier_skill::ToolPattern;
+
+/// How many programs a message proposes; a skill that needs more needs a shell.
+const MAX_PROPOSED: usize = 6;
+/// Programs that start any other or remove anything: a pattern for one of them restricts nothing.
+const WIDE: &[&str] = &["bash", "env", "eval", "rm", "sh", "sudo", "xargs", "zsh"];
+
+pub(super) static RULE: Rule = Rule {
+    code: Code::new(
+        "tools-unrestricted-shell",
+        Severity::Info,
+        "`allowed-tools` allows every shell command.",
+    ),
+    why: "In clients that take the list as approval, no command is asked about while the skill is active, whatever \
+          the model was talked into. A pattern such as `Bash(git:*)` approves what the skill needs and nothing else.",
+    remedy: "Name the programs: `Bash(git:*)`, `Bash(npm test)`.",
+    mends: Mends::Never,
+    ok: Example::new(
+        "log",
+        "---\nname: log\ndescription: Sums up recent commits. Use when asked what has changed.\nallowed-tools: Read, Bash(git log:*)\n---\nRun `git log` and sum it up.\n",
+    ),
+    bad: Example::new(
+        "log",
+        "---\nname: log\ndescription: Sums up recent commits. Use when asked what has changed.\nallowed-tools: Read, Bash\n---\nRun `git log` and sum it up.\n",
+    ),
+    check: Check::Skill(check),
+};
+
+fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
+    let Some(list) = &skill.manifest().more.allowed_tools else { return };
+    let Some(pattern) = list.value.iter().find(|pattern| is_any_command(pattern)) else { return };
+    let needed = programs(skill);
+    let is_narrow = !needed.iter().any(|program| WIDE.contains(program));
+    let help = if is_narrow && (1..=MAX_PROPOSED).contains(&needed.len()) {
+        let patterns: Vec<String> = needed.iter().map(|program| format!("`Bash({program}:*)`")).collect();
+        format!("name what it runs; its shell blocks need {}", patterns.join(", "))
+    } else {
+        "name the programs it needs, such as `Bash(git:*)`".to_owned()
+    };
+    let message = format!("`{pattern}` allows every command without asking");
+    let found = findings.at(skill, place_of(skill, list.span, pattern), message);
+    findings.add(found.help(help));
+}
+
+fn is_any_command(pattern: &ToolPattern) -> bool {
+    let is_shell = spoken_name(&pattern.tool) == "Bash" && pattern.tool != "skill_run_script";
+    is_shell && matches!(pattern.argument.as_deref(), None | Some("*" | ":*" | "**" | ""))
+}

@@ -1,0 +1,137 @@
+//! Tools by the names that clients give them.
+
+use crate::skill::Skill;
+use metier_diagnostic::Span;
+use metier_skill::{Spanned, ToolPattern};
+
+/// The tools that Claude Code documents, which is the client whose names public skills use.
+pub(crate) const KNOWN: &[&str] = &[
+    "Agent",
+    "Artifact",
+    "AskUserQuestion",
+    "Bash",
+    "BashOutput",
+    "CronCreate",
+    "CronDelete",
+    "CronList",
+    "Edit",
+    "EnterPlanMode",
+    "EnterWorktree",
+    "ExitPlanMode",
+    "ExitWorktree",
+    "Glob",
+    "Grep",
+    "KillBash",
+    "KillShell",
+    "LS",
+    "LSP",
+    "ListMcpResourcesTool",
+    "Monitor",
+    "MultiEdit",
+    "NotebookEdit",
+    "NotebookRead",
+    "PowerShell",
+    "Read",
+    "ReadMcpResourceTool",
+    "SendMessage",
+    "Skill",
+    "SlashCommand",
+    "Task",
+    "TaskCreate",
+    "TaskGet",
+    "TaskList",
+    "TaskOutput",
+    "TaskStop",
+    "TaskUpdate",
+    "TodoRead",
+    "TodoWrite",
+    "ToolSearch",
+    "WebFetch",
+    "WebSearch",
+    "Write",
+];
+
+/// One tool under the names of several clients; the first is the one rules say.
+const DIALECTS: &[&[&str]] = &[
+    &[
+        "Bash",
+        "BashOutput",
+        "bash",
+        "exec",
+        "shell",
+        "Shell",
+        "run_command_line",
+        "run_shell_command",
+        "run_terminal_cmd",
+        "runInTerminal",
+        "terminal",
+        "execute",
+        "skill_run_script",
+        "PowerShell",
+    ],
+    &["Read", "read", "read_file", "file_read", "view", "NotebookRead"],
+    &["Write", "write", "write_file", "file_write", "create_file"],
+    &["Edit", "edit", "edit_file", "file_edit", "MultiEdit", "str_replace", "apply_patch", "NotebookEdit"],
+    &["Grep", "grep", "search_files"],
+    &["Glob", "glob", "file_glob"],
+    &["WebFetch", "web_fetch", "fetch"],
+    &["WebSearch", "web_search"],
+    &["AskUserQuestion", "ask_user"],
+    &["Skill", "skill_use", "load_skill", "activate_skill"],
+    &["Task", "Agent"],
+];
+
+/// The name rules say for a tool, whichever client's name it has.
+pub(crate) fn spoken_name(tool: &str) -> &str {
+    DIALECTS.iter().find(|names| names.contains(&tool)).map_or(tool, |names| names[0])
+}
+
+/// The tool lists of a skill by their keys, in the order in which they are documented.
+pub(crate) fn lists<'a>(
+    skill: &Skill<'a>,
+) -> impl Iterator<Item = (&'static str, &'a Spanned<Vec<ToolPattern>>)> {
+    let more = &skill.manifest().more;
+    [
+        ("allowed-tools", more.allowed_tools.as_ref()),
+        ("tools", more.tools.as_ref()),
+        ("disallowed-tools", more.disallowed_tools.as_ref()),
+    ]
+    .into_iter()
+    .filter_map(|(key, list)| list.map(|list| (key, list)))
+}
+
+/// Where a list has an item, by its tool; the whole list where that cannot be said.
+pub(crate) fn place_of(skill: &Skill<'_>, list: Span, pattern: &ToolPattern) -> Span {
+    let (text, tool) = (list.of(skill.source), pattern.tool.as_str());
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let is_item = |at: usize| {
+        let after = &text[at + tool.len()..];
+        !text[..at].ends_with(is_part)
+            && !after.starts_with(is_part)
+            && after.starts_with('(') == pattern.argument.is_some()
+            && !tool.is_empty()
+    };
+    text.match_indices(tool).find(|(at, _)| is_item(*at)).map_or(list, |(at, _)| {
+        let start = list.start as usize + at;
+        Span::new(start, start + tool.len())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Files;
+    use std::path::Path;
+
+    #[test]
+    fn the_place_of_an_item_is_not_that_of_one_with_a_longer_name_or_an_argument() {
+        let source = "---\nname: a\ndescription: b\nallowed-tools: BashOutput, Bash(git:*), Bash\n---\nx\n";
+        let document = metier_skill::parse(source.as_bytes(), Some("a")).document.unwrap();
+        let skill = Skill::new(Path::new("a/SKILL.md").into(), Some("a"), source, &document, Files::Unknown);
+        let (_, list) = lists(&skill).next().unwrap();
+        let places: Vec<usize> =
+            list.value.iter().map(|pattern| place_of(&skill, list.span, pattern).start as usize).collect();
+        let at = |text: &str| source.find(text).unwrap();
+        assert_eq!(places, [at("BashOutput"), at("Bash(git"), at("Bash\n---")]);
+    }
+}
