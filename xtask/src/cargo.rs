@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 
 use anyhow::{Context, Result, bail};
 
@@ -66,17 +66,34 @@ impl Cargo {
     }
 
     /// Runs it and gives its standard output; standard error goes to the terminal.
-    pub(crate) fn text(mut self) -> Result<String> {
+    pub(crate) fn text(self) -> Result<String> {
+        let line = self.line.clone();
+        let (text, status) = self.text_and_status()?;
+        if !status.success() {
+            bail!("`{line}` failed ({status})");
+        }
+        Ok(text)
+    }
+
+    /// The same for a program that also answers with its exit code: 1 means that it found what it looked for.
+    pub(crate) fn text_of_findings(self) -> Result<String> {
+        let line = self.line.clone();
+        let (text, status) = self.text_and_status()?;
+        if !matches!(status.code(), Some(0 | 1)) {
+            bail!("`{line}` failed ({status})");
+        }
+        Ok(text)
+    }
+
+    fn text_and_status(mut self) -> Result<(String, ExitStatus)> {
         let Output { status, stdout, .. } = self
             .command
             .stderr(Stdio::inherit())
             .output()
             .with_context(|| format!("`{}` could not be started", self.line))?;
-        if !status.success() {
-            bail!("`{}` failed ({status})", self.line);
-        }
-        String::from_utf8(stdout)
-            .with_context(|| format!("`{}` printed something that is not text", self.line))
+        let text = String::from_utf8(stdout)
+            .with_context(|| format!("`{}` printed something that is not text", self.line))?;
+        Ok((text, status))
     }
 
     /// Whether it runs and succeeds, in silence.

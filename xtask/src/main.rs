@@ -18,6 +18,7 @@ mod repository;
 mod summary;
 mod test;
 mod tool;
+mod validator;
 
 use std::process::ExitCode;
 

@@ -9,6 +9,7 @@ use crate::docs;
 use crate::repository::Repository;
 use crate::summary::{Outcome, Summary};
 use crate::tool::Tool;
+use crate::validator;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -27,6 +28,7 @@ const STEPS: &[Step] = &[
     Step { name: "format", action: format },
     Step { name: "clippy", action: clippy },
     Step { name: "tests", action: tests },
+    Step { name: "standard's validator", action: validator::compare },
     Step { name: "generated pages", action: pages },
     Step { name: "rustdoc", action: rustdoc },
     Step { name: "dependencies", action: dependencies },

@@ -80,6 +80,7 @@ codes! {
         MEANS_SOMETHING_ELSE_THERE "means-something-else-there" "Another client loads the skill and reads something else in it, or does not hold it to a restriction it asks for."
     }
     Info {
+        WORTH_KNOWING_THERE "worth-knowing-there" "Another client means the same by this, and there is something to know: its documents say so and its code does otherwise, or it does it in another way."
         IGNORED_THERE "ignored-there" "Another client does not act on this. The skill works there without it."
     }
 }

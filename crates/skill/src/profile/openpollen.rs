@@ -131,8 +131,14 @@ fn opinion(entry: &Entry<'_>, file: &FileView<'_>) -> Opinion {
     let manifest = file.manifest();
     let is_user_only = manifest.is_some_and(|manifest| manifest.user_only == Some(UserOnly::Declared));
     match &*entry.key {
-        "allowed-tools" if !loss::is_nothing(entry, manifest) => Opinion::changed(
-            "`allowed-tools` is shown and never enforced: every tool may be called without a question",
+        // Its documents promise a restriction, and metier goes by what was promised.
+        "allowed-tools" if entry.value.items().is_some() => {
+            Opinion::changed("a list is read as an empty text, so `allowed-tools` restricts nothing")
+                .at(entry.value.span)
+                .help("write the tools in one line, with commas between")
+        }
+        "allowed-tools" if !loss::is_nothing(entry, manifest) => Opinion::same_but(
+            "`allowed-tools` is documented as the tools a skill may use; its code (4e61d2e) shows it and never enforces it",
         )
         .at(entry.value.span)
         .help("do not rely on it to keep tools away"),

@@ -165,7 +165,7 @@ impl Verdict {
         help: Option<&str>,
     ) {
         let code = match fate {
-            Fate::Same => return,
+            Fate::Same => &code::WORTH_KNOWING_THERE,
             Fate::Ignored => &code::IGNORED_THERE,
             Fate::Changed => &code::MEANS_SOMETHING_ELSE_THERE,
             Fate::Refused => &code::NOT_LOADED_THERE,

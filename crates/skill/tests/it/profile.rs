@@ -76,6 +76,7 @@ fn each_systems_own_kind_of_skill_is_the_same_there() {
         "license: MIT\ncompatibility: [openai]\nallowed-tools: Bash(npx:*)\nmetadata:\n  team: web\n  version: 2\n",
     );
     check(Profile::SkilledCrew, &crew, "yes yes");
+    check(Profile::SkilledCrew, &crew.replace("Bash(npx:*)", "Bash(node:*) Bash(npx:*)"), "yes yes");
     check(Profile::Standard, &crew, "no no file:refused");
     check(Profile::CoreAgent, &crew, "no, nor the others no compatibility:changed allowed-tools:refused");
     check(Profile::ClaudeCode, &crew, "yes no allowed-tools:changed");
@@ -100,7 +101,8 @@ fn each_systems_own_kind_of_skill_is_the_same_there() {
     check(Profile::Standard, &agentmd, "no no argument-hint:refused");
 
     check(Profile::Openpollen, &with("context: For reports\n"), "yes partly context:lost");
-    check(Profile::Openpollen, &with("allowed-tools: Read, Grep\n"), "yes no allowed-tools:changed");
+    // What its documents promise counts; that its code does otherwise is said beside it.
+    check(Profile::Openpollen, &with("allowed-tools: Read, Grep\n"), "yes yes");
     check(Profile::CoreAgent, &with("version: 1.2\nallowed_tools: Read\n"), "yes no allowed_tools:changed");
     check(Profile::CoreAgent, &with("version: 1.2\n"), "yes yes");
 }
@@ -186,7 +188,7 @@ fn skilled_crew_has_a_strict_schema() {
     check("allowed-tools: Bash(git)\n", "no, nor the others no allowed-tools:refused");
     check("allowed-tools: Bash(git:*)\n", "yes yes");
     check("allowed-tools: Bash(git:status)\n", "yes no allowed-tools:changed");
-    check("allowed-tools: Bash(node:*) Bash(npx:*)\n", "yes no allowed-tools:changed");
+    check("allowed-tools: Bash(node:*) Bash(npx:*)\n", "yes yes");
     check("allowed-tools: Read\n", "yes no allowed-tools:changed");
     check("allowed-tools: ''\n", "yes no allowed-tools:changed");
     check("metadata: text\n", "no, nor the others no metadata:refused");
