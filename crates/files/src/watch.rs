@@ -29,8 +29,6 @@ pub enum Interest {
     /// Everything that can make a file in it read differently: written and closed, made, removed, renamed, permissions.
     /// A file that is still being written is not told of, so that nobody reads half of it.
     Entries,
-    /// That something was made in it, moved to or from it, or removed.
-    Names,
     /// That the folder itself was moved or removed. Costs nothing while it stays, however busy the folder is.
     Itself,
 }

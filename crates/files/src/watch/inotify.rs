@@ -59,7 +59,6 @@ impl Watch {
         let itself = WatchFlags::DELETE_SELF | WatchFlags::MOVE_SELF;
         let wanted = match interest {
             Interest::Entries => names | itself | WatchFlags::CLOSE_WRITE | WatchFlags::ATTRIB,
-            Interest::Names => names | itself,
             Interest::Itself => itself,
         };
         // EXCL_UNLINK is not asked for: a file that is removed while it is open must still be told of by its folder.
@@ -104,9 +103,8 @@ impl Watch {
         let mut wanted =
             [PollFd::new(&self.inotify, PollFlags::IN), PollFd::new(&*self.waker.0, PollFlags::IN)];
         match poll(&mut wanted, timeout.as_ref()) {
-            Ok(0) => return Ok(Wait::Timeout),
-            // Whoever waits has nothing to say about signals; the time that is lost is no longer than asked for.
-            Err(Errno::INTR) => return Ok(Wait::Timeout),
+            // A signal ends the wait early. Whoever waits goes on as if the time were up, which it soon would be.
+            Ok(0) | Err(Errno::INTR) => return Ok(Wait::Timeout),
             Err(error) => return Err(WatchError::System(error.into())),
             Ok(_) => {}
         }
@@ -194,12 +192,12 @@ mod tests {
         let workspace = Workspace::new().dir("a").dir("b").dir("c").symlink("link", "a");
         let mut watch = Watch::new(2).unwrap();
         let a = watch.add(&workspace.join("a"), Interest::Itself).unwrap();
-        assert_eq!(watch.add(&workspace.join("link"), Interest::Names), Ok(a));
-        let b = watch.add(&workspace.join("b"), Interest::Names).unwrap();
-        assert_eq!(watch.add(&workspace.join("c"), Interest::Names), Err(WatchError::Limit { count: 2 }));
+        assert_eq!(watch.add(&workspace.join("link"), Interest::Entries), Ok(a));
+        let b = watch.add(&workspace.join("b"), Interest::Entries).unwrap();
+        assert_eq!(watch.add(&workspace.join("c"), Interest::Entries), Err(WatchError::Limit { count: 2 }));
         watch.remove(b);
-        assert!(watch.add(&workspace.join("c"), Interest::Names).is_ok());
-        assert_eq!(watch.add(&workspace.join("none"), Interest::Names), Err(WatchError::Missing));
+        assert!(watch.add(&workspace.join("c"), Interest::Entries).is_ok());
+        assert_eq!(watch.add(&workspace.join("none"), Interest::Entries), Err(WatchError::Missing));
         assert_eq!(watch.count(), 2);
     }
 
