@@ -21,3 +21,4 @@ mod show;
 mod toggle;
 mod trust;
 mod usage;
+mod watch;
