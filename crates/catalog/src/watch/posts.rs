@@ -85,7 +85,7 @@ impl Posts {
     pub(super) fn set_all(&mut self, holdings: &Holdings) -> Result<bool, WatchError> {
         self.round += 1;
         let mut is_new = self.set_layout(holdings)?;
-        is_new |= self.set_places(holdings, |_| true)?;
+        is_new |= self.set_places(holdings, |_, _| true)?;
         self.take_back(|_| true);
         Ok(is_new)
     }
@@ -93,11 +93,11 @@ impl Posts {
     /// The same for some places and what is below them.
     pub(super) fn set_some(&mut self, holdings: &Holdings, places: &[Place]) -> Result<bool, WatchError> {
         self.round += 1;
-        let is_among = |place: &Place| {
-            places.iter().any(|some| some.root == place.root && place.folder.starts_with(&some.folder))
+        let is_among = |root: usize, folder: &Path| {
+            places.iter().any(|some| some.root == root && folder.starts_with(&some.folder))
         };
         let is_new = self.set_places(holdings, is_among)?;
-        self.take_back(|role| role.place().is_some_and(is_among));
+        self.take_back(|role| role.place().is_some_and(|place| is_among(place.root, &place.folder)));
         Ok(is_new)
     }
 
@@ -120,18 +120,15 @@ impl Posts {
     fn set_places(
         &mut self,
         holdings: &Holdings,
-        wanted: impl Fn(&Place) -> bool,
+        wanted: impl Fn(usize, &Path) -> bool,
     ) -> Result<bool, WatchError> {
         let harvest = &holdings.harvest;
         let mut is_new = false;
-        for place in harvest.folders.iter().filter(|place| wanted(place)) {
+        for place in harvest.folders.iter().filter(|place| wanted(place.root, &place.folder)) {
             is_new |= self.set(&holdings.path(place.root, &place.folder), Role::Group(place.clone()))?;
         }
-        for found in &harvest.found {
+        for found in harvest.found.iter().filter(|found| wanted(found.root, &found.folder)) {
             let place = Place { root: found.root, folder: found.folder.clone() };
-            if !wanted(&place) {
-                continue;
-            }
             if let Some(target) = target_of(found)
                 && let (Some(folder), Some(name)) = (target.parent(), target.file_name())
             {
@@ -149,7 +146,7 @@ impl Posts {
             };
             let Ok(below) = folder.strip_prefix(&harvest.plan.roots[root].path) else { continue };
             let place = Place { root, folder: below.to_owned() };
-            if wanted(&place) {
+            if wanted(place.root, &place.folder) {
                 is_new |= self.set(folder, Role::Skill(place))?;
             }
         }

@@ -437,7 +437,7 @@ fn the_limit_may_be_reached_later() {
 
 #[test]
 fn skills_behind_links_are_followed() {
-    let scene = Scene::rooted(
+    let mut scene = Scene::rooted(
         |files| {
             files
                 .skill("skills/a", "A.")
@@ -456,6 +456,12 @@ fn skills_behind_links_are_followed() {
     scene.until_described("one", "Other one.");
     scene.write("team/two/SKILL.md", described("two", "Two."));
     scene.until_described("two", "Two.");
+    assert_eq!(scene.next_change(), (ChangeKind::Changed, "linked".to_owned()));
+    assert_eq!(scene.next_change(), (ChangeKind::Changed, "one".to_owned()));
+    assert_eq!(scene.next_change(), (ChangeKind::Added, "two".to_owned()));
+    // Everything is read again for this one, and all that a snapshot holds of it is the same.
+    scene.write("team/one/SKILL.md", described("one", "Other one.") + "More.");
+    assert_eq!(scene.next_change(), (ChangeKind::Changed, "one".to_owned()));
     scene.write("real/doc.md", described("doc", "Other doc."));
     scene.until_described("doc", "Other doc.");
     scene.write("skills/a/SKILL.md", described("a", "Other a."));
