@@ -202,6 +202,28 @@ mod tests {
     }
 
     #[test]
+    fn more_than_the_system_remembers_is_told_as_an_overflow() {
+        let limit = std::fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap();
+        let limit: usize = limit.trim().parse().unwrap();
+        assert!(limit <= 200_000, "this machine remembers {limit} events, too many to fill in a test");
+        let workspace = Workspace::new().dir("a");
+        let mut watch = Watch::new(1).unwrap();
+        watch.add(&workspace.join("a"), Interest::Entries).unwrap();
+        // Two events each, of which no two that follow each other are alike: those would be told as one.
+        for at in 0..=limit / 2 {
+            std::fs::write(workspace.join(format!("a/{}", at % 2)), "").unwrap();
+            std::fs::remove_file(workspace.join(format!("a/{}", at % 2))).unwrap();
+        }
+        let mut overflows = 0;
+        watch
+            .wait(Some(Duration::from_secs(10)), |event| {
+                overflows += usize::from(event == WatchEvent::Overflow)
+            })
+            .unwrap();
+        assert_eq!(overflows, 1);
+    }
+
+    #[test]
     fn a_wait_ends_when_the_time_is_up_or_somebody_wakes_it() {
         let mut watch = Watch::new(1).unwrap();
         assert_eq!(watch.wait(Some(Duration::from_millis(1)), |_| ()), Ok(Wait::Timeout));
