@@ -217,7 +217,7 @@ mod tests {
         let mut overflows = 0;
         watch
             .wait(Some(Duration::from_secs(10)), |event| {
-                overflows += usize::from(event == WatchEvent::Overflow)
+                overflows += usize::from(event == WatchEvent::Overflow);
             })
             .unwrap();
         assert_eq!(overflows, 1);
