@@ -22,6 +22,10 @@ codes! {
         NAME_CASE_CLASH "name-case-clash" "Two names differ only in case or Unicode form. On some systems they are one folder, and people and models mix them up."
         SLUG_CLASH "slug-clash" "Two different written names give the same call name; the later by path got a number behind it."
     }
+    // Watching.
+    Warning {
+        KEPT_LAST_GOOD "kept-last-good" "While metier was watching, the file of this skill was changed to something that does not load. The skill stays as it was when it last loaded, until the file loads again or is removed; a program that starts now would not find it."
+    }
     // Places and configuration.
     Error {
         CONFIG_SYNTAX "config-syntax" "The configuration file is not TOML at this place. The rest of the file is used as far as it could be read."

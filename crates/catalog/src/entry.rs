@@ -9,6 +9,7 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The number of an entry in its snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -108,12 +109,13 @@ pub struct Entry {
     pub(crate) is_odd: bool,
     pub(crate) user_only: Option<UserOnly>,
     pub(crate) folder: Box<Path>,
-    pub(crate) card: Box<Card>,
+    /// Shared with the snapshots before and after this one, as long as the skill stays as it is.
+    pub(crate) card: Arc<Card>,
 }
 
 /// What a listing knows of a skill. Everything else is read again when somebody asks for it: ten thousand whole manifests
 /// would be the largest thing in the process.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Card {
     pub(crate) name: SkillName,
     pub(crate) title: Option<Box<str>>,
@@ -129,7 +131,7 @@ pub(crate) struct Card {
 }
 
 /// Where the links lead by which a skill was reached.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Links {
     /// The folder's real path.
     pub(crate) folder: Option<PathBuf>,

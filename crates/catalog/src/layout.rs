@@ -15,7 +15,7 @@ use metier_diagnostic::Diagnostic;
 use metier_files::{Kind, kind};
 use std::path::{Path, PathBuf};
 
-pub(crate) use crew::{crew_files, folder_names};
+pub(crate) use crew::{CREW_SUFFIX, crew_files, folder_names};
 
 /// Which roots are searched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub enum RootChoice {
 pub struct Layout {
     /// Where things are on this machine.
     pub places: Places,
+    /// Which roots were asked for.
+    pub choice: RootChoice,
     /// The project, if there is one.
     pub project: Option<Project>,
     /// How far the project is trusted.
@@ -64,8 +66,15 @@ impl Layout {
         let reach = if standing.is_trusted() { Reach::Full } else { Reach::Narrowing };
         let settings = Settings::merge(user.as_ref(), own.as_ref().map(|own| (own, reach)), &mut diagnostics);
 
-        let mut layout =
-            Self { places: places.clone(), project, standing, roots: Vec::new(), settings, diagnostics };
+        let mut layout = Self {
+            places: places.clone(),
+            choice: choice.clone(),
+            project,
+            standing,
+            roots: Vec::new(),
+            settings,
+            diagnostics,
+        };
         layout.roots = match choice {
             RootChoice::Given(paths) => layout.given(paths),
             RootChoice::Usual => layout.usual(),

@@ -6,6 +6,7 @@
 //! - [`Layout`] makes an ordered list of roots of them, with the project, its trust and the [`Settings`] in force.
 //! - [`Snapshot`] is every skill of a layout at one moment: found by one sweep, parsed on the way, names and states
 //!   settled. It never changes; a [`Catalog`] holds the one in force and exchanges it as a whole.
+//! - [`Catalog::watch`] follows the files and puts a new snapshot in force when they change, reading only what did.
 //! - [`Snapshot::find`] leads from a [`Reference`] to a skill, [`Snapshot::catalogue`] to what the model sees first,
 //!   [`Snapshot::explain`] to one clear answer about a name.
 //! - [`TrustStore`] records which projects the user trusts, [`Preview`] what that would switch on, and
@@ -70,6 +71,7 @@ mod tokens;
 mod trust;
 mod version;
 mod visit;
+mod watch;
 
 pub use capability::{Capabilities, CapabilityChange, Script};
 pub use catalogue::{
@@ -105,3 +107,4 @@ pub use trust::{
     TrustStore, changes, changes_of, project_files,
 };
 pub use version::{Requirement, Version};
+pub use watch::{Change, ChangeKind, News, WatchOptions, Watcher, Watching};

@@ -45,5 +45,5 @@ pub(crate) fn report_on(
     help: impl Into<String>,
 ) {
     let path: Arc<Path> = document_path(layout, entry).into();
-    entry.card.diagnostics.push(Diagnostic::new(code, message).in_file(&path).help(help));
+    Arc::make_mut(&mut entry.card).diagnostics.push(Diagnostic::new(code, message).in_file(&path).help(help));
 }

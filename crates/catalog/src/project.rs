@@ -7,7 +7,7 @@ use metier_files::{Kind, kind, real_path};
 use std::path::{Path, PathBuf};
 
 /// What makes a folder a project.
-const MARKS: [&str; 2] = [".git", "metier.toml"];
+pub(crate) const MARKS: [&str; 2] = [".git", "metier.toml"];
 
 /// The project and the folder the user is in.
 #[derive(Clone, Debug, PartialEq, Eq)]

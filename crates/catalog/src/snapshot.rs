@@ -1,5 +1,6 @@
 //! All skills at one moment, never changed afterwards.
 
+mod harvest;
 mod plan;
 mod problem;
 
@@ -10,13 +11,16 @@ use crate::identity::{self, Circumstances, NameHasher, Names, names_of};
 use crate::layout::Layout;
 use crate::place::{self, below};
 use crate::root::Root;
-use crate::visit::{Visited, visit};
+use crate::visit::{Kept, Visited};
 use metier_diagnostic::Diagnostic;
-use metier_files::{Candidate, Error, Repeat, SkillDir, Sweep, sweep};
-use plan::Plan;
+use metier_files::{Error, Repeat, SkillDir};
 use problem::sort_problems;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+pub(crate) use harvest::Harvest;
+pub(crate) use plan::Plan;
+pub(crate) use problem::diagnostic_of;
 
 /// What a listing shows beyond what may be used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,11 +69,15 @@ impl Snapshot {
     /// Finds and parses every skill of the layout's roots. Never fails: what could not be read is a failure or a
     /// diagnostic.
     pub fn load(layout: Arc<Layout>, include: Include) -> Self {
+        let harvest = Harvest::gather(&layout, include, NameHasher::default());
+        Self::settle(layout, include, harvest)
+    }
+
+    /// Settles names, states and relations of what a sweep gave.
+    pub(crate) fn settle(layout: Arc<Layout>, include: Include, harvest: Harvest) -> Self {
+        let Harvest { plan, hasher, mut found, repeats, problems, .. } = harvest;
         let mut diagnostics = layout.diagnostics.clone();
-        let plan = Plan::new(&layout, include, &mut diagnostics);
-        let hasher = NameHasher::default();
-        let visitor = |candidate: Candidate<'_>| visit(&candidate, &plan.roots, &hasher);
-        let Sweep { mut found, repeats, problems } = sweep(&plan.roots, &plan.bounds, visitor);
+        diagnostics.extend_from_slice(&plan.diagnostics);
 
         // The sweep had the trusted roots first; from here on the order is that of precedence. Within a root it stays.
         found.sort_by_key(|one| plan.order[one.root]);
@@ -80,6 +88,11 @@ impl Snapshot {
             match one.value {
                 Visited::Refused(diagnostics) => failures.push(Failure { root, folder, diagnostics }),
                 Visited::Loaded(loaded) => entries.push(Entry::new(root, folder, loaded)),
+                Visited::Kept(kept) => {
+                    let Kept { mut loaded, why } = *kept;
+                    Arc::make_mut(&mut loaded.card).diagnostics.push(why);
+                    entries.push(Entry::new(root, folder, loaded));
+                }
             }
         }
         let in_precedence =

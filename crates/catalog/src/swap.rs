@@ -3,6 +3,7 @@
 use crate::layout::{Layout, RootChoice};
 use crate::places::Places;
 use crate::snapshot::{Include, Snapshot};
+use crate::watch::{WatchOptions, Watcher};
 use arc_swap::ArcSwap;
 use std::sync::Arc;
 
@@ -12,9 +13,9 @@ use std::sync::Arc;
 /// whatever is loaded in between.
 #[derive(Debug)]
 pub struct Catalog {
-    places: Places,
-    choice: RootChoice,
-    include: Include,
+    pub(crate) places: Places,
+    pub(crate) choice: RootChoice,
+    pub(crate) include: Include,
     current: ArcSwap<Snapshot>,
 }
 
@@ -28,6 +29,17 @@ impl Catalog {
     /// The snapshot in force.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.current.load_full()
+    }
+
+    /// Follows changes of the files from here on: see [`Watcher`]. Everything is looked at once more, since nobody has
+    /// watched since the load.
+    pub fn watch(self: &Arc<Self>, options: WatchOptions) -> Watcher {
+        Watcher::start(Arc::clone(self), options)
+    }
+
+    /// Puts another snapshot in force.
+    pub(crate) fn store(&self, next: Arc<Snapshot>) {
+        self.current.store(next);
     }
 
     /// Looks again, at roots, configuration and trust too, and puts the new snapshot in force.

@@ -14,18 +14,27 @@ use std::sync::Arc;
 const PREFIX: usize = 128 * 1024;
 
 /// What became of a candidate.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Visited {
     /// A skill.
     Loaded(Loaded),
     /// A file that is no skill, and why.
     Refused(Vec<Diagnostic>),
+    /// A skill whose file is broken now, as it was before, and what is said of it for that.
+    Kept(Box<Kept>),
+}
+
+/// The last good version of a file that broke.
+#[derive(Clone, Debug)]
+pub(crate) struct Kept {
+    pub(crate) loaded: Loaded,
+    pub(crate) why: Diagnostic,
 }
 
 /// A skill, with what is asked of every entry beside the card.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Loaded {
-    pub(crate) card: Box<Card>,
+    pub(crate) card: Arc<Card>,
     pub(crate) hash: u64,
     pub(crate) is_titled: bool,
     pub(crate) is_odd: bool,
@@ -73,7 +82,7 @@ pub(crate) fn visit(candidate: &Candidate<'_>, roots: &[SweepRoot], hasher: &Nam
         is_titled: card.title.is_some(),
         is_odd: !is_canonical(name),
         user_only,
-        card: Box::new(card),
+        card: Arc::new(card),
     })
 }
 

@@ -70,6 +70,7 @@ pub(crate) enum Command {
 /// The first line counts them: `loaded` is every skill that could be read, whatever its state; `failed` is refused, and
 /// each failure says where and why. Nothing is skipped in silence.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that stands for itself")]
 pub(crate) struct List {
     /// Also shows nested, shadowed and disabled skills, identical copies, and where each came from
     #[arg(long)]
@@ -80,6 +81,9 @@ pub(crate) struct List {
     /// Adds the digest of each skill's folder (reads every file)
     #[arg(long)]
     pub(crate) digest: bool,
+    /// Goes on after the list with a line for each change, until Ctrl-C; the list alone without it
+    #[arg(long)]
+    pub(crate) watch: bool,
 }
 
 /// Shows one skill whole: what it says of itself, its files, what it asks for

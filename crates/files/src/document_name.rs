@@ -17,7 +17,7 @@ impl DocumentName {
     }
 
     /// Reads a file's name; `None` when it is another one.
-    pub(crate) fn parse(name: &[u8]) -> Option<Self> {
+    pub fn parse(name: &[u8]) -> Option<Self> {
         let name: [u8; 8] = name.try_into().ok()?;
         name.eq_ignore_ascii_case(Self::CANONICAL.as_bytes()).then_some(Self(name))
     }

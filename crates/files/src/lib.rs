@@ -6,6 +6,7 @@
 //! - [`sweep()`] finds the skills below some roots, as fast as the disk gives them.
 //! - [`SkillDir`] is one skill's folder, opened once; every read from it names a [`RelativePath`] and a limit.
 //! - [`TreeDigest`] says whether two folders hold the same, [`FileDigest`] whether two files do.
+//! - [`Watch`] tells that something in a folder has changed, [`Stamp`] whether a file has.
 //! - [`read_bounded`], [`write_atomic`] and their neighbours are for single files outside skills, which are the user's own.
 //!
 //! What this crate is not: it knows nothing of what is written in a `SKILL.md`, makes no decision on trust (the caller
@@ -44,8 +45,10 @@ mod open;
 mod os_error;
 mod relative;
 mod skill_dir;
+mod stamp;
 mod sweep;
 mod tree;
+mod watch;
 
 pub use digest::{DigestParseError, FileDigest, TreeDigest};
 pub use document::{Kind, Mode, create_new_dir, kind, read_bounded, real_path, write_atomic, write_new};
@@ -56,6 +59,9 @@ pub use ignore::{Ignore, IgnoreError};
 pub use os_error::OsError;
 pub use relative::{RelativePath, RelativePathError};
 pub use skill_dir::{Document, LeftOut, LeftOutReason, ListBounds, Listed, Listing, Page, SkillDir};
+pub use stamp::{Stamp, is_link};
 pub use sweep::{
     Bounds, Candidate, Found, LinkPolicy, Nested, Place, Problem, Repeat, Sweep, SweepRoot, sweep,
+    sweep_places,
 };
+pub use watch::{Interest, Wait, Waker, Watch, WatchError, WatchEvent, WatchToken};

@@ -108,6 +108,9 @@ pub struct Sweep<T> {
     pub repeats: Vec<Repeat>,
     /// What went wrong, in the same order.
     pub problems: Vec<Problem>,
+    /// The folders that were listed because they hold skills or could, in the same order. Whoever wants to know of
+    /// skills that come later has to watch these.
+    pub folders: Vec<Place>,
 }
 
 /// One skill.
@@ -164,10 +167,33 @@ pub fn sweep<T: Send>(
     bounds: &Bounds,
     visit: impl Fn(Candidate<'_>) -> T + Sync,
 ) -> Sweep<T> {
-    let (sweep, extent) = round::sweep_in(Order::Any, roots, bounds, &visit);
+    sweep_in(roots, bounds, None, visit)
+}
+
+/// Searches parts of the roots: the folders at these places and what is below them, as [`sweep()`] would on its way
+/// through the roots.
+///
+/// A place that no walk without links leads to is left out, and so is one that is deeper than its root allows. No place
+/// may lie in another one. Links are told apart within these places only.
+pub fn sweep_places<T: Send>(
+    roots: &[SweepRoot],
+    bounds: &Bounds,
+    places: &[Place],
+    visit: impl Fn(Candidate<'_>) -> T + Sync,
+) -> Sweep<T> {
+    sweep_in(roots, bounds, Some(places), visit)
+}
+
+fn sweep_in<T: Send>(
+    roots: &[SweepRoot],
+    bounds: &Bounds,
+    places: Option<&[Place]>,
+    visit: impl Fn(Candidate<'_>) -> T + Sync,
+) -> Sweep<T> {
+    let (sweep, extent) = round::sweep_in(Order::Any, roots, bounds, places, &visit);
     match extent {
         Extent::Whole => sweep,
         // Which entries came before the bound was a matter of luck, so that result is thrown away.
-        Extent::Truncated => round::sweep_in(Order::Sorted, roots, bounds, &visit).0,
+        Extent::Truncated => round::sweep_in(Order::Sorted, roots, bounds, places, &visit).0,
     }
 }

@@ -20,6 +20,8 @@ const HOMES: &[(&str, &[&str])] = &[
     // Markdown: rules see code, links and prose.
     ("pulldown-cmark", &["metier-lint"]),
     ("unicode-security", &["metier-lint"]),
+    // Signals: a library is told to stop by whoever holds it.
+    ("signal-hook", &["metier"]),
     // Configuration: everyone else gets it passed in.
     ("toml", &["metier-catalog"]),
     // The command line: a library has no arguments.

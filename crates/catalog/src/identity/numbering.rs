@@ -7,6 +7,7 @@ use crate::layout::Layout;
 use crate::place::{document_path, report_on};
 use metier_skill::SkillName;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 /// The chains with more than one entry, by the first.
 pub(super) type Shared = BTreeMap<u32, Chain>;
@@ -87,6 +88,6 @@ impl Clashes {
             format!("`{slug}` is also the name of `{}`, so this skill is called `{name}`", other.display());
         report_on(&mut entries[at], layout, &code::SLUG_CLASH, message, "give one of them another `name`");
         entries[at].hash = names.hash(name.as_str());
-        entries[at].card.name = name;
+        Arc::make_mut(&mut entries[at].card).name = name;
     }
 }

@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 /// How the name of a crew file ends.
-const CREW_SUFFIX: &str = ".skilled_crew.yaml";
+pub(crate) const CREW_SUFFIX: &str = ".skilled_crew.yaml";
 
 /// The largest crew file that is read: a hundred times the largest public one.
 const MAX_CREW_FILE: u64 = 256 * 1024;

@@ -9,15 +9,19 @@ use metier_files::{Bounds, Ignore, LinkPolicy, Nested, SweepRoot};
 use std::path::{Path, PathBuf};
 
 /// What the sweep is told.
-pub(super) struct Plan {
-    pub(super) roots: Vec<SweepRoot>,
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) roots: Vec<SweepRoot>,
     /// For each of them, its place in the layout.
-    pub(super) order: Vec<usize>,
-    pub(super) bounds: Bounds,
+    pub(crate) order: Vec<usize>,
+    pub(crate) bounds: Bounds,
+    /// What was odd about what the layout says.
+    pub(super) diagnostics: Vec<Diagnostic>,
 }
 
 impl Plan {
-    pub(super) fn new(layout: &Layout, include: Include, diagnostics: &mut Vec<Diagnostic>) -> Self {
+    pub(crate) fn new(layout: &Layout, include: Include) -> Self {
+        let mut diagnostics = Vec::new();
         // Of two paths to one real folder the sweep keeps the one in the earlier root. A project that links to one of
         // the user's skills must not make it the project's, so roots that are not trusted come last.
         let mut order: Vec<usize> = (0..layout.roots.len()).collect();
@@ -32,7 +36,7 @@ impl Plan {
             let mut sweep = SweepRoot::new(&root.path, links);
             let depth = root.depth.or(layout.settings.discovery.depth);
             sweep.depth = depth.map_or(sweep.depth, std::num::NonZeroU16::get);
-            sweep.ignore = ignore(root, diagnostics);
+            sweep.ignore = ignore(root, &mut diagnostics);
             if root.nested || include == Include::Nested {
                 sweep.nested = Nested::Search;
             }
@@ -43,7 +47,7 @@ impl Plan {
         if let Some(entries) = layout.settings.discovery.entries {
             bounds.entries = entries.get() as usize;
         }
-        Self { roots, order, bounds }
+        Self { roots, order, bounds, diagnostics }
     }
 }
 

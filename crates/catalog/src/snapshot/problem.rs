@@ -18,10 +18,8 @@ pub(super) fn sort_problems(
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     for problem in problems {
-        let path: Option<Arc<Path>> = problem.path().map(Into::into);
-        let mut diagnostic = Diagnostic::new(problem_code(&problem), problem.to_string());
-        diagnostic.path.clone_from(&path);
-        diagnostic.help = help(&problem).map(str::to_owned);
+        let diagnostic = diagnostic_of(&problem);
+        let path = diagnostic.path.clone();
         let root = problem.root().and_then(|root| plan.order.get(root).copied());
         match (&problem, root, path) {
             (Problem::UnreadableFile { .. } | Problem::NotAFile { .. }, Some(root), Some(path)) => {
@@ -33,6 +31,14 @@ pub(super) fn sort_problems(
         }
     }
     failures.sort_by(|a, b| (a.root, &a.folder).cmp(&(b.root, &b.folder)));
+}
+
+/// A problem as it is said.
+pub(crate) fn diagnostic_of(problem: &Problem) -> Diagnostic {
+    let mut diagnostic = Diagnostic::new(problem_code(problem), problem.to_string());
+    diagnostic.path = problem.path().map(Arc::<Path>::from);
+    diagnostic.help = help(problem).map(str::to_owned);
+    diagnostic
 }
 
 fn problem_code(problem: &Problem) -> &'static Code {

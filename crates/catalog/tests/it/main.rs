@@ -12,3 +12,4 @@ mod machine;
 mod switches;
 mod trust;
 mod versions;
+mod watch;

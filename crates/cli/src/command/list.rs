@@ -2,6 +2,7 @@
 
 mod json;
 mod text;
+mod watch;
 
 use crate::args::List;
 use crate::exit::Exit;
@@ -13,14 +14,22 @@ use metier_files::TreeDigest;
 
 pub(crate) fn run(args: &List, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
     let include = if args.all { Include::Nested } else { Include::Usual };
-    let snapshot = surroundings.snapshot(include);
-    match output.form() {
-        Form::Json => json::write(args, &snapshot, output)?,
-        Form::Text => text::write(args, surroundings, &snapshot, output)?,
+    if args.watch {
+        return watch::run(args, include, surroundings, output);
     }
+    let snapshot = surroundings.snapshot(include);
+    write(args, surroundings, &snapshot, output)?;
     // Names by the thousand are freed one by one for nothing: the process ends here.
     std::mem::forget(snapshot);
     Ok(Exit::Fine)
+}
+
+/// The listing itself.
+fn write(args: &List, surroundings: &Surroundings, snapshot: &Snapshot, output: &mut Output) -> Result<()> {
+    match output.form() {
+        Form::Json => json::write(args, snapshot, output),
+        Form::Text => text::write(args, surroundings, snapshot, output),
+    }
 }
 
 /// Whether an entry is listed; what equals another one stands under it and never on its own.

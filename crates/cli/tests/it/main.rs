@@ -22,3 +22,4 @@ mod show;
 mod toggle;
 mod trust;
 mod usage;
+mod watch;

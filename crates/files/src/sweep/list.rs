@@ -43,6 +43,35 @@ impl<'a, T, F: Fn(Candidate<'_>) -> T> Worker<'_, 'a, T, F> {
         }
     }
 
+    /// Begins with one folder of a root, as if its folder had just been listed and held nothing else.
+    pub(super) fn enter_place(&mut self, root: &'a OpenRoot<'a>, path: &[u8]) {
+        let (above, name) = match path.iter().rposition(|&byte| byte == b'/') {
+            Some(at) => (&path[..at], &path[at + 1..]),
+            None => (&b""[..], path),
+        };
+        let parts = above.split(|&byte| byte == b'/').filter(|part| !part.is_empty()).count();
+        let depth = u16::try_from(parts).unwrap_or(u16::MAX);
+        if depth >= root.given.depth {
+            return;
+        }
+        let way = if above.is_empty() { &b"."[..] } else { above };
+        let Ok(way) = std::ffi::CString::new(way) else { return };
+        // What is on the way may have gone since, or be a link by now: then nothing is found here.
+        let Ok(fd) = open_unlinked(root.fd.as_fd(), &way, FOLDER) else { return };
+        let kind = match statat(&fd, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => FileType::from_raw_mode(stat.st_mode),
+            Err(_) => return,
+        };
+        let mut names = Names::default();
+        match kind {
+            FileType::Directory => names.push(name, EntryKind::Folder),
+            FileType::Symlink => names.push(name, EntryKind::Link),
+            _ => return,
+        }
+        let folder = Folder { root, fd, path: above.to_vec(), depth, real: None };
+        self.stack.push(Frame::new(Arc::new(folder), names));
+    }
+
     pub(super) fn enter_link(&mut self, link: GroupLink<'a>) {
         let GroupLink { root, path, depth, real, enter } = link;
         match open_folder(&real) {

@@ -14,6 +14,7 @@ pub(super) fn merge<T>(
     runs: Vec<Vec<Found<T>>>,
     mut repeats: Vec<Repeat>,
     mut problems: Vec<Problem>,
+    mut folders: Vec<Place>,
 ) -> Sweep<T> {
     let mut found = merge_runs(runs);
     if may_repeat(roots, &found) {
@@ -27,7 +28,8 @@ pub(super) fn merge<T>(
         Problem::DepthBound { root, .. } => told.insert(*root),
         _ => true,
     });
-    Sweep { found, repeats, problems }
+    folders.sort_unstable_by(compare_places);
+    Sweep { found, repeats, problems, folders }
 }
 
 /// Sorts by root and path. What is moved about while sorting is small keys, not the values, which may be large.

@@ -6,6 +6,7 @@
 //! entered for that root, the rounds end.
 
 use std::collections::HashMap;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -15,7 +16,7 @@ use super::folder::to_path;
 use super::merge;
 use super::order::{Order, compare_paths};
 use super::queue::Queue;
-use super::root::open_roots;
+use super::root::{OpenRoot, open_roots};
 use super::worker::{GroupLink, Haul, Job, Walk, Walked, Worker};
 use super::{Bounds, Candidate, Place, Problem, Repeat, Sweep, SweepRoot};
 use crate::Extent;
@@ -28,6 +29,7 @@ pub(super) fn sweep_in<T: Send, F: Fn(Candidate<'_>) -> T + Sync>(
     order: Order,
     roots: &[SweepRoot],
     bounds: &Bounds,
+    places: Option<&[Place]>,
     visit: &F,
 ) -> (Sweep<T>, Extent) {
     let mut problems = Vec::new();
@@ -36,7 +38,8 @@ pub(super) fn sweep_in<T: Send, F: Fn(Candidate<'_>) -> T + Sync>(
     let mut runs = Vec::new();
     let mut repeats = Vec::new();
     let mut walked = WalkedFolders::default();
-    let mut jobs: Vec<Job<'_>> = roots.iter().map(Job::Root).collect();
+    let mut folders = Vec::new();
+    let mut jobs = first_jobs(&roots, places);
     while !jobs.is_empty() {
         let walk = Walk { queue: Queue::new(jobs), bounds, order, visit, listed: &listed, over: &over };
         let mut links = Vec::new();
@@ -44,11 +47,12 @@ pub(super) fn sweep_in<T: Send, F: Fn(Candidate<'_>) -> T + Sync>(
             runs.push(haul.found);
             problems.extend(haul.problems);
             links.extend(haul.links);
+            folders.extend(haul.walked.iter().map(Walked::place));
             walked.pending.extend(haul.walked);
         }
         if order == Order::Any && over.load(Ordering::Relaxed) {
             return (
-                Sweep { found: Vec::new(), repeats: Vec::new(), problems: Vec::new() },
+                Sweep { found: Vec::new(), repeats: Vec::new(), problems: Vec::new(), folders },
                 Extent::Truncated,
             );
         }
@@ -58,8 +62,19 @@ pub(super) fn sweep_in<T: Send, F: Fn(Candidate<'_>) -> T + Sync>(
     if is_over {
         problems.push(Problem::EntryBound { limit: bounds.entries });
     }
-    let sweep = merge::merge(&roots, runs, repeats, problems);
+    let sweep = merge::merge(&roots, runs, repeats, problems, folders);
     (sweep, if is_over { Extent::Truncated } else { Extent::Whole })
+}
+
+/// Where the walk begins: at the roots, or at places in them.
+fn first_jobs<'a>(roots: &'a [OpenRoot<'a>], places: Option<&[Place]>) -> Vec<Job<'a>> {
+    let Some(places) = places else { return roots.iter().map(Job::Root).collect() };
+    let job = |place: &Place| {
+        let root = roots.iter().find(|root| root.index == place.root)?;
+        let path = place.folder.as_os_str().as_bytes();
+        Some(if path.is_empty() { Job::Root(root) } else { Job::Place(root, path.to_vec()) })
+    };
+    places.iter().filter_map(job).collect()
 }
 
 /// Runs one worker here and, once there is enough to do, others beside it.
@@ -111,9 +126,10 @@ impl<'a> WalkedFolders<'a> {
         if links.is_empty() {
             return Vec::new();
         }
-        for Walked { root, path, real } in std::mem::take(&mut self.pending) {
-            let real = real.unwrap_or_else(|| root.real_below(&path));
-            self.add(real, Place { root: root.index, folder: to_path(&path) });
+        for walked in std::mem::take(&mut self.pending) {
+            let place = walked.place();
+            let real = walked.real.unwrap_or_else(|| walked.root.real_below(&walked.path));
+            self.add(real, place);
         }
         links.sort_unstable_by(|a, b| {
             a.root.index.cmp(&b.root.index).then_with(|| compare_paths(&a.path, &b.path))

@@ -88,7 +88,7 @@ fn plain_walk(root: &Path, folder: &Path, depth: u16, found: &mut Vec<PathBuf>) 
 
 fn sweep_both(roots: &[SweepRoot], bounds: &Bounds) -> [(Sweep<PathBuf>, Extent); 2] {
     [Order::Any, Order::Sorted].map(|order| {
-        round::sweep_in(order, roots, bounds, &|candidate: Candidate<'_>| candidate.folder().to_owned())
+        round::sweep_in(order, roots, bounds, None, &|candidate: Candidate<'_>| candidate.folder().to_owned())
     })
 }
 
@@ -110,6 +110,29 @@ proptest! {
             prop_assert_eq!(&found, &expected);
             prop_assert!(sweep.found.iter().all(|found| found.folder == found.value));
             prop_assert_eq!(extent, Extent::Whole);
+        }
+    }
+
+    #[test]
+    fn a_place_holds_what_the_whole_sweep_finds_there(
+        things in prop::collection::vec((path(), thing(false)), 0..40),
+        depth in 0_u16..6,
+        nested in prop_oneof![Just(Nested::Skip), Just(Nested::Search)],
+    ) {
+        let workspace = build(&things);
+        let root = SweepRoot { depth, nested, ..SweepRoot::new(workspace.join("root"), LinkPolicy::Anywhere) };
+        let roots = [root];
+        let visit = |candidate: Candidate<'_>| candidate.folder().to_owned();
+        let whole = sweep(&roots, &Bounds::default(), visit);
+        let known = whole.found.iter().map(|found| &found.folder).chain(whole.folders.iter().map(|place| &place.folder));
+        for folder in known {
+            let place = Place { root: 0, folder: folder.clone() };
+            let part = sweep_places(&roots, &Bounds::default(), &[place], visit);
+            let mut expected = whole.clone();
+            expected.found.retain(|found| found.folder.starts_with(folder));
+            expected.folders.retain(|place| place.folder.starts_with(folder));
+            expected.problems = part.problems.clone();
+            prop_assert_eq!(part, expected);
         }
     }
 

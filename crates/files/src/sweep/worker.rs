@@ -1,14 +1,14 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use super::folder::Spot;
+use super::folder::{Spot, to_path};
 use super::frame::{Enter, Frame};
 use super::merge::sort_run;
 use super::order::Order;
 use super::probe::Probe;
 use super::queue::{CloseOnPanic, Queue};
 use super::root::OpenRoot;
-use super::{Bounds, Candidate, Found, Problem};
+use super::{Bounds, Candidate, Found, Place, Problem};
 use crate::OsError;
 use crate::entries::EntryBuffer;
 
@@ -34,6 +34,8 @@ impl<F> Walk<'_, F> {
 /// What is handed from worker to worker.
 pub(super) enum Job<'a> {
     Root(&'a OpenRoot<'a>),
+    /// A folder below a root, by its path from there.
+    Place(&'a OpenRoot<'a>, Vec<u8>),
     Link(GroupLink<'a>),
     Frame(Frame<'a>),
 }
@@ -54,6 +56,12 @@ pub(super) struct Walked<'a> {
     pub(super) root: &'a OpenRoot<'a>,
     pub(super) path: Vec<u8>,
     pub(super) real: Option<PathBuf>,
+}
+
+impl Walked<'_> {
+    pub(super) fn place(&self) -> Place {
+        Place { root: self.root.index, folder: to_path(&self.path) }
+    }
 }
 
 /// What one worker brings home.
@@ -98,6 +106,7 @@ impl<'w, 'a, T, F: Fn(Candidate<'_>) -> T> Worker<'w, 'a, T, F> {
         while let Some(job) = self.walk.queue.take() {
             match job {
                 Job::Root(root) => self.enter_root(root),
+                Job::Place(root, path) => self.enter_place(root, &path),
                 Job::Link(link) => self.enter_link(link),
                 Job::Frame(frame) => self.stack.push(frame),
             }

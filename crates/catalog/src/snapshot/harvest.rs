@@ -1,0 +1,37 @@
+//! What a sweep gave, before anybody's name is settled. A plain load settles it and is done; a watcher keeps it, exchanges
+//! the parts that changed and settles it again.
+
+use super::Include;
+use super::plan::Plan;
+use crate::identity::NameHasher;
+use crate::layout::Layout;
+use crate::visit::{Visited, visit};
+use metier_files::{Candidate, Found, Place, Problem, Repeat, Sweep, sweep, sweep_places};
+
+/// What a sweep gave. Roots are numbered as in its plan.
+#[derive(Clone, Debug)]
+pub(crate) struct Harvest {
+    pub(crate) plan: Plan,
+    /// The key of the hashes that the visited have; they mean nothing under another one.
+    pub(crate) hasher: NameHasher,
+    pub(crate) found: Vec<Found<Visited>>,
+    pub(crate) repeats: Vec<Repeat>,
+    pub(crate) problems: Vec<Problem>,
+    pub(crate) folders: Vec<Place>,
+}
+
+impl Harvest {
+    /// Sweeps the roots of a layout.
+    pub(crate) fn gather(layout: &Layout, include: Include, hasher: NameHasher) -> Self {
+        let plan = Plan::new(layout, include);
+        let visitor = |candidate: Candidate<'_>| visit(&candidate, &plan.roots, &hasher);
+        let Sweep { found, repeats, problems, folders } = sweep(&plan.roots, &plan.bounds, visitor);
+        Self { plan, hasher, found, repeats, problems, folders }
+    }
+
+    /// Sweeps some places by the same plan, and changes nothing yet.
+    pub(crate) fn look_at(&self, places: &[Place]) -> Sweep<Visited> {
+        let Plan { roots, bounds, .. } = &self.plan;
+        sweep_places(roots, bounds, places, |candidate| visit(&candidate, roots, &self.hasher))
+    }
+}

@@ -1,0 +1,124 @@
+//! Checking instead of being told: what the system says of each file without opening it.
+
+use super::dirt::{Dirt, Scope};
+use super::holdings::Holdings;
+use super::surrounds::Surrounds;
+use crate::disabled::DISABLED_FILE;
+use crate::visit::Visited;
+use metier_files::{DocumentName, Place, Stamp};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// How everything that matters looked at one moment.
+#[derive(Debug, Default)]
+pub(super) struct Look {
+    stamps: HashMap<Watched, Option<Stamp>>,
+}
+
+/// Something to check.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Watched {
+    /// A file or folder that the layout depends on.
+    Layout(PathBuf),
+    /// A root's `.disabled.json`.
+    States(PathBuf),
+    /// Something that kept a sweep from finding what may be there.
+    Problem(PathBuf),
+    /// The document of a skill.
+    Document(Place, DocumentKey),
+    /// A folder that holds skills or could.
+    Folder(Place),
+}
+
+/// Where the document of a skill is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum DocumentKey {
+    Named(DocumentName),
+    Linked(PathBuf),
+    Usual,
+}
+
+impl Look {
+    /// Looks at everything that is held.
+    pub(super) fn take(holdings: &Holdings) -> Self {
+        let stamps = watched(holdings).map(|one| {
+            let stamp = Stamp::of(&one.path(holdings));
+            (one, stamp)
+        });
+        Self { stamps: stamps.collect() }
+    }
+
+    /// What looks other than it did before, or was not there to be looked at: nobody knows what was read of it.
+    pub(super) fn since(&self, before: &Self) -> Dirt {
+        let is_gone = |one: &Watched| matches!(one, Watched::Layout(_)) && !self.stamps.contains_key(one);
+        // A root that was missing and is there now, or a crew file that is gone, is not among what is looked at any more.
+        let mut dirt = Dirt { layout: before.stamps.keys().any(is_gone), ..Dirt::default() };
+        for (one, stamp) in &self.stamps {
+            let known = before.stamps.get(one);
+            if known == Some(stamp) {
+                continue;
+            }
+            match one {
+                Watched::Layout(_) => dirt.layout = true,
+                Watched::States(_) => dirt.states = true,
+                Watched::Problem(_) => dirt.roots = true,
+                Watched::Folder(place) if place.folder.as_os_str().is_empty() && stamp.is_none() => {
+                    dirt.layout = true;
+                }
+                Watched::Document(place, _) if stamp.is_some() && known.is_some() => {
+                    dirt.add(place.root, place.folder.clone(), Scope::Document);
+                }
+                Watched::Document(place, _) | Watched::Folder(place) => {
+                    dirt.add(place.root, place.folder.clone(), Scope::Tree);
+                }
+            }
+        }
+        dirt
+    }
+}
+
+impl Watched {
+    fn path(&self, holdings: &Holdings) -> PathBuf {
+        let folder = |place: &Place| holdings.path(place.root, &place.folder);
+        match self {
+            Self::Layout(path)
+            | Self::States(path)
+            | Self::Problem(path)
+            | Self::Document(_, DocumentKey::Linked(path)) => path.clone(),
+            Self::Folder(place) => folder(place),
+            Self::Document(place, DocumentKey::Named(name)) => folder(place).join(name.as_str()),
+            Self::Document(place, DocumentKey::Usual) => folder(place).join(DocumentName::CANONICAL),
+        }
+    }
+}
+
+fn watched(holdings: &Holdings) -> impl Iterator<Item = Watched> {
+    let Surrounds { paths, crew_files, .. } = Surrounds::of(&holdings.layout);
+    let harvest = &holdings.harvest;
+    let roots = holdings.layout.roots.iter().filter(|root| root.real.is_some());
+    let layout = paths.into_iter().chain(crew_files).map(Watched::Layout);
+    let states = roots.map(|root| Watched::States(root.path.join(DISABLED_FILE)));
+    let problems = harvest.problems.iter().filter_map(|problem| problem.path()).map(Path::to_owned);
+    let folders = harvest.folders.iter().cloned().map(Watched::Folder);
+    let found = harvest.found.iter().flat_map(|found| {
+        let place = Place { root: found.root, folder: found.folder.clone() };
+        let card = match &found.value {
+            Visited::Loaded(loaded) => Some(&loaded.card),
+            Visited::Kept(kept) => Some(&kept.loaded.card),
+            Visited::Refused(_) => None,
+        };
+        let key = match card {
+            None => DocumentKey::Usual,
+            Some(card) => match card.links.as_ref().and_then(|links| links.document.clone()) {
+                Some(target) => DocumentKey::Linked(target),
+                None => DocumentKey::Named(card.document_name),
+            },
+        };
+        // A file of another spelling may get one of the right spelling beside it, and one that never loaded may be
+        // spelled in any way; their folders tell.
+        let is_usual = matches!(key, DocumentKey::Named(name) if name.is_canonical());
+        let folder = (!is_usual).then(|| Watched::Folder(place.clone()));
+        folder.into_iter().chain([Watched::Document(place, key)])
+    });
+    layout.chain(states).chain(problems.map(Watched::Problem)).chain(folders).chain(found)
+}

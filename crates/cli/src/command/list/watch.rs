@@ -1,0 +1,185 @@
+//! `list --watch`: the listing, then a line for each change as it happens. What the lines of `--json` mean is documented in
+//! `docs/watching.md`.
+
+use super::write;
+use crate::args::List;
+use crate::exit::Exit;
+use crate::output::{Form, Output, Tone, clean};
+use crate::surroundings::Surroundings;
+use anyhow::{Context, Result};
+use metier_catalog::{Catalog, Change, ChangeKind, Include, State, WatchOptions, Watcher, Watching};
+use metier_diagnostic::{Diagnostic, JsonDiagnostic, Severity};
+use serde::Serialize;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How often it is looked for changes where the system does not tell of them. People do not wait longer for a line on
+/// their terminal, and a look at 10,000 skills is a fiftieth of it.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// The widest name that lines up.
+const NAME_COLUMN: usize = 28;
+
+/// Whoever takes the watcher out and drops it ends the watching.
+type Handle = Arc<Mutex<Option<Watcher>>>;
+
+pub(super) fn run(
+    args: &List,
+    include: Include,
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<Exit> {
+    // Before anything is written, so that Ctrl-C ends it well from the first line on.
+    let signals = Signals::new([SIGINT, SIGTERM]).context("Ctrl-C cannot be listened to")?;
+    let catalog = Catalog::load(surroundings.places.clone(), surroundings.layout.choice.clone(), include);
+    let catalog = Arc::new(catalog);
+    let watcher = catalog.watch(WatchOptions::default());
+    let (news, mut watching) = (watcher.subscribe(), watcher.watching());
+    let snapshot = watcher.snapshot();
+    let handle: Handle = Arc::new(Mutex::new(Some(watcher)));
+    end_on(signals, Arc::clone(&handle))?;
+
+    write(args, surroundings, &snapshot, output)?;
+    say_how(watching, output)?;
+    let mut said: Vec<Diagnostic> = snapshot.diagnostics().to_vec();
+    drop(snapshot);
+    loop {
+        let told = match watching {
+            Watching::Events { .. } => news.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Watching::OnUse { .. } => news.recv_timeout(LOOK_EVERY),
+        };
+        match told {
+            Ok(news) => {
+                for change in &*news.changes {
+                    write_change(change, surroundings, output)?;
+                }
+                let now = catalog.snapshot();
+                write_new(&said, now.diagnostics(), surroundings, output)?;
+                said = now.diagnostics().to_vec();
+                if matches!((watching, news.watching), (Watching::Events { .. }, Watching::OnUse { .. })) {
+                    say_how(news.watching, output)?;
+                }
+                watching = news.watching;
+                output.flush()?;
+            }
+            // To ask is to look, and what is found is told.
+            Err(RecvTimeoutError::Timeout) => drop(lock(&handle).as_ref().map(Watcher::snapshot)),
+            Err(RecvTimeoutError::Disconnected) => return Ok(Exit::Fine),
+        }
+    }
+}
+
+/// Ends the watching when one of the signals comes.
+fn end_on(mut signals: Signals, handle: Handle) -> Result<()> {
+    let wait = move || {
+        signals.forever().next();
+        drop(lock(&handle).take());
+    };
+    std::thread::Builder::new().name("signals".to_owned()).spawn(wait).context("no thread can be started")?;
+    Ok(())
+}
+
+fn lock(handle: &Handle) -> MutexGuard<'_, Option<Watcher>> {
+    handle.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[derive(Serialize)]
+struct JsonWatching {
+    watching: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    folders: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+}
+
+#[derive(Serialize)]
+struct JsonChange<'a> {
+    change: ChangeKind,
+    name: &'a str,
+    path: String,
+    state: Option<State>,
+    reason: Option<JsonDiagnostic<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonSaid<'a> {
+    diagnostic: JsonDiagnostic<'a>,
+}
+
+/// Says how changes are noticed. That is no result, so people are told beside it.
+fn say_how(watching: Watching, output: &mut Output) -> Result<()> {
+    if output.form() == Form::Json {
+        output.json(&match watching {
+            Watching::Events { folders } => {
+                JsonWatching { watching: "events", folders: Some(folders), why: None }
+            }
+            Watching::OnUse { why } => {
+                JsonWatching { watching: "on-use", folders: None, why: Some(why.to_string()) }
+            }
+        })?;
+        output.flush()?;
+        return Ok(());
+    }
+    output.flush()?;
+    let how = match watching {
+        Watching::Events { .. } => watching.to_string(),
+        Watching::OnUse { why } => format!("checking every {} s, since {why}", LOOK_EVERY.as_secs()),
+    };
+    output.aside(&format!("{how}; Ctrl-C ends it"))?;
+    Ok(())
+}
+
+fn write_change(change: &Change, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
+    if output.form() == Form::Json {
+        output.json(&JsonChange {
+            change: change.kind,
+            name: &change.name,
+            path: change.path.display().to_string(),
+            state: change.state,
+            reason: change.reason.as_ref().map(JsonDiagnostic::from),
+        })?;
+        return Ok(());
+    }
+    let tone = match change.kind {
+        ChangeKind::Added | ChangeKind::Mended => Tone::Good,
+        ChangeKind::Changed => Tone::Strong,
+        ChangeKind::Removed => Tone::Dim,
+        ChangeKind::Broken => Tone::Bad,
+    };
+    let word = output.tinted(tone, &format!("{:<8}", change.kind.word()));
+    let name = clean(&change.name);
+    let mut place = clean(&surroundings.shown(&change.path));
+    let line = match &change.reason {
+        Some(reason) => {
+            if let (Some(line), Some(column)) = (reason.line(), reason.column()) {
+                place.push_str(&format!(":{line}:{column}"));
+            }
+            format!("{place}: {}", clean(&reason.message))
+        }
+        None => match change.state.filter(|state| *state != State::Ready) {
+            Some(state) => format!("{place} ({state})"),
+            None => place,
+        },
+    };
+    output.line(format!("{word} {name:<NAME_COLUMN$} {line}"))?;
+    Ok(())
+}
+
+/// What is said of the whole now and was not before, such as of a configuration that does not parse any more.
+fn write_new(
+    before: &[Diagnostic],
+    now: &[Diagnostic],
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<()> {
+    for diagnostic in now.iter().filter(|now| now.severity() >= Severity::Warning && !before.contains(now)) {
+        match output.form() {
+            Form::Json => output.json(&JsonSaid { diagnostic: JsonDiagnostic::from(diagnostic) })?,
+            Form::Text => output.diagnostic(&surroundings.relative(diagnostic), None)?,
+        }
+    }
+    Ok(())
+}
