@@ -1,9 +1,10 @@
 //! Measures metier against what the file system allows and against its peers.
 //!
-//! `discovery` is the bench; `floor`, `skills-ref-rs` and `agent-skills` are contestants that it starts, each in a
+//! `discovery`, `check` and `watch` are the benches; `floor`, `skills-ref-rs` and `agent-skills` are contestants that it starts, each in a
 //! process of its own so that starting one costs all of them the same.
 
 mod answer;
+mod check;
 mod contestant;
 mod corpus;
 mod discovery;
@@ -16,6 +17,7 @@ mod random;
 mod report;
 mod target;
 mod tree;
+mod watch;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -36,6 +38,10 @@ struct Arguments {
 enum Bench {
     /// Find and load all skills of trees of several sizes
     Discovery(discovery::Arguments),
+    /// Judge all skills of a tree, against listing them
+    Check(check::Arguments),
+    /// Change files and wait for them to be seen
+    Watch(watch::Arguments),
     /// Contestant: open every SKILL.md and read 4 KB, on two threads
     #[command(name = "floor")]
     Floor { root: PathBuf },
@@ -60,6 +66,8 @@ fn main() -> ExitCode {
 fn run(bench: Bench) -> Result<()> {
     match bench {
         Bench::Discovery(arguments) => discovery::run(&arguments),
+        Bench::Check(arguments) => check::run(&arguments),
+        Bench::Watch(arguments) => watch::run(&arguments),
         Bench::Floor { root } => print(floor::run(&root)?),
         Bench::SkillsRef { root } => print(peers::skills_ref(&root)?),
         Bench::AgentSkills { root } => print(peers::agent_skills(&root)?),

@@ -27,12 +27,18 @@ pub(crate) struct Arguments {
 enum Bench {
     /// Finding and loading all skills below a root
     Discovery,
+    /// Judging all skills below a root, against listing them
+    Check,
+    /// How soon a change on disk is seen
+    Watch,
 }
 
 impl Bench {
     fn name(self) -> &'static str {
         match self {
             Self::Discovery => "discovery",
+            Self::Check => "check",
+            Self::Watch => "watch",
         }
     }
 }
@@ -48,7 +54,18 @@ pub(crate) fn run(repository: &Repository, arguments: &Arguments) -> Result<()> 
 
 fn measure(repository: &Repository, bench: Bench, arguments: &Arguments) -> Result<()> {
     let target = repository.target()?;
-    let binary = format!("metier{}", std::env::consts::EXE_SUFFIX);
+    let program = match bench {
+        Bench::Watch => {
+            Cargo::new(
+                repository,
+                ["build", "--release", "--package", "metier-catalog", "--example", "watch"],
+            )
+            .show()?;
+            "examples/watch"
+        }
+        Bench::Discovery | Bench::Check => "metier",
+    };
+    let binary = format!("{program}{}", std::env::consts::EXE_SUFFIX);
     let mut cargo = Cargo::new(repository, ["run", "--quiet", "--release", "--manifest-path"])
         .argument(repository.root().join("benches").join("Cargo.toml"))
         .arguments(&["--", bench.name(), "--metier"])
