@@ -21,7 +21,9 @@
 
 mod file;
 mod findings;
+mod hidden;
 mod markdown;
+mod phrase;
 pub mod reference;
 mod rule;
 pub mod rules;
@@ -29,6 +31,7 @@ mod skill;
 
 pub use file::{File, Files, RunBit};
 pub use findings::Findings;
+pub use hidden::{Hidden, HiddenKind};
 pub use markdown::{CodeBlock, Link, Markdown, Piece};
 pub use rule::{Check, Example, ExampleFile, Mends, Rule};
 pub use skill::Skill;
