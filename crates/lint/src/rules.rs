@@ -5,9 +5,13 @@ mod body_empty;
 mod body_too_long;
 mod concealment;
 mod dangling_link;
+mod fence_open;
 mod hidden_character;
 mod override_instructions;
+mod personal_path;
+mod placeholder_in_code;
 mod tag_character;
+mod template_leftover;
 
 use crate::rule::Rule;
 
@@ -18,7 +22,11 @@ pub static ALL: &[&Rule] = &[
     &body_too_long::RULE,
     &concealment::RULE,
     &dangling_link::RULE,
+    &fence_open::RULE,
     &hidden_character::RULE,
     &override_instructions::RULE,
+    &personal_path::RULE,
+    &placeholder_in_code::RULE,
     &tag_character::RULE,
+    &template_leftover::RULE,
 ];
