@@ -1,0 +1,112 @@
+use crate::reference::{Reference, paths_in_code};
+use crate::{Check, Example, Files, Findings, Mends, Rule, RunBit, Skill};
+use metier_diagnostic::{Code, Severity};
+use std::collections::BTreeSet;
+
+pub(super) static RULE: Rule = Rule {
+    code: Code::new("script-missing", Severity::Warning, "The text names a script that the skill does not have."),
+    why: "The model starts it, gets an error, and improvises what the script was to do.",
+    remedy: "Add the script, correct its path, or take the step out. Paths are relative to the SKILL.md.",
+    mends: Mends::Never,
+    ok: Example::new(
+        "pdf",
+        "---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nRun `python scripts/fill.py form.pdf`.\n",
+    )
+    .with(&[("scripts/fill.py", "print('filled')\n", RunBit::Clear)]),
+    bad: Example::new(
+        "pdf",
+        "---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nRun `python ${CLAUDE_SKILL_DIR}/scripts/fill.py form.pdf`.\n",
+    ),
+    check: Check::Skill(check),
+};
+
+fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
+    if skill.files == Files::Unknown {
+        return;
+    }
+    // Projects have a folder of that name, too. In a skill without one a bare path most likely means the project's.
+    let has_scripts = skill.files.has("scripts");
+    let mut seen = BTreeSet::new();
+    for reference in paths_in_code(skill) {
+        if !(has_scripts || reference.is_surely_own(skill)) || !is_used(skill, &reference) {
+            continue;
+        }
+        let Some(path) = reference.inside() else { continue };
+        if !path.starts_with("scripts/") || skill.files.has(&path) || !seen.insert(path.clone()) {
+            continue;
+        }
+        if findings.is_full() {
+            findings.count();
+            continue;
+        }
+        let found = findings.at(skill, reference.span, format!("there is no `{path}` in the skill's folder"));
+        findings.add(found.help("add the script, correct its path, or take the step out"));
+    }
+}
+
+/// Whether a script is to be there already: not one that the line makes, and not an example of a name.
+fn is_used(skill: &Skill<'_>, reference: &Reference) -> bool {
+    let (start, end) = (reference.span.start as usize, reference.span.end as usize);
+    let ahead = skill.source.get(..start).unwrap_or_default();
+    let ahead = ahead.get(ahead.rfind('\n').map_or(0, |at| at + 1)..).unwrap_or_default();
+    let behind = skill.source.get(end..).unwrap_or_default().lines().next().unwrap_or_default();
+    !ahead.contains("> ") && !makes_or_shows(ahead) && !makes_or_shows(behind)
+}
+
+fn makes_or_shows(text: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "create",
+        "creates",
+        "creating",
+        "write",
+        "generate",
+        "generates",
+        "add",
+        "save",
+        "touch",
+        "tee",
+        "example",
+        "examples",
+        "e.g",
+        "like",
+        "such",
+        "new",
+        "named",
+        "name",
+        "your",
+        "project",
+        "repo",
+        "repository",
+        "would",
+    ];
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '.'));
+    words
+        .map(|word| word.trim_matches('.'))
+        .any(|word| WORDS.iter().any(|known| word.eq_ignore_ascii_case(known)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::tests::{found, messages};
+
+    fn check(body: &str, files: &[&str], expect: &[&str]) {
+        assert_eq!(messages(&found(body, files, &RULE)), expect, "{body:?}");
+    }
+
+    #[test]
+    fn a_script_that_is_not_there_is_reported_once() {
+        let body = "```bash\npython scripts/a.py\npython scripts/b.py\nbash ./scripts/b.py\n```\n";
+        check(body, &["scripts/a.py"], &["there is no `scripts/b.py` in the skill's folder"]);
+        check("Use `$SKILL_DIR/scripts/x.sh`.\n", &[], &["there is no `scripts/x.sh` in the skill's folder"]);
+    }
+
+    #[test]
+    fn scripts_of_the_project_and_those_that_are_made_are_not_missing() {
+        check("Run `node scripts/build.mjs`.\n", &["references/a.md"], &[]);
+        check("Create `scripts/new.py` for it.\n", &["scripts/a.py"], &[]);
+        check("Example: `scripts/rotate.py`\n", &["scripts/a.py"], &[]);
+        check("```bash\ncat > scripts/x.sh <<E\n```\n", &["scripts/a.py"], &[]);
+        check("Run `npm run x`, see `scripts/build.js` of the repo.\n", &["scripts/a.py"], &[]);
+    }
+}
