@@ -68,7 +68,10 @@ pub fn links(skill: &Skill<'_>) -> Vec<Reference> {
 /// The paths that code names below `scripts/`, `references/` and `assets/`. Only those are sure to be the skill's own;
 /// `src/main.rs` in an example is somebody's project.
 pub fn paths_in_code(skill: &Skill<'_>) -> Vec<Reference> {
-    let blocks = skill.markdown.blocks.iter().map(|block| block.content);
+    // A block of Markdown shows what some other document may look like.
+    let blocks =
+        skill.markdown.blocks.iter().filter(|block| !matches!(block.language.as_str(), "markdown" | "md"));
+    let blocks = blocks.map(|block| block.content);
     let codes = skill.markdown.codes.iter().map(|code| code.span);
     let mut found = Vec::new();
     for span in blocks.chain(codes) {

@@ -24,15 +24,24 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     if skill.files == Files::Unknown {
         return;
     }
-    // Projects have a folder of that name, too. In a skill without one a bare path most likely means the project's.
-    let has_scripts = skill.files.has("scripts");
     let mut seen = BTreeSet::new();
+    let (mut missing, mut present) = (Vec::new(), 0);
     for reference in paths_in_code(skill) {
-        if !(has_scripts || reference.is_surely_own(skill)) || !is_used(skill, &reference) {
+        let Some(path) = reference.inside().filter(|path| path.starts_with("scripts/")) else { continue };
+        if !seen.insert(path.clone()) {
             continue;
         }
-        let Some(path) = reference.inside() else { continue };
-        if !path.starts_with("scripts/") || skill.files.has(&path) || !seen.insert(path.clone()) {
+        if skill.files.has(&path) {
+            present += 1;
+        } else if is_used(skill, &reference) {
+            missing.push((reference, path));
+        }
+    }
+    // Projects have a folder of that name, too. A bare path means the skill's own only where most of them do.
+    let bare = missing.iter().filter(|(reference, _)| !reference.is_surely_own(skill)).count();
+    let is_own_folder = present > 0 && present >= bare;
+    for (reference, path) in missing {
+        if !is_own_folder && !reference.is_surely_own(skill) {
             continue;
         }
         if findings.is_full() {
@@ -104,9 +113,15 @@ mod tests {
     #[test]
     fn scripts_of_the_project_and_those_that_are_made_are_not_missing() {
         check("Run `node scripts/build.mjs`.\n", &["references/a.md"], &[]);
-        check("Create `scripts/new.py` for it.\n", &["scripts/a.py"], &[]);
-        check("Example: `scripts/rotate.py`\n", &["scripts/a.py"], &[]);
-        check("```bash\ncat > scripts/x.sh <<E\n```\n", &["scripts/a.py"], &[]);
-        check("Run `npm run x`, see `scripts/build.js` of the repo.\n", &["scripts/a.py"], &[]);
+        check("Run `scripts/own.sh`, `scripts/eval.py` and `scripts/train.py`.\n", &["scripts/own.sh"], &[]);
+        check("`scripts/own.sh`\n```markdown\nUse `scripts/x.py`\n```\n", &["scripts/own.sh"], &[]);
+        check("Use `scripts/a.py`.\nCreate `scripts/new.py` for it.\n", &["scripts/a.py"], &[]);
+        check("Use `scripts/a.py`.\nExample: `scripts/rotate.py`\n", &["scripts/a.py"], &[]);
+        check("```bash\nscripts/a.py\ncat > scripts/x.sh <<E\n```\n", &["scripts/a.py"], &[]);
+        check(
+            "Use `scripts/a.py`.\nRun `npm run x`, see `scripts/build.js` of the repo.\n",
+            &["scripts/a.py"],
+            &[],
+        );
     }
 }
