@@ -60,28 +60,44 @@ fn is_item(line: &str) -> bool {
 /// The places of some ASCII words in a text, in any case. One pass over the bytes that compares only where a word begins
 /// with the right letter, since every rule about words makes it over every file.
 pub(crate) fn find<'a>(text: &'a str, words: &'static [&'static str]) -> impl Iterator<Item = Word<'a>> {
-    let mut is_first = [false; 256];
-    for first in words.iter().filter_map(|word| word.bytes().next()) {
-        is_first[usize::from(first)] = true;
-        is_first[usize::from(first.to_ascii_uppercase())] = true;
+    // For each letter, the words that begin with it, as bits.
+    debug_assert!(words.len() <= 32);
+    let mut by_letter = [0u32; 256];
+    for (bit, first) in words.iter().enumerate().filter_map(|(bit, word)| Some((bit, word.bytes().next()?))) {
+        by_letter[usize::from(first)] |= 1 << bit;
+        by_letter[usize::from(first.to_ascii_uppercase())] |= 1 << bit;
     }
     let bytes = text.as_bytes();
-    let is_ascii_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    let mut previous = b' ';
-    bytes.iter().enumerate().filter_map(move |(at, byte)| {
-        let begins = is_first[usize::from(*byte)] && !is_ascii_word(previous);
-        previous = *byte;
-        if !begins {
-            return None;
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            // To the next word, and over it.
+            let start = at + bytes.get(at..)?.iter().position(|byte| IS_WORD[usize::from(*byte)])?;
+            let rest = bytes.get(start..)?;
+            let length = rest.iter().position(|byte| !IS_WORD[usize::from(*byte)]).unwrap_or(rest.len());
+            at = start + length;
+            let mut bits = by_letter[usize::from(*rest.first()?)];
+            while bits != 0 {
+                let word = words.get(bits.trailing_zeros() as usize)?;
+                bits &= bits - 1;
+                if word.len() == length && rest.get(..length)?.eq_ignore_ascii_case(word.as_bytes()) {
+                    return Some(Word { at: start, text: text.get(start..at)? });
+                }
+            }
         }
-        words.iter().find_map(|word| {
-            let end = at + word.len();
-            let written = text.get(at..end)?;
-            let ends = !bytes.get(end).copied().is_some_and(is_ascii_word);
-            (ends && written.eq_ignore_ascii_case(word)).then_some(Word { at, text: written })
-        })
     })
 }
+
+/// Which bytes a word of ASCII is made of. A table, because every byte of every file is asked for.
+static IS_WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0u8;
+    while byte < 128 {
+        table[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'_';
+        byte += 1;
+    }
+    table
+};
 
 fn next_word(text: &str, from: usize) -> Option<Word<'_>> {
     let rest = text.get(from..)?;

@@ -85,14 +85,25 @@ pub fn paths_in_code(skill: &Skill<'_>) -> Vec<Reference> {
     found
 }
 
-/// The words of a command with their places: what stands between blanks, quotes and brackets.
+/// The words of a command that have one of the standard's folders in them, with their places. A word is what stands
+/// between blanks, quotes and brackets; only those around a slash are looked at, since code is long and paths are few.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_border = |c: char| {
         c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '(' | ')' | ',' | ';' | '|' | '<' | '>' | '=')
     };
-    text.split(is_border)
-        .filter(|word| !word.is_empty())
-        .map(|word| (word.as_ptr() as usize - text.as_ptr() as usize, word))
+    let mut done = 0;
+    text.match_indices('/').filter_map(move |(slash, _)| {
+        let before = text.get(..=slash)?;
+        if slash < done || !FOLDERS.iter().any(|folder| before.ends_with(folder)) {
+            return None;
+        }
+        let start = before
+            .rfind(is_border)
+            .map_or(Some(0), |border| Some(border + before.get(border..)?.chars().next()?.len_utf8()))?;
+        let rest = text.get(slash..)?;
+        done = slash + rest.find(is_border).unwrap_or(rest.len());
+        Some((start, text.get(start..done)?))
+    })
 }
 
 /// A path below one of the standard's folders that is complete enough to look for: a file with an extension, and no
@@ -137,6 +148,18 @@ fn has_scheme(target: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_are_those_around_a_folder() {
+        let check = |text: &str, expect: &[&str]| {
+            let found: Vec<_> = words(text).map(|(_, word)| word).collect();
+            assert_eq!(found, expect, "{text:?}");
+        };
+        check("python scripts/a.py --x=assets/b.png|tee c/d", &["scripts/a.py", "assets/b.png"]);
+        check("`./references/assets/a.md`", &["./references/assets/a.md"]);
+        check("é\u{a0}scripts/é.py", &["scripts/é.py"]);
+        check("a/b c", &[]);
+    }
 
     #[test]
     fn paths_are_taken_from_words_of_code() {

@@ -27,8 +27,8 @@ pub(super) static RULE: Rule = Rule {
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let text = skill.source;
     for word in find(text, WORDS) {
-        let Some(end) = concealed(text, word) else { continue };
-        if is_quoted(skill, word.at, end) {
+        let Some((start, end)) = concealed(text, word) else { continue };
+        if is_quoted(skill, start, end) {
             continue;
         }
         if findings.is_full() {
@@ -36,7 +36,7 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
             continue;
         }
         let message = "this asks the model to hide something from its user";
-        let found = findings.at(skill, Span::new(word.at, end), message);
+        let found = findings.at(skill, Span::new(start, end), message);
         findings.add(found.help("say openly what is to be done, or take the sentence out"));
     }
 }
@@ -62,16 +62,24 @@ const WORDS: &[&str] = &[
     "keep",
     "hide",
     "conceal",
-    "user",
+    "know",
+    "notice",
+    "told",
+    "informed",
+    "notified",
+    "aware",
 ];
 
-/// Where the phrase that begins at this word ends, if it asks for concealment.
-fn concealed(text: &str, word: Word<'_>) -> Option<usize> {
+/// Where the phrase around this word begins and ends, if it asks for concealment.
+fn concealed(text: &str, word: Word<'_>) -> Option<(usize, usize)> {
+    let from_here = |end: usize| (word.at, end);
+    if word.is_one_of(&["know", "notice", "told", "informed", "notified", "aware"]) {
+        return unaware(text, word);
+    }
     match word.text.as_bytes().first()?.to_ascii_lowercase() {
-        b't' | b'i' | b'n' | b'a' => untold(text, word),
-        b'm' | b'r' | b'd' => unmentioned(text, word),
-        b'k' | b'h' | b'c' => kept_from(text, word),
-        _ => unaware(text, word),
+        b't' | b'i' | b'n' | b'a' => untold(text, word).map(from_here),
+        b'm' | b'r' | b'd' => unmentioned(text, word).map(from_here),
+        _ => kept_from(text, word).map(from_here),
     }
 }
 
@@ -143,41 +151,34 @@ fn kept_from(text: &str, verb: Word<'_>) -> Option<usize> {
     user(&mut rest).map(Word::end)
 }
 
-/// "The user must not know", "so that the user does not notice".
-fn unaware(text: &str, user: Word<'_>) -> Option<usize> {
-    if !before(text, user.at).next()?.is_one_of(&["the", "your"]) {
+/// "The user must not know", "the user should never be told", "so that the user does not notice".
+fn unaware(text: &str, verb: Word<'_>) -> Option<(usize, usize)> {
+    let mut ahead = before(text, verb.at);
+    let mut word = ahead.next()?;
+    let is_passive = verb.is_one_of(&["told", "informed", "notified", "aware"]);
+    if is_passive {
+        if !word.is_one_of(&["be"]) {
+            return None;
+        }
+        word = ahead.next()?;
+    }
+    if word.is_one_of(&["not", "never"]) {
+        word = ahead.next()?;
+    } else if !word.is_one_of(&["mustn't", "shouldn't", "doesn't", "won't"]) {
         return None;
     }
-    let mut rest = after(text, user.end());
-    let verb = rest.next()?;
-    let verb = match verb {
-        _ if verb.is_one_of(&["mustn't", "shouldn't"]) => rest.next()?,
-        _ if verb.is_one_of(&["must", "should"]) && rest.next()?.is_one_of(&["not", "never"]) => {
-            rest.next()?
-        }
-        // Here "doesn't notice" is a wish only as the aim of something: "so that the user does not notice".
-        _ if verb.is_one_of(&["does", "doesn't", "won't", "will"]) => {
-            let aim = before(text, user.at).nth(1)?;
-            if !aim.is_one_of(&["so", "that", "sure"]) {
-                return None;
-            }
-            let next = rest.next()?;
-            let next = if next.is_one_of(&["not", "never"]) { rest.next()? } else { next };
-            return next.is_one_of(&["notice"]).then(|| next.end());
-        }
-        _ => return None,
-    };
-    let told = ["told", "informed", "aware", "notified"];
-    if verb.is_one_of(&["be"]) {
-        let next = rest.next()?;
-        // "must not be told to run it" is about what to say.
-        return (next.is_one_of(&told) && !rest.next().is_some_and(|word| word.is_one_of(&["to"])))
-            .then(|| next.end());
-    }
-    let is_aware = verb.is_one_of(&["know", "notice"]);
-    // "The user should not notice a delay" is about quality.
-    let about = rest.next().is_none_or(|word| word.is_one_of(&["about", "this", "that", "it", "you", "of"]));
-    (is_aware && about).then(|| verb.end())
+    let user = ahead.next().filter(|user| user.is_one_of(&["user", "users"]))?;
+    ahead.next().filter(|article| article.is_one_of(&["the", "your"]))?;
+    // "Does not notice" is a wish only as the aim of something: "so that the user does not notice".
+    let is_wish = word.is_one_of(&["must", "should", "mustn't", "shouldn't"])
+        || ahead.next().is_some_and(|aim| aim.is_one_of(&["so", "that", "sure"]))
+            && verb.is_one_of(&["notice"]);
+    // "Must not be told to run it" is about what to say, "should not notice a delay" about quality.
+    let about = after(text, verb.end()).next().is_none_or(|next| {
+        next.is_one_of(&["about", "this", "that", "it", "you", "of"])
+            || text.get(verb.end()..next.at) == Some(", ")
+    });
+    (is_wish && about).then(|| (user.at, verb.end()))
 }
 
 /// Whether the word before the verb forbids it as an order: "do not", "don't", "never", or "without" in a sentence that
@@ -238,7 +239,8 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expect: Option<&str>) {
-        let found = find(text, WORDS).find_map(|word| Some(&text[word.at..concealed(text, word)?]));
+        let found =
+            find(text, WORDS).find_map(|word| concealed(text, word)).map(|(start, end)| &text[start..end]);
         assert_eq!(found, expect, "{text:?}");
     }
 

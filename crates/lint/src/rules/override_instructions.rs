@@ -26,8 +26,8 @@ pub(super) static RULE: Rule = Rule {
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let text = skill.source;
     for word in find(text, WORDS) {
-        let Some(end) = overriding(text, word) else { continue };
-        if is_quoted(skill, word.at, end) {
+        let Some((start, end)) = overriding(text, word) else { continue };
+        if is_quoted(skill, start, end) {
             continue;
         }
         if findings.is_full() {
@@ -35,17 +35,17 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
             continue;
         }
         let message = "this tells the model to set its instructions aside";
-        let found = findings.at(skill, Span::new(word.at, end), message);
+        let found = findings.at(skill, Span::new(start, end), message);
         findings.add(found.help("take it out, or quote it where it is an example"));
     }
 }
 
 /// The words at which a phrase can begin.
-const WORDS: &[&str] = &["ignore", "disregard", "forget", "override", "bypass", "you"];
+const WORDS: &[&str] = &["ignore", "disregard", "forget", "override", "bypass", "now"];
 
-/// Where the phrase that begins at this word ends, if it is such an order.
-fn overriding(text: &str, word: Word<'_>) -> Option<usize> {
-    if word.is_one_of(&["you"]) { unbound(text, word) } else { set_aside(text, word) }
+/// Where the phrase around this word begins and ends, if it is such an order.
+fn overriding(text: &str, word: Word<'_>) -> Option<(usize, usize)> {
+    if word.is_one_of(&["now"]) { unbound(text, word) } else { Some((word.at, set_aside(text, word)?)) }
 }
 
 /// "Ignore all previous instructions", "disregard your system prompt".
@@ -115,15 +115,14 @@ fn set_aside(text: &str, verb: Word<'_>) -> Option<usize> {
 }
 
 /// "You are now in developer mode", "you are now DAN".
-fn unbound(text: &str, you: Word<'_>) -> Option<usize> {
-    let mut rest = after(text, you.end());
-    let (are, now) = (rest.next()?, rest.next()?);
-    if !are.is_one_of(&["are"]) || !now.is_one_of(&["now"]) {
-        return None;
-    }
+fn unbound(text: &str, now: Word<'_>) -> Option<(usize, usize)> {
+    let mut ahead = before(text, now.at);
+    ahead.next().filter(|are| are.is_one_of(&["are"]))?;
+    let you = ahead.next().filter(|you| you.is_one_of(&["you"]))?;
+    let mut rest = after(text, now.end());
     let mut next = rest.next()?;
     if next.is_one_of(&["dan", "jailbroken", "unrestricted", "unfiltered", "uncensored"]) {
-        return Some(next.end());
+        return Some((you.at, next.end()));
     }
     while next.is_one_of(&["in", "entering", "running", "an", "the", "a"]) {
         next = rest.next()?;
@@ -131,7 +130,7 @@ fn unbound(text: &str, you: Word<'_>) -> Option<usize> {
     let mode = rest.next()?;
     let is_unbound =
         next.is_one_of(&["developer", "god", "dan", "jailbreak", "unrestricted", "debug", "root"]);
-    (is_unbound && mode.is_one_of(&["mode"])).then(|| mode.end())
+    (is_unbound && mode.is_one_of(&["mode"])).then(|| (you.at, mode.end()))
 }
 
 #[cfg(test)]
@@ -139,7 +138,8 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expect: Option<&str>) {
-        let found = find(text, WORDS).find_map(|word| Some(&text[word.at..overriding(text, word)?]));
+        let found =
+            find(text, WORDS).find_map(|word| overriding(text, word)).map(|(start, end)| &text[start..end]);
         assert_eq!(found, expect, "{text:?}");
     }
 

@@ -17,8 +17,8 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Skill(check),
 };
 
-/// The folders in which systems keep the homes of people; with a drive first, since they contain one without.
-const HOMES: &[&str] = &[":\\Users\\", ":\\\\Users\\\\", ":/Users/", "/Users/", "/home/"];
+/// The folders in which systems keep the homes of people, behind the separator that begins them.
+const HOMES: &[&str] = &["Users/", "home/", "Users\\", "\\Users\\\\"];
 
 /// Names that are nobody's: accounts of containers and services, and those that examples are written with.
 const NOBODY: &[&str] = &[
@@ -136,43 +136,24 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
 
 /// The paths of a text that lead into somebody's home: where the home begins and ends, and whose it is.
 fn personal_paths(text: &str) -> impl Iterator<Item = (usize, usize, &str)> {
-    let mut from = 0;
-    std::iter::from_fn(move || {
-        while let Some((at, home)) = next_home(text, from) {
-            from = at + home.len();
-            if let Some(name) = begins_path(text, at).then(|| person(text.get(from..)?)).flatten() {
-                return Some((at, from + name.len(), name));
-            }
-        }
-        None
+    let slashes = text.match_indices('/');
+    // Backslashes are rare but in code, and there a home has its drive before it.
+    let backslashes =
+        text.match_indices('\\').filter(|(at, _)| text.as_bytes().get(at.wrapping_sub(1)) == Some(&b':'));
+    slashes.chain(backslashes).filter_map(|(at, _)| {
+        let rest = text.get(at + 1..)?;
+        let home = HOMES.iter().find(|home| rest.starts_with(**home))?;
+        let name = begins_path(text, at).then(|| person(rest.get(home.len()..)?)).flatten()?;
+        Some((at, at + 1 + home.len() + name.len(), name))
     })
-}
-
-fn next_home(text: &str, from: usize) -> Option<(usize, &'static str)> {
-    let bytes = text.as_bytes();
-    let mut at = from;
-    loop {
-        at += bytes.get(at..)?.iter().position(|byte| matches!(byte, b'/' | b'\\'))?;
-        if matches!(bytes.get(at + 1), Some(b'U' | b'h' | b'\\')) {
-            let found = HOMES.iter().find_map(|home| {
-                // Homes with a drive begin one byte earlier.
-                let start = if home.starts_with(':') { at.checked_sub(1)? } else { at };
-                (start >= from && text.get(start..)?.starts_with(home)).then_some((start, *home))
-            });
-            if found.is_some() {
-                return found;
-            }
-        }
-        at += 1;
-    }
 }
 
 /// Whether a path begins here: behind a blank, a quote, a bracket, `=`, `file://` or a drive, and not inside of another
 /// path or an address (`/api/Users/7`, `fashion/home/decor`).
 fn begins_path(text: &str, at: usize) -> bool {
     let before = text.get(..at).unwrap_or_default();
-    if text.get(at..).is_some_and(|rest| rest.starts_with(':')) {
-        let mut letters = before.bytes().rev();
+    if let Some(drive) = before.strip_suffix(':') {
+        let mut letters = drive.bytes().rev();
         let is_drive = letters.next().is_some_and(|byte| byte.is_ascii_alphabetic());
         return is_drive && !letters.next().is_some_and(|byte| byte.is_ascii_alphanumeric());
     }
@@ -221,10 +202,9 @@ mod tests {
     fn homes_of_people_are_found() {
         check("SW=/Users/zhuxianliu/.codex", &["/Users/zhuxianliu"]);
         check("[x](file:///Users/abhi/code) /home/mk/a", &["/Users/abhi", "/home/mk"]);
-        check(
-            "`C:\\Users\\Petra.K\\x` \"D:\\\\Users\\\\petra\\\\y\" C:/Users/petra/z",
-            &[":\\Users\\Petra.K", ":\\\\Users\\\\petra", ":/Users/petra"],
-        );
+        check("C:/Users/petra/z", &["/Users/petra"]);
+        check("`C:\\Users\\Petra.K\\x`", &["\\Users\\Petra.K"]);
+        check("\"D:\\\\Users\\\\petra\\\\y\"", &["\\\\Users\\\\petra"]);
     }
 
     #[test]
