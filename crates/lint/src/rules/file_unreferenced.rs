@@ -53,7 +53,7 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
             1 => format!("nothing in the skill names `{}`", first.path),
             count => format!("nothing in the skill names {count} files below `{folder}`"),
         };
-        let mut found = findings.at(skill, Span::empty(skill.body_at()), message);
+        let mut found = findings.at(skill, Span::default(), message);
         if below.len() > 1 {
             let names: Vec<_> = below.iter().take(SHOWN).map(|file| format!("`{}`", file.path)).collect();
             let more = below.len().saturating_sub(SHOWN);

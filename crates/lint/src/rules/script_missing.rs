@@ -58,7 +58,10 @@ fn is_used(skill: &Skill<'_>, reference: &Reference) -> bool {
     let (start, end) = (reference.span.start as usize, reference.span.end as usize);
     let ahead = skill.source.get(..start).unwrap_or_default();
     let ahead = ahead.get(ahead.rfind('\n').map_or(0, |at| at + 1)..).unwrap_or_default();
-    let behind = skill.source.get(end..).unwrap_or_default().lines().next().unwrap_or_default();
+    // A sentence goes on in the next line: "run `scripts/x.sh` from\nthe repository".
+    let behind = skill.source.get(end..).unwrap_or_default();
+    let behind =
+        behind.match_indices('\n').nth(1).map_or(behind, |(at, _)| behind.get(..at).unwrap_or_default());
     !ahead.contains("> ") && !makes_or_shows(ahead) && !makes_or_shows(behind)
 }
 
@@ -119,7 +122,7 @@ mod tests {
         check("Use `scripts/a.py`.\nExample: `scripts/rotate.py`\n", &["scripts/a.py"], &[]);
         check("```bash\nscripts/a.py\ncat > scripts/x.sh <<E\n```\n", &["scripts/a.py"], &[]);
         check(
-            "Use `scripts/a.py`.\nRun `npm run x`, see `scripts/build.js` of the repo.\n",
+            "Use `scripts/a.py`.\nRun `npm run x`, see `scripts/build.js` of\nthe repo.\n",
             &["scripts/a.py"],
             &[],
         );
