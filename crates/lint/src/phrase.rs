@@ -120,6 +120,10 @@ pub(crate) fn after(text: &str, from: usize) -> impl Iterator<Item = Word<'_>> {
     })
 }
 
+/// How many words back a sentence is read. People write shorter ones, and in a hostile file that is a single sentence
+/// every word would otherwise be read once for each of the others.
+const MAX_BACK: usize = 60;
+
 /// The words that precede byte `until` in the same sentence, the nearest first.
 pub(crate) fn before(text: &str, until: usize) -> impl Iterator<Item = Word<'_>> {
     let mut at = until;
@@ -137,6 +141,17 @@ pub(crate) fn before(text: &str, until: usize) -> impl Iterator<Item = Word<'_>>
         at = start;
         Some(Word { at: start, text: rest.get(start..)? })
     })
+    .take(MAX_BACK)
+}
+
+/// The end of a text, at most so many bytes of it.
+pub(crate) fn last_bytes(text: &str, most: usize) -> &str {
+    text.get(text.ceil_char_boundary(text.len().saturating_sub(most))..).unwrap_or_default()
+}
+
+/// The beginning of a text, at most so many bytes of it.
+pub(crate) fn first_bytes(text: &str, most: usize) -> &str {
+    text.get(..text.floor_char_boundary(most)).unwrap_or_default()
 }
 
 /// Whether one of the words says "not": `don't`, `never`, `without`.
@@ -168,19 +183,23 @@ pub(crate) fn is_negation(word: Word<'_>) -> bool {
 
 /// Whether a place of a skill's file is a quotation or code: a skill about attacks quotes them.
 pub(crate) fn is_quoted(skill: &Skill<'_>, start: usize, end: usize) -> bool {
-    let covers = |span: metier_diagnostic::Span| span.contains(start);
-    if skill.markdown.blocks.iter().any(|block| covers(block.span))
-        || skill.markdown.codes.iter().any(|code| covers(code.span))
-    {
+    let markdown = &skill.markdown;
+    let block = markdown.blocks.partition_point(|block| block.span.start as usize <= start);
+    let block = block.checked_sub(1).and_then(|at| markdown.blocks.get(at)).map(|block| block.span);
+    let code = markdown.codes.partition_point(|code| code.span.start as usize <= start);
+    let code = code.checked_sub(1).and_then(|at| markdown.codes.get(at)).map(|code| code.span);
+    if [block, code].into_iter().flatten().any(|span| span.contains(start)) {
         return true;
     }
-    let paragraph = |text: &str| text.find("\n\n").unwrap_or(text.len());
-    let behind = skill.source.get(end..).unwrap_or_default();
-    let behind = behind.get(..paragraph(behind)).unwrap_or_default();
-    let ahead = skill.source.get(..start).unwrap_or_default();
-    let ahead = ahead.get(ahead.rfind("\n\n").unwrap_or(0)..).unwrap_or_default();
+    let behind = first_bytes(skill.source.get(end..).unwrap_or_default(), MAX_PARAGRAPH);
+    let behind = behind.split("\n\n").next().unwrap_or_default();
+    let ahead = last_bytes(skill.source.get(..start).unwrap_or_default(), MAX_PARAGRAPH);
+    let ahead = ahead.rsplit("\n\n").next().unwrap_or_default();
     is_between_quotes(ahead, behind)
 }
+
+/// How far a quotation may reach to be seen as one.
+const MAX_PARAGRAPH: usize = 2_000;
 
 /// Whether the text before leaves a quotation open that the text behind closes.
 fn is_between_quotes(ahead: &str, behind: &str) -> bool {
@@ -234,6 +253,12 @@ mod tests {
         check("Tell me, TELLING (tell)", &["Tell", "TELLING", "tell"]);
         check("retell tells tell_it é", &[]);
         check("—tell’s", &["tell"]);
+    }
+
+    #[test]
+    fn texts_are_cut_between_characters() {
+        assert_eq!((last_bytes("aéé", 3), first_bytes("éaé", 1)), ("é", ""));
+        assert_eq!((last_bytes("aé", 9), first_bytes("aé", 9)), ("aé", "aé"));
     }
 
     #[test]

@@ -1,4 +1,5 @@
 use crate::hidden::is_right_to_left;
+use crate::phrase::{first_bytes, last_bytes};
 use crate::{Check, Example, Findings, Hidden, HiddenKind, Mends, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 
@@ -37,14 +38,19 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     }
 }
 
+/// How much of a line is looked at around a character, so that a line full of them stays cheap.
+const MAX_LINE: usize = 400;
+
 /// An isolate in a line with right-to-left letters is how careful authors mix the two directions. Overrides and
 /// embeddings are not needed there either.
 fn is_at_home(hidden: Hidden, source: &str) -> bool {
     if !matches!(hidden.character, '\u{2066}'..='\u{2069}') {
         return false;
     }
-    let before = source.get(..hidden.at).and_then(|text| text.rsplit('\n').next()).unwrap_or_default();
-    let after = source.get(hidden.end()..).and_then(|text| text.split('\n').next()).unwrap_or_default();
+    let before = last_bytes(source.get(..hidden.at).unwrap_or_default(), MAX_LINE);
+    let before = before.rsplit('\n').next().unwrap_or_default();
+    let after = first_bytes(source.get(hidden.end()..).unwrap_or_default(), MAX_LINE);
+    let after = after.split('\n').next().unwrap_or_default();
     before.chars().chain(after.chars()).any(is_right_to_left)
 }
 

@@ -1,4 +1,4 @@
-use crate::phrase::{Word, after, before, find, is_negation, is_quoted};
+use crate::phrase::{Word, after, before, find, is_negation, is_quoted, last_bytes};
 use crate::{Check, Example, Findings, Mends, Rule, Skill};
 use metier_diagnostic::{Code, Severity, Span};
 
@@ -237,7 +237,7 @@ fn is_order_to_act(text: &str, until: usize) -> bool {
 
 /// Whether the line is one of a list of mistakes, or says what some program does: `❌ Deploying without telling the user`.
 fn is_named_as_wrong(text: &str, at: usize) -> bool {
-    let ahead = text.get(..at).unwrap_or_default();
+    let ahead = last_bytes(text.get(..at).unwrap_or_default(), 400);
     let line = ahead.get(ahead.rfind('\n').map_or(0, |at| at + 1)..).unwrap_or_default();
     let first =
         line.trim_start_matches(|c: char| !c.is_alphanumeric()).split_whitespace().next().unwrap_or_default();

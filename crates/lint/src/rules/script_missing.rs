@@ -1,3 +1,4 @@
+use crate::phrase::{first_bytes, last_bytes};
 use crate::reference::{Reference, paths_in_code};
 use crate::{Check, Example, Files, Findings, Mends, Rule, RunBit, Skill};
 use metier_diagnostic::{Code, Severity};
@@ -53,13 +54,16 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     }
 }
 
+/// How much of a line is read around a path.
+const MAX_LINE: usize = 300;
+
 /// Whether a script is to be there already: not one that the line makes, and not an example of a name.
 fn is_used(skill: &Skill<'_>, reference: &Reference) -> bool {
     let (start, end) = (reference.span.start as usize, reference.span.end as usize);
-    let ahead = skill.source.get(..start).unwrap_or_default();
+    let ahead = last_bytes(skill.source.get(..start).unwrap_or_default(), MAX_LINE);
     let ahead = ahead.get(ahead.rfind('\n').map_or(0, |at| at + 1)..).unwrap_or_default();
     // A sentence goes on in the next line: "run `scripts/x.sh` from\nthe repository".
-    let behind = skill.source.get(end..).unwrap_or_default();
+    let behind = first_bytes(skill.source.get(end..).unwrap_or_default(), MAX_LINE);
     let behind =
         behind.match_indices('\n').nth(1).map_or(behind, |(at, _)| behind.get(..at).unwrap_or_default());
     !ahead.contains("> ") && !makes_or_shows(ahead) && !makes_or_shows(behind)
