@@ -45,6 +45,21 @@ impl<'a> Findings<'a> {
         }
     }
 
+    /// Whether the bound is reached for the file that was last reported on. A rule that can find very much asks before
+    /// it words a finding, and [counts](Findings::count) it instead: a place costs a pass over the file.
+    pub fn is_full(&self) -> bool {
+        self.last.as_ref().is_some_and(|(_, count)| *count >= MAX_PER_FILE)
+    }
+
+    /// Counts a finding that nobody will see, in the file that was last reported on.
+    pub fn count(&mut self) {
+        if let Some((_, count)) = &mut self.last {
+            *count += 1;
+            let more = count.saturating_sub(MAX_PER_FILE);
+            self.note(more);
+        }
+    }
+
     /// Reports a finding. Beyond the bound it is only counted, in a note of the last one that is shown.
     pub fn add(&mut self, finding: Diagnostic) {
         let path = finding.path.clone().unwrap_or_else(|| Path::new("").into());
@@ -60,8 +75,13 @@ impl<'a> Findings<'a> {
         };
         if count <= MAX_PER_FILE {
             self.found.push(finding);
-        } else if let Some(last) = self.found.last_mut() {
-            let more = count - MAX_PER_FILE;
+        } else {
+            self.note(count - MAX_PER_FILE);
+        }
+    }
+
+    fn note(&mut self, more: usize) {
+        if let Some(last) = self.found.last_mut().filter(|_| more > 0) {
             last.notes.retain(|note| !note.starts_with("and "));
             last.notes.push(format!("and {more} more of this kind in this file"));
         }

@@ -22,6 +22,7 @@
 mod command;
 mod file;
 mod findings;
+mod hidden;
 mod levels;
 mod markdown;
 mod mend;
@@ -33,9 +34,11 @@ pub mod rules;
 mod skill;
 mod spelling;
 mod tool;
+mod word;
 
 pub use file::{File, Files, RunBit};
 pub use findings::Findings;
+pub use hidden::{Hidden, HiddenKind};
 pub use levels::{BadGlob, Level, Levels};
 pub use markdown::{CodeBlock, Link, Markdown, Piece};
 pub use mend::{Mended, mend};

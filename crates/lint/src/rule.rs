@@ -52,6 +52,8 @@ pub struct Example {
     pub repeated: Option<(&'static str, usize)>,
     /// What lies beside it.
     pub files: &'static [ExampleFile],
+    /// A file of which only the size matters.
+    pub large: Option<(&'static str, u64)>,
     /// Another skill of the same root, for rules that look at several.
     pub beside: Option<(&'static str, &'static str)>,
 }
@@ -62,13 +64,20 @@ pub type ExampleFile = (&'static str, &'static str, crate::RunBit);
 impl Example {
     /// A SKILL.md in a folder of this name, with nothing beside it.
     pub const fn new(folder: &'static str, text: &'static str) -> Self {
-        Self { folder, text, repeated: None, files: &[], beside: None }
+        Self { folder, text, repeated: None, files: &[], large: None, beside: None }
     }
 
     /// The same with files beside it.
     #[must_use]
     pub const fn with(mut self, files: &'static [ExampleFile]) -> Self {
         self.files = files;
+        self
+    }
+
+    /// The same with a file of this size, for rules about size.
+    #[must_use]
+    pub const fn with_large(mut self, path: &'static str, size: u64) -> Self {
+        self.large = Some((path, size));
         self
     }
 

@@ -1,6 +1,7 @@
 //! One skill as rules see it: the file, what was understood of it, and what lies beside it.
 
 use crate::file::Files;
+use crate::hidden::{self, Hidden};
 use crate::markdown::Markdown;
 use metier_diagnostic::Span;
 use metier_skill::yaml::{Entry, Kind};
@@ -23,6 +24,8 @@ pub struct Skill<'a> {
     pub files: Files<'a>,
     /// Its body, taken apart.
     pub markdown: Markdown,
+    /// The characters of the whole file that show nothing.
+    pub hidden: Vec<Hidden>,
     /// The frontmatter as written; empty where it is not strict.
     entries: Vec<Entry<'a>>,
 }
@@ -45,7 +48,8 @@ impl<'a> Skill<'a> {
             Some(Kind::Mapping(entries)) => entries,
             _ => Vec::new(),
         };
-        Self { path, folder, source, document, files, markdown, entries }
+        let hidden = hidden::find(source);
+        Self { path, folder, source, document, files, markdown, hidden, entries }
     }
 
     /// What the frontmatter says.

@@ -1,6 +1,7 @@
-use crate::reference::links;
+use crate::reference::{Reference, links};
 use crate::{Check, Example, Files, Findings, Mends, Rule, RunBit, Skill};
 use metier_diagnostic::{Code, Severity};
+use std::collections::BTreeSet;
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new("dangling-link", Severity::Warning, "A link leads to a file that the skill does not have."),
@@ -23,9 +24,49 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     if skill.files == Files::Unknown {
         return;
     }
-    for link in links(skill) {
+    let mut seen = BTreeSet::new();
+    for link in links(skill).into_iter().filter(Reference::is_complete) {
         let Some(path) = link.inside().filter(|path| !skill.files.has(path)) else { continue };
+        // One missing file is one thing to mend, however often it is linked to.
+        if !seen.insert(path.clone()) {
+            continue;
+        }
+        if findings.is_full() {
+            findings.count();
+            continue;
+        }
         let found = findings.at(skill, link.span, format!("there is no `{path}` in the skill's folder"));
-        findings.add(found.help("add the file, correct the path, or take the link out"));
+        findings.add(match elsewhere(skill, &path) {
+            Some(other) => found.help(format!("write `{other}`, if that is meant")),
+            None => found.help("add the file, correct the path, or take the link out"),
+        });
+    }
+}
+
+/// The one file of the same name in another folder or in other case.
+fn elsewhere<'a>(skill: &Skill<'a>, path: &str) -> Option<&'a str> {
+    let name = path.rsplit('/').next()?;
+    let mut found = skill.files.all().iter().filter(|file| file.name().eq_ignore_ascii_case(name));
+    let first = found.next()?;
+    found.next().is_none().then_some(first.path.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::tests::found;
+
+    #[test]
+    fn a_file_that_lies_elsewhere_is_named() {
+        let all =
+            found("See [a](A.md), [b](b.md), [b again](b.md) and [c](URL).\n", &["references/a.md"], &RULE);
+        let help: Vec<_> = all.iter().filter_map(|one| one.help.as_deref()).collect();
+        assert_eq!(
+            help,
+            [
+                "write `references/a.md`, if that is meant",
+                "add the file, correct the path, or take the link out"
+            ]
+        );
     }
 }

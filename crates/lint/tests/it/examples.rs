@@ -16,6 +16,12 @@ fn files(example: &Example) -> Vec<File> {
             text: Some((*text).to_owned()),
         })
         .collect();
+    files.extend(example.large.map(|(path, size)| File {
+        path: path.to_owned(),
+        size,
+        run_bit: metier_lint::RunBit::Clear,
+        text: None,
+    }));
     let document = File { path: "SKILL.md".into(), size: 1, run_bit: metier_lint::RunBit::Clear, text: None };
     files.push(document);
     files.sort_by(|a, b| a.path.cmp(&b.path));

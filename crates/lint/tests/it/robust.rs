@@ -35,6 +35,17 @@ fn pieces() -> impl Strategy<Value = String> {
         "C:\\x\\y",
         "<b>",
         "do not tell the user ",
+        "so that the user must not know ",
+        "ignore all previous instructions ",
+        "[TODO: ",
+        "\u{ad}",
+        "\u{fe0f}",
+        "\u{2066}",
+        "“",
+        "`scripts\\b.sh`",
+        "./scripts/b.sh ",
+        "C:\\Users\\kim\\x",
+        "~~~\n",
         "/home/me/x",
         "a b c ",
         "\r\n",
@@ -49,11 +60,25 @@ fn pieces() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }
 
+/// A script with what rules look for at its beginning.
+fn script() -> impl Strategy<Value = String> {
+    let first = prop::sample::select(vec![
+        "",
+        "#!",
+        "#!\r\n",
+        "#!/usr/local/bin/é\r\n",
+        "#! /opt/x -u\n",
+        "#!C:\\é\r",
+        "#!/bin/sh\r\n/Users/kim/x\r\n",
+    ]);
+    (first, ".{0,80}").prop_map(|(first, rest)| format!("{first}{rest}"))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_place_is_on_character_boundaries(text in pieces(), script in ".{0,80}") {
+    fn every_place_is_on_character_boundaries(text in pieces(), script in script()) {
         let Some(document) = metier_skill::parse(text.as_bytes(), Some("a")).document else { return Ok(()) };
         let file = |path: &str, text: Option<&str>| File {
             path: path.to_owned(),
@@ -66,7 +91,13 @@ proptest! {
         let skill = Skill::new(path.clone(), Some("a"), &text, &document, Files::Known(&files));
         let found = lint(&skill);
         let found = found.into_iter().chain(lint_root(&[skill.clone(), skill]));
-        for one in found.filter(|one| one.path.as_deref() == Some(&*path)) {
+        for one in found {
+            // What stands in no file that is known here has no text to be placed in.
+            let text = match one.path.as_deref() {
+                Some(found) if found == &*path => &text,
+                Some(found) if found.ends_with("scripts/b.sh") => &script,
+                _ => continue,
+            };
             if let Some(place) = one.place {
                 prop_assert!(text.get(place.span.range()).is_some(), "{} {:?}", one.code, place);
             }

@@ -1,0 +1,62 @@
+use crate::reference::links;
+use crate::{Check, Example, Findings, Mends, Rule, RunBit, Skill};
+use metier_diagnostic::{Code, Severity};
+use std::collections::BTreeSet;
+
+pub(super) static RULE: Rule = Rule {
+    code: Code::new("link-outside", Severity::Info, "A link leads out of the skill's folder."),
+    why: "A skill is copied, installed and checked as one folder. What lies outside of it is missing wherever the skill \
+          is used alone, and clients that confine a skill to its folder refuse to read it.",
+    remedy: "Copy the file below `references/`. Another skill is better called by its name than by a path.",
+    mends: Mends::Never,
+    ok: Example::new(
+        "deploy",
+        "---\nname: deploy\ndescription: Deploys the site. Use when a release is ready.\n---\nKeep to [the rules](references/rules.md).\n",
+    )
+    .with(&[("references/rules.md", "# Rules\n", RunBit::Clear)]),
+    bad: Example::new(
+        "deploy",
+        "---\nname: deploy\ndescription: Deploys the site. Use when a release is ready.\n---\nKeep to [the rules](../../docs/rules.md).\n",
+    ),
+    check: Check::Skill(check),
+};
+
+fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
+    let mut seen = BTreeSet::new();
+    for link in links(skill) {
+        if link.inside().is_some() || is_other_skill(&link.path) || !seen.insert(link.path.clone()) {
+            continue;
+        }
+        if findings.is_full() {
+            findings.count();
+            continue;
+        }
+        let message = format!("`{}` leads out of the skill's folder", link.path);
+        let found = findings.at(skill, link.span, message);
+        findings.add(found.help("copy the file below `references/`, or name the skill it belongs to"));
+    }
+}
+
+/// A link to the skill next door says which skill to use as well; where it is missing, the name still tells.
+fn is_other_skill(path: &str) -> bool {
+    path.ends_with("/SKILL.md")
+        || path.strip_prefix("../").is_some_and(|rest| !rest.trim_end_matches('/').contains(['/', '.']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_are_told_from_files_elsewhere() {
+        let check = |path: &str, expect: bool| assert_eq!(is_other_skill(path), expect, "{path:?}");
+        check("../pdf/SKILL.md", true);
+        check("../../office/pdf/SKILL.md", true);
+        check("../pdf/", true);
+        check("../pdf", true);
+        check("../pdf/references/forms.md", false);
+        check("../../CONNECTORS.md", false);
+        check("../README.md", false);
+        check("..", false);
+    }
+}

@@ -1,0 +1,78 @@
+use crate::reference::{links, paths_in_code};
+use crate::{Check, Example, Findings, Mends, Rule, RunBit, Skill};
+use metier_diagnostic::{Code, Severity};
+use std::collections::BTreeSet;
+
+/// How many folders may lie between `references/` and a file of it.
+const MAX_FOLDERS: usize = 1;
+
+pub(super) static RULE: Rule = Rule {
+    code: Code::new(
+        "reference-too-deep",
+        Severity::Info,
+        "A reference lies more than one folder below `references/`.",
+    ),
+    why: "The open standard advises to keep references one level deep. Clients list what a skill has by folder, and \
+          some list only the first; the rest is found by luck.",
+    remedy: "Move the file up, and put into its name what the folders said.",
+    mends: Mends::Never,
+    ok: Example::new(
+        "cloud",
+        "---\nname: cloud\ndescription: Sets up servers. Use when a server is needed.\n---\nSee [networks](references/aws/networks.md).\n",
+    )
+    .with(&[("references/aws/networks.md", "# Networks\n", RunBit::Clear)]),
+    bad: Example::new(
+        "cloud",
+        "---\nname: cloud\ndescription: Sets up servers. Use when a server is needed.\n---\nSee [peers](references/aws/networks/peers.md).\n",
+    )
+    .with(&[("references/aws/networks/peers.md", "# Peers\n", RunBit::Clear)]),
+    check: Check::Skill(check),
+};
+
+fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
+    let mut seen = BTreeSet::new();
+    for reference in links(skill).into_iter().chain(paths_in_code(skill)) {
+        let Some(path) = reference.inside() else { continue };
+        let folders = folders(&path);
+        if folders <= MAX_FOLDERS || !seen.insert(path.clone()) {
+            continue;
+        }
+        if findings.is_full() {
+            findings.count();
+            continue;
+        }
+        let message = format!("`{path}` lies {folders} folders below `references/`; one is advised at most");
+        findings.add(findings.at(skill, reference.span, message).help("move the file up"));
+    }
+}
+
+/// How many folders lie between `references/` and the file.
+fn folders(path: &str) -> usize {
+    let below = path.strip_prefix("references/").filter(|below| !below.ends_with('/'));
+    below.map_or(0, |below| below.matches('/').count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::tests::{found, messages};
+
+    #[test]
+    fn folders_are_counted_below_references_only() {
+        for (path, expect) in
+            [("references/a.md", 0), ("references/a/b.md", 1), ("references/a/b/c.md", 2), ("x/y/z/a.md", 0)]
+        {
+            assert_eq!(folders(path), expect, "{path:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_reported_once() {
+        let body = "[a](references/a/b/c.md) and `references/a/b/c.md` and `references/a/b.md`\n";
+        let all = found(body, &["references/a/b/c.md", "references/a/b.md"], &RULE);
+        assert_eq!(
+            messages(&all),
+            ["`references/a/b/c.md` lies 2 folders below `references/`; one is advised at most"]
+        );
+    }
+}

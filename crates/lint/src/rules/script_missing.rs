@@ -1,0 +1,134 @@
+use crate::reference::{Reference, paths_in_code};
+use crate::word::{first_bytes, last_bytes};
+use crate::{Check, Example, Files, Findings, Mends, Rule, RunBit, Skill};
+use metier_diagnostic::{Code, Severity};
+use std::collections::BTreeSet;
+
+pub(super) static RULE: Rule = Rule {
+    code: Code::new("script-missing", Severity::Warning, "The text names a script that the skill does not have."),
+    why: "The model starts it, gets an error, and improvises what the script was to do.",
+    remedy: "Add the script, correct its path, or take the step out. Paths are relative to the SKILL.md.",
+    mends: Mends::Never,
+    ok: Example::new(
+        "pdf",
+        "---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nRun `python scripts/fill.py form.pdf`.\n",
+    )
+    .with(&[("scripts/fill.py", "print('filled')\n", RunBit::Clear)]),
+    bad: Example::new(
+        "pdf",
+        "---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nRun `python ${CLAUDE_SKILL_DIR}/scripts/fill.py form.pdf`.\n",
+    ),
+    check: Check::Skill(check),
+};
+
+fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
+    if skill.files == Files::Unknown {
+        return;
+    }
+    let mut seen = BTreeSet::new();
+    let (mut missing, mut present) = (Vec::new(), 0);
+    for reference in paths_in_code(skill) {
+        let Some(path) = reference.inside().filter(|path| path.starts_with("scripts/")) else { continue };
+        if !seen.insert(path.clone()) {
+            continue;
+        }
+        if skill.files.has(&path) {
+            present += 1;
+        } else if is_used(skill, &reference) {
+            missing.push((reference, path));
+        }
+    }
+    // Projects have a folder of that name, too. A bare path means the skill's own only where most of them do.
+    let bare = missing.iter().filter(|(reference, _)| !reference.is_surely_own(skill)).count();
+    let is_own_folder = present > 0 && present >= bare;
+    for (reference, path) in missing {
+        if !is_own_folder && !reference.is_surely_own(skill) {
+            continue;
+        }
+        if findings.is_full() {
+            findings.count();
+            continue;
+        }
+        let found = findings.at(skill, reference.span, format!("there is no `{path}` in the skill's folder"));
+        findings.add(found.help("add the script, correct its path, or take the step out"));
+    }
+}
+
+/// How much of a line is read around a path.
+const MAX_LINE: usize = 300;
+
+/// Whether a script is to be there already: not one that the line makes, and not an example of a name.
+fn is_used(skill: &Skill<'_>, reference: &Reference) -> bool {
+    let (start, end) = (reference.span.start as usize, reference.span.end as usize);
+    let ahead = last_bytes(skill.source.get(..start).unwrap_or_default(), MAX_LINE);
+    let ahead = ahead.get(ahead.rfind('\n').map_or(0, |at| at + 1)..).unwrap_or_default();
+    // A sentence goes on in the next line: "run `scripts/x.sh` from\nthe repository".
+    let behind = first_bytes(skill.source.get(end..).unwrap_or_default(), MAX_LINE);
+    let behind =
+        behind.match_indices('\n').nth(1).map_or(behind, |(at, _)| behind.get(..at).unwrap_or_default());
+    !ahead.contains("> ") && !makes_or_shows(ahead) && !makes_or_shows(behind)
+}
+
+fn makes_or_shows(text: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "create",
+        "creates",
+        "creating",
+        "write",
+        "generate",
+        "generates",
+        "add",
+        "save",
+        "touch",
+        "tee",
+        "example",
+        "examples",
+        "e.g",
+        "like",
+        "such",
+        "new",
+        "named",
+        "name",
+        "your",
+        "project",
+        "repo",
+        "repository",
+        "would",
+    ];
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '.'));
+    words
+        .map(|word| word.trim_matches('.'))
+        .any(|word| WORDS.iter().any(|known| word.eq_ignore_ascii_case(known)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::tests::{found, messages};
+
+    fn check(body: &str, files: &[&str], expect: &[&str]) {
+        assert_eq!(messages(&found(body, files, &RULE)), expect, "{body:?}");
+    }
+
+    #[test]
+    fn a_script_that_is_not_there_is_reported_once() {
+        let body = "```bash\npython scripts/a.py\npython scripts/b.py\nbash ./scripts/b.py\n```\n";
+        check(body, &["scripts/a.py"], &["there is no `scripts/b.py` in the skill's folder"]);
+        check("Use `$SKILL_DIR/scripts/x.sh`.\n", &[], &["there is no `scripts/x.sh` in the skill's folder"]);
+    }
+
+    #[test]
+    fn scripts_of_the_project_and_those_that_are_made_are_not_missing() {
+        check("Run `node scripts/build.mjs`.\n", &["references/a.md"], &[]);
+        check("Run `scripts/own.sh`, `scripts/eval.py` and `scripts/train.py`.\n", &["scripts/own.sh"], &[]);
+        check("`scripts/own.sh`\n```markdown\nUse `scripts/x.py`\n```\n", &["scripts/own.sh"], &[]);
+        check("Use `scripts/a.py`.\nCreate `scripts/new.py` for it.\n", &["scripts/a.py"], &[]);
+        check("Use `scripts/a.py`.\nExample: `scripts/rotate.py`\n", &["scripts/a.py"], &[]);
+        check("```bash\nscripts/a.py\ncat > scripts/x.sh <<E\n```\n", &["scripts/a.py"], &[]);
+        check(
+            "Use `scripts/a.py`.\nRun `npm run x`, see `scripts/build.js` of\nthe repo.\n",
+            &["scripts/a.py"],
+            &[],
+        );
+    }
+}

@@ -1,0 +1,288 @@
+//! Words of running text, for rules that look for a meaning: the words before and after one, in the same sentence.
+//!
+//! Nothing is allocated and nothing is lower-cased: a rule looks for one rare word and reads on from there.
+
+use crate::skill::Skill;
+
+/// A word and where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Word<'a> {
+    /// Its first byte in the text it was taken from.
+    pub(crate) at: usize,
+    /// The word as written.
+    pub(crate) text: &'a str,
+}
+
+impl Word<'_> {
+    /// The byte behind it.
+    pub(crate) fn end(self) -> usize {
+        self.at + self.text.len()
+    }
+
+    /// Whether it is one of these, given in lower case and with a straight apostrophe.
+    pub(crate) fn is_one_of(self, words: &[&str]) -> bool {
+        words.iter().any(|word| is_same(self.text, word))
+    }
+}
+
+fn is_same(written: &str, word: &str) -> bool {
+    if written.is_ascii() {
+        return written.eq_ignore_ascii_case(word);
+    }
+    let straight = |c: char| if c == '’' { '\'' } else { c.to_ascii_lowercase() };
+    written.chars().map(straight).eq(word.chars())
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '\'' | '’' | '_')
+}
+
+/// What ends a sentence or a part of it that stands for itself. Emphasis and line breaks inside a paragraph do not.
+fn is_stop(gap: &str) -> bool {
+    gap.contains(['.', '!', '?', ':', ';', '|', '(', ')', '—', '❌', '✅']) || has_blank_line(gap)
+}
+
+/// A blank line, or a line that begins a list item or a heading.
+fn has_blank_line(gap: &str) -> bool {
+    let mut lines = gap.split('\n').skip(1);
+    lines.any(|line| line.trim().is_empty() && gap.matches('\n').count() > 1)
+        || gap
+            .split('\n')
+            .skip(1)
+            .any(|line| line.trim_start().starts_with(['-', '+', '#', '>']) || is_item(line))
+}
+
+/// `* ` begins a list item, `**` is emphasis.
+fn is_item(line: &str) -> bool {
+    line.trim_start().strip_prefix('*').is_some_and(|rest| rest.starts_with(' '))
+}
+
+/// The places of some ASCII words in a text, in any case. One pass over the bytes that compares only where a word begins
+/// with the right letter, since every rule about words makes it over every file.
+pub(crate) fn find<'a>(text: &'a str, words: &'static [&'static str]) -> impl Iterator<Item = Word<'a>> {
+    // For each letter, the words that begin with it, as bits.
+    debug_assert!(words.len() <= 32);
+    let mut by_letter = [0u32; 256];
+    for (bit, first) in words.iter().enumerate().filter_map(|(bit, word)| Some((bit, word.bytes().next()?))) {
+        by_letter[usize::from(first)] |= 1 << bit;
+        by_letter[usize::from(first.to_ascii_uppercase())] |= 1 << bit;
+    }
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            // To the next word, and over it.
+            let start = at + bytes.get(at..)?.iter().position(|byte| IS_WORD[usize::from(*byte)])?;
+            let rest = bytes.get(start..)?;
+            let length = rest.iter().position(|byte| !IS_WORD[usize::from(*byte)]).unwrap_or(rest.len());
+            at = start + length;
+            let mut bits = by_letter[usize::from(*rest.first()?)];
+            while bits != 0 {
+                let word = words.get(bits.trailing_zeros() as usize)?;
+                bits &= bits - 1;
+                if word.len() == length && rest.get(..length)?.eq_ignore_ascii_case(word.as_bytes()) {
+                    return Some(Word { at: start, text: text.get(start..at)? });
+                }
+            }
+        }
+    })
+}
+
+/// Which bytes a word of ASCII is made of. A table, because every byte of every file is asked for.
+static IS_WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0u8;
+    while byte < 128 {
+        table[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'_';
+        byte += 1;
+    }
+    table
+};
+
+fn next_word(text: &str, from: usize) -> Option<Word<'_>> {
+    let rest = text.get(from..)?;
+    let start = from + rest.find(is_word)?;
+    let rest = text.get(start..)?;
+    let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+    Some(Word { at: start, text: rest.get(..length)? })
+}
+
+/// The words that follow byte `from` in the same sentence.
+pub(crate) fn after(text: &str, from: usize) -> impl Iterator<Item = Word<'_>> {
+    let mut at = from;
+    std::iter::from_fn(move || {
+        let found = next_word(text, at)?;
+        if is_stop(text.get(at..found.at)?) {
+            return None;
+        }
+        at = found.end();
+        Some(found)
+    })
+}
+
+/// How many words back a sentence is read. People write shorter ones, and in a hostile file that is a single sentence
+/// every word would otherwise be read once for each of the others.
+const MAX_BACK: usize = 60;
+
+/// The words that precede byte `until` in the same sentence, the nearest first.
+pub(crate) fn before(text: &str, until: usize) -> impl Iterator<Item = Word<'_>> {
+    let mut at = until;
+    std::iter::from_fn(move || {
+        let rest = text.get(..at)?;
+        let end =
+            rest.rfind(is_word).and_then(|last| Some(last + rest.get(last..)?.chars().next()?.len_utf8()))?;
+        if is_stop(rest.get(end..)?) {
+            return None;
+        }
+        let rest = rest.get(..end)?;
+        let start = rest
+            .rfind(|c| !is_word(c))
+            .map_or(Some(0), |last| Some(last + rest.get(last..)?.chars().next()?.len_utf8()))?;
+        at = start;
+        Some(Word { at: start, text: rest.get(start..)? })
+    })
+    .take(MAX_BACK)
+}
+
+/// The end of a text, at most so many bytes of it.
+pub(crate) fn last_bytes(text: &str, most: usize) -> &str {
+    text.get(text.ceil_char_boundary(text.len().saturating_sub(most))..).unwrap_or_default()
+}
+
+/// The beginning of a text, at most so many bytes of it.
+pub(crate) fn first_bytes(text: &str, most: usize) -> &str {
+    text.get(..text.floor_char_boundary(most)).unwrap_or_default()
+}
+
+/// Whether one of the words says "not": `don't`, `never`, `without`.
+pub(crate) fn is_negation(word: Word<'_>) -> bool {
+    word.is_one_of(&[
+        "not",
+        "never",
+        "don't",
+        "dont",
+        "no",
+        "cannot",
+        "can't",
+        "mustn't",
+        "shouldn't",
+        "won't",
+        "doesn't",
+        "didn't",
+        "isn't",
+        "without",
+        "avoid",
+        "nor",
+        "neither",
+        "refuse",
+        "stop",
+        "prevent",
+        "forbidden",
+    ])
+}
+
+/// Whether a place of a skill's file is a quotation or code: a skill about attacks quotes them.
+pub(crate) fn is_quoted(skill: &Skill<'_>, start: usize, end: usize) -> bool {
+    let markdown = &skill.markdown;
+    let block = markdown.blocks.partition_point(|block| block.span.start as usize <= start);
+    let block = block.checked_sub(1).and_then(|at| markdown.blocks.get(at)).map(|block| block.span);
+    let code = markdown.codes.partition_point(|code| code.span.start as usize <= start);
+    let code = code.checked_sub(1).and_then(|at| markdown.codes.get(at)).map(|code| code.span);
+    if [block, code].into_iter().flatten().any(|span| span.contains(start)) {
+        return true;
+    }
+    let behind = first_bytes(skill.source.get(end..).unwrap_or_default(), MAX_PARAGRAPH);
+    let behind = behind.split("\n\n").next().unwrap_or_default();
+    let ahead = last_bytes(skill.source.get(..start).unwrap_or_default(), MAX_PARAGRAPH);
+    let ahead = ahead.rsplit("\n\n").next().unwrap_or_default();
+    is_between_quotes(ahead, behind)
+}
+
+/// How far a quotation may reach to be seen as one.
+const MAX_PARAGRAPH: usize = 2_000;
+
+/// Whether the text before leaves a quotation open that the text behind closes.
+fn is_between_quotes(ahead: &str, behind: &str) -> bool {
+    let odd = |mark: char| ahead.matches(mark).count() % 2 == 1 && behind.contains(mark);
+    let open = |open: char, close: char| {
+        ahead.rfind(open).is_some_and(|at| ahead.rfind(close).is_none_or(|closed| closed < at))
+            && behind.contains(close)
+    };
+    // An apostrophe is a quote only where a word cannot go on before it.
+    let single = ahead.rfind('\'').is_some_and(|at| {
+        let before = ahead.get(..at).and_then(|text| text.chars().next_back());
+        !before.is_some_and(char::is_alphanumeric)
+    });
+    odd('"')
+        || open('“', '”')
+        || open('«', '»')
+        || open('„', '“')
+        || open('「', '」')
+        || (single && behind.contains('\''))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn texts<'a>(found: impl Iterator<Item = Word<'a>>) -> Vec<&'a str> {
+        found.map(|word| word.text).collect()
+    }
+
+    #[test]
+    fn a_sentence_is_read_in_both_directions_and_no_further() {
+        let check = |text: &str, ahead: &[&str], behind: &[&str]| {
+            let at = text.find("HERE").unwrap();
+            assert_eq!(texts(before(text, at)), ahead, "before, in {text:?}");
+            assert_eq!(texts(after(text, at + 4)), behind, "after, in {text:?}");
+        };
+        check("One. do **not** HERE the\nuser, ever. Two", &["not", "do"], &["the", "user", "ever"]);
+        check("- a\n- don’t HERE\n- b", &["don’t"], &[]);
+        check("a\n\nHERE\n\nb", &[], &[]);
+        check("| x | HERE y | z |", &[], &["y"]);
+        check("é HERE ü", &["é"], &["ü"]);
+        check("# Title\nx HERE\n* y", &["x", "Title"], &[]);
+    }
+
+    #[test]
+    fn words_are_found_whole_and_in_any_case() {
+        let check = |text: &str, expect: &[&str]| {
+            assert_eq!(texts(find(text, &["tell", "telling"])), expect, "{text:?}");
+        };
+        check("Tell me, TELLING (tell)", &["Tell", "TELLING", "tell"]);
+        check("retell tells tell_it é", &[]);
+        check("—tell’s", &["tell"]);
+    }
+
+    #[test]
+    fn texts_are_cut_between_characters() {
+        assert_eq!((last_bytes("aéé", 3), first_bytes("éaé", 1)), ("é", ""));
+        assert_eq!((last_bytes("aé", 9), first_bytes("aé", 9)), ("aé", "aé"));
+    }
+
+    #[test]
+    fn quotations_are_told_from_apostrophes() {
+        let check = |text: &str, expect: bool| {
+            let at = text.find("HERE").unwrap();
+            assert_eq!(is_between_quotes(&text[..at], &text[at + 4..]), expect, "{text:?}");
+        };
+        check("such as \"x HERE y\"", true);
+        check("such as “x HERE y”", true);
+        check("e.g. 'x HERE y'", true);
+        check("“a” HERE “b”", false);
+        check("\"a\" HERE \"b\"", false);
+        check("it's HERE it's", false);
+        check("don't HERE", false);
+    }
+
+    proptest! {
+        #[test]
+        fn both_directions_give_words_of_the_text(text in "[a-zé’' .*\n—漢-]{0,60}", cut in 0usize..60) {
+            let cut = text.floor_char_boundary(cut.min(text.len()));
+            for word in after(&text, cut).chain(before(&text, cut)).chain(find(&text, &["a", "be"])) {
+                prop_assert_eq!(text.get(word.at..word.end()), Some(word.text));
+            }
+        }
+    }
+}
