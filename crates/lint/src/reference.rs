@@ -45,7 +45,7 @@ impl Reference {
 }
 
 /// Names for the skill's own folder that clients fill in.
-const OWN_FOLDER: &[&str] =
+pub(crate) const OWN_FOLDER: &[&str] =
     &["${CLAUDE_SKILL_DIR}/", "$CLAUDE_SKILL_DIR/", "${SKILL_DIR}/", "$SKILL_DIR/", "{baseDir}/", "./"];
 
 /// The folders in which the standard puts what belongs to a skill.

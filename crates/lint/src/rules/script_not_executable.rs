@@ -1,3 +1,4 @@
+use crate::reference::OWN_FOLDER;
 use crate::{Check, Example, File, Findings, Mends, Rule, RunBit, Skill};
 use metier_diagnostic::{Code, Severity, Span};
 
@@ -48,8 +49,11 @@ fn start_of(skill: &Skill<'_>, path: &str) -> Option<Span> {
             let ends = text.get(at + path.len()..)?.chars().next();
             let is_whole =
                 ends.is_none_or(|c| c.is_whitespace() || matches!(c, '`' | '"' | ';' | ')' | '|' | '&'));
-            // Inline, a path alone is a mention; with arguments or `./` it is a command.
-            let is_command = !is_inline || ends == Some(' ') || text.get(begin..at) == Some("./");
+            // Inline, a path alone is a mention; with arguments, with `./` or behind an order it is a command.
+            let is_command = !is_inline
+                || ends == Some(' ')
+                || text.get(begin..at) == Some("./")
+                || is_ordered(skill.source.get(..span.start as usize)?);
             (is_whole && is_command && begins_command(text.get(..begin)?)).then_some(begin)
         })?;
         let start = span.start as usize + at;
@@ -57,11 +61,16 @@ fn start_of(skill: &Skill<'_>, path: &str) -> Option<Span> {
     })
 }
 
+/// Whether the text before a piece of code orders to run it: "Run `scripts/x.sh`".
+fn is_ordered(before: &str) -> bool {
+    const ORDERS: &[&str] = &["run", "execute", "start", "call", "invoke", "launch"];
+    let word = before.trim_end().rsplit(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+    ORDERS.iter().any(|order| word.eq_ignore_ascii_case(order))
+}
+
 /// How long the name of the skill's own folder is that stands before a path.
 fn own_prefix(before: &str) -> usize {
-    const OWN: &[&str] =
-        &["./", "${CLAUDE_SKILL_DIR}/", "$CLAUDE_SKILL_DIR/", "${SKILL_DIR}/", "$SKILL_DIR/", "{baseDir}/"];
-    OWN.iter().find(|own| before.ends_with(*own)).map_or(0, |own| own.len())
+    OWN_FOLDER.iter().find(|own| before.ends_with(*own)).map_or(0, |own| own.len())
 }
 
 /// Whether a command begins behind this text: at the start of a line, behind a prompt, an operator or a setting.
@@ -99,6 +108,7 @@ mod tests {
         check("```bash\n\"${CLAUDE_SKILL_DIR}/scripts/x.sh\" a\n```\n", 1);
         check("Run `./scripts/x.sh`.\n", 1);
         check("Run `scripts/x.sh --all`.\n", 1);
+        check("Then run `scripts/x.sh`.\n", 1);
     }
 
     #[test]
