@@ -11,7 +11,7 @@
 //! | [`render_github`] | a GitHub workflow: one command that annotates the changed lines |
 //! | [`Diff`] | whoever looks at what a fix changes, or applies it: a unified diff |
 //!
-//! Messages and sources are strangers' texts; [`visible`] is how every view for people makes them harmless.
+//! Messages and sources are strangers' texts; [`visible()`] is how every view for people makes them harmless.
 //!
 //! What this crate is not: it finds nothing, reads no file, prints nothing, and knows neither skills nor terminals.
 //!

@@ -5,7 +5,7 @@
 //! made from the same values. What is wrong with the frontmatter itself is said by `metier_skill` when it parses.
 //!
 //! What this crate is not: it reads no files and finds no skills (whoever calls it passes in what lies in the folder),
-//! it changes nothing ([`mend`] gives the text that the offered edits make), and it knows no client (those are `metier_skill`'s profiles).
+//! it changes nothing ([`mend()`] gives the text that the offered edits make), and it knows no client (those are `metier_skill`'s profiles).
 //!
 //! ```
 //! use metier_lint::{Files, Skill, lint};
