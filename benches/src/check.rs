@@ -1,11 +1,12 @@
 //! The bench of `check`: judging every skill of a tree, against listing the same tree.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result};
 
+use crate::arguments::Arguments;
 use crate::measurement::Series;
 use crate::tree::{Tree, thousands};
 
@@ -17,28 +18,6 @@ const MOST_GROWTH: f64 = 1.25;
 
 /// The trees by which growth is judged.
 const SIZES: [usize; 2] = [1_000, 10_000];
-
-#[derive(clap::Args)]
-pub(crate) struct Arguments {
-    /// The release binary of metier
-    #[arg(long, value_name = "FILE")]
-    metier: PathBuf,
-    /// Where the trees are made and kept
-    #[arg(long, value_name = "DIR")]
-    trees: PathBuf,
-    /// Real SKILL.md files
-    #[arg(long, value_name = "DIR")]
-    corpus: Option<PathBuf>,
-    /// How many times each command runs on each tree
-    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..))]
-    rounds: u32,
-    /// Taken for the sake of the other benches
-    #[arg(long, hide = true)]
-    large: bool,
-    /// Taken for the sake of the other benches
-    #[arg(long, hide = true, value_name = "FILE")]
-    json: Option<PathBuf>,
-}
 
 /// What was measured on one tree.
 struct Figures {

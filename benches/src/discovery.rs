@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
+use crate::arguments::Arguments;
 use crate::contestant::{Contestant, Programs};
 use crate::corpus;
 use crate::measurement::{Series, answer};
@@ -17,28 +18,6 @@ const LARGE: usize = 50_000;
 
 /// The size of the tree of real texts.
 const REAL: usize = 10_000;
-
-#[derive(clap::Args)]
-pub(crate) struct Arguments {
-    /// The release binary of metier
-    #[arg(long, value_name = "FILE")]
-    metier: PathBuf,
-    /// Where the trees are made and kept
-    #[arg(long, value_name = "DIR")]
-    trees: PathBuf,
-    /// Real SKILL.md files, for the tree of real texts
-    #[arg(long, value_name = "DIR")]
-    corpus: Option<PathBuf>,
-    /// How many times each contestant runs on each tree
-    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..))]
-    rounds: u32,
-    /// Also measure the tree of 50,000 skills
-    #[arg(long)]
-    large: bool,
-    /// Also write the figures to this file, as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-}
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let home = arguments.trees.join("home");

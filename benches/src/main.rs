@@ -4,6 +4,7 @@
 //! process of its own so that starting one costs all of them the same.
 
 mod answer;
+mod arguments;
 mod check;
 mod contestant;
 mod corpus;
@@ -29,7 +30,7 @@ use crate::answer::Answer;
 
 #[derive(Parser)]
 #[command(name = "metier-benches", about = "Measures metier against its limits and its peers")]
-struct Arguments {
+struct CommandLine {
     #[command(subcommand)]
     bench: Bench,
 }
@@ -37,11 +38,11 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Bench {
     /// Find and load all skills of trees of several sizes
-    Discovery(discovery::Arguments),
+    Discovery(arguments::Arguments),
     /// Judge all skills of a tree, against listing them
-    Check(check::Arguments),
+    Check(arguments::Arguments),
     /// Change files and wait for them to be seen
-    Watch(watch::Arguments),
+    Watch(arguments::Arguments),
     /// Contestant: open every SKILL.md and read 4 KB, on two threads
     #[command(name = "floor")]
     Floor { root: PathBuf },
@@ -54,7 +55,7 @@ enum Bench {
 }
 
 fn main() -> ExitCode {
-    match run(Arguments::parse().bench) {
+    match run(CommandLine::parse().bench) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");
