@@ -137,13 +137,9 @@ impl Output {
     }
 }
 
-/// A stranger's text as one harmless line.
+/// A stranger's text as one harmless line: what could move a cursor or hide is shown as an escape.
 pub(crate) fn clean(text: &str) -> String {
-    if text.chars().any(char::is_control) {
-        text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
-    } else {
-        text.to_owned()
-    }
+    metier_diagnostic::visible(text).into_owned()
 }
 
 /// Text cut to a number of characters, with a mark where something is missing.
