@@ -75,7 +75,7 @@ fn write_findings(
     };
     let report = render_report(&left, text_of, output.paint());
     if !report.is_empty() {
-        output.raw(report.as_bytes())?;
+        output.line(report.trim_end_matches('\n'))?;
         output.line("")?;
     }
     Ok(())
