@@ -40,7 +40,7 @@ impl SkillFile {
     }
 
     fn from_bytes(name: &str, bytes: &[u8], folder_name: Option<&str>) -> Self {
-        let parsed = metier_skill::parse(bytes, folder_name);
+        let parsed = metier_skill::parse_whole(bytes, folder_name);
         Self {
             name: name.to_owned(),
             source: String::from_utf8_lossy(bytes).into_owned(),

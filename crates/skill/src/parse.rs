@@ -34,6 +34,18 @@ pub fn parse(bytes: &[u8], folder: Option<&str>) -> Parsed {
     parse_extent(bytes, folder, Extent::Whole).unwrap_or_default()
 }
 
+/// Parses a SKILL.md that is judged whole and not only listed: what is not UTF-8 in its body is said, too.
+pub fn parse_whole(bytes: &[u8], folder: Option<&str>) -> Parsed {
+    let mut parsed = parse(bytes, folder);
+    let is_said = |found: &Diagnostic| [&code::INVALID_UTF8, &code::NOT_TEXT].contains(&found.code);
+    if let Some(at) = first_invalid(bytes)
+        && !parsed.diagnostics.iter().any(is_said)
+    {
+        parsed.diagnostics.push(invalid_utf8(at, &decoded(bytes)));
+    }
+    parsed
+}
+
 /// Parses the first bytes of a SKILL.md where the rest of the file will not be read.
 pub fn parse_prefix(bytes: &[u8], folder: Option<&str>) -> Parsed {
     parse_extent(bytes, folder, Extent::Prefix).unwrap_or_default()
@@ -162,9 +174,7 @@ fn parse_leniently(bytes: &[u8], folder: Option<&str>, extent: Extent) -> Parsed
     let text = decoded(bytes);
     let mut findings = Findings::default();
     if let Some(at) = first_invalid(bytes) {
-        let message = "bytes that are not UTF-8 were replaced";
-        let found = Diagnostic::new(&code::INVALID_UTF8, message).at(Span::empty(at), &text);
-        findings.add(|| found.help("save the file as UTF-8"));
+        findings.add(|| invalid_utf8(at, &text));
     }
     let without = |findings: &mut Findings, code: &'static Code, message: &str, at: Span| {
         findings.add(|| Diagnostic::new(code, message).at(at, &text).help(ADD_FRONTMATTER));
@@ -219,6 +229,11 @@ fn without_frontmatter(text: &str, body_at: usize, folder: Option<&str>, mut fin
 
 fn refused(reason: Diagnostic) -> Parsed {
     Parsed { document: None, diagnostics: vec![reason] }
+}
+
+fn invalid_utf8(at: usize, text: &str) -> Diagnostic {
+    let found = Diagnostic::new(&code::INVALID_UTF8, "bytes that are not UTF-8 were replaced");
+    found.at(Span::empty(at), text).help("save the file as UTF-8")
 }
 
 /// The first byte that is not UTF-8, as an offset into the text that replaces it (which is the same up to there).

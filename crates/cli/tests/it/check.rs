@@ -74,6 +74,17 @@ fn a_diff_shows_what_a_fix_then_does_once() {
 }
 
 #[test]
+fn what_is_not_utf8_is_said_wherever_it_stands_and_never_written() {
+    let mut bytes = COLON.as_bytes().to_vec();
+    bytes.extend_from_slice(b"caf\xe9\n");
+    let workspace = workspace().file("project/skills/odd/SKILL.md", &bytes);
+    let run = metier(&workspace, &["check", "skills", "--fix"]);
+    assert!(run.stdout.contains("warning[invalid-utf8]"), "{}", run.stdout);
+    assert!(run.stdout.contains("skills/odd/SKILL.md:6:4"), "{}", run.stdout);
+    assert_eq!(std::fs::read(workspace.join("project/skills/odd/SKILL.md")).unwrap(), bytes);
+}
+
+#[test]
 fn a_fix_does_not_write_through_a_link() {
     let workspace = workspace()
         .file("elsewhere/notes.md", COLON)

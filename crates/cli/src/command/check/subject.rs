@@ -58,7 +58,7 @@ impl Subject {
 
     /// A text without a folder.
     pub(crate) fn text(bytes: &[u8], shown: &Path) -> Self {
-        let parsed = metier_skill::parse(bytes, None);
+        let parsed = metier_skill::parse_whole(bytes, None);
         let source = String::from_utf8_lossy(bytes).into_owned();
         let mut subject = Self { shown: shown.into(), real: None, folder: None, source, parsed, files: None };
         subject.name_the_file();
