@@ -146,14 +146,15 @@ impl Card {
             Description::Derived(text) => (text, true),
             Description::Absent => (String::new(), false),
         };
-        let more = *manifest.more;
+        // Taken out of the box: moving the whole of it would copy a kilobyte for each skill.
+        let mut more = manifest.more;
         Self {
             name: manifest.name,
             title: manifest.title.map(Into::into),
             description,
             derived,
             when_to_use: manifest.when_to_use.map(|when| when.value.into()),
-            argument_hint: more.argument_hint.map(|hint| hint.value.into()),
+            argument_hint: more.argument_hint.take().map(|hint| hint.value.into()),
             version: manifest.version.map(|version| version.value.into()),
             user_invocable: manifest.user_invocable,
             document_name,
