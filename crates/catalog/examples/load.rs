@@ -5,7 +5,7 @@
 use metier_catalog::{Include, Layout, Places, RootChoice, Snapshot};
 use metier_files::{Bounds, LinkPolicy, SweepRoot, sweep};
 use std::any::Any;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ fn main() {
     };
     let times: usize = arguments.next().and_then(|text| text.to_str()?.parse().ok()).unwrap_or(20);
     let only = arguments.next();
-    let places = places(&folder);
+    let places = Places::bare(folder.clone());
     let choice = RootChoice::Given(vec![folder.clone()]);
     let roots = [SweepRoot::new(&folder, LinkPolicy::Anywhere)];
     let steps: [Step<'_>; 3] = [
@@ -48,19 +48,6 @@ fn main() {
     for ((name, _), taken) in steps.iter().zip(&mut taken).filter(|(_, taken)| !taken.is_empty()) {
         taken.sort();
         println!("{name:>6}: best {:6.1} ms, median {:6.1} ms", ms(taken[0]), ms(taken[taken.len() / 2]));
-    }
-}
-
-fn places(folder: &Path) -> Places {
-    let nowhere = PathBuf::from("/nonexistent");
-    Places {
-        home: None,
-        current: folder.to_owned(),
-        temp: "/tmp".into(),
-        config: nowhere.clone(),
-        data: nowhere.clone(),
-        user_skills: nowhere.clone(),
-        system_skills: nowhere,
     }
 }
 

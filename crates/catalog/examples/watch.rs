@@ -19,7 +19,8 @@ fn main() -> std::io::Result<()> {
         return Ok(());
     };
     let times: usize = arguments.next().and_then(|text| text.to_str()?.parse().ok()).unwrap_or(100);
-    let catalog = Catalog::load(places(&folder), RootChoice::Given(vec![folder.clone()]), Include::Usual);
+    let catalog =
+        Catalog::load(Places::bare(folder.clone()), RootChoice::Given(vec![folder.clone()]), Include::Usual);
     let catalog = Arc::new(catalog);
     let start = Instant::now();
     let watcher = catalog.watch(WatchOptions::default());
@@ -73,19 +74,6 @@ fn change(watcher: &Watcher, document: &Path, time: usize) -> std::io::Result<Du
         std::thread::sleep(Duration::from_micros(500));
     }
     Ok(start.elapsed())
-}
-
-fn places(folder: &Path) -> Places {
-    let nowhere = PathBuf::from("/nonexistent");
-    Places {
-        home: None,
-        current: folder.to_owned(),
-        temp: "/tmp".into(),
-        config: nowhere.clone(),
-        data: nowhere.clone(),
-        user_skills: nowhere.clone(),
-        system_skills: nowhere,
-    }
 }
 
 fn ms(time: Duration) -> f64 {

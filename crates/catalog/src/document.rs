@@ -69,21 +69,5 @@ impl SkillFile {
 
 /// Whether a code says that the text was mended in memory.
 pub(crate) fn is_repair(code: &Code) -> bool {
-    use metier_skill::code as skill;
-    [
-        &skill::DELIMITER_LATE,
-        &skill::DELIMITER_OPEN,
-        &skill::DELIMITER_CLOSE,
-        &skill::UNQUOTED_COLON,
-        &skill::UNQUOTED_INDICATOR,
-        &skill::TEXT_AFTER_QUOTE,
-        &skill::INNER_QUOTES,
-        &skill::TAB_INDENT,
-        &skill::BAD_ESCAPE,
-        &skill::UNINDENTED_TEXT,
-        &skill::FRONTMATTER_SALVAGED,
-        &skill::CONTROL_CHARACTERS,
-        &skill::INVALID_UTF8,
-    ]
-    .contains(&code)
+    metier_skill::code::REPAIRS.contains(&code)
 }

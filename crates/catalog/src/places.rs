@@ -23,6 +23,21 @@ pub struct Places {
 }
 
 impl Places {
+    /// A machine on which there is nothing but a folder: no home, no configuration, no skills of the user's or the
+    /// system's. For programs that name their roots and want nothing else.
+    pub fn bare(current: PathBuf) -> Self {
+        let nowhere = current.join(".nowhere");
+        Self {
+            home: None,
+            temp: nowhere.clone(),
+            config: nowhere.clone(),
+            data: nowhere.clone(),
+            user_skills: nowhere.clone(),
+            system_skills: nowhere,
+            current,
+        }
+    }
+
     /// The user's configuration file.
     pub fn config_file(&self) -> PathBuf {
         self.config.join("config.toml")
@@ -49,7 +64,7 @@ mod tests {
     fn written_paths_are_seen_from_home_or_from_their_file() {
         let mut places = Places {
             home: Some("/home/ada".into()),
-            current: "/work".into(),
+            current: "/project".into(),
             temp: "/tmp".into(),
             config: "/home/ada/.config/metier".into(),
             data: "/home/ada/.local/share/metier".into(),

@@ -75,18 +75,18 @@ mod tests {
 
     #[test]
     fn a_path_below_the_root_is_relative_to_it() {
-        check("/work/a/SKILL.md", "/work", "a/SKILL.md");
-        check("a/SKILL.md", "/work", "a/SKILL.md");
+        check("/project/a/SKILL.md", "/project", "a/SKILL.md");
+        check("a/SKILL.md", "/project", "a/SKILL.md");
         check("./a/SKILL.md", "", "a/SKILL.md");
-        check("../a", "/work", "../a");
-        check("/work", "/work", ".");
+        check("../a", "/project", "../a");
+        check("/project", "/project", ".");
     }
 
     #[test]
     fn a_path_elsewhere_is_absolute() {
-        check("/other/SKILL.md", "/work", "file:///other/SKILL.md");
-        check("/workshop/SKILL.md", "/work", "file:///workshop/SKILL.md");
-        check("/", "/work", "file:///");
+        check("/other/SKILL.md", "/project", "file:///other/SKILL.md");
+        check("/projects/SKILL.md", "/project", "file:///projects/SKILL.md");
+        check("/", "/project", "file:///");
         assert_eq!(Uri::of_folder(Path::new("/a b/")).as_deref(), Some("file:///a%20b/"));
         assert_eq!(Uri::of_folder(Path::new("/")).as_deref(), Some("file:///"));
         assert_eq!(Uri::of_folder(Path::new("a")), None);

@@ -16,11 +16,12 @@ use crate::output::{Form, Output};
 use crate::surroundings::Surroundings;
 use anyhow::{Result, bail};
 use changed::Changed;
-use judged::{Asked, Judged, Outcome};
+use judged::{Asked, Fixes, Judged, Outcome};
 use levels::Judgement;
 use metier_diagnostic::{Diagnostic, Severity};
 use metier_lint::lint_root;
 use metier_skill::profile::Profile;
+use std::collections::HashSet;
 use std::path::Path;
 use target::Targets;
 use workers::in_parallel;
@@ -60,7 +61,12 @@ fn asked(args: &Check) -> Result<Asked> {
         }
     }
     let rules = profiles.is_empty() || profiles.contains(&Profile::Metier);
-    Ok(Asked { profiles, rules, mends: args.fix || args.diff })
+    let fixes = match (args.fix, args.diff) {
+        (true, _) => Fixes::Written,
+        (false, true) => Fixes::Shown,
+        (false, false) => Fixes::Offered,
+    };
+    Ok(Asked { profiles, rules, fixes })
 }
 
 fn judge(args: &Check, asked: &Asked, judgement: &Judgement, surroundings: &Surroundings) -> Result<Outcome> {
@@ -99,14 +105,14 @@ fn together(
     surroundings: &Surroundings,
 ) -> (Vec<Diagnostic>, usize) {
     let seen: Vec<_> = skills.iter().filter_map(|skill| skill.subject.as_ref()?.skill()).collect();
-    let is_meant = |path: Option<&Path>| {
-        let of =
-            |skill: &&Judged| skill.subject.as_ref().is_some_and(|subject| Some(&*subject.shown) == path);
-        skills.iter().find(of).is_none_or(|skill| skill.is_meant)
-    };
-    let all_are_meant = skills.iter().all(|skill| skill.is_meant);
+    let others: HashSet<&Path> = skills
+        .iter()
+        .filter(|skill| !skill.is_meant)
+        .filter_map(|skill| Some(&*skill.subject.as_ref()?.shown))
+        .collect();
+    let is_meant = |found: &Diagnostic| found.path.as_deref().is_none_or(|path| !others.contains(path));
     let mut allowed = 0;
-    let found = lint_root(&seen).into_iter().filter(|found| all_are_meant || is_meant(found.path.as_deref()));
+    let found = lint_root(&seen).into_iter().filter(is_meant);
     let found = found.filter_map(|found| {
         let path = found.path.clone().unwrap_or_else(|| Path::new("").into());
         let kept = judgement.apply(found, &surroundings.places.current.join(path));

@@ -63,7 +63,7 @@ fn a_diff_shows_what_a_fix_then_does_once() {
     assert!(diff.stderr.contains("`--fix` would change 1 file"), "{}", diff.stderr);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), COLON);
     let fix = metier(&workspace, &["check", "skills", "--fix"]);
-    assert!(fix.stdout.contains("mended 1 place in 1 file"), "{}", fix.stdout);
+    assert_eq!(fix.stdout, "checked 1 skill: 0 errors, 0 warnings, 0 notes; mended 1 place in 1 file\n");
     let mended = COLON.replace("Tidies up. Use when: asked", "'Tidies up. Use when: asked'");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), mended);
     let again = metier(&workspace, &["check", "skills", "--fix"]);
@@ -85,6 +85,24 @@ fn what_is_not_utf8_is_said_wherever_it_stands_and_never_written() {
 }
 
 #[test]
+fn after_a_fix_what_is_left_is_shown_where_it_stands_then() {
+    // The fix takes an opening line away, so everything below it moves up.
+    let text = format!("\n\n{}", EMPTY.replace("Use when asked.", "Use when: asked."));
+    let workspace = workspace()
+        .file("project/skills/empty/SKILL.md", text)
+        .file("project/skills/empty/scripts/run.sh", "#!/bin/sh\r\necho\r\n");
+    assert_eq!(metier(&workspace, &["check", "skills"]).code, 1);
+    let json = metier(&workspace, &["check", "skills", "--fix", "--json"]).json();
+    let left: Vec<_> =
+        json["diagnostics"].as_array().unwrap().iter().map(|one| (&one["code"], &one["line"])).collect();
+    let again = metier(&workspace, &["check", "skills", "--json"]).json();
+    let then: Vec<_> =
+        again["diagnostics"].as_array().unwrap().iter().map(|one| (&one["code"], &one["line"])).collect();
+    assert!(!then.is_empty() && left == then, "{left:?} {then:?}");
+    assert_eq!((json["errors"].as_u64(), json["fixable"].as_u64()), (Some(0), Some(0)));
+}
+
+#[test]
 fn a_fix_does_not_write_through_a_link() {
     let workspace = workspace()
         .file("elsewhere/notes.md", COLON)
@@ -92,6 +110,7 @@ fn a_fix_does_not_write_through_a_link() {
         .symlink("project/skills/odd/SKILL.md", "../../../elsewhere/notes.md");
     let run = metier(&workspace, &["check", "skills", "--fix"]);
     assert!(run.stdout.contains("unquoted-colon"), "{}", run.stdout);
+    assert!(run.stdout.contains("left out 1 fix: the file is a link"), "{}", run.stdout);
     assert_eq!(std::fs::read_to_string(workspace.join("elsewhere/notes.md")).unwrap(), COLON);
 }
 

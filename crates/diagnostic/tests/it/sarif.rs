@@ -34,7 +34,7 @@ fn diagnostics() -> Vec<Diagnostic> {
         edits: vec![Edit::insert(11, "'"), Edit::replace(14, 15, "b'"), Edit::delete(0, 1)],
     };
     vec![
-        in_file(Diagnostic::new(&WRONG, "`a: b` is two"), "/work/my skill/SKILL.md")
+        in_file(Diagnostic::new(&WRONG, "`a: b` is two"), "/project/my skill/SKILL.md")
             .at(Span::new(11, 15), SOURCE)
             .note("see [here](https://evil.example)")
             .help("quote it")
@@ -45,8 +45,8 @@ fn diagnostics() -> Vec<Diagnostic> {
 }
 
 fn document() -> Value {
-    let source = |path: &Path| path.starts_with("/work").then_some(SOURCE);
-    serde_json::to_value(Sarif::new(tool(), &diagnostics(), Path::new("/work"), source))
+    let source = |path: &Path| path.starts_with("/project").then_some(SOURCE);
+    serde_json::to_value(Sarif::new(tool(), &diagnostics(), Path::new("/project"), source))
         .expect("it serializes")
 }
 
@@ -101,7 +101,7 @@ fn rules_are_those_asked_for_and_those_found() {
 #[test]
 fn a_result_has_its_place_its_fix_and_its_fingerprint() {
     let run = &document()["runs"][0];
-    assert_eq!(run["originalUriBaseIds"]["%SRCROOT%"]["uri"], "file:///work/");
+    assert_eq!(run["originalUriBaseIds"]["%SRCROOT%"]["uri"], "file:///project/");
     let artifact = json!({"uri": "my%20skill/SKILL.md", "uriBaseId": "%SRCROOT%"});
     let region = |column: u32, end: u32, offset: u32, length: u32| {
         json!({"startLine": 2, "startColumn": column, "endLine": 2, "endColumn": end,
@@ -146,7 +146,7 @@ fn what_is_not_known_is_left_out_and_a_configured_level_is_said() {
 #[test]
 fn the_bytes_are_the_same_every_time() {
     let bytes = || {
-        let sarif = Sarif::new(tool(), &diagnostics(), Path::new("/work"), |_| Some(SOURCE));
+        let sarif = Sarif::new(tool(), &diagnostics(), Path::new("/project"), |_| Some(SOURCE));
         serde_json::to_string(&sarif).expect("it serializes")
     };
     assert_eq!(bytes(), bytes());

@@ -39,10 +39,7 @@ pub(super) fn judge(file: &FileView<'_>) -> Verdict {
         let reason = format!("`{}` stands twice", entry.key);
         bench.note(entry.key_span, Opinion::refused(reason).help("remove one of them"));
     }
-    if reading.get("description").is_none() {
-        let opinion = Opinion::refused("`description` is required").help("write `description:`");
-        bench.note(reading.place(), opinion);
-    }
+    bench.require_keys(&reading, &["description"]);
     substitution::judge(&mut bench, file, &NOTHING);
     bench.verdict()
 }

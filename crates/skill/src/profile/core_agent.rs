@@ -32,7 +32,8 @@ pub(super) fn judge(file: &FileView<'_>) -> Verdict {
     for entry in &reading.entries {
         bench.key(entry, opinion(entry, file, passage));
     }
-    note_missing(&mut bench, &reading);
+    bench.refuse_repeated_keys(&reading);
+    bench.require_keys(&reading, &["name", "description"]);
     substitution::judge(&mut bench, file, &NOTHING);
     bench.verdict()
 }
@@ -59,17 +60,6 @@ fn read_either_way<'a>(file: &FileView<'a>) -> Result<(Reading<'a>, Passage), (S
     match cut.map(|cut| yaml::parse(cut, 3)) {
         Some(Err(_)) => Ok((read(file, Fence::TrimmedLines)?, Passage::Untouched)),
         _ => Err(error),
-    }
-}
-
-fn note_missing(bench: &mut Bench, reading: &Reading<'_>) {
-    for entry in reading.repeated() {
-        let reason = format!("`{}` stands twice", entry.key);
-        bench.note(entry.key_span, Opinion::refused(reason).help("remove one of them"));
-    }
-    for key in ["name", "description"].into_iter().filter(|key| reading.get(key).is_none()) {
-        let opinion = Opinion::refused(format!("`{key}` is required")).help(format!("write `{key}:`"));
-        bench.note(reading.place(), opinion);
     }
 }
 

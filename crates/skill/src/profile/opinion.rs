@@ -1,5 +1,6 @@
 //! What a rule thinks of one key, and the bench on which a verdict is put together.
 
+use super::fence::Reading;
 use super::verdict::{Fate, KeyVerdict, Loads, Remark, Verdict};
 use super::{FileView, Profile};
 use crate::code;
@@ -131,6 +132,23 @@ impl Bench {
         if let Some(found) = file.parsed.diagnostics.iter().find(|found| found.code == &code::INVALID_UTF8) {
             let span = found.place.map_or(Span::empty(0), |place| place.span);
             self.note(span, Opinion::refused("the file is not UTF-8").help("save it as UTF-8"));
+        }
+    }
+
+    /// Clients that need these keys do not load a file without them.
+    pub(super) fn require_keys(&mut self, reading: &Reading<'_>, keys: &[&str]) {
+        for key in keys.iter().filter(|key| reading.get(key).is_none()) {
+            let opinion = Opinion::refused(format!("`{key}` is required")).help(format!("write `{key}:`"));
+            self.note(reading.place(), opinion);
+        }
+    }
+
+    /// Clients whose YAML reader takes no key twice.
+    pub(super) fn refuse_repeated_keys(&mut self, reading: &Reading<'_>) {
+        for entry in reading.repeated() {
+            let opinion =
+                Opinion::refused(format!("`{}` stands twice", entry.key)).help("remove one of them");
+            self.note(entry.key_span, opinion);
         }
     }
 

@@ -1,6 +1,6 @@
 //! skilled-crew: a strict schema. One skill that breaks it keeps its whole crew from starting.
 
-use super::fence::{Fence, Reading, read};
+use super::fence::{Fence, read};
 use super::opinion::{Bench, Opinion};
 use super::schema::{Reader, Type};
 use super::substitution::{self, NOTHING};
@@ -37,20 +37,10 @@ pub(super) fn judge(file: &FileView<'_>) -> Verdict {
     for entry in &reading.entries {
         bench.key(entry, opinion(entry, file));
     }
-    note_missing(&mut bench, &reading);
+    bench.refuse_repeated_keys(&reading);
+    bench.require_keys(&reading, &["name", "description"]);
     substitution::judge(&mut bench, file, &NOTHING);
     bench.verdict()
-}
-
-fn note_missing(bench: &mut Bench, reading: &Reading<'_>) {
-    for entry in reading.repeated() {
-        let reason = format!("`{}` stands twice", entry.key);
-        bench.note(entry.key_span, Opinion::refused(reason).help("remove one of them"));
-    }
-    for key in ["name", "description"].into_iter().filter(|key| reading.get(key).is_none()) {
-        let opinion = Opinion::refused(format!("`{key}` is required")).help(format!("write `{key}:`"));
-        bench.note(reading.place(), opinion);
-    }
 }
 
 /// A word behind the opening `---` names the language of the frontmatter, and JavaScript is run.

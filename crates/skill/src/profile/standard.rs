@@ -34,10 +34,7 @@ pub(super) fn judge(file: &FileView<'_>) -> Verdict {
     for entry in &reading.entries {
         bench.key(entry, opinion(entry, file));
     }
-    for key in ["name", "description"].into_iter().filter(|key| reading.get(key).is_none()) {
-        let opinion = Opinion::refused(format!("`{key}` is required")).help(format!("write `{key}:`"));
-        bench.note(reading.place(), opinion);
-    }
+    bench.require_keys(&reading, &["name", "description"]);
     bench.verdict()
 }
 

@@ -14,8 +14,19 @@ pub(crate) struct Asked {
     pub(crate) profiles: Vec<Profile>,
     /// Whether metier's own rules speak.
     pub(crate) rules: bool,
-    /// Whether fixes are worked out.
-    pub(crate) mends: bool,
+    /// What is done about fixes.
+    pub(crate) fixes: Fixes,
+}
+
+/// What is done about fixes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fixes {
+    /// They are offered.
+    Offered,
+    /// They are worked out and shown.
+    Shown,
+    /// They are worked out and written, so what is said is said of the files as they are then.
+    Written,
 }
 
 /// A skill and what is said about it.
@@ -45,7 +56,7 @@ impl Judged {
             is_meant,
         };
         if is_meant {
-            judged.judge(&subject, asked, judgement);
+            judged.judge(&mut subject, asked, judgement);
         }
         if subject.real.is_none() {
             judged.original = Some(subject.source.clone());
@@ -71,7 +82,14 @@ impl Judged {
         }
     }
 
-    fn judge(&mut self, subject: &Subject, asked: &Asked, judgement: &Judgement) {
+    fn judge(&mut self, subject: &mut Subject, asked: &Asked, judgement: &Judgement) {
+        if asked.fixes != Fixes::Offered {
+            self.mendings = Mending::of(subject, judgement);
+        }
+        if asked.fixes == Fixes::Written {
+            self.mendings.iter().for_each(|mending| subject.replace(&mending.shown, &mending.after));
+        }
+        let subject = &*subject;
         let mut found = Vec::new();
         if asked.rules {
             found.extend(subject.findings());
@@ -96,9 +114,6 @@ impl Judged {
         let before = found.len();
         self.findings = found.into_iter().filter_map(|found| judgement.apply(found, file)).collect();
         self.allowed = before - self.findings.len();
-        if asked.mends {
-            self.mendings = Mending::of(subject, judgement);
-        }
     }
 
     /// Whether it came from standard input.

@@ -14,9 +14,6 @@ use metier_files::read_bounded;
 use metier_lint::rules;
 use std::path::Path;
 
-/// Where the codes are described, for reports that link to them.
-const INFORMATION: &str = "https://github.com/metier-dev/metier";
-
 pub(super) fn write(
     args: &Check,
     format: CheckFormat,
@@ -33,7 +30,7 @@ pub(super) fn write(
             let tool = SarifTool {
                 name: "metier",
                 version: env!("CARGO_PKG_VERSION"),
-                information_uri: Some(INFORMATION),
+                information_uri: None,
                 help_base: None,
                 codes: &codes,
             };

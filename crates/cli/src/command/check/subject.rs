@@ -101,6 +101,19 @@ impl Subject {
         found
     }
 
+    /// Puts another text in the place of one of its files.
+    pub(crate) fn replace(&mut self, path: &Path, text: &str) {
+        if path == &*self.shown {
+            text.clone_into(&mut self.source);
+            self.parsed = metier_skill::parse_whole(text.as_bytes(), self.folder.as_deref());
+            self.name_the_file();
+        } else if let Some(below) = self.below(path)
+            && let Some(file) = self.files.iter_mut().flatten().find(|file| file.path == below)
+        {
+            file.text = Some(text.to_owned());
+        }
+    }
+
     /// What would be said of another text in its place.
     pub(crate) fn findings_of(&self, source: &str) -> Vec<Diagnostic> {
         let parsed = metier_skill::parse(source.as_bytes(), self.folder.as_deref());
@@ -114,8 +127,12 @@ impl Subject {
 
     /// The file beside it that is shown as `path`.
     pub(crate) fn file(&self, path: &Path) -> Option<&File> {
-        let below = path.strip_prefix(self.shown.parent()?).ok()?;
-        self.files().get(below.to_str()?)
+        self.files().get(&self.below(path)?)
+    }
+
+    /// Where a shown path is below the skill's folder.
+    fn below(&self, path: &Path) -> Option<String> {
+        path.strip_prefix(self.shown.parent()?).ok()?.to_str().map(str::to_owned)
     }
 
     /// What the file is called.

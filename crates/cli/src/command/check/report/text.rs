@@ -31,7 +31,7 @@ pub(super) fn write(
             output.raw(text.as_bytes())?;
         }
     } else {
-        write_findings(args, outcome, surroundings, output)?;
+        write_findings(outcome, surroundings, output)?;
     }
     if !args.profiles.is_empty() {
         portability::write(outcome, output)?;
@@ -55,25 +55,14 @@ fn write_streamed(streamed: &[&Judged], output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-fn write_findings(
-    args: &Check,
-    outcome: &Outcome,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<()> {
-    let mended = |path: Option<&Path>| args.fix && outcome.mendings().any(|done| Some(&*done.shown) == path);
+fn write_findings(outcome: &Outcome, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     let stdin = outcome.skills.iter().find(|skill| skill.is_stream());
-    // What was mended is not wrong any more.
-    let left: Vec<Diagnostic> = outcome
-        .findings()
-        .filter(|found| !(found.fix.is_some() && mended(found.path.as_deref())))
-        .cloned()
-        .collect();
+    let findings: Vec<Diagnostic> = outcome.findings().cloned().collect();
     let text_of = |path: &Path| match stdin {
         Some(skill) if skill.is_at(path) => skill.original.clone(),
         _ => source(path, surroundings),
     };
-    let report = render_report(&left, text_of, output.paint());
+    let report = render_report(&findings, text_of, output.paint());
     if !report.is_empty() {
         output.line(report.trim_end_matches('\n'))?;
         output.line("")?;
@@ -103,6 +92,12 @@ fn summary(args: &Check, outcome: &Outcome, output: &Output) -> String {
     let fixes: usize = outcome.mendings().map(|mending| mending.fixes).sum();
     if args.fix {
         said.push_str(&format!("; mended {} in {}", counted(fixes, "place", "places"), files(outcome)));
+        if outcome.fixable() > 0 {
+            let left = counted(outcome.fixable(), "fix", "fixes");
+            said.push_str(&format!(
+                "; left out {left}: the file is a link or not UTF-8, or another key would read differently"
+            ));
+        }
     } else if args.diff {
         said.push_str(&format!("; `--fix` would change {}", files(outcome)));
     } else if outcome.fixable() > 0 {
