@@ -11,6 +11,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("metier-diagnostic", &[]),
     ("metier-skill", &["metier-diagnostic"]),
     ("metier-lint", &["metier-diagnostic", "metier-skill"]),
+    ("metier-policy", &["metier-diagnostic", "metier-skill"]),
     ("metier-files", &[]),
     ("metier-catalog", &["metier-diagnostic", "metier-files", "metier-skill"]),
     ("metier", &["metier-catalog", "metier-diagnostic", "metier-files", "metier-lint", "metier-skill"]),

@@ -1,0 +1,4 @@
+//! May it happen? Actions as values, rules, modes, answers, fences and grants, and the analysis of shell lines.
+//!
+//! Pure: nothing here reads a file, asks a person or starts a process. Who asks gets a decision with the rule that made
+//! it.
