@@ -13,6 +13,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("metier-lint", &["metier-diagnostic", "metier-skill"]),
     ("metier-policy", &["metier-diagnostic", "metier-skill"]),
     ("metier-files", &[]),
+    ("metier-sandbox", &[]),
     ("metier-catalog", &["metier-diagnostic", "metier-files", "metier-skill"]),
     ("metier", &["metier-catalog", "metier-diagnostic", "metier-files", "metier-lint", "metier-skill"]),
     ("xtask", &[]),

@@ -1,0 +1,111 @@
+//! What a process may see, change and use up.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What a contained process may see, change and use up. What is not named here is not there: no other file of the
+/// user's, no network, no variable of the caller's environment.
+///
+/// Two calls with equal profiles are prepared by one [room](crate::Sandbox), and share nothing while they run.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Profile {
+    /// Folders and files that can be read, such as the skill's own folder. Absolute, without links on the way.
+    pub readable: Vec<PathBuf>,
+    /// Folders that can be written, without a bound of their own.
+    pub writable: Vec<PathBuf>,
+    /// The project, whose files need more care than a folder that is simply readable.
+    pub project: Option<Project>,
+    /// The folder that keeps what a skill remembers between runs.
+    pub data: Option<PathBuf>,
+    /// Where interpreters and tools live that are not in the system's own folders, read-only.
+    pub programs: Vec<PathBuf>,
+    /// What can be reached over the network.
+    pub network: Network,
+    /// The whole environment but for `TMPDIR` and `HOME`, which lie in the scratch folder of each call.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Where the process starts; a folder that can be read.
+    pub working_directory: PathBuf,
+    /// What it may use up.
+    pub limits: Limits,
+}
+
+/// The project's folder: read-only, with holes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Project {
+    /// The folder.
+    pub folder: PathBuf,
+    /// What the gate granted to be written: files and folders inside it, or the folder itself.
+    pub writable: Vec<PathBuf>,
+    /// What cannot be opened: files that look like secrets, sockets.
+    pub masked: Vec<PathBuf>,
+    /// What stays read-only though it lies in something writable: places that run or configure things later.
+    pub protected: Vec<PathBuf>,
+}
+
+/// What can be reached over the network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Network {
+    /// Nothing: no address family but local sockets of its own.
+    #[default]
+    None,
+}
+
+/// What a call may use up. Each default is far above what the scripts of public skills use, and far below what would
+/// trouble the machine they run on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Limits {
+    /// How long it may take.
+    pub time: Duration,
+    /// How much processor time all of its processes may take together.
+    pub cpu: Duration,
+    /// How much memory all of its processes may hold together, in bytes.
+    pub memory: u64,
+    /// How many processes and threads there may be at once.
+    pub processes: u32,
+    /// How large one file may grow, in bytes.
+    pub file_size: u64,
+    /// How much the scratch folder may hold, in bytes. It lies in memory.
+    pub scratch: u64,
+    /// How much the data folder may hold, in bytes.
+    pub data: u64,
+    /// How much of each stream the report keeps, in bytes: half from the beginning, half from the end.
+    pub output: usize,
+    /// How much it may write to both streams together before it is stopped, in bytes.
+    pub chatter: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        const MIB: u64 = 1 << 20;
+        Self {
+            time: Duration::from_mins(2),
+            cpu: Duration::from_mins(4),
+            memory: 2048 * MIB,
+            // Threads count: one node process has eleven, a parallel build a few dozen.
+            processes: 256,
+            file_size: 512 * MIB,
+            scratch: 512 * MIB,
+            data: 256 * MIB,
+            output: 256 * 1024,
+            chatter: 512 * MIB,
+        }
+    }
+}
+
+impl Profile {
+    /// A profile that shows nothing but the system's programs and one folder, in which the process starts.
+    pub fn new(working_directory: PathBuf) -> Self {
+        Self {
+            readable: vec![working_directory.clone()],
+            writable: Vec::new(),
+            project: None,
+            data: None,
+            programs: Vec::new(),
+            network: Network::None,
+            environment: Vec::new(),
+            working_directory,
+            limits: Limits::default(),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! What became of a call.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::outputs::Outputs;
+use crate::stream::Captured;
+use crate::tier::Tier;
+
+/// What became of a call. When there is one, every process of the call is dead.
+#[derive(Debug)]
+pub struct Report {
+    /// How it ended.
+    pub ended: Ended,
+    /// What it wrote to its standard output.
+    pub stdout: Captured,
+    /// What it wrote to its standard error.
+    pub stderr: Captured,
+    /// What it used up.
+    pub usage: Usage,
+    /// What it left in its scratch folder.
+    pub outputs: Outputs,
+    /// What it tried and was not given, as far as the kernel tells.
+    pub denied: Vec<Denied>,
+    /// What held it.
+    pub containment: Containment,
+}
+
+impl Report {
+    /// Whether the program said that all went well.
+    pub fn succeeded(&self) -> bool {
+        self.ended == Ended::Exited(0)
+    }
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The program ended by itself, with this status.
+    Exited(i32),
+    /// A signal ended it that we did not send.
+    Signaled(i32),
+    /// We ended it.
+    Stopped(Stop),
+}
+
+/// Why a call was ended from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// It took longer than it may.
+    Time,
+    /// Its processes took more processor time than they may.
+    Cpu,
+    /// Its processes held more memory than they may.
+    Memory,
+    /// It wrote more to its streams than it may.
+    Chatter,
+    /// Its data folder grew larger than it may.
+    Data,
+    /// The caller took it back.
+    Cancelled,
+}
+
+impl Stop {
+    /// The word for scripts.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Cpu => "cpu",
+            Self::Memory => "memory",
+            Self::Chatter => "output",
+            Self::Data => "data",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// What a call used up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// From the request to the end.
+    pub time: Duration,
+    /// Processor time of all processes, in the program and in the kernel for it.
+    pub cpu: Duration,
+    /// The most memory that its processes were seen to hold together, in bytes; at least that of the largest one.
+    pub memory: u64,
+}
+
+/// Something that was tried and not given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Denied {
+    /// The system call, such as `socket`.
+    pub call: String,
+    /// What exactly, in words.
+    pub what: String,
+    /// How often.
+    pub times: u32,
+}
+
+/// What held a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Containment {
+    /// The means.
+    pub tier: Tier,
+    /// What bounds memory and processes.
+    pub meter: Meter,
+    /// What the call could not be shown, or was shown differently, and why.
+    pub notes: Vec<String>,
+    /// Files that looked like secrets and could not be opened.
+    pub masked: Vec<PathBuf>,
+}
+
+/// What bounds memory and processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meter {
+    /// A control group of the kernel's.
+    ControlGroup,
+    /// Limits of each process, and a watcher that sums them up several times a second.
+    Watcher,
+}
+
+impl Meter {
+    /// The word users see.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::ControlGroup => "control group",
+            Self::Watcher => "limits and watcher",
+        }
+    }
+}
