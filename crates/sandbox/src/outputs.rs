@@ -18,6 +18,8 @@ const DEEPEST: usize = 32;
 #[derive(Debug, Default)]
 pub struct Outputs {
     folder: Option<OwnedFd>,
+    /// The line to whoever removes a folder that lies on disk: it does so when this is closed.
+    line: Option<OwnedFd>,
     /// What is there, by path.
     pub entries: Vec<Output>,
     /// Whether there is more than is listed.
@@ -62,8 +64,8 @@ impl OutputKind {
 
 impl Outputs {
     /// Lists the folder. `hidden` are names at its top that are no results, such as the home folder.
-    pub(crate) fn list(folder: OwnedFd, hidden: impl Fn(&Path) -> bool) -> io::Result<Self> {
-        let mut outputs = Self { folder: None, entries: Vec::new(), is_truncated: false };
+    pub(crate) fn list(folder: OwnedFd, line: OwnedFd, hidden: impl Fn(&Path) -> bool) -> io::Result<Self> {
+        let mut outputs = Self { line: Some(line), ..Self::default() };
         outputs.walk(folder.as_fd(), Path::new(""), 0, &hidden)?;
         outputs.entries.sort_by(|a, b| a.path.cmp(&b.path));
         outputs.folder = Some(folder);

@@ -68,6 +68,7 @@ fn make_room(
             let _ = deliver(control.as_fd(), &Reply::Failed(failure).encode(), &[]);
         }
     };
+    give_data(&opening, identity)?;
     if opening.tier != Tier::Namespaces {
         return match fork().during(|| "making a room".into())? {
             Some(_) => Ok(()),
@@ -82,6 +83,13 @@ fn make_room(
         None => None,
     };
     enter(identity, Namespaces::Building, || serve(opening, sources)).map(drop)
+}
+
+fn give_data(opening: &Opening, identity: Identity) -> Result<(), Failure> {
+    match &opening.profile.data {
+        Some(data) => identity.give(data).during(|| format!("giving away {}", data.display())),
+        None => Ok(()),
+    }
 }
 
 /// Makes a process in new namespaces that begins once its users are mapped. Only the parent comes back.
@@ -108,6 +116,7 @@ fn enter(identity: Identity, namespaces: Namespaces, inside: impl FnOnce()) -> R
 /// process that watches over the call.
 pub(crate) fn direct(opening: &Opening, socket: &OwnedFd) -> Result<OwnedFd, Failure> {
     let identity = Identity::current();
+    give_data(opening, identity)?;
     let view = View::new(&opening.profile, opening.tier);
     let sources = match identity.from_root {
         true => {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
 
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::process::{Gid, Pid, Uid};
@@ -64,6 +65,16 @@ impl Identity {
         write("self/setgroups", "deny".to_owned())?;
         write("self/gid_map", format!("{0} {0} 1\n", self.group))?;
         write("self/uid_map", format!("{0} {0} 1\n", self.user))
+    }
+
+    /// Gives the data folder to that user, where this process is root: on every tier the call then owns what it keeps.
+    pub(crate) fn give(self, folder: &Path) -> io::Result<()> {
+        if self.from_root {
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let folder = openat(rustix::fs::CWD, folder, flags, Mode::empty())?;
+            rustix::fs::fchown(&folder, Some(Uid::from_raw(self.user)), Some(Gid::from_raw(self.group)))?;
+        }
+        Ok(())
     }
 
     /// Becomes that user for good, where this process is still root.

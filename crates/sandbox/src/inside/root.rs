@@ -61,7 +61,7 @@ impl Sources {
                     links.push((folder, PathBuf::from(target.to_string_lossy().into_owned())));
                 }
                 FileType::Directory => {
-                    let system = Place { path: folder.into(), rights: Rights::Read, required: false };
+                    let system = Place { path: folder.into(), rights: Rights::Read, required: false, owned: false };
                     places.extend(open(&system, None)?);
                 }
                 _ => {}
@@ -96,7 +96,7 @@ fn open(place: &Place, owners: Option<BorrowedFd<'_>>) -> Result<Option<Source>,
     };
     let is_folder = FileType::from_raw_mode(fstat(&opened).during(what)?.st_mode) == FileType::Directory;
     let tree = clone_tree(opened.as_fd(), Path::new("")).during(what)?;
-    if let Some(owners) = owners {
+    if let Some(owners) = owners.filter(|_| !place.owned) {
         // Not every file system can do this. Without it the script reads what everyone may read.
         let _ = set_owner_map(tree.as_fd(), owners);
     }

@@ -83,6 +83,8 @@ pub(crate) struct Place {
     pub(crate) rights: Rights,
     /// Whether nothing works without it; else it may be missing.
     pub(crate) required: bool,
+    /// Whether it belongs to whom the call runs as, whoever made it.
+    pub(crate) owned: bool,
 }
 
 /// What a contained process sees, apart from the system.
@@ -100,7 +102,7 @@ impl View {
     pub(crate) fn new(profile: &Profile, tier: Tier) -> Self {
         let (mut places, mut masks, mut notes) = (Vec::new(), Vec::new(), Vec::new());
         let mut add = |paths: &[PathBuf], rights: Rights, required: bool| {
-            places.extend(paths.iter().map(|path| Place { path: path.clone(), rights, required }));
+            places.extend(paths.iter().map(|path| Place { path: path.clone(), rights, required, owned: false }));
         };
         add(&profile.programs, Rights::Read, false);
         match &profile.project {
@@ -118,7 +120,12 @@ impl View {
         }
         add(&profile.readable, Rights::Read, true);
         add(&profile.writable, Rights::Write, true);
-        add(profile.data.as_slice(), Rights::Write, true);
+        places.extend(profile.data.iter().map(|path| Place {
+            path: path.clone(),
+            rights: Rights::Write,
+            required: true,
+            owned: true,
+        }));
         // An inner place is mounted over the outer one, so the outer one comes first. The sort is stable: of equal
         // paths the one named later is mounted last and counts.
         places.sort_by_key(|place| place.path.components().count());
@@ -193,7 +200,7 @@ mod tests {
         profile.project.as_mut().unwrap().writable = vec!["/p".into()];
         assert_eq!(
             shown(&profile, Tier::Namespaces),
-            ["w /p", "w /d/s", "r /p/.git/hooks", "r /p/.claude/skills/s", "r /home/u/.nvm/v20"]
+            ["w /p", "w /d/s", "r /p/.git/hooks", "r /home/u/.nvm/v20", "r /p/.claude/skills/s"]
         );
     }
 
@@ -202,7 +209,7 @@ mod tests {
         let profile = profile();
         assert_eq!(
             shown(&profile, Tier::Landlock),
-            ["w /d/s", "r /p/.claude/skills/s", "r /home/u/.nvm/v20"]
+            ["w /d/s", "r /home/u/.nvm/v20", "r /p/.claude/skills/s"]
         );
         assert_eq!(View::new(&profile, Tier::Landlock).notes.len(), 1);
     }

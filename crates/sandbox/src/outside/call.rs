@@ -201,7 +201,10 @@ impl<'a> Call<'a> {
         };
         let time = self.began.elapsed();
         let outputs = match message.descriptors.into_iter().next() {
-            Some(folder) => Outputs::list(folder, |path| self.is_ours(path))?,
+            Some(folder) => {
+                let line = rustix::io::fcntl_dupfd_cloexec(&self.socket, 3).map_err(io::Error::from)?;
+                Outputs::list(folder, line, |path| self.is_ours(path))?
+            }
             None => Outputs::default(),
         };
         let wire::Ended { how, cpu, memory, meter, denied, scratch: _ } = ended;
