@@ -2,3 +2,8 @@
 //!
 //! Pure: nothing here reads a file, asks a person or starts a process. Who asks gets a decision with the rule that made
 //! it.
+
+// Shell lines.
+mod command_pattern;
+pub mod shell;
+pub use command_pattern::{CommandPattern, PatternError, Unmatched, Verdict, judge};
