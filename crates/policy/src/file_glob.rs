@@ -43,13 +43,22 @@ impl FileGlob {
         self.matcher.is_match(path)
     }
 
-    /// Whether a place is meant by one of its names. A place that takes a yes to the very question is meant only by
-    /// itself: `**` was written with the project's files in mind, not with `.git/hooks`.
+    /// Whether a place is meant by one of its names. A glob that does not start at the root or at home means names
+    /// below the folder it is seen from: `**` is the project, not the machine.
+    pub fn means(&self, place: &Place) -> bool {
+        let is_seen =
+            |name: &str| self.starts_elsewhere() || !(name.starts_with(['/', '~']) || is_outside(name));
+        place.names().any(|name| is_seen(name) && self.matches(name))
+    }
+
+    /// Whether writing to a place is meant. One that takes a yes to the very question is meant only by itself: `**` was
+    /// written with the project's files in mind, not with `.git/hooks`.
     pub fn covers(&self, place: &Place) -> bool {
-        if place.is_guarded() && !self.is_exact() {
-            return false;
-        }
-        place.names().any(|name| self.matches(name))
+        self.means(place) && (self.is_exact() || !place.is_guarded())
+    }
+
+    fn starts_elsewhere(&self) -> bool {
+        self.text.starts_with(['/', '~'])
     }
 
     /// Whether a rule that narrows has anything to do with a place: it is meant, it lies below what is meant, or the
@@ -58,7 +67,9 @@ impl FileGlob {
         place.names().any(|name| {
             let is_bare = !self.text.contains('/');
             let last = name.rsplit('/').next().unwrap_or(name);
-            self.matches(name) || (is_bare && self.matches(last)) || ancestors(name).any(|above| self.matches(above))
+            self.matches(name)
+                || (is_bare && self.matches(last))
+                || ancestors(name).any(|above| self.matches(above))
         })
     }
 
@@ -73,9 +84,11 @@ impl FileGlob {
             return false;
         }
         // `**` alone is everything below the folder that globs are seen from, and nothing outside.
-        let is_relative = !other.text.starts_with(['/', '~']);
+        let is_relative = !other.starts_elsewhere();
         // A brace could hide a step of its own, so what it stands for is not compared.
-        other.text.starts_with(folder) && (is_relative || !folder.is_empty()) && !other.text.contains(['{', '\\'])
+        other.text.starts_with(folder)
+            && (is_relative || !folder.is_empty())
+            && !other.text.contains(['{', '\\'])
     }
 
     /// Whether two globs may mean the same file. Not to know is to say yes.
@@ -115,7 +128,9 @@ impl FileGlob {
         let mut rest = self.text.as_str();
         // `globset::escape` writes a special character as a class of one, and a person as a backslash.
         while let Some(c) = rest.chars().next() {
-            let class = ["[?]", "[*]", "[[]", "[]]", "[{]", "[}]", "[!]", "[,]"].iter().find(|class| rest.starts_with(**class));
+            let class = ["[?]", "[*]", "[[]", "[]]", "[{]", "[}]", "[!]", "[,]"]
+                .iter()
+                .find(|class| rest.starts_with(**class));
             if let Some(class) = class {
                 literal.extend(class.chars().nth(1));
                 rest = rest.get(class.len()..).unwrap_or_default();
@@ -143,6 +158,10 @@ impl FileGlob {
 
 /// Characters that make a glob more than a path.
 const SPECIAL: &[char] = &['*', '?', '[', ']', '{', '}', '\\'];
+
+fn is_outside(name: &str) -> bool {
+    name == ".." || name.starts_with("../")
+}
 
 fn ancestors(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').filter(|(at, _)| *at > 0).filter_map(|(at, _)| path.get(..at))
@@ -220,6 +239,20 @@ mod tests {
         assert!(!glob("**").covers(&hook) && !glob(".git/**").covers(&hook));
         assert!(glob(".git/hooks/pre-commit").covers(&hook));
         assert!(glob("**").touches(&hook));
+    }
+
+    #[test]
+    fn a_glob_without_a_root_stays_below_the_folder_it_is_seen_from() {
+        for (text, path, expect) in [
+            ("**", "docs/a", true),
+            ("**", "/etc/passwd", false),
+            ("**", "~/x", false),
+            ("**", "../x", false),
+            ("/etc/*", "/etc/passwd", true),
+            ("~/**", "~/x", true),
+        ] {
+            assert_eq!(glob(text).means(&Place::new(path)), expect, "{text} {path}");
+        }
     }
 
     #[test]

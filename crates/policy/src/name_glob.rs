@@ -49,7 +49,8 @@ impl FromStr for NameGlob {
         if text.is_empty() {
             return Err(NoName::Empty);
         }
-        let is_foreign = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '/' | ':' | '(' | ')' | ',');
+        let is_foreign =
+            |c: char| c.is_whitespace() || c.is_control() || matches!(c, '/' | ':' | '(' | ')' | ',');
         match text.chars().find(|c| is_foreign(*c)) {
             Some(c) => Err(NoName::Character(c)),
             None => Ok(Self(text.to_owned())),

@@ -55,6 +55,11 @@ impl Place {
         self.guarded
     }
 
+    /// Whether it lies below the folder that rules are seen from.
+    pub fn is_inside(&self) -> bool {
+        !self.shown.starts_with(['/', '~']) && self.shown != ".." && !self.shown.starts_with("../")
+    }
+
     /// Every name, the shown one first.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
@@ -170,7 +175,8 @@ mod tests {
 
     #[test]
     fn a_place_has_a_name_from_each_folder_it_is_seen_from() {
-        let place = Place::new("/home/ada/work/docs/a.md").below("/home/ada", "~/").below("/home/ada/work/", "");
+        let place =
+            Place::new("/home/ada/work/docs/a.md").below("/home/ada", "~/").below("/home/ada/work/", "");
         assert_eq!(place.as_str(), "docs/a.md");
         let names: Vec<_> = place.names().collect();
         assert_eq!(names, ["docs/a.md", "~/work/docs/a.md", "/home/ada/work/docs/a.md"]);
