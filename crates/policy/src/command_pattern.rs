@@ -1,6 +1,6 @@
 //! Patterns of commands: what stands in `Bash(…)` and behind `command:`.
 
-use crate::shell::{self, Command, Line, Refusal, Word, quote};
+use crate::shell::{self, Command, Line, Refusal, Shown, Word, quote};
 use std::fmt;
 use std::ops::Range;
 
@@ -119,6 +119,12 @@ pub struct Unmatched {
     pub text: String,
     /// Where it stands.
     pub span: Range<usize>,
+}
+
+impl fmt::Display for Unmatched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`, command {} of the line, matches no pattern", Shown(&self.text), self.index + 1)
+    }
 }
 
 /// Holds every simple command of a line against the patterns; each has to match one of them.

@@ -88,16 +88,14 @@ fn assigned_by_printf(arguments: &[Word]) -> Option<&Word> {
     (format.glob || assigns(&format.text)).then_some(format)
 }
 
-/// Whether a format has a conversion that ends in `n`.
+/// Whether a format has a conversion that ends in `n`. Bash goes on behind a conversion that it does not know, so every
+/// `%` counts that is not the first of `%%`.
 fn assigns(format: &str) -> bool {
-    let mut characters = format.chars();
-    while let Some(c) = characters.next() {
-        if c != '%' {
-            continue;
-        }
-        // What may stand between `%` and the conversion, in any order: bash is as lenient.
-        let modifier = |c: &char| c.is_ascii_digit() || "#0- +'*.hjlLqtz".contains(*c);
-        if characters.by_ref().find(|c| !modifier(c)) == Some('n') {
+    let mut rest = format;
+    while let Some((_, behind)) = rest.split_once('%') {
+        rest = behind.strip_prefix('%').unwrap_or(behind);
+        let modifier = |c: char| c.is_ascii_digit() || "#- +'*.hjlLqtz".contains(c);
+        if !behind.starts_with('%') && behind.trim_start_matches(modifier).starts_with('n') {
             return true;
         }
     }

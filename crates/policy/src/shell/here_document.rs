@@ -1,9 +1,9 @@
 //! Quoted here-documents: text that reaches a command's standard input as it is.
 
+use super::character;
 use super::reader::Reader;
 use super::refusal::{Refusal, RefusalKind};
 use super::word::{self, Quoting};
-use super::{character, extent};
 use std::ops::Range;
 
 /// A here-document that feeds a command.
@@ -42,14 +42,7 @@ pub(super) fn open(reader: &mut Reader<'_>, start: usize) -> Result<Opening, Ref
         return Err(reader.refuse_from(RefusalKind::HereDocumentDelimiter, start));
     }
     // An expansion in a delimiter is text to bash; here it is as odd as any other character.
-    let word_start = reader.at;
-    let delimiter = word::read(reader).map_err(|refusal| {
-        if refusal.kind == RefusalKind::UnclosedQuote {
-            return refusal;
-        }
-        let end = word_start + extent::run(reader.source.get(word_start..).unwrap_or_default());
-        reader.refuse(RefusalKind::HereDocumentDelimiter, start..end.max(refusal.span.start))
-    })?;
+    let delimiter = word::read_part(reader, RefusalKind::HereDocumentDelimiter, start)?;
     if delimiter.quoting == Quoting::Bare {
         return Err(reader.refuse_from(RefusalKind::HereDocumentUnquoted, start));
     }

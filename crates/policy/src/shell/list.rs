@@ -8,9 +8,9 @@ use super::word::{self, Quoting, RawWord};
 use super::{Command, Joint, Line, MAX_COMMANDS, MAX_LINE_BYTES, extent};
 
 /// Words that begin the shell's grammar where a command's name is expected, unless they are quoted.
-const RESERVED: [&str; 24] = [
+const RESERVED: [&str; 22] = [
     "!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if",
-    "in", "select", "then", "time", "until", "while", "{", "}", "((", "))",
+    "in", "select", "then", "time", "until", "while", "{", "}",
 ];
 
 pub(super) fn is_reserved(word: &str) -> bool {

@@ -72,7 +72,7 @@ pub(super) fn read(reader: &mut Reader<'_>, start: usize) -> Result<Found, Refus
         reader.at = before_target;
         return Err(refuse(reader, start));
     }
-    let target = word::read(reader)?;
+    let target = word::read_part(reader, RefusalKind::Redirection, start)?;
     let expected = match kind {
         RedirectionKind::OutputToErrors => "2",
         RedirectionKind::ErrorsToOutput => "1",

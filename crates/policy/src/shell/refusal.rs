@@ -1,5 +1,6 @@
 //! Why a line was not understood: the piece, its place, and what to write instead.
 
+use super::shown::Shown;
 use std::fmt;
 use std::ops::Range;
 
@@ -18,9 +19,6 @@ pub struct Refusal {
     pub column: usize,
 }
 
-/// A message is read as one sentence; of a longer piece its beginning says enough.
-const MAX_SHOWN_CHARACTERS: usize = 60;
-
 impl Refusal {
     /// The span has to be one of `source`; the piece is what stands there.
     pub(super) fn new(kind: RefusalKind, source: &str, span: Range<usize>) -> Self {
@@ -36,18 +34,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (what, remedy) = self.kind.words();
         if !self.piece.is_empty() {
-            f.write_str("`")?;
-            for c in self.piece.chars().take(MAX_SHOWN_CHARACTERS) {
-                match c {
-                    '\'' | '"' | '\\' => write!(f, "{c}")?,
-                    // The piece is a stranger's text: what would act on a terminal or hide is shown as an escape.
-                    c => write!(f, "{}", c.escape_debug())?,
-                }
-            }
-            if self.piece.chars().nth(MAX_SHOWN_CHARACTERS).is_some() {
-                f.write_str("…")?;
-            }
-            f.write_str("` ")?;
+            write!(f, "`{}` ", Shown(&self.piece))?;
         }
         match self.line {
             1 => write!(f, "at column {}", self.column)?,
@@ -144,6 +131,20 @@ pub enum RefusalKind {
 }
 
 impl RefusalKind {
+    /// Whether a piece is wrong wherever it stands, so that saying what it would have been part of helps nobody.
+    pub(super) fn is_about_characters(self) -> bool {
+        matches!(
+            self,
+            Self::UnclosedQuote
+                | Self::UnfinishedEscape
+                | Self::LineContinuation
+                | Self::CarriageReturn
+                | Self::Control
+                | Self::Blank
+                | Self::Invisible
+        )
+    }
+
     /// What the piece is, and what to do instead.
     fn words(self) -> (&'static str, &'static str) {
         match self {

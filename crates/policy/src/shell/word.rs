@@ -46,6 +46,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<RawWord, Refusal> {
     let mut quoting = Quoting::Bare;
     let mut first_glob = None;
     let mut glob_begins = GlobBegins::LaterOrNever;
+    let mut first_brace = None;
     let mut before = None;
     while let Some(c) = reader.peek().filter(|c| !ends_word(*c)) {
         match c {
@@ -61,9 +62,17 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<RawWord, Refusal> {
                 quoting = Quoting::Quoted;
                 text.push(escaped(reader)?);
             }
-            '$' | '`' => return Err(expansion(reader)),
-            '{' => braces(reader, &mut text)?,
-            '~' if matches!(before, None | Some('=' | ':')) => {
+            '$' | '`' => return Err(expansion(reader, Quoting::Bare)),
+            // Alone it is a word of the grammar before a command and text behind one.
+            '{' if reader.at == start && reader.rest().chars().nth(1).is_none_or(ends_word) => {
+                text.push('{');
+                reader.next();
+            }
+            '{' => {
+                first_brace.get_or_insert(reader.at);
+                braces(reader, &mut text)?;
+            }
+            '~' if expands_tilde(reader.source.get(start..reader.at).unwrap_or_default()) => {
                 let end = reader.at + extent::run(reader.rest());
                 return Err(reader.refuse(RefusalKind::Tilde, reader.at..end));
             }
@@ -91,12 +100,36 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<RawWord, Refusal> {
         return Err(reader.refuse(RefusalKind::ExtendedGlob, from..end));
     }
     let span = start..reader.at;
+    let raw = reader.source.get(span.clone()).unwrap_or_default();
+    // Bash looks past the first closing brace for alternatives: `{a},b}` is `a}` and `b`. So next to a brace there must
+    // be no comma, no range and no closing brace too many, quoted or not.
+    if let Some(at) = first_brace
+        && (raw.contains(',') || raw.contains("..") || raw.matches('}').count() != raw.matches('{').count())
+    {
+        return Err(reader.refuse(RefusalKind::Brace, at..reader.at));
+    }
     // A bracket alone is never closed, so it is text; it is also the name of a command.
-    if reader.source.get(span.clone()) == Some("[") {
+    if raw == "[" {
         first_glob = None;
     }
     let word = Word { text, span, glob: first_glob.is_some() };
     Ok(RawWord { word, quoting, first_glob, glob_begins })
+}
+
+/// Reads a word that is the last part of something that begins at `start`. What cannot be read of it is refused as the
+/// whole, since it is the whole that a reader has to change.
+pub(super) fn read_part(
+    reader: &mut Reader<'_>,
+    kind: RefusalKind,
+    start: usize,
+) -> Result<RawWord, Refusal> {
+    let run = reader.at + extent::run(reader.rest());
+    read(reader).map_err(|refusal| {
+        if refusal.kind.is_about_characters() {
+            return refusal;
+        }
+        reader.refuse(kind, start..run.max(refusal.span.end))
+    })
 }
 
 /// `'…'`: everything up to the next quote is text.
@@ -127,7 +160,7 @@ fn double(reader: &mut Reader<'_>, text: &mut String) -> Result<(), Refusal> {
                 reader.next();
                 return Ok(());
             }
-            '$' | '`' => return Err(expansion(reader)),
+            '$' | '`' => return Err(expansion(reader, Quoting::Quoted)),
             '\\' => {
                 let backslash = reader.at;
                 reader.next();
@@ -195,15 +228,31 @@ fn braces(reader: &mut Reader<'_>, text: &mut String) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn expansion(reader: &Reader<'_>) -> Refusal {
+/// Whether bash replaces a `~` behind this beginning of a word: at the start, and in a word that looks like an assignment
+/// behind `=` and `:`, even where it is an argument.
+fn expands_tilde(before: &str) -> bool {
+    if before.is_empty() {
+        return true;
+    }
+    let behind_name = before.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    before.ends_with(['=', ':'])
+        && before.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && (behind_name.starts_with(['=', '[']) || behind_name.starts_with("+="))
+}
+
+/// Refuses the expansion that begins here. `quoting` says whether it stands in double quotes, where `$` before a quote is
+/// a `$` alone.
+fn expansion(reader: &Reader<'_>, quoting: Quoting) -> Refusal {
     let rest = reader.rest();
-    let kind = match rest.get(1..).unwrap_or_default() {
-        _ if rest.starts_with('`') => RefusalKind::CommandSubstitution,
-        behind if behind.starts_with("((") || behind.starts_with('[') => RefusalKind::Arithmetic,
-        behind if behind.starts_with('(') => RefusalKind::CommandSubstitution,
-        behind if behind.starts_with('\'') => RefusalKind::EscapeQuote,
-        behind if behind.starts_with('"') => RefusalKind::LocaleQuote,
-        _ => RefusalKind::Variable,
+    let length = extent::expansion(rest);
+    let (kind, length) = match rest.get(1..).unwrap_or_default() {
+        _ if rest.starts_with('`') => (RefusalKind::CommandSubstitution, length),
+        behind if behind.starts_with("((") || behind.starts_with('[') => (RefusalKind::Arithmetic, length),
+        behind if behind.starts_with('(') => (RefusalKind::CommandSubstitution, length),
+        behind if behind.starts_with(['\'', '"']) && quoting == Quoting::Quoted => (RefusalKind::Variable, 1),
+        behind if behind.starts_with('\'') => (RefusalKind::EscapeQuote, length),
+        behind if behind.starts_with('"') => (RefusalKind::LocaleQuote, length),
+        _ => (RefusalKind::Variable, length),
     };
-    reader.refuse(kind, reader.at..reader.at + extent::expansion(rest))
+    reader.refuse(kind, reader.at..reader.at + length)
 }
