@@ -40,7 +40,7 @@ impl<'a> Bubblewrap<'a> {
     }
 
     /// Puts bubblewrap in the place of this process, and the helper into it.
-    pub(crate) fn replace(mut self, socket: OwnedFd) -> Result<(), Failure> {
+    pub(crate) fn replace(mut self, socket: &OwnedFd) -> Result<(), Failure> {
         let program = self.opening.bubblewrap.clone().ok_or_else(|| Failure {
             what: "finding bubblewrap".into(),
             errno: libc::ENOENT,

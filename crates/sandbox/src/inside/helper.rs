@@ -70,13 +70,11 @@ fn make_room(
     };
     give_data(&opening, identity)?;
     if opening.tier != Tier::Namespaces {
-        return match fork().during(|| "making a room".into())? {
-            Some(_) => Ok(()),
-            None => {
-                serve(opening, None);
-                end(0)
-            }
-        };
+        if fork().during(|| "making a room".into())?.is_none() {
+            serve(opening, None);
+            end(0)
+        }
+        return Ok(());
     }
     let sources = match owners {
         Some(owners) => Some(Sources::open(&View::new(&opening.profile, opening.tier), Some(owners))?),
@@ -118,12 +116,11 @@ pub(crate) fn direct(opening: &Opening, socket: &OwnedFd) -> Result<OwnedFd, Fai
     let identity = Identity::current();
     give_data(opening, identity)?;
     let view = View::new(&opening.profile, opening.tier);
-    let sources = match identity.from_root {
-        true => {
-            let owners = owner_map().during(|| "mapping owners".into())?;
-            Some(Sources::open(&view, Some(owners.as_fd()))?)
-        }
-        false => None,
+    let sources = if identity.from_root {
+        let owners = owner_map().during(|| "mapping owners".into())?;
+        Some(Sources::open(&view, Some(owners.as_fd()))?)
+    } else {
+        None
     };
     enter(identity, Namespaces::All, || {
         let entered = settle(opening, identity, &view, sources, socket);

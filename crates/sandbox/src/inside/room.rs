@@ -131,7 +131,7 @@ impl Room {
                 furnish(&self.view, self.opening.profile.limits.scratch, Processes::OfRoom)?;
                 inhabit(&self.opening, &self.view, &self.filter, socket)
             }
-            Tier::Bubblewrap => Bubblewrap::new(&self.opening, &self.view).replace(socket),
+            Tier::Bubblewrap => Bubblewrap::new(&self.opening, &self.view).replace(&socket),
             Tier::Landlock | Tier::Seatbelt => self.supervise(socket),
         }
     }

@@ -45,24 +45,20 @@ impl Household for Supervisor {
     ) -> io::Result<Pid> {
         let rules = self.rules.take().ok_or_else(|| io::Error::other("this call has started already"))?;
         let (mut said, says) = std::io::pipe()?;
-        match fork()? {
-            Some(child) => {
-                drop((says, rules));
-                let mut errno = [0; 4];
-                match std::io::Read::read_exact(&mut said, &mut errno) {
-                    // The pipe closed without a word: the program is running.
-                    Err(_) => Ok(child),
-                    Ok(()) => Err(io::Error::from_raw_os_error(i32::from_le_bytes(errno))),
-                }
-            }
-            None => {
-                drop(said);
-                let error = become_program(rules, program, arguments, environment, streams);
-                let errno = error.raw_os_error().unwrap_or(libc::EIO);
-                let _ = rustix::io::write(&says, &errno.to_le_bytes());
-                end(127)
-            }
+        if let Some(child) = fork()? {
+            drop((says, rules));
+            let mut errno = [0; 4];
+            return match std::io::Read::read_exact(&mut said, &mut errno) {
+                // The pipe closed without a word: the program is running.
+                Err(_) => Ok(child),
+                Ok(()) => Err(io::Error::from_raw_os_error(i32::from_le_bytes(errno))),
+            };
         }
+        drop(said);
+        let error = become_program(rules, program, arguments, environment, streams);
+        let errno = error.raw_os_error().unwrap_or(libc::EIO);
+        let _ = rustix::io::write(&says, &errno.to_le_bytes());
+        end(127)
     }
 
     fn processes(&self, watcher: &Watcher) -> Vec<u32> {
