@@ -163,7 +163,7 @@ mod tests {
             .executable("skill/scripts/tools/run", "#! /usr/bin/env  node \nx")
             .file("skill/scripts/scripts/deep.py", "print()");
         let check = |name: &str, expect: &str| {
-            assert_eq!(find(&workspace, name).unwrap().path.to_string(), expect, "{name}")
+            assert_eq!(find(&workspace, name).unwrap().path.to_string(), expect, "{name}");
         };
         check("a.py", "scripts/a.py");
         check("scripts/a.py", "scripts/a.py");

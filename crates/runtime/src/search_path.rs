@@ -14,6 +14,9 @@ use self::installation::Installation;
 pub const SYSTEM: &[&str] =
     &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/gnu/store"];
 
+/// Where a system keeps the links that say which of several programs is meant. It is shown with the system's settings.
+const ALTERNATIVES: &str = "/etc/alternatives";
+
 /// Where programs are looked for inside, behind those of the user's own choice.
 const SYSTEM_PATH: &[&str] = &["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
@@ -58,6 +61,13 @@ pub struct Toolbox {
     pub path: OsString,
     /// What could not be shown, and why.
     pub notes: Vec<String>,
+}
+
+/// Whether something is there inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Inside {
+    There,
+    Missing,
 }
 
 impl SearchPath {
@@ -130,8 +140,9 @@ impl SearchPath {
         let mut program = Program { file: file.clone(), shown: Vec::new(), notes: Vec::new() };
         let mut hop = file;
         for _ in 0..MOST_LINKS {
-            self.show(&hop, &mut program);
-            let Some(target) = link_target(&hop) else {
+            let target = link_target(&hop);
+            let is_there = self.show(&hop, target.is_some(), &mut program);
+            let Some(target) = target else {
                 return Some(program);
             };
             let target = clean(&hop.parent()?.join(target));
@@ -140,6 +151,10 @@ impl SearchPath {
                 self.show_links(target.parent()?, &mut program);
             }
             hop = real.join(target.file_name()?);
+            if is_there == Inside::Missing {
+                // Nothing inside leads to what the link leads to, so that is called by its own name.
+                program.file.clone_from(&hop);
+            }
         }
         None
     }
@@ -188,15 +203,21 @@ impl SearchPath {
         TOOLS.iter().chain(more).filter_map(|name| self.find(name)).collect()
     }
 
-    fn show(&self, file: &Path, program: &mut Program) {
-        if is_below(file, SYSTEM) || program.shown.iter().any(|shown| file.starts_with(shown)) {
-            return;
+    fn show(&self, file: &Path, is_link: bool, program: &mut Program) -> Inside {
+        let known = is_below(file, SYSTEM) || file.starts_with(ALTERNATIVES);
+        if known || program.shown.iter().any(|shown| file.starts_with(shown)) {
+            return Inside::There;
         }
         let installation = Installation::of(file, self.home.as_deref());
+        // A link by itself cannot be shown, only a folder with a link in it.
+        if is_link && installation.shown == file {
+            return Inside::Missing;
+        }
         program.shown.push(installation.shown);
         for other in installation.also {
-            self.show(&other, program);
+            self.show(&other, false, program);
         }
+        Inside::There
     }
 
     /// A link on the way to a program has to be there inside, too, so the folder it lies in is shown, where that holds
