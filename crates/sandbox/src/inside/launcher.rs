@@ -21,12 +21,13 @@ pub const HELPER: &str = "metier-sandbox-helper";
 /// What the helper is told when it is started inside bubblewrap, before the room's words.
 pub(crate) const INSIDE: &str = "inside";
 
-/// Becomes the helper if this program was started as such, and does not come back then. Call it first thing in `main`:
+/// Becomes the helper if these arguments (the program's own, from its name on) say so, and does not come back then. Call
+/// it first thing in `main`:
 /// the helper has to be alone in its process, without threads.
 ///
 /// A program that does not call this needs the separate helper binary (see [`Helper`](crate::Helper)).
-pub fn helper() {
-    let mut arguments = std::env::args_os();
+pub fn helper(arguments: impl IntoIterator<Item = OsString>) {
+    let mut arguments = arguments.into_iter();
     let name = arguments.next().unwrap_or_default();
     if Path::new(&name).file_name() != Some(OsStr::new(HELPER)) {
         return;
