@@ -66,8 +66,10 @@ fn a_foreign_crate_elsewhere_is_a_problem() {
         let found = problems(&[Dependency::new("metier-catalog", "rustix", kind)]);
         assert_eq!(
             found,
-            ["`metier-catalog` depends on `rustix`, which lives in metier-files and metier-testkit \
-              (xtask/tests/it/foreign.rs); use what that crate offers"]
+            [
+                "`metier-catalog` depends on `rustix`, which lives in metier-files and metier-sandbox and metier-testkit \
+              (xtask/tests/it/foreign.rs); use what that crate offers"
+            ]
         );
     }
 }
