@@ -8,8 +8,9 @@ use std::path::Path;
 use super::failure::During;
 use super::filter::Filter;
 use super::identity::{Identity, keeping_rights, owner_map};
-use super::room::{Room, inhabit};
+use super::room::{Room, inhabit, prefer_as_victim};
 use super::root::{Processes, Sources, build, furnish};
+use super::rules::Places;
 use super::view::View;
 use crate::kernel::{Forked, Namespaces, end, fork, fork_into, ignore_children, read_handed_over};
 use crate::tier::Tier;
@@ -72,6 +73,7 @@ fn make_room(
     give_data(&opening, identity)?;
     if opening.tier != Tier::Namespaces {
         if fork().during(|| "making a room".into())?.is_none() {
+            prefer_as_victim();
             serve(opening, None);
             end(0)
         }
@@ -99,6 +101,8 @@ fn enter(identity: Identity, namespaces: Namespaces, inside: impl FnOnce()) -> R
             drop(release);
             // One byte is the sign to begin; the end of the pipe is the sign that it will not come.
             if rustix::io::read(&hold, &mut [0; 1]) == Ok(1) {
+                // While /proc is still the one that can be written to; what comes from this process inherits it.
+                prefer_as_victim();
                 inside();
             }
             end(0)
@@ -146,7 +150,7 @@ fn settle(
     keeping_rights(|| identity.assume()).during(|| "becoming an ordinary user".into())?;
     furnish(view, opening.profile.limits.scratch, Processes::OfCall)?;
     let socket = rustix::io::fcntl_dupfd_cloexec(socket, 3).during(|| "keeping the connection".into())?;
-    inhabit(opening, view, &Filter::new(opening.tier), socket)
+    inhabit(opening, view, &Places::open(view, opening.tier), &Filter::new(opening.tier), socket)
 }
 
 /// What the helper does as the first process inside bubblewrap: the view is there, the rest is as everywhere. What it
@@ -162,7 +166,7 @@ fn inside(control: &OwnedFd, number: Option<OsString>) {
             let view = View::new(&opening.profile, opening.tier);
             let socket =
                 rustix::io::fcntl_dupfd_cloexec(control, 3).during(|| "keeping the connection".into())?;
-            inhabit(&opening, &view, &Filter::new(opening.tier), socket)
+            inhabit(&opening, &view, &Places::open(&view, opening.tier), &Filter::new(opening.tier), socket)
         });
     if let Err(failure) = entered {
         let _ = deliver(control.as_fd(), &Reply::Failed(failure).encode(), &[]);
