@@ -1,7 +1,8 @@
 //! What was understood against what a real bash does.
 
 use crate::shell_bash::{BUILTINS, Bash, Files, RECORDERS};
-use crate::shell_property::{PIECES, holds};
+use crate::shell_invariant::holds;
+use crate::shell_property::PIECES;
 use crate::shell_table::Expect;
 use crate::{shell_accepted, shell_refused};
 use metier_policy::shell::{Line, parse};
