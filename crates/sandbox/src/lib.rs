@@ -55,7 +55,9 @@ pub use self::command::{Command, Input};
 pub use self::error::{Attempt, Error};
 pub use self::inside::{HELPER, helper};
 pub use self::outputs::{Output, OutputKind, Outputs};
-pub use self::outside::{Choice, Examination, Finding, Held, Helper, Sandbox, Setup, Sink, Stream, examine};
+pub use self::outside::{
+    Choice, Examination, Expecting, Finding, Held, Helper, Sandbox, Setup, Sink, Stream, examine,
+};
 pub use self::profile::{Limits, Network, Profile, Project};
 pub use self::report::{Containment, Denied, Ended, Meter, Report, Stop, Usage};
 pub use self::stream::Captured;

@@ -7,4 +7,4 @@ mod sandbox;
 
 pub use self::call::{Sink, Stream};
 pub use self::examine::{Examination, Finding, Held, examine};
-pub use self::sandbox::{Choice, Helper, Sandbox, Setup};
+pub use self::sandbox::{Choice, Expecting, Helper, Sandbox, Setup};
