@@ -219,6 +219,8 @@ const BUILTINS: &[Case] = &[
     passes("printf:*", "printf '%d%%\\n' 5"),
     passes("printf:*", "printf '100%%n' x"),
     passes("printf:*", "printf -- '-%s' x"),
+    passes("printf:*", "printf '%5d %-3s %.2f %x %c %q\\n' 1 a 2 3 b c"),
+    passes("printf:*", "printf '%(%Y-%m-%d)T\\n' 0"),
     passes("printf:*", "printf name"),
     passes("printf:*", "printf '%s' 'a[$(id)]'"),
     passes("printf:*", "printf"),

@@ -397,6 +397,12 @@ const EVALUATED: &[Case] = &[
     refused(Kind::EvaluatedArgument, "printf -- '%-5.3hhn' PATH", "'%-5.3hhn'"),
     refused(Kind::EvaluatedArgument, "printf '%(%n' PATH", "'%(%n'"),
     refused(Kind::EvaluatedArgument, "printf '%%%n' PATH", "'%%%n'"),
+    refused(Kind::EvaluatedArgument, "printf '%5%%n' PATH", "'%5%%n'"),
+    refused(Kind::EvaluatedArgument, "printf '%.%n' PATH", "'%.%n'"),
+    refused(Kind::EvaluatedArgument, "printf '%Z%n' PATH", "'%Z%n'"),
+    refused(Kind::EvaluatedArgument, "printf '%(%s)Z%n' PATH PATH", "'%(%s)Z%n'"),
+    refused(Kind::EvaluatedArgument, "printf '%(%F)T%n' 0 PATH", "'%(%F)T%n'"),
+    refused(Kind::EvaluatedArgument, "printf '100%' PATH", "'100%'"),
     refused(Kind::EvaluatedArgument, "printf a* PATH", "a*"),
     refused(Kind::EvaluatedArgument, "printf -- a* PATH", "a*"),
 ];
