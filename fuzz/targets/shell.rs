@@ -28,7 +28,7 @@ fn bench() -> &'static Bench {
     BENCH.get_or_init(|| {
         let names = RECORDERS.iter().chain(BUILTINS);
         let patterns = names.map(|name| CommandPattern::parse(&format!("{name}:*")).expect("a pattern")).collect();
-        Bench { bash: Bash::find().expect("this target needs /bin/bash"), patterns }
+        Bench { bash: Bash::find().expect("this target needs a /bin/bash of version 5 or later"), patterns }
     })
 }
 

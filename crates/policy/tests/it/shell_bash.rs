@@ -62,11 +62,12 @@ pub(crate) struct Ran {
 }
 
 impl Bash {
-    /// A folder with recorders, or nothing where there is no bash.
+    /// A folder with recorders, or nothing where there is no bash that can be traced.
     pub(crate) fn find() -> Option<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        if !Path::new("/bin/bash").exists() {
+        let version = Command::new("/bin/bash").args(["-c", "exit $((BASH_VERSINFO[0] < 5))"]).status();
+        if !version.is_ok_and(|status| status.success()) {
             return None;
         }
         let folder = std::env::temp_dir().join(format!("metier-shell-{}-{number}", std::process::id()));
