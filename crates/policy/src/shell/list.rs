@@ -113,7 +113,8 @@ impl Lister<'_> {
             return Err(reader.refuse_from(RefusalKind::PipeBoth, start));
         } else if reader.take("|") {
             Joint::Pipe
-        } else if reader.take(";;") {
+        } else if reader.take(";;") || reader.take(";&") {
+            // Both end a branch of `case`. Bash takes the longest operator, so `;&>` is no `;` before `&>`.
             return Err(reader.refuse_from(RefusalKind::MissingCommand, start));
         } else if reader.take(";") {
             Joint::Then

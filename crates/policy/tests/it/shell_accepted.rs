@@ -139,6 +139,9 @@ const QUIET: &[Case] = &[
     passes("git:*", "git status 1>&2"),
     passes("git:*", ">/dev/null git status"),
     passes("git:*", "2>&1 git 2>/dev/null status"),
+    passes("git:*", "git a; &>/dev/null git b"),
+    passes("git:*", "git a&&>/dev/null git b"),
+    passes("git:*", "git a||>/dev/null git b|>/dev/null git c;</dev/null git d"),
     passes("git:*,head:*", "git log 2>&1 | head"),
     passes("git:*", "git log 2>/dev/null; git status &>/dev/null && git diff </dev/null"),
     // The number has to touch the operator; otherwise it is a word.

@@ -177,7 +177,10 @@ const JOINTS: &[Case] = &[
     refused(Kind::MissingCommand, "git | | git", "|"),
     refused(Kind::MissingCommand, ">/dev/null", ">/dev/null"),
     refused(Kind::MissingCommand, "git; 2>&1", "2>&1"),
-    refused(Kind::Background, "git ;& git", "&"),
+    refused(Kind::MissingCommand, "git ;& git", ";&"),
+    refused(Kind::MissingCommand, "git;&>/dev/null git", ";&"),
+    refused(Kind::MissingCommand, "git;;& git", ";;"),
+    refused(Kind::PipeBoth, "git|&>/dev/null git", "|&"),
     refused(Kind::Empty, "", ""),
     refused(Kind::Empty, " \t\n ", ""),
 ];
