@@ -85,19 +85,27 @@ fn assigned_by_printf(arguments: &[Word]) -> Option<&Word> {
         word if word.text.starts_with('-') => return Some(word),
         word => word,
     };
-    (format.glob || assigns(&format.text)).then_some(format)
+    (format.glob || !is_plain_format(&format.text)).then_some(format)
 }
 
-/// Whether a format has a conversion that ends in `n`. Bash goes on behind a conversion that it does not know, so every
-/// `%` counts that is not the first of `%%`.
-fn assigns(format: &str) -> bool {
+/// Whether every conversion of a format is known to print and do nothing else. Bash goes on behind some that it does not
+/// know and stops at others, so a `%n` could come into sight behind them.
+fn is_plain_format(format: &str) -> bool {
     let mut rest = format;
     while let Some((_, behind)) = rest.split_once('%') {
-        rest = behind.strip_prefix('%').unwrap_or(behind);
-        let modifier = |c: char| c.is_ascii_digit() || "#- +'*.hjlLqtz".contains(c);
-        if !behind.starts_with('%') && behind.trim_start_matches(modifier).starts_with('n') {
-            return true;
-        }
+        let conversion =
+            behind.trim_start_matches(|c: char| c.is_ascii_digit() || "#- +'*.hjlLtz".contains(c));
+        let mut characters = conversion.chars();
+        rest = match characters.next() {
+            Some('%') if conversion.len() == behind.len() => characters.as_str(),
+            Some(c) if "diouxXeEfFgGaAcsbq".contains(c) => characters.as_str(),
+            // A time: its own text has conversions, too, and ends with the first `)T`.
+            Some('(') => match characters.as_str().split_once(')') {
+                Some((time, behind)) if !time.contains('(') && behind.starts_with('T') => behind,
+                _ => return false,
+            },
+            _ => return false,
+        };
     }
-    false
+    true
 }

@@ -113,7 +113,8 @@ impl Lister<'_> {
             return Err(reader.refuse_from(RefusalKind::PipeBoth, start));
         } else if reader.take("|") {
             Joint::Pipe
-        } else if reader.take(";;") {
+        } else if reader.take(";;") || reader.take(";&") {
+            // Both end a branch of `case`. Bash takes the longest operator, so `;&>` is no `;` before `&>`.
             return Err(reader.refuse_from(RefusalKind::MissingCommand, start));
         } else if reader.take(";") {
             Joint::Then
@@ -141,9 +142,9 @@ impl Lister<'_> {
         let fed_here = self.opening.as_ref().is_some_and(|(command, _)| *command == index);
         let command = self.current.get_or_insert_with(|| empty(start));
         // The last one would win; who writes two is unlikely to know that.
-        let fed = fed_here
+        let fed =
             || command.redirections.iter().any(|redirection| redirection.kind == RedirectionKind::NoInput);
-        if feeds && fed {
+        if feeds && (fed_here || fed()) {
             return Err(self.reader.refuse_from(RefusalKind::SecondInput, start));
         }
         command.span.end = end;
@@ -203,7 +204,7 @@ impl Lister<'_> {
                 return refuse(RefusalKind::Assignment);
             }
         }
-        if raw.first_glob.is_some() {
+        if raw.word.glob {
             return refuse(RefusalKind::GlobCommand);
         }
         // Bash hands such a command to `fg`, quoted or not.

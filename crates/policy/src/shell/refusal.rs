@@ -240,7 +240,7 @@ impl RefusalKind {
                 "write the command that is meant, without it",
             ),
             Self::EvaluatedArgument => {
-                ("is evaluated or assigned to by the shell", "leave this argument out")
+                ("could be evaluated or assigned to by the shell", "leave this argument out")
             }
             Self::NotLiteral => {
                 ("is no literal word", "write literal words, with `:*` at the end for any others")

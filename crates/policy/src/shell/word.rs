@@ -10,8 +10,6 @@ use super::refusal::{Refusal, RefusalKind};
 pub(super) struct RawWord {
     pub(super) word: Word,
     pub(super) quoting: Quoting,
-    /// Where the first character stands that makes it a glob.
-    pub(super) first_glob: Option<usize>,
     glob_begins: GlobBegins,
 }
 
@@ -44,9 +42,10 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<RawWord, Refusal> {
     let start = reader.at;
     let mut text = String::new();
     let mut quoting = Quoting::Bare;
-    let mut first_glob = None;
+    let mut glob = false;
     let mut glob_begins = GlobBegins::LaterOrNever;
     let mut first_brace = None;
+    let mut shape = Shape::Unknown;
     let mut before = None;
     while let Some(c) = reader.peek().filter(|c| !ends_word(*c)) {
         match c {
@@ -72,7 +71,9 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<RawWord, Refusal> {
                 first_brace.get_or_insert(reader.at);
                 braces(reader, &mut text)?;
             }
-            '~' if expands_tilde(reader.source.get(start..reader.at).unwrap_or_default()) => {
+            '~' if before.is_none()
+                || (matches!(before, Some('=' | ':' | '\\')) && shape.is_assignment(reader, start)) =>
+            {
                 let end = reader.at + extent::run(reader.rest());
                 return Err(reader.refuse(RefusalKind::Tilde, reader.at..end));
             }
@@ -80,7 +81,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<RawWord, Refusal> {
                 if text.is_empty() {
                     glob_begins = GlobBegins::Word;
                 }
-                first_glob.get_or_insert(reader.at);
+                glob = true;
                 text.push(c);
                 reader.next();
             }
@@ -110,10 +111,10 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<RawWord, Refusal> {
     }
     // A bracket alone is never closed, so it is text; it is also the name of a command.
     if raw == "[" {
-        first_glob = None;
+        glob = false;
     }
-    let word = Word { text, span, glob: first_glob.is_some() };
-    Ok(RawWord { word, quoting, first_glob, glob_begins })
+    let word = Word { text, span, glob };
+    Ok(RawWord { word, quoting, glob_begins })
 }
 
 /// Reads a word that is the last part of something that begins at `start`. What cannot be read of it is refused as the
@@ -228,16 +229,28 @@ fn braces(reader: &mut Reader<'_>, text: &mut String) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Whether bash replaces a `~` behind this beginning of a word: at the start, and in a word that looks like an assignment
-/// behind `=` and `:`, even where it is an argument.
-fn expands_tilde(before: &str) -> bool {
-    if before.is_empty() {
-        return true;
+/// Whether a word looks like an assignment, in which bash replaces a `~` behind `=` and `:` even where it is an argument.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// Nobody asked yet.
+    Unknown,
+    Assignment,
+    Other,
+}
+
+impl Shape {
+    /// Asked only behind `=`, `:` or an escape, none of which belongs to a name: the first answer holds, and the beginning
+    /// of a word is looked at once.
+    fn is_assignment(&mut self, reader: &Reader<'_>, start: usize) -> bool {
+        if *self == Self::Unknown {
+            let before = reader.source.get(start..reader.at).unwrap_or_default();
+            let behind_name = before.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+            let named = before.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+            let assigns = behind_name.starts_with(['=', '[']) || behind_name.starts_with("+=");
+            *self = if named && assigns { Self::Assignment } else { Self::Other };
+        }
+        *self == Self::Assignment
     }
-    let behind_name = before.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
-    before.ends_with(['=', ':'])
-        && before.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && (behind_name.starts_with(['=', '[']) || behind_name.starts_with("+="))
 }
 
 /// Refuses the expansion that begins here. `quoting` says whether it stands in double quotes, where `$` before a quote is

@@ -139,6 +139,9 @@ const QUIET: &[Case] = &[
     passes("git:*", "git status 1>&2"),
     passes("git:*", ">/dev/null git status"),
     passes("git:*", "2>&1 git 2>/dev/null status"),
+    passes("git:*", "git a; &>/dev/null git b"),
+    passes("git:*", "git a&&>/dev/null git b"),
+    passes("git:*", "git a||>/dev/null git b|>/dev/null git c;</dev/null git d"),
     passes("git:*,head:*", "git log 2>&1 | head"),
     passes("git:*", "git log 2>/dev/null; git status &>/dev/null && git diff </dev/null"),
     // The number has to touch the operator; otherwise it is a word.
@@ -219,6 +222,8 @@ const BUILTINS: &[Case] = &[
     passes("printf:*", "printf '%d%%\\n' 5"),
     passes("printf:*", "printf '100%%n' x"),
     passes("printf:*", "printf -- '-%s' x"),
+    passes("printf:*", "printf '%5d %-3s %.2f %x %c %q\\n' 1 a 2 3 b c"),
+    passes("printf:*", "printf '%(%Y-%m-%d)T\\n' 0"),
     passes("printf:*", "printf name"),
     passes("printf:*", "printf '%s' 'a[$(id)]'"),
     passes("printf:*", "printf"),

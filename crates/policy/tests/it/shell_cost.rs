@@ -48,6 +48,10 @@ fn a_line_may_be_as_long_as_an_argument() {
 #[test]
 fn what_could_be_looked_through_again_and_again_is_not() {
     let size = MAX_LINE_BYTES - 100;
+    let (name, tildes) = ("x".repeat(size / 2), ":~".repeat(size / 4));
+    quickly("a long name before tildes", || assert!(parse(&format!("echo {name}.{tildes}")).is_ok()));
+    let quiet = " >/dev/null".repeat(size / 11);
+    quickly("many redirections", || assert!(parse(&format!("echo {quiet}")).is_ok()));
     for piece in [
         "{}", "{a}", "\\{", "'a'", "\"a\"", "a=", "*", "%", "[", "a:", "é", "\t", "$(", "`", "(", "~", "'\n'",
     ] {
