@@ -19,6 +19,7 @@ mod rule;
 mod rules;
 mod scope;
 mod sentence;
+mod wording;
 pub use action::{Action, Actor, CommandLine, Deed, Digest, Need, Skill, Trust};
 pub use answer::{Answer, Answers, Kept, Question};
 pub use decision::{Decision, Reason, Ruling};
@@ -35,6 +36,7 @@ pub use rules::{
 };
 pub use scope::{Dialect, Folders, McpTools, Meaning, Offered, Scope, Terms};
 pub use sentence::MAX_SHOWN;
+pub use wording::NoAction;
 
 // Shell lines.
 mod command_pattern;

@@ -72,8 +72,13 @@ pub enum NotRun {
     #[error(transparent)]
     Containment(#[from] ContainmentError),
     /// It may not happen, or not without a yes: then the decision has the question.
-    #[error("{0}")]
-    Gate(Box<Decision>),
+    #[error("{decision}")]
+    Gate {
+        /// What was to happen.
+        action: Box<Action>,
+        /// What was decided about it.
+        decision: Box<Decision>,
+    },
     /// The sandbox did not run it.
     #[error(transparent)]
     Sandbox(#[from] metier_sandbox::Error),
@@ -213,7 +218,10 @@ fn run(
 
 fn decide(gate: &Gate<'_>, action: &Action) -> Result<Decision, NotRun> {
     let decision = gate.decide(action);
-    if decision.is_allowed() { Ok(decision) } else { Err(NotRun::Gate(Box::new(decision))) }
+    if decision.is_allowed() {
+        return Ok(decision);
+    }
+    Err(NotRun::Gate { action: Box::new(action.clone()), decision: Box::new(decision) })
 }
 
 fn show(profile: &mut Profile, program: &Program) {

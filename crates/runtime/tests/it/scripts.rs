@@ -165,7 +165,7 @@ fn what_the_gate_refuses_does_not_run() {
     let text = "echo ran > \"$SKILL_DATA/marker\"\n";
     let denied = bench("a.sh", text).deny("skill:demo/script:*");
     let error = denied.script("a.sh", "").unwrap_err();
-    assert!(matches!(error, NotRun::Gate(_)), "{error}");
+    assert!(matches!(error, NotRun::Gate { .. }), "{error}");
     assert!(error.to_string().starts_with("refused: the deny rule"), "{error}");
 
     let mut untrusted = bench("a.sh", text);
