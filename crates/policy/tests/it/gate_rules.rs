@@ -164,6 +164,8 @@ fn a_rule_means_more_where_it_narrows() {
         ("*", "agent Write docs/a", false, true),
     ] {
         let action = action(act);
+        let read: Rule = rule.parse().unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!((read.allows(&action), read.concerns(&action)), (allows, denies), "{rule} and {act}");
         let as_allow = decide(&rules(&format!("mode allow; allow {rule}")), &[], Asking::Nobody, &action);
         assert_eq!(as_allow.is_allowed(), allows, "allow {rule} and {act}: {as_allow}");
         let as_deny = decide(&rules(&format!("mode yolo; deny {rule}")), &[], Asking::Nobody, &action);
