@@ -34,8 +34,12 @@ pub(crate) const PROBES: &[Probe] = &[
         "makes any child the new way, unseen by a filter",
         clone3_plain,
     ),
-    Probe::plain(Class::Namespace, "ns-enter-first", "enters namespaces of the first process", enter_first)
-        .by(Who::Root),
+    Probe::throwaway(
+        Class::Namespace,
+        "ns-enter-first",
+        "enters namespaces of the first process",
+        enter_first,
+    ),
     Probe::plain(Class::Namespace, "ns-enter-victim", "enters namespaces of a process outside", enter_victim)
         .by(Who::Root),
     Probe::plain(

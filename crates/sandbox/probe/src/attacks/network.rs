@@ -134,58 +134,61 @@ fn dns(arguments: &Arguments) -> Answer {
     ask(arguments.port("port-udp")?, &question)
 }
 
-/// Opens a socket; a kernel without that family shows nothing.
-fn open(family: usize, kind: usize, protocol: usize) -> Answer {
+/// Opens a socket. Outside, a kernel without that family shows nothing; inside, the same answer may be the filter's.
+fn open(arguments: &Arguments, family: usize, kind: usize, protocol: usize) -> Answer {
     match call(libc::SYS_socket, &[family, kind, protocol]) {
         Ok(socket) => {
             close(socket);
             Ok(format!("a socket of family {}", family as u32))
         }
+        Err(error) if error.raw_os_error() == Some(libc::EAFNOSUPPORT) && !arguments.has("contained") => {
+            cannot_say("the kernel has no such family")
+        }
         Err(error) => held(format!("socket: {error}")),
     }
 }
 
-fn high_bits(_: &Arguments) -> Answer {
+fn high_bits(arguments: &Arguments) -> Answer {
     // The kernel takes the family as 32 bits; a filter that compares 64 sees another number.
-    open(libc::AF_INET as usize | 1 << 32, STREAM, 0)
+    open(arguments, libc::AF_INET as usize | 1 << 32, STREAM, 0)
 }
 
-fn raw(_: &Arguments) -> Answer {
-    open(libc::AF_INET as usize, RAW, libc::IPPROTO_ICMP as usize)
+fn raw(arguments: &Arguments) -> Answer {
+    open(arguments, libc::AF_INET as usize, RAW, libc::IPPROTO_ICMP as usize)
 }
 
-fn ping(_: &Arguments) -> Answer {
-    open(libc::AF_INET as usize, DATAGRAM, libc::IPPROTO_ICMP as usize)
-        .or_else(|_| open(libc::AF_INET6 as usize, RAW, libc::IPPROTO_ICMPV6 as usize))
+fn ping(arguments: &Arguments) -> Answer {
+    open(arguments, libc::AF_INET as usize, DATAGRAM, libc::IPPROTO_ICMP as usize)
+        .or_else(|_| open(arguments, libc::AF_INET6 as usize, RAW, libc::IPPROTO_ICMPV6 as usize))
 }
 
-fn packet(_: &Arguments) -> Answer {
-    open(libc::AF_PACKET as usize, RAW, 0)
+fn packet(arguments: &Arguments) -> Answer {
+    open(arguments, libc::AF_PACKET as usize, RAW, 0)
 }
 
-fn vsock(_: &Arguments) -> Answer {
-    open(libc::AF_VSOCK as usize, STREAM, 0)
+fn vsock(arguments: &Arguments) -> Answer {
+    open(arguments, libc::AF_VSOCK as usize, STREAM, 0)
 }
 
-fn netlink(_: &Arguments) -> Answer {
-    open(libc::AF_NETLINK as usize, RAW, libc::NETLINK_ROUTE as usize)
+fn netlink(arguments: &Arguments) -> Answer {
+    open(arguments, libc::AF_NETLINK as usize, RAW, libc::NETLINK_ROUTE as usize)
 }
 
-fn uevent(_: &Arguments) -> Answer {
-    open(libc::AF_NETLINK as usize, RAW, libc::NETLINK_KOBJECT_UEVENT as usize)
+fn uevent(arguments: &Arguments) -> Answer {
+    open(arguments, libc::AF_NETLINK as usize, RAW, libc::NETLINK_KOBJECT_UEVENT as usize)
 }
 
-fn crypto(_: &Arguments) -> Answer {
-    open(libc::AF_ALG as usize, libc::SOCK_SEQPACKET as usize, 0)
+fn crypto(arguments: &Arguments) -> Answer {
+    open(arguments, libc::AF_ALG as usize, libc::SOCK_SEQPACKET as usize, 0)
 }
 
 /// Families end below this number in every kernel so far.
 const FAMILIES: usize = 64;
 
-fn any_family(_: &Arguments) -> Answer {
+fn any_family(arguments: &Arguments) -> Answer {
     for family in (0..FAMILIES).filter(|family| *family != libc::AF_UNIX as usize) {
         for kind in [STREAM, DATAGRAM, RAW, libc::SOCK_RDM as usize, libc::SOCK_SEQPACKET as usize] {
-            if let Ok(how) = open(family, kind, 0) {
+            if let Ok(how) = open(arguments, family, kind, 0) {
                 return Ok(how);
             }
         }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::answer::{Answer, Step, cannot_say, held};
 use crate::arguments::{Arguments, read_canary, sings};
+use crate::attacks::privilege::needs_resources;
 use crate::kernel::call;
 use crate::probe::{Class, Probe, Who};
 
@@ -13,14 +14,15 @@ pub(crate) const PROBES: &[Probe] = &[
     Probe::plain(Class::Proc, "proc-self-root", "reads the file outside through /proc/self/root", self_root),
     Probe::plain(Class::Proc, "proc-self-cwd", "reads it through /proc/self/cwd and `..`", self_cwd),
     Probe::plain(Class::Proc, "proc-thread-root", "reads it through the root of its thread", thread_root),
-    Probe::plain(Class::Proc, "proc-first-root", "reads it through the first process's root", first_root)
-        .by(Who::Root),
-    Probe::plain(Class::Proc, "proc-first-environ", "reads the first process's environment", first_environ)
-        .by(Who::Root),
-    Probe::plain(Class::Proc, "proc-first-files", "opens what the first process has open", first_files)
-        .by(Who::Root),
-    Probe::plain(Class::Proc, "proc-first-memory", "opens the first process's memory", first_memory)
-        .by(Who::Root),
+    Probe::throwaway(Class::Proc, "proc-first-root", "reads it through the first process's root", first_root),
+    Probe::throwaway(
+        Class::Proc,
+        "proc-first-environ",
+        "reads the first process's environment",
+        first_environ,
+    ),
+    Probe::throwaway(Class::Proc, "proc-first-files", "opens what the first process has open", first_files),
+    Probe::throwaway(Class::Proc, "proc-first-memory", "opens the first process's memory", first_memory),
     Probe::plain(Class::Proc, "proc-parent-root", "reads it through its parent's root", parent_root),
     Probe::plain(
         Class::Proc,
@@ -137,16 +139,25 @@ fn open(path: &Path, write: bool) -> std::io::Result<std::fs::File> {
     OpenOptions::new().read(!write).write(write).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)
 }
 
-/// Opens one of these for writing, and writes nothing. None being there is as good as a refusal.
-fn writable(paths: &[&str]) -> Answer {
-    let mut refusal = "there is none".to_owned();
+/// Opens one of these for writing, and writes nothing.
+fn writable(arguments: &Arguments, paths: &[&str]) -> Answer {
+    let mut refusal = None;
     for path in paths {
         match open(Path::new(path), true) {
             Ok(_) => return Ok(format!("{path} is open for writing")),
-            Err(error) => refusal = format!("{path}: {error}"),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => refusal = Some(format!("{path}: {error}")),
         }
     }
-    held(refusal)
+    match refusal {
+        Some(refusal) => held(refusal),
+        None => absent(arguments),
+    }
+}
+
+/// Outside, a machine without such a file shows nothing; inside, its absence is the point.
+fn absent(arguments: &Arguments) -> Answer {
+    if arguments.has("contained") { held("there is none") } else { cannot_say("the machine has none") }
 }
 
 fn memory_of(process: &str) -> Answer {
@@ -204,28 +215,32 @@ fn mounts(arguments: &Arguments) -> Answer {
     Ok(format!("{} mounts", text.lines().count()))
 }
 
-fn sys(_: &Arguments) -> Answer {
-    writable(&[
-        "/proc/sys/kernel/hostname",
-        "/proc/sys/kernel/modprobe",
-        "/proc/sys/kernel/hotplug",
-        "/proc/sys/vm/overcommit_memory",
-        "/proc/sys/vm/drop_caches",
-        "/proc/sys/net/ipv4/ip_forward",
-        "/proc/sys/fs/file-max",
-        "/proc/sys/user/max_user_namespaces",
-    ])
+fn sys(arguments: &Arguments) -> Answer {
+    writable(
+        arguments,
+        &[
+            "/proc/sys/kernel/hostname",
+            "/proc/sys/kernel/modprobe",
+            "/proc/sys/kernel/hotplug",
+            "/proc/sys/vm/overcommit_memory",
+            "/proc/sys/vm/drop_caches",
+            "/proc/sys/net/ipv4/ip_forward",
+            "/proc/sys/fs/file-max",
+            "/proc/sys/user/max_user_namespaces",
+        ],
+    )
 }
 
-fn core_pattern(_: &Arguments) -> Answer {
-    writable(&["/proc/sys/kernel/core_pattern"])
+fn core_pattern(arguments: &Arguments) -> Answer {
+    writable(arguments, &["/proc/sys/kernel/core_pattern"])
 }
 
-fn sysrq(_: &Arguments) -> Answer {
-    writable(&["/proc/sysrq-trigger", "/proc/sys/kernel/sysrq"])
+fn sysrq(arguments: &Arguments) -> Answer {
+    writable(arguments, &["/proc/sysrq-trigger", "/proc/sys/kernel/sysrq"])
 }
 
-fn oom(_: &Arguments) -> Answer {
+fn oom(arguments: &Arguments) -> Answer {
+    needs_resources(arguments)?;
     let before = std::fs::read_to_string("/proc/self/oom_score_adj").attempt("/proc/self/oom_score_adj")?;
     let now: i32 = before.trim().parse().unwrap_or_default();
     if now <= -1000 {
@@ -235,9 +250,12 @@ fn oom(_: &Arguments) -> Answer {
     Ok("lowered".to_owned())
 }
 
-fn kcore(_: &Arguments) -> Answer {
-    let bytes = open(Path::new("/proc/kcore"), false).attempt("/proc/kcore")?;
-    let found = bytes.metadata().prepare("stat")?;
+fn kcore(arguments: &Arguments) -> Answer {
+    let file = match open(Path::new("/proc/kcore"), false) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return absent(arguments),
+        other => other.attempt("/proc/kcore")?,
+    };
+    let found = file.metadata().prepare("stat")?;
     if found.is_file() && found.len() > 0 {
         Ok(format!("{} bytes", found.len()))
     } else {
@@ -256,34 +274,43 @@ fn keys(_: &Arguments) -> Answer {
     if text.trim().is_empty() { held("it is empty") } else { Ok(format!("{} users", text.lines().count())) }
 }
 
-fn sys_write(_: &Arguments) -> Answer {
-    writable(&[
-        "/sys/power/state",
-        "/sys/kernel/mm/transparent_hugepage/enabled",
-        "/sys/module/printk/parameters/time",
-        "/sys/devices/system/cpu/cpu1/online",
-        "/sys/kernel/profiling",
-    ])
+fn sys_write(arguments: &Arguments) -> Answer {
+    writable(
+        arguments,
+        &[
+            "/sys/power/state",
+            "/sys/kernel/mm/transparent_hugepage/enabled",
+            "/sys/module/printk/parameters/time",
+            "/sys/devices/system/cpu/cpu1/online",
+            "/sys/kernel/profiling",
+        ],
+    )
 }
 
-fn sys_helper(_: &Arguments) -> Answer {
-    writable(&["/sys/kernel/uevent_helper", "/sys/kernel/uevent_seqnum", "/sys/kernel/mm/ksm/run"])
+fn sys_helper(arguments: &Arguments) -> Answer {
+    writable(arguments, &["/sys/kernel/uevent_helper", "/sys/kernel/uevent_seqnum", "/sys/kernel/mm/ksm/run"])
 }
 
-fn cgroup_join(_: &Arguments) -> Answer {
-    writable(&[
-        "/sys/fs/cgroup/cgroup.procs",
-        "/sys/fs/cgroup/unified/cgroup.procs",
-        "/sys/fs/cgroup/memory/cgroup.procs",
-        "/sys/fs/cgroup/pids/cgroup.procs",
-    ])
+fn cgroup_join(arguments: &Arguments) -> Answer {
+    writable(
+        arguments,
+        &[
+            "/sys/fs/cgroup/cgroup.procs",
+            "/sys/fs/cgroup/unified/cgroup.procs",
+            "/sys/fs/cgroup/memory/cgroup.procs",
+            "/sys/fs/cgroup/pids/cgroup.procs",
+        ],
+    )
 }
 
-fn cgroup_release(_: &Arguments) -> Answer {
-    writable(&[
-        "/sys/fs/cgroup/memory/release_agent",
-        "/sys/fs/cgroup/pids/release_agent",
-        "/sys/fs/cgroup/memory/notify_on_release",
-        "/sys/fs/cgroup/cgroup.subtree_control",
-    ])
+fn cgroup_release(arguments: &Arguments) -> Answer {
+    writable(
+        arguments,
+        &[
+            "/sys/fs/cgroup/memory/release_agent",
+            "/sys/fs/cgroup/pids/release_agent",
+            "/sys/fs/cgroup/memory/notify_on_release",
+            "/sys/fs/cgroup/cgroup.subtree_control",
+        ],
+    )
 }

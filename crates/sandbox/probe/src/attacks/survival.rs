@@ -106,7 +106,7 @@ fn chain(arguments: &Arguments) -> Answer {
     let end = std::time::Instant::now() + Duration::from_secs(arguments.number("seconds")?);
     detached(|| {
         while std::time::Instant::now() < end {
-            std::thread::sleep(Duration::from_millis(2));
+            std::thread::sleep(Duration::from_millis(40));
             match fork() {
                 Ok(0) => {}
                 _ => leave(0),

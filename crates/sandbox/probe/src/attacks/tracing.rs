@@ -3,15 +3,14 @@
 use crate::answer::{Answer, Step, Stop, gated, held};
 use crate::arguments::Arguments;
 use crate::kernel::{Fate, call, fork, in_child, into, leave, of, wait};
-use crate::probe::{Class, Probe};
+use crate::probe::{Class, Probe, Who};
 
 pub(crate) const PROBES: &[Probe] = &[
     Probe::plain(Class::Process, "trace-me", "asks to be traced", me),
     Probe::plain(Class::Process, "trace-attach", "attaches to a process outside", attach),
     Probe::plain(Class::Process, "trace-seize", "seizes a process outside", seize),
     Probe::plain(Class::Process, "trace-child", "seizes a child of its own", child),
-    Probe::plain(Class::Process, "trace-init", "seizes the first process it sees", init)
-        .by(crate::probe::Who::Root),
+    Probe::throwaway(Class::Process, "trace-init", "seizes the first process it sees", init),
     Probe::plain(Class::Process, "memory-read", "reads memory of a process outside", read_other),
     Probe::plain(Class::Process, "memory-read-parent", "reads memory of its parent", read_parent),
     Probe::plain(Class::Process, "memory-read-self", "copies its own memory the way of debuggers", read_self),
@@ -21,7 +20,7 @@ pub(crate) const PROBES: &[Probe] = &[
         "writes its own memory the way of debuggers",
         write_self,
     ),
-    Probe::plain(Class::Process, "memory-advise", "drops pages of a process outside", advise),
+    Probe::plain(Class::Process, "memory-advise", "drops pages of a process outside", advise).by(Who::Root),
     Probe::plain(Class::Process, "memory-move", "asks where pages of a process outside lie", move_pages),
     Probe::plain(Class::Process, "pidfd-open", "opens a process outside", pidfd_open),
     Probe::plain(Class::Process, "pidfd-take", "takes a descriptor out of a process outside", pidfd_getfd),

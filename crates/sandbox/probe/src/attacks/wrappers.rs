@@ -63,7 +63,7 @@ fn sh(arguments: &Arguments) -> Answer {
 }
 
 fn bash(arguments: &Arguments) -> Answer {
-    listen(arguments, &["bash", "-c", "while read -r line; do echo \"$line\"; done < \"$1\"", "bash"])
+    listen(arguments, &["bash", "-c", "echo \"$(< \"$1\")\"", "bash"])
 }
 
 fn perl(arguments: &Arguments) -> Answer {
