@@ -1,0 +1,52 @@
+//! Why a process was not run.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::tier::Tier;
+
+/// Why a process was not run, or is not known to have run.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The program could not be started; the containment was fine.
+    #[error("{program} could not be started: {reason}")]
+    Program {
+        /// The program's file.
+        program: PathBuf,
+        /// What the kernel said.
+        reason: io::Error,
+    },
+    /// No way of containing a process works here, so nothing is run.
+    #[error("nothing is run here, since no process can be contained: {}", .attempts.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Uncontained {
+        /// What was tried.
+        attempts: Vec<Attempt>,
+    },
+    /// The containment could not be made for this profile.
+    #[error("the containment could not be made: {what}: {reason}")]
+    Containment {
+        /// What was tried.
+        what: String,
+        /// What the kernel said.
+        reason: io::Error,
+    },
+    /// A path of the profile is not absolute or has a step back in it.
+    #[error("{} is not an absolute path without `..`", .0.display())]
+    Path(PathBuf),
+    /// The helper could not be started, or is gone.
+    #[error("the sandbox's helper process {0}")]
+    Helper(String),
+    /// A call of the kernel on our side.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// A tier that does not work here.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{tier}: {reason}")]
+pub struct Attempt {
+    /// Which one.
+    pub tier: Tier,
+    /// Why it does not.
+    pub reason: String,
+}

@@ -1,0 +1,21 @@
+//! What runs in the helper, on the way into the containment: single-threaded, small, and nothing of it is reached by the
+//! process that holds the user's secrets.
+
+mod bpf;
+mod bubblewrap;
+mod failure;
+mod filter;
+mod helper;
+mod identity;
+mod init;
+mod limits;
+mod room;
+mod root;
+mod rules;
+mod supervisor;
+mod view;
+mod watcher;
+
+pub(crate) use self::helper::direct;
+pub use self::helper::{HELPER, helper};
+pub(crate) use self::view::{HOME, SCRATCH, SHARED_MEMORY};

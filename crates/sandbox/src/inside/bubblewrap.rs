@@ -1,0 +1,159 @@
+//! The same view by bubblewrap, for systems that let only that program make namespaces.
+
+use std::ffi::{CString, OsStr, OsString};
+use std::fmt::Write as _;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use rustix::fs::{
+    AtFlags, CWD, FileType, MemfdFlags, Mode, OFlags, memfd_create, openat, readlinkat, statat,
+};
+use rustix::io::{FdFlags, fcntl_setfd};
+
+use super::failure::During;
+use super::helper::{HELPER, INSIDE};
+use super::view::{DEVICES, HOME, Rights, SCRATCH, SHARED_MEMORY, SYSTEM, View};
+use crate::kernel::{Streams, replace_keeping};
+use crate::wire::{Failure, Opening};
+
+/// What bubblewrap is told.
+pub(crate) struct Bubblewrap<'a> {
+    opening: &'a Opening,
+    view: &'a View,
+    arguments: Vec<OsString>,
+    /// What it reads the contents of masks from; open while it starts.
+    masks: Vec<OwnedFd>,
+}
+
+impl<'a> Bubblewrap<'a> {
+    pub(crate) fn new(opening: &'a Opening, view: &'a View) -> Self {
+        Self { opening, view, arguments: Vec::new(), masks: Vec::new() }
+    }
+
+    fn add(&mut self, words: &[&OsStr]) {
+        self.arguments.extend(words.iter().map(|word| (*word).to_owned()));
+    }
+
+    fn say(&mut self, words: &[&str]) {
+        self.arguments.extend(words.iter().map(OsString::from));
+    }
+
+    /// Puts bubblewrap in the place of this process, and the helper into it.
+    pub(crate) fn replace(mut self, socket: OwnedFd) -> Result<(), Failure> {
+        let program = self.opening.bubblewrap.clone().ok_or_else(|| Failure {
+            what: "finding bubblewrap".into(),
+            errno: libc::ENOENT,
+            program: false,
+        })?;
+        let text = |bytes: &[u8]| {
+            CString::new(bytes).map_err(|_| Failure {
+                what: "a path with a zero byte".into(),
+                errno: libc::EINVAL,
+                program: false,
+            })
+        };
+        let knowledge = memfd_create("opening", MemfdFlags::empty())
+            .and_then(|file| rustix::io::write(&file, &self.opening.encode()).map(|_| file))
+            .during(|| "handing over the profile".into())?;
+        self.describe()?;
+        let number = knowledge.as_raw_fd().to_string();
+        self.say(&["--", &format!("/run/{HELPER}"), INSIDE, &number]);
+        let mut arguments = vec![text(program.as_os_str().as_bytes())?];
+        for argument in &self.arguments {
+            arguments.push(text(argument.as_bytes())?);
+        }
+        let nothing = openat(CWD, "/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
+            .during(|| "opening /dev/null".into())?;
+        // These have to outlive the change of program; everything else is closed by then, as every other descriptor of
+        // ours is.
+        for kept in self.masks.iter().chain([&knowledge]) {
+            fcntl_setfd(kept, FdFlags::empty()).during(|| "handing over descriptors".into())?;
+        }
+        let streams = Streams { stdin: socket.as_fd(), stdout: nothing.as_fd(), stderr: nothing.as_fd() };
+        let error = replace_keeping(&arguments[0], &arguments, &[], streams);
+        Err::<(), _>(error).during(|| format!("starting {}", program.display()))
+    }
+
+    fn describe(&mut self) -> Result<(), Failure> {
+        self.say(&[
+            "--unshare-user",
+            "--unshare-pid",
+            "--unshare-net",
+            "--unshare-ipc",
+            "--unshare-uts",
+            "--unshare-cgroup-try",
+            "--die-with-parent",
+            "--new-session",
+            "--as-pid-1",
+            "--cap-drop",
+            "ALL",
+            "--clearenv",
+            "--chdir",
+            "/",
+        ]);
+        for folder in SYSTEM.iter().copied().chain(["/etc"]) {
+            let Ok(stat) = statat(CWD, folder, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+            match FileType::from_raw_mode(stat.st_mode) {
+                FileType::Symlink => {
+                    let target =
+                        readlinkat(CWD, folder, Vec::new()).during(|| format!("reading {folder}"))?;
+                    self.add(&["--symlink".as_ref(), OsStr::from_bytes(target.to_bytes()), folder.as_ref()]);
+                }
+                _ => self.say(&["--ro-bind", folder, folder]),
+            }
+        }
+        self.say(&["--proc", "/proc", "--dir", "/dev"]);
+        for device in DEVICES {
+            self.say(&["--dev-bind", device, device]);
+        }
+        self.say(&["--symlink", "/proc/self/fd", "/dev/fd", "--symlink", SCRATCH, "/var/tmp"]);
+        self.say(&["--symlink", &format!("{SCRATCH}/{SHARED_MEMORY}"), "/dev/shm"]);
+        let mut size = String::new();
+        let _ = write!(size, "{}", self.opening.profile.limits.scratch);
+        self.say(&["--size", &size, "--perms", "0700", "--tmpfs", SCRATCH]);
+        for folder in [HOME, SHARED_MEMORY] {
+            self.say(&["--perms", "0700", "--dir", &format!("{SCRATCH}/{folder}")]);
+        }
+        for place in &self.view.places {
+            let word = match (place.rights, place.required) {
+                (Rights::Read, true) => "--ro-bind",
+                (Rights::Read, false) => "--ro-bind-try",
+                (Rights::Write, _) => "--bind",
+            };
+            self.add(&[word.as_ref(), place.path.as_os_str(), place.path.as_os_str()]);
+        }
+        for mask in &self.view.masks {
+            self.mask(mask)?;
+        }
+        let program = readlinkat(CWD, "/proc/self/exe", Vec::new()).during(|| "finding the helper".into())?;
+        self.add(&[
+            "--ro-bind".as_ref(),
+            OsStr::from_bytes(program.to_bytes()),
+            format!("/run/{HELPER}").as_ref(),
+            "--remount-ro".as_ref(),
+            "/".as_ref(),
+        ]);
+        Ok(())
+    }
+
+    fn mask(&mut self, path: &Path) -> Result<(), Failure> {
+        let Ok(stat) = statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW) else { return Ok(()) };
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Symlink => {}
+            FileType::Directory => {
+                self.say(&["--perms", "0000", "--tmpfs"]);
+                self.add(&[path.as_os_str()]);
+            }
+            _ => {
+                let empty = openat(CWD, "/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+                    .during(|| "opening /dev/null".into())?;
+                let number = empty.as_raw_fd().to_string();
+                self.say(&["--perms", "0000", "--ro-bind-data", &number]);
+                self.add(&[path.as_os_str()]);
+                self.masks.push(empty);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,286 @@
+//! Which system calls a contained process may make.
+//!
+//! Most pass: what they can reach is bounded by the namespaces and by Landlock. Those that are denied reach other
+//! processes, make namespaces or mounts, or are large and rarely needed parts of the kernel in which holes keep being
+//! found.
+
+use std::io;
+
+use libc::sock_filter;
+
+use super::bpf::{Action, Check, Denial, assemble};
+use crate::kernel::{Listener, Notice, install, install_silent};
+use crate::report::Denied;
+use crate::tier::Tier;
+
+/// The highest call that was thought about: `mseal`. Newer ones fail as on an older kernel.
+const LAST: u32 = 462;
+
+/// How many different denials are remembered; a program that tries more is hostile, and the first ones tell enough.
+const MOST_DENIED: usize = 32;
+
+#[expect(clippy::cast_sign_loss, reason = "flags are bits")]
+const NAMESPACES: u32 = (libc::CLONE_NEWUSER
+    | libc::CLONE_NEWNS
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWNET
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUTS
+    | libc::CLONE_NEWCGROUP) as u32;
+
+/// The bit for a namespace of time; in `clone` it means something else.
+const NEW_TIME: u32 = 0x80;
+
+/// Calls by their numbers on this architecture, with their names.
+macro_rules! calls {
+    ($($name:ident)*) => { &[$((libc::$name, stringify!($name))),*] };
+}
+
+type Calls = &'static [(libc::c_long, &'static str)];
+
+/// Denied and told: nothing that a script does in good faith.
+const DENIED: &[Calls] = &[
+    // Other processes.
+    calls![SYS_ptrace SYS_process_vm_readv SYS_process_vm_writev SYS_pidfd_getfd SYS_kcmp SYS_process_madvise],
+    // Parts of the kernel that are large and reachable without rights.
+    calls![SYS_io_uring_setup SYS_io_uring_enter SYS_io_uring_register SYS_bpf SYS_perf_event_open SYS_userfaultfd],
+    // Keys belong to the user's session, not to a process.
+    calls![SYS_keyctl SYS_add_key SYS_request_key],
+    // The view of the file system is made before, and stays.
+    calls![
+        SYS_mount SYS_umount2 SYS_pivot_root SYS_chroot SYS_fsopen SYS_fsconfig SYS_fsmount SYS_fspick SYS_open_tree
+        SYS_move_mount SYS_mount_setattr SYS_setns SYS_open_by_handle_at SYS_name_to_handle_at SYS_quotactl
+        SYS_quotactl_fd SYS_fanotify_init SYS_fanotify_mark
+    ],
+    // The machine.
+    calls![
+        SYS_swapon SYS_swapoff SYS_reboot SYS_kexec_load SYS_init_module SYS_finit_module SYS_delete_module SYS_acct
+        SYS_settimeofday SYS_clock_settime SYS_clock_adjtime SYS_adjtimex SYS_sethostname SYS_setdomainname SYS_syslog
+        SYS_vhangup SYS_nfsservctl SYS_lookup_dcookie
+    ],
+];
+
+#[cfg(target_arch = "x86_64")]
+const DENIED_HERE: Calls = calls![
+    SYS_iopl SYS_ioperm SYS_modify_ldt SYS_uselib SYS_sysfs SYS_ustat SYS__sysctl SYS_kexec_file_load
+];
+#[cfg(not(target_arch = "x86_64"))]
+const DENIED_HERE: Calls = calls![SYS_kexec_file_load];
+
+/// Memory that no process maps is seen by no watcher: System V segments and queues stay behind, and a file in memory
+/// can be written without being mapped. Programs that meet an old kernel do without.
+const UNSEEN_MEMORY: Calls = calls![
+    SYS_shmget SYS_shmat SYS_shmctl SYS_shmdt SYS_msgget SYS_msgsnd SYS_msgrcv SYS_msgctl SYS_semget SYS_semop
+    SYS_semtimedop SYS_semctl SYS_memfd_create SYS_memfd_secret
+];
+
+/// Queues have names that all processes of a user share where there is no namespace.
+const QUEUES: Calls = calls![SYS_mq_open SYS_mq_unlink];
+
+/// Its flags are behind a pointer, where a filter cannot look; every C library falls back to `clone`.
+const UNREADABLE: Calls = calls![SYS_clone3];
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "call numbers are small and positive"
+)]
+const fn number(call: libc::c_long) -> u32 {
+    call as u32
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "an error number fits into 16 bits"
+)]
+const fn errno(number: i32) -> u16 {
+    number as u16
+}
+
+/// The filter of a tier, ready to be installed many times.
+#[derive(Debug)]
+pub(crate) struct Filter {
+    told: Vec<sock_filter>,
+    silent: Vec<sock_filter>,
+}
+
+impl Filter {
+    pub(crate) fn new(tier: Tier) -> Self {
+        let table = table(tier);
+        Self {
+            told: assemble(&table, LAST, Denial::Told),
+            silent: assemble(&table, LAST, Denial::Silent(errno(libc::EPERM))),
+        }
+    }
+
+    /// Installs it. Without a listener where there is one already above us: the kernel allows only one.
+    pub(crate) fn install(&self) -> io::Result<Option<Listener>> {
+        match install(&self.told) {
+            Ok(listener) => Ok(Some(listener)),
+            Err(error) if matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EINVAL)) => {
+                install_silent(&self.silent).map(|()| None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn table(tier: Tier) -> Vec<(u32, Action)> {
+    let mut table = Vec::new();
+    let mut add = |calls: Calls, action: &Action| {
+        table.extend(calls.iter().map(|(call, _)| (number(*call), action.clone())));
+    };
+    for calls in DENIED {
+        add(calls, &Action::Deny);
+    }
+    add(DENIED_HERE, &Action::Deny);
+    add(UNSEEN_MEMORY, &Action::Fail(errno(libc::ENOSYS)));
+    add(UNREADABLE, &Action::Fail(errno(libc::ENOSYS)));
+    if tier == Tier::Landlock {
+        add(QUEUES, &Action::Fail(errno(libc::ENOSYS)));
+    }
+    table.extend(conditions(tier).into_iter().map(|(call, checks)| (number(call), Action::When(checks))));
+    table
+}
+
+/// The calls that depend on their arguments.
+#[expect(
+    clippy::cast_sign_loss,
+    clippy::cast_possible_truncation,
+    reason = "all of these are small and positive"
+)]
+fn conditions(tier: Tier) -> Vec<(libc::c_long, Vec<Check>)> {
+    let local = Check::OneOf { argument: 0, mask: u32::MAX, values: vec![libc::AF_UNIX as u32] };
+    // A pair of datagram sockets can be pointed at any other address; a pair of streams stays a pair.
+    let streams =
+        Check::Not { argument: 1, mask: 0xf, values: vec![libc::SOCK_DGRAM as u32, libc::SOCK_RAW as u32] };
+    let sockets = match tier {
+        // Without a mount view and a network namespace every local socket of the user's could be reached.
+        Tier::Landlock => vec![
+            (libc::SYS_socket, vec![Check::OneOf { argument: 0, mask: u32::MAX, values: vec![] }]),
+            (libc::SYS_socketpair, vec![local, streams]),
+        ],
+        _ => vec![(libc::SYS_socket, vec![local.clone()]), (libc::SYS_socketpair, vec![local])],
+    };
+    let mut conditions = vec![
+        (libc::SYS_clone, vec![Check::NoneOf { argument: 0, bits: NAMESPACES }]),
+        (libc::SYS_unshare, vec![Check::NoneOf { argument: 0, bits: NAMESPACES | NEW_TIME }]),
+        // Keystrokes for whoever comes after us at the terminal, and the console's own menu.
+        (
+            libc::SYS_ioctl,
+            vec![Check::Not {
+                argument: 1,
+                mask: u32::MAX,
+                values: vec![libc::TIOCSTI as u32, libc::TIOCLINUX as u32],
+            }],
+        ),
+        // Only asking for it, and the ordinary one: the others weaken memory protection.
+        (
+            libc::SYS_personality,
+            vec![Check::OneOf { argument: 0, mask: u32::MAX, values: vec![0, u32::MAX] }],
+        ),
+    ];
+    conditions.extend(sockets);
+    conditions
+}
+
+/// What a process was not given, each thing once.
+#[derive(Debug, Default)]
+pub(crate) struct Denials(Vec<Denied>);
+
+impl Denials {
+    /// Takes one notice and answers it.
+    pub(crate) fn answer(&mut self, listener: &Listener) {
+        let refused = listener.refuse_next(|notice| match i64::from(notice.call) {
+            // What a program that wants the network knows how to tell its user.
+            libc::SYS_socket | libc::SYS_socketpair => libc::EACCES,
+            _ => libc::EPERM,
+        });
+        if let Ok(notice) = refused {
+            self.note(&notice);
+        }
+    }
+
+    fn note(&mut self, notice: &Notice) {
+        let (call, what) = describe(notice);
+        if let Some(known) = self.0.iter_mut().find(|known| known.call == call && known.what == what) {
+            known.times = known.times.saturating_add(1);
+        } else if self.0.len() < MOST_DENIED {
+            self.0.push(Denied { call: call.to_owned(), what, times: 1 });
+        }
+    }
+
+    pub(crate) fn finish(self) -> Vec<Denied> {
+        self.0
+    }
+}
+
+/// What was tried, in words.
+fn describe(notice: &Notice) -> (&'static str, String) {
+    let call = i64::from(notice.call);
+    let first = notice.arguments[0] & 0xffff_ffff;
+    match call {
+        libc::SYS_socket | libc::SYS_socketpair => ("socket", family(first)),
+        libc::SYS_clone => ("clone", "a new namespace".to_owned()),
+        libc::SYS_unshare => ("unshare", "a new namespace".to_owned()),
+        libc::SYS_ioctl => ("ioctl", "input for a terminal".to_owned()),
+        libc::SYS_personality => ("personality", format!("{first:#x}")),
+        _ => (name(call), String::new()),
+    }
+}
+
+fn family(family: u64) -> String {
+    let name = match i32::try_from(family) {
+        Ok(libc::AF_INET) => "network (IPv4)",
+        Ok(libc::AF_INET6) => "network (IPv6)",
+        Ok(libc::AF_UNIX) => "local socket",
+        Ok(libc::AF_NETLINK) => "the kernel's network tables",
+        Ok(libc::AF_PACKET) => "raw packets",
+        Ok(libc::AF_VSOCK) => "the machine's host",
+        _ => return format!("address family {family}"),
+    };
+    name.to_owned()
+}
+
+fn name(call: libc::c_long) -> &'static str {
+    DENIED
+        .iter()
+        .chain([&DENIED_HERE])
+        .flat_map(|calls| calls.iter())
+        .find(|(number, _)| *number == call)
+        .map_or("unknown", |(_, name)| name.trim_start_matches("SYS_"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn no_call_is_in_the_table_twice_and_none_is_beyond_the_last() {
+        for tier in [Tier::Namespaces, Tier::Landlock] {
+            let table = table(tier);
+            let calls: BTreeSet<_> = table.iter().map(|(call, _)| *call).collect();
+            assert_eq!(calls.len(), table.len());
+            assert!(calls.iter().all(|call| *call <= LAST));
+        }
+    }
+
+    #[test]
+    fn a_denied_call_has_a_name_and_equal_ones_are_counted() {
+        let mut denials = Denials::default();
+        let notice = |call: i64, first| Notice {
+            call: i32::try_from(call).unwrap(),
+            arguments: [first, 0, 0, 0, 0, 0],
+        };
+        denials.note(&notice(libc::SYS_ptrace, 0));
+        denials.note(&notice(libc::SYS_socket, 2));
+        denials.note(&notice(libc::SYS_socket, 2));
+        let shown: Vec<_> = denials.finish().into_iter().map(|d| (d.call, d.what, d.times)).collect();
+        assert_eq!(
+            shown,
+            [("ptrace".into(), String::new(), 1), ("socket".into(), "network (IPv4)".into(), 2)]
+        );
+    }
+}

@@ -1,0 +1,172 @@
+//! The helper process: the launcher, which makes rooms.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+
+use super::failure::During;
+use super::filter::Filter;
+use super::identity::{Identity, keeping_rights, owner_map};
+use super::room::{Room, inhabit};
+use super::root::{Processes, Sources, build, furnish};
+use super::view::View;
+use crate::kernel::{Forked, Namespaces, end, fork, fork_into, ignore_children, read_handed_over};
+use crate::tier::Tier;
+use crate::wire::{Failure, Garbled, Opening, Reply, deliver, receive};
+
+/// The name under which a program is started to be the helper.
+pub const HELPER: &str = "metier-sandbox-helper";
+
+/// What the helper is told when it is started inside bubblewrap, before the room's words.
+pub(crate) const INSIDE: &str = "inside";
+
+/// Becomes the helper if this program was started as such, and does not come back then. Call it first thing in `main`:
+/// the helper has to be alone in its process, without threads.
+///
+/// A program that does not call this needs the separate helper binary (see [`Helper`](crate::Helper)).
+pub fn helper() {
+    let mut arguments = std::env::args_os();
+    let name = arguments.next().unwrap_or_default();
+    if Path::new(&name).file_name() != Some(OsStr::new(HELPER)) {
+        return;
+    }
+    let Ok(control) = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3) else { end(1) };
+    match arguments.next() {
+        Some(word) if word == INSIDE => inside(&control, arguments.next()),
+        _ => launch(&control),
+    }
+    end(0)
+}
+
+/// Makes rooms until nobody asks any more.
+fn launch(control: &OwnedFd) {
+    // Rooms that have ended are not waited for.
+    ignore_children();
+    let identity = Identity::current();
+    let owners = if identity.from_root { owner_map().ok() } else { None };
+    while let Ok(Some(message)) = receive(control.as_fd()) {
+        let Some(socket) = message.descriptors.into_iter().next() else { return };
+        let made = Opening::decode(&message.bytes)
+            .map_err(|error| Failure { what: error.to_string(), errno: libc::EBADMSG, program: false })
+            .and_then(|opening| make_room(opening, identity, owners.as_ref().map(AsFd::as_fd), &socket));
+        if let Err(failure) = made {
+            let _ = deliver(socket.as_fd(), &Reply::Failed(failure).encode(), &[]);
+        }
+    }
+}
+
+fn make_room(
+    opening: Opening,
+    identity: Identity,
+    owners: Option<BorrowedFd<'_>>,
+    control: &OwnedFd,
+) -> Result<(), Failure> {
+    let serve = |opening: Opening, sources: Option<Sources>| match Room::build(opening, identity, sources) {
+        Ok(room) => room.serve(control),
+        Err(failure) => {
+            let _ = deliver(control.as_fd(), &Reply::Failed(failure).encode(), &[]);
+        }
+    };
+    give_data(&opening, identity)?;
+    if opening.tier != Tier::Namespaces {
+        return match fork().during(|| "making a room".into())? {
+            Some(_) => Ok(()),
+            None => {
+                serve(opening, None);
+                end(0)
+            }
+        };
+    }
+    let sources = match owners {
+        Some(owners) => Some(Sources::open(&View::new(&opening.profile, opening.tier), Some(owners))?),
+        None => None,
+    };
+    enter(identity, Namespaces::Building, || serve(opening, sources)).map(drop)
+}
+
+fn give_data(opening: &Opening, identity: Identity) -> Result<(), Failure> {
+    match &opening.profile.data {
+        Some(data) => identity.give(data).during(|| format!("giving away {}", data.display())),
+        None => Ok(()),
+    }
+}
+
+/// Makes a process in new namespaces that begins once its users are mapped. Only the parent comes back.
+fn enter(identity: Identity, namespaces: Namespaces, inside: impl FnOnce()) -> Result<OwnedFd, Failure> {
+    let (hold, release) = io::pipe().during(|| "making a pipe".into())?;
+    match fork_into(namespaces).during(|| "making namespaces".into())? {
+        Forked::Child => {
+            drop(release);
+            // One byte is the sign to begin; the end of the pipe is the sign that it will not come.
+            if rustix::io::read(&hold, &mut [0; 1]) == Ok(1) {
+                inside();
+            }
+            end(0)
+        }
+        Forked::Parent { child, handle } => {
+            identity.map(child).during(|| "mapping users".into())?;
+            rustix::io::write(&release, &[1]).during(|| "starting a room".into())?;
+            Ok(handle)
+        }
+    }
+}
+
+/// One call of a process that is alone: straight into the namespaces, without launcher and room. Gives a handle of the
+/// process that watches over the call.
+pub(crate) fn direct(opening: &Opening, socket: &OwnedFd) -> Result<OwnedFd, Failure> {
+    let identity = Identity::current();
+    give_data(opening, identity)?;
+    let view = View::new(&opening.profile, opening.tier);
+    let sources = match identity.from_root {
+        true => {
+            let owners = owner_map().during(|| "mapping owners".into())?;
+            Some(Sources::open(&view, Some(owners.as_fd()))?)
+        }
+        false => None,
+    };
+    enter(identity, Namespaces::All, || {
+        let entered = settle(opening, identity, &view, sources, socket);
+        if let Err(failure) = entered {
+            let _ = deliver(socket.as_fd(), &Reply::Failed(failure).encode(), &[]);
+        }
+    })
+}
+
+fn settle(
+    opening: &Opening,
+    identity: Identity,
+    view: &View,
+    sources: Option<Sources>,
+    socket: &OwnedFd,
+) -> Result<(), Failure> {
+    let sources = match sources {
+        Some(sources) => sources,
+        None => Sources::open(view, None)?,
+    };
+    build(sources, view, Processes::OfCall)?;
+    keeping_rights(|| identity.assume()).during(|| "becoming an ordinary user".into())?;
+    furnish(view, opening.profile.limits.scratch, Processes::OfCall)?;
+    let socket = rustix::io::fcntl_dupfd_cloexec(socket, 3).during(|| "keeping the connection".into())?;
+    inhabit(opening, view, &Filter::new(opening.tier), socket)
+}
+
+/// What the helper does as the first process inside bubblewrap: the view is there, the rest is as everywhere. What it
+/// needs to know lies in a file in memory whose number it is told.
+fn inside(control: &OwnedFd, number: Option<OsString>) {
+    let entered = number
+        .and_then(|number| number.to_str()?.parse().ok())
+        .ok_or(Garbled)
+        .and_then(|number| read_handed_over(number).map_err(|_| Garbled))
+        .and_then(|bytes| Opening::decode(&bytes))
+        .map_err(|error| Failure { what: error.to_string(), errno: libc::EBADMSG, program: false })
+        .and_then(|opening| {
+            let view = View::new(&opening.profile, opening.tier);
+            let socket =
+                rustix::io::fcntl_dupfd_cloexec(control, 3).during(|| "keeping the connection".into())?;
+            inhabit(&opening, &view, &Filter::new(opening.tier), socket)
+        });
+    if let Err(failure) = entered {
+        let _ = deliver(control.as_fd(), &Reply::Failed(failure).encode(), &[]);
+    }
+}

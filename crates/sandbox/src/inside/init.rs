@@ -1,0 +1,250 @@
+//! The process that watches over one call: the first of its namespace, so that all others end with it.
+//!
+//! It is made ready before the call is known and has given up everything by then: what it starts only inherits.
+
+use std::ffi::{CString, OsString};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
+use rustix::process::{Pid, chdir};
+
+use super::failure::During;
+use super::filter::Denials;
+use super::view::{HOME, SHARED_MEMORY};
+use super::watcher::{TICK, Watcher};
+use crate::kernel::{Listener, Reaped, SignalQueue, Streams, Wait, kill_all, reap, spawn};
+use crate::profile::Profile;
+use crate::report::{Ended as How, Meter, Stop};
+use crate::wire::{Ended, Failure, Message, Reply, Start, TO_STOP, deliver, receive};
+
+/// What starts the program and how its processes are found; the rest is the same on every tier.
+pub(crate) trait Household {
+    /// Starts the program.
+    fn start(
+        &mut self,
+        program: &CString,
+        arguments: &[CString],
+        environment: &[CString],
+        streams: Streams<'_>,
+    ) -> std::io::Result<Pid>;
+    /// The processes of the call.
+    fn processes(&self, watcher: &Watcher) -> Vec<u32>;
+    /// Sends all of them the signal that cannot be refused.
+    fn kill(&self, watcher: &Watcher);
+    /// The path of a scratch folder that has to be removed afterwards.
+    fn scratch_to_remove(&self) -> Option<PathBuf>;
+}
+
+/// Everything that one call needs, made ready.
+pub(crate) struct Init<'a, H> {
+    pub(crate) socket: OwnedFd,
+    pub(crate) profile: &'a Profile,
+    pub(crate) scratch: &'a Path,
+    pub(crate) listener: Option<Listener>,
+    pub(crate) household: H,
+}
+
+impl<H: Household> Init<'_, H> {
+    /// Waits for the call, runs it to its end and says how it ended.
+    pub(crate) fn serve(mut self) {
+        if let Ok(Some(message)) = receive(self.socket.as_fd()) {
+            self.attend(message);
+        }
+        if let Some(scratch) = self.household.scratch_to_remove() {
+            remove(&scratch);
+        }
+    }
+
+    fn attend(&mut self, message: Message) {
+        let reply = self.run(message);
+        let folder = match &reply {
+            Ok(_) => leftovers(self.scratch),
+            Err(_) => None,
+        };
+        let reply = match reply {
+            Ok(ended) => Reply::Ended(ended),
+            Err(failure) => Reply::Failed(failure),
+        };
+        let descriptors: Vec<_> = folder.iter().map(AsFd::as_fd).collect();
+        let _ = deliver(self.socket.as_fd(), &reply.encode(), &descriptors);
+        if self.household.scratch_to_remove().is_some() {
+            // A real folder is removed once the other side has taken what it wants, or is gone.
+            let _ = receive(self.socket.as_fd());
+        }
+    }
+
+    fn run(&mut self, message: Message) -> Result<Ended, Failure> {
+        let start = Start::decode(&message.bytes).map_err(garbled)?;
+        let Ok([stdin, stdout, stderr]) = <[OwnedFd; 3]>::try_from(message.descriptors) else {
+            return Err(garbled(crate::wire::Garbled));
+        };
+        let children = SignalQueue::for_children().during(|| "listening for children".into())?;
+        let folder = &self.profile.working_directory;
+        chdir(folder).during(|| format!("going to {}", folder.display()))?;
+        let mut watcher = Watcher::new(self.profile.limits.clone(), self.profile.data.clone());
+        let streams = Streams { stdin: stdin.as_fd(), stdout: stdout.as_fd(), stderr: stderr.as_fd() };
+        let first = self.start(&start, streams)?;
+        // Whoever reads the streams sees their end when the last process of the call has closed them.
+        drop((stdin, stdout, stderr));
+        let mut denials = Denials::default();
+        let (mut stop, mut how, mut cpu, mut memory) = (None, None, Duration::ZERO, 0_u64);
+        let mut note = |reaped: Reaped, how: &mut Option<How>| {
+            cpu += reaped.cpu;
+            memory = memory.max(reaped.memory);
+            if reaped.pid == first {
+                *how = Some(reaped.ended);
+            }
+            cpu
+        };
+        let mut waited = Duration::ZERO;
+        while how.is_none() && stop.is_none() {
+            match self.wait(&children) {
+                Woken::Child => {
+                    children.clear();
+                    while let Some(reaped) = reap(Wait::No) {
+                        waited = note(reaped, &mut how);
+                    }
+                }
+                Woken::Denied => {
+                    if let Some(listener) = &self.listener {
+                        denials.answer(listener);
+                    }
+                }
+                Woken::Told => stop = Some(Stop::Cancelled),
+                Woken::Nothing => {
+                    stop = watcher.look(&self.household.processes(&watcher), waited);
+                }
+            }
+        }
+        // Whatever is left of the call ends now: a daemon that it left behind, a child that ignores every signal.
+        loop {
+            self.household.kill(&watcher);
+            let Some(reaped) = reap(Wait::Yes) else { break };
+            note(reaped, &mut how);
+        }
+        // The last look: what grew quickly and ended is held against the limit, too.
+        if stop.is_none() && how == Some(How::Signaled(libc::SIGXCPU)) {
+            stop = Some(Stop::Cpu);
+        }
+        Ok(Ended {
+            how: stop.map_or(how.unwrap_or(How::Signaled(libc::SIGKILL)), How::Stopped),
+            cpu,
+            memory: memory.max(watcher.most_memory),
+            meter: Meter::Watcher,
+            denied: denials.finish(),
+            scratch: self.household.scratch_to_remove(),
+        })
+    }
+
+    fn start(&mut self, start: &Start, streams: Streams<'_>) -> Result<Pid, Failure> {
+        let text = |bytes: &[u8]| CString::new(bytes).map_err(|_| unsuitable("an argument with a zero byte"));
+        let program = text(start.program.as_os_str().as_bytes())?;
+        let mut arguments = vec![program.clone()];
+        for argument in &start.arguments {
+            arguments.push(text(argument.as_bytes())?);
+        }
+        let home = self.scratch.join(HOME);
+        let own = [("TMPDIR", self.scratch), ("HOME", home.as_path())];
+        let own = own.map(|(name, path)| (OsString::from(name), path.as_os_str().to_owned()));
+        let mut environment = Vec::new();
+        for (name, value) in self.profile.environment.iter().chain(&own) {
+            environment.push(text(&[name.as_bytes(), b"=", value.as_bytes()].concat())?);
+        }
+        self.household.start(&program, &arguments, &environment, streams).map_err(|error| Failure {
+            what: format!("starting {}", start.program.display()),
+            errno: error.raw_os_error().unwrap_or(libc::EIO),
+            program: true,
+        })
+    }
+
+    /// Waits until something happens.
+    fn wait(&self, children: &SignalQueue) -> Woken {
+        let nobody = children.as_fd();
+        let denied: BorrowedFd<'_> = self.listener.as_ref().map_or(nobody, AsFd::as_fd);
+        let mut waiting = [
+            PollFd::new(&children, PollFlags::IN),
+            PollFd::from_borrowed_fd(denied, PollFlags::IN),
+            PollFd::new(&self.socket, PollFlags::IN),
+        ];
+        let tick = Timespec { tv_sec: 0, tv_nsec: i64::from(TICK.subsec_nanos()) };
+        match poll(&mut waiting, Some(&tick)) {
+            Ok(0) | Err(_) => Woken::Nothing,
+            Ok(_) if !waiting[0].revents().is_empty() => Woken::Child,
+            Ok(_) if waiting[1].revents().contains(PollFlags::IN) => Woken::Denied,
+            Ok(_) if !waiting[2].revents().is_empty() => match receive(self.socket.as_fd()) {
+                Ok(Some(message)) if message.bytes != TO_STOP => Woken::Nothing,
+                _ => Woken::Told,
+            },
+            Ok(_) => Woken::Nothing,
+        }
+    }
+}
+
+/// Why the watch was interrupted.
+enum Woken {
+    Child,
+    Denied,
+    Told,
+    Nothing,
+}
+
+/// The first process of a namespace: it sees its own processes only, and a signal to all reaches exactly them.
+pub(crate) struct Namespace;
+
+impl Household for Namespace {
+    fn start(
+        &mut self,
+        program: &CString,
+        arguments: &[CString],
+        environment: &[CString],
+        streams: Streams<'_>,
+    ) -> std::io::Result<Pid> {
+        spawn(program, arguments, environment, streams)
+    }
+
+    fn processes(&self, watcher: &Watcher) -> Vec<u32> {
+        watcher.all()
+    }
+
+    fn kill(&self, _: &Watcher) {
+        // Only the first process of a namespace is alone in it with its children; anyone else would end strangers.
+        if rustix::process::getpid() == Pid::INIT {
+            kill_all();
+        }
+    }
+
+    fn scratch_to_remove(&self) -> Option<PathBuf> {
+        None
+    }
+}
+
+/// The scratch folder, opened, if the call left anything in it.
+fn leftovers(scratch: &Path) -> Option<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let folder = openat(CWD, scratch, flags, Mode::empty()).ok()?;
+    let ours = [b".".as_slice(), b"..", HOME.as_bytes(), SHARED_MEMORY.as_bytes()];
+    let left =
+        Dir::read_from(&folder).ok()?.flatten().any(|entry| !ours.contains(&entry.file_name().to_bytes()));
+    left.then_some(folder)
+}
+
+fn garbled(error: crate::wire::Garbled) -> Failure {
+    Failure { what: error.to_string(), errno: libc::EBADMSG, program: false }
+}
+
+fn unsuitable(what: &str) -> Failure {
+    Failure { what: what.to_owned(), errno: libc::EINVAL, program: true }
+}
+
+/// Removes a scratch folder of ours.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a folder that this process made, after all that could change it is dead"
+)]
+pub(crate) fn remove(scratch: &Path) {
+    let _ = std::fs::remove_dir_all(scratch);
+}

@@ -1,0 +1,230 @@
+//! A room: one process for each profile, which has built the view and makes the processes that watch over single calls.
+//!
+//! The next one is made while nothing else is to be done, so that a call finds it ready. Each serves one call and ends.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::time::Instant;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::process::{Signal, set_parent_process_death_signal};
+use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new_privs};
+
+use super::bubblewrap::Bubblewrap;
+use super::failure::During;
+use super::filter::Filter;
+use super::identity::Identity;
+use super::init::{Init, Namespace};
+use super::limits;
+use super::root::{Processes, Sources, build, furnish};
+use super::rules::{Force, Rules};
+use super::supervisor::{Supervisor, scratch_folder};
+use super::view::{SCRATCH, View};
+use crate::kernel::{Forked, Namespaces, end, fork, fork_into, set_dumpable};
+use crate::tier::Tier;
+use crate::wire::{Failure, Opening, Preparing, Reply, deliver, receive};
+
+/// What a room has ready for every call.
+pub(crate) struct Room {
+    opening: Opening,
+    identity: Identity,
+    view: View,
+    filter: Filter,
+    /// Its own `/proc`, through which the maps of new user namespaces are written.
+    proc: Option<OwnedFd>,
+}
+
+impl Room {
+    /// Builds the view. On the tier of namespaces this process is in new ones already; `sources` were opened before,
+    /// where that took more rights than it has now.
+    pub(crate) fn build(
+        opening: Opening,
+        identity: Identity,
+        sources: Option<Sources>,
+    ) -> Result<Self, Failure> {
+        let view = View::new(&opening.profile, opening.tier);
+        let mut room = Self { filter: Filter::new(opening.tier), opening, identity, view, proc: None };
+        if room.opening.tier == Tier::Namespaces {
+            let sources = match sources {
+                Some(sources) => sources,
+                None => Sources::open(&room.view, None)?,
+            };
+            build(sources, &room.view, Processes::OfRoom)?;
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let proc = openat(CWD, "/proc", flags, Mode::empty()).during(|| "opening /proc".into())?;
+            room.proc = Some(proc);
+        }
+        room.identity.assume().during(|| "becoming an ordinary user".into())?;
+        Ok(room)
+    }
+
+    /// Makes what calls need until nobody asks any more.
+    pub(crate) fn serve(self, control: &OwnedFd) {
+        let notes = self.view.notes.clone();
+        if deliver(control.as_fd(), &Reply::Ready { notes }.encode(), &[]).is_err() {
+            return;
+        }
+        let mut waiting: Option<(OwnedFd, Instant)> = None;
+        loop {
+            match next(control, waiting.as_ref()) {
+                Woken::Asked => match receive(control.as_fd()) {
+                    Ok(Some(message)) => {
+                        let (Ok(preparing), Some(socket)) =
+                            (Preparing::decode(&message.bytes), message.descriptors.into_iter().next())
+                        else {
+                            return;
+                        };
+                        if let Some((earlier, _)) = waiting.replace((socket, Instant::now() + preparing.idle))
+                        {
+                            self.make(control, earlier);
+                        }
+                    }
+                    _ => return,
+                },
+                Woken::Due => {
+                    if let Some((socket, _)) = waiting.take() {
+                        self.make(control, socket);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Makes the process for one call. What goes wrong is told through the call's own socket.
+    fn make(&self, control: &OwnedFd, socket: OwnedFd) {
+        let made = match self.opening.tier {
+            Tier::Namespaces => fork_into(Namespaces::All).map(|forked| matches!(forked, Forked::Child)),
+            _ => fork().map(|child| child.is_none()),
+        };
+        match made {
+            Ok(false) => {}
+            Ok(true) => {
+                // The room's end of its own connection: holding it would keep the room from seeing its end.
+                let _ = rustix::io::fcntl_setfd(control, rustix::io::FdFlags::CLOEXEC);
+                self.watch_over(socket);
+                end(0);
+            }
+            Err(error) => {
+                let failure = Err::<(), _>(error).during(|| "making a process".into());
+                if let Err(failure) = failure {
+                    let _ = deliver(socket.as_fd(), &Reply::Failed(failure).encode(), &[]);
+                }
+            }
+        }
+    }
+
+    /// What the new process does.
+    fn watch_over(&self, socket: OwnedFd) {
+        let copy = rustix::io::fcntl_dupfd_cloexec(&socket, 3);
+        if let (Err(failure), Ok(copy)) = (self.attend(socket), copy) {
+            let _ = deliver(copy.as_fd(), &Reply::Failed(failure).encode(), &[]);
+        }
+    }
+
+    fn attend(&self, socket: OwnedFd) -> Result<(), Failure> {
+        match self.opening.tier {
+            Tier::Namespaces => {
+                if let Some(proc) = &self.proc {
+                    self.identity.map_itself(proc).during(|| "mapping users".into())?;
+                }
+                furnish(&self.view, self.opening.profile.limits.scratch, Processes::OfRoom)?;
+                inhabit(&self.opening, &self.view, &self.filter, socket)
+            }
+            Tier::Bubblewrap => Bubblewrap::new(&self.opening, &self.view).replace(socket),
+            Tier::Landlock | Tier::Seatbelt => self.supervise(socket),
+        }
+    }
+
+    fn supervise(&self, socket: OwnedFd) -> Result<(), Failure> {
+        let profile = &self.opening.profile;
+        let scratch = scratch_folder(&self.opening.scratch)?;
+        let supervisor = Supervisor::new(&self.view, scratch.clone())?;
+        // The kernel counts all processes of the user here, not those of the call; the watcher counts the latter.
+        limits::restrict(&profile.limits, Tier::Landlock, OTHERS)?;
+        set_no_new_privs(true).during(|| "giving up new privileges".into())?;
+        let listener = self.filter.install().during(|| "installing the filter".into())?;
+        Init { socket, profile, scratch: &scratch, listener, household: supervisor }.serve();
+        Ok(())
+    }
+}
+
+/// How many processes a user may have besides those of a call, where both are counted together.
+const OTHERS: u64 = 4096;
+
+/// The last steps of a process that is the first of its namespaces and sees its view: it gives up everything, and waits
+/// for the call.
+pub(crate) fn inhabit(
+    opening: &Opening,
+    view: &View,
+    filter: &Filter,
+    socket: OwnedFd,
+) -> Result<(), Failure> {
+    let (profile, scratch) = (&opening.profile, Path::new(SCRATCH));
+    // The room is one thread, so its end is this one's, too; and whoever is at the other end of the socket counts as
+    // well.
+    set_parent_process_death_signal(Some(Signal::KILL)).during(|| "following the room".into())?;
+    prefer_as_victim();
+    let rules = Rules::new(view, scratch, opening.tier)?;
+    limits::restrict(&profile.limits, opening.tier, 0)?;
+    drop_capabilities(opening.tier).during(|| "dropping capabilities".into())?;
+    // Its memory is a copy of the room's: nobody of the same user may look into it.
+    set_dumpable(false).during(|| "closing the process to others".into())?;
+    let force = rules.enforce()?;
+    if force == Force::None && opening.tier == Tier::Landlock {
+        return Err(Failure { what: "enforcing Landlock".into(), errno: libc::ENOSYS, program: false });
+    }
+    set_no_new_privs(true).during(|| "giving up new privileges".into())?;
+    let listener = filter.install().during(|| "installing the filter".into())?;
+    Init { socket, profile, scratch, listener, household: Namespace }.serve();
+    Ok(())
+}
+
+/// When memory runs out on the machine, the kernel takes the call before anything of the user's.
+fn prefer_as_victim() {
+    if let Ok(file) = openat(CWD, "/proc/self/oom_score_adj", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())
+    {
+        let _ = rustix::io::write(&file, b"1000");
+    }
+}
+
+/// Every capability, in every set, for good.
+fn drop_capabilities(tier: Tier) -> rustix::io::Result<()> {
+    for capability in CapabilitySet::all() {
+        match rustix::thread::remove_capability_from_bounding_set(capability) {
+            // An older kernel does not have the newest ones, and bubblewrap has emptied the set already.
+            Ok(()) | Err(rustix::io::Errno::INVAL) => {}
+            Err(rustix::io::Errno::PERM) if tier == Tier::Bubblewrap => break,
+            Err(error) => return Err(error),
+        }
+    }
+    let none = CapabilitySet::empty();
+    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
+}
+
+enum Woken {
+    Asked,
+    Due,
+}
+
+/// Waits for a request, for a call that wants its process now, or for the time to make one ahead.
+fn next(control: &OwnedFd, waiting: Option<&(OwnedFd, Instant)>) -> Woken {
+    loop {
+        let (socket, left) = match waiting {
+            Some((socket, due)) => (socket, Some(due.saturating_duration_since(Instant::now()))),
+            None => (control, None),
+        };
+        let timeout = left.map(|left| Timespec {
+            tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: i64::from(left.subsec_nanos()),
+        });
+        let mut both = [PollFd::new(control, PollFlags::IN), PollFd::new(socket, PollFlags::IN)];
+        match poll(&mut both, timeout.as_ref()) {
+            Ok(0) => return Woken::Due,
+            // A call that is there is served before a request to prepare another.
+            Ok(_) if waiting.is_some() && !both[1].revents().is_empty() => return Woken::Due,
+            Ok(_) if !both[0].revents().is_empty() => return Woken::Asked,
+            _ => {}
+        }
+    }
+}

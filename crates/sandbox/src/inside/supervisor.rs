@@ -1,0 +1,131 @@
+//! The process that watches over one call where there are no namespaces: whatever its children leave behind becomes its
+//! own child, so that it can end it.
+
+use std::ffi::CString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, mkdirat};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, Signal, kill_process, set_child_subreaper, set_parent_process_death_signal, setsid,
+};
+
+use super::failure::During;
+use super::init::Household;
+use super::rules::Rules;
+use super::view::{HOME, SHARED_MEMORY, View};
+use super::watcher::Watcher;
+use crate::kernel::{Streams, end, fork, replace};
+use crate::tier::Tier;
+use crate::wire::Failure;
+
+/// A call without namespaces.
+pub(crate) struct Supervisor {
+    scratch: PathBuf,
+    rules: Option<Rules>,
+}
+
+impl Supervisor {
+    /// Opens the rules while this process may still open anything, and asks for what its children leave behind.
+    pub(crate) fn new(view: &View, scratch: PathBuf) -> Result<Self, Failure> {
+        set_child_subreaper(Some(Pid::INIT)).during(|| "taking over orphans".into())?;
+        let rules = Rules::new(view, &scratch, Tier::Landlock)?;
+        Ok(Self { scratch, rules: Some(rules) })
+    }
+}
+
+impl Household for Supervisor {
+    fn start(
+        &mut self,
+        program: &CString,
+        arguments: &[CString],
+        environment: &[CString],
+        streams: Streams<'_>,
+    ) -> io::Result<Pid> {
+        let rules = self.rules.take().ok_or_else(|| io::Error::other("this call has started already"))?;
+        let (mut said, says) = std::io::pipe()?;
+        match fork()? {
+            Some(child) => {
+                drop((says, rules));
+                let mut errno = [0; 4];
+                match std::io::Read::read_exact(&mut said, &mut errno) {
+                    // The pipe closed without a word: the program is running.
+                    Err(_) => Ok(child),
+                    Ok(()) => Err(io::Error::from_raw_os_error(i32::from_le_bytes(errno))),
+                }
+            }
+            None => {
+                drop(said);
+                let error = become_program(rules, program, arguments, environment, streams);
+                let errno = error.raw_os_error().unwrap_or(libc::EIO);
+                let _ = rustix::io::write(&says, &errno.to_le_bytes());
+                end(127)
+            }
+        }
+    }
+
+    fn processes(&self, watcher: &Watcher) -> Vec<u32> {
+        watcher.descendants()
+    }
+
+    fn kill(&self, watcher: &Watcher) {
+        for process in watcher.descendants() {
+            let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
+            if let Some(pid) = pid {
+                let _ = kill_process(pid, Signal::KILL);
+            }
+        }
+    }
+
+    fn scratch_to_remove(&self) -> Option<PathBuf> {
+        Some(self.scratch.clone())
+    }
+}
+
+/// Gives up everything and becomes the program. The supervisor itself stays outside the rules, so that the program may
+/// not send it a signal.
+fn become_program(
+    rules: Rules,
+    program: &CString,
+    arguments: &[CString],
+    environment: &[CString],
+    streams: Streams<'_>,
+) -> io::Error {
+    let prepared = set_parent_process_death_signal(Some(Signal::KILL))
+        .and_then(|()| setsid().map(drop))
+        .map_err(io::Error::from)
+        .and_then(|()| {
+            rules.enforce().map(drop).map_err(|failure| io::Error::from_raw_os_error(failure.errno))
+        });
+    match prepared {
+        Ok(()) => replace(program, arguments, environment, streams),
+        Err(error) => error,
+    }
+}
+
+/// Makes a scratch folder on disk that only its owner can enter.
+pub(crate) fn scratch_folder(base: &Path) -> Result<PathBuf, Failure> {
+    let own = Mode::from_raw_mode(0o700);
+    let number = u64::from_le_bytes(random().during(|| "naming the scratch folder".into())?);
+    let scratch = base.join(format!("metier-{number:016x}"));
+    let make = || -> Result<(), Errno> {
+        mkdirat(CWD, &scratch, own)?;
+        mkdirat(CWD, scratch.join(HOME), own)?;
+        mkdirat(CWD, scratch.join(SHARED_MEMORY), own)
+    };
+    make().during(|| format!("making a scratch folder in {}", base.display()))?;
+    Ok(scratch)
+}
+
+fn random() -> Result<[u8; 8], Errno> {
+    let mut bytes = [0; 8];
+    let file = rustix::fs::openat(
+        CWD,
+        "/dev/urandom",
+        rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::CLOEXEC,
+        Mode::empty(),
+    )?;
+    rustix::io::read(&file, &mut bytes)?;
+    Ok(bytes)
+}

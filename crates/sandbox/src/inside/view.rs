@@ -1,0 +1,216 @@
+//! What a contained process sees of the file system. One list, from which the mounts and the Landlock rules are both
+//! made, so that the two layers cannot disagree about what was meant.
+
+use std::path::{Path, PathBuf};
+
+use crate::profile::Profile;
+use crate::tier::Tier;
+
+/// Where the scratch folder of a call lies in a view that is made of mounts.
+pub(crate) const SCRATCH: &str = "/tmp";
+
+/// The home folder of a call, inside its scratch folder.
+pub(crate) const HOME: &str = ".home";
+
+/// Shared memory of a call, inside its scratch folder.
+pub(crate) const SHARED_MEMORY: &str = ".shm";
+
+/// The system's own programs and libraries.
+pub(crate) const SYSTEM: &[&str] =
+    &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/gnu/store"];
+
+/// Settings of the system that programs read to work at all: names of users and hosts, the search path for libraries,
+/// time zone, certificates, alternatives. The rest of `/etc` cannot be read.
+pub(crate) const SETTINGS: &[&str] = &[
+    "/etc/alternatives",
+    "/etc/bash.bashrc",
+    "/etc/ca-certificates",
+    "/etc/ca-certificates.conf",
+    "/etc/debian_version",
+    "/etc/fonts",
+    "/etc/group",
+    "/etc/host.conf",
+    "/etc/hosts",
+    "/etc/inputrc",
+    "/etc/java",
+    "/etc/java-17-openjdk",
+    "/etc/java-21-openjdk",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/locale.alias",
+    "/etc/locale.conf",
+    "/etc/localtime",
+    "/etc/lsb-release",
+    "/etc/magic",
+    "/etc/mime.types",
+    "/etc/networks",
+    "/etc/nsswitch.conf",
+    "/etc/os-release",
+    "/etc/passwd",
+    "/etc/perl",
+    "/etc/pki/tls",
+    "/etc/protocols",
+    "/etc/python3",
+    "/etc/python3.11",
+    "/etc/python3.12",
+    "/etc/python3.13",
+    "/etc/rpc",
+    "/etc/services",
+    "/etc/shells",
+    "/etc/ssl/certs",
+    "/etc/ssl/openssl.cnf",
+    "/etc/terminfo",
+    "/etc/timezone",
+];
+
+/// Devices that are no device: they hold nothing and control nothing.
+pub(crate) const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+
+/// What can be done with a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Rights {
+    /// Read, list, execute.
+    Read,
+    /// And write.
+    Write,
+}
+
+/// A file or folder that is shown where it lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) path: PathBuf,
+    pub(crate) rights: Rights,
+    /// Whether nothing works without it; else it may be missing.
+    pub(crate) required: bool,
+    /// Whether it belongs to whom the call runs as, whoever made it.
+    pub(crate) owned: bool,
+}
+
+/// What a contained process sees, apart from the system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct View {
+    /// The outer ones first, and of equal ones the one that counts last.
+    pub(crate) places: Vec<Place>,
+    /// What cannot be opened inside them.
+    pub(crate) masks: Vec<PathBuf>,
+    /// What this tier could not show.
+    pub(crate) notes: Vec<String>,
+}
+
+impl View {
+    pub(crate) fn new(profile: &Profile, tier: Tier) -> Self {
+        let (mut places, mut masks, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+        let mut add = |paths: &[PathBuf], rights: Rights, required: bool| {
+            places.extend(paths.iter().map(|path| Place { path: path.clone(), rights, required, owned: false }));
+        };
+        add(&profile.programs, Rights::Read, false);
+        match &profile.project {
+            Some(project) if tier == Tier::Landlock => notes.push(format!(
+                "the project {} is not shown: without namespaces nothing in it could be masked",
+                project.folder.display()
+            )),
+            Some(project) => {
+                add(std::slice::from_ref(&project.folder), Rights::Read, true);
+                add(&project.writable, Rights::Write, true);
+                add(&project.protected, Rights::Read, false);
+                masks.clone_from(&project.masked);
+            }
+            None => {}
+        }
+        add(&profile.readable, Rights::Read, true);
+        add(&profile.writable, Rights::Write, true);
+        places.extend(profile.data.iter().map(|path| Place {
+            path: path.clone(),
+            rights: Rights::Write,
+            required: true,
+            owned: true,
+        }));
+        // An inner place is mounted over the outer one, so the outer one comes first. The sort is stable: of equal
+        // paths the one named later is mounted last and counts.
+        places.sort_by_key(|place| place.path.components().count());
+        Self { places: without_repeats(places), masks, notes }
+    }
+
+    /// The places that lie in the scratch folder's own place, and so have to be shown anew in every call.
+    pub(crate) fn is_late(path: &Path) -> bool {
+        path.starts_with(SCRATCH)
+    }
+}
+
+/// Leaves out what an outer place shows already with the same rights, with nothing between them that says otherwise.
+fn without_repeats(places: Vec<Place>) -> Vec<Place> {
+    let mut kept: Vec<Place> = Vec::new();
+    for place in places {
+        let system = SYSTEM.iter().any(|folder| place.path.starts_with(folder));
+        let nearest = kept
+            .iter()
+            .rev()
+            .filter(|outer| place.path.starts_with(&outer.path))
+            .max_by_key(|outer| outer.path.components().count());
+        let shown = match nearest {
+            Some(outer) => outer.rights == place.rights && outer.path != place.path,
+            None => system && place.rights == Rights::Read,
+        };
+        if !shown {
+            kept.retain(|other| other.path != place.path);
+            kept.push(place);
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::Project;
+
+    fn shown(profile: &Profile, tier: Tier) -> Vec<String> {
+        View::new(profile, tier)
+            .places
+            .iter()
+            .map(|place| {
+                let sign = if place.rights == Rights::Write { "w" } else { "r" };
+                format!("{sign} {}", place.path.display())
+            })
+            .collect()
+    }
+
+    fn profile() -> Profile {
+        let mut profile = Profile::new("/p/.claude/skills/s".into());
+        profile.project = Some(Project {
+            folder: "/p".into(),
+            writable: vec![],
+            masked: vec!["/p/.env".into()],
+            protected: vec!["/p/.git/hooks".into()],
+        });
+        profile.data = Some("/d/s".into());
+        profile.programs = vec!["/usr/local/x".into(), "/home/u/.nvm/v20".into()];
+        profile
+    }
+
+    #[test]
+    fn what_is_shown_already_is_not_mounted_again() {
+        assert_eq!(shown(&profile(), Tier::Namespaces), ["r /p", "w /d/s", "r /home/u/.nvm/v20"]);
+    }
+
+    #[test]
+    fn in_a_writable_project_the_skill_and_the_protected_places_stay_read_only() {
+        let mut profile = profile();
+        profile.project.as_mut().unwrap().writable = vec!["/p".into()];
+        assert_eq!(
+            shown(&profile, Tier::Namespaces),
+            ["w /p", "w /d/s", "r /p/.git/hooks", "r /home/u/.nvm/v20", "r /p/.claude/skills/s"]
+        );
+    }
+
+    #[test]
+    fn without_mounts_the_project_is_not_shown_and_that_is_said() {
+        let profile = profile();
+        assert_eq!(
+            shown(&profile, Tier::Landlock),
+            ["w /d/s", "r /home/u/.nvm/v20", "r /p/.claude/skills/s"]
+        );
+        assert_eq!(View::new(&profile, Tier::Landlock).notes.len(), 1);
+    }
+}

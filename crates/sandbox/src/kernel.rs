@@ -1,0 +1,15 @@
+//! The kernel's calls that have no safe wrapper elsewhere. All of this crate's unsafe code is below this module.
+
+#![expect(unsafe_code, reason = "these calls have no safe binding; each block says why it is sound")]
+
+mod attributes;
+mod clone;
+mod seccomp;
+mod spawn;
+mod wait;
+
+pub(crate) use self::attributes::{Attributes, seal, set_attributes, set_owner_map};
+pub(crate) use self::clone::{Forked, Namespaces, end, fork, fork_into, set_dumpable};
+pub(crate) use self::seccomp::{Listener, Notice, install, install_silent};
+pub(crate) use self::spawn::{Streams, read_handed_over, replace, replace_keeping, spawn};
+pub(crate) use self::wait::{Reaped, SignalQueue, Wait, ignore_children, kill_all, reap};

@@ -1,0 +1,125 @@
+//! Processes in namespaces of their own.
+
+use std::io;
+use std::os::fd::{FromRawFd, OwnedFd};
+
+use rustix::process::Pid;
+
+/// Which namespaces a new process gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Namespaces {
+    /// Its own users, mounts and processes: enough to build a root.
+    Building,
+    /// All of its own, nothing shared with any other process.
+    All,
+}
+
+impl Namespaces {
+    #[expect(clippy::cast_sign_loss, reason = "the flags are bits, and the kernel takes them as unsigned")]
+    const fn flags(self) -> u64 {
+        let building = libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID;
+        let flags = match self {
+            Self::Building => building,
+            Self::All => {
+                building
+                    | libc::CLONE_NEWNET
+                    | libc::CLONE_NEWIPC
+                    | libc::CLONE_NEWUTS
+                    | libc::CLONE_NEWCGROUP
+            }
+        };
+        flags as u32 as u64
+    }
+}
+
+/// Which of the two processes this is.
+#[derive(Debug)]
+pub(crate) enum Forked {
+    /// The one that was there before.
+    Parent { child: Pid, handle: OwnedFd },
+    /// The new one.
+    Child,
+}
+
+/// Makes a copy of this process in new namespaces.
+///
+/// Only a process with a single thread may do this: the locks of other threads would stay locked in the copy. This is
+/// checked, since a library cannot know who calls it.
+pub(crate) fn fork_into(namespaces: Namespaces) -> io::Result<Forked> {
+    if !is_alone()? {
+        return Err(io::Error::other(SEVERAL_THREADS));
+    }
+    let mut handle: libc::c_int = -1;
+    let mut arguments = libc::clone_args {
+        flags: namespaces.flags() | libc::CLONE_PIDFD as u64,
+        pidfd: std::ptr::from_mut(&mut handle) as u64,
+        child_tid: 0,
+        parent_tid: 0,
+        exit_signal: libc::SIGCHLD as u64,
+        stack: 0,
+        stack_size: 0,
+        tls: 0,
+        set_tid: 0,
+        set_tid_size: 0,
+        cgroup: 0,
+    };
+    // SAFETY: the arguments live through the call, and without CLONE_VM the child runs on a copy of this stack, as after
+    // `fork`. This thread is the only one, so nothing in the copy is half done.
+    let pid = unsafe {
+        libc::syscall(libc::SYS_clone3, std::ptr::from_mut(&mut arguments), size_of::<libc::clone_args>())
+    };
+    match pid {
+        -1 => Err(io::Error::last_os_error()),
+        0 => Ok(Forked::Child),
+        pid => {
+            let child = i32::try_from(pid)
+                .ok()
+                .and_then(Pid::from_raw)
+                .ok_or_else(|| io::Error::other("the kernel gave a process number that is none"))?;
+            // SAFETY: the kernel wrote a new descriptor there, and nobody else has it.
+            let handle = unsafe { OwnedFd::from_raw_fd(handle) };
+            Ok(Forked::Parent { child, handle })
+        }
+    }
+}
+
+/// Makes a copy of this process in the same namespaces, by the older call: a filter may deny the newer one. `None` is the
+/// copy.
+pub(crate) fn fork() -> io::Result<Option<Pid>> {
+    if !is_alone()? {
+        return Err(io::Error::other(SEVERAL_THREADS));
+    }
+    // SAFETY: this thread is the only one, so nothing in the copy is half done.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        pid => Ok(Pid::from_raw(pid)),
+    }
+}
+
+const SEVERAL_THREADS: &str = "a process with several threads cannot be copied safely";
+
+/// Whether this process has one thread only. Its count of links is asked for, since that needs no listing: two for
+/// every folder, and one for each thread.
+fn is_alone() -> io::Result<bool> {
+    match rustix::fs::stat("/proc/self/task") {
+        Ok(stat) => Ok(stat.st_nlink == 3),
+        // Inside a room there may be no /proc, and the room's own code starts no thread.
+        Err(rustix::io::Errno::NOENT | rustix::io::Errno::ACCESS) => Ok(true),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Ends this process at once, without running what the copied program meant to run at its end.
+pub(crate) fn end(status: i32) -> ! {
+    // SAFETY: `_exit` has no preconditions.
+    unsafe { libc::_exit(status) }
+}
+
+/// Whether others of the same user may look into this process, which also decides who owns its files below `/proc`.
+pub(crate) fn set_dumpable(dumpable: bool) -> io::Result<()> {
+    // SAFETY: this call takes plain numbers.
+    match unsafe { libc::prctl(libc::PR_SET_DUMPABLE, libc::c_ulong::from(dumpable), 0, 0, 0) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}

@@ -1,0 +1,179 @@
+//! What a call left in its scratch folder.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, mkdirat, openat, readlinkat, statat};
+use rustix::io::Errno;
+
+/// How many entries are listed. What makes more is no result that anyone reads.
+const MOST: usize = 10_000;
+
+/// How deep folders are listed.
+const DEEPEST: usize = 32;
+
+/// What a call left in its scratch folder. The folder is held open and nobody can change it any more; it is gone when
+/// this is dropped.
+#[derive(Debug, Default)]
+pub struct Outputs {
+    folder: Option<OwnedFd>,
+    /// The line to whoever removes a folder that lies on disk: it does so when this is closed.
+    line: Option<OwnedFd>,
+    /// What is there, by path.
+    pub entries: Vec<Output>,
+    /// Whether there is more than is listed.
+    pub is_truncated: bool,
+}
+
+/// One entry of the scratch folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// Its path, seen from the scratch folder.
+    pub path: PathBuf,
+    /// What it is.
+    pub kind: OutputKind,
+    /// How large it is, in bytes; of a folder or a link, zero.
+    pub size: u64,
+}
+
+/// What an entry of the scratch folder is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutputKind {
+    /// A file.
+    File,
+    /// A folder.
+    Folder,
+    /// A symbolic link. It is not followed.
+    Link,
+    /// Something else: a socket, a pipe.
+    Other,
+}
+
+impl OutputKind {
+    /// The word users see.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Folder => "folder",
+            Self::Link => "link",
+            Self::Other => "other",
+        }
+    }
+}
+
+impl Outputs {
+    /// Lists the folder. `hidden` are names at its top that are no results, such as the home folder.
+    pub(crate) fn list(folder: OwnedFd, line: OwnedFd, hidden: impl Fn(&Path) -> bool) -> io::Result<Self> {
+        let mut outputs = Self { line: Some(line), ..Self::default() };
+        outputs.walk(folder.as_fd(), Path::new(""), 0, &hidden)?;
+        outputs.entries.sort_by(|a, b| a.path.cmp(&b.path));
+        outputs.folder = Some(folder);
+        Ok(outputs)
+    }
+
+    fn walk(
+        &mut self,
+        folder: BorrowedFd<'_>,
+        path: &Path,
+        depth: usize,
+        hidden: &impl Fn(&Path) -> bool,
+    ) -> io::Result<()> {
+        for entry in Dir::read_from(folder)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            if matches!(name.to_bytes(), b"." | b"..") {
+                continue;
+            }
+            let path = path.join(as_path(name.to_bytes()));
+            if hidden(&path) {
+                continue;
+            }
+            if self.entries.len() == MOST {
+                self.is_truncated = true;
+                return Ok(());
+            }
+            let stat = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+            let kind = match FileType::from_raw_mode(stat.st_mode) {
+                FileType::RegularFile => OutputKind::File,
+                FileType::Directory => OutputKind::Folder,
+                FileType::Symlink => OutputKind::Link,
+                _ => OutputKind::Other,
+            };
+            let size = if kind == OutputKind::File { u64::try_from(stat.st_size).unwrap_or(0) } else { 0 };
+            self.entries.push(Output { path: path.clone(), kind, size });
+            if kind == OutputKind::Folder {
+                if depth == DEEPEST {
+                    self.is_truncated = true;
+                    continue;
+                }
+                // A folder that its maker closed to himself is listed and not entered.
+                match openat(folder, name, FOLDER, Mode::empty()) {
+                    Ok(inner) => self.walk(inner.as_fd(), &path, depth + 1, hidden)?,
+                    Err(Errno::ACCESS) => self.is_truncated = true,
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens one of the files for reading.
+    pub fn open(&self, output: &Output) -> io::Result<std::fs::File> {
+        let Some(folder) = &self.folder else { return Err(Errno::NOENT.into()) };
+        let file = below(folder.as_fd(), &output.path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC)?;
+        Ok(file.into())
+    }
+
+    /// Copies all files, and the folders they lie in, into a folder, which is made if it is missing. Existing files of
+    /// the same name are replaced; links and special files are left out and returned.
+    pub fn copy_to(&self, target: &Path) -> io::Result<Vec<&Output>> {
+        let mut left_out = Vec::new();
+        match mkdirat(CWD, target, Mode::from_raw_mode(0o777)) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let target = openat(CWD, target, FOLDER & !OFlags::NOFOLLOW, Mode::empty())?;
+        for output in &self.entries {
+            match output.kind {
+                OutputKind::Folder => match mkdirat(&target, &output.path, Mode::from_raw_mode(0o777)) {
+                    Ok(()) | Err(Errno::EXIST) => {}
+                    Err(error) => return Err(error.into()),
+                },
+                OutputKind::File => {
+                    let mut from = self.open(output)?;
+                    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
+                    let parent = output.path.parent().unwrap_or(Path::new(""));
+                    let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+                    // The target's own folders may hold links of other times; none of them is followed.
+                    let folder = below(target.as_fd(), parent, FOLDER)?;
+                    let name = output.path.file_name().unwrap_or_default();
+                    let to = openat(&folder, name, flags | OFlags::NOFOLLOW, Mode::from_raw_mode(0o666))?;
+                    io::copy(&mut from, &mut std::fs::File::from(to))?;
+                }
+                OutputKind::Link | OutputKind::Other => left_out.push(output),
+            }
+        }
+        Ok(left_out)
+    }
+
+    /// Where a link points.
+    pub fn link_target(&self, output: &Output) -> io::Result<PathBuf> {
+        let Some(folder) = &self.folder else { return Err(Errno::NOENT.into()) };
+        let target = readlinkat(folder, &output.path, Vec::new())?;
+        Ok(as_path(target.to_bytes()).to_owned())
+    }
+}
+
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
+
+/// Opens a path below a folder, through no link.
+fn below(folder: BorrowedFd<'_>, path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    use rustix::fs::{ResolveFlags, openat2};
+    openat2(folder, path, flags, Mode::empty(), ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS)
+}
+
+fn as_path(bytes: &[u8]) -> &Path {
+    use std::os::unix::ffi::OsStrExt;
+    Path::new(std::ffi::OsStr::from_bytes(bytes))
+}

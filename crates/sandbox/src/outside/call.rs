@@ -1,0 +1,279 @@
+//! One call: what goes in, what comes out, when it has to end.
+
+use std::io::{self, PipeReader, PipeWriter};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+use crate::cancel::Cancel;
+use crate::command::{Command, Input};
+use crate::error::Error;
+use crate::inside::{HOME, SCRATCH, SHARED_MEMORY};
+use crate::outputs::Outputs;
+use crate::profile::Profile;
+use crate::report::{Containment, Ended, Report, Stop, Usage};
+use crate::stream::Keeper;
+use crate::tier::Tier;
+use crate::wire::{self, Failure, Message, Reply, Start, TO_STOP, deliver, receive};
+
+/// How long a call that was told to end may take for it before its helper counts as lost.
+const LAST_WORDS: Duration = Duration::from_secs(10);
+
+/// How much is read at once.
+const PIECE: usize = 64 * 1024;
+
+/// One of the two streams a process writes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Output,
+    /// Standard error.
+    Error,
+}
+
+/// Gets what a process writes, while it writes.
+pub type Sink<'a> = &'a mut dyn FnMut(Stream, &[u8]);
+
+/// A call that has been handed over.
+pub(crate) struct Call<'a> {
+    socket: OwnedFd,
+    stdin: Option<(PipeWriter, &'a [u8])>,
+    stdout: Option<PipeReader>,
+    stderr: Option<PipeReader>,
+    began: Instant,
+    profile: &'a Profile,
+    command: &'a Command,
+    tier: Tier,
+    notes: Vec<String>,
+}
+
+impl<'a> Call<'a> {
+    /// Hands the command over.
+    pub(crate) fn start(
+        socket: OwnedFd,
+        notes: Vec<String>,
+        tier: Tier,
+        profile: &'a Profile,
+        command: &'a Command,
+    ) -> io::Result<Self> {
+        let began = Instant::now();
+        let (stdout, out) = io::pipe()?;
+        let (stderr, err) = io::pipe()?;
+        let start = Start { program: command.program.clone(), arguments: command.arguments.clone() };
+        let (stdin, input): (Option<(PipeWriter, &[u8])>, OwnedFd) = match &command.stdin {
+            Input::Nothing => (None, nothing()?),
+            Input::Bytes(bytes) => {
+                let (read, write) = io::pipe()?;
+                // What a program does not read must not keep us from reading what it writes.
+                rustix::io::ioctl_fionbio(&write, true)?;
+                (Some((write, bytes)), read.into())
+            }
+        };
+        for stream in [&stdout, &stderr] {
+            rustix::io::ioctl_fionbio(stream, true)?;
+        }
+        deliver(socket.as_fd(), &start.encode(), &[input.as_fd(), out.as_fd(), err.as_fd()])?;
+        Ok(Self {
+            socket,
+            stdin,
+            stdout: Some(stdout),
+            stderr: Some(stderr),
+            began,
+            profile,
+            command,
+            tier,
+            notes,
+        })
+    }
+
+    /// Reads until the call is over.
+    pub(crate) fn finish(mut self, cancel: Option<&Cancel>, sink: Sink<'_>) -> Result<Report, Error> {
+        let limits = &self.profile.limits;
+        let (mut stdout, mut stderr) = (Keeper::new(limits.output), Keeper::new(limits.output));
+        let mut deadline = self.began + limits.time;
+        let (mut stopped, mut reply, mut written) = (None, None, 0_u64);
+        let mut buffer = vec![0; PIECE];
+        while reply.is_none() || self.stdout.is_some() || self.stderr.is_some() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                if stopped.is_some() {
+                    return Err(Error::Helper("did not answer when a call had to end".into()));
+                }
+                self.stop(Stop::Time, &mut stopped, &mut deadline);
+                continue;
+            }
+            let ready = self.wait(left, cancel.filter(|_| stopped.is_none()), reply.is_none())?;
+            if ready.cancelled {
+                self.stop(Stop::Cancelled, &mut stopped, &mut deadline);
+            }
+            if ready.stdin {
+                self.feed();
+            }
+            for (stream, ready, pipe, keeper) in [
+                (Stream::Output, ready.stdout, &mut self.stdout, &mut stdout),
+                (Stream::Error, ready.stderr, &mut self.stderr, &mut stderr),
+            ] {
+                if ready {
+                    written += drain(pipe, &mut buffer, |bytes| {
+                        keeper.push(bytes);
+                        sink(stream, bytes);
+                    })?;
+                }
+            }
+            if written > limits.chatter && stopped.is_none() {
+                self.stop(Stop::Chatter, &mut stopped, &mut deadline);
+            }
+            if ready.reply && reply.is_none() {
+                reply = Some(receive(self.socket.as_fd())?);
+            }
+        }
+        self.report(reply.flatten(), stopped, stdout, stderr)
+    }
+
+    fn stop(&self, why: Stop, stopped: &mut Option<Stop>, deadline: &mut Instant) {
+        if stopped.is_none() {
+            *stopped = Some(why);
+            *deadline = Instant::now() + LAST_WORDS;
+            // If it is over already, nobody is there to read this.
+            let _ = deliver(self.socket.as_fd(), TO_STOP, &[]);
+        }
+    }
+
+    fn wait(&self, left: Duration, cancel: Option<&Cancel>, reply: bool) -> io::Result<Ready> {
+        // In the order of the fields of what is given back; those that are not waited for are left out.
+        let wanted = [
+            (self.stdin.as_ref().map(|(pipe, _)| pipe.as_fd()), PollFlags::OUT),
+            (self.stdout.as_ref().map(AsFd::as_fd), PollFlags::IN),
+            (self.stderr.as_ref().map(AsFd::as_fd), PollFlags::IN),
+            (reply.then(|| self.socket.as_fd()), PollFlags::IN),
+            (cancel.map(AsFd::as_fd), PollFlags::IN),
+        ];
+        let mut polled = Vec::with_capacity(wanted.len());
+        let places = wanted.map(|(descriptor, flags)| {
+            descriptor.map(|descriptor| {
+                polled.push(PollFd::from_borrowed_fd(descriptor, flags));
+                polled.len() - 1
+            })
+        });
+        let timeout = Timespec {
+            tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: i64::from(left.subsec_nanos()),
+        };
+        match poll(&mut polled, Some(&timeout)) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let [stdin, stdout, stderr, reply, cancelled] =
+            places.map(|at| at.is_some_and(|at| !polled[at].revents().is_empty()));
+        Ok(Ready { stdin, stdout, stderr, reply, cancelled })
+    }
+
+    /// Writes what the program can take of its input, and closes the pipe at the end or when nobody reads.
+    fn feed(&mut self) {
+        if let Some((pipe, left)) = &mut self.stdin {
+            match rustix::io::write(&*pipe, left) {
+                Ok(written) => *left = &left[written..],
+                Err(Errno::AGAIN | Errno::INTR) => return,
+                Err(_) => *left = &[],
+            }
+            if left.is_empty() {
+                self.stdin = None;
+            }
+        }
+    }
+
+    fn report(
+        self,
+        message: Option<Message>,
+        stopped: Option<Stop>,
+        stdout: Keeper,
+        stderr: Keeper,
+    ) -> Result<Report, Error> {
+        let lost = || Error::Helper("ended before the call did".into());
+        let message = message.ok_or_else(lost)?;
+        let ended = match Reply::decode(&message.bytes).map_err(|_| lost())? {
+            Reply::Ended(ended) => ended,
+            Reply::Failed(failure) => return Err(refused(failure, self.command)),
+            Reply::Ready { .. } => return Err(lost()),
+        };
+        let time = self.began.elapsed();
+        let outputs = match message.descriptors.into_iter().next() {
+            Some(folder) => {
+                let line = rustix::io::fcntl_dupfd_cloexec(&self.socket, 3).map_err(io::Error::from)?;
+                Outputs::list(folder, line, |path| self.is_ours(path))?
+            }
+            None => Outputs::default(),
+        };
+        let wire::Ended { how, cpu, memory, meter, denied, scratch: _ } = ended;
+        let ended = match (how, stopped) {
+            // Inside, a call that we stop is simply taken back; why is known here.
+            (Ended::Stopped(Stop::Cancelled), Some(why)) => Ended::Stopped(why),
+            (how, _) => how,
+        };
+        let masked = self.profile.project.as_ref().map_or_else(Vec::new, |project| project.masked.clone());
+        Ok(Report {
+            ended,
+            stdout: stdout.finish(),
+            stderr: stderr.finish(),
+            usage: Usage { time, cpu, memory },
+            outputs,
+            denied,
+            containment: Containment { tier: self.tier, meter, notes: self.notes, masked },
+        })
+    }
+
+    /// What lies in the scratch folder and is no result: the home folder, and the ways to places shown in it.
+    fn is_ours(&self, path: &Path) -> bool {
+        if path == Path::new(HOME) || path == Path::new(SHARED_MEMORY) {
+            return true;
+        }
+        let path = Path::new(SCRATCH).join(path);
+        let project = self.profile.project.as_ref().map(|project| &project.folder);
+        let shown = self.profile.readable.iter().chain(&self.profile.writable).chain(&self.profile.data);
+        self.tier != Tier::Landlock
+            && shown.chain(&self.profile.programs).chain(project).any(|shown| shown.starts_with(&path))
+    }
+}
+
+struct Ready {
+    stdin: bool,
+    stdout: bool,
+    stderr: bool,
+    reply: bool,
+    cancelled: bool,
+}
+
+/// Reads what is there; closes the pipe at its end.
+fn drain(pipe: &mut Option<PipeReader>, buffer: &mut [u8], mut each: impl FnMut(&[u8])) -> io::Result<u64> {
+    let Some(reader) = pipe else { return Ok(0) };
+    match rustix::io::read(&*reader, &mut *buffer) {
+        Ok(0) => {
+            *pipe = None;
+            Ok(0)
+        }
+        Ok(read) => {
+            each(&buffer[..read]);
+            Ok(read as u64)
+        }
+        Err(Errno::AGAIN | Errno::INTR) => Ok(0),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn nothing() -> io::Result<OwnedFd> {
+    use rustix::fs::{CWD, Mode, OFlags, openat};
+    Ok(openat(CWD, "/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+/// A failure inside, as the caller sees it.
+pub(crate) fn refused(failure: Failure, command: &Command) -> Error {
+    let reason = io::Error::from_raw_os_error(failure.errno);
+    if failure.program {
+        Error::Program { program: command.program.clone(), reason }
+    } else {
+        Error::Containment { what: failure.what, reason }
+    }
+}

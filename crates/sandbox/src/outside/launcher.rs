@@ -1,0 +1,182 @@
+//! The connection to the helper and to its rooms.
+
+use std::collections::HashMap;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+
+use super::sandbox::{Helper, Setup};
+use crate::error::Error;
+use crate::inside::HELPER;
+use crate::profile::Profile;
+use crate::tier::Tier;
+use crate::wire::{Failure, Opening, Preparing, Reply, deliver, receive};
+
+/// How long nothing has to happen before the next call's process is made ahead: making it while another call runs would
+/// take time from that one.
+const IDLE: Duration = Duration::from_millis(2);
+
+/// How many rooms are kept. Each is a process and a mount namespace, and a session uses a handful of skills.
+const MOST_ROOMS: usize = 16;
+
+/// The helper process and its rooms.
+#[derive(Debug)]
+pub(crate) struct Launcher {
+    socket: OwnedFd,
+    child: Child,
+    rooms: HashMap<(Tier, Profile), Room>,
+    /// Counts calls, so that the room that was not used for longest can be given up.
+    clock: u64,
+}
+
+#[derive(Debug)]
+struct Room {
+    control: OwnedFd,
+    spare: Option<OwnedFd>,
+    notes: Vec<String>,
+    used: u64,
+}
+
+/// The connection to the process that watches over one call.
+#[derive(Debug)]
+pub(crate) struct Line {
+    pub(crate) socket: OwnedFd,
+    pub(crate) notes: Vec<String>,
+}
+
+/// Why a room was not made.
+#[derive(Debug)]
+pub(crate) enum NoRoom {
+    /// This way of containing does not work for it.
+    Refused(Failure),
+    /// Nothing works any more.
+    Broken(Error),
+}
+
+impl From<std::io::Error> for NoRoom {
+    fn from(error: std::io::Error) -> Self {
+        Self::Broken(error.into())
+    }
+}
+
+/// Two ends of a connection.
+pub(crate) fn pair() -> std::io::Result<(OwnedFd, OwnedFd)> {
+    Ok(socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?)
+}
+
+impl Launcher {
+    /// Starts the helper, with nothing of the caller's environment.
+    #[expect(clippy::disallowed_methods, reason = "this is the crate that starts processes")]
+    pub(crate) fn start(helper: &Helper) -> Result<Self, Error> {
+        let (socket, theirs) = pair()?;
+        let mut command = match helper {
+            // The program as it was started, whatever lies at its path by now.
+            Helper::Itself => std::process::Command::new("/proc/self/exe"),
+            Helper::Program(path) => std::process::Command::new(path),
+        };
+        let child = command
+            .arg0(HELPER)
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::from(theirs))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            // A key pressed at the terminal is for the caller, who decides what becomes of calls.
+            .process_group(0)
+            .spawn()
+            .map_err(|error| Error::Helper(format!("could not be started: {error}")))?;
+        Ok(Self { socket, child, rooms: HashMap::new(), clock: 0 })
+    }
+
+    /// A line to a process that is ready for one call, or will be.
+    pub(crate) fn line(&mut self, tier: Tier, profile: &Profile, setup: &Setup) -> Result<Line, NoRoom> {
+        self.clock += 1;
+        let key = (tier, profile.clone());
+        if !self.rooms.contains_key(&key) {
+            let room = self.open(tier, profile, setup)?;
+            self.rooms.insert(key.clone(), room);
+            self.give_up_oldest();
+        }
+        let clock = self.clock;
+        let room = self.rooms.get_mut(&key).ok_or(NoRoom::Broken(Error::Helper("is gone".into())))?;
+        room.used = clock;
+        let prepared = match room.spare.take() {
+            Some(spare) => Ok(spare),
+            None => room.prepare(Duration::ZERO),
+        };
+        match prepared {
+            Ok(socket) => Ok(Line { socket, notes: room.notes.clone() }),
+            Err(error) => {
+                self.rooms.remove(&key);
+                Err(NoRoom::Broken(Error::Helper(format!("is gone: {error}"))))
+            }
+        }
+    }
+
+    /// Has the next call of a profile made ready, once there is time for it.
+    pub(crate) fn make_spare(&mut self, tier: Tier, profile: &Profile) {
+        // On the other ways what is made ahead would be a folder on disk, or a program that waits.
+        if tier != Tier::Namespaces {
+            return;
+        }
+        let key = (tier, profile.clone());
+        if let Some(room) = self.rooms.get_mut(&key)
+            && room.spare.is_none()
+        {
+            match room.prepare(IDLE) {
+                Ok(spare) => room.spare = Some(spare),
+                // The room is gone; the next call makes a new one.
+                Err(_) => drop(self.rooms.remove(&key)),
+            }
+        }
+    }
+
+    fn open(&self, tier: Tier, profile: &Profile, setup: &Setup) -> Result<Room, NoRoom> {
+        let (control, theirs) = pair()?;
+        let opening = Opening {
+            tier,
+            profile: profile.clone(),
+            scratch: setup.scratch.clone(),
+            bubblewrap: setup.bubblewrap.clone(),
+        };
+        deliver(self.socket.as_fd(), &opening.encode(), &[theirs.as_fd()])
+            .map_err(|error| NoRoom::Broken(Error::Helper(format!("is gone: {error}"))))?;
+        drop(theirs);
+        let gone = || NoRoom::Broken(Error::Helper("ended without a word".into()));
+        let message = receive(control.as_fd())?.ok_or_else(gone)?;
+        match Reply::decode(&message.bytes).map_err(|_| gone())? {
+            Reply::Ready { notes } => Ok(Room { control, spare: None, notes, used: self.clock }),
+            Reply::Failed(failure) => Err(NoRoom::Refused(failure)),
+            Reply::Ended(_) => Err(gone()),
+        }
+    }
+
+    fn give_up_oldest(&mut self) {
+        if self.rooms.len() > MOST_ROOMS {
+            let oldest = self.rooms.iter().min_by_key(|(_, room)| room.used).map(|(key, _)| key.clone());
+            if let Some(oldest) = oldest {
+                self.rooms.remove(&oldest);
+            }
+        }
+    }
+}
+
+impl Room {
+    fn prepare(&self, idle: Duration) -> std::io::Result<OwnedFd> {
+        let (socket, theirs) = pair()?;
+        deliver(self.control.as_fd(), &Preparing { idle }.encode(), &[theirs.as_fd()])?;
+        Ok(socket)
+    }
+}
+
+impl Drop for Launcher {
+    fn drop(&mut self) {
+        // The end of these connections is the end of everything behind them.
+        self.rooms.clear();
+        let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
+        let _ = self.child.wait();
+    }
+}

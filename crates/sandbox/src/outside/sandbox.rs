@@ -1,0 +1,208 @@
+//! The sandbox: what the rest of the world sees of it.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::call::{Call, Sink};
+use super::launcher::{Launcher, Line, NoRoom, pair};
+use crate::cancel::Cancel;
+use crate::command::Command;
+use crate::error::{Attempt, Error};
+use crate::inside::direct;
+use crate::profile::Profile;
+use crate::queue::Queue;
+use crate::report::Report;
+use crate::tier::Tier;
+use crate::wire::Opening;
+
+/// How many calls run at once unless the caller says otherwise.
+const AT_ONCE: NonZeroUsize = NonZeroUsize::new(8).unwrap();
+
+/// What a sandbox needs to know of its surroundings.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Which program is the helper.
+    pub helper: Helper,
+    /// By which means processes are contained.
+    pub choice: Choice,
+    /// Where scratch folders are made by means that cannot mount one. It must be the user's own.
+    pub scratch: PathBuf,
+    /// bubblewrap, if it is installed. It has to come from a place that no skill can write to.
+    pub bubblewrap: Option<PathBuf>,
+    /// How many calls run at once; the others wait, first come, first served.
+    pub at_once: NonZeroUsize,
+}
+
+/// Which program is the helper.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Helper {
+    /// This one: its `main` begins with [`helper`](crate::helper).
+    Itself,
+    /// A program whose `main` does so.
+    Program(PathBuf),
+}
+
+/// By which means processes are contained.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Choice {
+    /// The strongest that works.
+    #[default]
+    Best,
+    /// This one or nothing.
+    Only(Tier),
+}
+
+impl Setup {
+    /// The strongest means that work, with this program as its own helper.
+    pub fn new(scratch: PathBuf) -> Self {
+        Self { helper: Helper::Itself, choice: Choice::Best, scratch, bubblewrap: None, at_once: AT_ONCE }
+    }
+}
+
+/// Runs processes contained.
+///
+/// It starts a helper with the first call and keeps it: the helper makes a room for each profile, and each room makes
+/// the processes that watch over single calls, the next one ahead of time. When the sandbox is dropped, or the process
+/// that has it ends in whatever way, everything behind it ends.
+#[derive(Debug)]
+pub struct Sandbox {
+    setup: Setup,
+    queue: Queue,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    launcher: Option<Launcher>,
+    /// What does not work here, and why; it is tried once.
+    refused: BTreeMap<Tier, String>,
+}
+
+impl Sandbox {
+    /// A sandbox that has not started anything yet.
+    pub fn new(setup: Setup) -> Self {
+        Self { queue: Queue::new(setup.at_once), state: Mutex::default(), setup }
+    }
+
+    /// Runs a command to its end.
+    pub fn run(&self, profile: &Profile, command: &Command) -> Result<Report, Error> {
+        self.run_with(profile, command, None, &mut |_, _| {})
+    }
+
+    /// Runs a command to its end, unless it is cancelled, and hands on what it writes at once.
+    pub fn run_with(
+        &self,
+        profile: &Profile,
+        command: &Command,
+        cancel: Option<&Cancel>,
+        sink: Sink<'_>,
+    ) -> Result<Report, Error> {
+        check_paths(profile, command)?;
+        let _turn = self.queue.turn();
+        let (tier, line) = self.line(profile)?;
+        let call = Call::start(line.socket, line.notes, tier, profile, command)?;
+        let report = call.finish(cancel, sink);
+        if let Some(launcher) = &mut self.lock().launcher {
+            launcher.make_spare(tier, profile);
+        }
+        report
+    }
+
+    /// Runs one command in a process that will not run another: without helper and room, which is faster for one and
+    /// slower for two. Where that cannot be done it is the same as [`Sandbox::run_with`].
+    pub fn run_once(
+        &self,
+        profile: &Profile,
+        command: &Command,
+        cancel: Option<&Cancel>,
+        sink: Sink<'_>,
+    ) -> Result<Report, Error> {
+        check_paths(profile, command)?;
+        if !self.tiers().any(|tier| tier == Tier::Namespaces) {
+            return self.run_with(profile, command, cancel, sink);
+        }
+        let (socket, theirs) = pair()?;
+        let opening = Opening {
+            tier: Tier::Namespaces,
+            profile: profile.clone(),
+            scratch: self.setup.scratch.clone(),
+            bubblewrap: None,
+        };
+        // Whatever keeps this from working is found, and said, by the ordinary way.
+        let Ok(_watcher) = direct(&opening, &theirs) else {
+            return self.run_with(profile, command, cancel, sink);
+        };
+        drop(theirs);
+        Call::start(socket, Vec::new(), Tier::Namespaces, profile, command)?.finish(cancel, sink)
+    }
+
+    fn tiers(&self) -> impl Iterator<Item = Tier> {
+        let choice = self.setup.choice;
+        Tier::ALL.iter().copied().filter(move |tier| match choice {
+            Choice::Best => true,
+            Choice::Only(only) => only == *tier,
+        })
+    }
+
+    /// A line to a process for one call, by the strongest means that works.
+    fn line(&self, profile: &Profile) -> Result<(Tier, Line), Error> {
+        let mut state = self.lock();
+        for tier in self.tiers() {
+            if state.refused.contains_key(&tier) {
+                continue;
+            }
+            if tier == Tier::Bubblewrap && self.setup.bubblewrap.is_none() {
+                state.refused.insert(tier, "bubblewrap is not installed".into());
+                continue;
+            }
+            let launcher = match &mut state.launcher {
+                Some(launcher) => launcher,
+                none => none.insert(Launcher::start(&self.setup.helper)?),
+            };
+            match launcher.line(tier, profile, &self.setup) {
+                Ok(line) => return Ok((tier, line)),
+                Err(NoRoom::Refused(failure)) => {
+                    state.refused.insert(tier, failure.to_string());
+                }
+                Err(NoRoom::Broken(error)) => {
+                    state.launcher = None;
+                    return Err(error);
+                }
+            }
+        }
+        let attempts =
+            state.refused.iter().map(|(tier, reason)| Attempt { tier: *tier, reason: reason.clone() });
+        Err(Error::Uncontained { attempts: attempts.collect() })
+    }
+
+    /// Whoever panicked held it between whole steps, so what is there can be used.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Paths are shown where they lie, so each has to say exactly where that is.
+fn check_paths(profile: &Profile, command: &Command) -> Result<(), Error> {
+    let project = profile.project.iter().flat_map(|project| {
+        [&project.folder]
+            .into_iter()
+            .chain(&project.writable)
+            .chain(&project.masked)
+            .chain(&project.protected)
+    });
+    let exact = |path: &Path| {
+        path.is_absolute() && !path.components().any(|component| matches!(component, Component::ParentDir))
+    };
+    profile
+        .readable
+        .iter()
+        .chain(&profile.writable)
+        .chain(&profile.data)
+        .chain(&profile.programs)
+        .chain([&profile.working_directory, &command.program])
+        .chain(project)
+        .find(|path| !exact(path))
+        .map_or(Ok(()), |path| Err(Error::Path(path.clone())))
+}

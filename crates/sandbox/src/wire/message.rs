@@ -1,0 +1,367 @@
+//! The messages themselves.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::codec::{Decoder, Encoder, Garbled};
+use crate::profile::{Limits, Network, Profile, Project};
+use crate::report::{Denied, Ended as How, Meter, Stop};
+use crate::tier::Tier;
+
+/// To the launcher, with the room's socket: make a room.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Opening {
+    pub(crate) tier: Tier,
+    pub(crate) profile: Profile,
+    /// Where scratch folders are made by tiers that cannot mount one.
+    pub(crate) scratch: PathBuf,
+    /// bubblewrap, for the tier that needs it.
+    pub(crate) bubblewrap: Option<PathBuf>,
+}
+
+/// To a room, with the socket of one call: make ready for that call, once nothing else has happened for so long, or at
+/// once when the call comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Preparing {
+    pub(crate) idle: Duration,
+}
+
+/// To the process that watches over one call, with its three streams: start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Start {
+    pub(crate) program: PathBuf,
+    pub(crate) arguments: Vec<OsString>,
+}
+
+/// To the process that watches over one call, instead of a message: end it now. Its socket's end means the same.
+pub(crate) const TO_STOP: &[u8] = b"stop";
+
+/// What a helper answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Reply {
+    /// A room is ready.
+    Ready { notes: Vec<String> },
+    /// It could not be done.
+    Failed(Failure),
+    /// The call is over, with the scratch folder beside it if anything is in it.
+    Ended(Ended),
+}
+
+/// What could not be done.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}: {}", std::io::Error::from_raw_os_error(*.errno))]
+pub(crate) struct Failure {
+    /// What was tried, in words.
+    pub(crate) what: String,
+    /// What the kernel said.
+    pub(crate) errno: i32,
+    /// Whether it was the program that could not be started, all else being fine.
+    pub(crate) program: bool,
+}
+
+/// How a call ended, as seen from inside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Ended {
+    pub(crate) how: How,
+    pub(crate) cpu: Duration,
+    pub(crate) memory: u64,
+    pub(crate) meter: Meter,
+    pub(crate) denied: Vec<Denied>,
+    /// The scratch folder's path where it is a real one that has to be removed.
+    pub(crate) scratch: Option<PathBuf>,
+}
+
+impl Opening {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut encoder = Encoder::default();
+        encoder.byte(tier_byte(self.tier));
+        profile(&mut encoder, &self.profile);
+        encoder.text(self.scratch.as_os_str());
+        encoder.list(self.bubblewrap.as_slice(), |encoder, path| {
+            encoder.text(path.as_os_str());
+        });
+        encoder.finish()
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, Garbled> {
+        let mut decoder = Decoder::new(bytes);
+        let tier = match decoder.byte()? {
+            0 => Tier::Namespaces,
+            1 => Tier::Bubblewrap,
+            2 => Tier::Landlock,
+            _ => return Err(Garbled),
+        };
+        let profile = read_profile(&mut decoder)?;
+        let scratch = decoder.text()?.into();
+        let bubblewrap = decoder.paths()?.pop();
+        decoder.finish()?;
+        Ok(Self { tier, profile, scratch, bubblewrap })
+    }
+}
+
+fn tier_byte(tier: Tier) -> u8 {
+    match tier {
+        Tier::Namespaces => 0,
+        Tier::Bubblewrap => 1,
+        Tier::Landlock => 2,
+        Tier::Seatbelt => 3,
+    }
+}
+
+fn profile(encoder: &mut Encoder, profile: &Profile) {
+    // Every field by name: a new one that is forgotten here does not compile.
+    let Profile {
+        readable,
+        writable,
+        project,
+        data,
+        programs,
+        network,
+        environment,
+        working_directory,
+        limits,
+    } = profile;
+    encoder.paths(readable).paths(writable);
+    encoder.list(project.as_slice(), |encoder, project| {
+        let Project { folder, writable, masked, protected } = project;
+        encoder.text(folder.as_os_str()).paths(writable).paths(masked).paths(protected);
+    });
+    encoder.paths(data.as_slice()).paths(programs);
+    match network {
+        Network::None => encoder.byte(0),
+    };
+    encoder.list(environment, |encoder, (name, value)| {
+        encoder.text(name).text(value);
+    });
+    encoder.text(working_directory.as_os_str());
+    let Limits { time, cpu, memory, processes, file_size, scratch, data, output, chatter } = limits;
+    encoder.duration(*time).duration(*cpu).number(*memory).number(u64::from(*processes)).number(*file_size);
+    encoder.number(*scratch).number(*data).number(*output as u64).number(*chatter);
+}
+
+fn read_profile(decoder: &mut Decoder<'_>) -> Result<Profile, Garbled> {
+    Ok(Profile {
+        readable: decoder.paths()?,
+        writable: decoder.paths()?,
+        project: decoder
+            .list(|decoder| {
+                Ok(Project {
+                    folder: decoder.text()?.into(),
+                    writable: decoder.paths()?,
+                    masked: decoder.paths()?,
+                    protected: decoder.paths()?,
+                })
+            })?
+            .pop(),
+        data: decoder.paths()?.pop(),
+        programs: decoder.paths()?,
+        network: match decoder.byte()? {
+            0 => Network::None,
+            _ => return Err(Garbled),
+        },
+        environment: decoder.list(|decoder| Ok((decoder.text()?, decoder.text()?)))?,
+        working_directory: decoder.text()?.into(),
+        limits: Limits {
+            time: decoder.duration()?,
+            cpu: decoder.duration()?,
+            memory: decoder.number()?,
+            processes: u32::try_from(decoder.number()?).map_err(|_| Garbled)?,
+            file_size: decoder.number()?,
+            scratch: decoder.number()?,
+            data: decoder.number()?,
+            output: usize::try_from(decoder.number()?).map_err(|_| Garbled)?,
+            chatter: decoder.number()?,
+        },
+    })
+}
+
+impl Preparing {
+    pub(crate) fn encode(self) -> Vec<u8> {
+        let mut encoder = Encoder::default();
+        encoder.duration(self.idle);
+        encoder.finish()
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, Garbled> {
+        let mut decoder = Decoder::new(bytes);
+        let idle = decoder.duration()?;
+        decoder.finish()?;
+        Ok(Self { idle })
+    }
+}
+
+impl Start {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut encoder = Encoder::default();
+        encoder.text(self.program.as_os_str());
+        encoder.list(&self.arguments, |encoder, argument| {
+            encoder.text(argument);
+        });
+        encoder.finish()
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, Garbled> {
+        let mut decoder = Decoder::new(bytes);
+        let program = decoder.text()?.into();
+        let arguments = decoder.list(Decoder::text)?;
+        decoder.finish()?;
+        Ok(Self { program, arguments })
+    }
+}
+
+impl Reply {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut encoder = Encoder::default();
+        match self {
+            Self::Ready { notes } => {
+                encoder.byte(0).list(notes, |encoder, note| {
+                    encoder.text(note.as_ref());
+                });
+            }
+            Self::Failed(Failure { what, errno, program }) => {
+                encoder.byte(1).text(what.as_ref()).signed(*errno).byte(u8::from(*program));
+            }
+            Self::Ended(Ended { how, cpu, memory, meter, denied, scratch }) => {
+                encoder.byte(2);
+                match how {
+                    How::Exited(status) => encoder.byte(0).signed(*status),
+                    How::Signaled(signal) => encoder.byte(1).signed(*signal),
+                    How::Stopped(stop) => encoder.byte(2).byte(stop_byte(*stop)),
+                };
+                encoder.duration(*cpu).number(*memory);
+                encoder.byte(match meter {
+                    Meter::ControlGroup => 0,
+                    Meter::Watcher => 1,
+                });
+                encoder.list(denied, |encoder, Denied { call, what, times }| {
+                    encoder.text(call.as_ref()).text(what.as_ref()).number(u64::from(*times));
+                });
+                encoder.paths(scratch.as_slice());
+            }
+        }
+        encoder.finish()
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, Garbled> {
+        let mut decoder = Decoder::new(bytes);
+        let reply = match decoder.byte()? {
+            0 => Self::Ready { notes: decoder.list(words)? },
+            1 => Self::Failed(Failure {
+                what: words(&mut decoder)?,
+                errno: decoder.signed()?,
+                program: decoder.byte()? == 1,
+            }),
+            2 => Self::Ended(Ended {
+                how: match decoder.byte()? {
+                    0 => How::Exited(decoder.signed()?),
+                    1 => How::Signaled(decoder.signed()?),
+                    2 => How::Stopped(read_stop(decoder.byte()?)?),
+                    _ => return Err(Garbled),
+                },
+                cpu: decoder.duration()?,
+                memory: decoder.number()?,
+                meter: match decoder.byte()? {
+                    0 => Meter::ControlGroup,
+                    1 => Meter::Watcher,
+                    _ => return Err(Garbled),
+                },
+                denied: decoder.list(|decoder| {
+                    Ok(Denied {
+                        call: words(decoder)?,
+                        what: words(decoder)?,
+                        times: u32::try_from(decoder.number()?).map_err(|_| Garbled)?,
+                    })
+                })?,
+                scratch: decoder.paths()?.pop(),
+            }),
+            _ => return Err(Garbled),
+        };
+        decoder.finish()?;
+        Ok(reply)
+    }
+}
+
+const STOPS: &[Stop] = &[Stop::Time, Stop::Cpu, Stop::Memory, Stop::Chatter, Stop::Data, Stop::Cancelled];
+
+fn stop_byte(stop: Stop) -> u8 {
+    STOPS.iter().position(|other| *other == stop).and_then(|at| u8::try_from(at).ok()).unwrap_or(u8::MAX)
+}
+
+fn read_stop(byte: u8) -> Result<Stop, Garbled> {
+    STOPS.get(usize::from(byte)).copied().ok_or(Garbled)
+}
+
+fn words(decoder: &mut Decoder<'_>) -> Result<String, Garbled> {
+    decoder.text()?.into_string().map_err(|_| Garbled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::os::unix::ffi::OsStringExt;
+
+    fn odd() -> OsString {
+        OsString::from_vec(b"/odd/\xff name".to_vec())
+    }
+
+    fn opening() -> Opening {
+        let mut profile = Profile::new("/skill".into());
+        profile.project = Some(Project {
+            folder: odd().into(),
+            writable: vec!["/a".into()],
+            masked: vec!["/b".into(), "/c".into()],
+            protected: vec![odd().into()],
+        });
+        profile.data = Some("/data".into());
+        profile.environment = vec![("A".into(), odd())];
+        Opening {
+            tier: Tier::Landlock,
+            profile,
+            scratch: "/x".into(),
+            bubblewrap: Some("/usr/bin/bwrap".into()),
+        }
+    }
+
+    #[test]
+    fn every_message_arrives_as_it_was_sent() {
+        assert_eq!(Opening::decode(&opening().encode()), Ok(opening()));
+        let start = Start { program: odd().into(), arguments: vec![odd(), OsString::new()] };
+        assert_eq!(Start::decode(&start.encode()), Ok(start));
+        let preparing = Preparing { idle: Duration::from_millis(7) };
+        assert_eq!(Preparing::decode(&preparing.encode()), Ok(preparing));
+        for how in STOPS.iter().map(|stop| How::Stopped(*stop)).chain([How::Exited(-3), How::Signaled(9)]) {
+            let reply = Reply::Ended(Ended {
+                how,
+                cpu: Duration::from_micros(5),
+                memory: 7,
+                meter: Meter::Watcher,
+                denied: vec![Denied { call: "socket".into(), what: "AF_INET".into(), times: 2 }],
+                scratch: Some(odd().into()),
+            });
+            assert_eq!(Reply::decode(&reply.encode()), Ok(reply));
+        }
+        for reply in [
+            Reply::Ready { notes: vec!["n".into()] },
+            Reply::Failed(Failure { what: "mount".into(), errno: 1, program: true }),
+        ] {
+            assert_eq!(Reply::decode(&reply.encode()), Ok(reply));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn garbled_bytes_are_an_error_and_take_no_more_memory_than_they_are(
+            at in 0_usize..4096, byte: u8, cut in 0_usize..4096
+        ) {
+            let mut bytes = opening().encode();
+            let at = at % bytes.len();
+            bytes[at] = byte;
+            bytes.truncate(cut.max(1));
+            let _ = Opening::decode(&bytes);
+            let _ = Start::decode(&bytes);
+            let _ = Reply::decode(&bytes);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! What a call sees and what it may change.
+
+use crate::scene::{Scene, each_tier, sandbox, sh};
+use metier_sandbox::{Choice, OutputKind, Tier};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::net::UnixListener;
+
+#[test]
+fn the_skill_can_be_read_and_not_written_and_the_data_folder_stays() {
+    let scene = Scene::new().file("skill/a.txt", "hello");
+    each_tier(|tier, sandbox| {
+        let line = format!(
+            "cat a.txt; echo x > new 2>/dev/null || echo held; echo {tier} > {}/kept && echo kept",
+            scene.path("data").display()
+        );
+        let report = sandbox.run(&scene.profile, &sh(&line)).unwrap();
+        assert_eq!(report.stdout.text(), "helloheld\nkept\n", "{tier}: {}", report.stderr.text());
+        assert_eq!(std::fs::read_to_string(scene.path("data/kept")).unwrap(), format!("{tier}\n"));
+    });
+}
+
+#[test]
+fn files_that_only_their_owner_may_read_can_be_read() {
+    let scene = Scene::new().file("skill/private.txt", "mine");
+    let private = std::fs::Permissions::from_mode(0o600);
+    std::fs::set_permissions(scene.path("skill/private.txt"), private).unwrap();
+    assert_eq!(scene.shell("cat private.txt").stdout.text(), "mine");
+}
+
+#[test]
+fn what_is_masked_cannot_be_opened_by_any_name() {
+    let mut scene = Scene::new().file("project/.env", "TOKEN=1").file("project/keys/a", "KEY");
+    symlink(scene.path("project/.env"), scene.path("project/link")).unwrap();
+    let masked = vec![scene.path("project/.env"), scene.path("project/keys"), scene.path("project/gone")];
+    scene.project().masked.clone_from(&masked);
+    for tier in [Tier::Namespaces, Tier::Bubblewrap] {
+        if tier == Tier::Bubblewrap && crate::scene::setup(Choice::Best).bubblewrap.is_none() {
+            eprintln!("bubblewrap is not installed: its tier was not tried");
+            continue;
+        }
+        let line = format!("cd {}; cat .env link keys/a; ls keys; chmod 777 .env", scene.path("project").display());
+        let report = sandbox(Choice::Only(tier)).run(&scene.profile, &sh(&line)).unwrap();
+        assert_eq!(report.stdout.text(), "", "{tier}");
+        assert_eq!(report.containment.masked, masked);
+    }
+}
+
+#[test]
+fn a_socket_in_the_project_that_is_masked_takes_no_connection() {
+    let mut scene = Scene::new();
+    let socket = scene.path("project/agent.sock");
+    let _listener = UnixListener::bind(&socket).unwrap();
+    std::fs::set_permissions(&socket, std::fs::Permissions::from_mode(0o777)).unwrap();
+    let line = format!(
+        "perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) or die; print connect(S, sockaddr_un(q({}))) ? 1 : 0'",
+        socket.display()
+    );
+    assert_eq!(scene.shell(&line).stdout.text(), "1", "the control: without a mask it can be reached");
+    scene.project().masked.push(socket.clone());
+    assert_eq!(scene.shell(&line).stdout.text(), "0");
+}
+
+#[test]
+fn of_the_project_only_what_was_granted_can_be_written_and_protected_places_never() {
+    let mut scene = Scene::new().file("project/docs/a.md", "a").file("project/docs/.git/hooks/x", "x");
+    let line = format!(
+        "cd {}; for f in top docs/new docs/.git/hooks/y docs/.git/hooks/x; do (echo 1 > $f) 2>/dev/null && echo $f; done; true",
+        scene.path("project").display()
+    );
+    assert_eq!(scene.shell(&line).stdout.text(), "");
+    let (docs, hooks) = (scene.path("project/docs"), scene.path("project/docs/.git/hooks"));
+    scene.project().writable.push(docs);
+    scene.project().protected.push(hooks);
+    assert_eq!(scene.shell(&line).stdout.text(), "docs/new\n");
+    assert_eq!(std::fs::read_to_string(scene.path("project/docs/new")).unwrap(), "1\n");
+    assert_eq!(std::fs::read_to_string(scene.path("project/docs/.git/hooks/x")).unwrap(), "x");
+}
+
+#[test]
+fn the_project_is_not_shown_without_mounts_and_the_report_says_so() {
+    let scene = Scene::new().file("project/a.txt", "a");
+    let line = format!("cat {}", scene.path("project/a.txt").display());
+    let report = sandbox(Choice::Only(Tier::Landlock)).run(&scene.profile, &sh(&line)).unwrap();
+    assert_eq!(report.stdout.text(), "");
+    assert_eq!(report.containment.notes.len(), 1, "{:?}", report.containment.notes);
+}
+
+#[test]
+fn what_is_left_in_the_scratch_folder_is_listed_and_can_be_taken() {
+    let scene = Scene::new();
+    each_tier(|tier, sandbox| {
+        let line = "mkdir $TMPDIR/out && echo 12 > $TMPDIR/out/a.txt && ln -s /etc/passwd $TMPDIR/link; \
+                    echo cache > $HOME/cache";
+        let report = sandbox.run(&scene.profile, &sh(line)).unwrap();
+        let entries: Vec<_> = report
+            .outputs
+            .entries
+            .iter()
+            .map(|output| (output.path.to_str().unwrap(), output.kind, output.size))
+            .collect();
+        assert_eq!(
+            entries,
+            [
+                ("link", OutputKind::Link, 0),
+                ("out", OutputKind::Folder, 0),
+                ("out/a.txt", OutputKind::File, 3)
+            ],
+            "{tier}"
+        );
+        let target = scene.path(&format!("taken-{tier}"));
+        let left_out = report.outputs.copy_to(&target).unwrap();
+        assert_eq!(left_out.len(), 1);
+        assert_eq!(std::fs::read_to_string(target.join("out/a.txt")).unwrap(), "12\n");
+        assert!(target.join("link").symlink_metadata().is_err());
+    });
+}
+
+#[test]
+fn taking_results_follows_no_link_that_lies_where_they_go() {
+    let scene = Scene::new().file("victim/a.txt", "old");
+    let target = scene.path("taken");
+    std::fs::create_dir(&target).unwrap();
+    symlink(scene.path("victim"), target.join("out")).unwrap();
+    let report = scene.shell("mkdir $TMPDIR/out; echo new > $TMPDIR/out/a.txt");
+    assert!(report.outputs.copy_to(&target).is_err());
+    assert_eq!(std::fs::read_to_string(scene.path("victim/a.txt")).unwrap(), "old");
+}
+
+#[test]
+fn two_calls_share_no_scratch() {
+    let scene = Scene::new();
+    let sandbox = sandbox(Choice::Best);
+    sandbox.run(&scene.profile, &sh("echo 1 > $TMPDIR/a; echo 1 > $HOME/b; echo 1 > /dev/shm/c")).unwrap();
+    let report = sandbox.run(&scene.profile, &sh("ls $TMPDIR $HOME /dev/shm")).unwrap();
+    for name in ["a", "b", "c"] {
+        assert!(!report.stdout.text().lines().any(|line| line == name), "{}", report.stdout.text());
+    }
+}
+
+#[test]
+fn a_folder_that_became_a_link_is_refused() {
+    let scene = Scene::new().file("elsewhere/secret", "s");
+    std::fs::remove_dir(scene.path("skill")).unwrap();
+    symlink(scene.path("elsewhere"), scene.path("skill")).unwrap();
+    let run = sandbox(Choice::Only(Tier::Namespaces)).run(&scene.profile, &sh("cat secret"));
+    assert!(run.is_err());
+}

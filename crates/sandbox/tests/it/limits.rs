@@ -1,0 +1,89 @@
+//! What a call may use up.
+
+use crate::scene::{Scene, each_tier};
+use crate::scene::sh;
+use metier_sandbox::{Ended, Stop};
+use std::time::Duration;
+
+#[test]
+fn memory_is_counted_over_all_processes() {
+    let mut scene = Scene::new();
+    scene.profile.limits.memory = 100 << 20;
+    each_tier(|tier, sandbox| {
+        // Four of them hold 40 MiB each: none is over the limit alone.
+        let line = "for i in 1 2 3 4; do perl -e '$x = \"x\" x (40<<20); sleep 5' & done; wait";
+        let report = sandbox.run(&scene.profile, &sh(line)).unwrap();
+        assert_eq!(report.ended, Ended::Stopped(Stop::Memory), "{tier}: {}", report.stderr.text());
+        assert!(report.usage.memory > 100 << 20, "{tier}");
+    });
+}
+
+#[test]
+fn processor_time_is_counted_over_all_processes() {
+    let mut scene = Scene::new();
+    scene.profile.limits.cpu = Duration::from_millis(300);
+    each_tier(|tier, sandbox| {
+        let line = "for i in 1 2 3; do (while :; do :; done) & done; wait";
+        let report = sandbox.run(&scene.profile, &sh(line)).unwrap();
+        assert_eq!(report.ended, Ended::Stopped(Stop::Cpu), "{tier}");
+        assert!(report.usage.cpu < Duration::from_secs(3), "{tier}: {:?}", report.usage);
+    });
+}
+
+#[test]
+fn a_file_grows_no_larger_than_it_may() {
+    let mut scene = Scene::new();
+    scene.profile.limits.file_size = 1 << 20;
+    each_tier(|tier, sandbox| {
+        let line = "head -c 3000000 /dev/zero > $TMPDIR/a; wc -c < $TMPDIR/a";
+        let report = sandbox.run(&scene.profile, &sh(line)).unwrap();
+        assert_eq!(report.stdout.text().trim(), "1048576", "{tier}");
+    });
+}
+
+#[test]
+fn the_data_folder_has_a_quota() {
+    let mut scene = Scene::new();
+    scene.profile.limits.data = 1 << 20;
+    let data = scene.path("data");
+    each_tier(|tier, sandbox| {
+        let line = format!(
+            "i=0; while :; do i=$((i+1)); head -c 300000 /dev/zero > {}/f$i; sleep 0.02; done",
+            data.display()
+        );
+        let report = sandbox.run(&scene.profile, &sh(&line)).unwrap();
+        assert_eq!(report.ended, Ended::Stopped(Stop::Data), "{tier}");
+        for entry in std::fs::read_dir(&data).unwrap().flatten() {
+            std::fs::remove_file(entry.path()).unwrap();
+        }
+    });
+}
+
+#[test]
+fn the_scratch_folder_has_a_size() {
+    let mut scene = Scene::new();
+    scene.profile.limits.scratch = 1 << 20;
+    let report = scene.shell("for i in 1 2 3 4 5; do head -c 500000 /dev/zero > $TMPDIR/f$i; done; du -s $TMPDIR");
+    assert!(report.stderr.text().contains("No space left"), "{}", report.stderr.text());
+}
+
+#[test]
+fn endless_output_is_ended() {
+    let mut scene = Scene::new();
+    scene.profile.limits.chatter = 1 << 20;
+    each_tier(|tier, sandbox| {
+        let report = sandbox.run(&scene.profile, &sh("yes")).unwrap();
+        assert_eq!(report.ended, Ended::Stopped(Stop::Chatter), "{tier}");
+    });
+}
+
+#[test]
+fn no_more_processes_than_allowed() {
+    let mut scene = Scene::new();
+    scene.profile.limits.processes = 10;
+    let line = "for i in $(seq 1 40); do sleep 2 & done 2>/dev/null; ls -d /proc/[0-9]* | wc -l";
+    let report = scene.shell(line);
+    // A shell that cannot start a process gives up; one that could would show forty.
+    let seen: u32 = report.stdout.text().trim().parse().unwrap_or(0);
+    assert!(seen < 15, "{seen}");
+}
