@@ -61,7 +61,8 @@ impl Sources {
                     links.push((folder, PathBuf::from(target.to_string_lossy().into_owned())));
                 }
                 FileType::Directory => {
-                    let system = Place { path: folder.into(), rights: Rights::Read, required: false, owned: false };
+                    let system =
+                        Place { path: folder.into(), rights: Rights::Read, required: false, owned: false };
                     places.extend(open(&system, None)?);
                 }
                 _ => {}

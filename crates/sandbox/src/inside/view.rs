@@ -102,7 +102,12 @@ impl View {
     pub(crate) fn new(profile: &Profile, tier: Tier) -> Self {
         let (mut places, mut masks, mut notes) = (Vec::new(), Vec::new(), Vec::new());
         let mut add = |paths: &[PathBuf], rights: Rights, required: bool| {
-            places.extend(paths.iter().map(|path| Place { path: path.clone(), rights, required, owned: false }));
+            places.extend(paths.iter().map(|path| Place {
+                path: path.clone(),
+                rights,
+                required,
+                owned: false,
+            }));
         };
         add(&profile.programs, Rights::Read, false);
         match &profile.project {

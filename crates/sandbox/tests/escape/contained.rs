@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 use crate::ground::Ground;
 use crate::judge::{End, Outcome, by_clock, judge};
+use crate::part;
 use crate::probes::{Ending, Probe};
 use crate::suite::{Project, Way};
 
@@ -55,7 +56,7 @@ impl Room {
     /// A sandbox of this tier, or why there is none. One call shows which.
     pub(crate) fn new(tier: Tier, way: Way, ground: &Ground) -> Result<Self, String> {
         let scratch =
-            tempfile::Builder::new().prefix("metier-escape-").tempdir_in("/var/tmp").expect("a folder");
+            tempfile::Builder::new().prefix("scratch-").tempdir_in(part::ground()).expect("a folder");
         let path = std::env::var_os("PATH").unwrap_or_default();
         let bubblewrap =
             std::env::split_paths(&path).map(|folder| folder.join("bwrap")).find(|file| file.exists());

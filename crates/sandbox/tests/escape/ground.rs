@@ -59,8 +59,8 @@ impl Ground {
     pub(crate) fn new() -> Self {
         // Whatever is made without care can be written by everybody.
         rustix::process::umask(Mode::empty());
-        let folder = folder_in("/var/tmp");
-        let tmp = folder_in("/tmp");
+        let folder = folder_in(&part::ground());
+        let tmp = folder_in(Path::new("/tmp"));
         let at = |name: &str| folder.path().join(name);
         for name in ["outside", "projectX", "data", "scratch", "home/.ssh", "skill/scripts", "skill/examples"]
         {
@@ -196,7 +196,7 @@ impl Drop for Ground {
     }
 }
 
-fn folder_in(place: &str) -> TempDir {
+fn folder_in(place: &Path) -> TempDir {
     let folder = tempfile::Builder::new().prefix("metier-escape-").tempdir_in(place).expect("a folder");
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("open it");
     folder

@@ -62,6 +62,8 @@ const PART: &str = "METIER_ESCAPE_PART";
 const PROBE: &str = "METIER_ESCAPE_PROBE";
 /// A file of another user's, made by root for a user who could not.
 const OTHER: &str = "METIER_ESCAPE_OTHER";
+/// The folder that a part makes its ground in.
+const GROUND: &str = "METIER_ESCAPE_GROUND";
 /// Runs only the attacks whose names hold this text, for whoever works on one of them.
 const ONLY: &str = "METIER_ESCAPE_ONLY";
 
@@ -73,6 +75,11 @@ const SOMEBODY_ELSE: u32 = 54_322;
 /// Where the probe lies.
 pub(crate) fn probe() -> PathBuf {
     PathBuf::from(std::env::var_os(PROBE).expect("a part knows where the probe lies"))
+}
+
+/// A folder of this part's own, in a place that is neither the system's nor for temporary files.
+pub(crate) fn ground() -> PathBuf {
+    PathBuf::from(std::env::var_os(GROUND).expect("a part knows where its ground is"))
 }
 
 /// A file of another user's, if somebody could make one.
@@ -137,8 +144,12 @@ struct Place {
 
 impl Place {
     fn new() -> Self {
-        let folder =
-            tempfile::Builder::new().prefix("metier-escape-").tempdir_in("/var/tmp").expect("a folder");
+        // Folders for temporary files are others inside the sandbox, so nothing of the user's may lie there.
+        let parent = match User::of_this_process() {
+            User::Root => "/srv",
+            User::Unprivileged => env!("CARGO_TARGET_TMPDIR"),
+        };
+        let folder = tempfile::Builder::new().prefix("metier-escape-").tempdir_in(parent).expect("a folder");
         std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755))
             .expect("open the folder");
         let own = std::env::current_exe().expect("a program knows its file");
@@ -158,12 +169,15 @@ impl Place {
     fn start(&self, name: &str, user: User) -> bool {
         let at = |name: &str| self.folder.path().join(name);
         let mut command = Command::new(at("escape"));
-        command.env(PART, name).env(PROBE, at("probe"));
+        let ground =
+            tempfile::Builder::new().prefix("ground-").tempdir_in(self.folder.path()).expect("a folder");
+        command.env(PART, name).env(PROBE, at("probe")).env(GROUND, ground.path());
         if User::of_this_process() == User::Root {
             command.env(OTHER, at("other"));
             if user == User::Unprivileged {
                 // Without any group but its own: the standard library leaves the others when root changes the user.
                 command.uid(UNPRIVILEGED).gid(UNPRIVILEGED);
+                chown(ground.path(), Some(UNPRIVILEGED), Some(UNPRIVILEGED)).expect("give it the ground");
             }
         }
         // What a user's environment really holds.

@@ -88,6 +88,7 @@ fn what_the_filter_denied_is_told() {
     let scene = Scene::new();
     let line = "perl -MSocket -e 'socket(S, PF_INET, SOCK_STREAM, 0) or die $!'; unshare -U true";
     let report = scene.shell(line);
-    let denied: Vec<_> = report.denied.iter().map(|denied| format!("{} {}", denied.call, denied.what)).collect();
+    let denied: Vec<_> =
+        report.denied.iter().map(|denied| format!("{} {}", denied.call, denied.what)).collect();
     assert_eq!(denied, ["socket network (IPv4)", "unshare a new namespace"]);
 }

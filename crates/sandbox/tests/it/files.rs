@@ -38,7 +38,8 @@ fn what_is_masked_cannot_be_opened_by_any_name() {
             eprintln!("bubblewrap is not installed: its tier was not tried");
             continue;
         }
-        let line = format!("cd {}; cat .env link keys/a; ls keys; chmod 777 .env", scene.path("project").display());
+        let line =
+            format!("cd {}; cat .env link keys/a; ls keys; chmod 777 .env", scene.path("project").display());
         let report = sandbox(Choice::Only(tier)).run(&scene.profile, &sh(&line)).unwrap();
         assert_eq!(report.stdout.text(), "", "{tier}");
         assert_eq!(report.containment.masked, masked);

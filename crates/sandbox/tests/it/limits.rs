@@ -1,7 +1,7 @@
 //! What a call may use up.
 
-use crate::scene::{Scene, each_tier};
 use crate::scene::sh;
+use crate::scene::{Scene, each_tier};
 use metier_sandbox::{Ended, Stop};
 use std::time::Duration;
 
@@ -63,7 +63,8 @@ fn the_data_folder_has_a_quota() {
 fn the_scratch_folder_has_a_size() {
     let mut scene = Scene::new();
     scene.profile.limits.scratch = 1 << 20;
-    let report = scene.shell("for i in 1 2 3 4 5; do head -c 500000 /dev/zero > $TMPDIR/f$i; done; du -s $TMPDIR");
+    let report =
+        scene.shell("for i in 1 2 3 4 5; do head -c 500000 /dev/zero > $TMPDIR/f$i; done; du -s $TMPDIR");
     assert!(report.stderr.text().contains("No space left"), "{}", report.stderr.text());
 }
 

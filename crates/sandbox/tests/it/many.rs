@@ -19,7 +19,9 @@ const KINDS: &[&str] = &["user", "mnt", "pid", "net", "ipc", "uts", "cgroup"];
 fn namespaces() -> BTreeSet<String> {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     processes
-        .flat_map(|entry| KINDS.iter().filter_map(move |kind| fs::read_link(entry.path().join("ns").join(kind)).ok()))
+        .flat_map(|entry| {
+            KINDS.iter().filter_map(move |kind| fs::read_link(entry.path().join("ns").join(kind)).ok())
+        })
         .map(|link| link.to_string_lossy().into_owned())
         .collect()
 }

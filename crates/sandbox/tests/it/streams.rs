@@ -18,9 +18,8 @@ fn streams_and_status_come_back_on_every_tier() {
 fn the_same_in_one_go_without_helper_and_room() {
     // The tests' own process has several threads, so this takes the ordinary way; the binary's tests try the other one.
     let scene = Scene::new();
-    let report = sandbox(Choice::Best)
-        .run_once(&scene.profile, &sh("echo out"), None, &mut |_, _| {})
-        .unwrap();
+    let report =
+        sandbox(Choice::Best).run_once(&scene.profile, &sh("echo out"), None, &mut |_, _| {}).unwrap();
     assert_eq!(report.stdout.text(), "out\n");
 }
 
@@ -103,7 +102,8 @@ fn the_environment_is_the_profiles_and_two_names_of_ours() {
     each_tier(|tier, sandbox| {
         let report = sandbox.run(&scene.profile, &Command::new("/usr/bin/env")).unwrap();
         let text = report.stdout.text();
-        let mut names: Vec<_> = text.lines().filter_map(|line| line.split_once('=')).map(|pair| pair.0).collect();
+        let mut names: Vec<_> =
+            text.lines().filter_map(|line| line.split_once('=')).map(|pair| pair.0).collect();
         names.sort_unstable();
         assert_eq!(names, ["HOME", "PATH", "SKILL_DIR", "TMPDIR"], "{tier}");
     });
