@@ -48,7 +48,7 @@ const LARGE: &[(&str, &str)] = &[
     ("seconds", "8"),
     ("bytes", "805306368"),
     ("count", "512"),
-    ("files", "100000"),
+    ("files", "150000"),
     ("chatter", "67108864"),
 ];
 
@@ -69,7 +69,7 @@ impl Room {
         });
         let room = Self { sandbox, tier, way, _scratch: scratch };
         let data = ground.fresh_data();
-        let profile = room.profile(ground, Project::ReadOnly, data, Limits::default());
+        let profile = Self::profile(ground, Project::ReadOnly, data, Limits::default());
         let report = room.call(&profile, &Command::new(ground.probe()).argument("--list"));
         match report {
             Ok(report) if report.succeeded() && report.containment.tier == tier => Ok(room),
@@ -83,7 +83,7 @@ impl Room {
         self.tier != Tier::Landlock
     }
 
-    fn profile(&self, ground: &Ground, project: Project, data: PathBuf, limits: Limits) -> Profile {
+    fn profile(ground: &Ground, project: Project, data: PathBuf, limits: Limits) -> Profile {
         let folder = ground.project();
         let shown = Shown {
             writable: if project == Project::Writable { vec![folder.clone()] } else { Vec::new() },
@@ -126,7 +126,7 @@ pub(crate) fn contained(
     let data = ground.skill().with_file_name("data");
     let limits = limits(probe);
     let (kept, time) = (limits.output, limits.time);
-    let profile = room.profile(ground, project, data, limits);
+    let profile = Room::profile(ground, project, data, limits);
     let mut command = Command::new(ground.probe()).argument(&probe.name).argument("--contained");
     if room.tier != Tier::Landlock {
         command = command.argument("--own-pids");

@@ -70,7 +70,8 @@ pub(crate) fn run(user: User) -> Vec<String> {
             break;
         }
     }
-    table.print(&format!("controls as {}: `through` is the aim ({} ran)", user.word(), table.len()));
+    let title = format!("controls as {}: `through` is the aim ({} ran)", user.word(), table.len());
+    table.print(&title, |outcome| matches!(outcome, Outcome::Through(_)));
     missing
 }
 

@@ -129,11 +129,20 @@ impl Ground {
         self.at("project/swapping")
     }
 
-    /// The data folder, empty.
+    /// The data folder, empty. The folder itself stays, because the sandbox keeps rooms that show it.
     pub(crate) fn fresh_data(&self) -> PathBuf {
         let data = self.at("data");
-        let _ = fs::remove_dir_all(&data);
-        make(&data);
+        for entry in fs::read_dir(&data).expect("list the data folder").flatten() {
+            let path = entry.path();
+            let removed = if path.is_dir() && !path.is_symlink() {
+                fs::remove_dir_all(&path)
+            } else {
+                fs::remove_file(&path)
+            };
+            removed.expect("empty the data folder");
+        }
+        // As root, scripts may run as somebody else; what they may write is not the question here.
+        fs::set_permissions(&data, fs::Permissions::from_mode(0o777)).expect("its mode");
         data
     }
 

@@ -68,13 +68,16 @@ pub(crate) fn by_clock(name: &str) -> bool {
     name.starts_with("time-") || name.starts_with("outlive-") || name == "signal-init"
 }
 
+/// How a probe is judged, its name, how it ended, and what that means.
+type Row<'a> = (Ending, &'a str, End, &'a dyn Fn(&Outcome) -> bool);
+
 /// What `judge` gets wrong, of which it should get nothing wrong.
 pub(crate) fn problems() -> Vec<String> {
     let held = |outcome: &Outcome| matches!(outcome, Outcome::Held(_));
     let through = |outcome: &Outcome| matches!(outcome, Outcome::Through(_));
     let broken = |outcome: &Outcome| matches!(outcome, Outcome::Broken(_));
     let not_applicable = |outcome: &Outcome| matches!(outcome, Outcome::NotApplicable(_));
-    let rows: &[(Ending, &str, End, &dyn Fn(&Outcome) -> bool)] = &[
+    let rows: &[Row<'_>] = &[
         (Ending::Says, "read-absolute", End::Exited(0), &through),
         (Ending::Says, "read-absolute", End::Exited(10), &held),
         (Ending::Says, "read-absolute", End::Exited(20), &not_applicable),

@@ -36,8 +36,8 @@ impl Table {
         self.known.iter().any(|(known, _)| known == name)
     }
 
-    /// Prints the counts by class, then everything that was not simply held, with its reason.
-    pub(crate) fn print(&self, title: &str) {
+    /// Prints the counts by class, then everything that is not what was hoped for, with its reason.
+    pub(crate) fn print(&self, title: &str, hoped_for: fn(&Outcome) -> bool) {
         let mut classes: BTreeMap<&str, Count> = BTreeMap::new();
         for (probe, outcome) in &self.rows {
             for class in [probe.class.as_str(), "TOTAL"] {
@@ -60,7 +60,7 @@ impl Table {
             );
         }
         for (probe, outcome) in &self.rows {
-            if !matches!(outcome, Outcome::Held(_)) {
+            if !hoped_for(outcome) {
                 let known = self.known.iter().find(|(name, _)| *name == probe.name);
                 let known = known.map(|(_, reason)| format!(" (known: {reason})")).unwrap_or_default();
                 println!("  {:24} {outcome}{known}; it {}", probe.name, probe.tries);

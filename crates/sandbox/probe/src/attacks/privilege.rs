@@ -117,23 +117,28 @@ fn copied(arguments: &Arguments) -> Result<PathBuf, Stop> {
     Ok(copy)
 }
 
+/// A user that this process is not.
+fn another() -> Result<usize, Stop> {
+    let mine = call(libc::SYS_getuid, &[]).prepare("getuid")?;
+    Ok(if mine == NOBODY { NOBODY - 1 } else { NOBODY })
+}
+
 fn setuid_own(arguments: &Arguments) -> Answer {
     let copy = copied(arguments)?;
-    let path = c_path(&copy);
+    let (path, another) = (c_path(&copy), another()?);
     let given =
-        call(libc::SYS_fchownat, &[crate::kernel::HERE, at(&path), NOBODY, NOBODY, 0]).attempt("chown");
+        call(libc::SYS_fchownat, &[crate::kernel::HERE, at(&path), another, another, 0]).attempt("chown");
     let raised = given.and_then(|_| {
         std::fs::set_permissions(&copy, std::fs::Permissions::from_mode(0o6755)).attempt("chmod")?;
-        let output =
-            Command::new(&copy).arg("setuid-call").args(arguments.words()).output().attempt("run it")?;
-        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        let output = Command::new(&copy).arg("identity").output().attempt("run it")?;
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
     });
     let _ = std::fs::remove_file(copy);
-    let (theirs, mine) = (raised?, call(libc::SYS_geteuid, &[]).prepare("geteuid")?.to_string());
-    if theirs == mine {
-        return held("it ran as the same user");
+    let theirs = raised?;
+    if theirs == another.to_string() {
+        return Ok(format!("a program of its own ran as user {theirs}"));
     }
-    Ok(format!("a program of its own ran as user {theirs}"))
+    held(format!("it ran as user {theirs}"))
 }
 
 fn file_capability(arguments: &Arguments) -> Answer {
@@ -148,8 +153,9 @@ fn file_capability(arguments: &Arguments) -> Answer {
 }
 
 fn setuid_call(_: &Arguments) -> Answer {
-    call(libc::SYS_setresuid, &[NOBODY, NOBODY, NOBODY]).attempt("setresuid")?;
-    Ok("became nobody".to_owned())
+    let another = another()?;
+    call(libc::SYS_setresuid, &[another, another, another]).attempt("setresuid")?;
+    Ok(format!("became user {another}"))
 }
 
 fn setgroups_call(_: &Arguments) -> Answer {

@@ -23,7 +23,7 @@ pub(crate) const PROBES: &[Probe] = &[
     Probe::plain(Class::Write, "write-real-tmp", "makes a file beside the canary in the real /tmp", real_tmp),
     Probe::uncontrolled(Class::Write, "write-usr", "makes a file in /usr", MACHINE, usr),
     Probe::uncontrolled(Class::Write, "write-etc", "makes a file in /etc", MACHINE, etc),
-    Probe::uncontrolled(Class::Write, "write-var", "makes a file in /var/tmp, /var/lib, /opt", MACHINE, var),
+    Probe::uncontrolled(Class::Write, "write-var", "makes a file in /var, /var/lib, /opt", MACHINE, var),
     Probe::uncontrolled(
         Class::Write,
         "write-preload",
@@ -127,7 +127,7 @@ fn etc(_: &Arguments) -> Answer {
 }
 
 fn var(_: &Arguments) -> Answer {
-    make_in(Path::new("/var/tmp"))
+    make_in(Path::new("/var"))
         .or_else(|_| make_in(Path::new("/var/lib")))
         .or_else(|_| make_in(Path::new("/opt")))
 }
