@@ -8,6 +8,7 @@ use crate::workspace::{Dependency, dependencies, members};
 /// Each crate and those it may depend on, bottom up. A crate may only name crates of earlier rows.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("metier-testkit", &[]),
+    ("metier-probe", &[]),
     ("metier-diagnostic", &[]),
     ("metier-skill", &["metier-diagnostic"]),
     ("metier-lint", &["metier-diagnostic", "metier-skill"]),

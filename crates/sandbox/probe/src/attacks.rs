@@ -1,0 +1,64 @@
+//! The attacks, one family a file.
+
+mod descriptors;
+mod devices;
+mod disk;
+mod entry;
+mod environment;
+mod filters;
+mod ipc;
+mod links;
+mod machine;
+mod memory;
+mod mounts;
+mod namespaces;
+mod network;
+mod output;
+mod persistence;
+mod pids;
+mod privilege;
+mod proc;
+mod reads;
+mod secrets;
+mod signals;
+mod sockets;
+mod survival;
+mod terminal;
+mod time;
+mod tracing;
+mod wrappers;
+mod writes;
+
+use crate::probe::Probe;
+
+/// All of them.
+pub(crate) const FAMILIES: &[&[Probe]] = &[
+    reads::PROBES,
+    links::PROBES,
+    secrets::PROBES,
+    writes::PROBES,
+    persistence::PROBES,
+    wrappers::PROBES,
+    environment::PROBES,
+    network::PROBES,
+    sockets::PROBES,
+    ipc::PROBES,
+    descriptors::PROBES,
+    terminal::PROBES,
+    tracing::PROBES,
+    signals::PROBES,
+    namespaces::PROBES,
+    mounts::PROBES,
+    privilege::PROBES,
+    filters::PROBES,
+    entry::PROBES,
+    machine::PROBES,
+    proc::PROBES,
+    devices::PROBES,
+    survival::PROBES,
+    time::PROBES,
+    pids::PROBES,
+    memory::PROBES,
+    disk::PROBES,
+    output::PROBES,
+];

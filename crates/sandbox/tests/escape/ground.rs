@@ -1,0 +1,252 @@
+//! The ground of one part: folders, secrets, servers, a victim, and what a careless caller leaves open.
+
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use rustix::fs::{Mode, OFlags};
+use tempfile::TempDir;
+
+use crate::part;
+use crate::servers::{Servers, pass};
+
+/// What every file, variable and message outside holds. The probe knows it, too.
+pub(crate) const CANARY: &str = "metier-canary-5f2c";
+
+/// Everything of one part. It goes when this is dropped.
+pub(crate) struct Ground {
+    folder: TempDir,
+    tmp: TempDir,
+    pub(crate) servers: Servers,
+    victim: Child,
+    key: u32,
+    /// Kept open on purpose, and without the flag that would close them in a child.
+    _left_open: Vec<OwnedFd>,
+}
+
+/// Files of the project that look like secrets, and one that is the same file under another name.
+const SECRETS: &[&str] = &[
+    ".env",
+    ".env.production",
+    ".ENV",
+    "packages/web/.env",
+    "deploy/id_rsa",
+    "deploy/server.pem",
+    ".netrc",
+    ".npmrc",
+    ".pypirc",
+    ".git-credentials",
+];
+/// The second name of `.env`.
+const SECOND_NAME: &str = "notes.txt";
+
+/// Places of the project that run or configure things later.
+const PROTECTED: &[&str] = &[
+    ".git/hooks",
+    ".git/config",
+    ".bashrc",
+    ".profile",
+    ".mcp.json",
+    ".vscode",
+    ".claude",
+    ".agents",
+    "metier.toml",
+];
+
+impl Ground {
+    pub(crate) fn new() -> Self {
+        // Whatever is made without care can be written by everybody.
+        rustix::process::umask(Mode::empty());
+        let folder = folder_in(&part::ground());
+        let tmp = folder_in(Path::new("/tmp"));
+        let at = |name: &str| folder.path().join(name);
+        for name in ["outside", "projectX", "data", "scratch", "home/.ssh", "skill/scripts", "skill/examples"]
+        {
+            make(&at(name));
+        }
+        for name in [".git/hooks", "packages/web", "deploy", "swapping/swap"] {
+            make(&at("project").join(name));
+        }
+        for name in ["outside/canary", "projectX/canary", "home/.ssh/id_ed25519"] {
+            write(&at(name), CANARY);
+        }
+        write(&tmp.path().join("canary"), CANARY);
+        for name in SECRETS {
+            write(&at("project").join(name), &format!("-----BEGIN PRIVATE KEY-----\n{CANARY}\n"));
+        }
+        fs::hard_link(at("project/.env"), at("project").join(SECOND_NAME)).expect("a second name");
+        for name in ["README.md", "spare.txt", ".git/config", "metier.toml"] {
+            write(&at("project").join(name), "# plain\n");
+        }
+        write(&at("home/.bashrc"), "# plain\n");
+        write(&at("skill/SKILL.md"), "---\nname: probe\ndescription: Attacks.\n---\n");
+        write(&at("skill/scripts/other.sh"), "#!/bin/sh\n");
+        fs::copy(part::probe(), at("skill/scripts/probe")).expect("copy the probe");
+        executable(&at("skill/scripts/probe"));
+        symlink(at("outside/canary"), at("skill/examples/id_rsa.example")).expect("a link that leads out");
+        symlink(at("outside"), at("project/swapping/link")).expect("a link to swap with");
+        let servers = Servers::start(folder.path(), tmp.path());
+        let key = 0x4d00_0000 | (std::process::id() & 0xffff);
+        let victim = victim(&at("skill/scripts/probe"), &at("outside"), key);
+        let left_open = leave_open(&at("outside"));
+        Self { folder, tmp, servers, victim, key, _left_open: left_open }
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn probe(&self) -> PathBuf {
+        self.at("skill/scripts/probe")
+    }
+
+    pub(crate) fn skill(&self) -> PathBuf {
+        self.at("skill")
+    }
+
+    pub(crate) fn project(&self) -> PathBuf {
+        self.at("project")
+    }
+
+    /// What of the project cannot be opened: secrets, the second name of one, and sockets.
+    pub(crate) fn masked(&self) -> Vec<PathBuf> {
+        let sockets = ["server.sock", "rights.sock"];
+        SECRETS.iter().chain([&SECOND_NAME]).chain(&sockets).map(|name| self.project().join(name)).collect()
+    }
+
+    /// What of the project stays read-only when it can be written.
+    pub(crate) fn protected(&self) -> Vec<PathBuf> {
+        PROTECTED.iter().map(|name| self.project().join(name)).collect()
+    }
+
+    pub(crate) fn scratch(&self) -> PathBuf {
+        self.at("scratch")
+    }
+
+    pub(crate) fn swapping(&self) -> PathBuf {
+        self.at("project/swapping")
+    }
+
+    /// The data folder, empty. The folder itself stays, because the sandbox keeps rooms that show it.
+    pub(crate) fn fresh_data(&self) -> PathBuf {
+        let data = self.at("data");
+        for entry in fs::read_dir(&data).expect("list the data folder").flatten() {
+            let path = entry.path();
+            let removed = if path.is_dir() && !path.is_symlink() {
+                fs::remove_dir_all(&path)
+            } else {
+                fs::remove_file(&path)
+            };
+            removed.expect("empty the data folder");
+        }
+        // As root, scripts may run as somebody else; what they may write is not the question here.
+        fs::set_permissions(&data, fs::Permissions::from_mode(0o777)).expect("its mode");
+        data
+    }
+
+    /// The folders whose change is an escape.
+    pub(crate) fn watched(&self) -> Vec<PathBuf> {
+        let mut watched: Vec<PathBuf> =
+            ["outside", "projectX", "project", "skill", "home"].iter().map(|name| self.at(name)).collect();
+        watched.push(self.tmp.path().to_owned());
+        watched
+    }
+
+    /// Whether the victim still lives.
+    pub(crate) fn victim_lives(&mut self) -> bool {
+        matches!(self.victim.try_wait(), Ok(None))
+    }
+
+    /// What every probe is told.
+    pub(crate) fn arguments(&self, token: &str) -> Vec<String> {
+        let own = rustix::process::getpid();
+        let number = |id: std::io::Result<rustix::process::Pid>| {
+            id.map(|id| id.as_raw_nonzero().to_string()).expect("a process has a session and a group")
+        };
+        let mut arguments = Vec::new();
+        let mut add = |key: &str, value: String| {
+            arguments.push(format!("--{key}"));
+            arguments.push(value);
+        };
+        let text = |path: PathBuf| path.to_string_lossy().into_owned();
+        add("run", token.to_owned());
+        add("outside", text(self.at("outside/canary")));
+        add("outside-tmp", text(self.tmp.path().join("canary")));
+        add("skill", text(self.skill()));
+        add("project", text(self.project()));
+        add("data", text(self.at("data")));
+        add("home", text(self.at("home")));
+        add("swap", text(self.swapping().join("swap")));
+        add("socket", text(self.at("outside/server.sock")));
+        add("socket-tmp", text(self.tmp.path().join("server.sock")));
+        add("abstract", self.servers.name.clone());
+        add("port", self.servers.tcp.to_string());
+        add("port6", self.servers.tcp6.to_string());
+        add("port-udp", self.servers.udp.to_string());
+        add("victim", self.victim.id().to_string());
+        add("key", self.key.to_string());
+        add("queue", format!("/metier-{}", self.key));
+        add("session", number(rustix::process::getsid(Some(own)).map_err(Into::into)));
+        add("group", number(rustix::process::getpgid(Some(own)).map_err(Into::into)));
+        if let Some(other) = part::other() {
+            add("other", text(other));
+        }
+        arguments
+    }
+}
+
+impl Drop for Ground {
+    fn drop(&mut self) {
+        // Its standard input ends, and it takes away what it made.
+        drop(self.victim.stdin.take());
+        let _ = self.victim.wait();
+    }
+}
+
+fn folder_in(place: &Path) -> TempDir {
+    let folder = tempfile::Builder::new().prefix("metier-escape-").tempdir_in(place).expect("a folder");
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("open it");
+    folder
+}
+
+fn make(folder: &Path) {
+    fs::create_dir_all(folder).expect("make a folder");
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).expect("its mode");
+}
+
+fn write(path: &Path, text: &str) {
+    fs::write(path, text).expect("write a file");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o644)).expect("its mode");
+}
+
+fn executable(path: &Path) {
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("its mode");
+}
+
+/// Starts the victim and waits until it has everything.
+fn victim(probe: &Path, folder: &Path, key: u32) -> Child {
+    let mut command = Command::new(probe);
+    command.args(["victim", "--key", &key.to_string(), "--queue", &format!("/metier-{key}")]);
+    command.env("VICTIM_CANARY", CANARY).current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut victim = command.spawn().expect("start the victim");
+    let mut line = String::new();
+    let stdout = victim.stdout.take().expect("it was piped");
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(stdout), &mut line).expect("the victim speaks");
+    assert_eq!(line, "ready\n", "the kernel lacks something that the victim needs");
+    victim
+}
+
+/// Leaves a file, a folder and a socket with a file in it open, for children too.
+fn leave_open(outside: &Path) -> Vec<OwnedFd> {
+    let canary = outside.join("canary");
+    let file = rustix::fs::open(&canary, OFlags::RDONLY, Mode::empty()).expect("open the canary");
+    let folder =
+        rustix::fs::open(outside, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty()).expect("open it");
+    let (near, far) = std::os::unix::net::UnixStream::pair().expect("a pair");
+    pass(&near, &canary).expect("put a file into the socket");
+    // A copy has not the flag that closes it in children.
+    let far = rustix::io::dup(&far).expect("a copy");
+    vec![file, folder, far, near.into()]
+}

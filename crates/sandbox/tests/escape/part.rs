@@ -1,0 +1,194 @@
+//! One test as one user: this program, started again.
+
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, Stdio};
+
+use metier_sandbox::Tier;
+use tempfile::TempDir;
+
+use crate::ground::CANARY;
+use crate::suite::Way;
+use crate::{controls, judge, probes, suite};
+
+/// Who attacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum User {
+    Root,
+    Unprivileged,
+}
+
+impl User {
+    fn of_this_process() -> Self {
+        if rustix::process::geteuid().is_root() { Self::Root } else { Self::Unprivileged }
+    }
+
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Root => "root",
+            Self::Unprivileged => "a user",
+        }
+    }
+}
+
+/// A test: what it shows, and what a part of it does. Each gives the problems it found.
+struct Test {
+    name: &'static str,
+    run: fn(User) -> Vec<String>,
+}
+
+const TESTS: &[Test] = &[
+    Test { name: "ends_mean_what_the_probe_meant", run: |_| judge::problems() },
+    Test { name: "every_attack_works_where_nothing_stops_it", run: controls::run },
+    Test {
+        name: "nothing_gets_out_of_namespaces",
+        run: |user| suite::run(Tier::Namespaces, Way::Kept, user),
+    },
+    Test {
+        name: "nothing_gets_out_of_namespaces_once",
+        run: |user| suite::run(Tier::Namespaces, Way::Once, user),
+    },
+    Test {
+        name: "nothing_gets_out_of_bubblewrap",
+        run: |user| suite::run(Tier::Bubblewrap, Way::Kept, user),
+    },
+    Test { name: "nothing_gets_out_of_landlock", run: |user| suite::run(Tier::Landlock, Way::Kept, user) },
+];
+
+/// Says which test this process is a part of.
+const PART: &str = "METIER_ESCAPE_PART";
+/// Where the probe lies that this user can run.
+const PROBE: &str = "METIER_ESCAPE_PROBE";
+/// A file of another user's, made by root for a user who could not.
+const OTHER: &str = "METIER_ESCAPE_OTHER";
+/// The folder that a part makes its ground in.
+const GROUND: &str = "METIER_ESCAPE_GROUND";
+/// Runs only the attacks whose names hold this text, for whoever works on one of them.
+const ONLY: &str = "METIER_ESCAPE_ONLY";
+
+/// A user that no machine has, so that nothing of the machine is theirs.
+const UNPRIVILEGED: u32 = 54_321;
+/// Another one.
+const SOMEBODY_ELSE: u32 = 54_322;
+
+/// Where the probe lies.
+pub(crate) fn probe() -> PathBuf {
+    PathBuf::from(std::env::var_os(PROBE).expect("a part knows where the probe lies"))
+}
+
+/// A folder of this part's own, in a place that is neither the system's nor for temporary files.
+pub(crate) fn ground() -> PathBuf {
+    PathBuf::from(std::env::var_os(GROUND).expect("a part knows where its ground is"))
+}
+
+/// A file of another user's, if somebody could make one.
+pub(crate) fn other() -> Option<PathBuf> {
+    std::env::var_os(OTHER).map(PathBuf::from)
+}
+
+/// Whether this attack is to be run.
+pub(crate) fn wanted(name: &str) -> bool {
+    std::env::var(ONLY).map_or(true, |only| name.contains(&only))
+}
+
+/// Runs the tests that the words ask for, as the usual runner would, or one part.
+pub(crate) fn main() -> ExitCode {
+    let passed = match std::env::var(PART) {
+        Ok(name) => TESTS.iter().filter(|test| test.name == name).all(|test| {
+            let problems = (test.run)(User::of_this_process());
+            for problem in &problems {
+                println!("problem: {problem}");
+            }
+            problems.is_empty()
+        }),
+        Err(_) => all(&std::env::args().skip(1).collect::<Vec<_>>()),
+    };
+    if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn all(words: &[String]) -> bool {
+    let filters: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();
+    let mut chosen = TESTS.iter().filter(|test| {
+        filters.is_empty() || filters.iter().any(|filter| test.name.contains(filter.as_str()))
+    });
+    if words.iter().any(|word| word == "--list") {
+        chosen.for_each(|test| println!("{}: test", test.name));
+        return true;
+    }
+    let Some(first) = chosen.next() else { return true };
+    let place = Place::new();
+    let mut passed = true;
+    for test in std::iter::once(first).chain(chosen) {
+        let users: &[User] = match User::of_this_process() {
+            User::Root => &[User::Root, User::Unprivileged],
+            User::Unprivileged => {
+                println!("{}: not shown as root, because this user is not", test.name);
+                &[User::Unprivileged]
+            }
+        };
+        // Attacks measure time and memory of the machine, so there is one part at a time.
+        for user in users {
+            let fine = place.start(test.name, *user);
+            println!("test {} as {} ... {}", test.name, user.word(), if fine { "ok" } else { "FAILED" });
+            passed &= fine;
+        }
+    }
+    passed
+}
+
+/// A folder that every user can read, with copies of what a part needs: the folder of a build may be closed to them.
+struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        // Folders for temporary files are others inside the sandbox, so nothing of the user's may lie there.
+        let parent = match User::of_this_process() {
+            User::Root => "/srv",
+            User::Unprivileged => env!("CARGO_TARGET_TMPDIR"),
+        };
+        let folder = tempfile::Builder::new().prefix("metier-escape-").tempdir_in(parent).expect("a folder");
+        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755))
+            .expect("open the folder");
+        let own = std::env::current_exe().expect("a program knows its file");
+        std::fs::copy(own, folder.path().join("escape")).expect("copy this program");
+        std::fs::copy(probes::built(), folder.path().join("probe")).expect("copy the probe");
+        std::fs::write(folder.path().join("stdin"), CANARY).expect("something on the standard input");
+        let other = folder.path().join("other");
+        std::fs::write(&other, CANARY).expect("a file of another user's");
+        std::fs::set_permissions(&other, std::fs::Permissions::from_mode(0o600)).expect("close it");
+        if User::of_this_process() == User::Root {
+            chown(&other, Some(SOMEBODY_ELSE), Some(SOMEBODY_ELSE)).expect("give it away");
+        }
+        Self { folder }
+    }
+
+    /// Starts the part and says whether it passed.
+    fn start(&self, name: &str, user: User) -> bool {
+        let at = |name: &str| self.folder.path().join(name);
+        let mut command = Command::new(at("escape"));
+        let ground =
+            tempfile::Builder::new().prefix("ground-").tempdir_in(self.folder.path()).expect("a folder");
+        command.env(PART, name).env(PROBE, at("probe")).env(GROUND, ground.path());
+        if User::of_this_process() == User::Root {
+            command.env(OTHER, at("other"));
+            if user == User::Unprivileged {
+                // Without any group but its own: the standard library leaves the others when root changes the user.
+                command.uid(UNPRIVILEGED).gid(UNPRIVILEGED);
+                chown(ground.path(), Some(UNPRIVILEGED), Some(UNPRIVILEGED)).expect("give it the ground");
+            }
+        }
+        // What a user's environment really holds.
+        command
+            .env("SECRET_CANARY", CANARY)
+            .env("AWS_SECRET_ACCESS_KEY", CANARY)
+            .env("OPENAI_API_KEY", CANARY);
+        command.env("SSH_AUTH_SOCK", "/nonexistent/agent").env("XDG_RUNTIME_DIR", "/nonexistent/run");
+        command.env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent/bus");
+        command.env("LD_METIER_CANARY", "1").env("PYTHONPATH", "/nonexistent/python");
+        command.current_dir("/").stdin(Stdio::from(std::fs::File::open(at("stdin")).expect("stdin")));
+        command.status().expect("start the part").success()
+    }
+}
