@@ -1,0 +1,198 @@
+//! Everything that is needed to run something for a skill: who it is, what it may, where it runs.
+
+use crate::environment;
+use crate::gatekeeper::Gatekeeper;
+use crate::surroundings::Surroundings;
+use anyhow::{Context, Result, bail};
+use metier_catalog::{AllowedTools, Entry, EntryId, Include, Lookup, Reference, Snapshot, State, TrustStore, changes_of};
+use metier_files::{Kind, SkillDir, Survey, SurveyBounds, kind, real_path};
+use metier_policy::{Dialect, Folders, McpTools, Meaning, Scope, Skill, Terms, Trust};
+use metier_runtime::{
+    Containment, DataOwner, NodeVersions, ProjectView, SearchPath, Start, Toolbox, Using, Workbench,
+};
+use metier_sandbox::{Expecting, Limits, Sandbox, Setup};
+use std::path::{Path, PathBuf};
+
+/// Where bubblewrap is looked for. Not on the search path: a program there may be anyone's.
+const BUBBLEWRAP: &[&str] = &["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"];
+
+/// One skill with all that its processes need.
+pub(crate) struct Workplace {
+    pub(crate) skill: Skill,
+    pub(crate) scopes: Vec<Scope>,
+    folder: PathBuf,
+    handle: SkillDir,
+    data: PathBuf,
+    survey: Option<Survey>,
+    toolbox: Toolbox,
+    path: SearchPath,
+    node: NodeVersions,
+    sandbox: Sandbox,
+    session: String,
+}
+
+/// Whether the skill counts as active, so that its fence and its grants hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Active {
+    Yes,
+    No,
+}
+
+impl Workplace {
+    /// Finds the skill and looks at what is around it.
+    pub(crate) fn of(name: &str, active: Active, surroundings: &Surroundings) -> Result<Self> {
+        let reference: Reference = name.parse()?;
+        let snapshot = surroundings.snapshot(Include::Usual);
+        let lookup = snapshot.find(&reference);
+        let (id, entry) = match lookup {
+            // What may not be used is refused by the gate, with the reason.
+            Lookup::Found(id, entry) | Lookup::Unusable(id, entry) => (id, entry),
+            other => bail!("`{name}`: {}; `metier explain {name}` says more", snapshot.in_words(&other)),
+        };
+        if let State::Off | State::Disabled = entry.state() {
+            bail!("`{name}` is {}; `metier explain {name}` says how to change that", entry.state());
+        }
+        let skill = who(&snapshot, entry, surroundings);
+        let folder = real_path(&snapshot.folder(entry)).with_context(|| format!("`{name}` is gone"))?;
+        let handle = SkillDir::open(&folder)?;
+        let project = surroundings.layout.project.as_ref().map(|project| project.folder.as_path());
+        let survey = project.map(|project| Survey::of(project, SurveyBounds::default())).transpose()?;
+        let is_projects = snapshot.root(entry).origin.class == metier_catalog::Class::Project;
+        let owner = DataOwner {
+            origin: &skill.origin,
+            name: &skill.name,
+            project: project.filter(|_| is_projects),
+        };
+        let base = surroundings.places.data.join("skills");
+        let data = owner
+            .make(&base)
+            .and_then(|data| real_path(&data).map_err(std::io::Error::other))
+            .with_context(|| format!("the skill's data folder below {} cannot be made", base.display()))?;
+        let path = search_path(surroundings);
+        let toolbox = path.toolbox(&path.tools(&[]));
+        let scopes = match active {
+            Active::Yes => vec![scope(&snapshot, id, entry, &skill, &folder, &data, surroundings)?],
+            Active::No => Vec::new(),
+        };
+        let mut setup = setup(&surroundings.places.temp);
+        setup.expecting = Expecting::One;
+        let session = format!("{}-{}", jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S"), std::process::id());
+        Ok(Self {
+            skill,
+            scopes,
+            folder,
+            handle,
+            data,
+            survey,
+            toolbox,
+            path,
+            node: NodeVersions::default(),
+            sandbox: Sandbox::new(setup),
+            session,
+        })
+    }
+
+    /// Does something with all of it.
+    pub(crate) fn with<T>(
+        &self,
+        keeper: &Gatekeeper,
+        limits: Limits,
+        work: impl FnOnce(&Workbench<'_>, &Using<'_>) -> T,
+    ) -> T {
+        let language = environment::language();
+        let containment = Containment {
+            skill: &self.folder,
+            project: self.survey.as_ref().map(|survey| ProjectView { survey, writable: &[] }),
+            data: Some(&self.data),
+            toolbox: &self.toolbox,
+            limits,
+            session: &self.session,
+            language: &language,
+            declared: &[],
+            start: Start::Skill,
+        };
+        let bench = Workbench {
+            sandbox: &self.sandbox,
+            gate: keeper.gate(&self.scopes),
+            path: &self.path,
+            node: &self.node,
+        };
+        let using = Using { skill: &self.skill, folder: &self.handle, containment: &containment };
+        work(&bench, &using)
+    }
+}
+
+/// A skill as the gate sees it.
+pub(crate) fn who(snapshot: &Snapshot, entry: &Entry, surroundings: &Surroundings) -> Skill {
+    let trust = if entry.state() == State::Untrusted {
+        Trust::Untrusted
+    } else {
+        let store = TrustStore::open(&surroundings.places.data).ok();
+        match store.and_then(|store| changes_of(snapshot, &store, entry)) {
+            Some(_) => Trust::Changed,
+            None => Trust::Trusted,
+        }
+    };
+    let origin = snapshot.root(entry).origin.to_string();
+    Skill { trust, ..Skill::new(entry.name().as_str(), &origin) }
+}
+
+/// The fence and the grants of a skill that is active.
+pub(crate) fn scope(
+    snapshot: &Snapshot,
+    id: EntryId,
+    entry: &Entry,
+    skill: &Skill,
+    folder: &Path,
+    data: &Path,
+    surroundings: &Surroundings,
+) -> Result<Scope> {
+    let file = snapshot.read(entry).with_context(|| format!("`{}` cannot be read any more", skill.name))?;
+    let Some(manifest) = file.manifest() else {
+        bail!("`{}` has changed and is refused now; see `metier explain {}`", skill.name, skill.name)
+    };
+    let more = &manifest.more;
+    // Both lists are one already where both are there: the parser keeps what they have in common.
+    let tools = more.allowed_tools.as_ref().or(more.tools.as_ref());
+    let meaning = match snapshot.allowed_tools(id, manifest) {
+        AllowedTools::Fence => Meaning::Fence,
+        AllowedTools::Grant => Meaning::Grant,
+        AllowedTools::Both => Meaning::Both,
+        AllowedTools::Advisory => Meaning::Advisory,
+    };
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let folders = Folders {
+        skill: Some(text(folder)),
+        data: Some(text(data)),
+        project: surroundings.layout.project.as_ref().map(|project| text(&project.folder)),
+        ..Folders::default()
+    };
+    let terms = Terms {
+        skill: skill.clone(),
+        tools: tools.map(|tools| tools.value.as_slice()),
+        disallowed: more.disallowed_tools.as_ref().map_or(&[], |tools| tools.value.as_slice()),
+        meaning,
+        dialect: Dialect::Usual,
+        folders,
+    };
+    Ok(Scope::open(terms, &McpTools::default()))
+}
+
+/// How this program contains what it runs.
+pub(crate) fn setup(scratch: &Path) -> Setup {
+    let mut setup = Setup::new(real_path(scratch).unwrap_or_else(|_| scratch.to_owned()));
+    setup.bubblewrap = BUBBLEWRAP.iter().map(PathBuf::from).find(|path| kind(path) == Kind::File);
+    setup
+}
+
+/// Where programs are found.
+pub(crate) fn search_path(surroundings: &Surroundings) -> SearchPath {
+    let mut path = SearchPath::new(&environment::search_path());
+    if let Some(home) = &surroundings.places.home {
+        path = path.home(home);
+    }
+    if let Some(project) = &surroundings.layout.project {
+        path = path.project(&project.folder);
+    }
+    path
+}
