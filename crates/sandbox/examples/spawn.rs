@@ -24,7 +24,7 @@ const PAUSE: Duration = Duration::from_millis(6);
 const ROW: u32 = 10;
 
 fn main() {
-    helper();
+    helper(std::env::args_os());
     let mut arguments = std::env::args_os().skip(1);
     let rounds: u32 = arguments.next().and_then(|text| text.to_str()?.parse().ok()).unwrap_or(500);
     let metier = arguments.next().map(PathBuf::from);

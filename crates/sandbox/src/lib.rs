@@ -26,7 +26,7 @@
 //! use metier_sandbox::{Command, Profile, Sandbox, Setup, helper};
 //!
 //! // First thing: this program is its own helper.
-//! helper();
+//! helper(std::env::args_os());
 //! let sandbox = Sandbox::new(Setup::new(std::env::temp_dir()));
 //! let profile = Profile::new("/usr/share".into());
 //! let command = Command::new("/bin/sh").arguments(["-c", "echo hello; ls ~/.ssh"]);

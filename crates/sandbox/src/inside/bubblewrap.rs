@@ -12,7 +12,7 @@ use rustix::fs::{
 use rustix::io::{FdFlags, fcntl_setfd};
 
 use super::failure::During;
-use super::helper::{HELPER, INSIDE};
+use super::launcher::{HELPER, INSIDE};
 use super::view::{DEVICES, HOME, Rights, SCRATCH, SHARED_MEMORY, SYSTEM, View};
 use crate::kernel::{Streams, replace_keeping};
 use crate::wire::{Failure, Opening};

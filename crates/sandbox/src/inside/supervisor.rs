@@ -13,7 +13,7 @@ use rustix::process::{
 
 use super::failure::During;
 use super::init::Household;
-use super::rules::Rules;
+use super::rules::{Places, Rules};
 use super::view::{HOME, SHARED_MEMORY, View};
 use super::watcher::Watcher;
 use crate::kernel::{Streams, end, fork, replace};
@@ -28,9 +28,9 @@ pub(crate) struct Supervisor {
 
 impl Supervisor {
     /// Opens the rules while this process may still open anything, and asks for what its children leave behind.
-    pub(crate) fn new(view: &View, scratch: PathBuf) -> Result<Self, Failure> {
+    pub(crate) fn new(places: &Places, view: &View, scratch: PathBuf) -> Result<Self, Failure> {
         set_child_subreaper(Some(Pid::INIT)).during(|| "taking over orphans".into())?;
-        let rules = Rules::new(view, &scratch, Tier::Landlock)?;
+        let rules = Rules::new(places, view, &scratch, Tier::Landlock)?;
         Ok(Self { scratch, rules: Some(rules) })
     }
 }
