@@ -61,6 +61,18 @@ impl CommandPattern {
         self.fits(&command.words, |word: &Word| (!word.glob).then_some(word.text.as_str()))
     }
 
+    /// Whether this command is meant, or could be once its globs are expanded: `rm s*` could be `rm src`. What forbids
+    /// asks this, since a deny rule must not be passed by writing less of a name.
+    pub fn could_match(&self, command: &Command) -> bool {
+        let named = command.words.iter().take(self.words.len());
+        // One glob may become several words, so behind the first one nothing is known.
+        let known = named.clone().take_while(|word| !word.glob).count();
+        if known < named.len() {
+            return self.words.iter().zip(&command.words).take(known).all(|(own, word)| *own == word.text);
+        }
+        self.matches(command)
+    }
+
     /// Whether a command of these words is meant.
     pub fn matches_argv(&self, argv: &[impl AsRef<str>]) -> bool {
         self.fits(argv, |word| Some(word.as_ref()))

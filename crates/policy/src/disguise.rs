@@ -9,7 +9,7 @@ use crate::shell;
 
 /// What a rule that narrows has to do with a part of an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Touch {
+pub(crate) enum Touch {
     /// Nothing.
     No,
     /// That cannot be said, and why.
@@ -37,7 +37,7 @@ pub(crate) fn touches(pattern: &CommandPattern, command: &shell::Command) -> Tou
     }
     let argv: Vec<&str> = command.words.iter().map(|word| word.text.as_str()).collect();
     match touches_argv(pattern, &argv) {
-        Touch::No if could_expand(pattern, command) => {
+        Touch::No if pattern.could_match(command) => {
             Touch::Unsure("a glob in it may become a word of the rule".to_owned())
         }
         touch => touch,
@@ -102,23 +102,6 @@ fn is_by_name(pattern: &CommandPattern, argv: &[&str]) -> bool {
 
 fn base(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
-}
-
-/// Whether a glob stands where the pattern has a word, and every other word is the same: a file of that name would make
-/// it the word.
-fn could_expand(pattern: &CommandPattern, command: &shell::Command) -> bool {
-    if !command.words.iter().any(|word| word.glob) {
-        return false;
-    }
-    let text = pattern.to_string();
-    let words = shell::parse(text.strip_suffix(":*").unwrap_or(&text));
-    let Some(words) = words.ok().and_then(|line| line.only().map(|only| only.words.clone())) else {
-        return true;
-    };
-    words
-        .iter()
-        .enumerate()
-        .all(|(at, own)| command.words.get(at).is_none_or(|word| word.glob || word.text == own.text))
 }
 
 #[cfg(test)]

@@ -279,7 +279,7 @@ mod tests {
             ("docs/**", "docsx/*", false),
             ("docs/*", "docs/**", false),
             ("docs/**", "**", false),
-            ("docs/**", "docs/{a,../../etc}/*", false),
+            ("docs/**", "docs/{a,..}/*", false),
         ] {
             assert_eq!(glob(wide).covers_glob(&glob(narrow)), expect, "{wide} covers {narrow}");
         }

@@ -42,24 +42,30 @@ impl Gate<'_> {
             Some(answer) => return allow(vec![Reason::Answered(answer)]),
             None => {}
         }
+        let settled = self.settle(&aspects, &question);
+        // What the mode refuses without a question stays refused: neither a fence, nor a doubt, nor a stranger's ask rule
+        // may turn a no into a question.
+        let is_refused = settled.ruling == Ruling::Refuse && settled.question.is_none();
         if let Some((_, reason)) = stops.into_iter().next() {
-            return self.ask_unless_yolo(reason, question);
+            return self.ask_unless(is_refused, reason, question);
         }
         // To ask whether something may be asked helps nobody.
         let asked = || aspects.iter().filter(|aspect| !aspect.is_free());
         let doubt = asked().find_map(|aspect| self.rules.doubting(aspect));
         if let Some((rule, why)) = doubt {
-            return self.ask_unless_yolo(Reason::Doubt { rule: rule.clone(), why }, question);
+            return self.ask_unless(is_refused, Reason::Doubt { rule: rule.clone(), why }, question);
         }
         if self.mode() == Mode::Strict && aspects.iter().any(|aspect| !aspect.is_looking()) {
             return self.ask(self.by_mode("every run asks"), question, Vec::new());
         }
         if self.mode() != Mode::Yolo {
-            if let Some(rule) = asked().find_map(|aspect| self.rules.asking(aspect)) {
+            let rules = || asked().flat_map(|aspect| self.rules.asking(aspect));
+            let rule = rules().find(|rule| !is_refused || self.rules.is_heard_in_full(rule));
+            if let Some(rule) = rule {
                 return self.ask(Reason::AskRule(rule.clone()), question, Vec::new());
             }
         }
-        self.settle(&aspects, question)
+        settled
     }
 
     /// What refuses, whatever anybody answered.
@@ -93,7 +99,7 @@ impl Gate<'_> {
     }
 
     /// Allow rules, grants and the mode, part by part: every part needs one of them.
-    fn settle(&self, aspects: &[Aspect<'_>], question: Question) -> Decision {
+    fn settle(&self, aspects: &[Aspect<'_>], question: &Question) -> Decision {
         let mut reasons: Vec<Reason> = Vec::new();
         let mut missing: Vec<&Aspect<'_>> = Vec::new();
         for aspect in aspects {
@@ -109,7 +115,7 @@ impl Gate<'_> {
         let reason = self.by_mode(&what);
         match self.mode() {
             Mode::Allow | Mode::Yolo => Decision { allow_with: rules, ..refuse(reason) },
-            Mode::Plan | Mode::Strict | Mode::Ask => self.ask(reason, question, rules),
+            Mode::Plan | Mode::Strict | Mode::Ask => self.ask(reason, question.clone(), rules),
         }
     }
 
@@ -164,8 +170,8 @@ impl Gate<'_> {
     }
 
     /// `yolo` asks nothing, and neither a fence nor a doubtful deny rule is a question to begin with.
-    fn ask_unless_yolo(&self, by: Reason, question: Question) -> Decision {
-        if self.mode() == Mode::Yolo { refuse(by) } else { self.ask(by, question, Vec::new()) }
+    fn ask_unless(&self, is_refused: bool, by: Reason, question: Question) -> Decision {
+        if is_refused || self.mode() == Mode::Yolo { refuse(by) } else { self.ask(by, question, Vec::new()) }
     }
 }
 

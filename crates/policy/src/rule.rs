@@ -7,7 +7,7 @@ mod wording;
 pub use read::{RuleError, RuleProblem};
 
 use crate::CommandPattern;
-use crate::action::Need;
+use crate::action::{Action, Need};
 use crate::aspect::{Aspect, Part, Run};
 use crate::disguise::{self, Touch};
 use crate::file_glob::FileGlob;
@@ -86,6 +86,16 @@ pub enum Reach {
 }
 
 impl Rule {
+    /// Whether this rule alone, in `allow`, settles every part of an action.
+    pub fn allows(&self, action: &Action) -> bool {
+        action.aspects().iter().all(|aspect| self.covers(aspect))
+    }
+
+    /// Whether this rule, in `deny` or `ask`, is about an action or may be.
+    pub fn concerns(&self, action: &Action) -> bool {
+        action.aspects().iter().any(|aspect| self.touches(aspect) != Touch::No)
+    }
+
     /// Whether this rule in `allow` settles a part of an action.
     pub(crate) fn covers(&self, aspect: &Aspect<'_>) -> bool {
         match self {

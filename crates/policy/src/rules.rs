@@ -189,7 +189,7 @@ impl Layer {
                 }
             }
             Err(error) => {
-                let cited = cited(error.meant.clone());
+                let cited = cited((*error.meant).clone());
                 let meant = &cited.rule;
                 let holds = match list {
                     List::Deny | List::Ask => {
@@ -235,6 +235,7 @@ pub struct Rules {
     mode: Mode,
     mode_source: Option<Source>,
     wanted_yolo: Option<Source>,
+    is_project_trusted: bool,
     deny: Vec<Cited>,
     ask: Vec<Cited>,
     allow: Vec<Cited>,
@@ -248,7 +249,7 @@ impl Rules {
     /// is trusted: a folder that was cloned a minute ago must not say what may run.
     pub fn new(mut layers: Vec<Layer>, project: Standing) -> Self {
         layers.sort_by_key(|layer| layer.source.owner);
-        let mut rules = Self::default();
+        let mut rules = Self { is_project_trusted: project != Standing::Untrusted, ..Self::default() };
         for mut layer in layers {
             let is_stranger = layer.source.owner == Owner::Project && project == Standing::Untrusted;
             rules.deny.append(&mut layer.deny);
@@ -346,8 +347,14 @@ impl Rules {
         })
     }
 
-    pub(crate) fn asking(&self, aspect: &Aspect<'_>) -> Option<&Cited> {
-        self.ask.iter().find(|cited| cited.rule.touches(aspect) != Touch::No)
+    /// The ask rules that are about this.
+    pub(crate) fn asking<'a>(&'a self, aspect: &Aspect<'_>) -> impl Iterator<Item = &'a Cited> {
+        self.ask.iter().filter(|cited| cited.rule.touches(aspect) != Touch::No)
+    }
+
+    /// Whether a rule is the user's word or as good as that. One of a project that is not trusted only narrows.
+    pub(crate) fn is_heard_in_full(&self, rule: &Cited) -> bool {
+        rule.source.owner != Owner::Project || self.is_project_trusted
     }
 
     pub(crate) fn allowing(&self, aspect: &Aspect<'_>) -> Option<&Cited> {

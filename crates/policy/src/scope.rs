@@ -126,9 +126,8 @@ impl Scope {
     pub fn offers(&self, tool: Offered<'_>) -> bool {
         let actor = Actor::Agent;
         let is_about = |entry: &Entry| match (tool, &entry.rule) {
-            (_, None) => false,
-            (Offered::Tool(Tool::Bash | Tool::SkillRunScript), Some(Rule::Command(_))) => true,
-            (Offered::Tool(Tool::SkillRunScript), Some(Rule::Script))
+            (Offered::Tool(Tool::Bash | Tool::SkillRunScript), Some(Rule::Command(_)))
+            | (Offered::Tool(Tool::SkillRunScript), Some(Rule::Script))
             | (Offered::Tool(Tool::WebFetch), Some(Rule::Fetch(_))) => true,
             (Offered::Tool(own), Some(Rule::Tool { tool, .. })) => own == *tool,
             (Offered::Mcp { server, tool }, Some(rule)) => {
@@ -229,15 +228,14 @@ impl Scope {
                 (Part::Need { need: Need::Host { .. }, .. }, Rule::Fetch(hosts)) => {
                     hosts.names_somebody() && rule.covers(aspect)
                 }
-                (Part::Need { .. }, _) => false,
                 (Part::Script { .. } | Part::Run { kind: Run::Inject, .. }, _) => {
                     is_own && entry.admits_program(aspect)
                 }
-                (Part::Run { kind: Run::Hook, .. } | Part::Read(_), _) => false,
                 (Part::Activate, Rule::Skill { .. }) => rule.covers(aspect),
-                (Part::Run { .. } | Part::Tool { .. } | Part::Mcp { .. }, rule) => {
+                (Part::Run { kind: Run::Command, .. } | Part::Tool { .. } | Part::Mcp { .. }, rule) => {
                     !matches!(rule, Rule::Skill { .. }) && rule.covers(aspect)
                 }
+                // Hooks run when nobody called the skill, and every other need has a rule of its own.
                 _ => false,
             }
         };

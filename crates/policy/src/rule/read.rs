@@ -19,12 +19,12 @@ pub struct RuleError {
     /// The text.
     pub text: String,
     /// What is wrong.
-    pub problem: RuleProblem,
+    pub problem: Box<RuleProblem>,
     /// Where, in characters from 1.
     pub column: usize,
     /// Everything the text can have meant, as far as its beginning tells. A rule that narrows and cannot be read must
     /// not be taken for one that says nothing.
-    pub meant: Rule,
+    pub meant: Box<Rule>,
 }
 
 /// What is wrong with a rule.
@@ -101,7 +101,12 @@ impl FromStr for Rule {
         let mut meant = Self::Any;
         read(text, &mut meant).map_err(|(problem, at)| {
             let before = written.get(..indent + at).unwrap_or(written);
-            RuleError { text: written.to_owned(), problem, column: before.chars().count() + 1, meant }
+            RuleError {
+                text: written.to_owned(),
+                problem: Box::new(problem),
+                column: before.chars().count() + 1,
+                meant: Box::new(meant),
+            }
         })
     }
 }
@@ -227,9 +232,9 @@ impl Rule {
         let mut meant = Self::Any;
         of_pattern(pattern, 0, &mut meant).map_err(|(problem, at)| RuleError {
             text: pattern.to_string(),
-            problem,
+            problem: Box::new(problem),
             column: at + 1,
-            meant,
+            meant: Box::new(meant),
         })
     }
 }

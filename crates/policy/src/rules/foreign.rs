@@ -111,7 +111,7 @@ fn core_agent_mode(layer: &mut Layer, mode: &str) {
     match mode.parse() {
         Ok(mode) => layer.mode = Some(mode),
         Err(error) => {
-            layer.no_mode("permissions.mode", &format!("{error}; until then it counts as `strict`"))
+            layer.no_mode("permissions.mode", &format!("{error}; until then it counts as `strict`"));
         }
     }
 }

@@ -28,10 +28,10 @@ impl Entry {
         let is_built_in = Tool::named(&pattern.tool).is_some_and(Tool::is_built_in);
         let bare =
             if is_built_in || pattern.argument.is_some() { None } else { servers.resolve(&pattern.tool) };
-        if let Some((server, tool)) = bare {
-            if let (Ok(server), Ok(tool)) = (server.parse(), tool.parse()) {
-                return Self { text, rule: Some(Rule::Mcp { server, tool }) };
-            }
+        if let Some((server, tool)) = bare
+            && let (Ok(server), Ok(tool)) = (server.parse(), tool.parse())
+        {
+            return Self { text, rule: Some(Rule::Mcp { server, tool }) };
         }
         let rule = match Rule::of_pattern(&filled) {
             Ok(Rule::Absent(_)) => {

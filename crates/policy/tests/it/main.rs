@@ -10,8 +10,17 @@
 mod shell_accepted;
 mod shell_bash;
 mod shell_cost;
+mod shell_invariant;
 mod shell_patterns;
 mod shell_property;
 mod shell_real;
 mod shell_refused;
 mod shell_table;
+
+mod gate_acts;
+mod gate_answers;
+mod gate_layers;
+mod gate_order;
+mod gate_property;
+mod gate_rules;
+mod gate_scope;

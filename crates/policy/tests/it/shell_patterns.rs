@@ -81,6 +81,32 @@ fn an_argv_is_held_against_the_same_words() {
 }
 
 #[test]
+fn a_glob_matches_no_word_and_could_match_any() {
+    let check = |pattern: &str, line: &str, expect: (bool, bool)| {
+        let (pattern, line) = (CommandPattern::parse(pattern).unwrap(), parse(line).unwrap());
+        let command = line.only().expect("one command");
+        assert_eq!(
+            (pattern.matches(command), pattern.could_match(command)),
+            expect,
+            "{pattern} {}",
+            line.source
+        );
+    };
+    check("rm src", "rm src", (true, true));
+    check("rm src", "rm s*", (false, true));
+    check("rm src", "rm s* x", (false, true));
+    check("rm a b", "rm a*", (false, true));
+    check("rm a b", "rm x b*", (false, false));
+    check("rm a b", "rm a", (false, false));
+    check("rm src", "ls s*", (false, false));
+    check("rm src", "rm src s*", (false, false));
+    check("rm src:*", "rm src s*", (true, true));
+    check("rm:*", "rm s*", (true, true));
+    check("rm", "rm s*", (false, false));
+    check("*", "rm s*", (true, true));
+}
+
+#[test]
 fn a_verdict_names_the_pattern_of_each_command_or_the_first_without_one() {
     let patterns = ["head:*", "git log:*", "git:*"].map(|text| CommandPattern::parse(text).unwrap());
     let line = parse("git log | head; git status").unwrap();

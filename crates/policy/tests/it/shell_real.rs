@@ -1,7 +1,8 @@
 //! What was understood against what a real bash does.
 
 use crate::shell_bash::{BUILTINS, Bash, Files, RECORDERS};
-use crate::shell_property::{PIECES, holds};
+use crate::shell_invariant::holds;
+use crate::shell_property::PIECES;
 use crate::shell_table::Expect;
 use crate::{shell_accepted, shell_refused};
 use metier_policy::shell::{Line, parse};
@@ -26,13 +27,16 @@ fn is_harmless(line: &Line, builtins: &[&str]) -> bool {
     names().all(|name| RECORDERS.contains(&name) || builtins.contains(&name))
 }
 
-/// Words with everything in them that is text to the shell, quoted and bare.
+/// Words with everything in them that is text to the shell, quoted and bare, and with pieces that must be refused: were one
+/// of them accepted, bash would do something else than what was understood.
 fn word() -> impl Strategy<Value = String> + Clone {
     let part = prop::sample::select(vec![
         "a", "b", "-", "--x", "=", ":", "/", ".", "..", ",", "@", "+", "^", "%", "!", "]", "}", "#", "2",
         "~", "{}", "{u}", "*", "?", "[", "a[0]", "é", "日", "'b c'", "'$x'", "'`id`'", "'a\nb'", "'\\'",
         "'\"'", "''", "\"\"", "\"it's\"", "\"\\$x\"", "\"\\\\\"", "\"\\n\"", "\"\\\"\"", "\"a\nb\"", "\" \"",
         "\\ ", "\\$", "\\'", "\\\"", "\\\\", "\\;", "\\*", "\\{", "\\~", "\\é", "'~'", "'*'", "if", "'a,b'",
+        "$x", "$", "$((1))", "`a`", "$(b)", "{a", "{a,b}", "{1..2}", ",b}", "a=", "x=a:", "x+=", "~/", ">f",
+        "3>f", ">&1", "<>f", "&", "(", "$'a'", "\\\n", "+(a)", " # a", "\r", "\u{a0}",
     ]);
     prop::collection::vec(part, 1..5).prop_map(|parts| parts.concat())
 }
