@@ -15,7 +15,7 @@ use metier_runtime::{
 use metier_sandbox::{Limits, Sandbox, Setup};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    metier_sandbox::helper();
+    metier_sandbox::helper(std::env::args_os());
     let mut arguments = std::env::args().skip(1);
     let folder = real_path(&PathBuf::from(arguments.next().ok_or("which skill's folder?")?))?;
     let script = arguments.next().ok_or("which script?")?;
