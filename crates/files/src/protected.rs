@@ -4,7 +4,9 @@
 //! of the user's rights: a git hook, an editor's task, an agent's instructions. Code that the project is built from runs
 //! later too and cannot be on the list, since writing it is what the permission is for.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use crate::survey::pattern::fits;
 
@@ -150,18 +152,28 @@ pub const PROTECTED: &[ProtectedRule] = &[
     present(".circleci", BUILD),
 ];
 
+type Rows = Vec<&'static ProtectedRule>;
+
+/// The rows by their last part, and those where it is no plain name: a walk asks for every name it meets.
+static INDEX: LazyLock<(HashMap<&'static [u8], Rows>, Rows)> = LazyLock::new(|| {
+    let (mut exact, mut other) = (HashMap::<_, Rows>::new(), Rows::new());
+    for rule in PROTECTED {
+        let last = rule.pattern.rsplit('/').next().unwrap_or_default();
+        if last.contains('*') {
+            other.push(rule);
+        } else {
+            exact.entry(last.as_bytes()).or_default().push(rule);
+        }
+    }
+    (exact, other)
+});
+
 /// The row that `folder/name` fits.
 pub(crate) fn rule_for(folder: &[u8], name: &[u8]) -> Option<&'static ProtectedRule> {
-    // Nearly all rows begin with a dot; the rest are few enough to be asked for each name.
-    let name = &name.to_ascii_lowercase();
-    let dot = name.first() == Some(&b'.');
-    PROTECTED
-        .iter()
-        .filter(|rule| {
-            let last = rule.pattern.rsplit('/').next().unwrap_or_default();
-            last.starts_with('*') || last.starts_with('.') == dot
-        })
-        .find(|rule| fits(rule.pattern, folder, name))
+    let name = name.to_ascii_lowercase();
+    let (exact, other) = &*INDEX;
+    let mut rules = exact.get(name.as_slice()).into_iter().flatten().chain(other);
+    rules.find(|rule| fits(rule.pattern, folder, &name)).copied()
 }
 
 /// What git keeps in its folder, or the folder's place.

@@ -4,9 +4,12 @@
 //! harmless file from a script is a nuisance that people answer by turning masking off, so whatever has harmless uses as
 //! well needs a proof in its content.
 
+mod proof;
+
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+pub use self::proof::Proof;
 use crate::survey::pattern::fits;
 
 /// A row of the table.
@@ -21,22 +24,6 @@ pub struct SecretRule {
     pub proof: Proof,
     /// What it is, in words.
     pub what: &'static str,
-}
-
-/// What besides its name makes a file a secret.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Proof {
-    /// Nothing.
-    Name,
-    /// It has the header of a private key.
-    PrivateKey,
-    /// It holds one of these, in whatever case.
-    Holds(&'static [&'static str]),
-    /// It gives a value to a name such as `API_KEY` or `db_password`.
-    Assignment,
-    /// It holds an address with a password or token in it.
-    Address,
 }
 
 const fn named(pattern: &'static str, what: &'static str) -> SecretRule {
@@ -189,72 +176,6 @@ pub(crate) fn rules_for(folder: &[u8], name: &[u8], shape: Shape) -> Vec<&'stati
 fn in_git_modules(folder: &[u8]) -> bool {
     let mut parts = folder.split(|&byte| byte == b'/');
     parts.any(|part| part == b".git") && parts.next() == Some(b"modules")
-}
-
-impl Proof {
-    /// How much of a file is looked at: a private key behind a chain of four certificates still is in it.
-    pub(crate) const HEAD: usize = 16 * 1024;
-
-    /// Whether the beginning of a file proves it.
-    pub(crate) fn holds(self, head: &[u8]) -> bool {
-        match self {
-            Self::Name => true,
-            Self::PrivateKey => head.split(|&byte| byte == b'\n').any(is_private_key_header),
-            Self::Holds(words) => {
-                let head = head.to_ascii_lowercase();
-                words.iter().any(|word| contains(&head, word.as_bytes()))
-            }
-            Self::Assignment => head.split(|&byte| byte == b'\n').any(is_secret_assignment),
-            Self::Address => {
-                let head = head.to_ascii_lowercase();
-                contains(&head, b"extraheader") || has_address_with_password(&head)
-            }
-        }
-    }
-}
-
-fn contains(haystack: &[u8], needle: &[u8]) -> bool {
-    haystack.windows(needle.len()).any(|window| window == needle)
-}
-
-/// `-----BEGIN … PRIVATE KEY…`, in PEM, OpenSSH's and PGP's form.
-fn is_private_key_header(line: &[u8]) -> bool {
-    contains(line, b"-----BEGIN ") && contains(line, b"PRIVATE KEY")
-}
-
-/// `NAME=value` or `name = "value"` where the name speaks of a secret and the value is no empty text and no variable.
-fn is_secret_assignment(line: &[u8]) -> bool {
-    const WORDS: &[&[u8]] =
-        &[b"secret", b"token", b"passw", b"api_key", b"apikey", b"private_key", b"access_key", b"credential"];
-    let line = line.trim_ascii();
-    let Some(at) = line.iter().position(|&byte| byte == b'=').filter(|_| !line.starts_with(b"#")) else {
-        return false;
-    };
-    let name = line[..at].to_ascii_lowercase();
-    let value = line[at + 1..].trim_ascii();
-    let value =
-        value.trim_ascii_start().strip_prefix(b"\"").or_else(|| value.strip_prefix(b"'")).unwrap_or(value);
-    WORDS.iter().any(|word| contains(&name, word))
-        && value.first().is_some_and(|first| !matches!(first, b'"' | b'\'' | b'$' | b'#'))
-}
-
-/// `scheme://user:password@host` or `scheme://token@host`. A bare `git@host` is ssh's and no secret.
-fn has_address_with_password(text: &[u8]) -> bool {
-    let mut rest = text;
-    while let Some(at) = rest.windows(3).position(|window| window == b"://") {
-        let scheme_is_ssh = rest[..at].ends_with(b"ssh");
-        rest = &rest[at + 3..];
-        let end =
-            rest.iter().position(|byte| matches!(byte, b'/' | b'\n' | b'"' | b' ')).unwrap_or(rest.len());
-        if let Some(at) = rest[..end].iter().rposition(|&byte| byte == b'@') {
-            let login = &rest[..at];
-            // A user name alone is shorter than any token that a service gives out.
-            if login.contains(&b':') || (login.len() >= 20 && !scheme_is_ssh) {
-                return true;
-            }
-        }
-    }
-    false
 }
 
 #[cfg(test)]

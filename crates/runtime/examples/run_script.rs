@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use metier_files::{SkillDir, Survey, SurveyBounds, real_path};
 use metier_policy::{Answers, Asking, Gate, Rules, Skill};
 use metier_runtime::{
-    Containment, LANGUAGE, NodeVersions, ProjectView, SearchPath, Start, Using, Workbench, run_script,
+    Containment, Covers, LANGUAGE, NodeVersions, ProjectView, SearchPath, Start, Using, Workbench, run_script,
 };
 use metier_sandbox::{Limits, Sandbox, Setup};
 
@@ -41,8 +41,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let sandbox = Sandbox::new(Setup::new(std::env::temp_dir()));
     let (rules, answers, node) = (Rules::default(), Answers::default(), NodeVersions::default());
+    let covers = Covers::default();
     let gate = Gate { rules: &rules, answers: &answers, scopes: &[], asking: Asking::Nobody };
-    let bench = Workbench { sandbox: &sandbox, gate, path: &path, node: &node };
+    let bench = Workbench { sandbox: &sandbox, gate, path: &path, node: &node, covers: &covers };
     let skill = Skill::new("example", "cli");
     let using = Using { skill: &skill, folder: &SkillDir::open(&folder)?, containment: &containment };
     let ran = run_script(&bench, &using, &script, &rest, None, &mut |_, _| {})?;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use metier_files::{SkillDir, Survey, SurveyBounds};
 use metier_policy::{Answers, Asking, Gate, Layer, List, Owner, Rules, Scope, Skill, Source, Standing};
 use metier_runtime::{
-    Containment, DataOwner, LANGUAGE, NodeVersions, NotRun, ProjectView, Ran, SearchPath, Start, Using,
-    Workbench, run_command_line, run_script,
+    Containment, Covers, DataOwner, LANGUAGE, NodeVersions, NotRun, ProjectView, Ran, SearchPath, Start,
+    Using, Workbench, run_command_line, run_script,
 };
 use metier_sandbox::{Choice, Helper, Limits, Sandbox, Setup, Tier};
 use metier_testkit::Workspace;
@@ -55,7 +55,7 @@ impl Bench {
         self.with(|bench, using| run_command_line(bench, using, line, None, &mut |_, _| {}))
     }
 
-    fn with<T>(&self, work: impl FnOnce(&Workbench<'_>, &Using<'_>) -> T) -> T {
+    pub(crate) fn with<T>(&self, work: impl FnOnce(&Workbench<'_>, &Using<'_>) -> T) -> T {
         let path = SearchPath::new(&self.path).home(&self.workspace.join("home"));
         let toolbox = path.toolbox(&path.tools(&[]));
         let survey = Survey::of(&self.workspace.join("project"), SurveyBounds::default()).unwrap();
@@ -80,7 +80,8 @@ impl Bench {
         let (sandbox, answers, node) = (Sandbox::new(setup), Answers::default(), NodeVersions::default());
         let gate =
             Gate { rules: &self.rules, answers: &answers, scopes: &self.scopes, asking: Asking::Nobody };
-        let bench = Workbench { sandbox: &sandbox, gate, path: &path, node: &node };
+        let covers = Covers::default();
+        let bench = Workbench { sandbox: &sandbox, gate, path: &path, node: &node, covers: &covers };
         let folder = SkillDir::open(&skill).unwrap();
         work(&bench, &Using { skill: &self.skill, folder: &folder, containment: &containment })
     }

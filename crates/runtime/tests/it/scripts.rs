@@ -5,7 +5,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use metier_policy::Trust;
-use metier_runtime::NotRun;
+use metier_runtime::{NotRun, run_script};
 use metier_testkit::Workspace;
 
 use crate::bench::Bench;
@@ -183,4 +183,22 @@ fn what_cannot_be_meant_is_refused_before_anything_runs() {
     assert_eq!(error("b.sh", ""), "Script not found: 'b.sh'. Available: a.sh");
     assert_eq!(error("../SKILL.md", ""), "Access denied: '../SKILL.md' is outside scripts/ directory");
     assert!(error("a.sh", "it's").contains("at character 3"));
+}
+
+/// Editors save by renaming a new file over the old one, and the kernel takes a mount away with the file it covers.
+#[test]
+fn a_secret_that_is_replaced_between_two_runs_stays_hidden() {
+    let workspace = Workspace::new()
+        .file("skill/scripts/a.sh", "cat \"$PROJECT_DIR/.env\" 2>&1 | grep -o verysecret; echo done\n")
+        .file("project/.env", "KEY=verysecret\n");
+    let bench = Bench::new(workspace);
+    bench.with(|workbench, using| {
+        for _ in 0..4 {
+            let ran = run_script(workbench, using, "a.sh", "", None, &mut |_, _| {}).unwrap();
+            assert_eq!(ran.text, "done");
+            let new = bench.workspace.join("project/.env.new");
+            fs::write(&new, "KEY=verysecret\n").unwrap();
+            fs::rename(&new, bench.workspace.join("project/.env")).unwrap();
+        }
+    });
 }
