@@ -1,6 +1,6 @@
 //! The command line: what can be said, and the help that teaches it. What it means is in [`crate::command`].
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// Finds, checks and explains Agent Skills, whatever dialect they are written in.
@@ -30,6 +30,15 @@ pub(crate) struct Global {
     /// Looks for skills in DIR instead of the usual folders; may be repeated, the first wins
     #[arg(long, value_name = "DIR", global = true)]
     pub(crate) root: Vec<PathBuf>,
+    /// Allows what RULE says for this call, such as `skill:deploy`; may be repeated
+    #[arg(long, value_name = "RULE", global = true)]
+    pub(crate) allow: Vec<String>,
+    /// Denies what RULE says for this call; may be repeated, and wins over everything
+    #[arg(long, value_name = "RULE", global = true)]
+    pub(crate) deny: Vec<String>,
+    /// What happens where no rule says anything: ask, strict, allow, plan or yolo
+    #[arg(long, value_name = "MODE", global = true)]
+    pub(crate) mode: Option<String>,
     /// Writes JSON for programs instead of text for people
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -54,6 +63,8 @@ pub(crate) enum Command {
     List(List),
     Show(Show),
     Explain(Explain),
+    Exec(Exec),
+    Call(Call),
     Check(Check),
     Catalog(Catalog),
     New(New),
@@ -96,11 +107,89 @@ pub(crate) struct Show {
 }
 
 /// Says why a name is found, shadowed, disabled, untrusted, hidden, broken or missing, and what to do
+///
+/// With `--action`, says whether something would be allowed and by which rule; with `--last`, why the last call was
+/// refused and the rule that would allow it.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  metier explain deploy
+  metier explain --action 'skill:deploy/script:run.sh'
+  metier explain --action 'Bash(git push)' --skill deploy
+  metier explain --last")]
+#[command(group = ArgGroup::new("subject").required(true).args(["name", "action", "last"]))]
 pub(crate) struct Explain {
     /// The name in question
     #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Would this be allowed? Written like a rule: `skill:NAME/command:git push`, `Bash(git status)`
+    #[arg(long, value_name = "ACTION")]
+    pub(crate) action: Option<String>,
+    /// Why was the last call refused?
+    #[arg(long)]
+    pub(crate) last: bool,
+    #[command(flatten)]
+    pub(crate) scope: ActiveSkill,
+}
+
+/// Which skill counts as active.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(crate) struct ActiveSkill {
+    /// As if this skill were active: its fence and its grants hold
+    #[arg(long = "skill", value_name = "NAME")]
+    pub(crate) skill: Option<String>,
+}
+
+/// Runs a script of a skill, contained
+///
+/// The script sees the skill's folder and the project read-only (files that look like secrets cannot be opened), a
+/// scratch folder (`TMPDIR`), the skill's own data folder (`SKILL_DATA`) and the system's programs: nothing else of your
+/// files, no network, none of your environment. When it returns, every process it started is dead. `metier doctor` says
+/// what holds it on this machine; docs/containment.md has the whole story.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  metier exec word-count count.sh -- README.md
+  metier exec report make.py --out results     take along what it left in TMPDIR
+  metier exec report make.py --json            the whole report, for programs
+
+The exit code is 0 when the script's was, 1 when it failed or was stopped, 4 when it needs a yes.")]
+pub(crate) struct Exec {
+    /// The skill: NAME, ORIGIN:NAME or NAME@REQUIREMENT
+    #[arg(value_name = "NAME")]
     pub(crate) name: String,
+    /// The script, a file in the skill's scripts/
+    #[arg(value_name = "SCRIPT")]
+    pub(crate) script: String,
+    /// Copies what the script leaves in its scratch folder to DIR
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// How long it may take, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) timeout: u64,
+    /// What the script is told, word by word; no shell reads it
+    #[arg(value_name = "ARGS", last = true)]
+    pub(crate) arguments: Vec<String>,
+}
+
+/// Makes one tool call as a model would make it, and prints the result as the model would get it
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Tools: run_command_line {reason, commandLine}, skill_run_script {skill_name, script_name, script_args},
+skill_read_file {skill_name, file_path, offset}.
+
+Examples:
+  metier call run_command_line '{\"reason\": \"look\", \"commandLine\": \"git log -3\"}' --skill review
+  metier call skill_read_file '{\"skill_name\": \"review\", \"file_path\": \"references/style.md\"}'"
+)]
+pub(crate) struct Call {
+    /// The tool
+    #[arg(value_name = "TOOL")]
+    pub(crate) tool: String,
+    /// Its input, a JSON object
+    #[arg(value_name = "JSON")]
+    pub(crate) input: String,
+    #[command(flatten)]
+    pub(crate) scope: ActiveSkill,
 }
 
 /// Says what is wrong with skills, for whom, and mends what can be mended

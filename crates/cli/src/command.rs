@@ -1,9 +1,11 @@
 //! One file per command. Each takes what was said and gives back how it ended.
 
+mod call;
 mod catalog;
 mod check;
 mod completions;
 mod doctor;
+mod exec;
 mod explain;
 mod list;
 mod new;
@@ -30,7 +32,9 @@ pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit> {
     match command {
         Command::List(args) => list::run(&args, &surroundings, output),
         Command::Show(args) => show::run(&args.name, &surroundings, output),
-        Command::Explain(args) => explain::run(&args.name, &surroundings, output),
+        Command::Explain(args) => explain::run(&args, &cli.global, &surroundings, output),
+        Command::Exec(args) => exec::run(&args, &cli.global, &surroundings, output),
+        Command::Call(args) => call::run(&args, &cli.global, &surroundings, output),
         Command::Check(args) => check::run(&args, &surroundings, output),
         Command::Catalog(args) => catalog::run(&args, &surroundings, output),
         Command::New(args) => new::run(&args, &surroundings, output),

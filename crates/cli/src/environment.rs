@@ -3,6 +3,7 @@
 use anyhow::{Context, Result};
 use metier_catalog::Places;
 use std::env;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Where a machine without a home directory keeps what would be in it: nowhere. Reading finds nothing there and writing
@@ -49,6 +50,20 @@ pub(crate) fn allows_colour() -> bool {
 /// The folders in which programs are looked for.
 pub(crate) fn program_folders() -> Vec<PathBuf> {
     env::var_os("PATH").map(|path| env::split_paths(&path).collect()).unwrap_or_default()
+}
+
+/// The search path as it is.
+pub(crate) fn search_path() -> OsString {
+    env::var_os("PATH").unwrap_or_default()
+}
+
+/// The user's language, where it is a plain name; text stays UTF-8.
+pub(crate) fn language() -> String {
+    let plain = |text: &String| {
+        text.to_uppercase().contains("UTF-8")
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-@".contains(&byte))
+    };
+    env::var("LANG").ok().filter(plain).unwrap_or_else(|| metier_runtime::LANGUAGE.to_owned())
 }
 
 /// Whether an environment variable is set.

@@ -11,6 +11,8 @@ pub(crate) enum Exit {
     Failed,
     /// It was asked in a way that makes no sense.
     Usage,
+    /// It needs a yes, and nobody was there to give it, or the answer was no.
+    NeedsYes,
 }
 
 impl From<Exit> for ExitCode {
@@ -19,6 +21,7 @@ impl From<Exit> for ExitCode {
             Exit::Fine => 0,
             Exit::Failed => 1,
             Exit::Usage => 2,
+            Exit::NeedsYes => 4,
         })
     }
 }

@@ -17,8 +17,11 @@ use std::path::{Path, PathBuf};
 /// The largest file of rules or answers that is read. Real ones have a few kilobytes.
 const MOST_BYTES: u64 = 1 << 20;
 
+/// Reads the rules of another system.
+type Read = fn(&str, Source) -> Layer;
+
 /// Rules of other systems, below the project.
-const FOREIGN: &[(&str, fn(&str, Source) -> Layer)] = &[
+const FOREIGN: &[(&str, Read)] = &[
     (".agents/config.json", from_agents_json),
     (".claude/settings.json", from_claude_settings),
     (".claude/settings.local.json", from_claude_settings),
@@ -126,7 +129,7 @@ impl Gatekeeper {
             return Ok(false);
         };
         let mut err = io::stderr().lock();
-        writeln!(err, "{}", clean(&action.to_string()))?;
+        writeln!(err, "{}", action.sentence())?;
         writeln!(err, "  {}", clean(&decision.by.to_string()))?;
         loop {
             write!(err, "  [y]es once  [a]lways  [n]o > ")?;
@@ -181,10 +184,13 @@ fn unreadable(file: &Path) -> String {
 }
 
 fn configured(config: &GateConfig, source: Source) -> Layer {
-    let layer = Layer::new(source)
+    let mut layer = Layer::new(source)
         .list(List::Deny, &config.deny)
         .list(List::Ask, &config.ask)
         .list(List::Allow, &config.allow);
+    if let Some(why) = &config.incomplete {
+        layer = layer.incomplete(why);
+    }
     match &config.mode {
         Some(mode) => layer.mode(mode),
         None => layer,

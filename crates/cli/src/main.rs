@@ -7,11 +7,13 @@ mod args;
 mod command;
 mod environment;
 mod exit;
+mod gatekeeper;
 mod json_text;
 mod manifest;
 mod output;
 mod requirement;
 mod surroundings;
+mod workplace;
 
 use args::Cli;
 use clap::Parser;
@@ -21,6 +23,8 @@ use std::io;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // First thing: what contains a process is this program again, under another name.
+    metier_sandbox::helper(std::env::args_os());
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

@@ -4,11 +4,13 @@ use crate::environment;
 use crate::gatekeeper::Gatekeeper;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
-use metier_catalog::{AllowedTools, Entry, EntryId, Include, Lookup, Reference, Snapshot, State, TrustStore, changes_of};
+use metier_catalog::{
+    AllowedTools, Entry, EntryId, Include, Lookup, Reference, Snapshot, State, TrustStore, changes_of,
+};
 use metier_files::{Kind, SkillDir, Survey, SurveyBounds, kind, real_path};
 use metier_policy::{Dialect, Folders, McpTools, Meaning, Scope, Skill, Terms, Trust};
 use metier_runtime::{
-    Containment, DataOwner, NodeVersions, ProjectView, SearchPath, Start, Toolbox, Using, Workbench,
+    Containment, Covers, DataOwner, NodeVersions, ProjectView, SearchPath, Start, Toolbox, Using, Workbench,
 };
 use metier_sandbox::{Expecting, Limits, Sandbox, Setup};
 use std::path::{Path, PathBuf};
@@ -27,6 +29,7 @@ pub(crate) struct Workplace {
     toolbox: Toolbox,
     path: SearchPath,
     node: NodeVersions,
+    covers: Covers,
     sandbox: Sandbox,
     session: String,
 }
@@ -58,11 +61,8 @@ impl Workplace {
         let project = surroundings.layout.project.as_ref().map(|project| project.folder.as_path());
         let survey = project.map(|project| Survey::of(project, SurveyBounds::default())).transpose()?;
         let is_projects = snapshot.root(entry).origin.class == metier_catalog::Class::Project;
-        let owner = DataOwner {
-            origin: &skill.origin,
-            name: &skill.name,
-            project: project.filter(|_| is_projects),
-        };
+        let owner =
+            DataOwner { origin: &skill.origin, name: &skill.name, project: project.filter(|_| is_projects) };
         let base = surroundings.places.data.join("skills");
         let data = owner
             .make(&base)
@@ -87,6 +87,7 @@ impl Workplace {
             toolbox,
             path,
             node: NodeVersions::default(),
+            covers: Covers::default(),
             sandbox: Sandbox::new(setup),
             session,
         })
@@ -116,6 +117,7 @@ impl Workplace {
             gate: keeper.gate(&self.scopes),
             path: &self.path,
             node: &self.node,
+            covers: &self.covers,
         };
         let using = Using { skill: &self.skill, folder: &self.handle, containment: &containment };
         work(&bench, &using)
@@ -151,9 +153,7 @@ pub(crate) fn scope(
     let Some(manifest) = file.manifest() else {
         bail!("`{}` has changed and is refused now; see `metier explain {}`", skill.name, skill.name)
     };
-    let more = &manifest.more;
-    // Both lists are one already where both are there: the parser keeps what they have in common.
-    let tools = more.allowed_tools.as_ref().or(more.tools.as_ref());
+    let tools = manifest.tool_list();
     let meaning = match snapshot.allowed_tools(id, manifest) {
         AllowedTools::Fence => Meaning::Fence,
         AllowedTools::Grant => Meaning::Grant,
@@ -169,8 +169,8 @@ pub(crate) fn scope(
     };
     let terms = Terms {
         skill: skill.clone(),
-        tools: tools.map(|tools| tools.value.as_slice()),
-        disallowed: more.disallowed_tools.as_ref().map_or(&[], |tools| tools.value.as_slice()),
+        tools: tools.as_deref(),
+        disallowed: manifest.more.disallowed_tools.as_ref().map_or(&[], |tools| tools.value.as_slice()),
         meaning,
         dialect: Dialect::Usual,
         folders,

@@ -76,8 +76,8 @@ fn of_skill(skill: Skill, part: &str) -> Result<Action, String> {
         "write" => more(skill, Need::Write(Place::new(given()?))),
         "secret" => more(skill, Need::Secret(given()?.to_owned())),
         "host" => {
-            let (host, port) = host(given()?)?;
-            more(skill, Need::Host { host, port })
+            let (host, number) = host(given()?)?;
+            more(skill, Need::Host { host, port: number })
         }
         _ => return Err(format!("`/{}` is nothing a skill does", visible(word))),
     })

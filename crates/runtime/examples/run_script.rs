@@ -10,7 +10,8 @@ use std::path::PathBuf;
 use metier_files::{SkillDir, Survey, SurveyBounds, real_path};
 use metier_policy::{Answers, Asking, Gate, Rules, Skill};
 use metier_runtime::{
-    Containment, Covers, LANGUAGE, NodeVersions, ProjectView, SearchPath, Start, Using, Workbench, run_script,
+    Containment, Covers, LANGUAGE, NodeVersions, ProjectView, SearchPath, Start, Using, Words, Workbench,
+    run_script,
 };
 use metier_sandbox::{Limits, Sandbox, Setup};
 
@@ -46,7 +47,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let bench = Workbench { sandbox: &sandbox, gate, path: &path, node: &node, covers: &covers };
     let skill = Skill::new("example", "cli");
     let using = Using { skill: &skill, folder: &SkillDir::open(&folder)?, containment: &containment };
-    let ran = run_script(&bench, &using, &script, &rest, None, &mut |_, _| {})?;
+    let ran = run_script(&bench, &using, &script, &Words::Text(rest), None, &mut |_, _| {})?;
     println!("{}", ran.text);
     for note in ran.notes {
         println!("note: {note}");

@@ -140,17 +140,29 @@ impl Covers {
     }
 }
 
-/// `skill_run_script`: runs a script of a skill with arguments that are split the POSIX way.
+/// What a script is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Words {
+    /// A text, which is split the POSIX way.
+    Text(String),
+    /// Words as they are.
+    Split(Vec<String>),
+}
+
+/// `skill_run_script`: runs a script of a skill.
 pub fn run_script(
     bench: &Workbench<'_>,
     using: &Using<'_>,
     name: &str,
-    arguments: &str,
+    arguments: &Words,
     cancel: Option<&Cancel>,
     sink: Sink<'_>,
 ) -> Result<Ran, NotRun> {
     let script = Script::find(using.folder, &using.skill.name, name)?;
-    let arguments = split_arguments(arguments)?;
+    let arguments = match arguments {
+        Words::Text(text) => split_arguments(text)?,
+        Words::Split(words) => words.clone(),
+    };
     let mut profile = using.containment.profile()?;
     let mut ask = |node: &Program| bench.node.of(node, || ask_node(bench.sandbox, &profile, node));
     let launch = launch(&script, using.containment.skill, bench.path, &mut ask)?;

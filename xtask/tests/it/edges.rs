@@ -27,7 +27,19 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "metier-skill",
         ],
     ),
-    ("metier", &["metier-catalog", "metier-diagnostic", "metier-files", "metier-lint", "metier-skill"]),
+    (
+        "metier",
+        &[
+            "metier-catalog",
+            "metier-diagnostic",
+            "metier-files",
+            "metier-lint",
+            "metier-policy",
+            "metier-runtime",
+            "metier-sandbox",
+            "metier-skill",
+        ],
+    ),
     ("xtask", &[]),
 ];
 

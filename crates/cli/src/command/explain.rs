@@ -1,5 +1,8 @@
-//! `explain`: one clear answer about a name.
+//! `explain`: one clear answer about a name, an action, or the last refusal.
 
+mod action;
+
+use crate::args::{Explain, Global};
 use crate::exit::Exit;
 use crate::output::{Form, Output, Tone};
 use crate::surroundings::Surroundings;
@@ -8,7 +11,20 @@ use metier_catalog::{
     ExplainOptions, ExplainedSkill, Explanation, InCatalogue, Include, Parsing, TrustStore,
 };
 
-pub(crate) fn run(name: &str, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+pub(crate) fn run(
+    args: &Explain,
+    global: &Global,
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<Exit> {
+    match (&args.action, &args.name) {
+        (Some(text), _) => action::action(text, args.scope.skill.as_deref(), global, surroundings, output),
+        (None, Some(name)) => explain_name(name, surroundings, output),
+        (None, None) => action::last(surroundings, output),
+    }
+}
+
+fn explain_name(name: &str, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
     let snapshot = surroundings.snapshot(Include::Usual);
     // A damaged store is among the snapshot's diagnostics already; the explanation goes on without it.
     let store = TrustStore::open(&surroundings.places.data).ok();

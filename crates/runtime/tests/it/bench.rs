@@ -8,7 +8,7 @@ use metier_files::{SkillDir, Survey, SurveyBounds};
 use metier_policy::{Answers, Asking, Gate, Layer, List, Owner, Rules, Scope, Skill, Source, Standing};
 use metier_runtime::{
     Containment, Covers, DataOwner, LANGUAGE, NodeVersions, NotRun, ProjectView, Ran, SearchPath, Start,
-    Using, Workbench, run_command_line, run_script,
+    Using, Words, Workbench, run_command_line, run_script,
 };
 use metier_sandbox::{Choice, Helper, Limits, Sandbox, Setup, Tier};
 use metier_testkit::Workspace;
@@ -48,7 +48,9 @@ impl Bench {
     }
 
     pub(crate) fn script(&self, name: &str, arguments: &str) -> Result<Ran, NotRun> {
-        self.with(|bench, using| run_script(bench, using, name, arguments, None, &mut |_, _| {}))
+        self.with(|bench, using| {
+            run_script(bench, using, name, &Words::Text(arguments.to_owned()), None, &mut |_, _| {})
+        })
     }
 
     pub(crate) fn line(&self, line: &str) -> Result<Ran, NotRun> {

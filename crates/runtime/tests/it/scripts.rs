@@ -5,7 +5,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use metier_policy::Trust;
-use metier_runtime::{NotRun, run_script};
+use metier_runtime::{NotRun, Words, run_script};
 use metier_testkit::Workspace;
 
 use crate::bench::Bench;
@@ -194,7 +194,8 @@ fn a_secret_that_is_replaced_between_two_runs_stays_hidden() {
     let bench = Bench::new(workspace);
     bench.with(|workbench, using| {
         for _ in 0..4 {
-            let ran = run_script(workbench, using, "a.sh", "", None, &mut |_, _| {}).unwrap();
+            let ran =
+                run_script(workbench, using, "a.sh", &Words::Split(vec![]), None, &mut |_, _| {}).unwrap();
             assert_eq!(ran.text, "done");
             let new = bench.workspace.join("project/.env.new");
             fs::write(&new, "KEY=verysecret\n").unwrap();

@@ -1,0 +1,190 @@
+//! `exec`: one script of a skill, contained.
+
+mod report;
+
+use crate::args::{Exec, Global};
+use crate::exit::Exit;
+use crate::gatekeeper::Gatekeeper;
+use crate::output::{Form, Output, clean};
+use crate::surroundings::Surroundings;
+use crate::workplace::{Active, Workplace};
+use anyhow::{Context, Result};
+use metier_policy::Ruling;
+use metier_runtime::{NotRun, Ran, Words, run_script};
+use metier_sandbox::{Ended, Limits, Report, Stop, Stream};
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use std::time::Duration;
+
+pub(crate) fn run(
+    args: &Exec,
+    global: &Global,
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<Exit> {
+    let mut keeper = Gatekeeper::new(global, surroundings)?;
+    keeper.report_problems();
+    let place = Workplace::of(&args.name, Active::Yes, surroundings)?;
+    let limits = Limits { time: Duration::from_secs(args.timeout), ..Limits::default() };
+    loop {
+        let form = output.form();
+        let mut screen = Screen::new(form);
+        let ran = place.with(&keeper, limits.clone(), |bench, using| {
+            let words = Words::Split(args.arguments.clone());
+            run_script(bench, using, &args.script, &words, None, &mut |stream, bytes| {
+                screen.show(stream, bytes);
+            })
+        });
+        match ran {
+            Ok(ran) => return finish(&ran, args.out.as_deref(), &limits, output),
+            Err(NotRun::Gate { action, decision }) => {
+                if keeper.ask(&action, &decision)? {
+                    continue;
+                }
+                return refused(&keeper, &action.sentence(), &decision, output);
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Says what was refused and what would allow it.
+pub(crate) fn refused(
+    keeper: &Gatekeeper,
+    action: &str,
+    decision: &metier_policy::Decision,
+    output: &mut Output,
+) -> Result<Exit> {
+    keeper.remember(action, decision);
+    match output.form() {
+        Form::Json => output.json(&serde_json::json!({
+            "refused": true,
+            "action": action,
+            "decision": decision.to_string(),
+            "allow_with": decision.allow_with.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        }))?,
+        Form::Text => {
+            let mut err = io::stderr().lock();
+            writeln!(err, "{action}\n{decision}")?;
+            writeln!(err, "`metier explain --last` says it again")?;
+        }
+    }
+    // What a yes would have allowed is told apart from what nobody can allow here.
+    let needs_yes = decision.ruling == Ruling::Ask || decision.question.is_some();
+    Ok(if needs_yes { Exit::NeedsYes } else { Exit::Failed })
+}
+
+fn finish(ran: &Ran, out: Option<&Path>, limits: &Limits, output: &mut Output) -> Result<Exit> {
+    let taken = match out {
+        Some(folder) => Some(
+            ran.report
+                .outputs
+                .copy_to(folder)
+                .with_context(|| format!("results could not be copied to {}", folder.display()))?
+                .len(),
+        ),
+        None => None,
+    };
+    match output.form() {
+        Form::Json => output.json(&report::Json::of(ran))?,
+        Form::Text => {
+            for line in closing_lines(ran, out, taken, limits) {
+                output.aside(&clean(&line))?;
+            }
+        }
+    }
+    Ok(if ran.report.succeeded() { Exit::Fine } else { Exit::Failed })
+}
+
+/// What is to be said after the script's own words.
+fn closing_lines(ran: &Ran, out: Option<&Path>, left_out: Option<usize>, limits: &Limits) -> Vec<String> {
+    let Report { ended, outputs, stdout, stderr, .. } = &ran.report;
+    let mut lines = ran.notes.clone();
+    for (name, stream) in [("standard output", stdout), ("standard error", stderr)] {
+        if stream.is_truncated() {
+            lines
+                .push(format!("{name}: {} bytes, of which the report keeps beginning and end", stream.total));
+        }
+    }
+    let files = outputs.entries.len();
+    match (out, left_out) {
+        (Some(folder), Some(left_out)) => {
+            lines.push(format!("{} results copied to {}", files - left_out, folder.display()));
+            if left_out > 0 {
+                lines.push(format!("{left_out} links or special files were left out"));
+            }
+        }
+        _ if files > 0 => lines.push(format!(
+            "the script left {files} {} in its scratch folder; take them along with --out DIR",
+            if files == 1 { "file or folder" } else { "files or folders" }
+        )),
+        _ => {}
+    }
+    match ended {
+        Ended::Exited(0) => {}
+        Ended::Exited(status) => lines.push(format!("the script ended with status {status}")),
+        Ended::Signaled(signal) => lines.push(format!("a signal ended the script ({signal})")),
+        Ended::Stopped(Stop::Time) => lines.push(format!(
+            "the script was stopped: it took longer than {} s; allow more with --timeout",
+            limits.time.as_secs()
+        )),
+        Ended::Stopped(stop) => {
+            lines.push(format!("the script was stopped: over its limit of {}", stop.word()));
+        }
+    }
+    lines
+}
+
+/// Shows what a script writes while it writes.
+struct Screen {
+    is_shown: bool,
+    terminals: [bool; 2],
+}
+
+impl Screen {
+    fn new(form: Form) -> Self {
+        Self {
+            is_shown: form == Form::Text,
+            terminals: [io::stdout().is_terminal(), io::stderr().is_terminal()],
+        }
+    }
+
+    /// A terminal gets what a stranger's script writes without what would move its cursor, rename its window or fill its
+    /// clipboard; a file or a pipe gets the bytes.
+    fn show(&mut self, stream: Stream, bytes: &[u8]) {
+        if !self.is_shown {
+            return;
+        }
+        let is_terminal = self.terminals[usize::from(stream == Stream::Error)];
+        let shown = if is_terminal { tame(bytes) } else { bytes.to_vec() };
+        // Whoever closed our output does not want more of it; the script goes on to its end.
+        let _ = match stream {
+            Stream::Output => io::stdout().write_all(&shown).and_then(|()| io::stdout().flush()),
+            Stream::Error => io::stderr().write_all(&shown),
+        };
+    }
+}
+
+/// The bytes with control characters but new lines and tabs shown as escapes. Not by whole text: a piece may end inside a
+/// character.
+fn tame(bytes: &[u8]) -> Vec<u8> {
+    let mut tamed = Vec::with_capacity(bytes.len());
+    for byte in bytes {
+        match byte {
+            b'\n' | b'\t' | b'\r' => tamed.push(*byte),
+            0..0x20 | 0x7f => tamed.extend_from_slice(format!("\\x{byte:02x}").as_bytes()),
+            _ => tamed.push(*byte),
+        }
+    }
+    tamed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_gets_no_escape_sequences() {
+        assert_eq!(tame(b"a\x1b]52;c;x\x07\n\tb\xc3\xa9"), b"a\\x1b]52;c;x\\x07\n\tb\xc3\xa9");
+    }
+}

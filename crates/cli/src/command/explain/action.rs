@@ -1,0 +1,105 @@
+//! `explain --action` and `explain --last`: would this be allowed, and why was that refused?
+
+use crate::args::Global;
+use crate::exit::Exit;
+use crate::gatekeeper::{Gatekeeper, last_refusal};
+use crate::output::{Form, Output, Tone, clean};
+use crate::surroundings::Surroundings;
+use crate::workplace::{Active, Workplace, who};
+use anyhow::Result;
+use metier_catalog::{Include, Lookup};
+use metier_policy::{Action, Decision, Ruling};
+use serde_json::json;
+
+/// Whether an action would be allowed, and by which rule.
+pub(crate) fn action(
+    text: &str,
+    skill: Option<&str>,
+    global: &Global,
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<Exit> {
+    let keeper = Gatekeeper::new(global, surroundings)?;
+    keeper.report_problems();
+    let snapshot = surroundings.snapshot(Include::Usual);
+    let action = Action::from_words(text, &mut |name| {
+        let reference = name.parse().ok()?;
+        match snapshot.find(&reference) {
+            Lookup::Found(_, entry) | Lookup::Unusable(_, entry) => Some(who(&snapshot, entry, surroundings)),
+            _ => None,
+        }
+    })?;
+    let scopes = match skill {
+        Some(skill) => Workplace::of(skill, Active::Yes, surroundings)?.scopes,
+        None => Vec::new(),
+    };
+    let decision = keeper.gate(&scopes).decide(&action);
+    match output.form() {
+        Form::Json => output.json(&json!({
+            "action": action.sentence(),
+            "ruling": decision.ruling.word(),
+            "by": decision.by.to_string(),
+            "also": decision.also.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "allow_with": rules(&decision),
+            "mode": keeper.rules().mode().word(),
+        }))?,
+        Form::Text => write(&action.sentence(), &decision, output)?,
+    }
+    Ok(Exit::Fine)
+}
+
+fn rules(decision: &Decision) -> Vec<String> {
+    decision.allow_with.iter().map(ToString::to_string).collect()
+}
+
+fn write(sentence: &str, decision: &Decision, output: &mut Output) -> Result<()> {
+    let tone = match decision.ruling {
+        Ruling::Allow => Tone::Good,
+        Ruling::Ask => Tone::Caution,
+        Ruling::Refuse => Tone::Bad,
+    };
+    let word = match decision.ruling {
+        Ruling::Allow => "allowed",
+        Ruling::Ask => "needs a yes",
+        Ruling::Refuse if decision.question.is_some() => {
+            "refused: it needs a yes, and nobody can be asked here"
+        }
+        Ruling::Refuse => "refused",
+    };
+    output.line(sentence)?;
+    let word = output.tinted(tone, word);
+    output.line(word)?;
+    output.line(format!("  because {}", decision.by))?;
+    for reason in &decision.also {
+        output.line(format!("  and {reason}"))?;
+    }
+    paste(&rules(decision), output)
+}
+
+/// The rule to paste, where one would help.
+fn paste(rules: &[String], output: &mut Output) -> Result<()> {
+    if rules.is_empty() {
+        return Ok(());
+    }
+    output.line("\nto allow it, in your config.toml:")?;
+    let rules: Vec<String> =
+        rules.iter().map(|rule| serde_json::to_string(rule).unwrap_or_default()).collect();
+    output.line(format!("  [gate]\n  allow = [{}]", rules.join(", ")))?;
+    Ok(())
+}
+
+/// Why the last call was refused.
+pub(crate) fn last(surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+    let last = last_refusal(&surroundings.places.data)?;
+    match (output.form(), &last) {
+        (Form::Json, last) => output.json(last)?,
+        (Form::Text, None) => output.line("nothing has been refused yet")?,
+        (Form::Text, Some(last)) => {
+            output.line(clean(&last.action))?;
+            output.line(format!("  {}", clean(&last.decision)))?;
+            output.comment(format!("  at {}", clean(&last.when)))?;
+            paste(&last.allow_with, output)?;
+        }
+    }
+    Ok(Exit::Fine)
+}
