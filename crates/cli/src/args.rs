@@ -322,7 +322,8 @@ pub(crate) struct Toggle {
     pub(crate) names: Vec<String>,
 }
 
-/// Checks metier's own surroundings: folders, configuration, trust, and every problem with a skill
+/// Checks metier's own surroundings: folders, configuration, trust, what contains processes here, and every problem with
+/// a skill
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {}
 

@@ -1,5 +1,8 @@
 //! `doctor`: everything that is wrong, at once.
 
+mod containment;
+
+use self::containment::Containment;
 use crate::exit::Exit;
 use crate::output::{Form, Output, Tone};
 use crate::surroundings::Surroundings;
@@ -22,6 +25,7 @@ struct Findings {
     loaded: usize,
     failed: usize,
     states: BTreeMap<&'static str, usize>,
+    containment: Containment,
     #[serde(serialize_with = "as_json")]
     diagnostics: Vec<Diagnostic>,
 }
@@ -59,7 +63,8 @@ pub(crate) fn run(surroundings: &Surroundings, output: &mut Output) -> Result<Ex
         Form::Json => output.json(&findings)?,
         Form::Text => write(&findings, surroundings, output)?,
     }
-    let is_broken = findings.diagnostics.iter().any(|found| found.severity() == Severity::Error);
+    let is_broken = findings.diagnostics.iter().any(|found| found.severity() == Severity::Error)
+        || !findings.containment.is_sound();
     Ok(if is_broken { Exit::Failed } else { Exit::Fine })
 }
 
@@ -99,6 +104,7 @@ impl Findings {
             loaded: snapshot.loaded(),
             failed: snapshot.failures().len(),
             states,
+            containment: Containment::examine(surroundings),
             diagnostics,
         }
     }
@@ -131,6 +137,7 @@ fn write(findings: &Findings, surroundings: &Surroundings, output: &mut Output) 
     for (state, count) in findings.states.iter().filter(|(state, _)| **state != State::Ready.word()) {
         output.line(format!("  {count} {state}"))?;
     }
+    findings.containment.write(surroundings, output)?;
     for diagnostic in findings.diagnostics.iter().filter(|found| found.severity() >= Severity::Warning) {
         output.line("")?;
         let source = Surroundings::source_of(diagnostic);
