@@ -52,9 +52,10 @@ pub(crate) fn program_folders() -> Vec<PathBuf> {
     env::var_os("PATH").map(|path| env::split_paths(&path).collect()).unwrap_or_default()
 }
 
-/// The search path as it is.
+/// The search path, or what a shell takes where none is set.
 pub(crate) fn search_path() -> OsString {
-    env::var_os("PATH").unwrap_or_default()
+    let set = env::var_os("PATH").filter(|path| !path.is_empty());
+    set.unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into())
 }
 
 /// The user's language, where it is a plain name; text stays UTF-8.
