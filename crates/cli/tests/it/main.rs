@@ -9,10 +9,12 @@
 )]
 
 mod binary;
+mod call;
 mod catalog;
 mod check;
 mod conformance;
 mod doctor;
+mod exec;
 mod explain;
 mod hostile;
 mod list;

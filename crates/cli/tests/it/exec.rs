@@ -1,0 +1,173 @@
+//! `metier exec`, and what `explain` and `doctor` say about it.
+
+use crate::binary::{metier, workspace};
+use metier_testkit::Workspace;
+use std::time::{Duration, Instant};
+
+const DOCUMENT: &str = "---\nname: tool\ndescription: Does things.\n---\nDo.\n";
+
+/// A user's skill, which is trusted, with one script.
+fn with_script(name: &str, text: &str) -> Workspace {
+    workspace()
+        .file("home/.agents/skills/tool/SKILL.md", DOCUMENT)
+        .file(format!("home/.agents/skills/tool/scripts/{name}"), text)
+}
+
+#[test]
+fn a_script_gets_its_words_and_its_streams_and_status_come_back() {
+    let workspace = with_script("a.sh", "echo \"$# $1|$2\"; echo err >&2; exit 3");
+    let run = metier(&workspace, &["exec", "tool", "a.sh", "--", "one two", "$(id); x"]);
+    assert_eq!(run.stdout, "2 one two|$(id); x\n");
+    assert!(run.stderr.starts_with("err\n"), "{}", run.stderr);
+    assert!(run.stderr.contains("the script ended with status 3"), "{}", run.stderr);
+    assert_eq!(run.code, 1);
+    // The same by its path, quietly.
+    let run = metier(&workspace, &["exec", "tool", "scripts/a.sh", "--quiet"]);
+    assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("0 |\n", "err\n"));
+}
+
+#[test]
+fn it_sees_its_own_folder_a_scratch_and_a_data_folder_and_nothing_of_the_home() {
+    let workspace = with_script(
+        "a.sh",
+        "cat SKILL.md | head -2 | tail -1; cat \"$HOME/../../.ssh/id\" $OUTSIDE; echo kept >> $SKILL_DATA/n; \
+         wc -l < $SKILL_DATA/n; env | cut -d= -f1 | sort | tr '\\n' ' '",
+    )
+    .file("home/.ssh/id", "secret");
+    let run = metier(&workspace, &["exec", "tool", "a.sh", "--quiet"]);
+    let names = "HOME LANG PATH PROJECT_DIR PWD SESSION_ID SHLVL SKILL_DATA SKILL_DIR TMPDIR _ ";
+    assert_eq!(run.stdout, format!("name: tool\n1\n{names}"), "{}", run.stderr);
+    // What it keeps is there the next time.
+    let run = metier(&workspace, &["exec", "tool", "a.sh", "--quiet"]);
+    assert_eq!(run.stdout, format!("name: tool\n2\n{names}"));
+}
+
+#[test]
+fn secrets_of_the_project_are_masked_and_that_is_said() {
+    let workspace = with_script("a.sh", "cd $PROJECT_DIR; cat .env .env.example")
+        .file("project/.env", "TOKEN=1")
+        .file("project/.env.example", "TOKEN=");
+    let run = metier(&workspace, &["exec", "tool", "a.sh"]);
+    assert_eq!(run.stdout, "TOKEN=");
+    assert!(run.stderr.contains("look like secrets could not be opened"), "{}", run.stderr);
+}
+
+#[test]
+fn the_report_is_json_and_results_are_taken_along() {
+    let workspace = with_script(
+        "a.sh",
+        "echo out; mkdir $TMPDIR/d; echo 123 > $TMPDIR/d/r.txt; exec 3<>/dev/tcp/127.0.0.1/9",
+    );
+    let run = metier(&workspace, &["exec", "tool", "a.sh", "--json", "--out", "results"]);
+    let report = run.json();
+    assert_eq!(report["exit_code"], 1);
+    assert_eq!(report["stdout"]["text"], "out\n");
+    assert_eq!(report["containment"]["tier"], "namespaces", "{report}");
+    assert_eq!(report["outputs"][1]["path"], "d/r.txt");
+    assert_eq!(report["outputs"][1]["size"], 4);
+    assert_eq!(report["denied"][0]["what"], "network (IPv4)");
+    assert!(report["decision"].as_str().is_some_and(|text| text.starts_with("allowed:")));
+    assert_eq!(std::fs::read_to_string(workspace.join("project/results/d/r.txt")).unwrap(), "123\n");
+}
+
+#[test]
+fn what_takes_too_long_is_stopped_with_all_it_started() {
+    let workspace = with_script("a.sh", "(setsid sleep 4721.5 &); sleep 4721.5");
+    let began = Instant::now();
+    let run = metier(&workspace, &["exec", "tool", "a.sh", "--timeout", "1"]);
+    assert!(began.elapsed() < Duration::from_secs(20));
+    assert!(run.stderr.contains("it took longer than 1 s; allow more with --timeout"), "{}", run.stderr);
+    assert_eq!(run.code, 1);
+    let left = std::process::Command::new("pgrep").args(["-f", "sleep 4721.5"]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&left.stdout), "");
+}
+
+#[test]
+fn a_script_that_is_not_there_names_those_that_are() {
+    let workspace = with_script("convert.py", "").file("home/.agents/skills/tool/secret.sh", "");
+    let run = metier(&workspace, &["exec", "tool", "convret.py"]);
+    assert!(run.stderr.contains("convert.py"), "{}", run.stderr);
+    for name in ["../secret.sh", "secret.sh", "/bin/sh", "scripts/../secret.sh"] {
+        let run = metier(&workspace, &["exec", "tool", name]);
+        assert_eq!(run.code, 1, "{name}");
+        assert_eq!(run.stdout, "", "{name}");
+    }
+}
+
+#[test]
+fn a_projects_script_runs_once_it_is_trusted_and_not_after_it_changed() {
+    let workspace = workspace()
+        .dir("project/.git")
+        .file("project/.agents/skills/tool/SKILL.md", DOCUMENT)
+        .file("project/.agents/skills/tool/scripts/a.sh", "echo ran");
+    let run = metier(&workspace, &["exec", "tool", "a.sh"]);
+    assert_eq!((run.stdout.as_str(), run.code), ("", 1));
+    assert!(run.stderr.contains("is not trusted; look at it and then run `metier trust`"), "{}", run.stderr);
+    assert_eq!(metier(&workspace, &["trust"]).code, 0);
+    assert_eq!(metier(&workspace, &["exec", "tool", "a.sh"]).stdout, "ran\n");
+    let workspace = workspace.file("project/.agents/skills/tool/scripts/a.sh", "echo other");
+    let run = metier(&workspace, &["exec", "tool", "a.sh"]);
+    assert_eq!((run.stdout.as_str(), run.code), ("", 1));
+    assert!(run.stderr.contains("has changed since it was trusted"), "{}", run.stderr);
+}
+
+#[test]
+fn what_needs_a_yes_is_refused_without_a_terminal_and_explained_afterwards() {
+    let workspace = with_script("a.sh", "echo ran");
+    let run = metier(&workspace, &["exec", "tool", "a.sh", "--mode", "strict"]);
+    assert_eq!((run.stdout.as_str(), run.code), ("", 4), "{}", run.stderr);
+    assert!(run.stderr.contains("nobody can be asked"), "{}", run.stderr);
+    let run = metier(&workspace, &["explain", "--last"]);
+    assert!(run.stdout.contains("runs its script: `scripts/a.sh`"), "{}", run.stdout);
+    assert!(run.stdout.contains("in the mode `strict` every run asks"), "{}", run.stdout);
+    let run = metier(&workspace, &["exec", "tool", "a.sh", "--deny", "skill:tool"]);
+    assert_eq!((run.stdout.as_str(), run.code), ("", 1));
+    assert!(run.stderr.contains("the deny rule `skill:tool`"), "{}", run.stderr);
+    assert_eq!(metier(&workspace, &["exec", "tool", "a.sh", "--mode", "plan"]).code, 1);
+    assert_eq!(metier(&workspace, &["exec", "tool", "a.sh", "--mode", "yolo"]).stdout, "ran\n");
+}
+
+#[test]
+fn rules_of_the_configuration_hold_and_a_strangers_only_narrow() {
+    let workspace = with_script("a.sh", "echo ran")
+        .file("project/metier.toml", "[gate]\nmode = \"yolo\"\nallow = [\"skill:*\"]\n")
+        .file("home/.config/metier/config.toml", "[gate]\nmode = \"strict\"\n");
+    assert_eq!(metier(&workspace, &["exec", "tool", "a.sh"]).code, 4, "an untrusted project widens nothing");
+    let workspace = with_script("a.sh", "echo ran")
+        .file("project/.agents/config.json", "{\"permissions\": {\"deny\": [\"skill:tool\"]}}");
+    let run = metier(&workspace, &["exec", "tool", "a.sh"]);
+    assert_eq!(run.code, 1, "but narrows at once");
+    assert!(run.stderr.contains(".agents/config.json"), "{}", run.stderr);
+}
+
+#[test]
+fn explain_says_whether_an_action_would_be_allowed_and_by_which_rule() {
+    let workspace = with_script("a.sh", "");
+    let explain = |action: &str, more: &[&str]| {
+        let mut words = vec!["explain", "--json", "--action", action];
+        words.extend(more);
+        let answer = metier(&workspace, &words).json();
+        (answer["ruling"].as_str().unwrap().to_owned(), answer["by"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(explain("skill:tool/script:a.sh", &[]).0, "allow");
+    assert_eq!(explain("skill:tool/host:example.org", &[]).0, "refuse");
+    let (ruling, by) = explain("skill:tool/host:example.org", &["--allow", "skill:tool/host:example.org"]);
+    assert_eq!(ruling, "allow");
+    assert!(by.contains("`skill:tool/host:example.org`"), "{by}");
+    let (ruling, by) = explain("Bash(git status; rm -rf ~)", &["--deny", "command:rm:*"]);
+    assert_eq!(ruling, "refuse");
+    assert!(by.contains("`command:rm:*`"), "{by}");
+    let run = metier(&workspace, &["explain", "--action", "dance"]);
+    assert_eq!(run.code, 1);
+    assert!(run.stderr.contains("write it like a rule"), "{}", run.stderr);
+}
+
+#[test]
+fn doctor_says_what_contains_processes_here() {
+    let report = metier(&workspace(), &["doctor", "--json"]).json();
+    let containment = &report["containment"];
+    assert_eq!(containment["in_force"], "namespaces", "{containment}");
+    let used = &containment["tiers"][0];
+    assert!(used["checks"].as_array().is_some_and(|checks| checks.len() >= 9), "{used}");
+    assert!(used["checks"].as_array().unwrap().iter().all(|check| check["held"] != false), "{used}");
+}
