@@ -27,7 +27,8 @@ fn main() {
         ("sweep", &|| Box::new(sweep(&roots, &Bounds::default(), |candidate| candidate.head().len()))),
         ("parse", &|| {
             Box::new(sweep(&roots, &Bounds::default(), |candidate| {
-                metier_skill::parse_beginning(candidate.head(), candidate.folder().to_str()).is_some()
+                let folder = candidate.folder().to_str();
+                metier_skill::summarize(candidate.head(), folder, metier_skill::Portion::Beginning).is_some()
             }))
         }),
         ("load", &|| Box::new(Snapshot::load(Arc::new(Layout::new(&places, &choice)), Include::Usual))),

@@ -4,10 +4,12 @@ use crate::version::Version;
 use crate::visit::Loaded;
 use metier_diagnostic::Diagnostic;
 use metier_files::DocumentName;
-use metier_skill::{Description, Manifest, SkillName, UserOnly};
+use metier_skill::{Description, SkillName, Summary, UserOnly};
 use serde::Serialize;
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::fmt;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -140,23 +142,21 @@ pub(crate) struct Links {
 }
 
 impl Card {
-    pub(crate) fn new(manifest: Manifest, document_name: DocumentName, diagnostics: Vec<Diagnostic>) -> Self {
-        let (description, derived) = match manifest.description {
+    pub(crate) fn new(summary: Summary, document_name: DocumentName, diagnostics: Vec<Diagnostic>) -> Self {
+        let (description, derived) = match summary.description {
             Description::Written(written) => (written.value, false),
             Description::Derived(text) => (text, true),
             Description::Absent => (String::new(), false),
         };
-        // Taken out of the box: moving the whole of it would copy a kilobyte for each skill.
-        let mut more = manifest.more;
         Self {
-            name: manifest.name,
-            title: manifest.title.map(Into::into),
+            name: summary.name,
+            title: summary.title.map(Into::into),
             description,
             derived,
-            when_to_use: manifest.when_to_use.map(|when| when.value.into()),
-            argument_hint: more.argument_hint.take().map(|hint| hint.value.into()),
-            version: manifest.version.map(|version| version.value.into()),
-            user_invocable: manifest.user_invocable,
+            when_to_use: summary.when_to_use.map(Into::into),
+            argument_hint: summary.argument_hint.map(Into::into),
+            version: summary.version.map(Into::into),
+            user_invocable: summary.user_invocable,
             document_name,
             links: None,
             diagnostics,
@@ -221,10 +221,10 @@ impl Entry {
         if let Some(version) = &self.card.version {
             return Some(Cow::Borrowed(version));
         }
-        let name = self.folder.file_name()?.to_str()?;
-        name.split_once('@')
-            .filter(|(_, version)| !version.is_empty())
-            .map(|(_, version)| Cow::Borrowed(version))
+        let name = last_part(&self.folder)?;
+        let at = name.as_bytes().iter().position(|byte| *byte == b'@')?;
+        let version = name.to_str()?.get(at + 1..)?;
+        (!version.is_empty()).then_some(Cow::Borrowed(version))
     }
 
     /// Why the model is not offered the skill by the skill's own word.
@@ -276,10 +276,21 @@ impl Entry {
 
 /// What a folder calls its skill: its name, without the version behind an `@`.
 pub(crate) fn folder_call_name(folder: &Path) -> Option<Cow<'_, str>> {
-    let name = folder.file_name()?.to_string_lossy();
+    let name = last_part(folder)?;
+    let name = name.to_str().map_or_else(|| name.to_string_lossy(), Cow::Borrowed);
     match name.find('@') {
         Some(at) if at > 0 => Some(Cow::Owned(name[..at].to_owned())),
         _ => Some(name),
+    }
+}
+
+/// The same as [`Path::file_name`], which takes several times as long because it goes by parts. Every skill is asked for
+/// it more than once.
+fn last_part(path: &Path) -> Option<&OsStr> {
+    let bytes = path.as_os_str().as_bytes();
+    match bytes.rsplit(|byte| *byte == b'/').next() {
+        None | Some(b"" | b"." | b"..") => path.file_name(),
+        Some(name) => Some(OsStr::from_bytes(name)),
     }
 }
 
@@ -293,6 +304,14 @@ mod tests {
             [("a", Some("a")), ("g/a@1.2", Some("a")), ("@scope", Some("@scope")), ("", None)]
         {
             assert_eq!(folder_call_name(Path::new(folder)).as_deref(), expected, "{folder}");
+        }
+    }
+
+    #[test]
+    fn the_last_part_is_the_file_name() {
+        for path in ["", "a", "a/b", "a/b/", "a/.", "a/..", "..", ".", "/", "/a", "a//b", "a/b@1.2", "ä/ö"]
+        {
+            assert_eq!(last_part(Path::new(path)), Path::new(path).file_name(), "{path}");
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::entry::{Card, Links, folder_call_name};
 use crate::identity::NameHasher;
 use metier_diagnostic::Diagnostic;
 use metier_files::{Candidate, Extent, SweepRoot};
-use metier_skill::{Parsed, UserOnly, is_canonical, parse, parse_beginning, parse_prefix};
+use metier_skill::{Portion, Summarized, UserOnly, is_canonical, summarize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -46,8 +46,8 @@ pub(crate) fn visit(candidate: &Candidate<'_>, roots: &[SweepRoot], hasher: &Nam
     let root = roots.get(candidate.root()).map_or(Path::new(""), |root| &root.path);
     let name = folder_call_name(candidate.folder()).or_else(|| folder_call_name(root));
     let path = || -> Arc<Path> { document_path(root, candidate).into() };
-    let Parsed { document, mut diagnostics } = match parsed(candidate, name.as_deref()) {
-        Ok(parsed) => parsed,
+    let Summarized { summary, mut diagnostics } = match summarized(candidate, name.as_deref()) {
+        Ok(summarized) => summarized,
         Err(error) => {
             let message = format!("the file cannot be read: {error}");
             return Visited::Refused(vec![
@@ -67,9 +67,11 @@ pub(crate) fn visit(candidate: &Candidate<'_>, roots: &[SweepRoot], hasher: &Nam
             diagnostic.path = Some(Arc::clone(&path));
         }
     }
-    let Some(document) = document else { return Visited::Refused(diagnostics) };
-    let user_only = document.manifest.user_only;
-    let mut card = Card::new(document.manifest, document_name, diagnostics);
+    let Some(summary) = summary else { return Visited::Refused(diagnostics) };
+    let user_only = summary.user_only;
+    // A list grows to room for four at once, and most have one or two. They are kept, so the rest is given back.
+    diagnostics.shrink_to_fit();
+    let mut card = Card::new(summary, document_name, diagnostics);
     if candidate.real().is_some() || candidate.document_target().is_some() {
         card.links = Some(Box::new(Links {
             folder: candidate.real().map(Path::to_owned),
@@ -86,19 +88,18 @@ pub(crate) fn visit(candidate: &Candidate<'_>, roots: &[SweepRoot], hasher: &Nam
     })
 }
 
-fn parsed(candidate: &Candidate<'_>, folder: Option<&str>) -> Result<Parsed, metier_files::OsError> {
+fn summarized(candidate: &Candidate<'_>, folder: Option<&str>) -> Result<Summarized, metier_files::OsError> {
     let head = candidate.head();
-    if candidate.extent() == Extent::Whole {
-        return Ok(parse(head, folder));
-    }
-    if let Some(parsed) = parse_beginning(head, folder) {
-        return Ok(parsed);
+    let portion = if candidate.extent() == Extent::Whole { Portion::Whole } else { Portion::Beginning };
+    if let Some(summarized) = summarize(head, folder, portion) {
+        return Ok(summarized);
     }
     let mut bytes = Vec::new();
-    Ok(match candidate.read_up_to(PREFIX, &mut bytes)? {
-        Extent::Whole => parse(&bytes, folder),
-        Extent::Truncated => parse_prefix(&bytes, folder),
-    })
+    let portion = match candidate.read_up_to(PREFIX, &mut bytes)? {
+        Extent::Whole => Portion::Whole,
+        Extent::Truncated => Portion::Prefix,
+    };
+    Ok(summarize(&bytes, folder, portion).unwrap_or_default())
 }
 
 fn document_path(root: &Path, candidate: &Candidate<'_>) -> PathBuf {

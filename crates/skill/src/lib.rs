@@ -2,7 +2,7 @@
 //! without touching anything else.
 //!
 //! [`parse()`] takes the bytes of a file and gives a [`Parsed`]: a [`Document`] with its [`Manifest`], unless the file
-//! was refused, and the diagnostics. [`parse_beginning`] does the same with the first bytes of a file and says when
+//! was refused, and the diagnostics. [`summarize`] does the same with the first bytes of a file and says when
 //! they are not enough, and [`parse_whole`] judges the body's bytes, too. [`set_text`] and [`remove_key`] give the edits
 //! that change one key. [`yaml`] is the tree below all of this, [`profile`] says what other clients make of the same
 //! file, and [`code`] has every code that can be reported.
@@ -57,7 +57,9 @@ mod paragraph;
 mod parse;
 pub mod profile;
 mod repair;
+mod ruler;
 mod split;
+mod summary;
 mod tool;
 mod tools;
 pub mod yaml;
@@ -67,8 +69,9 @@ pub use edit::{EditError, remove_key, scalar, set_text};
 pub use injection::{InjectedCommand, injected_commands};
 pub use manifest::{Argument, Context, Description, Manifest, More, Needs, Requires, Spanned, UserOnly};
 pub use name::{MAX_NAME, NameRefusal, Naming, SkillName, is_canonical, judge, slug};
-pub use parse::{parse, parse_beginning, parse_prefix, parse_whole};
+pub use parse::{Portion, parse, parse_whole, summarize};
 #[doc(hidden)]
 pub use split::split;
+pub use summary::{Summarized, Summary};
 pub use tool::{CLAUDE_CODE_TOOLS, Tool};
 pub use tools::{ToolPattern, Unbalanced, tokenize};

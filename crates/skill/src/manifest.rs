@@ -14,7 +14,7 @@ use metier_diagnostic::Span;
 use std::num::NonZeroU32;
 
 pub(crate) use key::{Key, is_known_key};
-pub(crate) use typing::{Typed, type_tree};
+pub(crate) use typing::{Keep, Typed, type_tree};
 
 /// A value and where it stands in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -97,12 +97,14 @@ pub fn judge(written: &str) -> Naming {
 
 /// Lower-case letters, digits, single inner hyphens, at most 64.
 pub fn is_canonical(name: &str) -> bool {
-    let bytes = name.as_bytes();
-    (1..=MAX_NAME).contains(&bytes.len())
-        && bytes.iter().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'))
-        && bytes[0] != b'-'
-        && bytes[bytes.len() - 1] != b'-'
-        && !bytes.windows(2).any(|pair| pair == b"--")
+    // A hyphen stands behind something else and before something else. Every name is asked, so one look has to do.
+    let mut is_after_hyphen = true;
+    let is_allowed = |byte: u8| {
+        let is_hyphen = byte == b'-';
+        let is_second = std::mem::replace(&mut is_after_hyphen, is_hyphen) && is_hyphen;
+        !is_second && matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-')
+    };
+    (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(is_allowed) && !is_after_hyphen
 }
 
 /// The call name made from any text: lower case, every run of other characters one hyphen, edges trimmed, 64 at most.

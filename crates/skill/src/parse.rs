@@ -4,10 +4,11 @@
 use crate::code;
 use crate::document::{Document, Parsed};
 use crate::findings::Findings;
-use crate::manifest::{Description, Typed, UserOnly, type_tree};
+use crate::manifest::{Description, Keep, Typed, UserOnly, type_tree};
 use crate::paragraph::first_paragraph;
 use crate::repair::{self, Mended};
 use crate::split;
+use crate::summary::Summarized;
 use crate::yaml::{self, Entry, Kind, MAX_BYTES};
 use metier_diagnostic::{Code, Diagnostic, Edit, Span, apply};
 use std::borrow::Cow;
@@ -16,9 +17,9 @@ use std::str;
 /// Fewer bytes than this without frontmatter are no skill but a leftover.
 const MIN_BYTES: usize = 20;
 
-/// How much of the file the bytes are.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Extent {
+/// How much of a file the bytes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Portion {
     /// The first bytes; more can be had.
     Beginning,
     /// The first bytes; more will not be read.
@@ -31,7 +32,8 @@ enum Extent {
 ///
 /// Never fails: what is wrong is in [`Parsed::diagnostics`], and a refused file has no [`Parsed::document`].
 pub fn parse(bytes: &[u8], folder: Option<&str>) -> Parsed {
-    parse_extent(bytes, folder, Extent::Whole).unwrap_or_default()
+    let way = Way { folder, portion: Portion::Whole, keep: Keep::Everything };
+    parse_portion(bytes, way).unwrap_or_default()
 }
 
 /// Parses a SKILL.md that is judged whole and not only listed: what is not UTF-8 in its body is said, too.
@@ -46,30 +48,35 @@ pub fn parse_whole(bytes: &[u8], folder: Option<&str>) -> Parsed {
     parsed
 }
 
-/// Parses the first bytes of a SKILL.md where the rest of the file will not be read.
-pub fn parse_prefix(bytes: &[u8], folder: Option<&str>) -> Parsed {
-    parse_extent(bytes, folder, Extent::Prefix).unwrap_or_default()
+/// What a listing shows of a SKILL.md, from a portion of it. A beginning that is not enough to judge the file gives
+/// `None`; the other portions always give an answer.
+pub fn summarize(bytes: &[u8], folder: Option<&str>, portion: Portion) -> Option<Summarized> {
+    let way = Way { folder, portion, keep: Keep::Summary };
+    parse_portion(bytes, way).map(Summarized::from)
 }
 
-/// Parses the first bytes of a SKILL.md, or answers `None` when they are not enough to judge it.
-pub fn parse_beginning(bytes: &[u8], folder: Option<&str>) -> Option<Parsed> {
-    parse_extent(bytes, folder, Extent::Beginning)
+/// What a parse has to know beside the bytes.
+#[derive(Clone, Copy)]
+struct Way<'f> {
+    folder: Option<&'f str>,
+    portion: Portion,
+    keep: Keep,
 }
 
-fn parse_extent(bytes: &[u8], folder: Option<&str>, extent: Extent) -> Option<Parsed> {
-    if let Some(parsed) = parse_exactly(bytes, folder, extent) {
+fn parse_portion(bytes: &[u8], way: Way<'_>) -> Option<Parsed> {
+    if let Some(parsed) = parse_exactly(bytes, way) {
         return Some(parsed);
     }
-    if extent == Extent::Beginning {
+    if way.portion == Portion::Beginning {
         return None;
     }
-    let parsed = parse_leniently(bytes, folder, extent);
-    Some(with_sound_fixes(parsed, bytes, folder))
+    let parsed = parse_leniently(bytes, way);
+    Some(with_sound_fixes(parsed, bytes, way))
 }
 
 /// Takes the fixes back unless they are sound: once all of them are made, the file reads the same, nothing is left to
 /// fix, and where every repair offers a fix, no repair is needed. A fix that has to be fixed would cost trust.
-fn with_sound_fixes(mut parsed: Parsed, bytes: &[u8], folder: Option<&str>) -> Parsed {
+fn with_sound_fixes(mut parsed: Parsed, bytes: &[u8], way: Way<'_>) -> Parsed {
     let edits = |parsed: &Parsed| -> Vec<Edit> {
         let fixes = parsed.diagnostics.iter().filter_map(|found| found.fix.as_ref());
         fixes.flat_map(|fix| fix.edits.iter().cloned()).collect()
@@ -79,9 +86,10 @@ fn with_sound_fixes(mut parsed: Parsed, bytes: &[u8], folder: Option<&str>) -> P
         return parsed;
     }
     let mended = apply(&decoded(bytes), &all);
-    let again = match parse_exactly(mended.as_bytes(), folder, Extent::Whole) {
+    let whole = Way { portion: Portion::Whole, ..way };
+    let again = match parse_exactly(mended.as_bytes(), whole) {
         Some(again) => again,
-        None => parse_leniently(mended.as_bytes(), folder, Extent::Whole),
+        None => parse_leniently(mended.as_bytes(), whole),
     };
     let is_repair = |found: &&Diagnostic| code::REPAIRS.contains(&found.code);
     let repairs = |parsed: &Parsed| parsed.diagnostics.iter().filter(is_repair).count();
@@ -105,27 +113,27 @@ fn with_sound_fixes(mut parsed: Parsed, bytes: &[u8], folder: Option<&str>) -> P
 }
 
 /// The strict way. `None` when the delimiters are not exact, the YAML is not strict, or the body is needed.
-fn parse_exactly(bytes: &[u8], folder: Option<&str>, extent: Extent) -> Option<Parsed> {
+fn parse_exactly(bytes: &[u8], way: Way<'_>) -> Option<Parsed> {
     let from = split::opening(bytes)?;
     let split = split::close(bytes, from).filter(|split| split.yaml.len() <= MAX_BYTES)?;
     // A closing line at the very end of a beginning may be the first half of a longer line.
-    if extent == Extent::Beginning && split.body == bytes.len() && bytes.last() != Some(&b'\n') {
+    if way.portion == Portion::Beginning && split.body == bytes.len() && bytes.last() != Some(&b'\n') {
         return None;
     }
     let head = str::from_utf8(&bytes[..split.body]).ok()?;
     let tree = yaml::parse(&head[split.yaml.clone()], split.yaml.start).ok()??;
     let Kind::Mapping(entries) = tree.kind else { return None };
-    let typed = type_tree(entries, head, folder);
+    let typed = type_tree(entries, head, way.folder, way.keep);
     let lacks_description =
         typed.manifest.as_ref().is_some_and(|manifest| manifest.description == Description::Absent);
     if !lacks_description {
         return Some(finish(typed, Some(split.yaml.into()), split.body, head));
     }
-    match extent {
-        Extent::Beginning => None,
+    match way.portion {
+        Portion::Beginning => None,
         // What is not UTF-8 has to be said, since the description may come from there.
-        Extent::Prefix | Extent::Whole => {
-            let text = str::from_utf8(whole_characters(bytes, extent)).ok()?;
+        Portion::Prefix | Portion::Whole => {
+            let text = str::from_utf8(whole_characters(bytes, way.portion)).ok()?;
             Some(finish(typed, Some(split.yaml.into()), split.body, text))
         }
     }
@@ -164,13 +172,13 @@ fn finish(mut typed: Typed, frontmatter: Option<Span>, body_at: usize, text: &st
 }
 
 /// The long way: decode what is not UTF-8, find delimiters that are not exact, repair, salvage, or refuse.
-fn parse_leniently(bytes: &[u8], folder: Option<&str>, extent: Extent) -> Parsed {
+fn parse_leniently(bytes: &[u8], way: Way<'_>) -> Parsed {
     if let Some(what) = repair::binary_kind(bytes) {
         let message = format!("this is {what}, not text");
         let reason = Diagnostic::new(&code::NOT_TEXT, message).at(Span::default(), "");
         return refused(reason.help("save it as plain UTF-8 text"));
     }
-    let bytes = whole_characters(bytes, extent);
+    let bytes = whole_characters(bytes, way.portion);
     let text = decoded(bytes);
     let mut findings = Findings::default();
     if let Some(at) = first_invalid(bytes) {
@@ -182,7 +190,7 @@ fn parse_leniently(bytes: &[u8], folder: Option<&str>, extent: Extent) -> Parsed
     match repair::mend(&text) {
         Mended::Frontmatter(found) => {
             findings.absorb(found.findings);
-            let mut typed = type_tree(found.entries, &text, folder);
+            let mut typed = type_tree(found.entries, &text, way.folder, way.keep);
             findings.absorb(typed.findings);
             typed.findings = findings;
             finish(typed, Some(found.yaml), found.body, &text)
@@ -190,7 +198,7 @@ fn parse_leniently(bytes: &[u8], folder: Option<&str>, extent: Extent) -> Parsed
         Mended::Empty { body, at } => {
             let message = "the frontmatter is empty; the skill is for the user only";
             without(&mut findings, &code::FRONTMATTER_EMPTY, message, at);
-            without_frontmatter(&text, body, folder, findings)
+            without_frontmatter(&text, body, way, findings)
         }
         Mended::Missing if text.trim().len() < MIN_BYTES => {
             let message =
@@ -201,7 +209,7 @@ fn parse_leniently(bytes: &[u8], folder: Option<&str>, extent: Extent) -> Parsed
         Mended::Missing => {
             let message = "there is no frontmatter; the skill is for the user only";
             without(&mut findings, &code::FRONTMATTER_MISSING, message, Span::empty(0));
-            without_frontmatter(&text, 0, folder, findings)
+            without_frontmatter(&text, 0, way, findings)
         }
         Mended::Refused(reason) => {
             findings.refuse(*reason);
@@ -213,8 +221,8 @@ fn parse_leniently(bytes: &[u8], folder: Option<&str>, extent: Extent) -> Parsed
 const ADD_FRONTMATTER: &str = "begin the file with `---`, `name:`, `description:`, `---`";
 
 /// A skill that says nothing of itself: the folder's name, the first paragraph, for the user only.
-fn without_frontmatter(text: &str, body_at: usize, folder: Option<&str>, mut findings: Findings) -> Parsed {
-    let mut typed = type_tree(Vec::new(), text, folder);
+fn without_frontmatter(text: &str, body_at: usize, way: Way<'_>, mut findings: Findings) -> Parsed {
+    let mut typed = type_tree(Vec::new(), text, way.folder, way.keep);
     if let Some(manifest) = typed.manifest.as_mut() {
         manifest.user_only = Some(UserOnly::NoFrontmatter);
         if let Some(paragraph) = first_paragraph(&text[body_at..]) {
@@ -242,8 +250,8 @@ fn first_invalid(bytes: &[u8]) -> Option<usize> {
 }
 
 /// The bytes without a character that the end of a prefix cut in two.
-fn whole_characters(bytes: &[u8], extent: Extent) -> &[u8] {
-    if extent == Extent::Whole {
+fn whole_characters(bytes: &[u8], portion: Portion) -> &[u8] {
+    if portion == Portion::Whole {
         return bytes;
     }
     match str::from_utf8(&bytes[last_character(bytes)..]) {

@@ -36,8 +36,12 @@ fn decide_all(entries: &[Entry], chains: &[Chain], layout: &Layout) -> Vec<Decis
             .flat_map(|chain| Collision { entries, layout, digests: HashMap::new() }.decide(*chain))
             .collect()
     };
+    // To ask for the processors is to read half a dozen files, so that comes second.
+    if chains.len() < FEW {
+        return decide(chains);
+    }
     let workers = thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    if chains.len() < FEW || workers == 1 {
+    if workers == 1 {
         return decide(chains);
     }
     thread::scope(|scope| {

@@ -1,6 +1,7 @@
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 
+use rustix::buffer::spare_capacity;
 use rustix::fs::fstat;
 use rustix::io::{pread, retry_on_intr};
 
@@ -78,15 +79,17 @@ impl<'a> Candidate<'a> {
             let start = bytes.len();
             // At the limit one more byte is asked for, which tells whether there is more.
             let ask = (limit - start).clamp(1, STEP);
-            bytes.resize(start + ask, 0);
-            let count = retry_on_intr(|| pread(self.file, &mut bytes[start..], start as u64))?;
-            bytes.truncate(start + count);
-            if count == 0 {
-                return Ok(Extent::Whole);
-            }
+            bytes.reserve(ask);
+            let room = bytes.capacity() - start;
+            // The system writes into memory that nobody has filled with zeros before.
+            let count = retry_on_intr(|| pread(self.file, spare_capacity(bytes), start as u64))?;
             if bytes.len() > limit {
                 bytes.truncate(limit);
                 return Ok(Extent::Truncated);
+            }
+            // A file gives less than there is room for only at its end, here as for the head.
+            if count < room {
+                return Ok(Extent::Whole);
             }
         }
     }

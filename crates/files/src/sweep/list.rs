@@ -150,9 +150,8 @@ impl<'a, T, F: Fn(Candidate<'_>) -> T> Worker<'_, 'a, T, F> {
         if is_deepest {
             self.report_depth(&folder, &names);
         } else if names.len() > 0 {
-            if self.walk.order == Order::Sorted {
-                names.sort();
-            }
+            // For the one worker that goes in order, and for all others for the same reason as in `hand_on`.
+            names.sort();
             self.stack.push(Frame::new(folder, names));
         }
     }
@@ -241,7 +240,10 @@ impl Reading<'_, '_> {
             self.chunks = if is_skill { Chunks::Never } else { Chunks::HandedOn };
         }
         if self.chunks == Chunks::HandedOn {
-            let names = mem::take(&mut self.names);
+            let mut names = mem::take(&mut self.names);
+            // What is made of them lies in memory in the order in which it is made. Whoever goes through the results does
+            // so by path, and finds neighbours beside each other.
+            names.sort();
             self.queue.push(Job::Frame(Frame::new(Arc::clone(self.folder), names)));
         }
         self.chunks == Chunks::HandedOn

@@ -51,7 +51,8 @@ pub(super) fn sort_run<T>(found: &mut [Found<T>]) {
             place,
         })
         .collect();
-    keys.sort_unstable_by(|a, b| {
+    // Folders were visited in sorted pieces, and this is the sort that makes use of them.
+    keys.sort_by(|a, b| {
         (a.root, a.path).cmp(&(b.root, b.path)).then_with(|| compare_paths(rest(a), rest(b)))
     });
     for index in 0..keys.len() {

@@ -3,15 +3,16 @@
 use crate::code;
 use crate::findings::Findings;
 use crate::manifest::Spanned;
+use crate::ruler::Ruler;
 use crate::tools::{ToolPattern, tokenize};
 use crate::yaml::{Kind, Node, Style};
-use metier_diagnostic::{Code, Diagnostic, Span};
+use metier_diagnostic::{Code, Span};
 use std::borrow::Cow;
 
 /// Collects diagnostics while values are read.
 pub(super) struct Reading<'s> {
     /// The file as far as it was read, for lines and columns.
-    pub(super) source: &'s str,
+    pub(super) ruler: Ruler<'s>,
     pub(super) findings: Findings,
     /// Whether the value last read has another type than its key takes.
     pub(super) is_misfit: bool,
@@ -20,7 +21,16 @@ pub(super) struct Reading<'s> {
 
 impl<'s> Reading<'s> {
     pub(super) fn new(source: &'s str) -> Self {
-        Self { source, findings: Findings::default(), is_misfit: false, dropped_controls: false }
+        Self {
+            ruler: Ruler::new(source),
+            findings: Findings::default(),
+            is_misfit: false,
+            dropped_controls: false,
+        }
+    }
+
+    pub(super) fn source(&self) -> &'s str {
+        self.ruler.source()
     }
 
     pub(super) fn report(
@@ -30,8 +40,7 @@ impl<'s> Reading<'s> {
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
-        let source = self.source;
-        self.findings.add(|| Diagnostic::new(code, message).at(span, source).help(help));
+        self.findings.add(|| self.ruler.diagnostic(code, span, message).help(help));
     }
 
     pub(super) fn wrong_type(&mut self, key: &str, node: &Node<'_>, takes: &str) {
@@ -62,9 +71,10 @@ impl<'s> Reading<'s> {
     /// Text without control characters: they could move a terminal's cursor or forge lines.
     pub(super) fn without_controls<'t>(&mut self, text: &'t str, span: Span) -> Cow<'t, str> {
         let harmful = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-        // Most texts are clean, and all harmful characters contain one of these bytes. No early end, so that the
-        // compiler can look at many bytes at once.
-        let is_suspicious = |byte: &u8| *byte < b' ' || *byte == 0x7f || *byte == 0xc2;
+        // Most texts are clean, and all harmful characters contain one of these bytes. The harmless line feeds do not
+        // count, since every block of text has some. No early end, so that the compiler can look at many bytes at once.
+        let is_suspicious =
+            |byte: &u8| (*byte < b' ' && !matches!(byte, b'\n' | b'\t')) || *byte == 0x7f || *byte == 0xc2;
         let suspicious = text.as_bytes().iter().fold(0, |found, byte| found | u8::from(is_suspicious(byte)));
         if suspicious == 0 || !text.contains(harmful) {
             return Cow::Borrowed(text);

@@ -7,8 +7,8 @@ use super::value::{as_written, plain_text, shorten};
 use super::{Description, Manifest, More, Requires, Spanned, UserOnly};
 use crate::code;
 use crate::findings::Findings;
-use crate::yaml::{Entry, Kind, Node};
-use metier_diagnostic::{Code, Diagnostic, Span};
+use crate::yaml::{Entry, Kind, Node, Value};
+use metier_diagnostic::{Code, Span};
 use std::borrow::Cow;
 
 /// The longest description other clients take, in characters.
@@ -24,9 +24,20 @@ pub(crate) struct Typed {
     pub(crate) description_at: Span,
 }
 
+/// How much of a frontmatter is copied into the manifest. Everything is judged, whatever is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// All of it.
+    Everything,
+    /// What a [`Summary`](crate::Summary) has; values that are kept as they are written are left out.
+    Summary,
+}
+
 /// Types a frontmatter. Without entries (no frontmatter at all) only the folder's name is left.
-pub(crate) fn type_tree(entries: Vec<Entry<'_>>, source: &str, folder: Option<&str>) -> Typed {
-    let mut typing = Typing { reading: Reading::new(source), fields: Fields::default(), refused: false };
+pub(crate) fn type_tree(entries: Vec<Entry<'_>>, source: &str, folder: Option<&str>, keep: Keep) -> Typed {
+    let mut typing =
+        Typing { reading: Reading::new(source), fields: Fields::default(), refused: false, keep };
+    let mut unknown: Vec<Cow<'_, str>> = Vec::new();
     let mut seen: [Option<Span>; Key::COUNT] = [None; Key::COUNT];
     for entry in entries {
         if let Some(key) = Key::of(&entry.key) {
@@ -36,12 +47,13 @@ pub(crate) fn type_tree(entries: Vec<Entry<'_>>, source: &str, folder: Option<&s
                 seen[key as usize] = Some(entry.key_span);
                 typing.known(key, entry);
             }
-        } else if typing.fields.more.extra.iter().any(|(key, _)| *key == entry.key) {
+        } else if unknown.contains(&entry.key) {
             let first = entry.key.clone();
             typing.repeated(&entry, &first);
         } else {
             typing.unknown(&entry);
-            typing.fields.more.extra.push((entry.key.into_owned(), entry.value.into_owned()));
+            unknown.push(entry.key.clone());
+            typing.keep_extra(entry.key, entry.value);
         }
     }
     let description_at = seen[Key::Description as usize].unwrap_or_default();
@@ -57,6 +69,7 @@ struct Fields<'a> {
     user_invocable: Option<bool>,
     disable_model_invocation: Option<Spanned<bool>>,
     requires: Option<Requires>,
+    metadata: Option<Node<'a>>,
     more: Box<More>,
 }
 
@@ -64,6 +77,7 @@ pub(super) struct Typing<'s, 'a> {
     pub(super) reading: Reading<'s>,
     fields: Fields<'a>,
     pub(super) refused: bool,
+    keep: Keep,
 }
 
 impl<'a> Typing<'_, 'a> {
@@ -77,10 +91,22 @@ impl<'a> Typing<'_, 'a> {
             _ => {
                 self.one_type(key, &written, &node);
                 if std::mem::take(&mut self.reading.is_misfit) {
-                    self.fields.more.extra.push((written.into_owned(), node.into_owned()));
+                    self.keep_extra(written, node);
                 }
             }
         }
+    }
+
+    /// Keeps a key that is not acted on as it was written.
+    fn keep_extra(&mut self, key: Cow<'_, str>, value: Node<'_>) {
+        if self.keep == Keep::Everything {
+            self.fields.more.extra.push((key.into_owned(), value.into_owned()));
+        }
+    }
+
+    /// A value as it was written, where it is kept.
+    fn kept(&self, value: Node<'_>) -> Option<Value> {
+        (self.keep == Keep::Everything).then(|| value.into_owned())
     }
 
     /// The keys whose value fits or does not; one that does not is kept as it is.
@@ -118,10 +144,10 @@ impl<'a> Typing<'_, 'a> {
     }
 
     fn unknown(&mut self, entry: &Entry<'_>) {
-        let source = self.reading.source;
+        let ruler = &mut self.reading.ruler;
         self.reading.findings.add(|| {
             let message = format!("`{}` is not a key metier knows", shorten(&entry.key));
-            let found = Diagnostic::new(&code::UNKNOWN_KEY, message).at(entry.key_span, source);
+            let found = ruler.diagnostic(&code::UNKNOWN_KEY, entry.key_span, message);
             // Without a better guess nothing needs to change, so there is nothing to advise.
             let has_capitals = entry.key.bytes().any(|byte| byte.is_ascii_uppercase());
             match has_capitals.then(|| entry.key.to_ascii_lowercase()).filter(|lower| is_known_key(lower)) {
@@ -146,7 +172,7 @@ impl<'a> Typing<'_, 'a> {
     }
 
     pub(super) fn refuse(&mut self, code: &'static Code, span: Span, message: impl Into<String>, help: &str) {
-        let reason = Diagnostic::new(code, message).at(span, self.reading.source).help(help);
+        let reason = self.reading.ruler.diagnostic(code, span, message).help(help);
         self.reading.findings.refuse(reason);
         self.refused = true;
     }
@@ -160,7 +186,7 @@ impl<'a> Typing<'_, 'a> {
             self.fields.name = Some(Spanned { value: text, span });
             return;
         }
-        let written = span.of(self.reading.source);
+        let written = span.of(self.reading.source());
         if is_placeholder(written) {
             let message = format!("the name is still the placeholder `{}`", shorten(written));
             self.refuse(&code::TEMPLATE_PLACEHOLDER, span, message, "write the skill's name");
@@ -174,7 +200,7 @@ impl<'a> Typing<'_, 'a> {
             self.fields.description = self.reading.text("description", node);
             return;
         }
-        let written = as_written(node, self.reading.source);
+        let written = as_written(node, self.reading.source());
         if is_placeholder(&written) {
             return self.refuse_description(&written, node.span);
         }
@@ -212,10 +238,10 @@ impl<'a> Typing<'_, 'a> {
             self.reading.report(&code::COMPATIBILITY_TOO_LONG, span, message, "shorten it");
         }
         self.fields.more.compatibility = Some(Spanned { value: text, span });
-        self.fields.more.compatibility_raw = Some(node.into_owned());
+        self.fields.more.compatibility_raw = self.kept(node);
     }
 
-    fn metadata(&mut self, node: Node<'_>) {
+    fn metadata(&mut self, node: Node<'a>) {
         if node.is_null() {
             return;
         }
@@ -228,7 +254,7 @@ impl<'a> Typing<'_, 'a> {
         if let Some(needs) = node.get("metier").and_then(|metier| metier.get("needs")) {
             self.fields.more.needs = self.reading.needs("metadata.metier.needs", needs);
         }
-        self.fields.more.metadata = Some(node.into_owned());
+        self.fields.metadata = Some(node);
         // Kept, as every metadata is.
         self.reading.is_misfit = false;
     }
@@ -241,7 +267,7 @@ impl<'a> Typing<'_, 'a> {
             self.reading.wrong_type("hooks", &node, "a mapping");
             self.reading.is_misfit = false;
         }
-        self.fields.more.hooks = Some(node.into_owned());
+        self.fields.more.hooks = self.kept(node);
     }
 
     fn finish(mut self, folder: Option<&str>, description_at: Span) -> Typed {
@@ -249,10 +275,13 @@ impl<'a> Typing<'_, 'a> {
             let message = "`tools` and `allowed-tools` are both given; only what both name counts";
             self.reading.report(&code::TOOLS_TWICE, tools.span, message, "keep one of the two");
         }
-        if self.fields.version.is_none()
-            && let Some(version) = self.fields.more.metadata.as_ref().and_then(|data| data.get("version"))
-        {
-            self.fields.version = self.reading.text("metadata.version", version);
+        if let Some(metadata) = self.fields.metadata.take() {
+            if self.fields.version.is_none()
+                && let Some(version) = metadata.get("version")
+            {
+                self.fields.version = self.reading.text("metadata.version", version);
+            }
+            self.fields.more.metadata = self.kept(metadata);
         }
         if let Some(requires) = self.fields.requires.take() {
             self.fields.more.requires = Some(requires);

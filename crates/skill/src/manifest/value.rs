@@ -103,7 +103,7 @@ impl Reading<'_> {
         if node.text().is_some() {
             return self.text(key, node);
         }
-        let value = as_written(node, self.source);
+        let value = as_written(node, self.source());
         let shown = shorten(&value);
         let message = format!("`{key}` is read as a list by YAML and shown as `{shown}`");
         self.report(&code::ARGUMENT_HINT_LIST, node.span, message, format!("put it in quotes: \"{shown}\""));
@@ -167,6 +167,10 @@ pub(super) fn plain_text(node: &Node<'_>) -> String {
 
 /// A text as a message quotes it.
 pub(super) fn shorten(text: &str) -> String {
+    // Characters are at most as many as bytes, so short texts need no counting.
+    if text.len() <= MAX_QUOTED {
+        return text.to_owned();
+    }
     let mut short: String = text.chars().take(MAX_QUOTED).collect();
     if short.len() < text.len() {
         short.push('…');

@@ -7,7 +7,7 @@ use crate::summary::summary;
 use metier_diagnostic::Severity;
 use metier_skill::profile::{FileView, Meaning, Profile, judge};
 use metier_skill::yaml::{self, parse_fully, parse_plainly};
-use metier_skill::{parse, parse_beginning};
+use metier_skill::{Portion, Summarized, parse, summarize};
 use std::path::{Path, PathBuf};
 
 /// What discovery reads of a file at first.
@@ -112,8 +112,16 @@ fn the_beginning_of_a_file_is_judged_as_the_whole_or_not_at_all() {
     for file in &files {
         for length in [HEAD, 512, 300, file.bytes.len()] {
             let head = &file.bytes[..length.min(file.bytes.len())];
-            let Some(beginning) = parse_beginning(head, Some(&file.folder)) else { continue };
-            assert_eq!(beginning, parse(&file.bytes, Some(&file.folder)), "{}", file.path.display());
+            let folder = Some(&*file.folder);
+            let Some(beginning) = summarize(head, folder, Portion::Beginning) else { continue };
+            let whole = Summarized::from(parse(&file.bytes, folder));
+            assert_eq!(beginning, whole, "{}", file.path.display());
+            assert_eq!(
+                summarize(&file.bytes, folder, Portion::Whole),
+                Some(whole),
+                "{}",
+                file.path.display()
+            );
             judged += u32::from(length == HEAD);
         }
     }

@@ -3,7 +3,7 @@
 use metier_diagnostic::{Diagnostic, Edit, Span, apply};
 use metier_skill::yaml::{Kind, Node, parse_fully, parse_plainly};
 use metier_skill::{Description, Document, Parsed, Spanned, ToolPattern};
-use metier_skill::{code, parse, parse_beginning, parse_prefix, remove_key, scalar, set_text};
+use metier_skill::{Portion, Summarized, code, parse, remove_key, scalar, set_text, summarize};
 
 /// The most diagnostics a file may have: the listed ones, the count of the others, and a refusal.
 const MAX_DIAGNOSTICS: usize = 102;
@@ -30,11 +30,17 @@ pub(crate) fn parsing_answers(bytes: &[u8]) {
 /// The first bytes are judged as the whole file or not at all, and never bring a prefix to fall.
 pub(crate) fn a_beginning_agrees(bytes: &[u8], length: usize) {
     let head = &bytes[..length.min(bytes.len())];
-    if let Some(beginning) = parse_beginning(head, Some("folder")) {
-        assert_eq!(beginning, parse(bytes, Some("folder")), "judged by {} bytes", head.len());
+    let whole = Summarized::from(parse(bytes, Some("folder")));
+    if let Some(beginning) = summarize(head, Some("folder"), Portion::Beginning) {
+        assert_eq!(beginning, whole, "judged by {} bytes", head.len());
     }
-    let prefix = parse_prefix(head, Some("folder"));
-    assert!(prefix.document.is_some() || !prefix.diagnostics.is_empty());
+    assert_eq!(
+        summarize(bytes, Some("folder"), Portion::Whole),
+        Some(whole),
+        "a summary is the same in short"
+    );
+    let prefix = summarize(head, Some("folder"), Portion::Prefix);
+    assert!(prefix.is_some_and(|prefix| prefix.summary.is_some() || !prefix.diagnostics.is_empty()));
 }
 
 /// The offered fixes leave a file that reads the same and offers none any more.

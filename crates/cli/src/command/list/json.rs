@@ -1,13 +1,14 @@
 //! The listing for programs: `{"loaded", "failed", "skills", "failures", "diagnostics"}`. Its keys are documented and stable.
 //!
-//! What every skill has is written by hand, since there may be tens of thousands of them; what few have goes through serde.
+//! What every skill has is written by hand, and diagnostics are, since there may be tens of thousands of both; what few
+//! skills have goes through serde.
 
 use super::{Extras, is_listed};
 use crate::args::List;
-use crate::json_text::push_text;
+use crate::json_text::{push_number, push_text};
 use crate::output::Output;
 use anyhow::Result;
-use metier_catalog::{Entry, EntryId, Failure, Relation, Snapshot};
+use metier_catalog::{Entry, EntryId, Failure, Relation, Root, Snapshot};
 use metier_diagnostic::{Diagnostic, JsonDiagnostic};
 use serde::Serialize;
 use std::path::Path;
@@ -20,33 +21,56 @@ pub(super) fn write(args: &List, snapshot: &Snapshot, output: &mut Output) -> Re
     let mut json = Vec::with_capacity(PIECE + PIECE / 4);
     json.extend_from_slice(format!("{{\"loaded\":{loaded},\"failed\":{failed},\"skills\":[").as_bytes());
     let mut is_first = true;
+    let mut root: Option<RootText<'_>> = None;
     for (id, entry) in snapshot.entries().filter(|(_, entry)| is_listed(entry, args)) {
         if !std::mem::take(&mut is_first) {
             json.push(b',');
         }
-        push_skill(&mut json, args, snapshot, id, entry)?;
+        let root = match root.take().filter(|text| std::ptr::eq(text.root, snapshot.root(entry))) {
+            Some(same) => root.insert(same),
+            None => root.insert(RootText::new(snapshot.root(entry))?),
+        };
+        push_skill(&mut json, args, snapshot, root, (id, entry))?;
         if json.len() >= PIECE {
             output.raw(&json)?;
             json.clear();
         }
     }
     json.extend_from_slice(b"],\"failures\":");
-    let failures: Vec<_> =
-        snapshot.failures().iter().filter_map(Failure::reason).map(JsonDiagnostic::from).collect();
-    serde_json::to_writer(&mut json, &failures)?;
+    push_diagnostics(&mut json, snapshot.failures().iter().filter_map(Failure::reason));
     json.extend_from_slice(b",\"diagnostics\":");
-    push_diagnostics(&mut json, snapshot.diagnostics())?;
+    push_diagnostics(&mut json, snapshot.diagnostics());
     json.extend_from_slice(b"}\n");
     output.raw(&json)?;
     Ok(())
+}
+
+/// What all skills of a root have in common, as JSON.
+struct RootText<'a> {
+    root: &'a Root,
+    origin: Vec<u8>,
+    /// The path without its last quote; `None` where it is not text.
+    path: Option<Vec<u8>>,
+}
+
+impl<'a> RootText<'a> {
+    fn new(root: &'a Root) -> Result<Self> {
+        let path = root.path.to_str().map(|path| {
+            let mut json = Vec::new();
+            push_text(&mut json, path);
+            json.pop();
+            json
+        });
+        Ok(Self { root, origin: serde_json::to_vec(&root.origin)?, path })
+    }
 }
 
 fn push_skill(
     json: &mut Vec<u8>,
     args: &List,
     snapshot: &Snapshot,
-    id: EntryId,
-    entry: &Entry,
+    root: &RootText<'_>,
+    (id, entry): (EntryId, &Entry),
 ) -> Result<()> {
     json.extend_from_slice(b"{\"name\":");
     push_text(json, entry.name().as_str());
@@ -58,14 +82,14 @@ fn push_skill(
         None => json.extend_from_slice(b"null"),
     }
     json.extend_from_slice(b",\"origin\":");
-    serde_json::to_writer(&mut *json, &snapshot.root(entry).origin)?;
+    json.extend_from_slice(&root.origin);
     json.extend_from_slice(b",\"path\":");
-    push_path(json, snapshot, entry);
+    push_path(json, snapshot, root, entry);
     json.extend_from_slice(b",\"state\":");
     push_text(json, entry.state().word());
     push_rare(json, args, snapshot, id, entry)?;
     json.extend_from_slice(b",\"diagnostics\":");
-    push_diagnostics(json, entry.diagnostics())?;
+    push_diagnostics(json, entry.diagnostics());
     json.push(b'}');
     Ok(())
 }
@@ -98,35 +122,95 @@ fn push_some(json: &mut Vec<u8>, key: &str, value: Option<impl Serialize>) -> Re
     Ok(())
 }
 
-fn push_diagnostics(json: &mut Vec<u8>, diagnostics: &[Diagnostic]) -> Result<()> {
+fn push_diagnostics<'a>(json: &mut Vec<u8>, diagnostics: impl IntoIterator<Item = &'a Diagnostic>) {
     json.push(b'[');
-    for (at, diagnostic) in diagnostics.iter().enumerate() {
+    for (at, diagnostic) in diagnostics.into_iter().enumerate() {
         if at > 0 {
             json.push(b',');
         }
-        serde_json::to_writer(&mut *json, &JsonDiagnostic::from(diagnostic))?;
+        push_diagnostic(json, &JsonDiagnostic::from(diagnostic));
     }
     json.push(b']');
-    Ok(())
+}
+
+/// A diagnostic as its own type would write it.
+fn push_diagnostic(json: &mut Vec<u8>, diagnostic: &JsonDiagnostic<'_>) {
+    // All fields are named, so that a new one cannot be forgotten here.
+    let JsonDiagnostic { path, code, severity, line, column, message, help, notes } = diagnostic;
+    json.extend_from_slice(b"{\"path\":");
+    push_or_null(json, path.as_deref(), push_text);
+    json.extend_from_slice(b",\"code\":");
+    push_text(json, code);
+    json.extend_from_slice(b",\"severity\":");
+    push_text(json, severity.word());
+    json.extend_from_slice(b",\"line\":");
+    push_or_null(json, *line, push_number);
+    json.extend_from_slice(b",\"column\":");
+    push_or_null(json, *column, push_number);
+    json.extend_from_slice(b",\"message\":");
+    push_text(json, message);
+    json.extend_from_slice(b",\"help\":");
+    push_or_null(json, *help, push_text);
+    if !notes.is_empty() {
+        json.extend_from_slice(b",\"notes\":[");
+        for (at, note) in notes.iter().enumerate() {
+            if at > 0 {
+                json.push(b',');
+            }
+            push_text(json, note);
+        }
+        json.push(b']');
+    }
+    json.push(b'}');
+}
+
+fn push_or_null<T>(json: &mut Vec<u8>, value: Option<T>, push: impl FnOnce(&mut Vec<u8>, T)) {
+    match value {
+        Some(value) => push(json, value),
+        None => json.extend_from_slice(b"null"),
+    }
 }
 
 /// The path in its parts, which need not be put together for this.
-fn push_path(json: &mut Vec<u8>, snapshot: &Snapshot, entry: &Entry) {
-    let parts = snapshot.document_parts(entry).map(Path::to_str);
-    let [Some(root), Some(folder), Some(document)] = parts else {
+fn push_path(json: &mut Vec<u8>, snapshot: &Snapshot, root: &RootText<'_>, entry: &Entry) {
+    let [_, folder, document] = snapshot.document_parts(entry).map(Path::to_str);
+    let (Some(root), Some(folder), Some(document)) = (&root.path, folder, document) else {
         return push_text(json, &path(snapshot, entry));
     };
-    push_text(json, root);
+    json.extend_from_slice(root);
     for part in [folder, document].into_iter().filter(|part| !part.is_empty()) {
-        // Over the closing quote of what is there.
-        json.pop();
         let at = json.len();
         push_text(json, part);
+        // Its first quote makes room for the slash, and its last one ends with the path.
         json[at] = b'/';
+        json.pop();
     }
+    json.push(b'"');
 }
 
 fn path(snapshot: &Snapshot, entry: &Entry) -> String {
     let path = snapshot.document_path(entry).into_os_string();
     path.into_string().unwrap_or_else(|path| path.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use metier_diagnostic::{Code, Severity, Span};
+    use std::sync::Arc;
+
+    static ODD: Code = Code::new("odd", Severity::Warning, "Odd.");
+
+    #[test]
+    fn a_diagnostic_is_what_serde_writes() {
+        let bare = Diagnostic::new(&ODD, "a \"message\"\nin two lines");
+        let placed = bare.clone().at(Span::new(3, 4), "ab\ncd").in_file(&Arc::from(Path::new("/a \\ b/ö")));
+        let helped = placed.clone().help("do `this`");
+        let noted = helped.clone().note("one").note("two\t").with_severity(Severity::Error);
+        let all = [bare, placed, helped, noted];
+        let mut json = Vec::new();
+        push_diagnostics(&mut json, &all);
+        let expected: Vec<_> = all.iter().map(JsonDiagnostic::from).collect();
+        assert_eq!(String::from_utf8(json).unwrap(), serde_json::to_string(&expected).unwrap());
+    }
 }
