@@ -3,10 +3,11 @@
 mod installation;
 mod shim;
 
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 
-use metier_files::{is_program, link_target, real_path};
+use metier_files::{is_program, link_target, names_in, real_path};
 
 use self::installation::Installation;
 
@@ -27,6 +28,12 @@ pub const TOOLS: &[&str] = &[
     "deno", "tsx", "ruby", "gem", "perl", "php", "java", "go", "cargo", "rustc", "git", "gh", "rg", "fd",
     "jq", "yq", "curl", "pandoc", "ffmpeg", "make", "sqlite3",
 ];
+
+/// The part of the system's folders that people fill by hand.
+const LOCAL: &[&str] = &["/usr/local"];
+
+/// How many names of a folder of programs are looked at; a large one has a few thousand.
+const MOST_NAMES: usize = 20_000;
 
 /// The most links one program may stand behind. The kernel follows 40; real chains have three.
 const MOST_LINKS: usize = 16;
@@ -198,9 +205,15 @@ impl SearchPath {
         toolbox
     }
 
-    /// All of [`TOOLS`] that are found, and `more`.
+    /// Those of [`TOOLS`], and of `more`, that may need something shown: what lies in the system's folders is there anyway,
+    /// but for links that an administrator put into `/usr/local`.
+    ///
+    /// Each folder is listed once, since this comes before every run and asking it for forty names costs more.
     pub fn tools(&self, more: &[&str]) -> Vec<Program> {
-        TOOLS.iter().chain(more).filter_map(|name| self.find(name)).collect()
+        let own = self.folders.iter().filter(|folder| !is_below(folder, SYSTEM) || is_below(folder, LOCAL));
+        let names: HashSet<OsString> = own.flat_map(|folder| names_in(folder, MOST_NAMES)).collect();
+        let listed = TOOLS.iter().chain(more).filter(|name| names.contains(OsStr::new(name)));
+        listed.filter_map(|name| self.find(name)).collect()
     }
 
     fn show(&self, file: &Path, is_link: bool, program: &mut Program) -> Inside {
