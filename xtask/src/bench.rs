@@ -1,6 +1,6 @@
 //! Measures the release binary with the bench crate, which is a workspace of its own.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::ValueEnum;
@@ -31,6 +31,8 @@ enum Bench {
     Check,
     /// How soon a change on disk is seen
     Watch,
+    /// What it costs to start a process contained
+    Spawn,
 }
 
 impl Bench {
@@ -39,6 +41,7 @@ impl Bench {
             Self::Discovery => "discovery",
             Self::Check => "check",
             Self::Watch => "watch",
+            Self::Spawn => "spawn",
         }
     }
 }
@@ -52,6 +55,20 @@ pub(crate) fn run(repository: &Repository, arguments: &Arguments) -> Result<()> 
     Ok(())
 }
 
+/// The starts are measured by an example of the sandbox, which has to be its own helper.
+fn spawn(repository: &Repository, target: &Path, arguments: &Arguments) -> Result<()> {
+    Cargo::new(
+        repository,
+        ["run", "--quiet", "--release", "--package", "metier-sandbox", "--example", "spawn", "--"],
+    )
+    .argument((arguments.rounds * SPAWNS_A_ROUND).to_string())
+    .argument(target.join("release").join(format!("metier{}", std::env::consts::EXE_SUFFIX)))
+    .show()
+}
+
+/// Starts are short and noisy, so a round of them is many: the usual rounds make five hundred.
+const SPAWNS_A_ROUND: u32 = 34;
+
 fn measure(repository: &Repository, bench: Bench, arguments: &Arguments) -> Result<()> {
     let target = repository.target()?;
     let program = match bench {
@@ -63,6 +80,7 @@ fn measure(repository: &Repository, bench: Bench, arguments: &Arguments) -> Resu
             .show()?;
             "examples/watch"
         }
+        Bench::Spawn => return spawn(repository, &target, arguments),
         Bench::Discovery | Bench::Check => "metier",
     };
     let binary = format!("{program}{}", std::env::consts::EXE_SUFFIX);

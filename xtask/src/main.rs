@@ -16,6 +16,7 @@ mod docs;
 mod fuzz;
 mod repository;
 mod summary;
+mod system;
 mod test;
 mod tool;
 mod validator;

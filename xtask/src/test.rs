@@ -8,6 +8,7 @@ use crate::cargo::Cargo;
 use crate::docs;
 use crate::repository::Repository;
 use crate::summary::{Outcome, Summary};
+use crate::system;
 use crate::tool::Tool;
 use crate::validator;
 
@@ -39,9 +40,9 @@ const SATELLITES: &[&str] = &["benches", "fuzz"];
 
 pub(crate) fn run(repository: &Repository, arguments: &Arguments) -> Result<()> {
     if arguments.install_system {
-        // metier links no system library and its tests start no foreign program; the first crate that needs one
-        // installs it here.
-        println!("no system packages are needed");
+        system::install()?;
+    } else {
+        system::name_missing();
     }
     let mut summary = Summary::default();
     for step in STEPS {

@@ -10,6 +10,7 @@
     reason = "a bench: what fails ends it"
 )]
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
 use std::thread::sleep;
@@ -72,7 +73,9 @@ impl Scene {
         }
         let skill = root.join("roots/spawn");
         std::fs::write(skill.join("SKILL.md"), "---\nname: spawn\ndescription: Starts.\n---\nx\n").unwrap();
-        std::fs::write(skill.join("scripts/true.sh"), "true\n").unwrap();
+        let script = skill.join("scripts/true");
+        std::fs::write(&script, "#!/bin/sh\ntrue\n").unwrap();
+        std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
         let mut profile = Profile::new(skill);
         profile.project = Some(Project {
             folder: root.join("project"),
@@ -116,7 +119,7 @@ impl Scene {
         process
             .arg("--root")
             .arg(self.root.join("roots"))
-            .args(["exec", "spawn", "true.sh"])
+            .args(["exec", "spawn", "true"])
             .env("METIER_HOME", self.root.join("home"))
             .current_dir(self.root.join("project"));
         process
