@@ -28,6 +28,29 @@ pub struct Config {
     pub discovery: DiscoveryConfig,
     /// Which findings of `metier check` count.
     pub lint: LintConfig,
+    /// What may happen, and what is asked about.
+    pub gate: GateConfig,
+}
+
+/// What may happen, and what is asked about. A rule is a text such as `skill:NAME`, `skill:NAME/host:api.example.com`,
+/// `command:git:*` or `mcp:SERVER/TOOL`. A rule in `deny` counts before everything else, one in `ask` before one in `allow`.
+/// What a project says here narrows at once and widens only once the project is trusted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct GateConfig {
+    /// What holds where no rule says anything: `ask` (the default), `strict`, `allow`, `plan` or `yolo`.
+    pub mode: Option<String>,
+    /// Rules for what happens without a question.
+    pub allow: Vec<String>,
+    /// Rules for what is asked about each time.
+    pub ask: Vec<String>,
+    /// Rules for what never happens.
+    pub deny: Vec<String>,
+    /// Why a part of this could not be read. A deny rule may have been in it, so whoever decides must not take the rest
+    /// for the whole.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub incomplete: Option<String>,
 }
 
 /// Which findings of `metier check` count. A finding is named by its code. What is said for a path counts before what is

@@ -79,7 +79,8 @@ pub use catalogue::{
     budget, render,
 };
 pub use config::{
-    CatalogConfig, Config, DiscoveryConfig, LintConfig, LintPath, RootConfig, SkillConfig, Visibility,
+    CatalogConfig, Config, DiscoveryConfig, GateConfig, LintConfig, LintPath, RootConfig, SkillConfig,
+    Visibility,
 };
 pub use disabled::{DISABLED_FILE, Disabled, DisabledError, Switch, switch};
 pub use document::{MAX_DOCUMENT, SkillFile};
@@ -96,7 +97,7 @@ pub use places::Places;
 pub use project::Project;
 pub use reference::{Reference, ReferenceError};
 pub use root::{AllowedTools, Root, RootTrust};
-pub use settings::{ConfigFile, LintLayer, Settings};
+pub use settings::{ConfigFile, GateLayer, LayerOwner, LintLayer, Settings};
 pub use shown::one_line;
 pub use snapshot::{Failure, Include, Snapshot};
 pub use source::{Provenance, SOURCE_FILE};

@@ -1,7 +1,7 @@
 //! What holds: the user's configuration and the project's, put together by how far the project is trusted.
 
 use crate::code;
-use crate::config::{CatalogConfig, Config, DiscoveryConfig, LintConfig, RootConfig, Visibility};
+use crate::config::{CatalogConfig, Config, DiscoveryConfig, GateConfig, LintConfig, RootConfig, Visibility};
 use crate::origin::Origin;
 use crate::reference::Reference;
 use metier_diagnostic::Diagnostic;
@@ -66,6 +66,9 @@ pub struct Settings {
     /// Which findings of a check count: the user's word, then the project's. A project's holds whether it is trusted or
     /// not, since it changes only what is said about its files; what is left out is counted.
     pub lint: Vec<LintLayer>,
+    /// What may happen: the user's word, then the project's. Both are given whole, since even a stranger's rules narrow;
+    /// whoever decides by them is told whose they are.
+    pub gate: Vec<GateLayer>,
     /// The user's rules, then the project's.
     layers: Vec<Layer>,
 }
@@ -77,6 +80,28 @@ pub struct LintLayer {
     pub folder: Option<PathBuf>,
     /// What it says.
     pub config: LintConfig,
+}
+
+/// What one file says about what may happen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GateLayer {
+    /// The file.
+    pub file: Arc<Path>,
+    /// Whose it is.
+    pub owner: LayerOwner,
+    /// What it says.
+    pub config: GateConfig,
+}
+
+/// Whose word a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LayerOwner {
+    /// The user's.
+    User,
+    /// That of a project the user trusts.
+    TrustedProject,
+    /// That of a project the user has said nothing about.
+    UntrustedProject,
 }
 
 /// The visibility settings of one file, by name; those with an origin first, since they say more.
@@ -106,6 +131,12 @@ impl Layer {
     }
 }
 
+impl GateLayer {
+    fn new(file: &ConfigFile, owner: LayerOwner) -> Self {
+        Self { file: Arc::clone(&file.path), owner, config: file.config.gate.clone() }
+    }
+}
+
 impl Settings {
     /// Puts the two files together.
     pub(crate) fn merge(
@@ -119,11 +150,17 @@ impl Settings {
             settings.catalog = user.config.catalog.clone();
             settings.discovery = user.config.discovery.clone();
             settings.lint.push(LintLayer { folder: None, config: user.config.lint.clone() });
+            settings.gate.push(GateLayer::new(user, LayerOwner::User));
             settings.layers.push(Layer::new(user, Reach::Full));
         }
         if let Some((project, reach)) = project {
             let folder = project.path.parent().map(Path::to_owned);
             settings.lint.push(LintLayer { folder, config: project.config.lint.clone() });
+            let owner = match reach {
+                Reach::Full => LayerOwner::TrustedProject,
+                Reach::Narrowing => LayerOwner::UntrustedProject,
+            };
+            settings.gate.push(GateLayer::new(project, owner));
             settings.layers.push(Layer::new(project, reach));
             if reach == Reach::Full {
                 settings.project_roots.clone_from(&project.config.roots);
@@ -227,6 +264,21 @@ mod tests {
         assert_eq!(seen(&settings, "b", "project").unwrap(), ("on", "project".to_owned()));
         assert_eq!(settings.catalog.budget, Some(9));
         assert_eq!((settings.user_roots.len(), settings.project_roots.len()), (1, 1));
+    }
+
+    #[test]
+    fn rules_of_both_files_are_kept_with_their_owner() {
+        let user = file("user", "[gate]\nmode = \"strict\"\n");
+        let project = file("project", "[gate]\nallow = [\"skill:*\"]\n");
+        for (reach, owner) in
+            [(Reach::Full, LayerOwner::TrustedProject), (Reach::Narrowing, LayerOwner::UntrustedProject)]
+        {
+            let settings = Settings::merge(Some(&user), Some((&project, reach)), &mut Vec::new());
+            let seen: Vec<_> =
+                settings.gate.iter().map(|layer| (layer.owner, layer.config.allow.len())).collect();
+            assert_eq!(seen, [(LayerOwner::User, 0), (owner, 1)]);
+            assert_eq!(settings.gate[0].config.mode.as_deref(), Some("strict"));
+        }
     }
 
     #[test]

@@ -17,7 +17,13 @@ pub enum Error {
         /// What was asked for.
         path: PathBuf,
     },
-    /// It is a folder, a FIFO, a socket or a device. Nothing was read, and nothing waited.
+    /// A folder stands where a file was expected.
+    #[error("`{}` is a folder", path.display())]
+    IsAFolder {
+        /// What was asked for.
+        path: PathBuf,
+    },
+    /// It is a FIFO, a socket or a device. Nothing was read, and nothing waited.
     #[error("`{}` is not a regular file", path.display())]
     NotAFile {
         /// What was asked for.
@@ -97,9 +103,8 @@ impl Error {
         match source.raw_os_error().map(rustix::io::Errno::from_raw_os_error) {
             Some(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => Self::NotFound { path },
             // Opening a socket says "no such device or address".
-            Some(rustix::io::Errno::NXIO | rustix::io::Errno::NODEV | rustix::io::Errno::ISDIR) => {
-                Self::NotAFile { path }
-            }
+            Some(rustix::io::Errno::NXIO | rustix::io::Errno::NODEV) => Self::NotAFile { path },
+            Some(rustix::io::Errno::ISDIR) => Self::IsAFolder { path },
             _ => Self::Io { path, source },
         }
     }

@@ -5,6 +5,7 @@
 //!
 //! - [`sweep()`] finds the skills below some roots, as fast as the disk gives them.
 //! - [`SkillDir`] is one skill's folder, opened once; every read from it names a [`RelativePath`] and a limit.
+//! - [`Survey`] is what a project holds that a script must not read or must not write, kept current.
 //! - [`TreeDigest`] says whether two folders hold the same, [`FileDigest`] whether two files do.
 //! - [`Watch`] tells that something in a folder has changed, [`Stamp`] whether a file has.
 //! - [`read_bounded`], [`write_atomic`] and their neighbours are for single files outside skills, which are the user's own.
@@ -43,9 +44,13 @@ mod extent;
 mod ignore;
 mod open;
 mod os_error;
+mod program;
+mod protected;
 mod relative;
+mod secrets;
 mod skill_dir;
 mod stamp;
+mod survey;
 mod sweep;
 mod tree;
 mod watch;
@@ -57,9 +62,16 @@ pub use error::Error;
 pub use extent::Extent;
 pub use ignore::{Ignore, IgnoreError};
 pub use os_error::OsError;
+pub use program::{is_program, link_target, names_in, private_folder};
+pub use protected::{Missing, PROTECTED, Presence, Protected, ProtectedRule};
 pub use relative::{RelativePath, RelativePathError};
-pub use skill_dir::{Document, LeftOut, LeftOutReason, ListBounds, Listed, Listing, Page, SkillDir};
+pub use secrets::{Proof, SECRETS, SecretRule};
+pub use skill_dir::{
+    Binary, BinaryKind, Content, Document, LeftOut, LeftOutReason, ListBounds, Listed, Listing, PAGE, Page,
+    SkillDir, TextPage,
+};
 pub use stamp::{Stamp, is_link};
+pub use survey::{Bounded, Changed, Secret, Survey, SurveyBounds, Unreadable};
 pub use sweep::{
     Bounds, Candidate, Found, LinkPolicy, Nested, Place, Problem, Repeat, Sweep, SweepRoot, sweep,
     sweep_places,

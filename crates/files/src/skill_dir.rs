@@ -1,5 +1,7 @@
 //! One skill's folder, opened once and read without ever leaving it.
 
+mod content;
+mod kind;
 mod listing;
 
 use std::ffi::OsStr;
@@ -9,9 +11,11 @@ use std::os::fd::AsFd;
 use std::path::Path;
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
+use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt, PermissionsExt};
 use rustix::fs::OFlags;
 
+pub use self::content::{Binary, Content, PAGE, TextPage};
+pub use self::kind::BinaryKind;
 pub use self::listing::{LeftOut, LeftOutReason, ListBounds, Listed, Listing};
 use crate::document_name::DocumentName;
 use crate::entries::{EntryBuffer, each_entry};
@@ -86,7 +90,8 @@ impl SkillDir {
 
     /// All of one file, or [`Error::TooLarge`] when it has more than `limit` bytes.
     pub fn read(&self, path: &RelativePath, limit: u64) -> Result<Vec<u8>, Error> {
-        let (mut file, size) = self.open_file(path)?;
+        let (mut file, metadata) = self.open_file(path)?;
+        let size = metadata.len();
         if size > limit {
             return Err(Error::TooLarge { path: path.as_path().to_owned(), limit, actual: size });
         }
@@ -102,12 +107,41 @@ impl SkillDir {
 
     /// At most `limit` bytes of one file, from `offset`. A page beyond the end is empty.
     pub fn read_page(&self, path: &RelativePath, offset: u64, limit: u64) -> Result<Page, Error> {
-        let (mut file, size) = self.open_file(path)?;
+        let (mut file, metadata) = self.open_file(path)?;
+        let size = metadata.len();
         let bytes = file
             .seek(SeekFrom::Start(offset))
             .and_then(|_| read_some(&mut file, limit, size.saturating_sub(offset)))
             .map_err(|error| Error::from_io(path.as_path(), error))?;
         Ok(Page { offset, bytes, size })
+    }
+
+    /// At most `limit` bytes of one file from `offset`, as text: cut at the end of a line where there is one, never inside
+    /// a character. A file that is no text is described instead.
+    pub fn read_text(&self, path: &RelativePath, offset: u64, limit: u64) -> Result<Content, Error> {
+        let (mut file, metadata) = self.open_file(path)?;
+        content::read(&mut file, metadata.len(), offset, limit)
+            .map_err(|error| Error::from_io(path.as_path(), error))
+    }
+
+    /// One file's size and whether it may be executed, without reading it.
+    pub fn look_at(&self, path: &RelativePath) -> Result<Listed, Error> {
+        let (_, metadata) = self.open_file(path)?;
+        let executable = metadata.permissions().mode() & 0o111 != 0;
+        Ok(Listed { path: path.clone(), size: metadata.len(), executable })
+    }
+
+    /// A folder inside this one, which cannot be left either, not even back into this one.
+    pub fn folder(&self, path: &RelativePath) -> Result<Self, Error> {
+        match self.dir.open_dir(path) {
+            Ok(dir) => Ok(Self { dir }),
+            // A file in the folder's place is told from nothing at all; a file on the way to it is nothing.
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => match self.dir.metadata(path) {
+                Ok(_) => Err(Error::NotAFolder { path: path.as_path().to_owned() }),
+                Err(_) => Err(Error::NotFound { path: path.as_path().to_owned() }),
+            },
+            Err(error) => Err(Error::from_io(path.as_path(), error)),
+        }
     }
 
     /// The `SKILL.md`, or the `skill.md` (in any mixture of cases) where there is none.
@@ -144,7 +178,7 @@ impl SkillDir {
         best.ok_or_else(|| Error::NotFound { path: here.to_owned() })
     }
 
-    fn open_file(&self, path: &RelativePath) -> Result<(File, u64), Error> {
+    fn open_file(&self, path: &RelativePath) -> Result<(File, Metadata), Error> {
         let mut options = OpenOptions::new();
         // NONBLOCK so that opening a FIFO returns; NOCTTY so that a terminal does not become ours.
         let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits();
@@ -153,10 +187,13 @@ impl SkillDir {
         let file = self.dir.open_with(path, &options).map_err(failed)?;
         // Asked of the opened file and not of the path, which could be another file by now.
         let metadata = file.metadata().map_err(failed)?;
+        if metadata.is_dir() {
+            return Err(Error::IsAFolder { path: path.as_path().to_owned() });
+        }
         if !metadata.is_file() {
             return Err(Error::NotAFile { path: path.as_path().to_owned() });
         }
-        Ok((file, metadata.len()))
+        Ok((file, metadata))
     }
 }
 

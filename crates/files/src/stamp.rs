@@ -1,6 +1,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// What the system says of a file or folder without opening it. Equal stamps mean that nothing was written, renamed into
 /// its place or, for a folder, made or removed in it.
@@ -27,6 +28,46 @@ impl Stamp {
             modified: (metadata.mtime(), metadata.mtime_nsec()),
             changed: (metadata.ctime(), metadata.ctime_nsec()),
         })
+    }
+}
+
+impl Stamp {
+    /// The stamp of what was asked for through a handle.
+    pub(crate) fn of_stat(stat: &rustix::fs::Stat) -> Self {
+        // The types of these fields differ between systems, and every one of them fits.
+        #[allow(
+            clippy::useless_conversion,
+            clippy::unnecessary_fallible_conversions,
+            reason = "not on every system"
+        )]
+        Self {
+            device: u64::try_from(stat.st_dev).unwrap_or_default(),
+            inode: u64::try_from(stat.st_ino).unwrap_or_default(),
+            size: u64::try_from(stat.st_size).unwrap_or_default(),
+            modified: (stat.st_mtime.into(), i64::try_from(stat.st_mtime_nsec).unwrap_or_default()),
+            changed: (stat.st_ctime.into(), i64::try_from(stat.st_ctime_nsec).unwrap_or_default()),
+        }
+    }
+
+    /// Which file or folder it is, whatever its name.
+    pub(crate) const fn identity(&self) -> (u64, u64) {
+        (self.device, self.inode)
+    }
+
+    /// Whether a change after `now` is sure to give another stamp. Times come in ticks: two changes within one have the
+    /// same time, so a stamp as young as a tick says nothing about what came after it.
+    pub(crate) fn is_settled(&self, now: SystemTime) -> bool {
+        /// Kernels count in steps of at most 10 milliseconds.
+        const TICK: Duration = Duration::from_millis(20);
+        /// File systems without fractions of a second count in whole ones or, FAT, in two.
+        const COARSE: Duration = Duration::from_secs(2);
+        let tick = if self.changed.1 == 0 && self.modified.1 == 0 { COARSE } else { TICK };
+        let (Ok(seconds), Ok(nanoseconds)) = (u64::try_from(self.changed.0), u32::try_from(self.changed.1))
+        else {
+            return false;
+        };
+        let changed = Duration::new(seconds, nanoseconds);
+        now.duration_since(UNIX_EPOCH).is_ok_and(|now| now > changed + tick)
     }
 }
 

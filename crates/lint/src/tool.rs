@@ -2,88 +2,20 @@
 
 use crate::skill::Skill;
 use metier_diagnostic::Span;
-use metier_skill::{Spanned, ToolPattern};
+use metier_skill::{Spanned, Tool, ToolPattern};
 
 /// The tools that Claude Code documents, which is the client whose names public skills use.
-pub(crate) const KNOWN: &[&str] = &[
-    "Agent",
-    "Artifact",
-    "AskUserQuestion",
-    "Bash",
-    "BashOutput",
-    "CronCreate",
-    "CronDelete",
-    "CronList",
-    "Edit",
-    "EnterPlanMode",
-    "EnterWorktree",
-    "ExitPlanMode",
-    "ExitWorktree",
-    "Glob",
-    "Grep",
-    "KillBash",
-    "KillShell",
-    "LS",
-    "LSP",
-    "ListMcpResourcesTool",
-    "Monitor",
-    "MultiEdit",
-    "NotebookEdit",
-    "NotebookRead",
-    "PowerShell",
-    "Read",
-    "ReadMcpResourceTool",
-    "SendMessage",
-    "Skill",
-    "SlashCommand",
-    "Task",
-    "TaskCreate",
-    "TaskGet",
-    "TaskList",
-    "TaskOutput",
-    "TaskStop",
-    "TaskUpdate",
-    "TodoRead",
-    "TodoWrite",
-    "ToolSearch",
-    "WebFetch",
-    "WebSearch",
-    "Write",
-];
+pub(crate) const KNOWN: &[&str] = metier_skill::CLAUDE_CODE_TOOLS;
 
-/// One tool under the names of several clients; the first is the one rules say.
-const DIALECTS: &[&[&str]] = &[
-    &[
-        "Bash",
-        "BashOutput",
-        "bash",
-        "exec",
-        "shell",
-        "Shell",
-        "run_command_line",
-        "run_shell_command",
-        "run_terminal_cmd",
-        "runInTerminal",
-        "terminal",
-        "execute",
-        "skill_run_script",
-        "PowerShell",
-    ],
-    &["Read", "read", "read_file", "file_read", "view", "NotebookRead"],
-    &["Write", "write", "write_file", "file_write", "create_file"],
-    &["Edit", "edit", "edit_file", "file_edit", "MultiEdit", "str_replace", "apply_patch", "NotebookEdit"],
-    &["Grep", "grep", "search_files"],
-    &["Glob", "glob", "file_glob"],
-    &["WebFetch", "web_fetch", "fetch"],
-    &["WebSearch", "web_search"],
-    &["AskUserQuestion", "ask_user"],
-    &["Skill", "skill_use", "load_skill", "activate_skill"],
-    &["Task", "Agent"],
-];
-
-/// The name rules say for a tool, whichever client's name it has.
+/// The name rules say for a tool, whichever client's name it has. Advice is about what a tool does, so kin count too: a
+/// script of a skill is run as a command is, and a question to the user goes by the name Claude Code gives it.
 pub(crate) fn spoken_name(tool: &str) -> &str {
-    DIALECTS.iter().find(|names| names.contains(&tool)).map_or(tool, |names| names[0])
+    match Tool::kin(tool) {
+        Some(Tool::SkillRunScript) => Tool::Bash.name(),
+        Some(Tool::AskUser) => "AskUserQuestion",
+        Some(known) => known.name(),
+        None => tool,
+    }
 }
 
 /// The tool lists of a skill by their keys, in the order in which they are documented.

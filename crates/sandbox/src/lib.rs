@@ -1,4 +1,40 @@
-//! Runs one process, contained.
+//! Runs one process, contained: files, network, environment, time, memory, output. The only crate of metier that starts
+//! processes.
+//!
+//! What it is: a [`Profile`] says what a process may see, change and use up; [`Sandbox::run`] runs a [`Command`] under
+//! it and gives a [`Report`]. When there is a report, every process of the call is dead. Two layers hold it, each by
+//! itself: namespaces with a file system made of the profile's places, and Landlock with a system call filter. Where one
+//! cannot be had, the next [`Tier`] is tried, and where none can, nothing runs.
+//!
+//! What it is not: a decision. Whether something may run is asked of `metier-policy`; which interpreter runs a script,
+//! and what a skill's profile is, is known to `metier-runtime`. It is no virtual machine either: the kernel is shared,
+//! and a hole in the kernel is a hole in it.
+//!
+//! ## The way of a call
+//!
+//! ```text
+//!  caller            helper (single thread)     room (one per profile)     init (one per call)      program
+//!  Sandbox::run  ->  launcher              ->   builds the view       ->   own namespaces, gives  -> exec
+//!    outside/          inside/helper              inside/room, root          up everything: init
+//! ```
+//!
+//! A room makes the next init while nothing else is to be done. It is the first process of its namespaces, so all others
+//! end with it; it ends when its socket does, so nothing outlives the caller, however that one ends. `kernel/` has the
+//! unsafe code, `wire/` the messages.
+//!
+//! ```standalone_crate
+//! use metier_sandbox::{Command, Profile, Sandbox, Setup, helper};
+//!
+//! // First thing: this program is its own helper.
+//! helper(std::env::args_os());
+//! let sandbox = Sandbox::new(Setup::new(std::env::temp_dir()));
+//! let profile = Profile::new("/usr/share".into());
+//! let command = Command::new("/bin/sh").arguments(["-c", "echo hello; ls ~/.ssh"]);
+//! let report = sandbox.run(&profile, &command)?;
+//! assert_eq!(report.stdout.text(), "hello\n");
+//! assert!(!report.succeeded());
+//! # Ok::<(), metier_sandbox::Error>(())
+//! ```
 
 mod cancel;
 mod command;
@@ -19,7 +55,9 @@ pub use self::command::{Command, Input};
 pub use self::error::{Attempt, Error};
 pub use self::inside::{HELPER, helper};
 pub use self::outputs::{Output, OutputKind, Outputs};
-pub use self::outside::{Choice, Helper, Sandbox, Setup, Sink, Stream};
+pub use self::outside::{
+    Choice, Examination, Expecting, Finding, Held, Helper, Sandbox, Setup, Sink, Stream, examine,
+};
 pub use self::profile::{Limits, Network, Profile, Project};
 pub use self::report::{Containment, Denied, Ended, Meter, Report, Stop, Usage};
 pub use self::stream::Captured;

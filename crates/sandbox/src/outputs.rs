@@ -19,6 +19,7 @@ const DEEPEST: usize = 32;
 pub struct Outputs {
     folder: Option<OwnedFd>,
     /// The line to whoever removes a folder that lies on disk: it does so when this is closed.
+    #[expect(dead_code, reason = "it does its work by being open")]
     line: Option<OwnedFd>,
     /// What is there, by path.
     pub entries: Vec<Output>,

@@ -1,8 +1,10 @@
 //! What runs in the process that wants something contained: it asks the helper, and reads what comes back.
 
 mod call;
+mod examine;
 mod launcher;
 mod sandbox;
 
 pub use self::call::{Sink, Stream};
-pub use self::sandbox::{Choice, Helper, Sandbox, Setup};
+pub use self::examine::{Examination, Finding, Held, examine};
+pub use self::sandbox::{Choice, Expecting, Helper, Sandbox, Setup};

@@ -58,6 +58,7 @@ mod parse;
 pub mod profile;
 mod repair;
 mod split;
+mod tool;
 mod tools;
 pub mod yaml;
 
@@ -69,4 +70,5 @@ pub use name::{MAX_NAME, NameRefusal, Naming, SkillName, is_canonical, judge, sl
 pub use parse::{parse, parse_beginning, parse_prefix, parse_whole};
 #[doc(hidden)]
 pub use split::split;
+pub use tool::{CLAUDE_CODE_TOOLS, Tool};
 pub use tools::{ToolPattern, Unbalanced, tokenize};

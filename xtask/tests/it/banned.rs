@@ -13,8 +13,15 @@ const UNFINISHED: &[&str] = &["dbg", "todo", "unimplemented"];
 const ENVIRONMENT: &[&str] = &["std::env", "env::var", "env::vars", "env::current_dir", "env::home_dir"];
 
 /// Folders of crates that are programs or test helpers rather than libraries of the product.
-const PROGRAMS: &[&str] =
-    &["benches/", "crates/cli/", "crates/sandbox/probe/", "crates/testkit/", "fuzz/", "xtask/"];
+const PROGRAMS: &[&str] = &[
+    "benches/",
+    "crates/cli/",
+    "crates/sandbox/probe/",
+    "crates/sandbox/src/bin/",
+    "crates/testkit/",
+    "fuzz/",
+    "xtask/",
+];
 
 fn problems(source: &Source) -> Vec<String> {
     let mut problems = Vec::new();

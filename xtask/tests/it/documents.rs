@@ -9,7 +9,8 @@ use crate::workspace::{METADATA, beside_manifest, file};
 const LONGEST_MAP: usize = 300;
 
 /// Info strings of code blocks that rustdoc compiles.
-const COMPILED: &[&str] = &["", "no_run", "rust", "rust,no_run", "should_panic", "compile_fail"];
+const COMPILED: &[&str] =
+    &["", "no_run", "rust", "rust,no_run", "should_panic", "standalone_crate", "compile_fail"];
 
 fn library_problems(path: &str, text: &str) -> Vec<String> {
     let head: Vec<&str> = text.lines().take_while(|line| line.starts_with("//!")).collect();

@@ -16,6 +16,17 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("metier-files", &[]),
     ("metier-sandbox", &[]),
     ("metier-catalog", &["metier-diagnostic", "metier-files", "metier-skill"]),
+    (
+        "metier-runtime",
+        &[
+            "metier-catalog",
+            "metier-diagnostic",
+            "metier-files",
+            "metier-policy",
+            "metier-sandbox",
+            "metier-skill",
+        ],
+    ),
     ("metier", &["metier-catalog", "metier-diagnostic", "metier-files", "metier-lint", "metier-skill"]),
     ("xtask", &[]),
 ];

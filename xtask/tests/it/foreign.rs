@@ -12,7 +12,10 @@ const HOMES: &[(&str, &[&str])] = &[
     ("granit-parser", &["metier-skill"]),
     // The file system: invariant 4, files of a skill only through `metier-files`.
     ("cap-std", &["metier-files"]),
-    ("rustix", &["metier-files", "metier-testkit"]),
+    ("rustix", &["metier-files", "metier-sandbox", "metier-testkit"]),
+    // The kernel's containment: everyone else sees a `Profile` and a `Report`.
+    ("landlock", &["metier-sandbox"]),
+    ("libc", &["metier-sandbox"]),
     ("sha2", &["metier-files"]),
     // Snippets of source under a message: everyone else sees a `Diagnostic`.
     ("annotate-snippets", &["metier-diagnostic"]),
@@ -63,8 +66,10 @@ fn a_foreign_crate_elsewhere_is_a_problem() {
         let found = problems(&[Dependency::new("metier-catalog", "rustix", kind)]);
         assert_eq!(
             found,
-            ["`metier-catalog` depends on `rustix`, which lives in metier-files and metier-testkit \
-              (xtask/tests/it/foreign.rs); use what that crate offers"]
+            [
+                "`metier-catalog` depends on `rustix`, which lives in metier-files and metier-sandbox and metier-testkit \
+              (xtask/tests/it/foreign.rs); use what that crate offers"
+            ]
         );
     }
 }

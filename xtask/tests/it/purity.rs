@@ -9,7 +9,7 @@ use crate::none;
 use crate::workspace::METADATA;
 
 /// Crates that take plain values and give plain values back.
-const PURE: &[&str] = &["metier-diagnostic", "metier-skill", "metier-lint"];
+const PURE: &[&str] = &["metier-diagnostic", "metier-skill", "metier-lint", "metier-policy"];
 
 /// What no pure crate may build on, however far down.
 const IMPURE: &[&str] =

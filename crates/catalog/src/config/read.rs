@@ -4,7 +4,9 @@
 //! a word would do the same with the other half. So: what is not TOML is reported and the rest of the file is used; a
 //! value that does not fit is reported and its default counts; a key that is not known is reported and has no effect.
 
-use super::{CatalogConfig, Config, DiscoveryConfig, LintConfig, LintPath, RootConfig, SkillConfig};
+use super::{
+    CatalogConfig, Config, DiscoveryConfig, GateConfig, LintConfig, LintPath, RootConfig, SkillConfig,
+};
 use crate::code;
 use crate::nearest::nearest;
 use metier_diagnostic::{Code, Diagnostic, Span};
@@ -24,7 +26,12 @@ impl Config {
             let span = error.span().unwrap_or(0..0);
             report.add(&code::CONFIG_SYNTAX, span, first_line(error.message()));
         }
-        let config = config(Section::new("", table.into_inner()), &mut report);
+        let mut config = config(Section::new("", table.into_inner()), &mut report);
+        // What was lost may have been a rule that denies, unless the file never speaks of rules.
+        let is_broken = report.found.iter().any(|found| found.code == &code::CONFIG_SYNTAX);
+        if is_broken && source.contains("gate") {
+            config.gate.incomplete = Some("the file is not TOML throughout".to_owned());
+        }
         report.found.sort_by_key(|diagnostic| diagnostic.place.map(|place| place.span));
         (config, report.found)
     }
@@ -46,6 +53,7 @@ fn config(mut section: Section<'_>, report: &mut Report<'_>) -> Config {
             .map(|table| discovery(table, report))
             .unwrap_or_default(),
         lint: section.table("lint", report).map(|table| lint(table, report)).unwrap_or_default(),
+        gate: gate(&mut section, report),
     };
     section.finish(report);
     config
@@ -102,6 +110,25 @@ fn lint(mut section: Section<'_>, report: &mut Report<'_>) -> LintConfig {
     };
     section.finish(report);
     lint
+}
+
+/// The rules, as text: what they mean is for whoever decides by them. A value of another type stays in the list as it is
+/// written, where it is no rule and is treated like one that cannot be read, since a rule that denies must not be lost.
+fn gate(above: &mut Section<'_>, report: &mut Report<'_>) -> GateConfig {
+    let is_there = above.table.contains_key("gate");
+    let Some(mut section) = above.table("gate", report) else {
+        let incomplete = is_there.then(|| "`gate` is not a table".to_owned());
+        return GateConfig { incomplete, ..GateConfig::default() };
+    };
+    let gate = GateConfig {
+        mode: section.texts("mode", "a text", report).into_iter().next(),
+        allow: section.texts("allow", "a list of texts", report),
+        ask: section.texts("ask", "a list of texts", report),
+        deny: section.texts("deny", "a list of texts", report),
+        incomplete: None,
+    };
+    section.finish(report);
+    gate
 }
 
 fn lint_path(mut section: Section<'_>, report: &mut Report<'_>) -> LintPath {
@@ -167,6 +194,31 @@ impl<'i> Section<'i> {
                 None
             }
         }
+    }
+
+    /// Texts, one or a list of them; what is no text is reported and given as it is written.
+    fn texts(&mut self, key: &'static str, wanted: &str, report: &mut Report<'_>) -> Vec<String> {
+        let Some(value) = self.remove(key) else { return Vec::new() };
+        let items = match value.get_ref() {
+            DeValue::Array(_) if wanted != "a text" => match value.into_inner() {
+                DeValue::Array(items) => items.into_iter().collect(),
+                _ => Vec::new(),
+            },
+            _ => vec![value],
+        };
+        let mut texts = Vec::new();
+        for item in items {
+            let span = item.span();
+            match item.into_inner() {
+                DeValue::String(text) => texts.push(text.into_owned()),
+                other => {
+                    let message = format!("`{key}` is {wanted}, not {}", other.type_str());
+                    texts.push(report.source.get(span.clone()).unwrap_or_default().to_owned());
+                    report.add(&code::CONFIG_INVALID, span, message);
+                }
+            }
+        }
+        texts
     }
 
     fn table(&mut self, key: &'static str, report: &mut Report<'_>) -> Option<Self> {
@@ -287,6 +339,12 @@ deny = ["body-empty"]
 path = "vendor"
 allow = ["body-too-long"]
 warn = ["body-empty"]
+
+[gate]
+mode = "strict"
+allow = ["skill:pdf", "command:git:*"]
+ask = ["command:git push:*"]
+deny = "skill:secret"
 "#,
         );
         assert_eq!(found, Vec::<String>::new());
@@ -300,6 +358,36 @@ warn = ["body-empty"]
         assert_eq!(config.discovery.depth.map(NonZeroU16::get), Some(3));
         assert_eq!((&*config.lint.allow[0], &*config.lint.deny[0]), ("unknown-key", "body-empty"));
         assert_eq!((&*config.lint.paths[0].path, &*config.lint.paths[0].warn[0]), ("vendor", "body-empty"));
+        assert_eq!(config.gate.mode.as_deref(), Some("strict"));
+        assert_eq!(config.gate.allow, ["skill:pdf", "command:git:*"]);
+        assert_eq!((&*config.gate.ask[0], &*config.gate.deny[0]), ("command:git push:*", "skill:secret"));
+        assert_eq!(config.gate.incomplete, None);
+    }
+
+    #[test]
+    fn a_rule_that_is_no_text_is_reported_and_not_lost() {
+        let (config, found) =
+            read("[gate]\nmode = 1\ndeny = [\"skill:a\", 7, [\"x\"]]\nask = { a = 1 }\ndenny = []\n");
+        assert_eq!(config.gate.mode.as_deref(), Some("1"));
+        assert_eq!(config.gate.deny, ["skill:a", "7", "[\"x\"]"]);
+        assert_eq!(config.gate.ask, ["{ a = 1 }"]);
+        assert_eq!(found[0], "2:8 config-invalid `mode` is a text, not integer");
+        assert_eq!(found[1], "3:20 config-invalid `deny` is a list of texts, not integer");
+        assert_eq!(found[4], "5:1 config-unknown-key `gate` has no setting `denny`; it has no effect");
+        assert_eq!(found.len(), 5, "{found:?}");
+    }
+
+    #[test]
+    fn rules_that_may_be_lost_are_said_to_be() {
+        for (source, expect) in [
+            ("[gate]\ndeny = [\"a\n[catalog]\nbudget = 1\n", true),
+            ("gate = 1\n", true),
+            ("[gate]\ndeny = []\n[catalog]\nbudget = = 3\n", true),
+            ("[catalog]\nbudget = = 3\n", false),
+            ("[gate]\ndeny = [\"a\"]\n", false),
+        ] {
+            assert_eq!(read(source).0.gate.incomplete.is_some(), expect, "{source}");
+        }
     }
 
     #[test]
@@ -376,7 +464,7 @@ warn = ["body-empty"]
             known.sort();
             known
         };
-        assert_eq!(keys(&schema), ["catalog", "discovery", "lint", "roots", "skills"]);
+        assert_eq!(keys(&schema), ["catalog", "discovery", "gate", "lint", "roots", "skills"]);
         let root = known(&|section, report| {
             for key in ["path", "depth", "ignore", "nested", "allowed_tools"] {
                 section.take::<String>(key, report);
@@ -387,6 +475,7 @@ warn = ["body-empty"]
         assert_eq!(keys(&schema["$defs"]["CatalogConfig"]), ["budget", "disclosure", "window"]);
         assert_eq!(keys(&schema["$defs"]["DiscoveryConfig"]), ["depth", "entries"]);
         assert_eq!(keys(&schema["$defs"]["LintConfig"]), ["allow", "deny", "paths", "warn"]);
+        assert_eq!(keys(&schema["$defs"]["GateConfig"]), ["allow", "ask", "deny", "mode"]);
         assert_eq!(keys(&schema["$defs"]["LintPath"]), ["allow", "deny", "path", "warn"]);
     }
 

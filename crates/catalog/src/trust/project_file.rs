@@ -108,7 +108,14 @@ fn of_config(text: &str) -> Vec<Act> {
         let visibility = skill.visibility?.word();
         Some(Act::new(format!("skill `{name}`"), format!("is set to `{visibility}`"), visibility))
     });
-    roots.chain(skills).collect()
+    // What only narrows holds without trust, so it is nothing that trust would switch on.
+    let rules = config
+        .gate
+        .allow
+        .iter()
+        .map(|rule| Act::new(format!("rule `{rule}`"), "is allowed without a question", rule));
+    let mode = config.gate.mode.iter().map(|mode| Act::new("mode", format!("is set to `{mode}`"), mode));
+    roots.chain(skills).chain(rules).chain(mode).collect()
 }
 
 fn of_json(text: &str, acts: fn(&Value) -> Vec<Act>) -> Vec<Act> {

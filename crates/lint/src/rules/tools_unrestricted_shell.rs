@@ -2,7 +2,7 @@ use crate::command::programs;
 use crate::tool::{place_of, spoken_name};
 use crate::{Check, Example, Findings, Mends, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
-use metier_skill::ToolPattern;
+use metier_skill::{Tool, ToolPattern};
 
 /// How many programs a message proposes; a skill that needs more needs a shell.
 const MAX_PROPOSED: usize = 6;
@@ -47,6 +47,7 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
 }
 
 fn is_any_command(pattern: &ToolPattern) -> bool {
-    let is_shell = spoken_name(&pattern.tool) == "Bash" && pattern.tool != "skill_run_script";
+    let is_shell =
+        spoken_name(&pattern.tool) == "Bash" && Tool::named(&pattern.tool) != Some(Tool::SkillRunScript);
     is_shell && matches!(pattern.argument.as_deref(), None | Some("*" | ":*" | "**" | ""))
 }

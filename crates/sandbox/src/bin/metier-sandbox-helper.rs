@@ -2,5 +2,5 @@
 //! [`metier_sandbox::helper`] first thing in their `main`; the tests of this crate are such.
 
 fn main() {
-    metier_sandbox::helper();
+    metier_sandbox::helper(std::env::args_os());
 }

@@ -12,7 +12,7 @@ use rustix::fs::{
 use rustix::io::{FdFlags, fcntl_setfd};
 
 use super::failure::During;
-use super::helper::{HELPER, INSIDE};
+use super::launcher::{HELPER, INSIDE};
 use super::view::{DEVICES, HOME, Rights, SCRATCH, SHARED_MEMORY, SYSTEM, View};
 use crate::kernel::{Streams, replace_keeping};
 use crate::wire::{Failure, Opening};
@@ -40,7 +40,7 @@ impl<'a> Bubblewrap<'a> {
     }
 
     /// Puts bubblewrap in the place of this process, and the helper into it.
-    pub(crate) fn replace(mut self, socket: OwnedFd) -> Result<(), Failure> {
+    pub(crate) fn replace(mut self, socket: &OwnedFd) -> Result<(), Failure> {
         let program = self.opening.bubblewrap.clone().ok_or_else(|| Failure {
             what: "finding bubblewrap".into(),
             errno: libc::ENOENT,

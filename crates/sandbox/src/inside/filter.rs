@@ -19,7 +19,6 @@ const LAST: u32 = 462;
 /// How many different denials are remembered; a program that tries more is hostile, and the first ones tell enough.
 const MOST_DENIED: usize = 32;
 
-#[expect(clippy::cast_sign_loss, reason = "flags are bits")]
 const NAMESPACES: u32 = (libc::CLONE_NEWUSER
     | libc::CLONE_NEWNS
     | libc::CLONE_NEWPID
@@ -145,11 +144,7 @@ fn table(tier: Tier) -> Vec<(u32, Action)> {
 }
 
 /// The calls that depend on their arguments.
-#[expect(
-    clippy::cast_sign_loss,
-    clippy::cast_possible_truncation,
-    reason = "all of these are small and positive"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "all of these are small and positive")]
 fn conditions(tier: Tier) -> Vec<(libc::c_long, Vec<Check>)> {
     let local = Check::OneOf { argument: 0, mask: u32::MAX, values: vec![libc::AF_UNIX as u32] };
     // A pair of datagram sockets can be pointed at any other address; a pair of streams stays a pair.

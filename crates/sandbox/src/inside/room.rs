@@ -18,7 +18,7 @@ use super::identity::Identity;
 use super::init::{Init, Namespace};
 use super::limits;
 use super::root::{Processes, Sources, build, furnish};
-use super::rules::{Force, Rules};
+use super::rules::{Force, Places, Rules};
 use super::supervisor::{Supervisor, scratch_folder};
 use super::view::{SCRATCH, View};
 use crate::kernel::{Forked, Namespaces, end, fork, fork_into, set_dumpable};
@@ -31,6 +31,7 @@ pub(crate) struct Room {
     identity: Identity,
     view: View,
     filter: Filter,
+    places: Places,
     /// Its own `/proc`, through which the maps of new user namespaces are written.
     proc: Option<OwnedFd>,
 }
@@ -44,19 +45,19 @@ impl Room {
         sources: Option<Sources>,
     ) -> Result<Self, Failure> {
         let view = View::new(&opening.profile, opening.tier);
-        let mut room = Self { filter: Filter::new(opening.tier), opening, identity, view, proc: None };
-        if room.opening.tier == Tier::Namespaces {
+        let mut proc = None;
+        if opening.tier == Tier::Namespaces {
             let sources = match sources {
                 Some(sources) => sources,
-                None => Sources::open(&room.view, None)?,
+                None => Sources::open(&view, None)?,
             };
-            build(sources, &room.view, Processes::OfRoom)?;
+            build(sources, &view, Processes::OfRoom)?;
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            let proc = openat(CWD, "/proc", flags, Mode::empty()).during(|| "opening /proc".into())?;
-            room.proc = Some(proc);
+            proc = Some(openat(CWD, "/proc", flags, Mode::empty()).during(|| "opening /proc".into())?);
         }
-        room.identity.assume().during(|| "becoming an ordinary user".into())?;
-        Ok(room)
+        let (filter, places) = (Filter::new(opening.tier), Places::open(&view, opening.tier));
+        identity.assume().during(|| "becoming an ordinary user".into())?;
+        Ok(Self { opening, identity, view, filter, places, proc })
     }
 
     /// Makes what calls need until nobody asks any more.
@@ -129,9 +130,9 @@ impl Room {
                     self.identity.map_itself(proc).during(|| "mapping users".into())?;
                 }
                 furnish(&self.view, self.opening.profile.limits.scratch, Processes::OfRoom)?;
-                inhabit(&self.opening, &self.view, &self.filter, socket)
+                inhabit(&self.opening, &self.view, &self.places, &self.filter, socket)
             }
-            Tier::Bubblewrap => Bubblewrap::new(&self.opening, &self.view).replace(socket),
+            Tier::Bubblewrap => Bubblewrap::new(&self.opening, &self.view).replace(&socket),
             Tier::Landlock | Tier::Seatbelt => self.supervise(socket),
         }
     }
@@ -139,7 +140,7 @@ impl Room {
     fn supervise(&self, socket: OwnedFd) -> Result<(), Failure> {
         let profile = &self.opening.profile;
         let scratch = scratch_folder(&self.opening.scratch)?;
-        let supervisor = Supervisor::new(&self.view, scratch.clone())?;
+        let supervisor = Supervisor::new(&self.places, &self.view, scratch.clone())?;
         // The kernel counts all processes of the user here, not those of the call; the watcher counts the latter.
         limits::restrict(&profile.limits, Tier::Landlock, OTHERS)?;
         set_no_new_privs(true).during(|| "giving up new privileges".into())?;
@@ -157,6 +158,7 @@ const OTHERS: u64 = 4096;
 pub(crate) fn inhabit(
     opening: &Opening,
     view: &View,
+    places: &Places,
     filter: &Filter,
     socket: OwnedFd,
 ) -> Result<(), Failure> {
@@ -164,8 +166,7 @@ pub(crate) fn inhabit(
     // The room is one thread, so its end is this one's, too; and whoever is at the other end of the socket counts as
     // well.
     set_parent_process_death_signal(Some(Signal::KILL)).during(|| "following the room".into())?;
-    prefer_as_victim();
-    let rules = Rules::new(view, scratch, opening.tier)?;
+    let rules = Rules::new(places, view, scratch, opening.tier)?;
     limits::restrict(&profile.limits, opening.tier, 0)?;
     drop_capabilities(opening.tier).during(|| "dropping capabilities".into())?;
     // Its memory is a copy of the room's: nobody of the same user may look into it.
@@ -181,7 +182,7 @@ pub(crate) fn inhabit(
 }
 
 /// When memory runs out on the machine, the kernel takes the call before anything of the user's.
-fn prefer_as_victim() {
+pub(crate) fn prefer_as_victim() {
     if let Ok(file) = openat(CWD, "/proc/self/oom_score_adj", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())
     {
         let _ = rustix::io::write(&file, b"1000");

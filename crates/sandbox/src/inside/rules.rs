@@ -26,21 +26,81 @@ pub(crate) enum Force {
     None,
 }
 
-/// The rules of one call, opened and ready.
+/// Places with what may be done with them, opened once for all calls of a room: most rules are the same in each.
+#[derive(Debug)]
+pub(crate) struct Places(Vec<(OwnedFd, BitFlags<AccessFs>)>);
+
+impl Places {
+    /// Opens every place that does not lie where each call has a scratch folder of its own.
+    pub(crate) fn open(view: &View, tier: Tier) -> Self {
+        let mut places = Self(Vec::new());
+        for path in SYSTEM.iter().chain(SETTINGS) {
+            places.add(Path::new(path), read());
+        }
+        for path in DEVICES {
+            places.add(Path::new(path), AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev);
+        }
+        places.add_places(view, tier, When::Once);
+        places
+    }
+
+    /// Adds the places of the view that are opened at this time.
+    fn add_places(&mut self, view: &View, tier: Tier, when: When) {
+        let is_now = |path: &Path| tier == Tier::Landlock || View::is_late(path) == (when == When::InCall);
+        for place in view.places.iter().filter(|place| is_now(&place.path)) {
+            let access = match place.rights {
+                Rights::Read => read(),
+                Rights::Write => write(),
+            };
+            self.add(&place.path, access);
+        }
+        if tier != Tier::Landlock {
+            // Folders between the root and a place can be listed; there is nothing else in them.
+            for folder in outer_folders(view).iter().filter(|folder| is_now(folder)) {
+                self.add(folder, AccessFs::ReadDir.into());
+            }
+        }
+    }
+
+    /// What is missing needs no rule.
+    fn add(&mut self, path: &Path, access: BitFlags<AccessFs>) {
+        if let Some((place, is_folder)) = open(path) {
+            let access = if is_folder { access } else { access & AccessFs::from_file(KNOWN) };
+            self.0.push((place, access));
+        }
+    }
+}
+
+/// When a place is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum When {
+    Once,
+    InCall,
+}
+
+fn read() -> BitFlags<AccessFs> {
+    AccessFs::from_read(KNOWN)
+}
+
+fn write() -> BitFlags<AccessFs> {
+    AccessFs::from_read(KNOWN) | AccessFs::from_write(KNOWN)
+}
+
+/// The rules of one call, ready.
 #[derive(Debug)]
 pub(crate) struct Rules(RulesetCreated);
 
 impl Rules {
-    /// Opens every place of the view. `scratch` is where the call may write, and `proc` whether it sees processes.
-    pub(crate) fn new(view: &View, scratch: &Path, tier: Tier) -> Result<Self, Failure> {
-        Self::build(view, scratch, tier).map_err(|error| Failure {
+    /// The rules of a call that may write to `scratch`. What lies in its place is opened now.
+    pub(crate) fn new(places: &Places, view: &View, scratch: &Path, tier: Tier) -> Result<Self, Failure> {
+        Self::build(places, view, scratch, tier).map_err(|error| Failure {
             what: format!("making Landlock rules: {error}"),
             errno: libc::ENOTSUP,
             program: false,
         })
     }
 
-    fn build(view: &View, scratch: &Path, tier: Tier) -> Result<Self, RulesetError> {
+    fn build(places: &Places, view: &View, scratch: &Path, tier: Tier) -> Result<Self, RulesetError> {
         // Alone it has to hold everything; beside namespaces an old kernel's part is better than nothing.
         let level = match tier {
             Tier::Landlock => CompatLevel::HardRequirement,
@@ -53,34 +113,15 @@ impl Rules {
             .scope(Scope::from_all(KNOWN))?
             .create()?
             .set_compatibility(CompatLevel::BestEffort);
-        let read = AccessFs::from_read(KNOWN);
-        let write = read | AccessFs::from_write(KNOWN);
-        let mut add = |path: &Path, access: BitFlags<AccessFs>| -> Result<(), RulesetError> {
-            let Some((place, is_folder)) = open(path) else { return Ok(()) };
-            let access = if is_folder { access } else { access & AccessFs::from_file(KNOWN) };
-            (&mut rules).add_rule(PathBeneath::new(place, access)).map(drop)
-        };
-        for path in SYSTEM.iter().chain(SETTINGS) {
-            add(Path::new(path), read)?;
-        }
-        for path in DEVICES {
-            add(Path::new(path), AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev)?;
-        }
-        for place in &view.places {
-            let access = match place.rights {
-                Rights::Read => read,
-                Rights::Write => write,
-            };
-            add(&place.path, access)?;
-        }
-        add(scratch, write)?;
+        let mut own = Places(Vec::new());
+        own.add(scratch, write());
         if tier != Tier::Landlock {
+            own.add_places(view, tier, When::InCall);
             // A process's own numbers; the processes of others are not in this namespace.
-            add(Path::new("/proc"), AccessFs::ReadFile | AccessFs::ReadDir)?;
-            // Folders between the root and a place can be listed; there is nothing else in them.
-            for folder in outer_folders(view) {
-                add(&folder, AccessFs::ReadDir.into())?;
-            }
+            own.add(Path::new("/proc"), AccessFs::ReadFile | AccessFs::ReadDir);
+        }
+        for (place, access) in places.0.iter().chain(&own.0) {
+            (&mut rules).add_rule(PathBeneath::new(place, *access))?;
         }
         Ok(Self(rules))
     }

@@ -13,7 +13,7 @@ use rustix::process::{
 
 use super::failure::During;
 use super::init::Household;
-use super::rules::Rules;
+use super::rules::{Places, Rules};
 use super::view::{HOME, SHARED_MEMORY, View};
 use super::watcher::Watcher;
 use crate::kernel::{Streams, end, fork, replace};
@@ -28,9 +28,9 @@ pub(crate) struct Supervisor {
 
 impl Supervisor {
     /// Opens the rules while this process may still open anything, and asks for what its children leave behind.
-    pub(crate) fn new(view: &View, scratch: PathBuf) -> Result<Self, Failure> {
+    pub(crate) fn new(places: &Places, view: &View, scratch: PathBuf) -> Result<Self, Failure> {
         set_child_subreaper(Some(Pid::INIT)).during(|| "taking over orphans".into())?;
-        let rules = Rules::new(view, &scratch, Tier::Landlock)?;
+        let rules = Rules::new(places, view, &scratch, Tier::Landlock)?;
         Ok(Self { scratch, rules: Some(rules) })
     }
 }
@@ -45,24 +45,20 @@ impl Household for Supervisor {
     ) -> io::Result<Pid> {
         let rules = self.rules.take().ok_or_else(|| io::Error::other("this call has started already"))?;
         let (mut said, says) = std::io::pipe()?;
-        match fork()? {
-            Some(child) => {
-                drop((says, rules));
-                let mut errno = [0; 4];
-                match std::io::Read::read_exact(&mut said, &mut errno) {
-                    // The pipe closed without a word: the program is running.
-                    Err(_) => Ok(child),
-                    Ok(()) => Err(io::Error::from_raw_os_error(i32::from_le_bytes(errno))),
-                }
-            }
-            None => {
-                drop(said);
-                let error = become_program(rules, program, arguments, environment, streams);
-                let errno = error.raw_os_error().unwrap_or(libc::EIO);
-                let _ = rustix::io::write(&says, &errno.to_le_bytes());
-                end(127)
-            }
+        if let Some(child) = fork()? {
+            drop((says, rules));
+            let mut errno = [0; 4];
+            return match std::io::Read::read_exact(&mut said, &mut errno) {
+                // The pipe closed without a word: the program is running.
+                Err(_) => Ok(child),
+                Ok(()) => Err(io::Error::from_raw_os_error(i32::from_le_bytes(errno))),
+            };
         }
+        drop(said);
+        let error = become_program(rules, program, arguments, environment, streams);
+        let errno = error.raw_os_error().unwrap_or(libc::EIO);
+        let _ = rustix::io::write(&says, &errno.to_le_bytes());
+        end(127)
     }
 
     fn processes(&self, watcher: &Watcher) -> Vec<u32> {

@@ -238,6 +238,8 @@ impl<'a> Call<'a> {
     }
 }
 
+/// What can be read or written without waiting.
+#[expect(clippy::struct_excessive_bools, reason = "one for each descriptor that is waited for")]
 struct Ready {
     stdin: bool,
     stdout: bool,

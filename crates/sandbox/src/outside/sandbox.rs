@@ -33,6 +33,19 @@ pub struct Setup {
     pub bubblewrap: Option<PathBuf>,
     /// How many calls run at once; the others wait, first come, first served.
     pub at_once: NonZeroUsize,
+    /// How many calls are to be expected.
+    pub expecting: Expecting,
+}
+
+/// How many calls are to be expected of the process that has the sandbox.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Expecting {
+    /// Many: a helper and rooms are kept ready for the next one.
+    #[default]
+    Many,
+    /// One: it goes straight into its namespaces, without helper and room, where the process has no other thread by
+    /// then. That is faster for one call and slower for two.
+    One,
 }
 
 /// Which program is the helper.
@@ -57,7 +70,14 @@ pub enum Choice {
 impl Setup {
     /// The strongest means that work, with this program as its own helper.
     pub fn new(scratch: PathBuf) -> Self {
-        Self { helper: Helper::Itself, choice: Choice::Best, scratch, bubblewrap: None, at_once: AT_ONCE }
+        Self {
+            helper: Helper::Itself,
+            choice: Choice::Best,
+            scratch,
+            bubblewrap: None,
+            at_once: AT_ONCE,
+            expecting: Expecting::Many,
+        }
     }
 }
 
@@ -101,6 +121,11 @@ impl Sandbox {
     ) -> Result<Report, Error> {
         check_paths(profile, command)?;
         let _turn = self.queue.turn();
+        if self.setup.expecting == Expecting::One
+            && let Some(call) = self.directly(profile, command)?
+        {
+            return call.finish(cancel, sink);
+        }
         let (tier, line) = self.line(profile)?;
         let call = Call::start(line.socket, line.notes, tier, profile, command)?;
         let report = call.finish(cancel, sink);
@@ -110,18 +135,11 @@ impl Sandbox {
         report
     }
 
-    /// Runs one command in a process that will not run another: without helper and room, which is faster for one and
-    /// slower for two. Where that cannot be done it is the same as [`Sandbox::run_with`].
-    pub fn run_once(
-        &self,
-        profile: &Profile,
-        command: &Command,
-        cancel: Option<&Cancel>,
-        sink: Sink<'_>,
-    ) -> Result<Report, Error> {
-        check_paths(profile, command)?;
+    /// Starts a command straight in its namespaces. `None` where that does not work: whatever keeps it from working is
+    /// found, and said, by the ordinary way.
+    fn directly<'a>(&self, profile: &'a Profile, command: &'a Command) -> Result<Option<Call<'a>>, Error> {
         if !self.tiers().any(|tier| tier == Tier::Namespaces) {
-            return self.run_with(profile, command, cancel, sink);
+            return Ok(None);
         }
         let (socket, theirs) = pair()?;
         let opening = Opening {
@@ -130,12 +148,11 @@ impl Sandbox {
             scratch: self.setup.scratch.clone(),
             bubblewrap: None,
         };
-        // Whatever keeps this from working is found, and said, by the ordinary way.
-        let Ok(_watcher) = direct(&opening, &theirs) else {
-            return self.run_with(profile, command, cancel, sink);
-        };
+        if direct(&opening, &theirs).is_err() {
+            return Ok(None);
+        }
         drop(theirs);
-        Call::start(socket, Vec::new(), Tier::Namespaces, profile, command)?.finish(cancel, sink)
+        Ok(Some(Call::start(socket, Vec::new(), Tier::Namespaces, profile, command)?))
     }
 
     fn tiers(&self) -> impl Iterator<Item = Tier> {

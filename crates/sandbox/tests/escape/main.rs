@@ -38,7 +38,7 @@ use std::process::ExitCode;
 
 #[cfg(target_os = "linux")]
 fn main() -> ExitCode {
-    metier_sandbox::helper();
+    metier_sandbox::helper(std::env::args_os());
     part::main()
 }
 

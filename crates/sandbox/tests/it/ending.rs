@@ -92,3 +92,23 @@ fn what_the_filter_denied_is_told() {
         report.denied.iter().map(|denied| format!("{} {}", denied.call, denied.what)).collect();
     assert_eq!(denied, ["socket network (IPv4)", "unshare a new namespace"]);
 }
+
+#[test]
+fn every_tier_holds_against_every_violation_that_doctor_tries() {
+    let setup = crate::scene::setup(Choice::Best);
+    let place = tempfile::tempdir().unwrap();
+    let no_bubblewrap = setup.bubblewrap.is_none();
+    for examination in metier_sandbox::examine(&setup, place.path()).unwrap() {
+        if examination.tier == metier_sandbox::Tier::Bubblewrap && no_bubblewrap {
+            continue;
+        }
+        for finding in examination.findings.unwrap() {
+            assert!(
+                !matches!(finding.held, metier_sandbox::Held::No(_)),
+                "{}: {finding:?}",
+                examination.tier
+            );
+        }
+    }
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+}

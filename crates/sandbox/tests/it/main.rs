@@ -1,5 +1,12 @@
 //! The sandbox on the real kernel. What tries to get out of it is in the binary beside this one, `escape`.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "tests make and look at folders of their own"
+)]
+
 mod ending;
 mod files;
 mod limits;

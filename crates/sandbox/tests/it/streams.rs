@@ -1,7 +1,7 @@
 //! What goes in and what comes out.
 
 use crate::scene::{Scene, each_tier, sandbox, sh};
-use metier_sandbox::{Choice, Command, Ended, Error, Stream};
+use metier_sandbox::{Choice, Command, Ended, Error, Expecting, Stream};
 
 #[test]
 fn streams_and_status_come_back_on_every_tier() {
@@ -18,8 +18,9 @@ fn streams_and_status_come_back_on_every_tier() {
 fn the_same_in_one_go_without_helper_and_room() {
     // The tests' own process has several threads, so this takes the ordinary way; the binary's tests try the other one.
     let scene = Scene::new();
-    let report =
-        sandbox(Choice::Best).run_once(&scene.profile, &sh("echo out"), None, &mut |_, _| {}).unwrap();
+    let mut setup = crate::scene::setup(Choice::Best);
+    setup.expecting = Expecting::One;
+    let report = metier_sandbox::Sandbox::new(setup).run(&scene.profile, &sh("echo out")).unwrap();
     assert_eq!(report.stdout.text(), "out\n");
 }
 

@@ -8,8 +8,9 @@ use std::path::Path;
 use super::failure::During;
 use super::filter::Filter;
 use super::identity::{Identity, keeping_rights, owner_map};
-use super::room::{Room, inhabit};
+use super::room::{Room, inhabit, prefer_as_victim};
 use super::root::{Processes, Sources, build, furnish};
+use super::rules::Places;
 use super::view::View;
 use crate::kernel::{Forked, Namespaces, end, fork, fork_into, ignore_children, read_handed_over};
 use crate::tier::Tier;
@@ -21,12 +22,13 @@ pub const HELPER: &str = "metier-sandbox-helper";
 /// What the helper is told when it is started inside bubblewrap, before the room's words.
 pub(crate) const INSIDE: &str = "inside";
 
-/// Becomes the helper if this program was started as such, and does not come back then. Call it first thing in `main`:
+/// Becomes the helper if these arguments (the program's own, from its name on) say so, and does not come back then. Call
+/// it first thing in `main`:
 /// the helper has to be alone in its process, without threads.
 ///
 /// A program that does not call this needs the separate helper binary (see [`Helper`](crate::Helper)).
-pub fn helper() {
-    let mut arguments = std::env::args_os();
+pub fn helper(arguments: impl IntoIterator<Item = OsString>) {
+    let mut arguments = arguments.into_iter();
     let name = arguments.next().unwrap_or_default();
     if Path::new(&name).file_name() != Some(OsStr::new(HELPER)) {
         return;
@@ -70,13 +72,12 @@ fn make_room(
     };
     give_data(&opening, identity)?;
     if opening.tier != Tier::Namespaces {
-        return match fork().during(|| "making a room".into())? {
-            Some(_) => Ok(()),
-            None => {
-                serve(opening, None);
-                end(0)
-            }
-        };
+        if fork().during(|| "making a room".into())?.is_none() {
+            prefer_as_victim();
+            serve(opening, None);
+            end(0)
+        }
+        return Ok(());
     }
     let sources = match owners {
         Some(owners) => Some(Sources::open(&View::new(&opening.profile, opening.tier), Some(owners))?),
@@ -100,6 +101,8 @@ fn enter(identity: Identity, namespaces: Namespaces, inside: impl FnOnce()) -> R
             drop(release);
             // One byte is the sign to begin; the end of the pipe is the sign that it will not come.
             if rustix::io::read(&hold, &mut [0; 1]) == Ok(1) {
+                // While /proc is still the one that can be written to; what comes from this process inherits it.
+                prefer_as_victim();
                 inside();
             }
             end(0)
@@ -118,12 +121,11 @@ pub(crate) fn direct(opening: &Opening, socket: &OwnedFd) -> Result<OwnedFd, Fai
     let identity = Identity::current();
     give_data(opening, identity)?;
     let view = View::new(&opening.profile, opening.tier);
-    let sources = match identity.from_root {
-        true => {
-            let owners = owner_map().during(|| "mapping owners".into())?;
-            Some(Sources::open(&view, Some(owners.as_fd()))?)
-        }
-        false => None,
+    let sources = if identity.from_root {
+        let owners = owner_map().during(|| "mapping owners".into())?;
+        Some(Sources::open(&view, Some(owners.as_fd()))?)
+    } else {
+        None
     };
     enter(identity, Namespaces::All, || {
         let entered = settle(opening, identity, &view, sources, socket);
@@ -148,7 +150,7 @@ fn settle(
     keeping_rights(|| identity.assume()).during(|| "becoming an ordinary user".into())?;
     furnish(view, opening.profile.limits.scratch, Processes::OfCall)?;
     let socket = rustix::io::fcntl_dupfd_cloexec(socket, 3).during(|| "keeping the connection".into())?;
-    inhabit(opening, view, &Filter::new(opening.tier), socket)
+    inhabit(opening, view, &Places::open(view, opening.tier), &Filter::new(opening.tier), socket)
 }
 
 /// What the helper does as the first process inside bubblewrap: the view is there, the rest is as everywhere. What it
@@ -164,7 +166,7 @@ fn inside(control: &OwnedFd, number: Option<OsString>) {
             let view = View::new(&opening.profile, opening.tier);
             let socket =
                 rustix::io::fcntl_dupfd_cloexec(control, 3).during(|| "keeping the connection".into())?;
-            inhabit(&opening, &view, &Filter::new(opening.tier), socket)
+            inhabit(&opening, &view, &Places::open(&view, opening.tier), &Filter::new(opening.tier), socket)
         });
     if let Err(failure) = entered {
         let _ = deliver(control.as_fd(), &Reply::Failed(failure).encode(), &[]);

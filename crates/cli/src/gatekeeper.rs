@@ -1,0 +1,211 @@
+//! Whoever stands at the gate: the rules in force, the answers that were given, and the questions at a terminal.
+
+use crate::args::Global;
+use crate::output::clean;
+use crate::surroundings::Surroundings;
+use anyhow::{Context, Result};
+use metier_catalog::{GateConfig, LayerOwner, Standing as Trusted};
+use metier_files::{Mode, read_bounded, write_atomic};
+use metier_policy::{
+    Action, Answer, Answers, Asking, Decision, Gate, Kept, Layer, List, Owner, Rules, Ruling, Scope, Source,
+    Standing, from_agents_json, from_claude_settings,
+};
+use serde::{Deserialize, Serialize};
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+/// The largest file of rules or answers that is read. Real ones have a few kilobytes.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// Rules of other systems, below the project.
+const FOREIGN: &[(&str, fn(&str, Source) -> Layer)] = &[
+    (".agents/config.json", from_agents_json),
+    (".claude/settings.json", from_claude_settings),
+    (".claude/settings.local.json", from_claude_settings),
+];
+
+/// The rules in force, and what was answered.
+pub(crate) struct Gatekeeper {
+    rules: Rules,
+    answers: Answers,
+    asking: Asking,
+    /// Where answers that hold for good are kept: the user's own folder, never a project's.
+    kept: PathBuf,
+    /// Where the last refusal is remembered, for `explain --last`.
+    last: PathBuf,
+}
+
+/// The file of answers that hold for good.
+#[derive(Default, Deserialize, Serialize)]
+struct KeptAnswers {
+    #[serde(default)]
+    answers: Vec<Kept>,
+}
+
+/// What was refused last.
+#[derive(Deserialize, Serialize)]
+pub(crate) struct LastRefusal {
+    /// When.
+    pub(crate) when: String,
+    /// What was to happen, in words.
+    pub(crate) action: String,
+    /// What was decided and why, in words.
+    pub(crate) decision: String,
+    /// The rules that would allow it.
+    pub(crate) allow_with: Vec<String>,
+}
+
+impl Gatekeeper {
+    pub(crate) fn new(global: &Global, surroundings: &Surroundings) -> Result<Self> {
+        let layout = &surroundings.layout;
+        let mut layers: Vec<Layer> = Vec::new();
+        for layer in &layout.settings.gate {
+            let owner = match layer.owner {
+                LayerOwner::User => Owner::User,
+                LayerOwner::TrustedProject | LayerOwner::UntrustedProject => Owner::Project,
+            };
+            layers.push(configured(&layer.config, Source::new(owner, &surroundings.shown(&layer.file))));
+        }
+        if let Some(project) = &layout.project {
+            for (path, read) in FOREIGN {
+                let file = project.folder.join(path);
+                let source = Source::new(Owner::Project, path);
+                match read_bounded(&file, MOST_BYTES) {
+                    Ok(Some(bytes)) => layers.push(read(&String::from_utf8_lossy(&bytes), source)),
+                    Ok(None) => {}
+                    Err(error) => layers.push(Layer::new(source).incomplete(&error.to_string())),
+                }
+            }
+        }
+        let mut flags = Layer::new(Source::new(Owner::Flag, "the command line"))
+            .list(List::Deny, &global.deny)
+            .list(List::Allow, &global.allow);
+        if let Some(mode) = &global.mode {
+            flags = flags.mode(mode);
+        }
+        layers.push(flags);
+        let standing = match layout.standing {
+            Trusted::Untrusted => Standing::Untrusted,
+            Trusted::Trusted | Trusted::Mine => Standing::Trusted,
+        };
+        let kept = surroundings.places.config.join("answers.json");
+        let asking = if io::stdin().is_terminal() && io::stderr().is_terminal() {
+            Asking::Terminal
+        } else {
+            Asking::Nobody
+        };
+        Ok(Self {
+            rules: Rules::new(layers, standing),
+            answers: Answers::new(read_kept(&kept)?.answers),
+            asking,
+            kept,
+            last: surroundings.places.data.join("last-refusal.json"),
+        })
+    }
+
+    /// The rules.
+    pub(crate) fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// The gate, while these skills are active.
+    pub(crate) fn gate<'a>(&'a self, scopes: &'a [Scope]) -> Gate<'a> {
+        Gate { rules: &self.rules, answers: &self.answers, scopes, asking: self.asking }
+    }
+
+    /// Says on standard error what in the rules could not be taken as it is written.
+    pub(crate) fn report_problems(&self) {
+        for problem in self.rules.problems() {
+            let _ = writeln!(io::stderr(), "{problem}");
+        }
+    }
+
+    /// Asks about a decision that needs a yes, and takes the answer. True when it may be tried again.
+    pub(crate) fn ask(&mut self, action: &Action, decision: &Decision) -> Result<bool> {
+        let Some(question) = decision.question.as_ref().filter(|_| decision.ruling == Ruling::Ask) else {
+            return Ok(false);
+        };
+        let mut err = io::stderr().lock();
+        writeln!(err, "{}", clean(&action.to_string()))?;
+        writeln!(err, "  {}", clean(&decision.by.to_string()))?;
+        loop {
+            write!(err, "  [y]es once  [a]lways  [n]o > ")?;
+            err.flush()?;
+            let mut line = String::new();
+            if io::stdin().lock().read_line(&mut line)? == 0 {
+                writeln!(err)?;
+                return Ok(false);
+            }
+            let answer = match line.trim().to_lowercase().as_str() {
+                "y" | "yes" => Answer::Once,
+                "a" | "always" => Answer::Always,
+                "n" | "no" | "" => return Ok(false),
+                _ => continue,
+            };
+            // One call is the whole session here, so "once" has to last until it is made.
+            let given = if answer == Answer::Once { Answer::SessionExact } else { answer };
+            if let Some(kept) = self.answers.give(question, given)
+                && answer == Answer::Always
+            {
+                keep(&self.kept, kept)?;
+            }
+            return Ok(true);
+        }
+    }
+
+    /// Remembers a refusal for `explain --last`. That it cannot be remembered is no reason to fail.
+    pub(crate) fn remember(&self, action: &str, decision: &Decision) {
+        let last = LastRefusal {
+            when: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            action: action.to_owned(),
+            decision: decision.to_string(),
+            allow_with: decision.allow_with.iter().map(ToString::to_string).collect(),
+        };
+        if let Ok(bytes) = serde_json::to_vec_pretty(&last) {
+            let _ = write_atomic(&self.last, &bytes, Mode::Private);
+        }
+    }
+}
+
+/// What was refused last, if anything was.
+pub(crate) fn last_refusal(data: &Path) -> Result<Option<LastRefusal>> {
+    let file = data.join("last-refusal.json");
+    let Some(bytes) = read_bounded(&file, MOST_BYTES).with_context(|| unreadable(&file))? else {
+        return Ok(None);
+    };
+    Ok(Some(serde_json::from_slice(&bytes).with_context(|| unreadable(&file))?))
+}
+
+fn unreadable(file: &Path) -> String {
+    format!("{} cannot be read; remove it to begin anew", file.display())
+}
+
+fn configured(config: &GateConfig, source: Source) -> Layer {
+    let layer = Layer::new(source)
+        .list(List::Deny, &config.deny)
+        .list(List::Ask, &config.ask)
+        .list(List::Allow, &config.allow);
+    match &config.mode {
+        Some(mode) => layer.mode(mode),
+        None => layer,
+    }
+}
+
+/// Answers that cannot be read are an error, not nothing: a "no" may be among them one day, and a file that is silently
+/// begun anew is lost.
+fn read_kept(file: &Path) -> Result<KeptAnswers> {
+    let Some(bytes) = read_bounded(file, MOST_BYTES).with_context(|| unreadable(file))? else {
+        return Ok(KeptAnswers::default());
+    };
+    serde_json::from_slice(&bytes).with_context(|| unreadable(file))
+}
+
+fn keep(file: &Path, kept: Kept) -> Result<()> {
+    let mut answers = read_kept(file)?;
+    answers.answers.push(kept);
+    answers.answers.sort();
+    answers.answers.dedup();
+    let bytes = serde_json::to_vec_pretty(&answers)?;
+    write_atomic(file, &bytes, Mode::Private)
+        .with_context(|| format!("the answer could not be kept in {}", file.display()))
+}

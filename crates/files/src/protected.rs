@@ -1,0 +1,235 @@
+//! Which places of a writable project stay read-only: the one table.
+//!
+//! A script that may write to the project must not be able to leave something behind that runs later, outside, with all
+//! of the user's rights: a git hook, an editor's task, an agent's instructions. Code that the project is built from runs
+//! later too and cannot be on the list, since writing it is what the permission is for.
+
+use std::path::{Path, PathBuf};
+
+use crate::survey::pattern::fits;
+
+/// A place that stays read-only.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Protected {
+    /// Where it is, absolute.
+    pub path: PathBuf,
+    /// Whether it is there.
+    pub presence: Presence,
+    /// What it is, in words.
+    pub what: &'static str,
+}
+
+/// What is at a protected place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Presence {
+    /// A file or a folder.
+    Existing,
+    /// A link, which has to stay the link it is.
+    Link,
+    /// Nothing, and nothing may be made there: a hook that was not there yesterday runs just as well.
+    Missing,
+}
+
+/// A row of the table.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ProtectedRule {
+    /// The end of the path, in lower case, with `*` for any piece of a name.
+    pub pattern: &'static str,
+    /// Whether it is protected where it is missing.
+    pub missing: Missing,
+    /// What it is, in words.
+    pub what: &'static str,
+}
+
+/// What a row says of places where there is nothing yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// Nothing may be made there, in the project's folder and in that of each repository below it: programs look there
+    /// without being told.
+    Protected,
+    /// It may be made: a new one is used by nobody until the user does something for it.
+    Open,
+}
+
+const fn always(pattern: &'static str, what: &'static str) -> ProtectedRule {
+    ProtectedRule { pattern, missing: Missing::Protected, what }
+}
+
+const fn present(pattern: &'static str, what: &'static str) -> ProtectedRule {
+    ProtectedRule { pattern, missing: Missing::Open, what }
+}
+
+const GIT: &str = "git runs or obeys it";
+const AGENT: &str = "agents obey it";
+const EDITOR: &str = "editors run it";
+const SHELL: &str = "shells run it";
+const HOOK: &str = "git hooks run it";
+const BUILD: &str = "build services run it";
+
+/// Every row. `.gitattributes` is not among them: it can only choose between filters that a configuration defines.
+pub const PROTECTED: &[ProtectedRule] = &[
+    always(".git/hooks", GIT),
+    always(".git/config", GIT),
+    always(".git/config.worktree", GIT),
+    always(".git/commondir", GIT),
+    always(".git/modules", GIT),
+    always(".git/worktrees", GIT),
+    always(".gitmodules", GIT),
+    always(".husky", HOOK),
+    always(".githooks", HOOK),
+    always(".pre-commit-config.yaml", HOOK),
+    present("lefthook.yml", HOOK),
+    present("lefthook.yaml", HOOK),
+    present(".lefthook.yml", HOOK),
+    always(".metier", AGENT),
+    always("metier.toml", AGENT),
+    always(".claude", AGENT),
+    always(".agents", AGENT),
+    always(".codex", AGENT),
+    always(".cursor", AGENT),
+    always(".gemini", AGENT),
+    always(".mcp.json", AGENT),
+    always("claude.md", AGENT),
+    always("claude.local.md", AGENT),
+    always("agents.md", AGENT),
+    always("gemini.md", AGENT),
+    present(".windsurf", AGENT),
+    present(".windsurfrules", AGENT),
+    present(".cursorrules", AGENT),
+    present(".clinerules", AGENT),
+    present(".continue", AGENT),
+    present(".opencode", AGENT),
+    present("opencode.json", AGENT),
+    present(".aider.conf.yml", AGENT),
+    present(".github/copilot-instructions.md", AGENT),
+    present("*.skilled_crew.yaml", AGENT),
+    present("agents/skills", AGENT),
+    present("agents/_config", AGENT),
+    always(".vscode", EDITOR),
+    always(".idea", EDITOR),
+    always(".devcontainer", EDITOR),
+    present(".devcontainer.json", EDITOR),
+    present("*.code-workspace", EDITOR),
+    present(".zed", EDITOR),
+    present(".fleet", EDITOR),
+    present(".exrc", EDITOR),
+    present(".nvimrc", EDITOR),
+    present(".nvim.lua", EDITOR),
+    present(".dir-locals.el", EDITOR),
+    always(".envrc", SHELL),
+    present(".mise.toml", SHELL),
+    present("mise.toml", SHELL),
+    // No shell reads these from a project, but people keep them in one and link them into their home.
+    present(".bashrc", SHELL),
+    present(".bash_profile", SHELL),
+    present(".bash_login", SHELL),
+    present(".bash_logout", SHELL),
+    present(".bash_aliases", SHELL),
+    present(".profile", SHELL),
+    present(".zshrc", SHELL),
+    present(".zshenv", SHELL),
+    present(".zprofile", SHELL),
+    present(".zlogin", SHELL),
+    present(".zlogout", SHELL),
+    present(".kshrc", SHELL),
+    present(".cshrc", SHELL),
+    present(".tcshrc", SHELL),
+    present(".inputrc", SHELL),
+    present(".xinitrc", SHELL),
+    present(".xprofile", SHELL),
+    present(".config/fish", SHELL),
+    present(".gitconfig", GIT),
+    present(".config/git", GIT),
+    present(".cargo/config.toml", "cargo obeys it"),
+    present(".cargo/config", "cargo obeys it"),
+    present(".ripgreprc", "ripgrep obeys it"),
+    // These run with other people's secrets once they are pushed.
+    always(".github/workflows", BUILD),
+    present(".github/actions", BUILD),
+    present(".gitlab-ci.yml", BUILD),
+    present(".circleci", BUILD),
+];
+
+/// The row that `folder/name` fits.
+pub(crate) fn rule_for(folder: &[u8], name: &[u8]) -> Option<&'static ProtectedRule> {
+    // Nearly all rows begin with a dot; the rest are few enough to be asked for each name.
+    let name = &name.to_ascii_lowercase();
+    let dot = name.first() == Some(&b'.');
+    PROTECTED
+        .iter()
+        .filter(|rule| {
+            let last = rule.pattern.rsplit('/').next().unwrap_or_default();
+            last.starts_with('*') || last.starts_with('.') == dot
+        })
+        .find(|rule| fits(rule.pattern, folder, name))
+}
+
+/// What git keeps in its folder, or the folder's place.
+pub(crate) const IN_GIT: &str = ".git/";
+
+/// The name under which a rule's place is made where there is none. Programs that read `CLAUDE.md` read it in capitals.
+pub(crate) fn missing_place(base: &Path, rule: &ProtectedRule) -> PathBuf {
+    base.join(match rule.pattern {
+        "claude.md" => "CLAUDE.md",
+        "claude.local.md" => "CLAUDE.local.md",
+        "agents.md" => "AGENTS.md",
+        "gemini.md" => "GEMINI.md",
+        pattern => pattern,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(path: &str, expect: bool) {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        assert_eq!(rule_for(folder.as_bytes(), name.as_bytes()).is_some(), expect, "{path}");
+    }
+
+    #[test]
+    fn places_are_known_at_any_depth_and_in_any_case() {
+        for path in [
+            ".git/hooks",
+            "lib/.git/config",
+            ".gitmodules",
+            "CLAUDE.md",
+            "docs/AGENTS.md",
+            ".vscode",
+            "web/.VSCode",
+            "metier.toml",
+            ".mcp.json",
+            ".envrc",
+            ".bashrc",
+            "a.code-workspace",
+            "crew.skilled_crew.yaml",
+            ".github/workflows",
+            "workspace/agents/skills",
+            ".husky",
+        ] {
+            check(path, true);
+        }
+        for path in [
+            "hooks",
+            "config",
+            ".git/objects",
+            ".gitattributes",
+            ".github",
+            "workflows",
+            "README.md",
+            "agents",
+            "skills",
+        ] {
+            check(path, false);
+        }
+    }
+
+    #[test]
+    fn every_row_is_in_lower_case_and_finds_itself() {
+        for rule in PROTECTED {
+            assert_eq!(rule.pattern, rule.pattern.to_ascii_lowercase());
+            assert!(!rule.what.is_empty());
+            check(&rule.pattern.replace('*', "x"), true);
+        }
+    }
+}

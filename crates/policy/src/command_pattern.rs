@@ -1,0 +1,158 @@
+//! Patterns of commands: what stands in `Bash(…)` and behind `command:`.
+
+use crate::shell::{self, Command, Line, Refusal, Shown, Word, quote};
+use std::fmt;
+use std::ops::Range;
+
+/// Which commands are meant: `git:*`, `git diff:*`, `git *`, `git status`, `*`.
+///
+/// Words are compared with words, from the first on, after quotes are removed on both sides.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CommandPattern {
+    words: Vec<String>,
+    rest: Rest,
+}
+
+/// What may follow the words of a pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Rest {
+    Nothing,
+    Anything,
+}
+
+/// A text that is no pattern; it can never match.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PatternError {
+    /// There is nothing in it.
+    #[error("the pattern names no command; write one such as `git status` or `git:*`")]
+    Empty,
+    /// It is more than literal words.
+    #[error("{0}")]
+    NotLiteral(Refusal),
+}
+
+impl CommandPattern {
+    /// Reads a pattern.
+    ///
+    /// `:*` or a blank and `*` at the end stand for any further words, none included; without them the command has to be
+    /// exactly these words. `*` alone is every command.
+    pub fn parse(text: &str) -> Result<Self, PatternError> {
+        let text = text.trim_matches([' ', '\t']);
+        if text.is_empty() {
+            return Err(PatternError::Empty);
+        }
+        if text == "*" {
+            return Ok(Self { words: Vec::new(), rest: Rest::Anything });
+        }
+        let (words, rest) = match text.strip_suffix('*').and_then(|head| head.strip_suffix([':', ' ', '\t']))
+        {
+            Some(head) => (head, Rest::Anything),
+            None => (text, Rest::Nothing),
+        };
+        if words.trim_matches([' ', '\t']).is_empty() {
+            return Err(PatternError::Empty);
+        }
+        let words = shell::literal_words(words).map_err(PatternError::NotLiteral)?;
+        Ok(Self { words, rest })
+    }
+
+    /// Whether this command is meant. A glob stands for words that are not known yet, so it equals no word of a pattern.
+    pub fn matches(&self, command: &Command) -> bool {
+        self.fits(&command.words, |word: &Word| (!word.glob).then_some(word.text.as_str()))
+    }
+
+    /// Whether this command is meant, or could be once its globs are expanded: `rm s*` could be `rm src`. What forbids
+    /// asks this, since a deny rule must not be passed by writing less of a name.
+    pub fn could_match(&self, command: &Command) -> bool {
+        let named = command.words.iter().take(self.words.len());
+        // One glob may become several words, so behind the first one nothing is known.
+        let known = named.clone().take_while(|word| !word.glob).count();
+        if known < named.len() {
+            return self.words.iter().zip(&command.words).take(known).all(|(own, word)| *own == word.text);
+        }
+        self.matches(command)
+    }
+
+    /// Whether a command of these words is meant.
+    pub fn matches_argv(&self, argv: &[impl AsRef<str>]) -> bool {
+        self.fits(argv, |word| Some(word.as_ref()))
+    }
+
+    fn fits<'a, W>(&self, words: &'a [W], text: impl Fn(&'a W) -> Option<&'a str>) -> bool {
+        let length = match self.rest {
+            Rest::Nothing => words.len() == self.words.len(),
+            Rest::Anything => words.len() >= self.words.len(),
+        };
+        // A command has a name, so no words at all are no command.
+        length
+            && !words.is_empty()
+            && self.words.iter().zip(words).all(|(own, word)| text(word) == Some(own.as_str()))
+    }
+}
+
+impl fmt::Display for CommandPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, word) in self.words.iter().enumerate() {
+            if index > 0 {
+                f.write_str(" ")?;
+            }
+            f.write_str(&quote(word))?;
+        }
+        match self.rest {
+            Rest::Nothing => Ok(()),
+            Rest::Anything if self.words.is_empty() => f.write_str("*"),
+            Rest::Anything => f.write_str(":*"),
+        }
+    }
+}
+
+/// What patterns say about a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Every command matches one: the index of the first pattern that does, command by command.
+    Matched(Vec<usize>),
+    /// This command matches none, so the line does not pass, whatever else is in it.
+    Unmatched(Unmatched),
+}
+
+impl Verdict {
+    /// Whether every command matches.
+    pub fn is_matched(&self) -> bool {
+        matches!(self, Self::Matched(_))
+    }
+}
+
+/// The first command of a line that no pattern names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unmatched {
+    /// Which command of the line, from 0.
+    pub index: usize,
+    /// The command as it is written.
+    pub text: String,
+    /// Where it stands.
+    pub span: Range<usize>,
+}
+
+impl fmt::Display for Unmatched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`, command {} of the line, matches no pattern", Shown(&self.text), self.index + 1)
+    }
+}
+
+/// Holds every simple command of a line against the patterns; each has to match one of them.
+pub fn judge(line: &Line, patterns: &[CommandPattern]) -> Verdict {
+    let mut matched = Vec::with_capacity(line.commands.len());
+    for (index, command) in line.commands.iter().enumerate() {
+        match patterns.iter().position(|pattern| pattern.matches(command)) {
+            Some(pattern) => matched.push(pattern),
+            None => {
+                return Verdict::Unmatched(Unmatched {
+                    index,
+                    text: line.text(command).to_owned(),
+                    span: command.span.clone(),
+                });
+            }
+        }
+    }
+    Verdict::Matched(matched)
+}

@@ -1,0 +1,182 @@
+//! What the gate says, and why.
+
+use crate::action::Skill;
+use crate::answer::{Answer, Question};
+use crate::mode::Mode;
+use crate::rule::Rule;
+use crate::rules::Cited;
+use metier_diagnostic::visible;
+use std::fmt;
+
+/// What may happen, from nothing to all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Ruling {
+    /// It does not happen.
+    Refuse,
+    /// It happens after a yes.
+    Ask,
+    /// It happens.
+    Allow,
+}
+
+impl Ruling {
+    /// The word users see.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Refuse => "refuse",
+            Self::Ask => "ask",
+            Self::Allow => "allow",
+        }
+    }
+}
+
+/// What was decided, what decided it, and what would change it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// What may happen.
+    pub ruling: Ruling,
+    /// What decided it.
+    pub by: Reason,
+    /// What else was needed, where several rules and grants allow an action together.
+    pub also: Vec<Reason>,
+    /// The rules that would allow it, where rules can: to be added to `allow` in the user's configuration.
+    pub allow_with: Vec<Rule>,
+    /// The question, where one is to be asked or nobody was there to be asked.
+    pub question: Option<Question>,
+}
+
+/// What decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// A deny rule.
+    Denied(Cited),
+    /// The skill is not trusted.
+    Untrusted(Skill),
+    /// What would run has changed since the skill was trusted.
+    Changed(Skill),
+    /// A skill's `disallowed-tools`.
+    Disallowed {
+        /// The skill.
+        skill: Skill,
+        /// The entry.
+        tool: String,
+    },
+    /// A skill's `allowed-tools` as a fence.
+    Fence {
+        /// The skill whose fence it is.
+        skill: Skill,
+        /// What the fence lets through.
+        tools: String,
+        /// What stands outside, where it is one command of several or a piece that cannot be read.
+        piece: Option<String>,
+    },
+    /// An answer that was given before.
+    Answered(Answer),
+    /// A deny rule that may be about this.
+    Doubt {
+        /// The rule.
+        rule: Cited,
+        /// Why nobody can say.
+        why: String,
+    },
+    /// An ask rule.
+    AskRule(Cited),
+    /// An allow rule.
+    Allowed(Cited),
+    /// A skill's `allowed-tools` as a grant.
+    Granted {
+        /// The skill.
+        skill: Skill,
+        /// The entry.
+        tool: String,
+    },
+    /// The mode.
+    Mode {
+        /// Which.
+        mode: Mode,
+        /// What it says about this, such as "every run asks".
+        what: String,
+    },
+}
+
+impl Decision {
+    /// Whether it may happen now.
+    pub fn is_allowed(&self) -> bool {
+        self.ruling == Ruling::Allow
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.ruling, &self.question) {
+            (Ruling::Allow, _) => write!(f, "allowed: {}", self.by)?,
+            (Ruling::Ask, _) => write!(f, "needs a yes: {}", self.by)?,
+            (Ruling::Refuse, None) => write!(f, "refused: {}", self.by)?,
+            (Ruling::Refuse, Some(_)) => {
+                write!(f, "refused: it needs a yes and nobody can be asked; {}", self.by)?;
+            }
+        }
+        for reason in &self.also {
+            write!(f, "; {reason}")?;
+        }
+        if self.ruling != Ruling::Allow && !self.allow_with.is_empty() {
+            let rules: Vec<String> =
+                self.allow_with.iter().map(|rule| format!("`{}`", visible(&rule.to_string()))).collect();
+            write!(f, "; to allow it, add {} to `allow`", rules.join(" and "))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Denied(rule) => write!(f, "the deny rule {rule} says so"),
+            Self::Untrusted(skill) => {
+                write!(
+                    f,
+                    "the skill `{}` is not trusted; look at it and then run `metier trust`",
+                    shown(skill)
+                )
+            }
+            Self::Changed(skill) => write!(
+                f,
+                "what the skill `{}` runs has changed since it was trusted; look at it and then run `metier trust`",
+                shown(skill)
+            ),
+            Self::Disallowed { skill, tool } => {
+                write!(
+                    f,
+                    "`disallowed-tools` of the active skill `{}` names `{}`",
+                    shown(skill),
+                    visible(tool)
+                )
+            }
+            Self::Fence { skill, tools, piece } => {
+                let tools = crate::sentence::cut(&visible(tools));
+                match tools.as_str() {
+                    "" => write!(f, "the active skill `{}` lets no tool be called", shown(skill))?,
+                    tools => write!(f, "the active skill `{}` lets only {tools} be called", shown(skill))?,
+                }
+                match piece {
+                    Some(piece) => write!(f, ", not {}", crate::sentence::cut(&visible(piece))),
+                    None => Ok(()),
+                }
+            }
+            Self::Answered(answer) => write!(f, "the answer was \"{}\"", answer.words()),
+            Self::Doubt { rule, why } => {
+                write!(f, "the deny rule {rule} may be about this: {}", visible(why))
+            }
+            Self::AskRule(rule) => write!(f, "the ask rule {rule} says so"),
+            Self::Allowed(rule) => write!(f, "the rule {rule} allows it"),
+            Self::Granted { skill, tool } => {
+                write!(f, "`allowed-tools` of the active skill `{}` names `{}`", shown(skill), visible(tool))
+            }
+            Self::Mode { mode, what } => write!(f, "in the mode `{mode}` {}", visible(what)),
+        }
+    }
+}
+
+fn shown(skill: &Skill) -> String {
+    visible(&skill.to_string()).into_owned()
+}

@@ -1,0 +1,331 @@
+//! Globs of files, as rules write them.
+
+use crate::place::{Place, clean};
+use globset::{GlobBuilder, GlobMatcher};
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::str::FromStr;
+
+/// `docs/**`, `*.md`, `/etc/hosts`, `~/notes/**`: `*` stays inside a step, `**` goes through them, `[ab]`, `{a,b}` and `?`
+/// are as in a shell, a backslash takes the meaning from the next character. A folder with a slash behind it means
+/// everything below.
+#[derive(Clone, Debug)]
+pub struct FileGlob {
+    text: String,
+    matcher: GlobMatcher,
+}
+
+/// Why a text is no glob.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoGlob {
+    /// There is nothing there.
+    #[error("the glob is missing; write one such as `docs/**`")]
+    Empty,
+    /// A step up: what it means would depend on where one stands.
+    #[error("a glob has no `..`; name the folder itself")]
+    Up,
+    /// A character that would act on a terminal or end a line.
+    #[error("a glob has no control characters")]
+    Control,
+    /// The library does not take it.
+    #[error("{0}")]
+    Shape(String),
+}
+
+impl FileGlob {
+    /// The glob that means one file and nothing else.
+    pub fn exact(path: &str) -> Result<Self, NoGlob> {
+        globset::escape(path).parse()
+    }
+
+    /// Whether a path is meant.
+    pub fn matches(&self, path: &str) -> bool {
+        self.matcher.is_match(path)
+    }
+
+    /// Whether a place is meant by one of its names. A glob that does not start at the root or at home means names
+    /// below the folder it is seen from: `**` is the project, not the machine.
+    pub fn means(&self, place: &Place) -> bool {
+        let is_seen =
+            |name: &str| self.starts_elsewhere() || !(name.starts_with(['/', '~']) || is_outside(name));
+        place.names().any(|name| is_seen(name) && self.matches(name))
+    }
+
+    /// Whether writing to a place is meant. One that takes a yes to the very question is meant only by itself: `**` was
+    /// written with the project's files in mind, not with `.git/hooks`.
+    pub fn covers(&self, place: &Place) -> bool {
+        self.means(place) && (self.is_exact() || !place.is_guarded())
+    }
+
+    fn starts_elsewhere(&self) -> bool {
+        self.text.starts_with(['/', '~'])
+    }
+
+    /// Whether a rule that narrows has anything to do with a place: it is meant, it lies below what is meant, or the
+    /// glob is a bare file name, which in the clients that such rules come from means the file in any folder.
+    pub fn touches(&self, place: &Place) -> bool {
+        place.names().any(|name| {
+            let is_bare = !self.text.contains('/');
+            let last = name.rsplit('/').next().unwrap_or(name);
+            self.matches(name)
+                || (is_bare && self.matches(last))
+                || ancestors(name).any(|above| self.matches(above))
+        })
+    }
+
+    /// Whether everything that another glob means is meant here too, as far as that can be said from the texts. Not to
+    /// know is to say no.
+    pub fn covers_glob(&self, other: &Self) -> bool {
+        if self == other || (other.is_exact() && self.matches(&other.literal())) {
+            return true;
+        }
+        let Some(folder) = self.text.strip_suffix("**") else { return false };
+        if folder.contains(SPECIAL) || !(folder.is_empty() || folder.ends_with('/')) {
+            return false;
+        }
+        // `**` alone is everything below the folder that globs are seen from, and nothing outside.
+        let is_relative = !other.starts_elsewhere();
+        // A brace could hide a step of its own, so what it stands for is not compared.
+        other.text.starts_with(folder)
+            && (is_relative || !folder.is_empty())
+            && !other.text.contains(['{', '\\'])
+    }
+
+    /// Whether two globs may mean the same file. Not to know is to say yes.
+    pub fn meets(&self, other: &Self) -> bool {
+        let (own, theirs) = (self.fixed_steps(), other.fixed_steps());
+        let is_bare = !self.text.contains('/');
+        is_bare || own.iter().zip(&theirs).all(|(a, b)| a == b)
+    }
+
+    /// The steps before the first one with anything special in it.
+    fn fixed_steps(&self) -> Vec<&str> {
+        let steps: Vec<&str> = self.text.split('/').collect();
+        let fixed = steps.iter().take_while(|step| !step.contains(SPECIAL)).count();
+        steps.into_iter().take(fixed).collect()
+    }
+
+    /// Whether it means one file only.
+    pub fn is_exact(&self) -> bool {
+        let mut escaped = false;
+        !self.text.chars().any(|c| match c {
+            _ if escaped => {
+                escaped = false;
+                false
+            }
+            '\\' => {
+                escaped = true;
+                false
+            }
+            '[' => true,
+            c => SPECIAL.contains(&c),
+        }) || globset::escape(&self.literal()) == self.text
+    }
+
+    /// The one file it means, where it is exact.
+    fn literal(&self) -> String {
+        let mut literal = String::with_capacity(self.text.len());
+        let mut rest = self.text.as_str();
+        // `globset::escape` writes a special character as a class of one, and a person as a backslash.
+        while let Some(c) = rest.chars().next() {
+            let class = ["[?]", "[*]", "[[]", "[]]", "[{]", "[}]", "[!]", "[,]"]
+                .iter()
+                .find(|class| rest.starts_with(**class));
+            if let Some(class) = class {
+                literal.extend(class.chars().nth(1));
+                rest = rest.get(class.len()..).unwrap_or_default();
+                continue;
+            }
+            rest = rest.get(c.len_utf8()..).unwrap_or_default();
+            if c == '\\' {
+                let next = rest.chars().next();
+                literal.extend(next);
+                rest = rest.get(next.map_or(0, char::len_utf8)..).unwrap_or_default();
+            } else {
+                literal.push(c);
+            }
+        }
+        literal
+    }
+
+    /// Whether it names a place inside the project: its first step is literal, and it does not start elsewhere. `**` and
+    /// `*.md` name no place, and a skill that could grant itself those could grant itself the project.
+    pub fn names_a_place(&self) -> bool {
+        let first = self.text.split('/').next().unwrap_or_default();
+        !first.is_empty() && first != "~" && !first.starts_with('~') && !first.contains(SPECIAL)
+    }
+}
+
+/// Characters that make a glob more than a path.
+const SPECIAL: &[char] = &['*', '?', '[', ']', '{', '}', '\\'];
+
+fn is_outside(name: &str) -> bool {
+    name == ".." || name.starts_with("../")
+}
+
+fn ancestors(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').filter(|(at, _)| *at > 0).filter_map(|(at, _)| path.get(..at))
+}
+
+impl FromStr for FileGlob {
+    type Err = NoGlob;
+
+    fn from_str(text: &str) -> Result<Self, NoGlob> {
+        if text.is_empty() {
+            return Err(NoGlob::Empty);
+        }
+        if text.chars().any(char::is_control) {
+            return Err(NoGlob::Control);
+        }
+        if text.split('/').any(|step| step == "..") {
+            return Err(NoGlob::Up);
+        }
+        let below = if text.ends_with('/') { "**" } else { "" };
+        let text = clean(&format!("{text}{below}"));
+        let glob = GlobBuilder::new(&text).literal_separator(true).backslash_escape(true).build();
+        let glob = glob.map_err(|error| NoGlob::Shape(error.kind().to_string()))?;
+        Ok(Self { matcher: glob.compile_matcher(), text })
+    }
+}
+
+impl fmt::Display for FileGlob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl PartialEq for FileGlob {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for FileGlob {}
+
+impl Hash for FileGlob {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.text.hash(state);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn glob(text: &str) -> FileGlob {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_star_stays_in_its_step_and_two_go_through() {
+        for (text, path, expect) in [
+            ("docs/*", "docs/a.md", true),
+            ("docs/*", "docs/a/b.md", false),
+            ("docs/**", "docs/a/b.md", true),
+            ("docs/", "docs/a/b.md", true),
+            ("./docs/**", "docs/a.md", true),
+            ("**/*.md", "a.md", true),
+            ("**", "a/b", true),
+            ("docs/**", "docsx/a", false),
+            ("a[1].md", "a1.md", true),
+        ] {
+            assert_eq!(glob(text).matches(path), expect, "{text} {path}");
+        }
+    }
+
+    #[test]
+    fn a_guarded_place_is_covered_by_its_own_name_only() {
+        let hook = Place::new(".git/hooks/pre-commit");
+        assert!(!glob("**").covers(&hook) && !glob(".git/**").covers(&hook));
+        assert!(glob(".git/hooks/pre-commit").covers(&hook));
+        assert!(glob("**").touches(&hook));
+    }
+
+    #[test]
+    fn a_glob_without_a_root_stays_below_the_folder_it_is_seen_from() {
+        for (text, path, expect) in [
+            ("**", "docs/a", true),
+            ("**", "/etc/passwd", false),
+            ("**", "~/x", false),
+            ("**", "../x", false),
+            ("/etc/*", "/etc/passwd", true),
+            ("~/**", "~/x", true),
+        ] {
+            assert_eq!(glob(text).means(&Place::new(path)), expect, "{text} {path}");
+        }
+    }
+
+    #[test]
+    fn a_rule_that_narrows_reaches_below_a_folder_and_a_bare_name_anywhere() {
+        for (text, path, expect) in [
+            ("secrets", "secrets/a/b", true),
+            (".env", "deep/down/.env", true),
+            ("*.pem", "deep/x.pem", true),
+            ("a/.env", "b/.env", false),
+            ("docs/**", "src/a", false),
+        ] {
+            assert_eq!(glob(text).touches(&Place::new(path)), expect, "{text} {path}");
+        }
+    }
+
+    #[test]
+    fn one_glob_covers_another_only_where_that_is_certain() {
+        for (wide, narrow, expect) in [
+            ("docs/**", "docs/**", true),
+            ("docs/**", "docs/a/*.md", true),
+            ("docs/**", "docs/a.md", true),
+            ("**", "src/*", true),
+            ("**", "/etc/*", false),
+            ("docs/**", "docsx/*", false),
+            ("docs/*", "docs/**", false),
+            ("docs/**", "**", false),
+            ("docs/**", "docs/{a,..}/*", false),
+        ] {
+            assert_eq!(glob(wide).covers_glob(&glob(narrow)), expect, "{wide} covers {narrow}");
+        }
+        for (a, b, expect) in [
+            ("secrets/**", "**", true),
+            ("secrets/**", "docs/**", false),
+            ("secrets/**", "secrets/a", true),
+            ("*.pem", "docs/**", true),
+        ] {
+            assert_eq!(glob(a).meets(&glob(b)), expect, "{a} meets {b}");
+        }
+    }
+
+    #[test]
+    fn the_glob_of_one_file_means_that_file() {
+        for path in ["docs/a.md", "a[1].md", "what?.md", "{x}.md", "a*b", "[", "a,b"] {
+            let exact = FileGlob::exact(path).unwrap();
+            assert!(exact.is_exact() && exact.matches(path), "{path}: {exact}");
+            assert_eq!(exact.literal(), path);
+        }
+        for text in ["a*", "[ab]", "{a,b}", "x?"] {
+            assert!(!glob(text).is_exact(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_glob_names_a_place_when_its_first_step_is_literal() {
+        for (text, expect) in [
+            ("docs/**", true),
+            ("a.md", true),
+            ("**", false),
+            ("*", false),
+            ("*.md", false),
+            ("/etc/**", false),
+            ("~/x", false),
+            ("{docs,src}/**", false),
+        ] {
+            assert_eq!(glob(text).names_a_place(), expect, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_glob_is_said() {
+        assert_eq!("".parse::<FileGlob>(), Err(NoGlob::Empty));
+        assert_eq!("a/../b".parse::<FileGlob>(), Err(NoGlob::Up));
+        assert_eq!("a\nb".parse::<FileGlob>(), Err(NoGlob::Control));
+        assert!(matches!("a[".parse::<FileGlob>(), Err(NoGlob::Shape(_))));
+    }
+}

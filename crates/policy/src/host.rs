@@ -1,0 +1,221 @@
+//! Hosts, and patterns of them.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The longest name a resolver takes.
+const MAX_HOST: usize = 253;
+
+/// A host that something wants to reach: a name or an address, in one spelling.
+///
+/// Lower case, no final dot, and only characters that a name or an address has. A name with a NUL byte has been taken
+/// for another one by a filter before; here it is not a host.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Host(String);
+
+/// Why a text is no host.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is no host name; write it as `api.example.com`, in ASCII (`xn--…`)", metier_diagnostic::visible(.0))]
+pub struct NoHost(pub String);
+
+impl Host {
+    /// Reads a name or an address.
+    pub fn new(text: &str) -> Result<Self, NoHost> {
+        let refused = || NoHost(text.to_owned());
+        let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        if let Some(address) = bare.or_else(|| text.contains(':').then_some(text)) {
+            let address: std::net::Ipv6Addr = address.parse().map_err(|_| refused())?;
+            return Ok(Self(address.to_string()));
+        }
+        let name = text.strip_suffix('.').unwrap_or(text);
+        let is_label = |label: &str| {
+            !label.is_empty() && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+        };
+        if name.len() > MAX_HOST || !name.split('.').all(is_label) {
+            return Err(refused());
+        }
+        Ok(Self(name.to_ascii_lowercase()))
+    }
+
+    /// The host in its one spelling.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether this is an address and not a name, in any form a resolver reads as one (`127.1`, `0x7f000001`), or this
+    /// machine by its name.
+    pub fn is_address(&self) -> bool {
+        let last = self.0.rsplit('.').next().unwrap_or_default();
+        self.0.contains(':')
+            || last.bytes().all(|b| b.is_ascii_digit())
+            || last.starts_with("0x")
+            || last == "localhost"
+    }
+}
+
+impl fmt::Display for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.contains(':') { write!(f, "[{}]", self.0) } else { f.write_str(&self.0) }
+    }
+}
+
+/// `api.example.com`, `*.example.com` or `*`, with a port or without.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct HostPattern {
+    names: Names,
+    port: Option<u16>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Names {
+    /// This host.
+    Exact(Host),
+    /// Whatever is below this name, and not the name itself.
+    Below(Host),
+    /// Every name, and no address.
+    Any,
+}
+
+impl HostPattern {
+    /// The pattern that means one host and one port.
+    pub fn exact(host: &Host, port: u16) -> Self {
+        Self { names: Names::Exact(host.clone()), port: Some(port) }
+    }
+
+    /// Whether a host is meant. An address is only ever meant by itself: `*` is about names, and an address that a
+    /// resolver would never give must not slip in under it.
+    pub fn matches(&self, host: &Host, port: u16) -> bool {
+        let is_port = self.port.is_none_or(|own| own == port);
+        let is_host = match &self.names {
+            Names::Exact(own) => own == host,
+            Names::Below(own) => !host.is_address() && is_below(host.as_str(), own.as_str()),
+            Names::Any => !host.is_address(),
+        };
+        is_port && is_host
+    }
+
+    /// Whether a deny rule with this pattern has anything to do with a host: as [`HostPattern::matches`], and `*` means
+    /// addresses too.
+    pub fn touches(&self, host: &Host, port: u16) -> bool {
+        let is_port = self.port.is_none_or(|own| own == port);
+        self.matches(host, port) || (is_port && self.names == Names::Any)
+    }
+
+    /// Whether it names somebody. `*` and `*.com` do not: whoever could grant those could grant the network.
+    pub fn names_somebody(&self) -> bool {
+        match &self.names {
+            Names::Exact(_) => true,
+            Names::Below(own) => own.as_str().contains('.'),
+            Names::Any => false,
+        }
+    }
+}
+
+fn is_below(host: &str, name: &str) -> bool {
+    host.strip_suffix(name).is_some_and(|rest| rest.len() > 1 && rest.ends_with('.'))
+}
+
+impl FromStr for HostPattern {
+    type Err = NoHost;
+
+    fn from_str(text: &str) -> Result<Self, NoHost> {
+        let refused = || NoHost(text.to_owned());
+        // An address of version 6 has colons of its own, so a port goes with it only behind brackets.
+        let (name, port) = match text.rsplit_once(':') {
+            Some((name, port)) if name.ends_with(']') || !name.contains(':') => {
+                (name, Some(port.parse().map_err(|_| refused())?))
+            }
+            _ => (text, None),
+        };
+        let names = match name.strip_prefix("*.") {
+            _ if name == "*" => Names::Any,
+            Some(rest) => Names::Below(Host::new(rest).map_err(|_| refused())?),
+            None => Names::Exact(Host::new(name).map_err(|_| refused())?),
+        };
+        Ok(Self { names, port })
+    }
+}
+
+impl fmt::Display for HostPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.names {
+            Names::Exact(host) => write!(f, "{host}")?,
+            Names::Below(host) => write!(f, "*.{host}")?,
+            Names::Any => f.write_str("*")?,
+        }
+        match self.port {
+            Some(port) => write!(f, ":{port}"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_has_one_spelling_and_only_its_own_characters() {
+        for (text, expect) in [
+            ("API.Example.COM", Some("api.example.com")),
+            ("example.com.", Some("example.com")),
+            ("::1", Some("::1")),
+            ("[0:0::1]", Some("::1")),
+            ("a_b.example", Some("a_b.example")),
+            ("", None),
+            ("a..b", None),
+            ("evil.com\0.example.com", None),
+            ("a b", None),
+            ("exämple.com", None),
+            ("user@host", None),
+            ("host/path", None),
+        ] {
+            assert_eq!(Host::new(text).ok().as_ref().map(Host::as_str), expect, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn patterns_mean_names_and_addresses_only_by_themselves() {
+        for (pattern, host, port, expect) in [
+            ("example.com", "EXAMPLE.com.", 443, true),
+            ("example.com", "a.example.com", 443, false),
+            ("*.example.com", "a.b.example.com", 443, true),
+            ("*.example.com", "example.com", 443, false),
+            ("*.example.com", "notexample.com", 443, false),
+            ("example.com:443", "example.com", 80, false),
+            ("*", "example.com", 80, true),
+            ("*", "127.0.0.1", 80, false),
+            ("*", "127.1", 80, false),
+            ("*", "0x7f.0.0.0x1", 80, false),
+            ("*", "localhost", 80, false),
+            ("*", "::1", 80, false),
+            ("127.0.0.1", "127.0.0.1", 80, true),
+            ("[::1]:8080", "::1", 8080, true),
+            ("localhost:3000", "localhost", 3000, true),
+        ] {
+            let (pattern, host): (HostPattern, _) = (pattern.parse().unwrap(), Host::new(host).unwrap());
+            assert_eq!(pattern.matches(&host, port), expect, "{pattern} {host}:{port}");
+            assert_eq!(pattern.to_string().parse(), Ok(pattern));
+        }
+    }
+
+    #[test]
+    fn to_deny_every_host_denies_addresses_too() {
+        let any: HostPattern = "*".parse().unwrap();
+        assert!(any.touches(&Host::new("10.0.0.1").unwrap(), 80));
+    }
+
+    #[test]
+    fn a_wildcard_over_a_whole_suffix_names_nobody() {
+        for (pattern, expect) in [("*", false), ("*.com", false), ("*.example.com", true), ("a.com", true)] {
+            assert_eq!(pattern.parse::<HostPattern>().unwrap().names_somebody(), expect, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_host_is_said() {
+        for text in ["", "a b", "*.", "a*b", "http://x", "x:99999", "x:", "*.*"] {
+            assert!(text.parse::<HostPattern>().is_err(), "{text:?}");
+        }
+    }
+}

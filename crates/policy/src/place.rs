@@ -1,0 +1,207 @@
+//! A file by every name that rules may use for it.
+
+use std::fmt;
+
+/// A place in the file system, cleaned of `.`, `..` and double slashes, by all of its names.
+///
+/// A rule may say `docs/**`, `~/notes/**` or `/srv/project/docs/**` and mean the same file, and a deny rule that is
+/// passed by because the caller spelled a path the other way is no deny rule. So the caller gives the path once and
+/// says from which folders it can be seen.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The name shown to people.
+    shown: String,
+    /// Every name, the shown one first.
+    names: Vec<String>,
+    guarded: bool,
+}
+
+impl Place {
+    /// A path, relative to the folder that rules are seen from (the project, or the skill for its own files) or absolute.
+    pub fn new(path: &str) -> Self {
+        let path = clean(path);
+        let guarded = is_guarded(&path);
+        Self { names: vec![path.clone()], shown: path, guarded }
+    }
+
+    /// The same place with a second name, where it lies below `folder`: `below("/srv/project", "")` gives the name
+    /// relative to the project, `below("/home/ada", "~/")` the name with a tilde. The new name is the shown one.
+    #[must_use]
+    pub fn below(mut self, folder: &str, prefix: &str) -> Self {
+        let folder = clean(folder);
+        let rest = self.names.iter().find_map(|name| {
+            let rest = name.strip_prefix(folder.as_str())?;
+            rest.strip_prefix('/').filter(|rest| !rest.is_empty()).map(str::to_owned)
+        });
+        if let Some(rest) = rest {
+            let name = format!("{prefix}{rest}");
+            self.guarded |= is_guarded(&name);
+            self.shown.clone_from(&name);
+            self.names.insert(0, name);
+        }
+        self
+    }
+
+    /// The same place, to be written only with a yes to this very question: a skill's folder, metier's configuration.
+    /// The usual places of that kind (see [`is_guarded`]) are known without it.
+    #[must_use]
+    pub fn guarded(mut self) -> Self {
+        self.guarded = true;
+        self
+    }
+
+    /// Whether writing here takes a yes to this very question, whatever mode and rules say.
+    pub fn is_guarded(&self) -> bool {
+        self.guarded
+    }
+
+    /// Whether it lies below the folder that rules are seen from.
+    pub fn is_inside(&self) -> bool {
+        !self.shown.starts_with(['/', '~']) && self.shown != ".." && !self.shown.starts_with("../")
+    }
+
+    /// Every name, the shown one first.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
+    /// The name shown to people.
+    pub fn as_str(&self) -> &str {
+        &self.shown
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
+}
+
+/// A path without empty steps, `.` and, as far as it can be said without looking, `..`.
+pub(crate) fn clean(path: &str) -> String {
+    let rooted = path.starts_with('/');
+    let mut steps: Vec<&str> = Vec::new();
+    for step in path.split('/') {
+        match step {
+            "" | "." => {}
+            ".." => match steps.last() {
+                Some(last) if *last != ".." => drop(steps.pop()),
+                // Above the root is the root; above a relative path is outside and stays visible as such.
+                _ if rooted => {}
+                _ => steps.push(".."),
+            },
+            step => steps.push(step),
+        }
+    }
+    let joined = steps.join("/");
+    match (rooted, joined.is_empty()) {
+        (true, _) => format!("/{joined}"),
+        (false, true) => ".".to_owned(),
+        (false, false) => joined,
+    }
+}
+
+/// Files that act when nobody looks: whoever can write them can make something run later, or widen what may run.
+const FILES: &[&str] = &[
+    ".mcp.json",
+    "mcp.json",
+    "metier.toml",
+    "SKILL.md",
+    "skill.md",
+    "CLAUDE.md",
+    "AGENTS.md",
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".kshrc",
+    ".envrc",
+    ".gitconfig",
+    ".gitmodules",
+    ".npmrc",
+    "config.fish",
+];
+
+/// Folders of that kind, as runs of steps anywhere in a path.
+const FOLDERS: &[&[&str]] = &[
+    &[".git", "hooks"],
+    &[".git", "config"],
+    &[".metier"],
+    &[".claude"],
+    &[".agents"],
+    &[".config", "metier"],
+    &[".ssh"],
+    &[".vscode"],
+    &[".idea"],
+];
+
+/// Whether a path is one of the places that may be written only with a yes to this very question.
+///
+/// Names are compared without case, since some file systems do not tell them apart.
+pub fn is_guarded(path: &str) -> bool {
+    let steps: Vec<&str> = path.split('/').filter(|step| !step.is_empty()).collect();
+    let same = |a: &str, b: &str| a.eq_ignore_ascii_case(b);
+    let is_file = steps.last().is_some_and(|last| FILES.iter().any(|file| same(file, last)));
+    let is_below = FOLDERS.iter().any(|folder| {
+        steps.windows(folder.len()).any(|run| run.iter().zip(*folder).all(|(step, name)| same(step, name)))
+    });
+    is_file || is_below
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_cleaned_without_looking() {
+        for (path, expect) in [
+            ("docs/a.md", "docs/a.md"),
+            ("./docs//a.md", "docs/a.md"),
+            ("docs/../.env", ".env"),
+            ("docs/../../x", "../x"),
+            ("/a/../../etc/passwd", "/etc/passwd"),
+            ("", "."),
+            ("/", "/"),
+            ("a/.", "a"),
+        ] {
+            assert_eq!(clean(path), expect, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_place_has_a_name_from_each_folder_it_is_seen_from() {
+        let place =
+            Place::new("/home/ada/work/docs/a.md").below("/home/ada", "~/").below("/home/ada/work/", "");
+        assert_eq!(place.as_str(), "docs/a.md");
+        let names: Vec<_> = place.names().collect();
+        assert_eq!(names, ["docs/a.md", "~/work/docs/a.md", "/home/ada/work/docs/a.md"]);
+        let beside = Place::new("/home/ada/workshop/a").below("/home/ada/work", "");
+        assert_eq!(beside.as_str(), "/home/ada/workshop/a");
+    }
+
+    #[test]
+    fn places_that_act_later_are_guarded() {
+        for path in [
+            ".mcp.json",
+            "sub/.git/hooks/pre-commit",
+            ".GIT/hooks/x",
+            "~/.bashrc",
+            ".claude/settings.json",
+            "skills/pdf/SKILL.md",
+            "metier.toml",
+            ".git/config",
+        ] {
+            assert!(Place::new(path).is_guarded(), "{path}");
+        }
+        for path in ["docs/a.md", ".git/index", "hooks/x", "src/claude/a.rs", "SKILL.md.bak"] {
+            assert!(!Place::new(path).is_guarded(), "{path}");
+        }
+        assert!(Place::new("x").guarded().is_guarded());
+        assert!(Place::new("/p/.git/hooks/x").below("/p/.git/hooks", "").is_guarded());
+    }
+}

@@ -1,0 +1,108 @@
+//! The rule that would allow exactly this, for "add this to your configuration".
+
+use super::{Reach, Rule, SkillPart, script_name};
+use crate::CommandPattern;
+use crate::action::{Action, Need, Skill};
+use crate::aspect::{Aspect, Part, Run};
+use crate::file_glob::FileGlob;
+use crate::host::HostPattern;
+use crate::name_glob::SkillPattern;
+use crate::shell::{self, quote};
+use metier_skill::Tool;
+
+impl Action {
+    /// The rules that would allow this action and as little else as the language can say: one for each simple command
+    /// and each need. Empty where no rule can, such as for a command line that cannot be read.
+    pub fn rules(&self) -> Vec<Rule> {
+        let mut rules = Vec::new();
+        for aspect in self.aspects() {
+            let Some(rule) = aspect.rule() else { return Vec::new() };
+            if !rules.contains(&rule) {
+                rules.push(rule);
+            }
+        }
+        rules
+    }
+}
+
+impl Aspect<'_> {
+    /// The rule for one part. It is held against the part before it is offered: a rule that does not do what it promises
+    /// is worse than none.
+    pub(crate) fn rule(&self) -> Option<Rule> {
+        let own = |part: Option<SkillPart>| {
+            let skill = pattern(self.skill()?)?;
+            Some(Rule::Skill { skill, part })
+        };
+        let rule = match self.part {
+            Part::Activate => own(None)?,
+            Part::Read(place) => own(Some(SkillPart::Read(FileGlob::exact(place.as_str()).ok()?)))?,
+            Part::Script { file, .. } => {
+                own(Some(SkillPart::Script(FileGlob::exact(script_name(file)).ok()?)))?
+            }
+            Part::Run { kind: Run::Inject, .. } => own(Some(SkillPart::Inject))?,
+            Part::Run { kind: Run::Hook, .. } => own(Some(SkillPart::Hook))?,
+            Part::Run { kind: Run::Command, command, .. } => {
+                let pattern = of_command(command?)?;
+                match self.skill() {
+                    Some(_) => own(Some(SkillPart::Command(pattern)))?,
+                    None => Rule::Command(pattern),
+                }
+            }
+            Part::Tool { tool, place, .. } => {
+                let exact = |place: &crate::Place| FileGlob::exact(place.as_str()).ok();
+                match (tool, place) {
+                    (Tool::Write | Tool::Edit | Tool::Read | Tool::Grep | Tool::Glob, Some(place)) => {
+                        Rule::Tool { tool, glob: Some(exact(place)?) }
+                    }
+                    _ => Rule::Tool { tool, glob: None },
+                }
+            }
+            Part::Mcp { server, tool } => {
+                Rule::Mcp { server: server.parse().ok()?, tool: tool.parse().ok()? }
+            }
+            Part::Need { need, tool } => self.rule_of_need(need, tool)?,
+        };
+        self.settled_by(&rule).then_some(rule)
+    }
+
+    fn rule_of_need(&self, need: &Need, tool: Option<Tool>) -> Option<Rule> {
+        let reach = match (need, tool) {
+            (Need::Write(place), Some(tool)) => {
+                return Some(Rule::Tool { tool, glob: Some(FileGlob::exact(place.as_str()).ok()?) });
+            }
+            (Need::Host { host, port }, Some(Tool::WebFetch)) => {
+                return Some(Rule::Fetch(HostPattern::exact(host, *port)));
+            }
+            (Need::Write(place), None) => Reach::Write(FileGlob::exact(place.as_str()).ok()?),
+            (Need::WriteBelow(glob), _) => Reach::Write(glob.clone()),
+            (Need::Host { host, port }, _) => Reach::Host(HostPattern::exact(host, *port)),
+            (Need::Secret(name), _) => Reach::Secret(name.parse().ok()?),
+        };
+        Some(match self.skill() {
+            Some(skill) => Rule::Skill { skill: pattern(skill)?, part: Some(SkillPart::Reach(reach)) },
+            None => Rule::Reach(reach),
+        })
+    }
+
+    fn settled_by(&self, rule: &Rule) -> bool {
+        // Written out and read back, since that is what becomes of it.
+        rule.to_string().parse::<Rule>().is_ok_and(|read| read == *rule && read.covers(self))
+    }
+}
+
+/// A skill with its origin: the name alone would mean a stranger's skill of that name, too.
+fn pattern(skill: &Skill) -> Option<SkillPattern> {
+    let pattern = SkillPattern { origin: Some(skill.origin.parse().ok()?), name: skill.name.parse().ok()? };
+    let is_one = pattern.name.is_exact() && pattern.origin.as_ref().is_some_and(crate::NameGlob::is_exact);
+    is_one.then_some(pattern)
+}
+
+/// The words of a command. A glob is not known before it runs, so the pattern ends before it.
+fn of_command(command: &shell::Command) -> Option<CommandPattern> {
+    let known: Vec<_> = command.words.iter().take_while(|word| !word.glob).collect();
+    let mut text: String = known.iter().map(|word| quote(&word.text)).collect::<Vec<_>>().join(" ");
+    if known.len() < command.words.len() {
+        text.push_str(":*");
+    }
+    CommandPattern::parse(&text).ok().filter(|pattern| pattern.matches(command))
+}

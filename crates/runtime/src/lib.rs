@@ -1,0 +1,57 @@
+//! Uses a skill: reads its files, runs its scripts and command lines contained, and says what came of it.
+//!
+//! The way of a call, each step a plain value:
+//!
+//! - [`Script`] is which script is meant, [`launch()`] who runs it, [`split_arguments`] with what.
+//! - [`SearchPath`] finds programs, and of the user's folders what has to be shown for them: a [`Toolbox`].
+//! - [`DataOwner`] says where a skill keeps what it remembers.
+//! - [`Containment`] makes the default profile of all that.
+//! - [`run_script`] and [`run_command_line`] ask the gate, run in the sandbox and give the result in the shape that models
+//!   know; [`read_file()`] does the same for a skill's files.
+//!
+//! What this crate is not: it decides nothing (that is `metier-policy`), contains nothing by itself (that is
+//! `metier-sandbox`), asks nobody, prints nothing and reads no environment: the search path, the home and the session are
+//! given by whoever calls.
+//!
+//! ```
+//! # let workspace = metier_testkit::Workspace::new()
+//! #     .skill("skills/greet", "Greets.")
+//! #     .file("skills/greet/scripts/hello.py", "print('hello')")
+//! #     .executable("home/ada/.pyenv/shims/python3", "")
+//! #     .executable("home/ada/.pyenv/versions/3.12.1/bin/python3", "");
+//! # let (folder, home) = (workspace.join("skills/greet"), workspace.join("home/ada"));
+//! # let path_of_the_user = home.join(".pyenv/shims").into_os_string();
+//! use metier_files::SkillDir;
+//! use metier_runtime::{Script, SearchPath, launch};
+//!
+//! let script = Script::find(&SkillDir::open(&folder)?, "greet", "hello.py")?;
+//! let path = SearchPath::new(&path_of_the_user).home(&home);
+//! let launch = launch(&script, &folder, &path, &mut |_| None)?;
+//!
+//! // The stand-in of the version manager became the program, and only its version is shown.
+//! assert_eq!(launch.program, home.join(".pyenv/versions/3.12.1/bin/python3"));
+//! assert_eq!(launch.programs[0].shown, [home.join(".pyenv/versions/3.12.1")]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod arguments;
+mod containment;
+mod data_folder;
+mod interpreter;
+mod output;
+mod read_file;
+mod run;
+mod script;
+mod search_path;
+
+pub use arguments::{ArgumentError, MAX_ARGUMENTS, split_arguments};
+pub use containment::{Containment, ContainmentError, ENVIRONMENT, LANGUAGE, ProjectView, Start};
+pub use data_folder::DataOwner;
+pub use interpreter::{INTERPRETERS, Interpreter, Launch, LaunchError, NodeVersion, Types, launch};
+pub use output::{MODEL_HEAD, MODEL_TAIL, command_error, command_json, for_model, notes, script_text};
+pub use read_file::read_file;
+pub use run::{
+    CommandLineInput, InputError, NodeVersions, NotRun, Ran, Using, Workbench, run_command_line, run_script,
+};
+pub use script::{SCRIPTS, Script, ScriptError};
+pub use search_path::{Program, SYSTEM, SearchPath, TOOLS, Toolbox};

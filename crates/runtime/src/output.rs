@@ -1,0 +1,273 @@
+//! What came of a run, in the shapes that models know.
+
+use metier_sandbox::{Captured, Ended, Limits, Report, Stop};
+use serde_json::{Value, json};
+
+/// How much of the beginning of each stream a model gets, in bytes: about 4,000 tokens, which hold what a script says
+/// first, and the headers of what it lists.
+pub const MODEL_HEAD: usize = 16 * 1024;
+
+/// How much of the end: errors stand there.
+pub const MODEL_TAIL: usize = 16 * 1024;
+
+/// How many names of hidden files a note lists.
+const MOST_NAMES: usize = 5;
+
+/// One stream as a model gets it: beginning and end, with a line between that says how much is missing.
+pub fn for_model(captured: &Captured) -> String {
+    let mut all = captured.head.clone();
+    if captured.dropped() == 0 {
+        all.extend_from_slice(&captured.tail);
+        if all.len() <= MODEL_HEAD + MODEL_TAIL {
+            return String::from_utf8_lossy(&all).into_owned();
+        }
+        return join(&all, &all, captured.total);
+    }
+    join(&captured.head, &captured.tail, captured.total)
+}
+
+fn join(head: &[u8], tail: &[u8], total: u64) -> String {
+    let head = &head[..character_before(head, MODEL_HEAD)];
+    let tail = &tail[character_after(tail, tail.len().saturating_sub(MODEL_TAIL))..];
+    let missing = total.saturating_sub((head.len() + tail.len()) as u64);
+    format!(
+        "{}\n[... {missing} bytes left out ...]\n{}",
+        String::from_utf8_lossy(head),
+        String::from_utf8_lossy(tail)
+    )
+}
+
+/// The last place at or before `at` where no character is cut.
+fn character_before(bytes: &[u8], at: usize) -> usize {
+    if at >= bytes.len() {
+        return bytes.len();
+    }
+    (at.saturating_sub(3)..=at).rev().find(|&place| is_start(bytes[place])).unwrap_or(at)
+}
+
+/// The first place at or after `at` where no character is cut.
+fn character_after(bytes: &[u8], at: usize) -> usize {
+    (at..bytes.len().min(at + 4)).find(|&place| is_start(bytes[place])).unwrap_or(at)
+}
+
+const fn is_start(byte: u8) -> bool {
+    byte & 0b1100_0000 != 0b1000_0000
+}
+
+/// The result of `skill_run_script`: what the script wrote, `[stderr]` and what it wrote there, `[exit code: N]` if that
+/// is not 0, `[no output]` if there is nothing. A script that took too long says so in the first line.
+pub fn script_text(name: &str, report: &Report, limits: &Limits) -> String {
+    let first = match report.ended {
+        Ended::Stopped(Stop::Time) => {
+            Some(format!("Script timed out after {}s: {name}", limits.time.as_secs()))
+        }
+        Ended::Stopped(stop) => Some(format!("Script stopped ({}): {name}", stopped(stop, limits))),
+        Ended::Exited(_) | Ended::Signaled(_) => None,
+    };
+    let mut parts: Vec<String> = first.into_iter().collect();
+    let stdout = for_model(&report.stdout);
+    if !stdout.trim().is_empty() {
+        parts.push(stdout.trim_end().to_owned());
+    }
+    let stderr = for_model(&report.stderr);
+    if !stderr.trim().is_empty() {
+        parts.push(format!("[stderr]\n{}", stderr.trim_end()));
+    }
+    match report.ended {
+        Ended::Exited(0) | Ended::Stopped(_) => {}
+        Ended::Exited(code) => parts.push(format!("[exit code: {code}]")),
+        // What a shell would say of a program that a signal ended.
+        Ended::Signaled(signal) => {
+            parts.push(format!("[exit code: {}]\n[ended by signal {signal}]", 128 + signal));
+        }
+    }
+    let text = parts.join("\n").trim().to_owned();
+    if text.is_empty() { "[no output]".to_owned() } else { text }
+}
+
+/// The result of `run_command_line`: `exitCode`, `stdout`, `stderr` and `timedOut`. Both streams are trimmed, and `stderr`
+/// is empty when all went well, as in the system whose tool this is.
+pub fn command_json(report: &Report, limits: &Limits) -> Value {
+    let stdout = for_model(&report.stdout).trim().to_owned();
+    let mut stderr = for_model(&report.stderr).trim().to_owned();
+    let exit = match report.ended {
+        Ended::Exited(code) => Some(code),
+        Ended::Signaled(signal) => Some(128 + signal),
+        Ended::Stopped(_) => None,
+    };
+    if exit == Some(0) {
+        stderr.clear();
+    }
+    if let Ended::Stopped(stop) = report.ended
+        && stop != Stop::Time
+    {
+        let before = if stderr.is_empty() { "" } else { "\n" };
+        stderr.push_str(&format!("{before}[stopped: {}]", stopped(stop, limits)));
+    }
+    let timed_out = report.ended == Ended::Stopped(Stop::Time);
+    json!({ "exitCode": exit, "stdout": stdout, "stderr": stderr, "timedOut": timed_out })
+}
+
+/// The result of `run_command_line` where nothing ran.
+pub fn command_error(message: &str) -> Value {
+    json!({ "exitCode": null, "stdout": "", "stderr": format!("ERROR: {message}"), "timedOut": false })
+}
+
+fn stopped(stop: Stop, limits: &Limits) -> String {
+    const MIB: u64 = 1 << 20;
+    match stop {
+        Stop::Time => format!("it took longer than {} s", limits.time.as_secs()),
+        Stop::Cpu => format!("it used more than {} s of processor time", limits.cpu.as_secs()),
+        Stop::Memory => format!("it held more than {} MiB of memory", limits.memory / MIB),
+        Stop::Chatter => format!("it wrote more than {} MiB", limits.chatter / MIB),
+        Stop::Data => format!("its data folder grew over {} MiB", limits.data / MIB),
+        Stop::Cancelled => "it was cancelled".to_owned(),
+    }
+}
+
+/// What whoever reads a result should know of how it came about: files that were hidden, things that were refused, what
+/// could not be shown.
+pub fn notes(report: &Report) -> Vec<String> {
+    let mut notes = Vec::new();
+    let masked = &report.containment.masked;
+    if !masked.is_empty() {
+        let names: Vec<String> =
+            masked.iter().take(MOST_NAMES).map(|path| format!("`{}`", path.display())).collect();
+        let more = masked.len().saturating_sub(MOST_NAMES);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        notes.push(format!(
+            "files of the project that look like secrets could not be opened: {}{more}",
+            names.join(", ")
+        ));
+    }
+    notes.extend(report.containment.notes.iter().cloned());
+    notes.extend(report.denied.iter().map(|denied| match denied.times {
+        0 | 1 => format!("refused: {} ({})", denied.what, denied.call),
+        times => format!("refused {times} times: {} ({})", denied.what, denied.call),
+    }));
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use metier_sandbox::{Containment, Meter, Outputs, Tier, Usage};
+
+    use super::*;
+
+    fn captured(text: &str) -> Captured {
+        Captured { head: text.into(), tail: Vec::new(), total: text.len() as u64 }
+    }
+
+    fn report(ended: Ended, stdout: &str, stderr: &str) -> Report {
+        Report {
+            ended,
+            stdout: captured(stdout),
+            stderr: captured(stderr),
+            usage: Usage::default(),
+            outputs: Outputs::default(),
+            denied: Vec::new(),
+            containment: Containment {
+                tier: Tier::Namespaces,
+                meter: Meter::Watcher,
+                notes: Vec::new(),
+                masked: Vec::new(),
+            },
+        }
+    }
+
+    fn limits() -> Limits {
+        Limits { time: Duration::from_secs(30), ..Limits::default() }
+    }
+
+    #[test]
+    fn a_scripts_result_has_the_shape_that_models_know() {
+        let check = |ended, stdout, stderr, expect: &str| {
+            assert_eq!(script_text("s.py", &report(ended, stdout, stderr), &limits()), expect);
+        };
+        check(Ended::Exited(0), "hello\n", "", "hello");
+        check(Ended::Exited(0), "", "", "[no output]");
+        check(Ended::Exited(0), " \n", "\n", "[no output]");
+        check(Ended::Exited(0), "hello\n", "careful\n", "hello\n[stderr]\ncareful");
+        check(Ended::Exited(3), "", "broken\n", "[stderr]\nbroken\n[exit code: 3]");
+        check(Ended::Exited(3), "a", "b", "a\n[stderr]\nb\n[exit code: 3]");
+        check(Ended::Exited(1), "", "", "[exit code: 1]");
+        check(Ended::Signaled(11), "", "", "[exit code: 139]\n[ended by signal 11]");
+        check(Ended::Stopped(Stop::Time), "", "", "Script timed out after 30s: s.py");
+        check(Ended::Stopped(Stop::Time), "so far\n", "", "Script timed out after 30s: s.py\nso far");
+        check(
+            Ended::Stopped(Stop::Memory),
+            "",
+            "",
+            "Script stopped (it held more than 2048 MiB of memory): s.py",
+        );
+    }
+
+    #[test]
+    fn a_command_lines_result_has_four_keys() {
+        let check = |ended, stdout, stderr, expect: &str| {
+            assert_eq!(command_json(&report(ended, stdout, stderr), &limits()).to_string(), expect);
+        };
+        check(
+            Ended::Exited(0),
+            " a\n",
+            "noise",
+            r#"{"exitCode":0,"stdout":"a","stderr":"","timedOut":false}"#,
+        );
+        check(Ended::Exited(2), "a", " b\n", r#"{"exitCode":2,"stdout":"a","stderr":"b","timedOut":false}"#);
+        check(
+            Ended::Stopped(Stop::Time),
+            "",
+            "b",
+            r#"{"exitCode":null,"stdout":"","stderr":"b","timedOut":true}"#,
+        );
+        check(
+            Ended::Stopped(Stop::Cancelled),
+            "",
+            "",
+            r#"{"exitCode":null,"stdout":"","stderr":"[stopped: it was cancelled]","timedOut":false}"#,
+        );
+        assert_eq!(
+            command_error("no").to_string(),
+            r#"{"exitCode":null,"stdout":"","stderr":"ERROR: no","timedOut":false}"#
+        );
+    }
+
+    #[test]
+    fn a_long_stream_keeps_its_beginning_and_its_end() {
+        let exact = "x".repeat(MODEL_HEAD + MODEL_TAIL);
+        assert_eq!(for_model(&captured(&exact)), exact);
+        let long = format!("{}{}", "a".repeat(MODEL_HEAD), "z".repeat(MODEL_TAIL + 1000));
+        let text = for_model(&captured(&long));
+        assert!(text.starts_with("aaa") && text.ends_with("zzz"));
+        assert!(text.contains("\n[... 1000 bytes left out ...]\n"));
+        let cut = Captured { head: vec![b'a'; 100_000], tail: vec![b'z'; 100_000], total: 1_000_000 };
+        let text = for_model(&cut);
+        assert!(text.contains(&format!("[... {} bytes left out ...]", 1_000_000 - MODEL_HEAD - MODEL_TAIL)));
+        assert!(text.len() < MODEL_HEAD + MODEL_TAIL + 100);
+    }
+
+    #[test]
+    fn no_character_is_cut() {
+        for shift in 0..4 {
+            let long = format!("{}{}", "x".repeat(shift), "🙂".repeat(20_000));
+            let text = for_model(&captured(&long));
+            assert!(!text.contains('\u{fffd}') && text.len() <= MODEL_HEAD + MODEL_TAIL + 60, "{shift}");
+        }
+    }
+
+    #[test]
+    fn hidden_files_are_said() {
+        let mut report = report(Ended::Exited(0), "", "");
+        assert_eq!(notes(&report), [""; 0]);
+        report.containment.masked = (0..7).map(|number| format!("/p/{number}/.env").into()).collect();
+        assert_eq!(
+            notes(&report),
+            [
+                "files of the project that look like secrets could not be opened: `/p/0/.env`, `/p/1/.env`, `/p/2/.env`, \
+              `/p/3/.env`, `/p/4/.env` and 2 more"
+            ]
+        );
+    }
+}

@@ -1,0 +1,275 @@
+//! Where programs are found, and what of the user's folders has to be shown for them.
+
+mod installation;
+mod shim;
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Component, Path, PathBuf};
+
+use metier_files::{is_program, link_target, real_path};
+
+use self::installation::Installation;
+
+/// Folders that every contained process sees, with everything in them.
+pub const SYSTEM: &[&str] =
+    &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/gnu/store"];
+
+/// Where a system keeps the links that say which of several programs is meant. It is shown with the system's settings.
+const ALTERNATIVES: &str = "/etc/alternatives";
+
+/// Where programs are looked for inside, behind those of the user's own choice.
+const SYSTEM_PATH: &[&str] = &["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+
+/// Tools that scripts call by name. Those of them that lie outside of the system's folders are shown, too: a shell script
+/// that calls node needs it no less than one in JavaScript.
+pub const TOOLS: &[&str] = &[
+    "python3", "python", "pip", "pip3", "uv", "uvx", "poetry", "node", "npm", "npx", "pnpm", "yarn", "bun",
+    "deno", "tsx", "ruby", "gem", "perl", "php", "java", "go", "cargo", "rustc", "git", "gh", "rg", "fd",
+    "jq", "yq", "curl", "pandoc", "ffmpeg", "make", "sqlite3",
+];
+
+/// The most links one program may stand behind. The kernel follows 40; real chains have three.
+const MOST_LINKS: usize = 16;
+
+/// The search path of the user, as values: nothing here reads the environment.
+#[derive(Clone, Debug)]
+pub struct SearchPath {
+    folders: Vec<PathBuf>,
+    home: Option<PathBuf>,
+    project: Option<PathBuf>,
+    more: Vec<PathBuf>,
+}
+
+/// A program on the search path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// The file that is executed. No folder on the way to it is a link; it may be one itself, since some programs ask by
+    /// which name they were called.
+    pub file: PathBuf,
+    /// What has to be shown for it, beside the system's folders. Read-only, without links on the way.
+    pub shown: Vec<PathBuf>,
+    /// What could not be shown, and why.
+    pub notes: Vec<String>,
+}
+
+/// Several programs, and what is shown for them all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Toolbox {
+    /// What has to be shown. No entry lies in another.
+    pub shown: Vec<PathBuf>,
+    /// The search path inside.
+    pub path: OsString,
+    /// What could not be shown, and why.
+    pub notes: Vec<String>,
+}
+
+/// Whether something is there inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Inside {
+    There,
+    Missing,
+}
+
+impl SearchPath {
+    /// Reads a value of `PATH`.
+    ///
+    /// Empty and relative entries are left out: they mean the current folder, and a program that happens to lie in a
+    /// project is not what the user called.
+    pub fn new(path: &OsStr) -> Self {
+        use std::os::unix::ffi::OsStrExt;
+        let folders =
+            path.as_bytes().split(|&byte| byte == b':').map(|part| PathBuf::from(OsStr::from_bytes(part)));
+        Self {
+            folders: folders.filter(|folder| folder.is_absolute()).collect(),
+            home: None,
+            project: None,
+            more: Vec::new(),
+        }
+    }
+
+    /// The user's home, of which nothing is shown but installations.
+    #[must_use]
+    pub fn home(mut self, home: &Path) -> Self {
+        self.home = Some(real_path(home).unwrap_or_else(|_| home.to_owned()));
+        self
+    }
+
+    /// The project, whose files of versions count for version managers.
+    #[must_use]
+    pub fn project(mut self, project: &Path) -> Self {
+        self.project = Some(project.to_owned());
+        self
+    }
+
+    /// Folders that are shown because the user's configuration says so.
+    #[must_use]
+    pub fn more(mut self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.more.extend(folders);
+        self
+    }
+
+    /// The first program of this name.
+    pub fn find(&self, name: &str) -> Option<Program> {
+        // A name with a slash would lead out of the folders of the search path.
+        if name.is_empty() || name.contains('/') {
+            return None;
+        }
+        let candidates = self.folders.iter().map(|folder| folder.join(name)).filter(|file| is_program(file));
+        for file in candidates {
+            match shim::resolve(&file, name, self) {
+                shim::Shim::None => return self.at(&file),
+                shim::Shim::Program(file) => return self.at(&file),
+                // The version manager leaves it to whoever comes behind it.
+                shim::Shim::Pass => {}
+            }
+        }
+        None
+    }
+
+    /// The first program of one of these names, the names in order.
+    pub fn find_any(&self, names: &[&str]) -> Option<Program> {
+        names.iter().find_map(|name| self.find(name))
+    }
+
+    /// The program at this place.
+    pub fn at(&self, file: &Path) -> Option<Program> {
+        if !is_program(file) {
+            return None;
+        }
+        let file = real_path(file.parent()?).ok()?.join(file.file_name()?);
+        let mut program = Program { file: file.clone(), shown: Vec::new(), notes: Vec::new() };
+        let mut hop = file;
+        for _ in 0..MOST_LINKS {
+            let target = link_target(&hop);
+            let is_there = self.show(&hop, target.is_some(), &mut program);
+            let Some(target) = target else {
+                return Some(program);
+            };
+            let target = clean(&hop.parent()?.join(target));
+            let real = real_path(target.parent()?).ok()?;
+            if Some(real.as_path()) != target.parent() {
+                self.show_links(target.parent()?, &mut program);
+            }
+            hop = real.join(target.file_name()?);
+            if is_there == Inside::Missing {
+                // Nothing inside leads to what the link leads to, so that is called by its own name.
+                program.file.clone_from(&hop);
+            }
+        }
+        None
+    }
+
+    /// Everything that is shown for these programs, and the search path inside.
+    pub fn toolbox<'a>(&self, programs: impl IntoIterator<Item = &'a Program>) -> Toolbox {
+        let mut toolbox = Toolbox::default();
+        let mut bins: Vec<PathBuf> = Vec::new();
+        for program in programs {
+            toolbox.shown.extend(program.shown.iter().cloned());
+            toolbox.notes.extend(program.notes.iter().cloned());
+            let bin = program.file.parent().map(Path::to_owned);
+            bins.extend(bin.filter(|bin| !is_below(bin, SYSTEM)));
+        }
+        for folder in &self.more {
+            match real_path(folder) {
+                Ok(folder) => {
+                    bins.push(folder.join("bin"));
+                    toolbox.shown.push(folder);
+                }
+                Err(error) => toolbox.notes.push(format!("`{}` is not shown: {error}", folder.display())),
+            }
+        }
+        prune(&mut toolbox.shown);
+        toolbox.notes.sort();
+        toolbox.notes.dedup();
+        // What is shown comes in the user's order, then the rest of what was found, then the system's.
+        let visible = |folder: &Path| {
+            is_below(folder, SYSTEM) || toolbox.shown.iter().any(|shown| folder.starts_with(shown))
+        };
+        let own =
+            self.folders.iter().filter_map(|folder| real_path(folder).ok()).filter(|folder| visible(folder));
+        let mut path: Vec<PathBuf> = Vec::new();
+        for folder in bins.into_iter().chain(own).chain(SYSTEM_PATH.iter().map(PathBuf::from)) {
+            // A colon would end the entry and begin another one.
+            if !path.contains(&folder) && !folder.as_os_str().to_string_lossy().contains(':') {
+                path.push(folder);
+            }
+        }
+        toolbox.path = path.iter().map(|folder| folder.as_os_str()).collect::<Vec<_>>().join(OsStr::new(":"));
+        toolbox
+    }
+
+    /// All of [`TOOLS`] that are found, and `more`.
+    pub fn tools(&self, more: &[&str]) -> Vec<Program> {
+        TOOLS.iter().chain(more).filter_map(|name| self.find(name)).collect()
+    }
+
+    fn show(&self, file: &Path, is_link: bool, program: &mut Program) -> Inside {
+        let known = is_below(file, SYSTEM) || file.starts_with(ALTERNATIVES);
+        if known || program.shown.iter().any(|shown| file.starts_with(shown)) {
+            return Inside::There;
+        }
+        let installation = Installation::of(file, self.home.as_deref());
+        // A link by itself cannot be shown, only a folder with a link in it.
+        if is_link && installation.shown == file {
+            return Inside::Missing;
+        }
+        program.shown.push(installation.shown);
+        for other in installation.also {
+            self.show(&other, false, program);
+        }
+        Inside::There
+    }
+
+    /// A link on the way to a program has to be there inside, too, so the folder it lies in is shown, where that holds
+    /// nothing but versions of a program.
+    fn show_links(&self, way: &Path, program: &mut Program) {
+        let mut at = PathBuf::new();
+        for component in way.components() {
+            at.push(component);
+            let Some(target) = link_target(&at) else { continue };
+            let Some(parent) = at.parent().filter(|parent| !is_below(parent, SYSTEM)).map(Path::to_owned)
+            else {
+                continue;
+            };
+            if program.shown.iter().any(|shown| at.starts_with(shown)) {
+                continue;
+            }
+            if installation::is_shelf(&parent, self.home.as_deref()) {
+                program.shown.push(parent);
+            } else {
+                program.notes.push(format!(
+                    "`{}` is a link to `{}` that is not there inside; name the folder it leads to in PATH",
+                    at.display(),
+                    target.display()
+                ));
+            }
+            return;
+        }
+    }
+}
+
+/// Whether a path is one of these or below.
+pub(crate) fn is_below(path: &Path, folders: &[&str]) -> bool {
+    folders.iter().any(|folder| path.starts_with(folder))
+}
+
+/// Removes what lies in another entry.
+fn prune(paths: &mut Vec<PathBuf>) {
+    paths.sort();
+    paths.dedup();
+    let all = paths.clone();
+    paths.retain(|path| !all.iter().any(|other| other != path && path.starts_with(other)));
+}
+
+/// The path without `.` and `..`, by its text.
+fn clean(path: &Path) -> PathBuf {
+    let mut clean = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => drop(clean.pop()),
+            other => clean.push(other),
+        }
+    }
+    clean
+}

@@ -1,0 +1,262 @@
+//! Version managers put a stand-in for each program on the search path. Inside, the manager and its settings are not
+//! there, so the program that the stand-in would start is found here.
+
+use std::cmp::Ordering;
+use std::path::{Path, PathBuf};
+
+use metier_files::{Kind, is_program, kind, link_target, names_in, read_bounded};
+
+use super::SearchPath;
+
+/// What stands at a place of the search path.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Shim {
+    /// A program, not a stand-in.
+    None,
+    /// A stand-in for this program.
+    Program(PathBuf),
+    /// A stand-in for nothing, or for what comes later on the search path.
+    Pass,
+}
+
+/// A kind of version manager.
+struct Manager {
+    /// The end of the folder with its stand-ins.
+    shims: &'static str,
+    /// Where its versions are, seen from its own folder.
+    versions: Versions,
+    /// Files of a project that choose a version.
+    chosen: &'static [&'static str],
+    /// Files of its own that do where no project does.
+    global: &'static [&'static str],
+}
+
+/// How versions lie below a manager's folder.
+#[derive(Clone, Copy)]
+enum Versions {
+    /// `FOLDER/VERSION/bin`.
+    Flat(&'static str),
+    /// `FOLDER/TOOL/VERSION/bin`.
+    ByTool(&'static str),
+}
+
+const MANAGERS: &[Manager] = &[
+    Manager {
+        shims: ".pyenv/shims",
+        versions: Versions::Flat("versions"),
+        chosen: &[".python-version"],
+        global: &["version"],
+    },
+    Manager {
+        shims: ".rbenv/shims",
+        versions: Versions::Flat("versions"),
+        chosen: &[".ruby-version"],
+        global: &["version"],
+    },
+    Manager {
+        shims: ".nodenv/shims",
+        versions: Versions::Flat("versions"),
+        chosen: &[".node-version"],
+        global: &["version"],
+    },
+    Manager {
+        shims: ".asdf/shims",
+        versions: Versions::ByTool("installs"),
+        chosen: &[".tool-versions"],
+        global: &[],
+    },
+    Manager {
+        shims: "mise/shims",
+        versions: Versions::ByTool("installs"),
+        chosen: &[".tool-versions", "mise.toml", ".mise.toml"],
+        global: &[],
+    },
+    Manager {
+        shims: ".volta/bin",
+        versions: Versions::ByTool("tools/image"),
+        chosen: &[],
+        global: &["tools/user/platform.json"],
+    },
+    // rustup's own folder lies beside cargo's.
+    Manager {
+        shims: ".cargo/bin",
+        versions: Versions::Flat("../.rustup/toolchains"),
+        chosen: &["rust-toolchain", "rust-toolchain.toml"],
+        global: &["../.rustup/settings.toml"],
+    },
+];
+
+/// A file that chooses a version has a few lines.
+const MAX_CHOICE: u64 = 64 * 1024;
+
+/// Nobody has more versions of everything together.
+const MOST_VERSIONS: usize = 1000;
+
+/// What stands at `file`, found under `name`.
+pub(super) fn resolve(file: &Path, name: &str, path: &SearchPath) -> Shim {
+    let Some(folder) = file.parent() else { return Shim::None };
+    let Some(manager) = MANAGERS.iter().find(|manager| folder.ends_with(manager.shims)) else {
+        return Shim::None;
+    };
+    let Some(root) = folder.parent() else { return Shim::None };
+    let mut programs = installed(root, manager.versions, name);
+    if programs.is_empty() {
+        // These two folders hold programs of their own beside the stand-ins, which are links to the manager.
+        let stand_in = link_target(file).is_some_and(|target| {
+            target.file_name().is_some_and(|name| name == "volta-shim" || name == "rustup" || name == "mise")
+        });
+        let mixed = matches!(manager.shims, ".cargo/bin" | ".volta/bin");
+        return if mixed && !stand_in { Shim::None } else { Shim::Pass };
+    }
+    programs.sort_by(|(a, _), (b, _)| newer(a, b));
+    match choice(root, manager, path) {
+        Some(text) if says(&text, "system") => Shim::Pass,
+        Some(text) => {
+            // `3.11` means the newest 3.11; nothing that fits means the newest of all.
+            let fitting = programs.iter().rfind(|(version, _)| is_chosen(&text, version));
+            fitting.or(programs.last()).map_or(Shim::Pass, |(_, file)| Shim::Program(file.clone()))
+        }
+        None => programs.last().map_or(Shim::Pass, |(_, file)| Shim::Program(file.clone())),
+    }
+}
+
+/// Every installed program of this name with its version.
+fn installed(root: &Path, versions: Versions, name: &str) -> Vec<(String, PathBuf)> {
+    let shelves: Vec<PathBuf> = match versions {
+        Versions::Flat(folder) => vec![root.join(folder)],
+        Versions::ByTool(folder) => {
+            let folder = root.join(folder);
+            names_in(&folder, MOST_VERSIONS).into_iter().map(|tool| folder.join(tool)).collect()
+        }
+    };
+    let mut found = Vec::new();
+    for shelf in shelves {
+        for version in names_in(&shelf, MOST_VERSIONS) {
+            let file = shelf.join(&version).join("bin").join(name);
+            if is_program(&file) {
+                found.push((version.to_string_lossy().into_owned(), file));
+            }
+        }
+    }
+    found
+}
+
+/// The text that chooses a version: of the project or a folder above it, else of the manager.
+fn choice(root: &Path, manager: &Manager, path: &SearchPath) -> Option<String> {
+    let above = path.project.iter().flat_map(|project| project.ancestors()).chain(path.home.as_deref());
+    let chosen = above.flat_map(|folder| manager.chosen.iter().map(move |name| folder.join(name)));
+    let global = manager.global.iter().map(|name| root.join(name));
+    let file = chosen.chain(global).find(|file| kind(file) == Kind::File)?;
+    let text = read_bounded(&file, MAX_CHOICE).ok()??;
+    Some(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// The words of a file that chooses versions, whatever its form: lines, pairs, TOML, JSON.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.lines()
+        .filter(|line| !line.trim_start().starts_with('#'))
+        .flat_map(|line| {
+            line.split(|c: char| {
+                c.is_whitespace() || matches!(c, '"' | '\'' | ',' | '=' | ':' | '{' | '}' | '[' | ']')
+            })
+        })
+        .filter(|word| !word.is_empty())
+}
+
+fn says(text: &str, wanted: &str) -> bool {
+    words(text).any(|word| word == wanted)
+}
+
+/// Whether one of the words is this version or the beginning of it, in whole numbers.
+fn is_chosen(text: &str, version: &str) -> bool {
+    let version = version.strip_prefix('v').unwrap_or(version);
+    words(text).map(|word| word.strip_prefix('v').unwrap_or(word)).any(|word| {
+        version.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '-']))
+    })
+}
+
+/// Orders versions by their numbers: 3.9 before 3.11.
+fn newer(a: &str, b: &str) -> Ordering {
+    numbers(a).cmp(&numbers(b)).then_with(|| a.cmp(b))
+}
+
+fn numbers(version: &str) -> Vec<u64> {
+    version.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+
+    use metier_testkit::Workspace;
+
+    use super::*;
+
+    fn pyenv() -> Workspace {
+        let mut workspace = Workspace::new()
+            .executable("home/.pyenv/shims/python3", "#!/usr/bin/env bash\nexec pyenv exec\n")
+            .executable("home/.pyenv/shims/python2", "#!/usr/bin/env bash\n");
+        for version in ["3.9.18", "3.11.7", "3.11.10", "3.12.0"] {
+            workspace = workspace.executable(format!("home/.pyenv/versions/{version}/bin/python3"), "");
+        }
+        workspace
+    }
+
+    fn check(workspace: &Workspace, shim: &str, expect: Option<&str>) {
+        let path = SearchPath::new(OsStr::new(""))
+            .home(&workspace.join("home"))
+            .project(&workspace.join("home/app"));
+        let file = workspace.join("home").join(shim);
+        let name = file.file_name().unwrap().to_str().unwrap();
+        let found = resolve(&file, name, &path);
+        match expect {
+            Some(expect) => assert_eq!(found, Shim::Program(workspace.join("home").join(expect)), "{shim}"),
+            None => assert_eq!(found, Shim::Pass, "{shim}"),
+        }
+    }
+
+    #[test]
+    fn a_stand_in_is_the_version_that_project_manager_or_age_choose() {
+        let newest = pyenv();
+        check(&newest, ".pyenv/shims/python3", Some(".pyenv/versions/3.12.0/bin/python3"));
+        check(&newest, ".pyenv/shims/python2", None);
+        let global = pyenv().file("home/.pyenv/version", "3.9.18\n");
+        check(&global, ".pyenv/shims/python3", Some(".pyenv/versions/3.9.18/bin/python3"));
+        let project = pyenv()
+            .file("home/.pyenv/version", "3.9.18\n")
+            .file("home/app/.python-version", "# ours\n3.11\n");
+        check(&project, ".pyenv/shims/python3", Some(".pyenv/versions/3.11.10/bin/python3"));
+        let system = pyenv().file("home/.pyenv/version", "system\n");
+        check(&system, ".pyenv/shims/python3", None);
+        let unknown = pyenv().file("home/.pyenv/version", "3.8.0\n");
+        check(&unknown, ".pyenv/shims/python3", Some(".pyenv/versions/3.12.0/bin/python3"));
+    }
+
+    #[test]
+    fn other_managers_are_understood() {
+        let workspace = Workspace::new()
+            .executable("home/.asdf/shims/node", "#!/usr/bin/env bash\n# asdf-plugin: nodejs 20.1.0\n")
+            .executable("home/.asdf/installs/nodejs/18.0.0/bin/node", "")
+            .executable("home/.asdf/installs/nodejs/20.1.0/bin/node", "")
+            .file("home/.tool-versions", "nodejs 18.0.0\n")
+            .executable("home/.volta/bin/volta-shim", "")
+            .symlink("home/.volta/bin/node", "volta-shim")
+            .executable("home/.volta/tools/image/node/20.1.0/bin/node", "")
+            .executable("home/.volta/tools/image/node/22.1.0/bin/node", "")
+            .file("home/.volta/tools/user/platform.json", r#"{"node":{"runtime":"20.1.0","npm":null}}"#)
+            .executable("home/.cargo/bin/rustup", "")
+            .symlink("home/.cargo/bin/cargo", "rustup")
+            .symlink("home/.cargo/bin/miri", "rustup")
+            .executable("home/.cargo/bin/rg", "")
+            .executable("home/.rustup/toolchains/1.80-x86/bin/cargo", "")
+            .executable("home/.rustup/toolchains/stable-x86/bin/cargo", "")
+            .file("home/.rustup/settings.toml", "default_toolchain = \"stable-x86\"\n");
+        check(&workspace, ".asdf/shims/node", Some(".asdf/installs/nodejs/18.0.0/bin/node"));
+        check(&workspace, ".volta/bin/node", Some(".volta/tools/image/node/20.1.0/bin/node"));
+        check(&workspace, ".cargo/bin/cargo", Some(".cargo/../.rustup/toolchains/stable-x86/bin/cargo"));
+        check(&workspace, ".cargo/bin/miri", None);
+        let path = SearchPath::new(OsStr::new(""));
+        assert_eq!(resolve(&workspace.join("home/.cargo/bin/rg"), "rg", &path), Shim::None);
+        assert_eq!(resolve(Path::new("/usr/bin/python3"), "python3", &path), Shim::None);
+    }
+}

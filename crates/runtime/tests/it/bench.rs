@@ -1,0 +1,96 @@
+//! A skill, a project and a data folder, and everything it takes to run something.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use metier_files::{SkillDir, Survey, SurveyBounds};
+use metier_policy::{Answers, Asking, Gate, Layer, List, Owner, Rules, Scope, Skill, Source, Standing};
+use metier_runtime::{
+    Containment, DataOwner, LANGUAGE, NodeVersions, NotRun, ProjectView, Ran, SearchPath, Start, Using,
+    Workbench, run_command_line, run_script,
+};
+use metier_sandbox::{Choice, Helper, Limits, Sandbox, Setup, Tier};
+use metier_testkit::Workspace;
+
+/// Everything it takes, with what a test may change.
+pub(crate) struct Bench {
+    pub(crate) workspace: Workspace,
+    pub(crate) limits: Limits,
+    pub(crate) skill: Skill,
+    pub(crate) rules: Rules,
+    pub(crate) scopes: Vec<Scope>,
+    pub(crate) declared: Vec<(String, OsString)>,
+    pub(crate) writable: Vec<PathBuf>,
+    pub(crate) path: OsString,
+}
+
+impl Bench {
+    /// A skill at `skill`, a project at `project`.
+    pub(crate) fn new(workspace: Workspace) -> Self {
+        Self {
+            workspace: workspace.skill("skill", "Demo.").dir("project"),
+            limits: Limits { time: Duration::from_secs(30), ..Limits::default() },
+            skill: Skill::new("demo", "user"),
+            rules: Rules::default(),
+            scopes: Vec::new(),
+            declared: Vec::new(),
+            writable: Vec::new(),
+            path: "/usr/local/bin:/usr/bin:/bin".into(),
+        }
+    }
+
+    /// Denies what this rule names.
+    pub(crate) fn deny(mut self, rule: &str) -> Self {
+        let layer = Layer::new(Source::new(Owner::User, "test")).list(List::Deny, [rule]);
+        self.rules = Rules::new(vec![layer], Standing::Trusted);
+        self
+    }
+
+    pub(crate) fn script(&self, name: &str, arguments: &str) -> Result<Ran, NotRun> {
+        self.with(|bench, using| run_script(bench, using, name, arguments, None, &mut |_, _| {}))
+    }
+
+    pub(crate) fn line(&self, line: &str) -> Result<Ran, NotRun> {
+        self.with(|bench, using| run_command_line(bench, using, line, None, &mut |_, _| {}))
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&Workbench<'_>, &Using<'_>) -> T) -> T {
+        let path = SearchPath::new(&self.path).home(&self.workspace.join("home"));
+        let toolbox = path.toolbox(&path.tools(&[]));
+        let survey = Survey::of(&self.workspace.join("project"), SurveyBounds::default()).unwrap();
+        let owner = DataOwner { origin: &self.skill.origin, name: &self.skill.name, project: None };
+        let data = owner.make(&self.workspace.join("data")).unwrap();
+        let skill = self.workspace.join("skill");
+        let containment = Containment {
+            skill: &skill,
+            project: Some(ProjectView { survey: &survey, writable: &self.writable }),
+            data: Some(&data),
+            toolbox: &toolbox,
+            limits: self.limits.clone(),
+            session: "session-1",
+            language: LANGUAGE,
+            declared: &self.declared,
+            start: Start::Skill,
+        };
+        let mut setup = Setup::new(std::env::temp_dir());
+        setup.helper = Helper::Program(helper());
+        // A weaker means does not show the project at all, and the tests would try nothing.
+        setup.choice = Choice::Only(Tier::Namespaces);
+        let (sandbox, answers, node) = (Sandbox::new(setup), Answers::default(), NodeVersions::default());
+        let gate =
+            Gate { rules: &self.rules, answers: &answers, scopes: &self.scopes, asking: Asking::Nobody };
+        let bench = Workbench { sandbox: &sandbox, gate, path: &path, node: &node };
+        let folder = SkillDir::open(&skill).unwrap();
+        work(&bench, &Using { skill: &self.skill, folder: &folder, containment: &containment })
+    }
+}
+
+/// The example beside these tests, which begins as every program with a sandbox does. Cargo builds it with them.
+fn helper() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let folder = test.parent().and_then(Path::parent).unwrap();
+    let helper = folder.join("examples/run_script");
+    assert!(helper.exists(), "{} is missing: build the examples first", helper.display());
+    helper
+}

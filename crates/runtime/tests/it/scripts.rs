@@ -1,0 +1,186 @@
+//! Scripts of a skill, run.
+
+use std::ffi::OsString;
+use std::fs;
+use std::time::{Duration, Instant};
+
+use metier_policy::Trust;
+use metier_runtime::NotRun;
+use metier_testkit::Workspace;
+
+use crate::bench::Bench;
+
+fn bench(name: &str, text: &str) -> Bench {
+    Bench::new(Workspace::new().file(format!("skill/scripts/{name}"), text))
+}
+
+#[test]
+fn a_script_gets_its_arguments_as_they_are_and_starts_in_its_skills_folder() {
+    let bench = bench("a.sh", "pwd; for a in \"$@\"; do echo \"<$a>\"; done\n");
+    let ran = bench.script("a.sh", "one 'two three' \"$HOME\" '*' ;ls").unwrap();
+    let skill = bench.workspace.join("skill");
+    assert_eq!(ran.text, format!("{}\n<one>\n<two three>\n<$HOME>\n<*>\n<;ls>", skill.display()));
+    assert_eq!(ran.notes, [""; 0]);
+    assert_eq!(bench.script("scripts/a.sh", "").unwrap().text, skill.display().to_string());
+}
+
+#[test]
+fn streams_and_exit_code_have_their_places() {
+    let bench = bench("a.sh", "echo out; echo err >&2; exit 3\n");
+    assert_eq!(bench.script("a.sh", "").unwrap().text, "out\n[stderr]\nerr\n[exit code: 3]");
+    let bench = self::bench("quiet.sh", ":\n");
+    assert_eq!(bench.script("quiet.sh", "").unwrap().text, "[no output]");
+}
+
+#[test]
+fn a_script_that_sleeps_is_ended_with_everything_it_started() {
+    let text = "(while :; do date > \"$SKILL_DATA/alive\"; sleep 0.05; done) & echo begun; sleep 60\n";
+    let mut bench = bench("s.sh", text);
+    bench.limits.time = Duration::from_secs(1);
+    let begin = Instant::now();
+    let ran = bench.script("s.sh", "").unwrap();
+    assert_eq!(ran.text, "Script timed out after 1s: s.sh\nbegun");
+    assert!(begin.elapsed() < Duration::from_secs(20));
+    let alive = bench.workspace.join("data/user/demo/alive");
+    fs::remove_file(&alive).expect("it was alive");
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(!alive.exists(), "something the script started lives on");
+}
+
+#[test]
+fn a_hundred_megabytes_of_output_are_cut_and_said() {
+    let bench = bench("loud.sh", "head -c 100000000 /dev/zero | tr '\\0' x; echo; echo end\n");
+    let ran = bench.script("loud.sh", "").unwrap();
+    assert!(ran.text.len() < 40_000, "{}", ran.text.len());
+    assert!(ran.text.starts_with("xxxx") && ran.text.ends_with("end"));
+    assert!(ran.text.contains("bytes left out ...]"));
+}
+
+#[test]
+fn the_environment_is_the_named_one_and_nothing_else() {
+    let mut bench = bench("env.sh", "env -0 | tr '\\0' '\\n' | sort | sed 's/=.*//' | grep -v '^_$'\n");
+    bench.declared.push(("REPORT_LEVEL".to_owned(), OsString::from("3")));
+    let ran = bench.script("env.sh", "").unwrap();
+    let names: Vec<&str> =
+        ran.text.lines().filter(|name| !matches!(*name, "PWD" | "SHLVL" | "OLDPWD")).collect();
+    assert_eq!(
+        names,
+        [
+            "HOME",
+            "LANG",
+            "PATH",
+            "PROJECT_DIR",
+            "REPORT_LEVEL",
+            "SESSION_ID",
+            "SKILL_DATA",
+            "SKILL_DIR",
+            "TMPDIR"
+        ]
+    );
+}
+
+#[test]
+fn secrets_of_the_project_cannot_be_read_and_the_result_says_so() {
+    let text = "cat \"$PROJECT_DIR/README.md\"; cat \"$PROJECT_DIR/.env\" \"$PROJECT_DIR/alias\" 2>/dev/null\n\
+                (echo x > \"$PROJECT_DIR/new\"; echo x > \"$SKILL_DIR/new\") 2>/dev/null\n\
+                echo kept > \"$SKILL_DATA/note\" && cat \"$SKILL_DATA/note\"\n";
+    let workspace = Workspace::new()
+        .file("skill/scripts/a.sh", text)
+        .file("project/README.md", "readable\n")
+        .file("project/.env", "KEY=verysecret\n");
+    fs::hard_link(workspace.join("project/.env"), workspace.join("project/alias")).unwrap();
+    let bench = Bench::new(workspace);
+    let ran = bench.script("a.sh", "").unwrap();
+    assert_eq!(ran.text, "readable\nkept");
+    assert!(
+        ran.notes.iter().any(|note| note.contains("look like secrets") && note.contains(".env")),
+        "{:?}",
+        ran.notes
+    );
+    assert!(!bench.workspace.join("project/new").exists() && !bench.workspace.join("skill/new").exists());
+}
+
+/// A project that may be written, with places in it that run later.
+fn writable(text: &str) -> Bench {
+    let mut bench = Bench::new(
+        Workspace::new()
+            .file("skill/scripts/a.sh", text)
+            .file("project/.git/config", "ours")
+            .file("project/.git/hooks/pre-commit", "ours")
+            .file("project/.vscode/tasks.json", "ours")
+            .file("project/CLAUDE.md", "ours")
+            .symlink("project/.idea", "editor")
+            .file("project/editor/run.xml", "ours"),
+    );
+    bench.writable.push(bench.workspace.join("project"));
+    bench
+}
+
+#[test]
+fn in_a_writable_project_what_runs_later_stays_as_it_is() {
+    let bench = writable(
+        "cd \"$PROJECT_DIR\"; echo x > allowed.txt; echo x > .git/index; echo x > .git/config\n\
+         echo x > .git/hooks/pre-commit; echo x > CLAUDE.md; rm -rf .vscode; echo x > .idea/run.xml\n",
+    );
+    let ran = bench.script("a.sh", "").unwrap();
+    assert_eq!(ran.notes, [""; 0]);
+    let read =
+        |path: &str| fs::read_to_string(bench.workspace.join("project").join(path)).unwrap_or_default();
+    assert_eq!((read("allowed.txt").as_str(), read(".git/index").as_str()), ("x\n", "x\n"));
+    for kept in [".git/config", ".git/hooks/pre-commit", ".vscode/tasks.json", "CLAUDE.md", "editor/run.xml"]
+    {
+        assert_eq!(read(kept), "ours", "{kept}");
+    }
+}
+
+/// Whether these can be prevented depends on the means of containing; that they happened is never kept quiet.
+#[test]
+fn what_runs_later_is_never_made_or_replaced_unseen() {
+    let bench = writable(
+        "cd \"$PROJECT_DIR\"; echo x > AGENTS.md; mv .git other; mkdir -p .git/hooks; echo x > .git/hooks/post-merge\n",
+    );
+    let notes = bench.script("a.sh", "").unwrap().notes.join("\n");
+    let at = |path: &str| bench.workspace.join("project").join(path).exists();
+    assert_eq!(notes.contains("AGENTS.md` was made"), at("AGENTS.md"), "{notes}");
+    let replaced = at(".git/hooks/post-merge");
+    assert_eq!(notes.contains(".git/hooks` was changed"), replaced, "{notes}");
+    assert!(replaced || at(".git/hooks/pre-commit"));
+}
+
+#[test]
+fn python_and_executables_run_and_a_lost_permission_does_no_harm() {
+    let bench = Bench::new(
+        Workspace::new()
+            .file("skill/scripts/a.py", "import sys; print(sys.argv[1:])\n")
+            .executable("skill/scripts/run", "#!/bin/sh\necho direct $1\n")
+            .file("skill/scripts/lost", "#!/bin/sh\necho lost $1\n"),
+    );
+    assert_eq!(bench.script("a.py", "x 'y z'").unwrap().text, "['x', 'y z']");
+    assert_eq!(bench.script("run", "1").unwrap().text, "direct 1");
+    assert_eq!(bench.script("lost", "2").unwrap().text, "lost 2");
+}
+
+#[test]
+fn what_the_gate_refuses_does_not_run() {
+    let text = "echo ran > \"$SKILL_DATA/marker\"\n";
+    let denied = bench("a.sh", text).deny("skill:demo/script:*");
+    let error = denied.script("a.sh", "").unwrap_err();
+    assert!(matches!(error, NotRun::Gate { .. }), "{error}");
+    assert!(error.to_string().starts_with("refused: the deny rule"), "{error}");
+
+    let mut untrusted = bench("a.sh", text);
+    untrusted.skill.trust = Trust::Untrusted;
+    assert!(untrusted.script("a.sh", "").unwrap_err().to_string().contains("is not trusted"));
+    for bench in [denied, untrusted] {
+        assert!(!bench.workspace.join("data/user/demo/marker").exists());
+    }
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused_before_anything_runs() {
+    let bench = bench("a.sh", "echo ran\n");
+    let error = |name, arguments| bench.script(name, arguments).unwrap_err().to_string();
+    assert_eq!(error("b.sh", ""), "Script not found: 'b.sh'. Available: a.sh");
+    assert_eq!(error("../SKILL.md", ""), "Access denied: '../SKILL.md' is outside scripts/ directory");
+    assert!(error("a.sh", "it's").contains("at character 3"));
+}
