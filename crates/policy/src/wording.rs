@@ -48,9 +48,7 @@ impl Action {
                 rest.split_once('/').ok_or_else(|| problem("after `mcp:` comes SERVER/TOOL".into()))?;
             return Ok(Self::mcp(Actor::Agent, server, tool));
         }
-        if let Some((server, tool)) =
-            trimmed.strip_prefix("mcp__").and_then(|rest| rest.split_once("__"))
-        {
+        if let Some((server, tool)) = trimmed.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) {
             return Ok(Self::mcp(Actor::Agent, server, tool));
         }
         of_tool(trimmed, who).map_err(problem)
@@ -137,10 +135,7 @@ mod tests {
     fn actions_are_written_like_rules() {
         check("skill:deploy", "the skill `deploy` (user) is activated");
         check("Skill(deploy)", "the skill `deploy` (user) is activated");
-        check(
-            "skill:deploy/script:run.sh",
-            "the skill `deploy` (user) runs its script: `scripts/run.sh`",
-        );
+        check("skill:deploy/script:run.sh", "the skill `deploy` (user) runs its script: `scripts/run.sh`");
         check("skill:deploy/command:git push", "the skill `deploy` (user) runs a command: `git push`");
         check("command:rm -rf /", "the agent runs a command: `rm -rf /`");
         check("Bash(git status)", "the agent runs a command: `git status`");

@@ -3,6 +3,7 @@
 
 mod bpf;
 mod bubblewrap;
+mod calls;
 mod failure;
 mod filter;
 mod identity;

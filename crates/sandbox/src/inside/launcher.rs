@@ -33,12 +33,20 @@ pub fn helper(arguments: impl IntoIterator<Item = OsString>) {
     if Path::new(&name).file_name() != Some(OsStr::new(HELPER)) {
         return;
     }
+    set_mask();
     let Ok(control) = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3) else { end(1) };
     match arguments.next() {
         Some(word) if word == INSIDE => inside(&control, arguments.next()),
         _ => launch(&control),
     }
     end(0)
+}
+
+/// Whatever the caller's mask of modes is, ours is the usual one: with a stricter one the view would be made of folders
+/// that the call cannot enter, with a laxer one it would make files that everybody can write. All that comes from this
+/// process inherits it.
+fn set_mask() {
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
 }
 
 /// Makes rooms until nobody asks any more.
@@ -99,6 +107,7 @@ fn enter(identity: Identity, namespaces: Namespaces, inside: impl FnOnce()) -> R
     match fork_into(namespaces).during(|| "making namespaces".into())? {
         Forked::Child => {
             drop(release);
+            set_mask();
             // One byte is the sign to begin; the end of the pipe is the sign that it will not come.
             if rustix::io::read(&hold, &mut [0; 1]) == Ok(1) {
                 // While /proc is still the one that can be written to; what comes from this process inherits it.
