@@ -10,6 +10,7 @@ mod identity;
 mod init;
 mod launcher;
 mod limits;
+mod quota;
 mod room;
 mod root;
 mod rules;

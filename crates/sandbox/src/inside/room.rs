@@ -17,6 +17,7 @@ use super::filter::Filter;
 use super::identity::Identity;
 use super::init::{Init, Namespace};
 use super::limits;
+use super::quota::Scratch;
 use super::root::{Processes, Sources, build, furnish};
 use super::rules::{Force, Places, Rules};
 use super::supervisor::{Supervisor, scratch_folder};
@@ -177,7 +178,9 @@ pub(crate) fn inhabit(
     }
     set_no_new_privs(true).during(|| "giving up new privileges".into())?;
     let listener = filter.install().during(|| "installing the filter".into())?;
-    Init { socket, profile, scratch, listener, household: Namespace }.serve();
+    // bubblewrap can give its folder a size, not a number of files.
+    let bound = if opening.tier == Tier::Bubblewrap { Scratch::Sized } else { Scratch::Bounded };
+    Init { socket, profile, scratch, listener, household: Namespace { bound } }.serve();
     Ok(())
 }
 
