@@ -4,6 +4,7 @@
 mod bpf;
 mod bubblewrap;
 mod calls;
+mod doors;
 mod failure;
 mod filter;
 mod identity;

@@ -1,5 +1,6 @@
 //! What runs in the process that wants something contained: it asks the helper, and reads what comes back.
 
+mod absent;
 mod call;
 mod examine;
 mod launcher;

@@ -110,7 +110,7 @@ pub struct Containment {
     pub tier: Tier,
     /// What bounds memory and processes.
     pub meter: Meter,
-    /// What the call could not be shown, or was shown differently, and why.
+    /// What the call could not be shown, or was shown differently, and why; what of its work was taken back.
     pub notes: Vec<String>,
     /// Files that looked like secrets and could not be opened.
     pub masked: Vec<PathBuf>,

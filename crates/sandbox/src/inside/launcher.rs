@@ -124,12 +124,13 @@ fn enter(identity: Identity, namespaces: Namespaces, inside: impl FnOnce()) -> R
     }
 }
 
-/// One call of a process that is alone: straight into the namespaces, without launcher and room. Gives a handle of the
-/// process that watches over the call.
-pub(crate) fn direct(opening: &Opening, socket: &OwnedFd) -> Result<OwnedFd, Failure> {
+/// One call of a process that is alone: straight into the namespaces, without launcher and room. Gives what could not be
+/// shown.
+pub(crate) fn direct(opening: &Opening, socket: &OwnedFd) -> Result<Vec<String>, Failure> {
     let identity = Identity::current();
     give_data(opening, identity)?;
-    let view = View::new(&opening.profile, opening.tier);
+    let mut view = View::new(&opening.profile, opening.tier);
+    view.close_doors(&opening.profile);
     let sources = if identity.from_root {
         let owners = owner_map().during(|| "mapping owners".into())?;
         Some(Sources::open(&view, Some(owners.as_fd()))?)
@@ -141,7 +142,8 @@ pub(crate) fn direct(opening: &Opening, socket: &OwnedFd) -> Result<OwnedFd, Fai
         if let Err(failure) = entered {
             let _ = deliver(socket.as_fd(), &Reply::Failed(failure).encode(), &[]);
         }
-    })
+    })?;
+    Ok(view.notes)
 }
 
 fn settle(

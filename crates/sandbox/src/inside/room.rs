@@ -45,7 +45,12 @@ impl Room {
         identity: Identity,
         sources: Option<Sources>,
     ) -> Result<Self, Failure> {
-        let view = View::new(&opening.profile, opening.tier);
+        let mut view = View::new(&opening.profile, opening.tier);
+        if opening.tier != Tier::Landlock {
+            // While this process still sees what lies there. Without mounts nothing can be masked, but there no socket can
+            // be made to connect by, and no pipe can be opened for writing.
+            view.close_doors(&opening.profile);
+        }
         let mut proc = None;
         if opening.tier == Tier::Namespaces {
             let sources = match sources {

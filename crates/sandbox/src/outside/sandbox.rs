@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::absent::Absent;
 use super::call::{Call, Sink};
 use super::launcher::{Launcher, Line, NoRoom, pair};
 use crate::cancel::Cancel;
@@ -121,6 +122,23 @@ impl Sandbox {
     ) -> Result<Report, Error> {
         check_paths(profile, command)?;
         let _turn = self.queue.turn();
+        let absent = profile.project.as_ref().and_then(Absent::before);
+        let mut report = self.call(profile, command, cancel, sink);
+        // After a call that failed, too: it may have come far enough to make something.
+        let removed = absent.map_or_else(Vec::new, Absent::restore);
+        if let Ok(report) = &mut report {
+            report.containment.notes.extend(removed);
+        }
+        report
+    }
+
+    fn call(
+        &self,
+        profile: &Profile,
+        command: &Command,
+        cancel: Option<&Cancel>,
+        sink: Sink<'_>,
+    ) -> Result<Report, Error> {
         if self.setup.expecting == Expecting::One
             && let Some(call) = self.directly(profile, command)?
         {
@@ -148,11 +166,9 @@ impl Sandbox {
             scratch: self.setup.scratch.clone(),
             bubblewrap: None,
         };
-        if direct(&opening, &theirs).is_err() {
-            return Ok(None);
-        }
+        let Ok(notes) = direct(&opening, &theirs) else { return Ok(None) };
         drop(theirs);
-        Ok(Some(Call::start(socket, Vec::new(), Tier::Namespaces, profile, command)?))
+        Ok(Some(Call::start(socket, notes, Tier::Namespaces, profile, command)?))
     }
 
     fn tiers(&self) -> impl Iterator<Item = Tier> {
