@@ -3,6 +3,7 @@
 mod absent;
 mod call;
 mod examine;
+mod landmarks;
 mod launcher;
 mod sandbox;
 

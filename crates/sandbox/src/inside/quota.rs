@@ -172,6 +172,7 @@ fn held(folder: &Path) -> Amount {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test builds its own ground")]
 mod tests {
     use super::*;
 

@@ -334,6 +334,7 @@ pub(crate) enum Processes {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test builds its own ground")]
 mod tests {
     use super::*;
 

@@ -136,6 +136,35 @@ fn what_is_made_at_a_protected_place_is_removed_and_told() {
 }
 
 #[test]
+fn what_changed_between_two_calls_is_masked_and_protected_like_what_was_there_before() {
+    let mut scene = Scene::new().file("project/.env", "TOKEN=1").file("skill/a.txt", "old");
+    let project = scene.path("project");
+    open_to_all(&[&project]);
+    scene.project().writable.push(project.clone());
+    scene.project().masked.push(project.join(".env"));
+    scene.project().protected.push(project.join(".vscode"));
+    for tier in tiers_with_mounts() {
+        let sandbox = sandbox(Choice::Only(tier));
+        let line =
+            format!("cat a.txt; cd {}; cat .env; echo 1 > .vscode/tasks.json; true", project.display());
+        assert_eq!(sandbox.run(&scene.profile, &sh(&line)).unwrap().stdout.text(), "old", "{tier}");
+        // An editor that saves puts a new file in the place of the old one; a mount on the old one is gone with it.
+        std::fs::write(project.join("new"), "TOKEN=2").unwrap();
+        std::fs::rename(project.join("new"), project.join(".env")).unwrap();
+        std::fs::create_dir(project.join(".vscode")).unwrap();
+        open_to_all(&[&project.join(".vscode")]);
+        std::fs::rename(scene.path("skill"), scene.path("skill-old")).unwrap();
+        std::fs::create_dir(scene.path("skill")).unwrap();
+        std::fs::write(scene.path("skill/a.txt"), "new").unwrap();
+        assert_eq!(sandbox.run(&scene.profile, &sh(&line)).unwrap().stdout.text(), "new", "{tier}");
+        assert!(!project.join(".vscode/tasks.json").exists(), "{tier}");
+        std::fs::remove_dir(project.join(".vscode")).unwrap();
+        std::fs::remove_dir_all(scene.path("skill")).unwrap();
+        std::fs::rename(scene.path("skill-old"), scene.path("skill")).unwrap();
+    }
+}
+
+#[test]
 fn folders_work_where_temporary_files_and_shared_memory_lie() {
     for place in ["/var/tmp", "/dev/shm"] {
         let folder = tempfile::Builder::new().prefix("sandbox-test-").tempdir_in(place).unwrap();
