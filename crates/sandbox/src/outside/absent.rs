@@ -1,9 +1,12 @@
 //! Protected places of a project that are not there when a call begins. What is not there cannot be mounted read-only, so
 //! whatever is made in such a place is taken away again when every process of the call is dead.
 
-use std::ffi::{CStr, OsStr};
+use std::collections::BTreeMap;
+use std::ffi::{CStr, CString, OsStr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{
     AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, ResolveFlags, fstat, openat, openat2,
@@ -22,35 +25,63 @@ const DEEPEST: usize = 64;
 /// How many names are tried for what has to be taken away.
 const MOST_NAMES: u32 = 100;
 
+/// Places that running calls found missing, with the number of these calls. What one of them makes there is not a place
+/// that was there before for a call that begins later.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger(Mutex<BTreeMap<PathBuf, usize>>);
+
+impl Ledger {
+    /// Whoever panicked held it between whole steps, so what is there can be used.
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<PathBuf, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Protected places that are missing, seen from the project's folder.
 #[derive(Debug)]
-pub(crate) struct Absent {
+pub(crate) struct Absent<'a> {
+    ledger: &'a Ledger,
+    folder: &'a Path,
     project: OwnedFd,
     places: Vec<PathBuf>,
 }
 
-impl Absent {
+impl<'a> Absent<'a> {
     /// Looks which protected places are missing. `None` where nothing could make them.
-    pub(crate) fn before(project: &Project) -> Option<Self> {
+    pub(crate) fn before(project: &'a Project, ledger: &'a Ledger) -> Option<Self> {
         if project.writable.is_empty() || project.protected.is_empty() {
             return None;
         }
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let no_links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         let folder = openat2(CWD, &project.folder, flags, Mode::empty(), no_links).ok()?;
-        let places: Vec<PathBuf> = project
-            .protected
-            .iter()
-            .filter_map(|place| place.strip_prefix(&project.folder).ok())
-            .filter(|place| !place.as_os_str().is_empty() && is_missing(&folder, place))
-            .map(Path::to_owned)
-            .collect();
-        (!places.is_empty()).then_some(Self { project: folder, places })
+        let mut known = ledger.lock();
+        let mut places = Vec::new();
+        for path in &project.protected {
+            let Ok(place) = path.strip_prefix(&project.folder) else { continue };
+            if place.as_os_str().is_empty() || !(known.contains_key(path) || is_missing(&folder, place)) {
+                continue;
+            }
+            *known.entry(path.clone()).or_default() += 1;
+            places.push(place.to_owned());
+        }
+        drop(known);
+        let absent = Self { ledger, folder: &project.folder, project: folder, places };
+        (!absent.places.is_empty()).then_some(absent)
     }
 
     /// Takes away what was made, and says so.
     pub(crate) fn restore(self) -> Vec<String> {
-        self.places.iter().filter_map(|place| self.clear(place)).collect()
+        let notes = self.places.iter().filter_map(|place| self.clear(place)).collect();
+        let mut known = self.ledger.lock();
+        for place in &self.places {
+            let path = self.folder.join(place);
+            match known.get_mut(&path) {
+                Some(count) if *count > 1 => *count -= 1,
+                _ => drop(known.remove(&path)),
+            }
+        }
+        notes
     }
 
     fn clear(&self, place: &Path) -> Option<String> {
@@ -68,7 +99,7 @@ impl Absent {
 
     /// Where something lies now: at the place itself, or a link on the way to it, which leads to a place as well. The links
     /// that were there before are not on the way of a missing place, since that counts as missing only without them.
-    fn made_at<'a>(&self, place: &'a Path) -> Option<(OwnedFd, &'a OsStr, PathBuf)> {
+    fn made_at<'b>(&self, place: &'b Path) -> Option<(OwnedFd, &'b OsStr, PathBuf)> {
         let mut folder = rustix::io::fcntl_dupfd_cloexec(&self.project, 3).ok()?;
         let mut path = PathBuf::new();
         let mut components = place.components().peekable();
@@ -101,10 +132,15 @@ fn take_away(folder: BorrowedFd<'_>, name: &OsStr) -> rustix::io::Result<()> {
         let aside = format!(".metier-removed-{}-{number}", std::process::id());
         match renameat_with(folder, name, folder, &aside, RenameFlags::NOREPLACE) {
             Ok(()) => {
-                let aside = std::ffi::CString::new(aside).map_err(|_| Errno::INVAL)?;
+                let aside = CString::new(aside).map_err(|_| Errno::INVAL)?;
                 return remove(folder, &aside, &mut MOST.clone(), 0);
             }
             Err(Errno::EXIST) => {}
+            // A file system that cannot promise not to replace anything: then it is removed where it lies.
+            Err(Errno::INVAL | Errno::NOSYS) => {
+                let name = CString::new(name.as_bytes()).map_err(|_| Errno::INVAL)?;
+                return remove(folder, &name, &mut MOST.clone(), 0);
+            }
             Err(error) => return Err(error),
         }
     }
@@ -116,7 +152,7 @@ fn remove(folder: BorrowedFd<'_>, name: &CStr, left: &mut usize, depth: usize) -
     *left = left.checked_sub(1).ok_or(Errno::TOOBIG)?;
     let inner = match openat(folder, name, FOLDER, Mode::empty()) {
         Ok(inner) => inner,
-        // A file or a link; one that a folder was put in place of is a folder for this call, too, and stays.
+        // A file or a link.
         Err(Errno::NOTDIR | Errno::LOOP) => return unlinkat(folder, name, AtFlags::empty()),
         Err(error) => return Err(error),
     };
@@ -171,8 +207,8 @@ mod tests {
 
     #[test]
     fn what_was_missing_is_removed_and_what_was_there_stays() {
-        let ground = Ground::new();
-        let absent = Absent::before(&ground.project).unwrap();
+        let (ground, ledger) = (Ground::new(), Ledger::default());
+        let absent = Absent::before(&ground.project, &ledger).unwrap();
         std::fs::create_dir_all(ground.at("p/.vscode/deep/er")).unwrap();
         std::fs::write(ground.at("p/.vscode/deep/tasks.json"), "x").unwrap();
         symlink(ground.at("elsewhere"), ground.at("p/.vscode/link")).unwrap();
@@ -193,8 +229,8 @@ mod tests {
 
     #[test]
     fn a_link_on_the_way_is_removed_and_not_followed() {
-        let ground = Ground::new();
-        let absent = Absent::before(&ground.project).unwrap();
+        let (ground, ledger) = (Ground::new(), Ledger::default());
+        let absent = Absent::before(&ground.project, &ledger).unwrap();
         std::fs::create_dir(ground.at("p/sub")).unwrap();
         symlink(ground.at("elsewhere"), ground.at("p/sub/.git")).unwrap();
         assert_eq!(absent.restore(), ["`sub/.git` was made, which is protected: it was removed"]);
@@ -204,8 +240,8 @@ mod tests {
 
     #[test]
     fn a_tree_too_deep_to_remove_is_out_of_the_way_and_told() {
-        let ground = Ground::new();
-        let absent = Absent::before(&ground.project).unwrap();
+        let (ground, ledger) = (Ground::new(), Ledger::default());
+        let absent = Absent::before(&ground.project, &ledger).unwrap();
         let deep: PathBuf = std::iter::repeat_n("d", DEEPEST + 2).collect();
         std::fs::create_dir_all(ground.at("p/.vscode").join(deep)).unwrap();
         let notes = absent.restore();
@@ -214,9 +250,24 @@ mod tests {
     }
 
     #[test]
+    fn what_a_running_call_made_is_no_place_that_was_there_for_the_next() {
+        let (ground, ledger) = (Ground::new(), Ledger::default());
+        let first = Absent::before(&ground.project, &ledger).unwrap();
+        std::fs::create_dir(ground.at("p/.vscode")).unwrap();
+        let second = Absent::before(&ground.project, &ledger).unwrap();
+        assert_eq!(first.restore().len(), 1);
+        std::fs::create_dir(ground.at("p/.vscode")).unwrap();
+        assert_eq!(second.restore().len(), 1);
+        assert!(ground.is_gone("p/.vscode") && ledger.lock().is_empty());
+        std::fs::create_dir(ground.at("p/.vscode")).unwrap();
+        assert_eq!(Absent::before(&ground.project, &ledger).unwrap().restore(), [""; 0]);
+        assert!(!ground.is_gone("p/.vscode"));
+    }
+
+    #[test]
     fn where_nothing_can_be_written_nothing_is_looked_for() {
-        let mut ground = Ground::new();
+        let (mut ground, ledger) = (Ground::new(), Ledger::default());
         ground.project.writable.clear();
-        assert!(Absent::before(&ground.project).is_none());
+        assert!(Absent::before(&ground.project, &ledger).is_none());
     }
 }

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::absent::Absent;
+use super::absent::{Absent, Ledger};
 use super::call::{Call, Sink};
 use super::launcher::{Launcher, Line, NoRoom, pair};
 use crate::cancel::Cancel;
@@ -92,6 +92,7 @@ pub struct Sandbox {
     setup: Setup,
     queue: Queue,
     state: Mutex<State>,
+    missing: Ledger,
 }
 
 #[derive(Debug, Default)]
@@ -104,7 +105,7 @@ struct State {
 impl Sandbox {
     /// A sandbox that has not started anything yet.
     pub fn new(setup: Setup) -> Self {
-        Self { queue: Queue::new(setup.at_once), state: Mutex::default(), setup }
+        Self { queue: Queue::new(setup.at_once), state: Mutex::default(), missing: Ledger::default(), setup }
     }
 
     /// Runs a command to its end.
@@ -122,7 +123,8 @@ impl Sandbox {
     ) -> Result<Report, Error> {
         check_paths(profile, command)?;
         let _turn = self.queue.turn();
-        let absent = profile.project.as_ref().and_then(Absent::before);
+        let project = profile.project.as_ref();
+        let absent = project.and_then(|project| Absent::before(project, &self.missing));
         let mut report = self.call(profile, command, cancel, sink);
         // After a call that failed, too: it may have come far enough to make something.
         let removed = absent.map_or_else(Vec::new, Absent::restore);
