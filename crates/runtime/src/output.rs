@@ -121,6 +121,8 @@ fn stopped(stop: Stop, limits: &Limits) -> String {
         Stop::Memory => format!("it held more than {} MiB of memory", limits.memory / MIB),
         Stop::Chatter => format!("it wrote more than {} MiB", limits.chatter / MIB),
         Stop::Data => format!("its data folder grew over {} MiB", limits.data / MIB),
+        Stop::Processes => format!("it had more than {} processes and threads at once", limits.processes),
+        Stop::Scratch => format!("its scratch folder grew over {} MiB or 20,000 files", limits.scratch / MIB),
         Stop::Cancelled => "it was cancelled".to_owned(),
     }
 }

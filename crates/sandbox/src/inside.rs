@@ -3,12 +3,15 @@
 
 mod bpf;
 mod bubblewrap;
+mod calls;
+mod doors;
 mod failure;
 mod filter;
 mod identity;
 mod init;
 mod launcher;
 mod limits;
+mod quota;
 mod room;
 mod root;
 mod rules;

@@ -1,7 +1,9 @@
 //! What runs in the process that wants something contained: it asks the helper, and reads what comes back.
 
+mod absent;
 mod call;
 mod examine;
+mod landmarks;
 mod launcher;
 mod sandbox;
 

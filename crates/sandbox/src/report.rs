@@ -55,8 +55,12 @@ pub enum Stop {
     Memory,
     /// It wrote more to its streams than it may.
     Chatter,
-    /// Its data folder grew larger than it may.
+    /// Its data folder grew larger than it may, or held too many files.
     Data,
+    /// It had more processes and threads at once than it may.
+    Processes,
+    /// Its scratch folder grew larger than it may, or held too many files.
+    Scratch,
     /// The caller took it back.
     Cancelled,
 }
@@ -70,6 +74,8 @@ impl Stop {
             Self::Memory => "memory",
             Self::Chatter => "output",
             Self::Data => "data",
+            Self::Processes => "processes",
+            Self::Scratch => "scratch",
             Self::Cancelled => "cancelled",
         }
     }
@@ -104,7 +110,7 @@ pub struct Containment {
     pub tier: Tier,
     /// What bounds memory and processes.
     pub meter: Meter,
-    /// What the call could not be shown, or was shown differently, and why.
+    /// What the call could not be shown, or was shown differently, and why; what of its work was taken back.
     pub notes: Vec<String>,
     /// Files that looked like secrets and could not be opened.
     pub masked: Vec<PathBuf>,

@@ -15,6 +15,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("rustix", &["metier-files", "metier-sandbox", "metier-testkit"]),
     // The kernel's containment: everyone else sees a `Profile` and a `Report`.
     ("landlock", &["metier-sandbox"]),
+    // The probe attacks by bare system calls, since no library would make such ones.
     ("libc", &["metier-probe", "metier-sandbox"]),
     ("sha2", &["metier-files"]),
     // Snippets of source under a message: everyone else sees a `Diagnostic`.

@@ -37,6 +37,7 @@ mod kernel;
 #[cfg(target_os = "linux")]
 mod probe;
 #[cfg(target_os = "linux")]
+mod program;
 mod registry;
 #[cfg(target_os = "linux")]
 mod victim;

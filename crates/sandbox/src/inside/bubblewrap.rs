@@ -7,12 +7,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, MemfdFlags, Mode, OFlags, memfd_create, openat, readlinkat, statat,
+    AtFlags, CWD, FileType, MemfdFlags, Mode, OFlags, ResolveFlags, memfd_create, openat, openat2,
+    readlinkat, statat,
 };
 use rustix::io::{FdFlags, fcntl_setfd};
 
 use super::failure::During;
 use super::launcher::{HELPER, INSIDE};
+use super::root::convenient_links;
 use super::view::{DEVICES, HOME, Rights, SCRATCH, SHARED_MEMORY, SYSTEM, View};
 use crate::kernel::{Streams, replace_keeping};
 use crate::wire::{Failure, Opening};
@@ -107,8 +109,9 @@ impl<'a> Bubblewrap<'a> {
         for device in DEVICES {
             self.say(&["--dev-bind", device, device]);
         }
-        self.say(&["--symlink", "/proc/self/fd", "/dev/fd", "--symlink", SCRATCH, "/var/tmp"]);
-        self.say(&["--symlink", &format!("{SCRATCH}/{SHARED_MEMORY}"), "/dev/shm"]);
+        for (link, target) in convenient_links(self.view) {
+            self.say(&["--symlink", &target, link]);
+        }
         let mut size = String::new();
         let _ = write!(size, "{}", self.opening.profile.limits.scratch);
         self.say(&["--size", &size, "--perms", "0700", "--tmpfs", SCRATCH]);
@@ -116,10 +119,15 @@ impl<'a> Bubblewrap<'a> {
             self.say(&["--perms", "0700", "--dir", &format!("{SCRATCH}/{folder}")]);
         }
         for place in &self.view.places {
+            // bubblewrap leaves out what is missing, but not what a file or a link on the way keeps from being there.
+            if !place.required && !is_there(&place.path) {
+                continue;
+            }
             let word = match (place.rights, place.required) {
                 (Rights::Read, true) => "--ro-bind",
                 (Rights::Read, false) => "--ro-bind-try",
-                (Rights::Write, _) => "--bind",
+                (Rights::Write, true) => "--bind",
+                (Rights::Write, false) => "--bind-try",
             };
             self.add(&[word.as_ref(), place.path.as_os_str(), place.path.as_os_str()]);
         }
@@ -156,4 +164,10 @@ impl<'a> Bubblewrap<'a> {
         }
         Ok(())
     }
+}
+
+/// Whether there is something at a path, with no link on the way.
+fn is_there(path: &Path) -> bool {
+    let flags = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), flags).is_ok()
 }

@@ -9,6 +9,9 @@ use std::io;
 use libc::sock_filter;
 
 use super::bpf::{Action, Check, Denial, assemble};
+use super::calls::{
+    ABOUT_PROCESSES, Calls, DENIED, DENIED_ALONE, DENIED_HERE, QUEUES, UNREADABLE, UNSEEN_MEMORY,
+};
 use crate::kernel::{Listener, Notice, install, install_silent};
 use crate::report::Denied;
 use crate::tier::Tier;
@@ -29,55 +32,6 @@ const NAMESPACES: u32 = (libc::CLONE_NEWUSER
 
 /// The bit for a namespace of time; in `clone` it means something else.
 const NEW_TIME: u32 = 0x80;
-
-/// Calls by their numbers on this architecture, with their names.
-macro_rules! calls {
-    ($($name:ident)*) => { &[$((libc::$name, stringify!($name))),*] };
-}
-
-type Calls = &'static [(libc::c_long, &'static str)];
-
-/// Denied and told: nothing that a script does in good faith.
-const DENIED: &[Calls] = &[
-    // Other processes.
-    calls![SYS_ptrace SYS_process_vm_readv SYS_process_vm_writev SYS_pidfd_getfd SYS_kcmp SYS_process_madvise],
-    // Parts of the kernel that are large and reachable without rights.
-    calls![SYS_io_uring_setup SYS_io_uring_enter SYS_io_uring_register SYS_bpf SYS_perf_event_open SYS_userfaultfd],
-    // Keys belong to the user's session, not to a process.
-    calls![SYS_keyctl SYS_add_key SYS_request_key],
-    // The view of the file system is made before, and stays.
-    calls![
-        SYS_mount SYS_umount2 SYS_pivot_root SYS_chroot SYS_fsopen SYS_fsconfig SYS_fsmount SYS_fspick SYS_open_tree
-        SYS_move_mount SYS_mount_setattr SYS_setns SYS_open_by_handle_at SYS_name_to_handle_at SYS_quotactl
-        SYS_quotactl_fd SYS_fanotify_init SYS_fanotify_mark
-    ],
-    // The machine.
-    calls![
-        SYS_swapon SYS_swapoff SYS_reboot SYS_kexec_load SYS_init_module SYS_finit_module SYS_delete_module SYS_acct
-        SYS_settimeofday SYS_clock_settime SYS_clock_adjtime SYS_adjtimex SYS_sethostname SYS_setdomainname SYS_syslog
-        SYS_vhangup SYS_nfsservctl SYS_lookup_dcookie
-    ],
-];
-
-#[cfg(target_arch = "x86_64")]
-const DENIED_HERE: Calls = calls![
-    SYS_iopl SYS_ioperm SYS_modify_ldt SYS_uselib SYS_sysfs SYS_ustat SYS__sysctl SYS_kexec_file_load
-];
-#[cfg(not(target_arch = "x86_64"))]
-const DENIED_HERE: Calls = calls![SYS_kexec_file_load];
-
-/// Memory that no process maps is seen by no watcher: System V segments and queues stay behind, and a file in memory
-/// can be written without being mapped. Programs that meet an old kernel do without.
-const UNSEEN_MEMORY: Calls = calls![
-    SYS_shmget SYS_shmat SYS_shmctl SYS_shmdt SYS_msgget SYS_msgsnd SYS_msgrcv SYS_msgctl SYS_semget SYS_semop
-    SYS_semtimedop SYS_semctl SYS_memfd_create SYS_memfd_secret
-];
-
-/// Queues have names that all processes of a user share where there is no namespace.
-const QUEUES: Calls = calls![SYS_mq_open SYS_mq_unlink];
-
-/// Its flags are behind a pointer, where a filter cannot look; every C library falls back to `clone`.
-const UNREADABLE: Calls = calls![SYS_clone3];
 
 #[expect(
     clippy::cast_possible_truncation,
@@ -138,13 +92,16 @@ fn table(tier: Tier) -> Vec<(u32, Action)> {
     add(UNREADABLE, &Action::Fail(errno(libc::ENOSYS)));
     if tier == Tier::Landlock {
         add(QUEUES, &Action::Fail(errno(libc::ENOSYS)));
+        for calls in DENIED_ALONE {
+            add(calls, &Action::Deny);
+        }
+        add(ABOUT_PROCESSES, &Action::When(vec![is(0, 0)]));
     }
     table.extend(conditions(tier).into_iter().map(|(call, checks)| (number(call), Action::When(checks))));
     table
 }
 
 /// The calls that depend on their arguments.
-#[expect(clippy::cast_possible_truncation, reason = "all of these are small and positive")]
 fn conditions(tier: Tier) -> Vec<(libc::c_long, Vec<Check>)> {
     let local = Check::OneOf { argument: 0, mask: u32::MAX, values: vec![libc::AF_UNIX as u32] };
     // A pair of datagram sockets can be pointed at any other address; a pair of streams stays a pair.
@@ -161,13 +118,15 @@ fn conditions(tier: Tier) -> Vec<(libc::c_long, Vec<Check>)> {
     let mut conditions = vec![
         (libc::SYS_clone, vec![Check::NoneOf { argument: 0, bits: NAMESPACES }]),
         (libc::SYS_unshare, vec![Check::NoneOf { argument: 0, bits: NAMESPACES | NEW_TIME }]),
-        // Keystrokes for whoever comes after us at the terminal, and the console's own menu.
+        (libc::SYS_ioctl, vec![Check::Not { argument: 1, mask: u32::MAX, values: controls(tier) }]),
+        // A lease makes whoever opens the file outside wait for us; a notice tells what others do in a folder. Both work
+        // on files that can only be read.
         (
-            libc::SYS_ioctl,
+            libc::SYS_fcntl,
             vec![Check::Not {
                 argument: 1,
                 mask: u32::MAX,
-                values: vec![libc::TIOCSTI as u32, libc::TIOCLINUX as u32],
+                values: vec![libc::F_SETLEASE as u32, libc::F_NOTIFY as u32],
             }],
         ),
         // Only asking for it, and the ordinary one: the others weaken memory protection.
@@ -177,7 +136,43 @@ fn conditions(tier: Tier) -> Vec<(libc::c_long, Vec<Check>)> {
         ),
     ];
     conditions.extend(sockets);
+    if tier == Tier::Landlock {
+        conditions.extend([
+            // By group or by user they reach processes that are not the caller's.
+            (libc::SYS_setpriority, vec![is(0, PRIORITY_OF_PROCESS), is(1, 0)]),
+            (libc::SYS_ioprio_set, vec![is(0, IO_OF_PROCESS), is(1, 0)]),
+            // Everybody: without a namespace that is all processes of the user's. Landlock holds the signal back, and
+            // still tells whether anybody would have got it.
+            (libc::SYS_kill, vec![Check::Not { argument: 0, mask: u32::MAX, values: vec![u32::MAX] }]),
+        ]);
+    }
     conditions
+}
+
+/// `PRIO_PROCESS`.
+const PRIORITY_OF_PROCESS: u32 = 0;
+
+/// `IOPRIO_WHO_PROCESS`.
+const IO_OF_PROCESS: u32 = 1;
+
+/// This argument is this number.
+fn is(argument: u32, value: u32) -> Check {
+    Check::OneOf { argument, mask: u32::MAX, values: vec![value] }
+}
+
+/// The flags of a file as the older and the newer call set them, by both sizes of their argument.
+const SET_FLAGS: [u32; 3] = [0x4008_6602, 0x4004_6602, 0x401c_5820];
+
+/// Controls of devices and files that are denied.
+#[expect(clippy::cast_possible_truncation, reason = "these numbers have 32 bits")]
+fn controls(tier: Tier) -> Vec<u32> {
+    // Keystrokes for whoever comes after us at the terminal, and the console's own menu.
+    let mut controls = vec![libc::TIOCSTI as u32, libc::TIOCLINUX as u32];
+    if tier == Tier::Landlock {
+        // Like a file's mode, its flags are nothing that Landlock looks at.
+        controls.extend(SET_FLAGS);
+    }
+    controls
 }
 
 /// What a process was not given, each thing once.
@@ -214,12 +209,22 @@ impl Denials {
 /// What was tried, in words.
 fn describe(notice: &Notice) -> (&'static str, String) {
     let call = i64::from(notice.call);
-    let first = notice.arguments[0] & 0xffff_ffff;
+    let [first, second] = [0, 1].map(|at: usize| notice.arguments[at] & 0xffff_ffff);
     match call {
         libc::SYS_socket | libc::SYS_socketpair => ("socket", family(first)),
         libc::SYS_clone => ("clone", "a new namespace".to_owned()),
         libc::SYS_unshare => ("unshare", "a new namespace".to_owned()),
+        libc::SYS_ioctl if SET_FLAGS.iter().any(|flags| u64::from(*flags) == second) => {
+            ("ioctl", "flags of a file".to_owned())
+        }
         libc::SYS_ioctl => ("ioctl", "input for a terminal".to_owned()),
+        libc::SYS_fcntl => ("fcntl", "a lease or a watch".to_owned()),
+        libc::SYS_setpriority => ("setpriority", "another process".to_owned()),
+        libc::SYS_ioprio_set => ("ioprio_set", "another process".to_owned()),
+        libc::SYS_kill => ("kill", "every process".to_owned()),
+        _ if ABOUT_PROCESSES.iter().any(|(number, _)| *number == call) => {
+            (name(call), "another process".to_owned())
+        }
         libc::SYS_personality => ("personality", format!("{first:#x}")),
         _ => (name(call), String::new()),
     }
@@ -241,7 +246,8 @@ fn family(family: u64) -> String {
 fn name(call: libc::c_long) -> &'static str {
     DENIED
         .iter()
-        .chain([&DENIED_HERE])
+        .chain(DENIED_ALONE)
+        .chain([&DENIED_HERE, &ABOUT_PROCESSES])
         .flat_map(|calls| calls.iter())
         .find(|(number, _)| *number == call)
         .map_or("unknown", |(_, name)| name.trim_start_matches("SYS_"))
@@ -259,6 +265,20 @@ mod tests {
             let calls: BTreeSet<_> = table.iter().map(|(call, _)| *call).collect();
             assert_eq!(calls.len(), table.len());
             assert!(calls.iter().all(|call| *call <= LAST));
+        }
+    }
+
+    #[test]
+    fn without_namespaces_a_process_changes_only_itself_and_no_file_but_its_contents() {
+        let at = |tier: Tier, call: libc::c_long| {
+            table(tier).into_iter().find(|(other, _)| *other == number(call)).map(|(_, action)| action)
+        };
+        for call in [libc::SYS_fchmodat, libc::SYS_fchownat, libc::SYS_utimensat, libc::SYS_fsetxattr, 452] {
+            assert_eq!(at(Tier::Landlock, call), Some(Action::Deny), "{}", name(call));
+            assert_eq!(at(Tier::Namespaces, call), None, "{}", name(call));
+        }
+        for call in [libc::SYS_prlimit64, libc::SYS_sched_setaffinity, libc::SYS_setpriority] {
+            assert!(matches!(at(Tier::Landlock, call), Some(Action::When(_))), "{}", name(call));
         }
     }
 

@@ -14,8 +14,9 @@ use rustix::process::{Pid, chdir};
 
 use super::failure::During;
 use super::filter::Denials;
+use super::quota::{Quota, Scratch};
 use super::view::{HOME, SHARED_MEMORY};
-use super::watcher::{TICK, Watcher};
+use super::watcher::Watcher;
 use crate::kernel::{Listener, Reaped, SignalQueue, Streams, Wait, kill_all, reap, spawn};
 use crate::profile::Profile;
 use crate::report::{Ended as How, Meter, Stop};
@@ -35,6 +36,8 @@ pub(crate) trait Household {
     fn processes(&self, watcher: &Watcher) -> Vec<u32>;
     /// Sends all of them the signal that cannot be refused.
     fn kill(&self, watcher: &Watcher);
+    /// What bounds the scratch folder already.
+    fn bound(&self) -> Scratch;
     /// The path of a scratch folder that has to be removed afterwards.
     fn scratch_to_remove(&self) -> Option<PathBuf>;
 }
@@ -85,7 +88,10 @@ impl<H: Household> Init<'_, H> {
         let children = SignalQueue::for_children().during(|| "listening for children".into())?;
         let folder = &self.profile.working_directory;
         chdir(folder).during(|| format!("going to {}", folder.display()))?;
-        let mut watcher = Watcher::new(self.profile.limits.clone(), self.profile.data.clone());
+        let limits = &self.profile.limits;
+        let (data, scratch) = (self.profile.data.clone(), self.scratch.to_owned());
+        let quota = Quota::new(limits.clone(), data, scratch, self.household.bound());
+        let mut watcher = Watcher::new(limits.clone(), quota);
         let streams = Streams { stdin: stdin.as_fd(), stdout: stdout.as_fd(), stderr: stderr.as_fd() };
         let first = self.start(&start, streams)?;
         // Whoever reads the streams sees their end when the last process of the call has closed them.
@@ -102,7 +108,7 @@ impl<H: Household> Init<'_, H> {
         };
         let mut waited = Duration::ZERO;
         while how.is_none() && stop.is_none() {
-            match self.wait(&children) {
+            match self.wait(&children, watcher.until_due()) {
                 Woken::Child => {
                     children.clear();
                     while let Some(reaped) = reap(Wait::No) {
@@ -115,9 +121,12 @@ impl<H: Household> Init<'_, H> {
                     }
                 }
                 Woken::Told => stop = Some(Stop::Cancelled),
-                Woken::Nothing => {
-                    stop = watcher.look(&self.household.processes(&watcher), waited);
-                }
+                Woken::Nothing => {}
+            }
+            // Not only when nothing else happens: a call that keeps us busy with denied calls and dying children would
+            // never be looked at.
+            if stop.is_none() && how.is_none() && watcher.until_due().is_zero() {
+                stop = watcher.look(&self.household.processes(&watcher), waited);
             }
         }
         // Whatever is left of the call ends now: a daemon that it left behind, a child that ignores every signal.
@@ -161,8 +170,8 @@ impl<H: Household> Init<'_, H> {
         })
     }
 
-    /// Waits until something happens.
-    fn wait(&self, children: &SignalQueue) -> Woken {
+    /// Waits until something happens, for so long at most.
+    fn wait(&self, children: &SignalQueue, longest: Duration) -> Woken {
         let nobody = children.as_fd();
         let denied: BorrowedFd<'_> = self.listener.as_ref().map_or(nobody, AsFd::as_fd);
         let mut waiting = [
@@ -170,7 +179,7 @@ impl<H: Household> Init<'_, H> {
             PollFd::from_borrowed_fd(denied, PollFlags::IN),
             PollFd::new(&self.socket, PollFlags::IN),
         ];
-        let tick = Timespec { tv_sec: 0, tv_nsec: i64::from(TICK.subsec_nanos()) };
+        let tick = Timespec { tv_sec: 0, tv_nsec: i64::from(longest.subsec_nanos()) };
         match poll(&mut waiting, Some(&tick)) {
             Ok(0) | Err(_) => Woken::Nothing,
             Ok(_) if !waiting[0].revents().is_empty() => Woken::Child,
@@ -193,7 +202,9 @@ enum Woken {
 }
 
 /// The first process of a namespace: it sees its own processes only, and a signal to all reaches exactly them.
-pub(crate) struct Namespace;
+pub(crate) struct Namespace {
+    pub(crate) bound: Scratch,
+}
 
 impl Household for Namespace {
     fn start(
@@ -215,6 +226,10 @@ impl Household for Namespace {
         if rustix::process::getpid() == Pid::INIT {
             kill_all();
         }
+    }
+
+    fn bound(&self) -> Scratch {
+        self.bound
     }
 
     fn scratch_to_remove(&self) -> Option<PathBuf> {

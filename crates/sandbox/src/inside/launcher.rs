@@ -33,12 +33,20 @@ pub fn helper(arguments: impl IntoIterator<Item = OsString>) {
     if Path::new(&name).file_name() != Some(OsStr::new(HELPER)) {
         return;
     }
+    set_mask();
     let Ok(control) = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3) else { end(1) };
     match arguments.next() {
         Some(word) if word == INSIDE => inside(&control, arguments.next()),
         _ => launch(&control),
     }
     end(0)
+}
+
+/// Whatever the caller's mask of modes is, ours is the usual one: with a stricter one the view would be made of folders
+/// that the call cannot enter, with a laxer one it would make files that everybody can write. All that comes from this
+/// process inherits it.
+fn set_mask() {
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
 }
 
 /// Makes rooms until nobody asks any more.
@@ -99,6 +107,7 @@ fn enter(identity: Identity, namespaces: Namespaces, inside: impl FnOnce()) -> R
     match fork_into(namespaces).during(|| "making namespaces".into())? {
         Forked::Child => {
             drop(release);
+            set_mask();
             // One byte is the sign to begin; the end of the pipe is the sign that it will not come.
             if rustix::io::read(&hold, &mut [0; 1]) == Ok(1) {
                 // While /proc is still the one that can be written to; what comes from this process inherits it.
@@ -115,12 +124,13 @@ fn enter(identity: Identity, namespaces: Namespaces, inside: impl FnOnce()) -> R
     }
 }
 
-/// One call of a process that is alone: straight into the namespaces, without launcher and room. Gives a handle of the
-/// process that watches over the call.
-pub(crate) fn direct(opening: &Opening, socket: &OwnedFd) -> Result<OwnedFd, Failure> {
+/// One call of a process that is alone: straight into the namespaces, without launcher and room. Gives what could not be
+/// shown.
+pub(crate) fn direct(opening: &Opening, socket: &OwnedFd) -> Result<Vec<String>, Failure> {
     let identity = Identity::current();
     give_data(opening, identity)?;
-    let view = View::new(&opening.profile, opening.tier);
+    let mut view = View::new(&opening.profile, opening.tier);
+    view.close_doors(&opening.profile);
     let sources = if identity.from_root {
         let owners = owner_map().during(|| "mapping owners".into())?;
         Some(Sources::open(&view, Some(owners.as_fd()))?)
@@ -132,7 +142,8 @@ pub(crate) fn direct(opening: &Opening, socket: &OwnedFd) -> Result<OwnedFd, Fai
         if let Err(failure) = entered {
             let _ = deliver(socket.as_fd(), &Reply::Failed(failure).encode(), &[]);
         }
-    })
+    })?;
+    Ok(view.notes)
 }
 
 fn settle(

@@ -17,6 +17,7 @@ use super::filter::Filter;
 use super::identity::Identity;
 use super::init::{Init, Namespace};
 use super::limits;
+use super::quota::Scratch;
 use super::root::{Processes, Sources, build, furnish};
 use super::rules::{Force, Places, Rules};
 use super::supervisor::{Supervisor, scratch_folder};
@@ -44,7 +45,12 @@ impl Room {
         identity: Identity,
         sources: Option<Sources>,
     ) -> Result<Self, Failure> {
-        let view = View::new(&opening.profile, opening.tier);
+        let mut view = View::new(&opening.profile, opening.tier);
+        if opening.tier != Tier::Landlock {
+            // While this process still sees what lies there. Without mounts nothing can be masked, but there no socket can
+            // be made to connect by, and no pipe can be opened for writing.
+            view.close_doors(&opening.profile);
+        }
         let mut proc = None;
         if opening.tier == Tier::Namespaces {
             let sources = match sources {
@@ -177,7 +183,9 @@ pub(crate) fn inhabit(
     }
     set_no_new_privs(true).during(|| "giving up new privileges".into())?;
     let listener = filter.install().during(|| "installing the filter".into())?;
-    Init { socket, profile, scratch, listener, household: Namespace }.serve();
+    // bubblewrap can give its folder a size, not a number of files.
+    let bound = if opening.tier == Tier::Bubblewrap { Scratch::Sized } else { Scratch::Bounded };
+    Init { socket, profile, scratch, listener, household: Namespace { bound } }.serve();
     Ok(())
 }
 

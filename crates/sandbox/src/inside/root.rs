@@ -92,7 +92,8 @@ fn open(place: &Place, owners: Option<BorrowedFd<'_>>) -> Result<Option<Source>,
     let flags = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let opened = match openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), flags) {
         Ok(opened) => opened,
-        Err(Errno::NOENT) if !place.required => return Ok(None),
+        // Also where a file or a link lies on the way: a protected place that is not there needs no mount.
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) if !place.required => return Ok(None),
         Err(error) => return Err(error).during(what),
     };
     let is_folder = FileType::from_raw_mode(fstat(&opened).during(what)?.st_mode) == FileType::Directory;
@@ -130,7 +131,7 @@ pub(crate) fn build(sources: Sources, view: &View, processes: Processes) -> Resu
     // Any folder will do to hang it up, since nothing of the old root stays visible.
     move_mount(&root, "", CWD, "/usr", MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
         .during(|| "hanging up the new root".into())?;
-    fill(&root, sources).during(|| "furnishing the new root".into())?;
+    fill(&root, sources, view).during(|| "furnishing the new root".into())?;
     for mask in &view.masks {
         cover(&root, mask).during(|| format!("masking {}", mask.display()))?;
     }
@@ -146,23 +147,18 @@ pub(crate) fn build(sources: Sources, view: &View, processes: Processes) -> Resu
     seal(root.as_fd()).during(|| "sealing the new root".into())
 }
 
-fn fill(root: &OwnedFd, sources: Sources) -> io::Result<()> {
+fn fill(root: &OwnedFd, sources: Sources, view: &View) -> io::Result<()> {
     for folder in ["proc", "tmp", "dev", "var", "run"] {
         mkdirat(root, folder, Mode::from_raw_mode(0o755))?;
     }
-    for (link, target) in
-        [("var/tmp", SCRATCH), ("dev/fd", "/proc/self/fd"), ("dev/stdin", "/proc/self/fd/0")]
-    {
-        symlinkat(target, root, link)?;
+    for (link, target) in convenient_links(view) {
+        symlinkat(target, root, relative(Path::new(link)))?;
     }
-    symlinkat("/proc/self/fd/1", root, "dev/stdout")?;
-    symlinkat("/proc/self/fd/2", root, "dev/stderr")?;
-    symlinkat(format!("{SCRATCH}/{SHARED_MEMORY}"), root, "dev/shm")?;
     let none = Mode::empty();
     openat(root, MASK_FILE, OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC, none)?;
     mkdirat(root, MASK_FOLDER, none)?;
     for (link, target) in sources.links {
-        symlinkat(target, root, link.trim_start_matches('/'))?;
+        symlinkat(target, root, relative(Path::new(link)))?;
     }
     for source in sources.places.into_iter().chain(sources.devices) {
         let folder = if source.is_folder { Some(source.path.as_path()) } else { source.path.parent() };
@@ -185,17 +181,33 @@ fn fill(root: &OwnedFd, sources: Sources) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a path's folders where they are missing, never through a link.
+/// Links that programs expect, and where they lead. Not where something is shown below one: it has to lie in a folder of
+/// its own there.
+pub(crate) fn convenient_links(view: &View) -> impl Iterator<Item = (&'static str, String)> {
+    let links = [
+        ("/var/tmp", SCRATCH.to_owned()),
+        ("/dev/shm", format!("{SCRATCH}/{SHARED_MEMORY}")),
+        ("/dev/fd", "/proc/self/fd".to_owned()),
+        ("/dev/stdin", "/proc/self/fd/0".to_owned()),
+        ("/dev/stdout", "/proc/self/fd/1".to_owned()),
+        ("/dev/stderr", "/proc/self/fd/2".to_owned()),
+    ];
+    links.into_iter().filter(|(link, _)| !view.has_below(Path::new(link)))
+}
+
+/// Makes a path's folders where they are missing, never through a link: a link of the new root leads, until this process
+/// is in it, into the old one.
 fn make_folders(root: BorrowedFd<'_>, path: &Path) -> rustix::io::Result<()> {
-    let mut made = PathBuf::new();
+    let mut folder: Option<OwnedFd> = None;
     for component in path.components() {
         let Component::Normal(name) = component else { continue };
-        made.push(name);
-        match mkdirat(root, &made, Mode::from_raw_mode(0o755)) {
-            // A read-only place already has what is needed, or attaching will say that it has not.
+        let at = folder.as_ref().map_or(root, AsFd::as_fd);
+        match mkdirat(at, name, Mode::from_raw_mode(0o755)) {
+            // A read-only place already has what is needed, or opening it will say that it has not.
             Ok(()) | Err(Errno::EXIST | Errno::ROFS | Errno::ACCESS) => {}
             Err(error) => return Err(error),
         }
+        folder = Some(place_below(at, Path::new(name))?);
     }
     Ok(())
 }
@@ -319,4 +331,24 @@ pub(crate) enum Processes {
     OfCall,
     /// Those of a room, which maps users for its calls through it; each call shows its own in the same place.
     OfRoom,
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test builds its own ground")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_never_made_through_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["root", "elsewhere"] {
+            std::fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        std::os::unix::fs::symlink(folder.path().join("elsewhere"), folder.path().join("root/link")).unwrap();
+        let root = openat(CWD, folder.path().join("root"), OFlags::PATH, Mode::empty()).unwrap();
+        make_folders(root.as_fd(), Path::new("/a/b/c")).unwrap();
+        assert!(folder.path().join("root/a/b/c").is_dir());
+        assert_eq!(make_folders(root.as_fd(), Path::new("/link/b")), Err(Errno::LOOP));
+        assert_eq!(std::fs::read_dir(folder.path().join("elsewhere")).unwrap().count(), 0);
+    }
 }

@@ -13,6 +13,7 @@ use rustix::process::{
 
 use super::failure::During;
 use super::init::Household;
+use super::quota::Scratch;
 use super::rules::{Places, Rules};
 use super::view::{HOME, SHARED_MEMORY, View};
 use super::watcher::Watcher;
@@ -72,6 +73,10 @@ impl Household for Supervisor {
                 let _ = kill_process(pid, Signal::KILL);
             }
         }
+    }
+
+    fn bound(&self) -> Scratch {
+        Scratch::OnDisk
     }
 
     fn scratch_to_remove(&self) -> Option<PathBuf> {

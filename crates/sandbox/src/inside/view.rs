@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::doors::Doors;
 use crate::profile::Profile;
 use crate::tier::Tier;
 
@@ -134,7 +135,35 @@ impl View {
         // An inner place is mounted over the outer one, so the outer one comes first. The sort is stable: of equal
         // paths the one named later is mounted last and counts.
         places.sort_by_key(|place| place.path.components().count());
-        Self { places: without_repeats(places), masks, notes }
+        Self { places: with_pins(without_repeats(places)), masks, notes }
+    }
+
+    /// Masks sockets and pipes that lie in what can be read. Those of the project are named by whoever looked through it
+    /// for secrets. One that is made there later is not seen.
+    pub(crate) fn close_doors(&mut self, profile: &Profile) {
+        for place in &profile.readable {
+            let doors = Doors::find(place);
+            if doors.is_partial {
+                self.notes.push(format!(
+                    "{} holds too much to look through: sockets and pipes in the rest are not masked",
+                    place.display()
+                ));
+            }
+            if let Some(first) = doors.paths.first() {
+                self.notes.push(match doors.paths.len() - 1 {
+                    0 => format!("{} is a socket or a pipe: it is masked", first.display()),
+                    more => {
+                        format!("{} and {more} more are sockets or pipes: they are masked", first.display())
+                    }
+                });
+            }
+            self.masks.extend(doors.paths);
+        }
+    }
+
+    /// Whether something is shown at this path or below it.
+    pub(crate) fn has_below(&self, path: &Path) -> bool {
+        self.places.iter().any(|place| place.path.starts_with(path))
     }
 
     /// The places that lie in the scratch folder's own place, and so have to be shown anew in every call.
@@ -163,6 +192,28 @@ fn without_repeats(places: Vec<Place>) -> Vec<Place> {
         }
     }
     kept
+}
+
+/// Adds every folder between a writable place and a read-only one inside it. Such a folder is mounted on itself, for a
+/// mount cannot be renamed: else `.git` could be moved away with its protected `hooks`, and another one put there.
+fn with_pins(mut places: Vec<Place>) -> Vec<Place> {
+    let mut pins: Vec<Place> = Vec::new();
+    for inner in places.iter().filter(|place| place.rights == Rights::Read) {
+        let nearest = |path: &Path| {
+            let outer = places.iter().filter(|place| path.starts_with(&place.path));
+            outer.max_by_key(|place| place.path.components().count())
+        };
+        for folder in inner.path.ancestors().skip(1) {
+            let Some(outer) = nearest(folder) else { break };
+            let known = outer.path == folder || pins.iter().any(|pin| pin.path == folder);
+            if outer.rights == Rights::Write && !known {
+                pins.push(Place { path: folder.to_owned(), required: false, ..outer.clone() });
+            }
+        }
+    }
+    places.extend(pins);
+    places.sort_by_key(|place| place.path.components().count());
+    places
 }
 
 #[cfg(test)]
@@ -205,7 +256,37 @@ mod tests {
         profile.project.as_mut().unwrap().writable = vec!["/p".into()];
         assert_eq!(
             shown(&profile, Tier::Namespaces),
-            ["w /p", "w /d/s", "r /p/.git/hooks", "r /home/u/.nvm/v20", "r /p/.claude/skills/s"]
+            [
+                "w /p",
+                "w /d/s",
+                "w /p/.git",
+                "w /p/.claude",
+                "r /p/.git/hooks",
+                "w /p/.claude/skills",
+                "r /home/u/.nvm/v20",
+                "r /p/.claude/skills/s"
+            ]
+        );
+    }
+
+    #[test]
+    fn nothing_is_pinned_where_nothing_can_be_written() {
+        let mut profile = profile();
+        let project = profile.project.as_mut().unwrap();
+        project.writable = vec!["/p/docs".into()];
+        project.protected.extend(["/p/docs/.vscode".into(), "/p/docs/a/b/.bashrc".into()]);
+        assert_eq!(
+            shown(&profile, Tier::Namespaces),
+            [
+                "r /p",
+                "w /p/docs",
+                "w /d/s",
+                "r /p/docs/.vscode",
+                "w /p/docs/a",
+                "r /home/u/.nvm/v20",
+                "w /p/docs/a/b",
+                "r /p/docs/a/b/.bashrc"
+            ]
         );
     }
 

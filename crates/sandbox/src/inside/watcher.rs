@@ -1,65 +1,65 @@
 //! Sums up what the processes of a call use, several times a second: the kernel's limits hold for each process alone.
 
-use std::os::fd::{AsFd, OwnedFd};
-use std::path::PathBuf;
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, openat};
+use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
 
+use super::quota::Quota;
 use crate::profile::Limits;
 use crate::report::Stop;
 
 /// How often memory is looked at. In that time one process can fill some tens of megabytes.
 pub(crate) const TICK: Duration = Duration::from_millis(20);
 
-/// How often the data folder is looked at, since that means walking through it.
-const DATA_TICK: Duration = Duration::from_millis(250);
-
-/// How many files of a data folder are counted. More than these are as bad as too many bytes.
-const MOST_DATA_FILES: u32 = 50_000;
-
 /// What the processes of a call use, now and at most.
 #[derive(Debug)]
 pub(crate) struct Watcher {
     limits: Limits,
-    data: Option<PathBuf>,
+    quota: Quota,
     proc: Option<OwnedFd>,
     /// The one that watches, which is not counted.
     own: u32,
-    data_seen: Option<Instant>,
+    /// When was looked last.
+    seen: Instant,
     pub(crate) most_memory: u64,
 }
 
 impl Watcher {
-    pub(crate) fn new(limits: Limits, data: Option<PathBuf>) -> Self {
+    pub(crate) fn new(limits: Limits, quota: Quota) -> Self {
         let proc =
             openat(CWD, "/proc", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).ok();
         let own = u32::try_from(rustix::process::getpid().as_raw_nonzero().get()).unwrap_or(0);
-        Self { limits, data, proc, own, data_seen: None, most_memory: 0 }
+        Self { limits, quota, proc, own, seen: Instant::now(), most_memory: 0 }
+    }
+
+    /// How long until the next look. Whoever keeps us busy in the meantime does not put it off.
+    pub(crate) fn until_due(&self) -> Duration {
+        TICK.saturating_sub(self.seen.elapsed())
     }
 
     /// Looks once. `waited` is the processor time of those that have ended.
     pub(crate) fn look(&mut self, processes: &[u32], waited: Duration) -> Option<Stop> {
-        let (mut memory, mut cpu) = (0, waited);
+        let (mut memory, mut threads, mut cpu) = (0, 0_u64, waited);
         for process in processes.iter().filter(|process| **process != self.own) {
-            memory += self.memory_of(*process);
+            let status = self.read(*process, "status");
+            memory += memory_in(&status);
+            threads += field(&status, "Threads:").max(1);
             cpu += self.cpu_of(*process);
         }
         self.most_memory = self.most_memory.max(memory);
-        if memory > self.limits.memory {
-            return Some(Stop::Memory);
-        }
-        if cpu > self.limits.cpu {
-            return Some(Stop::Cpu);
-        }
-        let due = self.data_seen.is_none_or(|seen| seen.elapsed() >= DATA_TICK);
-        if due && let Some(data) = &self.data {
-            self.data_seen = Some(Instant::now());
-            if used(data) > self.limits.data {
-                return Some(Stop::Data);
-            }
-        }
-        None
+        let stop = if memory > self.limits.memory {
+            Some(Stop::Memory)
+        } else if cpu > self.limits.cpu {
+            Some(Stop::Cpu)
+        } else if threads > u64::from(self.limits.processes) {
+            Some(Stop::Processes)
+        } else {
+            self.proc.as_ref().and_then(|proc| self.quota.look(proc, processes))
+        };
+        // After the work: when a look takes longer than a tick, there is still time for everything else.
+        self.seen = Instant::now();
+        stop
     }
 
     /// The processes of this namespace: all that `/proc` shows.
@@ -72,16 +72,6 @@ impl Watcher {
         };
         let Ok(entries) = Dir::new(folder) else { return Vec::new() };
         entries.flatten().filter_map(|entry| entry.file_name().to_str().ok()?.parse().ok()).collect()
-    }
-
-    /// What a process alone holds, what it shares in memory, and what of it was swapped out.
-    fn memory_of(&self, process: u32) -> u64 {
-        let text = self.read(process, "status");
-        let kilobytes = |name: &str| -> u64 {
-            let line = text.lines().find_map(|line| line.strip_prefix(name));
-            line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
-        };
-        (kilobytes("RssAnon:") + kilobytes("RssShmem:") + kilobytes("VmSwap:")) * 1024
     }
 
     /// The processor time of a process and of those of its children that it waited for.
@@ -125,33 +115,26 @@ impl Watcher {
     }
 }
 
-/// How much a folder holds, in bytes on disk.
-fn used(folder: &std::path::Path) -> u64 {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    let Ok(folder) = openat(CWD, folder, flags, Mode::empty()) else { return 0 };
-    let (mut bytes, mut left) = (0, MOST_DATA_FILES);
-    let mut open = vec![folder];
-    while let Some(folder) = open.pop() {
-        let Ok(entries) = Dir::read_from(&folder) else { continue };
-        for entry in entries.flatten() {
-            let name = entry.file_name();
-            if matches!(name.to_bytes(), b"." | b"..") {
-                continue;
-            }
-            left = match left.checked_sub(1) {
-                Some(left) => left,
-                None => return u64::MAX,
-            };
-            let Ok(stat) = rustix::fs::statat(&folder, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW) else {
-                continue;
-            };
-            bytes += u64::try_from(stat.st_blocks).unwrap_or(0) * 512;
-            if FileType::from_raw_mode(stat.st_mode) == FileType::Directory
-                && let Ok(inner) = openat(folder.as_fd(), name, flags, Mode::empty())
-            {
-                open.push(inner);
-            }
-        }
+/// What a process alone holds, what it shares in memory, and what of it was swapped out.
+fn memory_in(status: &str) -> u64 {
+    ["RssAnon:", "RssShmem:", "VmSwap:"].iter().map(|name| field(status, name)).sum::<u64>() * 1024
+}
+
+/// A number of a process's status, or zero where it has none.
+fn field(status: &str, name: &str) -> u64 {
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
+    line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_found_in_a_status() {
+        let status = "Name:\tThreads: 9\nVmSwap:\t       4 kB\nRssAnon:\t    1000 kB\nThreads:\t12\n";
+        assert_eq!(memory_in(status), 1004 * 1024);
+        assert_eq!(field(status, "Threads:"), 12);
+        assert_eq!(field(status, "Missing:"), 0);
     }
-    bytes
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
+use super::landmarks::Landmarks;
 use super::sandbox::{Helper, Setup};
 use crate::error::Error;
 use crate::inside::HELPER;
@@ -27,9 +28,16 @@ const MOST_ROOMS: usize = 16;
 pub(crate) struct Launcher {
     socket: OwnedFd,
     child: Child,
-    rooms: HashMap<(Tier, Profile), Room>,
+    rooms: HashMap<Key, Room>,
     /// Counts calls, so that the room that was not used for longest can be given up.
     clock: u64,
+}
+
+/// What a room was built of.
+type Key = (Tier, Profile, Landmarks);
+
+fn key(tier: Tier, profile: &Profile) -> Key {
+    (tier, profile.clone(), Landmarks::of(profile))
 }
 
 #[derive(Debug)]
@@ -94,7 +102,7 @@ impl Launcher {
     /// A line to a process that is ready for one call, or will be.
     pub(crate) fn line(&mut self, tier: Tier, profile: &Profile, setup: &Setup) -> Result<Line, NoRoom> {
         self.clock += 1;
-        let key = (tier, profile.clone());
+        let key = key(tier, profile);
         if !self.rooms.contains_key(&key) {
             let room = self.open(tier, profile, setup)?;
             self.rooms.insert(key.clone(), room);
@@ -122,7 +130,7 @@ impl Launcher {
         if tier != Tier::Namespaces {
             return;
         }
-        let key = (tier, profile.clone());
+        let key = key(tier, profile);
         if let Some(room) = self.rooms.get_mut(&key)
             && room.spare.is_none()
         {

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::absent::{Absent, Ledger};
 use super::call::{Call, Sink};
 use super::launcher::{Launcher, Line, NoRoom, pair};
 use crate::cancel::Cancel;
@@ -91,6 +92,7 @@ pub struct Sandbox {
     setup: Setup,
     queue: Queue,
     state: Mutex<State>,
+    missing: Ledger,
 }
 
 #[derive(Debug, Default)]
@@ -103,7 +105,7 @@ struct State {
 impl Sandbox {
     /// A sandbox that has not started anything yet.
     pub fn new(setup: Setup) -> Self {
-        Self { queue: Queue::new(setup.at_once), state: Mutex::default(), setup }
+        Self { queue: Queue::new(setup.at_once), state: Mutex::default(), missing: Ledger::default(), setup }
     }
 
     /// Runs a command to its end.
@@ -121,6 +123,24 @@ impl Sandbox {
     ) -> Result<Report, Error> {
         check_paths(profile, command)?;
         let _turn = self.queue.turn();
+        let project = profile.project.as_ref();
+        let absent = project.and_then(|project| Absent::before(project, &self.missing));
+        let mut report = self.call(profile, command, cancel, sink);
+        // After a call that failed, too: it may have come far enough to make something.
+        let removed = absent.map_or_else(Vec::new, Absent::restore);
+        if let Ok(report) = &mut report {
+            report.containment.notes.extend(removed);
+        }
+        report
+    }
+
+    fn call(
+        &self,
+        profile: &Profile,
+        command: &Command,
+        cancel: Option<&Cancel>,
+        sink: Sink<'_>,
+    ) -> Result<Report, Error> {
         if self.setup.expecting == Expecting::One
             && let Some(call) = self.directly(profile, command)?
         {
@@ -148,11 +168,9 @@ impl Sandbox {
             scratch: self.setup.scratch.clone(),
             bubblewrap: None,
         };
-        if direct(&opening, &theirs).is_err() {
-            return Ok(None);
-        }
+        let Ok(notes) = direct(&opening, &theirs) else { return Ok(None) };
         drop(theirs);
-        Ok(Some(Call::start(socket, Vec::new(), Tier::Namespaces, profile, command)?))
+        Ok(Some(Call::start(socket, notes, Tier::Namespaces, profile, command)?))
     }
 
     fn tiers(&self) -> impl Iterator<Item = Tier> {

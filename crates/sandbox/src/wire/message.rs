@@ -282,7 +282,16 @@ impl Reply {
     }
 }
 
-const STOPS: &[Stop] = &[Stop::Time, Stop::Cpu, Stop::Memory, Stop::Chatter, Stop::Data, Stop::Cancelled];
+const STOPS: &[Stop] = &[
+    Stop::Time,
+    Stop::Cpu,
+    Stop::Memory,
+    Stop::Chatter,
+    Stop::Data,
+    Stop::Processes,
+    Stop::Scratch,
+    Stop::Cancelled,
+];
 
 fn stop_byte(stop: Stop) -> u8 {
     STOPS.iter().position(|other| *other == stop).and_then(|at| u8::try_from(at).ok()).unwrap_or(u8::MAX)

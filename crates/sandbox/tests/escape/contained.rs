@@ -1,23 +1,23 @@
 //! One attack inside the sandbox. Nothing else here knows the sandbox's own words.
 
-use std::ffi::OsString;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use metier_sandbox::{
-    Choice, Command, Ended, Error, Helper, Limits, Profile, Project as Shown, Report, Sandbox, Setup, Tier,
+    Choice, Command, Ended, Expecting, Helper, Limits, Profile, Report, Sandbox, Setup, Tier,
 };
 use tempfile::TempDir;
 
+use crate::folders::Folders;
 use crate::ground::Ground;
 use crate::judge::{End, Outcome, by_clock, judge};
+use crate::once;
 use crate::part;
 use crate::probes::{Ending, Probe};
-use crate::suite::{Project, Way};
+use crate::suite::{Project, WORKERS, Way};
 
-/// A sandbox of one tier.
-pub(crate) struct Room {
+/// A sandbox of one tier, which all workers share.
+pub(crate) struct Contained {
     sandbox: Sandbox,
     tier: Tier,
     way: Way,
@@ -27,12 +27,11 @@ pub(crate) struct Room {
 const MIB: u64 = 1 << 20;
 
 /// What is allowed: small, so that an attack on a limit takes little time and harms nobody if it works.
-fn limits(probe: &Probe) -> Limits {
-    let (time, cpu) = if by_clock(&probe.name) { (1, 60) } else { (30, 60) };
+pub(crate) fn limits(name: &str) -> Limits {
     Limits {
-        time: Duration::from_secs(time),
-        cpu: Duration::from_secs(if probe.name.starts_with("cpu-") { 1 } else { cpu }),
-        memory: 192 * MIB,
+        time: Duration::from_secs(if by_clock(name) { 1 } else { 12 }),
+        cpu: Duration::from_secs(if name.starts_with("cpu-") { 1 } else { 60 }),
+        memory: 128 * MIB,
         processes: 48,
         file_size: 24 * MIB,
         scratch: 32 * MIB,
@@ -45,14 +44,50 @@ fn limits(probe: &Probe) -> Limits {
 /// What the probe is told to use up: several times what is allowed. The bytes of memory exceed the limit of memory,
 /// those of folders the limit of folders.
 const LARGE: &[(&str, &str)] = &[
-    ("seconds", "8"),
-    ("bytes", "805306368"),
-    ("count", "512"),
+    ("seconds", "4"),
+    ("bytes", "402653184"),
+    ("count", "200"),
     ("files", "150000"),
     ("chatter", "67108864"),
 ];
 
-impl Room {
+/// What is known of a call when it is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Ran {
+    pub(crate) end: End,
+    pub(crate) said: String,
+    pub(crate) took: Duration,
+    pub(crate) tier: String,
+    /// How many bytes were kept of the stream of which most was.
+    pub(crate) kept: usize,
+}
+
+impl Ran {
+    /// Runs a command and takes what matters.
+    pub(crate) fn run(sandbox: &Sandbox, profile: &Profile, command: &Command) -> Result<Self, String> {
+        let started = Instant::now();
+        let report = sandbox.run(profile, command).map_err(|error| error.to_string())?;
+        Ok(Self::new(&report, started.elapsed()))
+    }
+
+    fn new(report: &Report, took: Duration) -> Self {
+        let text = report.stdout.text();
+        let kept = [&report.stdout, &report.stderr].map(|stream| stream.head.len() + stream.tail.len());
+        Self {
+            end: match report.ended {
+                Ended::Exited(status) => End::Exited(status),
+                Ended::Signaled(signal) => End::Signaled(signal),
+                Ended::Stopped(stop) => End::Stopped(stop.word().to_owned()),
+            },
+            said: text.lines().rfind(|line| line.contains(": ")).unwrap_or_default().to_owned(),
+            took,
+            tier: report.containment.tier.word().to_owned(),
+            kept: kept.into_iter().max().unwrap_or(0),
+        }
+    }
+}
+
+impl Contained {
     /// A sandbox of this tier, or why there is none. One call shows which.
     pub(crate) fn new(tier: Tier, way: Way, ground: &Ground) -> Result<Self, String> {
         let scratch =
@@ -65,16 +100,15 @@ impl Room {
             choice: Choice::Only(tier),
             scratch: scratch.path().to_owned(),
             bubblewrap,
-            at_once: NonZeroUsize::MIN,
+            at_once: NonZeroUsize::new(WORKERS).expect("not zero"),
+            expecting: Expecting::Many,
         });
-        let room = Self { sandbox, tier, way, _scratch: scratch };
-        let data = ground.fresh_data();
-        let profile = Self::profile(ground, Project::ReadOnly, data, Limits::default());
-        let report = room.call(&profile, &Command::new(ground.probe()).argument("--list"));
-        match report {
-            Ok(report) if report.succeeded() && report.containment.tier == tier => Ok(room),
-            Ok(report) => Err(format!("{:?} {}", report.ended, report.stderr.text())),
-            Err(error) => Err(error.to_string()),
+        let contained = Self { sandbox, tier, way, _scratch: scratch };
+        let ran = contained.call(&ground.folders, Project::ReadOnly, "--list", &[])?;
+        if ran.end == End::Exited(0) && ran.tier == tier.word() {
+            Ok(contained)
+        } else {
+            Err(format!("{:?} {}", ran.end, ran.said))
         }
     }
 
@@ -83,82 +117,48 @@ impl Room {
         self.tier != Tier::Landlock
     }
 
-    fn profile(ground: &Ground, project: Project, data: PathBuf, limits: Limits) -> Profile {
-        let folder = ground.project();
-        let shown = Shown {
-            writable: if project == Project::Writable { vec![folder.clone()] } else { Vec::new() },
-            masked: ground.masked(),
-            protected: ground.protected(),
-            folder,
-        };
-        let variable = |name: &str, value: PathBuf| (OsString::from(name), value.into_os_string());
-        Profile {
-            project: Some(shown),
-            environment: vec![
-                variable("SKILL_DIR", ground.skill()),
-                variable("SKILL_DATA", data.clone()),
-                variable("PROJECT_DIR", ground.project()),
-                variable("PATH", "/usr/local/bin:/usr/bin:/bin".into()),
-                variable("LANG", "C.UTF-8".into()),
-            ],
-            data: Some(data),
-            limits,
-            ..Profile::new(ground.skill())
-        }
-    }
-
-    fn call(&self, profile: &Profile, command: &Command) -> Result<Report, Error> {
+    fn call(
+        &self,
+        folders: &Folders,
+        project: Project,
+        name: &str,
+        arguments: &[String],
+    ) -> Result<Ran, String> {
         match self.way {
-            Way::Kept => self.sandbox.run(profile, command),
-            Way::Once => self.sandbox.run_once(profile, command, None, &mut |_, _| {}),
+            Way::Kept => {
+                let command = Command::new(folders.probe()).argument(name).arguments(arguments);
+                Ran::run(&self.sandbox, &folders.profile(project, limits(name)), &command)
+            }
+            Way::Once => once::ask(folders, project, name, arguments),
         }
     }
-}
 
-/// Runs one attack in the sandbox and judges it.
-pub(crate) fn contained(
-    room: &Room,
-    ground: &Ground,
-    probe: &Probe,
-    project: Project,
-    token: &str,
-) -> Outcome {
-    let data = ground.skill().with_file_name("data");
-    let limits = limits(probe);
-    let (kept, time) = (limits.output, limits.time);
-    let profile = Room::profile(ground, project, data, limits);
-    let mut command = Command::new(ground.probe()).argument(&probe.name).argument("--contained");
-    if room.tier != Tier::Landlock {
-        command = command.argument("--own-pids");
+    /// Runs one attack in the sandbox and judges it.
+    pub(crate) fn attack(&self, ground: &Ground, probe: &Probe, project: Project, token: &str) -> Outcome {
+        let mut arguments = vec!["--contained".to_owned()];
+        if self.tier != Tier::Landlock {
+            arguments.push("--own-pids".to_owned());
+        }
+        arguments.extend(ground.arguments(token));
+        for (key, value) in LARGE {
+            arguments.extend([format!("--{key}"), (*value).to_owned()]);
+        }
+        let ran = match self.call(&ground.folders, project, &probe.name, &arguments) {
+            Ok(ran) => ran,
+            Err(error) => return Outcome::Broken(format!("the sandbox: {error}")),
+        };
+        let limits = limits(&probe.name);
+        let outcome = judge(probe.ending, &probe.name, &ran.end, &ran.said);
+        if ran.tier != self.tier.word() {
+            return Outcome::Broken(format!("it ran on {}", ran.tier));
+        }
+        // A call that is over in time is over soon after; a stream that somebody keeps open is no reason to wait.
+        if ran.took > limits.time + Duration::from_secs(3) {
+            return Outcome::Through(format!("the call took {:?} of {:?}; {outcome}", ran.took, limits.time));
+        }
+        if probe.ending == Ending::Floods && ran.kept > limits.output {
+            return Outcome::Through(format!("{} bytes were kept of {}; {outcome}", ran.kept, limits.output));
+        }
+        outcome
     }
-    command = command.arguments(ground.arguments(token));
-    for (key, value) in LARGE {
-        command = command.argument(format!("--{key}")).argument(*value);
-    }
-    let started = std::time::Instant::now();
-    let report = match room.call(&profile, &command) {
-        Ok(report) => report,
-        Err(error) => return Outcome::Broken(format!("the sandbox: {error}")),
-    };
-    let took = started.elapsed();
-    let text = report.stdout.text();
-    let said = text.lines().rfind(|line| line.contains(": ")).unwrap_or_default();
-    let end = match report.ended {
-        Ended::Exited(status) => End::Exited(status),
-        Ended::Signaled(signal) => End::Signaled(signal),
-        Ended::Stopped(stop) => End::Stopped(stop.word()),
-    };
-    let outcome = judge(probe.ending, &probe.name, &end, said);
-    if report.containment.tier != room.tier {
-        return Outcome::Broken(format!("it ran on {}", report.containment.tier));
-    }
-    // A call that is over in time is over soon after; a stream that somebody keeps open is no reason to wait.
-    if took > time + Duration::from_secs(3) {
-        return Outcome::Through(format!("the call took {took:?} of {time:?}; {outcome}"));
-    }
-    let most = [&report.stdout, &report.stderr].map(|stream| stream.head.len() + stream.tail.len());
-    if probe.ending == Ending::Floods && most.iter().any(|length| *length > kept) {
-        return Outcome::Through(format!("{most:?} bytes were kept of {kept}; {outcome}"));
-    }
-    outcome
 }

@@ -7,7 +7,7 @@ use crate::ground::Ground;
 use crate::judge::{End, Outcome, judge};
 use crate::part::{User, wanted};
 use crate::probes::{self, Control, Ending, Probe, Who};
-use crate::suite::swapping;
+use crate::suite::{spread, swapping};
 use crate::table::Table;
 use crate::traces::{end, survivors};
 
@@ -50,51 +50,56 @@ const MAY_LACK: &[&str] = &[
 
 /// Runs all controls and gives those that do not work.
 pub(crate) fn run(user: User) -> Vec<String> {
-    let mut ground = Ground::new();
+    let first = Ground::new();
+    let mut probes = probes::all(&first.folders.probe());
+    probes.retain(|probe| wanted(&probe.name) && has_control(probe, user));
+    let outcomes = spread(
+        first,
+        &probes,
+        |probe| probe.ending != Ending::Says,
+        |ground, probe| {
+            let outcome = control(ground, probe);
+            if ground.victim_lives() { outcome } else { Outcome::Broken("it ended the victim".to_owned()) }
+        },
+    );
     let mut table = Table::default();
     let mut missing = Vec::new();
-    for probe in probes::all(&ground.probe()).iter().filter(|probe| wanted(&probe.name)) {
-        let outcome = control(&ground, probe, user);
+    for (probe, outcome) in probes.iter().zip(outcomes) {
         // Here getting through is the aim.
-        if let Some(outcome) = outcome {
-            let may_lack = MAY_LACK.iter().any(|start| probe.name.starts_with(start));
-            let works = matches!(outcome, Outcome::Through(_))
-                || may_lack && matches!(outcome, Outcome::NotApplicable(_));
-            if !works {
-                missing.push(format!("{}: {outcome}", probe.name));
-            }
-            table.push(probe, outcome);
+        let may_lack = MAY_LACK.iter().any(|start| probe.name.starts_with(start));
+        let works = matches!(outcome, Outcome::Through(_))
+            || may_lack && matches!(outcome, Outcome::NotApplicable(_));
+        if !works {
+            missing.push(format!("{}: {outcome}", probe.name));
         }
-        if !ground.victim_lives() {
-            missing.push(format!("{} ended the victim", probe.name));
-            break;
-        }
+        table.push(probe, outcome);
     }
-    let title = format!("controls as {}: `through` is the aim ({} ran)", user.word(), table.len());
-    table.print(&title, |outcome| matches!(outcome, Outcome::Through(_)));
+    let title = format!("controls as {}", user.word());
+    table.print(&format!("{title}: `through` is the aim"), |outcome| matches!(outcome, Outcome::Through(_)));
+    table.summarise(&title);
     missing
 }
 
-/// Runs the control, if there is one for this user.
-fn control(ground: &Ground, probe: &Probe, user: User) -> Option<Outcome> {
+/// Whether there is a control for this user.
+fn has_control(probe: &Probe, user: User) -> bool {
     let fits = match probe.who {
         Who::Anyone => true,
         Who::Root => user == User::Root,
         Who::Unprivileged => user == User::Unprivileged,
     };
-    if !fits {
-        return None;
-    }
-    let mut command = match &probe.control {
-        Control::Plain => Command::new(ground.probe()),
-        Control::Throwaway => {
-            let mut command = Command::new("unshare");
-            command.args(THROWAWAY).args(FIRST).arg(ground.probe());
-            command
-        }
-        Control::None(_) => return None,
+    fits && !matches!(probe.control, Control::None(_))
+}
+
+/// Runs the control.
+fn control(ground: &Ground, probe: &Probe) -> Outcome {
+    let mut command = if probe.control == Control::Throwaway {
+        let mut command = Command::new("unshare");
+        command.args(THROWAWAY).args(FIRST).arg(ground.folders.probe());
+        command
+    } else {
+        Command::new(ground.folders.probe())
     };
-    let token = format!("control-{}-{}", probe.name, std::process::id());
+    let token = format!("control-{}-{}", probe.name, ground.number);
     command.arg(&probe.name).args(ground.arguments(&token));
     for (key, value) in SMALL {
         command.arg(format!("--{key}")).arg(value);
@@ -102,10 +107,11 @@ fn control(ground: &Ground, probe: &Probe, user: User) -> Option<Outcome> {
     if probe.control == Control::Throwaway {
         command.arg("--contained");
     }
-    ground.fresh_data();
-    let home = ground.skill().with_file_name("home");
-    command.current_dir(ground.skill()).env("TMPDIR", ground.scratch()).env("HOME", home);
-    let canary = std::fs::File::open(ground.skill().with_file_name("outside").join("canary"));
+    ground.empty_data();
+    let folders = &ground.folders;
+    let (scratch, home) = (folders.at("scratch"), folders.at("home"));
+    command.current_dir(folders.skill()).env("TMPDIR", scratch).env("HOME", home);
+    let canary = std::fs::File::open(folders.at("outside/canary"));
     command.stdin(Stdio::from(canary.expect("the canary")));
     let output = swapping(ground, probe, || run_to_end(command, probe));
     let left = survivors(&token, probe.ending);
@@ -114,13 +120,13 @@ fn control(ground: &Ground, probe: &Probe, user: User) -> Option<Outcome> {
         output.status.code().map_or_else(|| End::Signaled(output.status.signal().unwrap_or(0)), End::Exited);
     let text = String::from_utf8_lossy(&output.stdout);
     let said = text.lines().rfind(|line| line.contains(": ")).unwrap_or_default();
-    Some(match judge(probe.ending, &probe.name, &how, said) {
+    match judge(probe.ending, &probe.name, &how, said) {
         // Outside, staying is getting through.
         Outcome::Held(_) if probe.ending == Ending::Outlives && !left.is_empty() => {
             Outcome::Through(format!("{} processes stay", left.len()))
         }
         other => other,
-    })
+    }
 }
 
 /// What is left may keep the streams open, so they are files where something is left on purpose.

@@ -1,23 +1,31 @@
-//! The ground of one part: folders, secrets, servers, a victim, and what a careless caller leaves open.
+//! The ground of one worker: folders, secrets, servers, a victim, and what a careless caller leaves open.
 
 use std::fs;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::fs::{Mode, OFlags};
 use tempfile::TempDir;
 
+use crate::folders::{Folders, SECOND_NAME, SECRETS};
 use crate::part;
 use crate::servers::{Servers, pass};
 
 /// What every file, variable and message outside holds. The probe knows it, too.
 pub(crate) const CANARY: &str = "metier-canary-5f2c";
 
-/// Everything of one part. It goes when this is dropped.
+/// How many grounds there are in this program.
+static GROUNDS: AtomicU32 = AtomicU32::new(0);
+
+/// Everything that attacks of one worker need. It goes when this is dropped.
 pub(crate) struct Ground {
-    folder: TempDir,
+    pub(crate) folders: Folders,
+    /// Which of the grounds of this program it is, in all programs of the machine.
+    pub(crate) number: u32,
+    _folder: TempDir,
     tmp: TempDir,
     pub(crate) servers: Servers,
     victim: Child,
@@ -25,35 +33,6 @@ pub(crate) struct Ground {
     /// Kept open on purpose, and without the flag that would close them in a child.
     _left_open: Vec<OwnedFd>,
 }
-
-/// Files of the project that look like secrets, and one that is the same file under another name.
-const SECRETS: &[&str] = &[
-    ".env",
-    ".env.production",
-    ".ENV",
-    "packages/web/.env",
-    "deploy/id_rsa",
-    "deploy/server.pem",
-    ".netrc",
-    ".npmrc",
-    ".pypirc",
-    ".git-credentials",
-];
-/// The second name of `.env`.
-const SECOND_NAME: &str = "notes.txt";
-
-/// Places of the project that run or configure things later.
-const PROTECTED: &[&str] = &[
-    ".git/hooks",
-    ".git/config",
-    ".bashrc",
-    ".profile",
-    ".mcp.json",
-    ".vscode",
-    ".claude",
-    ".agents",
-    "metier.toml",
-];
 
 impl Ground {
     pub(crate) fn new() -> Self {
@@ -87,52 +66,26 @@ impl Ground {
         executable(&at("skill/scripts/probe"));
         symlink(at("outside/canary"), at("skill/examples/id_rsa.example")).expect("a link that leads out");
         symlink(at("outside"), at("project/swapping/link")).expect("a link to swap with");
-        let servers = Servers::start(folder.path(), tmp.path());
-        let key = 0x4d00_0000 | (std::process::id() & 0xffff);
+        let number = (std::process::id() & 0xffff) << 4 | GROUNDS.fetch_add(1, Ordering::Relaxed) & 0xf;
+        let servers = Servers::start(folder.path(), tmp.path(), number);
+        let key = 0x4d00_0000 | number;
         let victim = victim(&at("skill/scripts/probe"), &at("outside"), key);
         let left_open = leave_open(&at("outside"));
-        Self { folder, tmp, servers, victim, key, _left_open: left_open }
+        Self {
+            folders: Folders::new(folder.path()),
+            number,
+            _folder: folder,
+            tmp,
+            servers,
+            victim,
+            key,
+            _left_open: left_open,
+        }
     }
 
-    fn at(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    pub(crate) fn probe(&self) -> PathBuf {
-        self.at("skill/scripts/probe")
-    }
-
-    pub(crate) fn skill(&self) -> PathBuf {
-        self.at("skill")
-    }
-
-    pub(crate) fn project(&self) -> PathBuf {
-        self.at("project")
-    }
-
-    /// What of the project cannot be opened: secrets, the second name of one, and sockets.
-    pub(crate) fn masked(&self) -> Vec<PathBuf> {
-        let sockets = ["server.sock", "rights.sock"];
-        SECRETS.iter().chain([&SECOND_NAME]).chain(&sockets).map(|name| self.project().join(name)).collect()
-    }
-
-    /// What of the project stays read-only when it can be written.
-    pub(crate) fn protected(&self) -> Vec<PathBuf> {
-        PROTECTED.iter().map(|name| self.project().join(name)).collect()
-    }
-
-    pub(crate) fn scratch(&self) -> PathBuf {
-        self.at("scratch")
-    }
-
-    pub(crate) fn swapping(&self) -> PathBuf {
-        self.at("project/swapping")
-    }
-
-    /// The data folder, empty. The folder itself stays, because the sandbox keeps rooms that show it.
-    pub(crate) fn fresh_data(&self) -> PathBuf {
-        let data = self.at("data");
-        for entry in fs::read_dir(&data).expect("list the data folder").flatten() {
+    /// Empties the data folder. The folder itself stays, because the sandbox keeps rooms that show it.
+    pub(crate) fn empty_data(&self) {
+        for entry in fs::read_dir(self.folders.data()).expect("list the data folder").flatten() {
             let path = entry.path();
             let removed = if path.is_dir() && !path.is_symlink() {
                 fs::remove_dir_all(&path)
@@ -141,15 +94,14 @@ impl Ground {
             };
             removed.expect("empty the data folder");
         }
-        // As root, scripts may run as somebody else; what they may write is not the question here.
-        fs::set_permissions(&data, fs::Permissions::from_mode(0o777)).expect("its mode");
-        data
     }
 
     /// The folders whose change is an escape.
     pub(crate) fn watched(&self) -> Vec<PathBuf> {
-        let mut watched: Vec<PathBuf> =
-            ["outside", "projectX", "project", "skill", "home"].iter().map(|name| self.at(name)).collect();
+        let mut watched: Vec<PathBuf> = ["outside", "projectX", "project", "skill", "home"]
+            .iter()
+            .map(|name| self.folders.at(name))
+            .collect();
         watched.push(self.tmp.path().to_owned());
         watched
     }
@@ -172,14 +124,14 @@ impl Ground {
         };
         let text = |path: PathBuf| path.to_string_lossy().into_owned();
         add("run", token.to_owned());
-        add("outside", text(self.at("outside/canary")));
+        add("outside", text(self.folders.at("outside/canary")));
         add("outside-tmp", text(self.tmp.path().join("canary")));
-        add("skill", text(self.skill()));
-        add("project", text(self.project()));
-        add("data", text(self.at("data")));
-        add("home", text(self.at("home")));
-        add("swap", text(self.swapping().join("swap")));
-        add("socket", text(self.at("outside/server.sock")));
+        add("skill", text(self.folders.skill()));
+        add("project", text(self.folders.project()));
+        add("data", text(self.folders.at("data")));
+        add("home", text(self.folders.at("home")));
+        add("swap", text(self.folders.swapping().join("swap")));
+        add("socket", text(self.folders.at("outside/server.sock")));
         add("socket-tmp", text(self.tmp.path().join("server.sock")));
         add("abstract", self.servers.name.clone());
         add("port", self.servers.tcp.to_string());

@@ -34,7 +34,7 @@ pub(crate) enum End {
     Exited(i32),
     Signaled(i32),
     /// By the sandbox, for this reason.
-    Stopped(&'static str),
+    Stopped(String),
 }
 
 /// Signals that say that a limit or the filter ended a process: the filter's, the processor's, the file size's, and
@@ -58,7 +58,9 @@ pub(crate) fn judge(ending: Ending, name: &str, end: &End, said: &str) -> Outcom
         End::Signaled(signal) => Outcome::Broken(format!("ended by signal {signal}: {said}")),
         End::Stopped(reason) if ending == Ending::Says => Outcome::Broken(format!("stopped: {reason}")),
         // Only attacks on the clock may be stopped by the clock: elsewhere another limit should have been first.
-        End::Stopped("time") if !by_clock(name) => Outcome::Through("only the clock stopped it".to_owned()),
+        End::Stopped(reason) if reason == "time" && !by_clock(name) => {
+            Outcome::Through("only the clock stopped it".to_owned())
+        }
         End::Stopped(reason) => Outcome::Held(format!("stopped: {reason}")),
     }
 }
@@ -85,13 +87,13 @@ pub(crate) fn problems() -> Vec<String> {
         (Ending::Says, "read-absolute", End::Signaled(11), &broken),
         (Ending::Says, "read-absolute", End::Signaled(9), &broken),
         (Ending::Says, "read-absolute", End::Signaled(31), &held),
-        (Ending::Says, "read-absolute", End::Stopped("time"), &broken),
+        (Ending::Says, "read-absolute", End::Stopped("time".to_owned()), &broken),
         (Ending::Stopped, "memory-own", End::Exited(0), &through),
-        (Ending::Stopped, "memory-own", End::Stopped("memory"), &held),
-        (Ending::Stopped, "memory-own", End::Stopped("time"), &through),
+        (Ending::Stopped, "memory-own", End::Stopped("memory".to_owned()), &held),
+        (Ending::Stopped, "memory-own", End::Stopped("time".to_owned()), &through),
         (Ending::Stopped, "memory-own", End::Signaled(9), &held),
-        (Ending::Stopped, "time-sleep", End::Stopped("time"), &held),
-        (Ending::Floods, "output-stdout", End::Stopped("output"), &held),
+        (Ending::Stopped, "time-sleep", End::Stopped("time".to_owned()), &held),
+        (Ending::Floods, "output-stdout", End::Stopped("output".to_owned()), &held),
         (Ending::Outlives, "outlive-child", End::Exited(0), &held),
     ];
     rows.iter()

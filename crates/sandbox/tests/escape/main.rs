@@ -18,9 +18,13 @@ mod contained;
 #[cfg(target_os = "linux")]
 mod controls;
 #[cfg(target_os = "linux")]
+mod folders;
+#[cfg(target_os = "linux")]
 mod ground;
 #[cfg(target_os = "linux")]
 mod judge;
+#[cfg(target_os = "linux")]
+mod once;
 #[cfg(target_os = "linux")]
 mod part;
 #[cfg(target_os = "linux")]
@@ -38,8 +42,8 @@ use std::process::ExitCode;
 
 #[cfg(target_os = "linux")]
 fn main() -> ExitCode {
-    metier_sandbox::helper();
-    part::main()
+    metier_sandbox::helper(std::env::args_os());
+    if std::env::var_os(once::ONCE).is_some() { once::main() } else { part::main() }
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -1,15 +1,18 @@
 //! One test as one user: this program, started again.
 
+use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
+use std::time::Instant;
 
 use metier_sandbox::Tier;
 use tempfile::TempDir;
 
 use crate::ground::CANARY;
 use crate::suite::Way;
+use crate::table::columns;
 use crate::{controls, judge, probes, suite};
 
 /// Who attacks.
@@ -67,6 +70,9 @@ const GROUND: &str = "METIER_ESCAPE_GROUND";
 /// Runs only the attacks whose names hold this text, for whoever works on one of them.
 const ONLY: &str = "METIER_ESCAPE_ONLY";
 
+/// The file that totals are collected in.
+const SUMMARY: &str = "METIER_ESCAPE_SUMMARY";
+
 /// A user that no machine has, so that nothing of the machine is theirs.
 const UNPRIVILEGED: u32 = 54_321;
 /// Another one.
@@ -85,6 +91,13 @@ pub(crate) fn ground() -> PathBuf {
 /// A file of another user's, if somebody could make one.
 pub(crate) fn other() -> Option<PathBuf> {
     std::env::var_os(OTHER).map(PathBuf::from)
+}
+
+/// Adds a line to the totals of all parts.
+pub(crate) fn add_to_summary(line: &str) {
+    let path = std::env::var_os(SUMMARY).expect("a part knows where totals go");
+    let mut file = std::fs::OpenOptions::new().append(true).open(path).expect("open the totals");
+    file.write_all(line.as_bytes()).expect("write the totals");
 }
 
 /// Whether this attack is to be run.
@@ -129,11 +142,15 @@ fn all(words: &[String]) -> bool {
         };
         // Attacks measure time and memory of the machine, so there is one part at a time.
         for user in users {
+            let started = Instant::now();
             let fine = place.start(test.name, *user);
-            println!("test {} as {} ... {}", test.name, user.word(), if fine { "ok" } else { "FAILED" });
+            let (word, took) = (if fine { "ok" } else { "FAILED" }, started.elapsed().as_secs());
+            println!("test {} as {} ... {word} ({took} s)", test.name, user.word());
             passed &= fine;
         }
     }
+    println!("\n{}\n{}", columns(), place.summary());
+    println!("known: as the documentation says. Of the controls, which nothing holds, `through` is the aim.");
     passed
 }
 
@@ -162,7 +179,14 @@ impl Place {
         if User::of_this_process() == User::Root {
             chown(&other, Some(SOMEBODY_ELSE), Some(SOMEBODY_ELSE)).expect("give it away");
         }
+        let summary = folder.path().join("summary");
+        std::fs::write(&summary, "").expect("a file for totals");
+        std::fs::set_permissions(&summary, std::fs::Permissions::from_mode(0o666)).expect("open it");
         Self { folder }
+    }
+
+    fn summary(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("summary")).expect("read the totals")
     }
 
     /// Starts the part and says whether it passed.
@@ -172,6 +196,7 @@ impl Place {
         let ground =
             tempfile::Builder::new().prefix("ground-").tempdir_in(self.folder.path()).expect("a folder");
         command.env(PART, name).env(PROBE, at("probe")).env(GROUND, ground.path());
+        command.env(SUMMARY, at("summary"));
         if User::of_this_process() == User::Root {
             command.env(OTHER, at("other"));
             if user == User::Unprivileged {

@@ -22,8 +22,8 @@ pub(crate) struct Servers {
 }
 
 impl Servers {
-    pub(crate) fn start(folder: &Path, tmp: &Path) -> Self {
-        let name = format!("metier-escape-{}", std::process::id());
+    pub(crate) fn start(folder: &Path, tmp: &Path, number: u32) -> Self {
+        let name = format!("metier-escape-{number}");
         let places = [
             folder.join("outside/server.sock"),
             folder.join("project/server.sock"),

@@ -1,17 +1,21 @@
 //! All attacks against one tier.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use metier_sandbox::Tier;
 use rustix::fs::{CWD, RenameFlags};
 
-use crate::contained::{Room, contained};
+use crate::contained::Contained;
 use crate::ground::Ground;
 use crate::judge::Outcome;
 use crate::part::{User, wanted};
-use crate::probes::{self, Probe};
+use crate::probes::{self, Ending, Probe};
 use crate::table::Table;
 use crate::traces::{Picture, end, survivors};
+
+/// How many attacks run at once, each on a ground of its own. Most of them wait, so there are more than processors.
+pub(crate) const WORKERS: usize = 4;
 
 /// What gets through on a tier, as the documentation says. Nothing else may.
 const KNOWN: &[(Tier, &str, &str)] = &[
@@ -27,6 +31,10 @@ const NAMES: &str = "Landlock keeps what files hold, not that they are there and
 const NUMBERS: &str =
     "without a namespace processes have their real numbers; they can be asked for, not touched";
 
+/// Attacks that make a protected place which was not there. Nothing can be mounted there, so they get so far, and what
+/// they made has to be gone when the call is over.
+const MAKES: &[&str] = &["persist-shell", "persist-mcp", "persist-editor", "persist-skills"];
+
 /// How the sandbox is asked to run something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
@@ -36,12 +44,18 @@ pub(crate) enum Way {
     Once,
 }
 
+/// Whether the gate granted the project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Project {
+    ReadOnly,
+    Writable,
+}
+
 /// Runs every attack, and those that want to stay once more with a project that can be written. Gives what got through.
 pub(crate) fn run(tier: Tier, way: Way, user: User) -> Vec<String> {
-    let mut ground = Ground::new();
-    let mut table = Table::default();
-    let room = match Room::new(tier, way, &ground) {
-        Ok(room) => room,
+    let first = Ground::new();
+    let contained = match Contained::new(tier, way, &first) {
+        Ok(contained) => contained,
         Err(reason) => {
             println!("\n== {tier} as {}: not there: {reason} ==", user.word());
             let expected = tier == Tier::Bubblewrap && !bubblewrap_is_installed();
@@ -52,59 +66,101 @@ pub(crate) fn run(tier: Tier, way: Way, user: User) -> Vec<String> {
             };
         }
     };
-    for probe in probes::all(&ground.probe()).iter().filter(|probe| wanted(&probe.name)) {
-        let outcome = attack(&room, &mut ground, probe, Project::ReadOnly);
-        add(&mut table, tier, probe, outcome);
-        if probe.class == "persistence" && room.shows_project() {
-            let mut writable = probe.clone();
-            writable.name.push_str("-writable");
-            let outcome = attack(&room, &mut ground, probe, Project::Writable);
-            add(&mut table, tier, &writable, outcome);
+    let mut attacks = Vec::new();
+    for probe in probes::all(&first.folders.probe()) {
+        if wanted(&probe.name) {
+            let stays = probe.class == "persistence" && contained.shows_project();
+            attacks.push((probe.clone(), Project::ReadOnly));
+            attacks.extend(stays.then_some((probe, Project::Writable)));
         }
     }
-    let title = format!("{tier} ({way:?}) as {}: {} attacks", user.word(), table.len());
+    let outcomes = spread(
+        first,
+        &attacks,
+        |(probe, _)| probe.ending != Ending::Says,
+        |ground, (probe, project)| attack(&contained, ground, probe, *project),
+    );
+    let mut table = Table::default();
+    for ((mut probe, project), outcome) in attacks.into_iter().zip(outcomes) {
+        let known = KNOWN.iter().find(|(at, name, _)| *at == tier && *name == probe.name);
+        if project == Project::Writable {
+            probe.name.push_str("-writable");
+        }
+        match known {
+            Some((_, _, reason)) if matches!(outcome, Outcome::Through(_)) => {
+                table.push_known(&probe, outcome, reason);
+            }
+            _ => table.push(&probe, outcome),
+        }
+    }
+    let way = if way == Way::Once { " once" } else { "" };
+    let title = format!("{tier}{way} as {}", user.word());
     table.print(&title, |outcome| matches!(outcome, Outcome::Held(_)));
-    table.failures().into_iter().map(|name| format!("{tier} as {}: {name}", user.word())).collect()
+    table.summarise(&title);
+    table.failures().into_iter().map(|name| format!("{title}: {name}")).collect()
 }
 
-/// Whether the gate granted the project.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Project {
-    ReadOnly,
-    Writable,
-}
-
-fn add(table: &mut Table, tier: Tier, probe: &Probe, outcome: Outcome) {
-    let known = KNOWN.iter().find(|(at, name, _)| *at == tier && *name == probe.name);
-    match known {
-        Some((_, _, reason)) if matches!(outcome, Outcome::Through(_)) => {
-            table.push_known(probe, outcome, reason);
+/// Does work on several grounds at once, what is slow first, and gives what came of it in the order of the work.
+pub(crate) fn spread<T: Sync>(
+    first: Ground,
+    work: &[T],
+    is_slow: impl Fn(&T) -> bool,
+    each: impl Fn(&mut Ground, &T) -> Outcome + Sync,
+) -> Vec<Outcome> {
+    let (slow, quick): (Vec<usize>, Vec<usize>) = (0..work.len()).partition(|at| is_slow(&work[*at]));
+    let queue = Mutex::new(slow.into_iter().chain(quick));
+    let outcomes = Mutex::new(vec![Outcome::Broken("it was not run".to_owned()); work.len()]);
+    let serve = |mut ground: Ground| {
+        loop {
+            let next = queue.lock().expect("no worker panics").next();
+            let Some(at) = next else { break };
+            let outcome = each(&mut ground, &work[at]);
+            outcomes.lock().expect("no worker panics")[at] = outcome;
         }
-        _ => table.push(probe, outcome),
-    }
+    };
+    let workers = WORKERS.min(work.len().max(1));
+    // Made here and not by the workers: while a ground is made, descriptors are open that no other attack may get.
+    let more: Vec<Ground> = (1..workers).map(|_| Ground::new()).collect();
+    std::thread::scope(|scope| {
+        for ground in more {
+            scope.spawn(|| serve(ground));
+        }
+        serve(first);
+    });
+    outcomes.into_inner().expect("no worker panics")
 }
 
 /// Runs one attack, then looks for what it left.
-fn attack(room: &Room, ground: &mut Ground, probe: &Probe, project: Project) -> Outcome {
-    let token = format!("attack-{}-{}", probe.name, std::process::id());
-    ground.fresh_data();
+fn attack(contained: &Contained, ground: &mut Ground, probe: &Probe, project: Project) -> Outcome {
+    let token = format!("attack-{}-{}", probe.name, ground.number);
+    ground.empty_data();
     let watched = ground.watched();
-    let before = Picture::take(&watched, &ground.swapping());
-    let outcome = swapping(ground, probe, || contained(room, ground, probe, project, &token));
+    let protected = ground.folders.protected();
+    let take = || match project {
+        Project::ReadOnly => Picture::take(&watched, &ground.folders.swapping()),
+        // Where the project can be written, its folder changes; the attacks there are on these places.
+        Project::Writable => Picture::take(&protected, &ground.folders.swapping()),
+    };
+    let before = take();
+    let outcome = swapping(ground, probe, || contained.attack(ground, probe, project, &token));
     let left = survivors(&token, probe.ending);
     end(&left);
-    let changed = before.differences(&Picture::take(&watched, &ground.swapping()));
+    let changed = before.differences(&take());
     if !left.is_empty() {
         return Outcome::Through(format!("{} processes survived; {outcome}", left.len()));
     }
-    // Where the project can be written, its folder changes; the attacks there are on other places.
-    if !changed.is_empty() && project == Project::ReadOnly {
+    if !changed.is_empty() {
         return Outcome::Through(format!("changed {}; {outcome}", changed.join(", ")));
     }
     if !ground.victim_lives() {
         return Outcome::Through(format!("the victim is dead; {outcome}"));
     }
-    outcome
+    match outcome {
+        Outcome::Through(how) if project == Project::Writable && MAKES.contains(&probe.name.as_str()) => {
+            Outcome::Held(format!("{how}, and nothing of it was left when the call was over"))
+        }
+        outcome => outcome,
+    }
 }
 
 fn bubblewrap_is_installed() -> bool {
@@ -118,7 +174,8 @@ pub(crate) fn swapping<T>(ground: &Ground, probe: &Probe, work: impl FnOnce() ->
         return work();
     }
     let done = AtomicBool::new(false);
-    let (one, two) = (ground.swapping().join("swap"), ground.swapping().join("link"));
+    let swapping = ground.folders.swapping();
+    let (one, two) = (swapping.join("swap"), swapping.join("link"));
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::judge::Outcome;
+use crate::part;
 use crate::probes::Probe;
 
 /// What became of every probe, in order.
@@ -19,6 +20,26 @@ struct Count {
     known: usize,
     through: usize,
     broken: usize,
+}
+
+impl Count {
+    fn add(&mut self, outcome: &Outcome, is_known: bool) {
+        match outcome {
+            Outcome::Held(_) => self.held += 1,
+            Outcome::NotApplicable(_) => self.not_applicable += 1,
+            Outcome::Through(_) if is_known => self.known += 1,
+            Outcome::Through(_) => self.through += 1,
+            Outcome::Broken(_) => self.broken += 1,
+        }
+    }
+}
+
+/// The names of the columns of a summary.
+pub(crate) fn columns() -> String {
+    format!(
+        "{:32} {:>5} {:>6} {:>11} {:>8} {:>7}",
+        "tier and user", "held", "known", "cannot say", "through", "broken"
+    )
 }
 
 impl Table {
@@ -41,14 +62,7 @@ impl Table {
         let mut classes: BTreeMap<&str, Count> = BTreeMap::new();
         for (probe, outcome) in &self.rows {
             for class in [probe.class.as_str(), "TOTAL"] {
-                let count = classes.entry(class).or_default();
-                match outcome {
-                    Outcome::Held(_) => count.held += 1,
-                    Outcome::NotApplicable(_) => count.not_applicable += 1,
-                    Outcome::Through(_) if self.is_known(&probe.name) => count.known += 1,
-                    Outcome::Through(_) => count.through += 1,
-                    Outcome::Broken(_) => count.broken += 1,
-                }
+                classes.entry(class).or_default().add(outcome, self.is_known(&probe.name));
             }
         }
         println!("\n== {title} ==");
@@ -62,10 +76,26 @@ impl Table {
         for (probe, outcome) in &self.rows {
             if !hoped_for(outcome) {
                 let known = self.known.iter().find(|(name, _)| *name == probe.name);
-                let known = known.map(|(_, reason)| format!(" (known: {reason})")).unwrap_or_default();
+                let known =
+                    known.map(|(_, reason)| format!(" (known, see docs: {reason})")).unwrap_or_default();
                 println!("  {:24} {outcome}{known}; it {}", probe.name, probe.tries);
             }
         }
+    }
+
+    fn total(&self) -> Count {
+        let mut total = Count::default();
+        for (probe, outcome) in &self.rows {
+            total.add(outcome, self.is_known(&probe.name));
+        }
+        total
+    }
+
+    /// Hands the totals on to whoever prints them for all parts together.
+    pub(crate) fn summarise(&self, title: &str) {
+        let Count { held, not_applicable, known, through, broken } = self.total();
+        let line = format!("{title:32} {held:>5} {known:>6} {not_applicable:>11} {through:>8} {broken:>7}\n");
+        part::add_to_summary(&line);
     }
 
     /// The names of what got through or did not work.
@@ -76,9 +106,5 @@ impl Table {
             Outcome::Held(_) | Outcome::NotApplicable(_) => false,
         });
         failed.map(|(probe, _)| probe.name.as_str()).collect()
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.rows.len()
     }
 }

@@ -77,6 +77,129 @@ fn of_the_project_only_what_was_granted_can_be_written_and_protected_places_neve
     assert_eq!(std::fs::read_to_string(scene.path("project/docs/.git/hooks/x")).unwrap(), "x");
 }
 
+fn tiers_with_mounts() -> impl Iterator<Item = Tier> {
+    let has_bubblewrap = crate::scene::setup(Choice::Best).bubblewrap.is_some();
+    if !has_bubblewrap {
+        eprintln!("bubblewrap is not installed: its tier was not tried");
+    }
+    [Tier::Namespaces, Tier::Bubblewrap]
+        .into_iter()
+        .filter(move |tier| *tier == Tier::Namespaces || has_bubblewrap)
+}
+
+/// Where root runs the tests and the tier cannot show files under other owners, calls run as somebody who owns nothing.
+fn open_to_all(paths: &[&std::path::Path]) {
+    for path in paths {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).unwrap();
+    }
+}
+
+#[test]
+fn the_way_to_a_protected_place_cannot_be_moved_away() {
+    let mut scene = Scene::new().file("project/.git/hooks/x", "x").file("project/.git/HEAD", "ref");
+    let (project, hooks) = (scene.path("project"), scene.path("project/.git/hooks"));
+    open_to_all(&[&project, &project.join(".git"), &hooks, &project.join(".git/HEAD")]);
+    scene.project().writable.push(project.clone());
+    scene.project().protected.push(hooks);
+    for tier in tiers_with_mounts() {
+        let line = format!(
+            "cd {}; mv .git moved && echo moved; mv -T .git/hooks .git/h && echo moved; echo 1 > .git/HEAD && echo written",
+            project.display()
+        );
+        let report = sandbox(Choice::Only(tier)).run(&scene.profile, &sh(&line)).unwrap();
+        assert_eq!(report.stdout.text(), "written\n", "{tier}: {}", report.stderr.text());
+    }
+}
+
+#[test]
+fn what_is_made_at_a_protected_place_is_removed_and_told() {
+    let mut scene = Scene::new().file("project/.git", "gitdir: elsewhere");
+    let project = scene.path("project");
+    open_to_all(&[&project]);
+    scene.project().writable.push(project.clone());
+    let protected = [project.join(".vscode"), project.join(".git/hooks"), project.join(".bashrc")];
+    scene.project().protected.extend(protected);
+    for tier in tiers_with_mounts() {
+        let line = format!(
+            "cd {}; mkdir .vscode && echo x > .vscode/tasks.json && echo 1 > kept && rm .git; mkdir -p .git/hooks; true",
+            project.display()
+        );
+        let report = sandbox(Choice::Only(tier)).run(&scene.profile, &sh(&line)).unwrap();
+        assert!(report.succeeded(), "{tier}: {}", report.stderr.text());
+        let note = "`.vscode` was made, which is protected: it was removed";
+        assert_eq!(report.containment.notes, [note], "{tier}");
+        assert!(!project.join(".vscode").exists() && project.join("kept").exists(), "{tier}");
+        // The file on the way to a protected place cannot be replaced by a folder.
+        assert!(project.join(".git").is_file(), "{tier}");
+        std::fs::remove_file(project.join("kept")).unwrap();
+    }
+}
+
+#[test]
+fn what_changed_between_two_calls_is_masked_and_protected_like_what_was_there_before() {
+    let mut scene = Scene::new().file("project/.env", "TOKEN=1").file("skill/a.txt", "old");
+    let project = scene.path("project");
+    open_to_all(&[&project]);
+    scene.project().writable.push(project.clone());
+    scene.project().masked.push(project.join(".env"));
+    scene.project().protected.push(project.join(".vscode"));
+    for tier in tiers_with_mounts() {
+        let sandbox = sandbox(Choice::Only(tier));
+        let line =
+            format!("cat a.txt; cd {}; cat .env; echo 1 > .vscode/tasks.json; true", project.display());
+        assert_eq!(sandbox.run(&scene.profile, &sh(&line)).unwrap().stdout.text(), "old", "{tier}");
+        // An editor that saves puts a new file in the place of the old one; a mount on the old one is gone with it.
+        std::fs::write(project.join("new"), "TOKEN=2").unwrap();
+        std::fs::rename(project.join("new"), project.join(".env")).unwrap();
+        std::fs::create_dir(project.join(".vscode")).unwrap();
+        open_to_all(&[&project.join(".vscode")]);
+        std::fs::rename(scene.path("skill"), scene.path("skill-old")).unwrap();
+        std::fs::create_dir(scene.path("skill")).unwrap();
+        std::fs::write(scene.path("skill/a.txt"), "new").unwrap();
+        assert_eq!(sandbox.run(&scene.profile, &sh(&line)).unwrap().stdout.text(), "new", "{tier}");
+        assert!(!project.join(".vscode/tasks.json").exists(), "{tier}");
+        std::fs::remove_dir(project.join(".vscode")).unwrap();
+        std::fs::remove_dir_all(scene.path("skill")).unwrap();
+        std::fs::rename(scene.path("skill-old"), scene.path("skill")).unwrap();
+    }
+}
+
+#[test]
+fn folders_work_where_temporary_files_and_shared_memory_lie() {
+    for place in ["/var/tmp", "/dev/shm"] {
+        let folder = tempfile::Builder::new().prefix("sandbox-test-").tempdir_in(place).unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        std::fs::write(root.join("a.txt"), "hello").unwrap();
+        std::fs::set_permissions(&root, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let mut profile = metier_sandbox::Profile::new(root.clone());
+        profile.environment = vec![("PATH".into(), "/usr/bin:/bin".into())];
+        each_tier(|tier, sandbox| {
+            let report = sandbox.run(&profile, &sh("cat a.txt; echo x > $TMPDIR/b && echo kept")).unwrap();
+            assert_eq!(report.stdout.text(), "hellokept\n", "{tier} {place}: {}", report.stderr.text());
+        });
+        // The links of the new root lead to the scratch folder; followed too early they would lead into the real one.
+        let name = root.file_name().unwrap();
+        assert!(!std::path::Path::new("/tmp").join(name).exists(), "{place}");
+        assert!(!std::path::Path::new("/tmp/.shm").join(name).exists(), "{place}");
+    }
+}
+
+#[test]
+fn sockets_and_pipes_in_the_skill_are_masked_and_told() {
+    let scene = Scene::new().file("skill/sub/a.txt", "a");
+    let socket = scene.path("skill/sub/agent.sock");
+    let _listener = UnixListener::bind(&socket).unwrap();
+    std::fs::set_permissions(&socket, std::fs::Permissions::from_mode(0o777)).unwrap();
+    let line = "cat sub/a.txt; perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) or die; \
+                print connect(S, sockaddr_un(q(sub/agent.sock))) ? 1 : 0'";
+    for tier in tiers_with_mounts() {
+        let report = sandbox(Choice::Only(tier)).run(&scene.profile, &sh(line)).unwrap();
+        assert_eq!(report.stdout.text(), "a0", "{tier}: {}", report.stderr.text());
+        let note = format!("{} is a socket or a pipe: it is masked", socket.display());
+        assert_eq!(report.containment.notes, [note], "{tier}");
+    }
+}
+
 #[test]
 fn the_project_is_not_shown_without_mounts_and_the_report_says_so() {
     let scene = Scene::new().file("project/a.txt", "a");

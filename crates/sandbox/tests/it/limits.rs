@@ -1,8 +1,7 @@
 //! What a call may use up.
 
-use crate::scene::sh;
-use crate::scene::{Scene, each_tier};
-use metier_sandbox::{Ended, Stop};
+use crate::scene::{Scene, each_tier, sandbox, sh};
+use metier_sandbox::{Choice, Ended, Stop, Tier};
 use std::time::Duration;
 
 #[test]
@@ -76,6 +75,52 @@ fn endless_output_is_ended() {
         let report = sandbox.run(&scene.profile, &sh("yes")).unwrap();
         assert_eq!(report.ended, Ended::Stopped(Stop::Chatter), "{tier}");
     });
+}
+
+#[test]
+fn a_call_that_keeps_its_watcher_busy_is_watched_all_the_same() {
+    let mut scene = Scene::new();
+    scene.profile.limits.cpu = Duration::from_secs(1);
+    // Each turn of the loop is a denied call, which the watcher has to answer.
+    let line = "perl -MSocket -e 'while (1) { socket(S, AF_INET, SOCK_STREAM, 0) }' & \
+                perl -MSocket -e 'while (1) { socket(S, AF_INET, SOCK_STREAM, 0) }' & wait";
+    let report = scene.shell(line);
+    assert_eq!(report.ended, Ended::Stopped(Stop::Cpu), "{:?}", report.usage);
+}
+
+#[test]
+fn files_without_a_name_count_against_the_data_folder() {
+    let mut scene = Scene::new();
+    scene.profile.limits.data = 1 << 20;
+    each_tier(|tier, sandbox| {
+        let path = scene.path("data/a");
+        let line = format!(
+            "exec 3> {0}; rm {0}; head -c 3000000 /dev/zero >&3; ls {1}; sleep 10",
+            path.display(),
+            scene.path("data").display()
+        );
+        let report = sandbox.run(&scene.profile, &sh(&line)).unwrap();
+        assert_eq!(report.ended, Ended::Stopped(Stop::Data), "{tier}: {}", report.stderr.text());
+        assert_eq!(report.stdout.text(), "", "{tier}: the folder looks empty");
+    });
+}
+
+#[test]
+fn a_scratch_folder_on_disk_is_measured() {
+    let mut scene = Scene::new();
+    scene.profile.limits.scratch = 1 << 20;
+    let line = "for i in 1 2 3 4 5; do head -c 500000 /dev/zero > $TMPDIR/f$i; done; sleep 10";
+    let report = sandbox(Choice::Only(Tier::Landlock)).run(&scene.profile, &sh(line)).unwrap();
+    assert_eq!(report.ended, Ended::Stopped(Stop::Scratch), "{}", report.stderr.text());
+}
+
+#[test]
+fn processes_are_counted_where_the_kernel_counts_all_of_the_user() {
+    let mut scene = Scene::new();
+    scene.profile.limits.processes = 10;
+    let line = "for i in $(seq 1 40); do sleep 10 & done; wait";
+    let report = sandbox(Choice::Only(Tier::Landlock)).run(&scene.profile, &sh(line)).unwrap();
+    assert_eq!(report.ended, Ended::Stopped(Stop::Processes), "{}", report.stderr.text());
 }
 
 #[test]

@@ -22,7 +22,8 @@ pub(crate) const PROBES: &[Probe] = &[
     Probe::plain(Class::Persistence, "persist-config", "appends to metier.toml", config),
 ];
 
-/// Writes to a file below the project, takes it back, and says whether that worked.
+/// Writes to a file below the project, takes it back, and says whether that worked. What was not there before stays when
+/// this runs contained: whether it is still there afterwards is what the test looks at.
 fn leave(arguments: &Arguments, name: &str) -> Answer {
     let path = arguments.path("project")?.join(name);
     let before = std::fs::read(&path).ok();
@@ -32,7 +33,9 @@ fn leave(arguments: &Arguments, name: &str) -> Answer {
     let mut after = before.clone().unwrap_or_default();
     after.extend_from_slice(b"\n# left behind\n");
     std::fs::write(&path, after).attempt(name)?;
-    restore(&path, before);
+    if before.is_some() || !arguments.has("contained") {
+        restore(&path, before);
+    }
     Ok(format!("wrote {name}"))
 }
 
@@ -75,7 +78,9 @@ fn skills(arguments: &Arguments) -> Answer {
     let project = arguments.path("project")?;
     for root in [".claude/skills", ".agents/skills"] {
         if std::fs::create_dir_all(project.join(root).join("planted")).is_ok() {
-            let _ = std::fs::remove_dir(project.join(root).join("planted"));
+            if !arguments.has("contained") {
+                let _ = std::fs::remove_dir(project.join(root).join("planted"));
+            }
             return Ok(format!("made a skill in {root}"));
         }
     }

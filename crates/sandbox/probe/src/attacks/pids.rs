@@ -26,6 +26,11 @@ fn count(arguments: &Arguments) -> Result<u64, crate::answer::Stop> {
     arguments.number("count").map(|count| count.min(MOST))
 }
 
+/// Who counts processes looks several times a second; what is gone before was not there.
+fn hold() {
+    std::thread::sleep(Duration::from_millis(1500));
+}
+
 fn end(children: &[usize]) {
     for child in children {
         let _ = call(libc::SYS_kill, &[*child, libc::SIGKILL as usize]);
@@ -46,6 +51,9 @@ fn processes(arguments: &Arguments) -> Answer {
             Ok(child) => children.push(child),
             Err(error) => refusal = Some(error),
         }
+    }
+    if refusal.is_none() {
+        hold();
     }
     end(&children);
     match refusal {
@@ -89,6 +97,7 @@ fn threads(arguments: &Arguments) -> Answer {
             Err(error) => return held(format!("thread {made}: {error}")),
         }
     }
+    hold();
     Ok(format!("{made} threads at once"))
 }
 
@@ -101,6 +110,7 @@ fn zombies(arguments: &Arguments) -> Answer {
             Err(error) => return held(format!("fork {made}: {error}")),
         }
     }
+    hold();
     Ok(format!("{wanted} dead children"))
 }
 

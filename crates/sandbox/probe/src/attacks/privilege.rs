@@ -113,7 +113,8 @@ fn setuid_program(_: &Arguments) -> Answer {
 /// A copy of this program in the scratch folder.
 fn copied(arguments: &Arguments) -> Result<PathBuf, Stop> {
     let copy = Arguments::scratch().join("probe-raised");
-    std::fs::copy(arguments.path("skill")?.join("scripts/probe"), &copy).prepare("copy itself")?;
+    crate::program::copy(&arguments.path("skill")?.join("scripts/probe"), &copy, 0o755)
+        .prepare("copy itself")?;
     Ok(copy)
 }
 

@@ -1,7 +1,5 @@
 //! Getting at the same file through other programs: interpreters, loaders, copies, wrappers.
 
-use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -120,15 +118,14 @@ fn again(mut command: Command, arguments: &Arguments) -> Answer {
     }
 }
 
-fn copied(arguments: &Arguments) -> Result<PathBuf, Stop> {
+fn copied(arguments: &Arguments, mode: u32) -> Result<PathBuf, Stop> {
     let copy = Arguments::scratch().join("probe-copy");
-    std::fs::copy(own_program(arguments)?, &copy).prepare("copy itself")?;
-    std::fs::set_permissions(&copy, std::fs::Permissions::from_mode(0o755)).prepare("chmod")?;
+    crate::program::copy(&own_program(arguments)?, &copy, mode).prepare("copy itself")?;
     Ok(copy)
 }
 
 fn copy(arguments: &Arguments) -> Answer {
-    let copy = copied(arguments)?;
+    let copy = copied(arguments, 0o755)?;
     let answer = again(Command::new(&copy), arguments);
     let _ = std::fs::remove_file(copy);
     answer
@@ -139,9 +136,8 @@ fn loader(arguments: &Arguments) -> Answer {
     let Some(loader) = known.iter().find(|path| Path::new(path).exists()) else {
         return cannot_say("no loader at a known place");
     };
-    let copy = copied(arguments)?;
     // The loader reads the file instead of executing it, so the bit that forbids execution does not count.
-    let _ = std::fs::set_permissions(&copy, std::fs::Permissions::from_mode(0o644));
+    let copy = copied(arguments, 0o644)?;
     let mut command = Command::new(loader);
     command.arg(&copy);
     let answer = again(command, arguments);
@@ -156,7 +152,7 @@ fn preload(arguments: &Arguments) -> Answer {
         return cannot_say("no library at a known place");
     };
     let own = Arguments::scratch().join("probe-library.so");
-    std::fs::copy(library, &own).prepare("copy a library")?;
+    crate::program::copy(Path::new(library), &own, 0o644).prepare("copy a library")?;
     let mut command = Command::new("cat");
     command.env("LD_PRELOAD", &own).arg(arguments.path("outside")?);
     let answer = hear(command);
@@ -192,10 +188,8 @@ fn memory(arguments: &Arguments) -> Answer {
 
 fn script(arguments: &Arguments) -> Answer {
     let path = arguments.path("data")?.join("probe-script.sh");
-    let mut file = std::fs::File::create(&path).prepare("write a script")?;
-    file.write_all(b"#!/bin/sh\ncat -- \"$1\"\n").prepare("write a script")?;
-    drop(file);
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).prepare("chmod")?;
+    let text = b"#!/bin/sh\ncat -- \"$1\"\n";
+    crate::program::make(&path, text, 0o755).prepare("write a script")?;
     let mut command = Command::new(&path);
     command.arg(arguments.path("outside")?);
     let answer = hear(command);

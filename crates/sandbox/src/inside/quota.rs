@@ -1,0 +1,233 @@
+//! What a call keeps on disk: its data folder, its scratch folder where that is a real one, and files without a name that
+//! it holds open. No kernel limit sums these up, so they are walked through several times a second.
+
+use std::collections::BTreeSet;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, readlinkat, statat};
+
+use crate::profile::Limits;
+use crate::report::Stop;
+
+/// How often folders are looked at, at most: it means walking through them.
+const TICK: Duration = Duration::from_millis(250);
+
+/// A walk is followed by a pause of so many times its own length, so that watching takes a fifth of the time at most.
+const PAUSE: u32 = 4;
+
+/// How many entries a folder may hold. Each takes room that its bytes do not show, in the file system's own tables, and
+/// time whenever somebody lists or removes them. What skills keep are some hundreds; a walk through this many takes a
+/// tenth of a second, so that it is noticed soon.
+const MOST_FILES: u32 = 20_000;
+
+/// How many descriptors are looked at in one go. Several hundred processes with a full table of them would be needed to
+/// have more, and that is nothing that a script does.
+const MOST_DESCRIPTORS: u32 = 100_000;
+
+/// What bounds the scratch folder already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scratch {
+    /// A file system of its own, with a size and a number of files.
+    Bounded,
+    /// A file system of its own, with a size only.
+    Sized,
+    /// Nothing: a folder on disk.
+    OnDisk,
+}
+
+/// What a call may keep on disk.
+#[derive(Debug)]
+pub(crate) struct Quota {
+    limits: Limits,
+    data: Option<PathBuf>,
+    scratch: PathBuf,
+    bound: Scratch,
+    due: Instant,
+}
+
+/// How much there is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Amount {
+    bytes: u64,
+    files: u32,
+}
+
+impl Quota {
+    pub(crate) fn new(limits: Limits, data: Option<PathBuf>, scratch: PathBuf, bound: Scratch) -> Self {
+        Self { limits, data, scratch, bound, due: Instant::now() }
+    }
+
+    /// Looks once, if it is time.
+    pub(crate) fn look(&mut self, proc: &OwnedFd, processes: &[u32]) -> Option<Stop> {
+        let began = Instant::now();
+        if began < self.due {
+            return None;
+        }
+        let stop = self.measure(proc, processes);
+        self.due = began + TICK.max(began.elapsed() * (PAUSE + 1));
+        stop
+    }
+
+    fn measure(&self, proc: &OwnedFd, processes: &[u32]) -> Option<Stop> {
+        let mut data = self.data.as_deref().map_or_else(Amount::default, held);
+        let mut scratch = match self.bound {
+            Scratch::Bounded => Amount::default(),
+            Scratch::Sized | Scratch::OnDisk => held(&self.scratch),
+        };
+        if !self.add_nameless(proc, processes, &mut data, &mut scratch) {
+            return Some(Stop::Data);
+        }
+        let full = |amount: Amount, bytes: u64| amount.bytes > bytes || amount.files > MOST_FILES;
+        // The size of a file system that is the scratch folder's own is the kernel's to hold.
+        let most = if self.bound == Scratch::OnDisk { self.limits.scratch } else { u64::MAX };
+        if full(data, self.limits.data) {
+            Some(Stop::Data)
+        } else if full(scratch, most) {
+            Some(Stop::Scratch)
+        } else {
+            None
+        }
+    }
+
+    /// Adds files that were removed and are still open: they have no name by which a walk would find them, and take their
+    /// room until the last descriptor is closed. Gives false where there are too many descriptors to look at.
+    fn add_nameless(
+        &self,
+        proc: &OwnedFd,
+        processes: &[u32],
+        data: &mut Amount,
+        scratch: &mut Amount,
+    ) -> bool {
+        let mut counted = BTreeSet::new();
+        let mut left = MOST_DESCRIPTORS;
+        for process in processes {
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let Ok(folder) = openat(proc, format!("{process}/fd"), flags, Mode::empty()) else { continue };
+            let Ok(entries) = Dir::read_from(&folder) else { continue };
+            for entry in entries.flatten() {
+                left = match left.checked_sub(1) {
+                    Some(left) => left,
+                    None => return false,
+                };
+                // Through the link to the file itself, which opens nothing.
+                let Ok(stat) = statat(&folder, entry.file_name(), AtFlags::empty()) else { continue };
+                let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+                if !is_file || stat.st_nlink > 0 || !counted.insert((stat.st_dev, stat.st_ino)) {
+                    continue;
+                }
+                let path = readlinkat(&folder, entry.file_name(), Vec::new()).unwrap_or_default();
+                let amount = if self.is_of_scratch(path.to_bytes()) { &mut *scratch } else { &mut *data };
+                amount.files += 1;
+                amount.bytes += bytes(&stat);
+            }
+        }
+        true
+    }
+
+    /// Whether a file without a name lay in the scratch folder. A data folder may lie in the scratch folder's place, so it
+    /// comes first; what lay elsewhere, such as in a project, counts with the data.
+    fn is_of_scratch(&self, path: &[u8]) -> bool {
+        let path = Path::new(std::ffi::OsStr::from_bytes(path));
+        match &self.data {
+            Some(data) => !path.starts_with(data) && path.starts_with(&self.scratch),
+            None => true,
+        }
+    }
+}
+
+fn bytes(stat: &rustix::fs::Stat) -> u64 {
+    u64::try_from(stat.st_blocks).unwrap_or(0) * 512
+}
+
+/// How much a folder holds, in bytes on disk and in entries; one more than there may be stands for all beyond.
+fn held(folder: &Path) -> Amount {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let Ok(folder) = openat(CWD, folder, flags, Mode::empty()) else { return Amount::default() };
+    let mut amount = Amount::default();
+    let mut open = vec![folder];
+    while let Some(folder) = open.pop() {
+        let Ok(entries) = Dir::read_from(&folder) else { continue };
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            if matches!(name.to_bytes(), b"." | b"..") {
+                continue;
+            }
+            amount.files += 1;
+            if amount.files > MOST_FILES {
+                return amount;
+            }
+            let Ok(stat) = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+            amount.bytes += bytes(&stat);
+            if FileType::from_raw_mode(stat.st_mode) == FileType::Directory
+                && let Ok(inner) = openat(folder.as_fd(), name, flags, Mode::empty())
+            {
+                open.push(inner);
+            }
+        }
+    }
+    amount
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test builds its own ground")]
+mod tests {
+    use super::*;
+
+    fn proc() -> OwnedFd {
+        openat(CWD, "/proc", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).unwrap()
+    }
+
+    fn quota(folder: &Path, bound: Scratch) -> Quota {
+        let limits = Limits { data: 1 << 20, scratch: 1 << 20, ..Limits::default() };
+        Quota::new(limits, Some(folder.join("data")), folder.join("scratch"), bound)
+    }
+
+    fn ground() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["data", "scratch"] {
+            std::fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        folder
+    }
+
+    #[test]
+    fn each_folder_has_its_own_bound_and_one_that_the_kernel_holds_is_not_measured() {
+        let folder = ground();
+        let look = |bound| quota(folder.path(), bound).look(&proc(), &[]);
+        assert_eq!(look(Scratch::OnDisk), None);
+        std::fs::write(folder.path().join("scratch/a"), vec![1; 2 << 20]).unwrap();
+        assert_eq!(look(Scratch::OnDisk), Some(Stop::Scratch));
+        assert_eq!(look(Scratch::Sized), None);
+        std::fs::write(folder.path().join("data/a"), vec![1; 2 << 20]).unwrap();
+        assert_eq!(look(Scratch::Bounded), Some(Stop::Data));
+    }
+
+    #[test]
+    fn a_file_that_was_removed_and_is_still_open_counts_once() {
+        let folder = ground();
+        let path = folder.path().join("data/a");
+        std::fs::write(&path, vec![1; 768 << 10]).unwrap();
+        let kept = std::fs::File::open(&path).unwrap();
+        let again = kept.try_clone().unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let look = || quota(folder.path(), Scratch::Bounded).look(&proc(), &[std::process::id()]);
+        assert_eq!(look(), None, "twice would be too much");
+        std::fs::write(folder.path().join("data/b"), vec![1; 512 << 10]).unwrap();
+        assert_eq!(look(), Some(Stop::Data));
+        drop((kept, again));
+        assert_eq!(look(), None);
+    }
+
+    #[test]
+    fn many_empty_files_are_too_much_without_a_byte_in_them() {
+        let folder = ground();
+        for number in 0..=MOST_FILES {
+            std::fs::File::create(folder.path().join(format!("scratch/{number}"))).unwrap();
+        }
+        assert_eq!(quota(folder.path(), Scratch::Sized).look(&proc(), &[]), Some(Stop::Scratch));
+        assert_eq!(quota(folder.path(), Scratch::Bounded).look(&proc(), &[]), None);
+    }
+}
