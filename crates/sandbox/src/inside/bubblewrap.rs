@@ -15,7 +15,7 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use super::failure::During;
 use super::launcher::{HELPER, INSIDE};
 use super::root::convenient_links;
-use super::view::{DEVICES, HOME, Rights, SCRATCH, SHARED_MEMORY, SYSTEM, View};
+use super::view::{DEVICES, HOME, Rights, SCRATCH, SETTINGS, SHARED_MEMORY, SYSTEM, View};
 use crate::kernel::{Streams, replace_keeping};
 use crate::wire::{Failure, Opening};
 
@@ -94,7 +94,7 @@ impl<'a> Bubblewrap<'a> {
             "--chdir",
             "/",
         ]);
-        for folder in SYSTEM.iter().copied().chain(["/etc"]) {
+        for folder in SYSTEM.iter().copied().chain([SETTINGS]) {
             let Ok(stat) = statat(CWD, folder, AtFlags::SYMLINK_NOFOLLOW) else { continue };
             match FileType::from_raw_mode(stat.st_mode) {
                 FileType::Symlink => {

@@ -118,7 +118,7 @@ fn has_nobody() -> bool {
 #[expect(clippy::disallowed_methods, reason = "files of the kernel, about a process of ours")]
 pub(crate) fn owner_map() -> io::Result<OwnedFd> {
     let (hold, release) = std::io::pipe()?;
-    let Forked::Parent { child, .. } = fork_into(Namespaces::Building)? else {
+    let Forked::Parent { child, .. } = fork_into(Namespaces::Users)? else {
         drop(release);
         // Waits until the parent has taken the namespace, which is when the other end is closed.
         let _ = rustix::io::read(&hold, &mut [0]);

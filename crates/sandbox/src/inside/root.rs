@@ -17,7 +17,7 @@ use rustix::mount::{
 use rustix::process::{chdir, fchdir, pivot_root};
 
 use super::failure::During;
-use super::view::{DEVICES, HOME, Place, Rights, SCRATCH, SHARED_MEMORY, SYSTEM, View};
+use super::view::{DEVICES, HOME, Place, Rights, SCRATCH, SETTINGS, SHARED_MEMORY, SYSTEM, View};
 use crate::kernel::{Attributes, seal, set_attributes, set_owner_map};
 use crate::wire::Failure;
 
@@ -52,7 +52,7 @@ impl Sources {
     /// Opens everything. `owners` shows root's files as nobody's, where the file system can do that.
     pub(crate) fn open(view: &View, owners: Option<BorrowedFd<'_>>) -> Result<Self, Failure> {
         let (mut places, mut devices, mut links) = (Vec::new(), Vec::new(), Vec::new());
-        for folder in SYSTEM.iter().copied().chain(["/etc"]) {
+        for folder in SYSTEM.iter().copied().chain([SETTINGS]) {
             let Ok(stat) = statat(CWD, folder, AtFlags::SYMLINK_NOFOLLOW) else { continue };
             match FileType::from_raw_mode(stat.st_mode) {
                 FileType::Symlink => {

@@ -7,7 +7,7 @@ use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, RestrictionStatus,
     Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
 };
-use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, statat};
 
 use super::view::{DEVICES, Rights, SETTINGS, SYSTEM, View};
 use crate::tier::Tier;
@@ -34,11 +34,18 @@ impl Places {
     /// Opens every place that does not lie where each call has a scratch folder of its own.
     pub(crate) fn open(view: &View, tier: Tier) -> Self {
         let mut places = Self(Vec::new());
-        for path in SYSTEM.iter().chain(SETTINGS) {
-            places.add(Path::new(path), read());
+        for path in SYSTEM.iter().copied().chain([SETTINGS]) {
+            // A link leads into another of these, which has a rule.
+            places.add_unless_link(Path::new(path), read());
         }
-        for path in DEVICES {
-            places.add(Path::new(path), AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev);
+        let devices = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
+        if tier == Tier::Landlock {
+            for path in DEVICES {
+                places.add(Path::new(path), devices);
+            }
+        } else {
+            // In a view that is made of mounts there are no others in it.
+            places.add(Path::new("/dev"), devices | AccessFs::ReadDir);
         }
         places.add_places(view, tier, When::Once);
         places
@@ -59,6 +66,13 @@ impl Places {
             for folder in outer_folders(view).iter().filter(|folder| is_now(folder)) {
                 self.add(folder, AccessFs::ReadDir.into());
             }
+        }
+    }
+
+    fn add_unless_link(&mut self, path: &Path, access: BitFlags<AccessFs>) {
+        let is_link = |stat: rustix::fs::Stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink;
+        if !statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(is_link) {
+            self.add(path, access);
         }
     }
 

@@ -8,6 +8,8 @@ use rustix::process::Pid;
 /// Which namespaces a new process gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Namespaces {
+    /// Its own users: enough to hold a map of owners.
+    Users,
     /// Its own users, mounts and processes: enough to build a root.
     Building,
     /// All of its own, nothing shared with any other process.
@@ -19,6 +21,7 @@ impl Namespaces {
     const fn flags(self) -> u64 {
         let building = libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID;
         let flags = match self {
+            Self::Users => libc::CLONE_NEWUSER,
             Self::Building => building,
             Self::All => {
                 building
