@@ -54,17 +54,13 @@ const fn errno(number: i32) -> u16 {
 /// The filter of a tier, ready to be installed many times.
 #[derive(Debug)]
 pub(crate) struct Filter {
+    tier: Tier,
     told: Vec<sock_filter>,
-    silent: Vec<sock_filter>,
 }
 
 impl Filter {
     pub(crate) fn new(tier: Tier) -> Self {
-        let table = table(tier);
-        Self {
-            told: assemble(&table, LAST, Denial::Told),
-            silent: assemble(&table, LAST, Denial::Silent(errno(libc::EPERM))),
-        }
+        Self { tier, told: assemble(&table(tier), LAST, Denial::Told) }
     }
 
     /// Installs it. Without a listener where there is one already above us: the kernel allows only one.
@@ -72,7 +68,8 @@ impl Filter {
         match install(&self.told) {
             Ok(listener) => Ok(Some(listener)),
             Err(error) if matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EINVAL)) => {
-                install_silent(&self.silent).map(|()| None)
+                let silent = assemble(&table(self.tier), LAST, Denial::Silent(errno(libc::EPERM)));
+                install_silent(&silent).map(|()| None)
             }
             Err(error) => Err(error),
         }

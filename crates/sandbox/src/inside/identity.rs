@@ -12,7 +12,7 @@ use rustix::thread::{
     set_thread_res_uid,
 };
 
-use crate::kernel::{Forked, Namespaces, end, fork_into, set_dumpable};
+use crate::kernel::{set_dumpable, user_namespace};
 
 /// The user `nobody`, who owns nothing: as whom a script runs when metier runs as root.
 const NOBODY: u32 = 65534;
@@ -117,19 +117,11 @@ fn has_nobody() -> bool {
 /// else.
 #[expect(clippy::disallowed_methods, reason = "files of the kernel, about a process of ours")]
 pub(crate) fn owner_map() -> io::Result<OwnedFd> {
-    let (hold, release) = std::io::pipe()?;
-    let Forked::Parent { child, .. } = fork_into(Namespaces::Users)? else {
-        drop(release);
-        // Waits until the parent has taken the namespace, which is when the other end is closed.
-        let _ = rustix::io::read(&hold, &mut [0]);
-        end(0);
-    };
-    let folder = format!("/proc/{}", child.as_raw_nonzero());
-    let map = format!("0 {NOBODY} 1\n1 1 {}\n", NOBODY - 1);
-    let taken = fs::write(format!("{folder}/gid_map"), &map)
-        .and_then(|()| fs::write(format!("{folder}/uid_map"), &map))
-        .and_then(|()| fs::File::open(format!("{folder}/ns/user")));
-    drop(release);
-    let _ = rustix::process::waitpid(Some(child), rustix::process::WaitOptions::empty());
-    taken.map(Into::into)
+    user_namespace(|child| {
+        let folder = format!("/proc/{}", child.as_raw_nonzero());
+        let map = format!("0 {NOBODY} 1\n1 1 {}\n", NOBODY - 1);
+        fs::write(format!("{folder}/gid_map"), &map)?;
+        fs::write(format!("{folder}/uid_map"), &map)?;
+        fs::File::open(format!("{folder}/ns/user")).map(Into::into)
+    })
 }

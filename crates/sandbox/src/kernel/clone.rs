@@ -8,8 +8,6 @@ use rustix::process::Pid;
 /// Which namespaces a new process gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Namespaces {
-    /// Its own users: enough to hold a map of owners.
-    Users,
     /// Its own users, mounts and processes: enough to build a root.
     Building,
     /// All of its own, nothing shared with any other process.
@@ -21,7 +19,6 @@ impl Namespaces {
     const fn flags(self) -> u64 {
         let building = libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID;
         let flags = match self {
-            Self::Users => libc::CLONE_NEWUSER,
             Self::Building => building,
             Self::All => {
                 building
@@ -84,6 +81,44 @@ pub(crate) fn fork_into(namespaces: Namespaces) -> io::Result<Forked> {
             Ok(Forked::Parent { child, handle })
         }
     }
+}
+
+/// Makes a user namespace, has `map` give it its map by the number of the process in it, and gives it back.
+///
+/// The process that the namespace needs shares the memory of this one and does nothing but wait, so that making it does
+/// not copy a thing.
+pub(crate) fn user_namespace(map: impl FnOnce(Pid) -> io::Result<OwnedFd>) -> io::Result<OwnedFd> {
+    /// Reads from the pipe whose number it is given until that is closed.
+    extern "C" fn wait(pipe: *mut libc::c_void) -> libc::c_int {
+        let mut byte = 0_u8;
+        // SAFETY: it reads into its own stack, from a descriptor of its own. It calls nothing that could take a lock or
+        // touch `errno` in a way that matters: the other side does not look at it meanwhile.
+        unsafe {
+            libc::syscall(libc::SYS_read, pipe as libc::c_long, &raw mut byte, 1);
+            libc::syscall(libc::SYS_exit, 0);
+        }
+        0
+    }
+    let (hold, release) = io::pipe()?;
+    let mut stack = vec![0_u64; 1024];
+    let number = usize::try_from(std::os::fd::AsRawFd::as_raw_fd(&hold)).map_err(io::Error::other)?;
+    // SAFETY: the stack is only this child's and outlives it, since it is waited for below; stacks grow down, so its end
+    // is its beginning. Descriptors are copied (no CLONE_FILES), so the child's end of the pipe closes with ours only.
+    let pid = unsafe {
+        libc::clone(
+            wait,
+            stack.as_mut_ptr().add(stack.len()).cast(),
+            libc::CLONE_VM | libc::CLONE_NEWUSER | libc::SIGCHLD,
+            number as *mut libc::c_void,
+        )
+    };
+    let Some(child) = Pid::from_raw(pid.max(0)) else { return Err(io::Error::last_os_error()) };
+    let mapped = map(child);
+    // The child has a copy of this end, too, and so would wait for itself; a signal ends it in any case.
+    drop(release);
+    let _ = rustix::process::kill_process(child, rustix::process::Signal::KILL);
+    let _ = rustix::process::waitpid(Some(child), rustix::process::WaitOptions::empty());
+    mapped
 }
 
 /// Makes a copy of this process in the same namespaces, by the older call: a filter may deny the newer one. `None` is the
