@@ -63,6 +63,7 @@ fn spawn(repository: &Repository, target: &Path, arguments: &Arguments) -> Resul
     )
     .argument((arguments.rounds * SPAWNS_A_ROUND).to_string())
     .argument(target.join("release").join(format!("metier{}", std::env::consts::EXE_SUFFIX)))
+    .argument(target.join("bench").join("spawn"))
     .show()
 }
 

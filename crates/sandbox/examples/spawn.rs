@@ -1,7 +1,9 @@
 //! What it costs to start a process contained: `sh -c true`, beside a bare start and beside bubblewrap with equal
 //! rights, in turns. `cargo xtask bench spawn` runs this.
 //!
-//! Arguments: how many rounds, and the release binary of metier, whose `exec` is measured as a whole process.
+//! Arguments: how many rounds, the release binary of metier, whose `exec` is measured as a whole process, and a folder for
+//! the skill and the project. Not the system's temporary folder: no project lies there, and each call would have to show it
+//! anew.
 
 #![expect(
     clippy::disallowed_methods,
@@ -29,7 +31,9 @@ fn main() {
     let mut arguments = std::env::args_os().skip(1);
     let rounds: u32 = arguments.next().and_then(|text| text.to_str()?.parse().ok()).unwrap_or(500);
     let metier = arguments.next().map(PathBuf::from);
-    let place = tempfile::tempdir().unwrap();
+    let place = arguments.next().map_or_else(std::env::temp_dir, PathBuf::from);
+    std::fs::create_dir_all(&place).unwrap();
+    let place = tempfile::tempdir_in(place).unwrap();
     let scene = Scene::new(&place.path().canonicalize().unwrap());
     let mut setup = Setup::new(std::env::temp_dir());
     setup.choice = Choice::Only(Tier::Namespaces);

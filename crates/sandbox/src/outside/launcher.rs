@@ -16,9 +16,9 @@ use crate::profile::Profile;
 use crate::tier::Tier;
 use crate::wire::{Failure, Opening, Preparing, Reply, deliver, receive};
 
-/// How long nothing has to happen before the next call's process is made ahead: making it while another call runs would
-/// take time from that one.
-const IDLE: Duration = Duration::from_millis(2);
+/// How long nothing has to happen before the next call's process is made ahead. At once, since it is asked for when a call
+/// has ended: the caller is busy with the result then. While a call runs it would take time from that one.
+const IDLE: Duration = Duration::ZERO;
 
 /// How many rooms are kept. Each is a process and a mount namespace, and a session uses a handful of skills.
 const MOST_ROOMS: usize = 16;
