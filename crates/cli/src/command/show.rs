@@ -5,13 +5,14 @@ use crate::manifest;
 use crate::output::{Form, Output, Tone, clean};
 use crate::requirement::{Unmet, unmet};
 use crate::surroundings::Surroundings;
+use crate::workplace::search_path;
 use anyhow::{Context, Result, bail};
 use metier_catalog::{
     AllowedTools, Capabilities, Cost, Entry, EntryId, Include, Lookup, Origin, Provenance, Reference,
     Snapshot, State, TrustStore, changes_of,
 };
 use metier_diagnostic::{Diagnostic, JsonDiagnostic, Severity};
-use metier_files::{FileDigest, ListBounds, TreeDigest};
+use metier_files::{FileDigest, ListBounds, Listing, TreeDigest};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -36,6 +37,8 @@ struct Whole<'a> {
     files: Vec<File>,
     capabilities: Option<Capabilities>,
     unmet: Vec<Unmet>,
+    /// Folders outside of the system's that its scripts would see, for the programs in them.
+    shown_to_scripts: Vec<String>,
     source: Option<Provenance>,
     also_at: Vec<String>,
     trust_changes: Vec<String>,
@@ -120,6 +123,7 @@ impl<'a> Whole<'a> {
                 .collect(),
             capabilities: Capabilities::of(&folder, file).ok(),
             unmet: read.more.requires.as_ref().map(unmet).unwrap_or_default(),
+            shown_to_scripts: shown_to_scripts(&listing, surroundings),
             source,
             also_at: snapshot.other_folders(id).iter().map(|path| path.display().to_string()).collect(),
             trust_changes: changes.map(|change| change.changes).unwrap_or_default(),
@@ -186,12 +190,28 @@ fn write(
     Ok(())
 }
 
+/// What of the user's own folders the scripts of a skill would see, read-only; nothing where it has none.
+fn shown_to_scripts(listing: &Listing, surroundings: &Surroundings) -> Vec<String> {
+    if !listing.files.iter().any(|file| file.path.as_path().starts_with(metier_runtime::SCRIPTS)) {
+        return Vec::new();
+    }
+    let path = search_path(surroundings);
+    path.toolbox(&path.tools(&[])).shown.iter().map(|folder| surroundings.shown(folder)).collect()
+}
+
 /// What the skill would run or needs around it.
 fn asks(whole: &Whole<'_>, output: &mut Output) -> Result<()> {
     if let Some(capabilities) = whole.capabilities.as_ref().filter(|capabilities| !capabilities.is_empty()) {
         output.line("\nwhat it could run")?;
         for line in super::trust::in_words(capabilities) {
             output.line(format!("  {}", clean(&line)))?;
+        }
+    }
+    if !whole.shown_to_scripts.is_empty() {
+        output
+            .line("\nwhat its scripts would see of your own folders, read-only, for the programs in them")?;
+        for folder in &whole.shown_to_scripts {
+            output.line(format!("  {}", clean(folder)))?;
         }
     }
     for change in &whole.trust_changes {
