@@ -46,6 +46,8 @@ mod outside;
 mod profile;
 mod queue;
 mod report;
+#[cfg(any(test, target_os = "macos"))]
+mod seatbelt;
 mod stream;
 mod tier;
 mod wire;

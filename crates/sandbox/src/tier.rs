@@ -11,7 +11,7 @@ pub enum Tier {
     Bubblewrap,
     /// Landlock and the filter alone. Nothing can be masked, so the project and `/proc` are not shown at all.
     Landlock,
-    /// macOS: a Seatbelt profile. Compiles, has never been tried.
+    /// macOS: a Seatbelt profile. Only its text is made so far, and it has never been tried.
     Seatbelt,
 }
 
