@@ -4,7 +4,7 @@
 //! Everything is denied that is not named. Later rules win over earlier ones, so what is masked or protected comes last.
 
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::profile::Profile;
 
@@ -47,7 +47,7 @@ pub(crate) fn text(profile: &Profile, scratch: &Path) -> String {
             add("allow", "file-read* file-write*", path);
         }
     }
-    for path in profile.writable.iter().chain(&profile.data).map(|path| path.as_path()).chain([scratch]) {
+    for path in profile.writable.iter().chain(&profile.data).map(PathBuf::as_path).chain([scratch]) {
         add("allow", "file-read* file-write*", path);
     }
     // The skill stays as it is, also in a project that can be written.
