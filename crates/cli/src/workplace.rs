@@ -45,6 +45,11 @@ impl Workplace {
     /// Finds the skill and looks at what is around it.
     pub(crate) fn of(name: &str, active: Active, surroundings: &Surroundings) -> Result<Self> {
         let reference: Reference = name.parse()?;
+        let mut setup = setup(&surroundings.places.temp);
+        setup.expecting = Expecting::One;
+        let sandbox = Sandbox::new(setup);
+        // Before the first thread of ours, and while the skill is looked for.
+        sandbox.get_ready();
         let snapshot = surroundings.snapshot(Include::Usual);
         let lookup = snapshot.find(&reference);
         let (id, entry) = match lookup {
@@ -74,8 +79,6 @@ impl Workplace {
             Active::Yes => vec![scope(&snapshot, id, entry, &skill, &folder, &data, surroundings)?],
             Active::No => Vec::new(),
         };
-        let mut setup = setup(&surroundings.places.temp);
-        setup.expecting = Expecting::One;
         let session = format!("{}-{}", jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S"), std::process::id());
         Ok(Self {
             skill,
@@ -88,7 +91,7 @@ impl Workplace {
             path,
             node: NodeVersions::default(),
             covers: Covers::default(),
-            sandbox: Sandbox::new(setup),
+            sandbox,
             session,
         })
     }

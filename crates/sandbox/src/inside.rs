@@ -19,6 +19,6 @@ mod supervisor;
 mod view;
 mod watcher;
 
-pub(crate) use self::launcher::direct;
+pub(crate) use self::launcher::Ahead;
 pub use self::launcher::{HELPER, helper};
 pub(crate) use self::view::{HOME, SCRATCH, SHARED_MEMORY};

@@ -9,15 +9,15 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
-    SendFlags, recv, recvmsg, send, sendmsg,
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recv, recvmsg, send, sendmsg, socketpair,
 };
 
 pub(crate) use self::codec::Garbled;
-pub(crate) use self::message::{Ended, Failure, Opening, Preparing, Reply, Start, TO_STOP};
+pub(crate) use self::message::{Ended, Entering, Failure, Opening, Preparing, Reply, Start, TO_STOP};
 
-/// The most descriptors one message carries: three streams and a socket.
-const MOST_DESCRIPTORS: usize = 4;
+/// The most descriptors one message carries: the places of a view; a call has three streams.
+pub(crate) const MOST_DESCRIPTORS: usize = 64;
 
 /// The longest message. The kernel takes at most 2 MiB of arguments and environment together, and a profile is smaller.
 const LONGEST: usize = 8 << 20;
@@ -27,6 +27,11 @@ const LONGEST: usize = 8 << 20;
 pub(crate) struct Message {
     pub(crate) bytes: Vec<u8>,
     pub(crate) descriptors: Vec<OwnedFd>,
+}
+
+/// Two ends of a connection.
+pub(crate) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    Ok(socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?)
 }
 
 /// Sends one message.
@@ -110,17 +115,12 @@ fn again<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> io::Result<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
     use std::io::{Read, Write};
     use std::os::fd::AsFd;
 
-    fn pair() -> (OwnedFd, OwnedFd) {
-        socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).unwrap()
-    }
-
     #[test]
     fn a_message_larger_than_the_socket_holds_arrives_whole_with_its_descriptors() {
-        let (here, there) = pair();
+        let (here, there) = pair().unwrap();
         let bytes: Vec<u8> = (0..3_000_000_u32).map(|n| n.to_le_bytes()[1]).collect();
         let (mut read, write) = std::io::pipe().unwrap();
         let message = std::thread::scope(|scope| {
@@ -138,10 +138,10 @@ mod tests {
 
     #[test]
     fn the_other_sides_end_is_none_also_in_the_middle_of_a_message() {
-        let (here, there) = pair();
+        let (here, there) = pair().unwrap();
         drop(here);
         assert!(receive(there.as_fd()).unwrap().is_none());
-        let (here, there) = pair();
+        let (here, there) = pair().unwrap();
         send(&here, &[9, 0, 0, 0, 1, 2], SendFlags::empty()).unwrap();
         drop(here);
         assert!(receive(there.as_fd()).unwrap().is_none());
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_length_beyond_the_limit_is_refused_before_memory_is_taken() {
-        let (here, there) = pair();
+        let (here, there) = pair().unwrap();
         send(&here, &[255, 255, 255, 255], SendFlags::empty()).unwrap();
         assert!(receive(there.as_fd()).is_err());
     }

@@ -1,9 +1,12 @@
 //! The helper process: the launcher, which makes rooms.
 
+use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
+
+use rustix::io::Errno;
 
 use super::failure::During;
 use super::filter::Filter;
@@ -14,7 +17,7 @@ use super::rules::Places;
 use super::view::View;
 use crate::kernel::{Forked, Namespaces, end, fork, fork_into, ignore_children, read_handed_over};
 use crate::tier::Tier;
-use crate::wire::{Failure, Garbled, Opening, Reply, deliver, receive};
+use crate::wire::{Entering, Failure, Garbled, MOST_DESCRIPTORS, Opening, Reply, deliver, pair, receive};
 
 /// The name under which a program is started to be the helper.
 pub const HELPER: &str = "metier-sandbox-helper";
@@ -124,44 +127,78 @@ fn enter(identity: Identity, namespaces: Namespaces, inside: impl FnOnce()) -> R
     }
 }
 
-/// One call of a process that is alone: straight into the namespaces, without launcher and room. Gives what could not be
-/// shown.
-pub(crate) fn direct(opening: &Opening, socket: &OwnedFd) -> Result<Vec<String>, Failure> {
-    let identity = Identity::current();
-    give_data(opening, identity)?;
-    let mut view = View::new(&opening.profile, opening.tier);
-    view.close_doors(&opening.profile);
-    let sources = if identity.from_root {
-        let owners = owner_map().during(|| "mapping owners".into())?;
-        Some(Sources::open(&view, Some(owners.as_fd()))?)
-    } else {
-        None
-    };
-    enter(identity, Namespaces::All, || {
-        let entered = settle(opening, identity, &view, sources, socket);
-        if let Err(failure) = entered {
-            let _ = deliver(socket.as_fd(), &Reply::Failed(failure).encode(), &[]);
-        }
-    })?;
-    Ok(view.notes)
+/// A process in namespaces of its own that does not know yet what it will be for, made by a process that is alone and
+/// expects one call: making it takes as long as finding out what the call is, and both can be done at once.
+#[derive(Debug)]
+pub(crate) struct Ahead {
+    identity: Identity,
+    socket: OwnedFd,
+    /// The map for folders of root's.
+    owners: Option<OwnedFd>,
 }
 
-fn settle(
-    opening: &Opening,
-    identity: Identity,
-    view: &View,
-    sources: Option<Sources>,
-    socket: &OwnedFd,
-) -> Result<(), Failure> {
-    let sources = match sources {
-        Some(sources) => sources,
-        None => Sources::open(view, None)?,
+impl Ahead {
+    /// Makes the process.
+    pub(crate) fn make() -> Result<Self, Failure> {
+        let identity = Identity::current();
+        let (socket, theirs) = pair().during(|| "making a connection".into())?;
+        let ours = RefCell::new(Some(socket));
+        enter(identity, Namespaces::All, || {
+            // The child has a copy of our end, and would never see the last one closed.
+            drop(ours.take());
+            if let Err(failure) = wait(identity, &theirs) {
+                let _ = deliver(theirs.as_fd(), &Reply::Failed(failure).encode(), &[]);
+            }
+        })?;
+        let owners =
+            if identity.from_root { Some(owner_map().during(|| "mapping owners".into())?) } else { None };
+        let socket = ours.into_inner().ok_or(Errno::BADF).during(|| "making a connection".into())?;
+        Ok(Self { identity, socket, owners })
+    }
+
+    /// Sends it in, and gives the line to it and what could not be shown.
+    pub(crate) fn enter(self, opening: Opening) -> Result<(OwnedFd, Vec<String>), Failure> {
+        give_data(&opening, self.identity)?;
+        let mut view = View::new(&opening.profile, opening.tier);
+        view.close_doors(&opening.profile);
+        let trees = match &self.owners {
+            Some(owners) => Sources::open_for(&view, owners.as_fd())?,
+            None => Vec::new(),
+        };
+        let given = trees.iter().map(Option::is_some).collect();
+        let descriptors: Vec<_> = trees.iter().flatten().map(AsFd::as_fd).collect();
+        if descriptors.len() > MOST_DESCRIPTORS {
+            return Err(Failure { what: "handing over places".into(), errno: libc::E2BIG, program: false });
+        }
+        let entering = Entering { opening, masks: view.masks, given };
+        deliver(self.socket.as_fd(), &entering.encode(), &descriptors)
+            .during(|| "handing over places".into())?;
+        Ok((self.socket, view.notes))
+    }
+}
+
+/// Waits for the word what it is for.
+fn wait(identity: Identity, socket: &OwnedFd) -> Result<(), Failure> {
+    let filter = Filter::new(Tier::Namespaces);
+    let Some(message) = receive(socket.as_fd()).during(|| "waiting for a call".into())? else {
+        return Ok(());
     };
-    build(sources, view, Processes::OfCall)?;
+    let Entering { opening, masks, given } = Entering::decode(&message.bytes).map_err(|error| Failure {
+        what: error.to_string(),
+        errno: libc::EBADMSG,
+        program: false,
+    })?;
+    let view = View { masks, ..View::new(&opening.profile, opening.tier) };
+    let sources = if given.is_empty() {
+        Sources::open(&view, None)?
+    } else {
+        Sources::receive(&view, &given, message.descriptors)?
+    };
+    build(sources, &view, Processes::OfCall)?;
     keeping_rights(|| identity.assume()).during(|| "becoming an ordinary user".into())?;
-    furnish(view, opening.profile.limits.scratch, Processes::OfCall)?;
+    furnish(&view, opening.profile.limits.scratch, Processes::OfCall)?;
     let socket = rustix::io::fcntl_dupfd_cloexec(socket, 3).during(|| "keeping the connection".into())?;
-    inhabit(opening, view, &Places::open(view, opening.tier), &Filter::new(opening.tier), socket)
+    inhabit(&opening, &view, &Places::open(&view, opening.tier), &filter, socket)
 }
 
 /// What the helper does as the first process inside bubblewrap: the view is there, the rest is as everywhere. What it

@@ -51,6 +51,28 @@ pub(crate) struct Sources {
 impl Sources {
     /// Opens everything. `owners` shows root's files as nobody's, where the file system can do that.
     pub(crate) fn open(view: &View, owners: Option<BorrowedFd<'_>>) -> Result<Self, Failure> {
+        Self::with(view.places.iter().map(|place| open(place, owners)))
+    }
+
+    /// Opens the system's folders, and takes what was opened of the view by who could do more: with each of its places
+    /// whether that is among the descriptors.
+    pub(crate) fn receive(view: &View, given: &[bool], descriptors: Vec<OwnedFd>) -> Result<Self, Failure> {
+        let mut descriptors = descriptors.into_iter();
+        let mut take = |place: &Place| {
+            let tree = descriptors.next().ok_or(Errno::BADF).during(|| "taking over places".into())?;
+            let is_folder = is_folder(&tree).during(|| format!("looking at {}", place.path.display()))?;
+            Ok(Source { path: place.path.clone(), tree, attributes: attributes(place), is_folder })
+        };
+        let places = view.places.iter().zip(given);
+        Self::with(places.map(|(place, given)| given.then(|| take(place)).transpose()))
+    }
+
+    /// Opens the places of a view for somebody else.
+    pub(crate) fn open_for(view: &View, owners: BorrowedFd<'_>) -> Result<Vec<Option<OwnedFd>>, Failure> {
+        view.places.iter().map(|place| Ok(open(place, Some(owners))?.map(|source| source.tree))).collect()
+    }
+
+    fn with(view: impl Iterator<Item = Result<Option<Source>, Failure>>) -> Result<Self, Failure> {
         let (mut places, mut devices, mut links) = (Vec::new(), Vec::new(), Vec::new());
         for folder in SYSTEM.iter().copied().chain([SETTINGS]) {
             let Ok(stat) = statat(CWD, folder, AtFlags::SYMLINK_NOFOLLOW) else { continue };
@@ -68,8 +90,8 @@ impl Sources {
                 _ => {}
             }
         }
-        for place in &view.places {
-            places.extend(open(place, owners)?);
+        for place in view {
+            places.extend(place?);
         }
         for device in DEVICES {
             let tree = clone_tree(CWD, Path::new(device)).during(|| format!("opening {device}"))?;
@@ -96,18 +118,26 @@ fn open(place: &Place, owners: Option<BorrowedFd<'_>>) -> Result<Option<Source>,
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) if !place.required => return Ok(None),
         Err(error) => return Err(error).during(what),
     };
-    let is_folder = FileType::from_raw_mode(fstat(&opened).during(what)?.st_mode) == FileType::Directory;
+    let is_folder = is_folder(&opened).during(what)?;
     let tree = clone_tree(opened.as_fd(), Path::new("")).during(what)?;
     if let Some(owners) = owners.filter(|_| !place.owned) {
         // Not every file system can do this. Without it the script reads what everyone may read.
         let _ = set_owner_map(tree.as_fd(), owners);
     }
-    let attributes = match place.rights {
-        Rights::Read => Attributes::ReadOnly,
-        Rights::Write => Attributes::Writable,
-    };
+    let attributes = attributes(place);
     set_attributes(tree.as_fd(), attributes).during(|| format!("restricting {}", path.display()))?;
     Ok(Some(Source { path: path.clone(), tree, attributes, is_folder }))
+}
+
+fn attributes(place: &Place) -> Attributes {
+    match place.rights {
+        Rights::Read => Attributes::ReadOnly,
+        Rights::Write => Attributes::Writable,
+    }
+}
+
+fn is_folder(place: &OwnedFd) -> rustix::io::Result<bool> {
+    Ok(FileType::from_raw_mode(fstat(place)?.st_mode) == FileType::Directory)
 }
 
 /// A copy of a mount that is attached nowhere yet, with what is mounted below it: without that the kernel refuses where

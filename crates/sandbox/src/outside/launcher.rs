@@ -6,15 +6,13 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
-
 use super::landmarks::Landmarks;
 use super::sandbox::{Helper, Setup};
 use crate::error::Error;
 use crate::inside::HELPER;
 use crate::profile::Profile;
 use crate::tier::Tier;
-use crate::wire::{Failure, Opening, Preparing, Reply, deliver, receive};
+use crate::wire::{Failure, Opening, Preparing, Reply, deliver, pair, receive};
 
 /// How long nothing has to happen before the next call's process is made ahead. At once, since it is asked for when a call
 /// has ended: the caller is busy with the result then. While a call runs it would take time from that one.
@@ -68,11 +66,6 @@ impl From<std::io::Error> for NoRoom {
     fn from(error: std::io::Error) -> Self {
         Self::Broken(error.into())
     }
-}
-
-/// Two ends of a connection.
-pub(crate) fn pair() -> std::io::Result<(OwnedFd, OwnedFd)> {
-    Ok(socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?)
 }
 
 impl Launcher {

@@ -7,11 +7,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::absent::{Absent, Ledger};
 use super::call::{Call, Sink};
-use super::launcher::{Launcher, Line, NoRoom, pair};
+use super::launcher::{Launcher, Line, NoRoom};
 use crate::cancel::Cancel;
 use crate::command::Command;
 use crate::error::{Attempt, Error};
-use crate::inside::direct;
+use crate::inside::Ahead;
 use crate::profile::Profile;
 use crate::queue::Queue;
 use crate::report::Report;
@@ -100,6 +100,8 @@ struct State {
     launcher: Option<Launcher>,
     /// What does not work here, and why; it is tried once.
     refused: BTreeMap<Tier, String>,
+    /// The process for the one call that is expected.
+    ahead: Option<Ahead>,
 }
 
 impl Sandbox {
@@ -155,21 +157,30 @@ impl Sandbox {
         report
     }
 
+    /// Begins to make what the expected call needs, while the caller finds out what the call is. It has to be alone in its
+    /// process for this; where that is not so, or it does not work, the call itself will do what is needed.
+    pub fn get_ready(&self) {
+        let mut state = self.lock();
+        if self.setup.expecting == Expecting::One
+            && state.ahead.is_none()
+            && self.tiers().any(|tier| tier == Tier::Namespaces)
+        {
+            state.ahead = Ahead::make().ok();
+        }
+    }
+
     /// Starts a command straight in its namespaces. `None` where that does not work: whatever keeps it from working is
     /// found, and said, by the ordinary way.
     fn directly<'a>(&self, profile: &'a Profile, command: &'a Command) -> Result<Option<Call<'a>>, Error> {
-        if !self.tiers().any(|tier| tier == Tier::Namespaces) {
-            return Ok(None);
-        }
-        let (socket, theirs) = pair()?;
+        self.get_ready();
+        let Some(ahead) = self.lock().ahead.take() else { return Ok(None) };
         let opening = Opening {
             tier: Tier::Namespaces,
             profile: profile.clone(),
             scratch: self.setup.scratch.clone(),
             bubblewrap: None,
         };
-        let Ok(notes) = direct(&opening, &theirs) else { return Ok(None) };
-        drop(theirs);
+        let Ok((socket, notes)) = ahead.enter(opening) else { return Ok(None) };
         Ok(Some(Call::start(socket, notes, Tier::Namespaces, profile, command)?))
     }
 

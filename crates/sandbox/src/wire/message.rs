@@ -1,6 +1,7 @@
 //! The messages themselves.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -18,6 +19,16 @@ pub(crate) struct Opening {
     pub(crate) scratch: PathBuf,
     /// bubblewrap, for the tier that needs it.
     pub(crate) bubblewrap: Option<PathBuf>,
+}
+
+/// To a process that was made before its profile was known, with the places that it could not open itself: go in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entering {
+    pub(crate) opening: Opening,
+    /// Everything that cannot be opened inside, doors included.
+    pub(crate) masks: Vec<PathBuf>,
+    /// Which places of the view are among the descriptors, in the view's order; empty where it opens them itself.
+    pub(crate) given: Vec<bool>,
 }
 
 /// To a room, with the socket of one call: make ready for that call, once nothing else has happened for so long, or at
@@ -174,6 +185,26 @@ fn read_profile(decoder: &mut Decoder<'_>) -> Result<Profile, Garbled> {
             chatter: decoder.number()?,
         },
     })
+}
+
+impl Entering {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut encoder = Encoder::default();
+        encoder.text(OsStr::from_bytes(&self.opening.encode())).paths(&self.masks);
+        encoder.list(&self.given, |encoder, given| {
+            encoder.byte(u8::from(*given));
+        });
+        encoder.finish()
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, Garbled> {
+        let mut decoder = Decoder::new(bytes);
+        let opening = Opening::decode(decoder.text()?.as_bytes())?;
+        let masks = decoder.paths()?;
+        let given = decoder.list(|decoder| Ok(decoder.byte()? == 1))?;
+        decoder.finish()?;
+        Ok(Self { opening, masks, given })
+    }
 }
 
 impl Preparing {
@@ -336,6 +367,8 @@ mod tests {
     #[test]
     fn every_message_arrives_as_it_was_sent() {
         assert_eq!(Opening::decode(&opening().encode()), Ok(opening()));
+        let entering = Entering { opening: opening(), masks: vec![odd().into()], given: vec![true, false] };
+        assert_eq!(Entering::decode(&entering.encode()), Ok(entering));
         let start = Start { program: odd().into(), arguments: vec![odd(), OsString::new()] };
         assert_eq!(Start::decode(&start.encode()), Ok(start));
         let preparing = Preparing { idle: Duration::from_millis(7) };
