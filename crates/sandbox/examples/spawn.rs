@@ -72,7 +72,8 @@ struct Scene {
 
 impl Scene {
     fn new(root: &Path) -> Self {
-        for folder in ["roots/spawn/scripts", "project", "data", "home"] {
+        // With a mark of its own, or the project would be the repository in which this lies.
+        for folder in ["roots/spawn/scripts", "project/.git", "data", "home"] {
             std::fs::create_dir_all(root.join(folder)).unwrap();
         }
         let skill = root.join("roots/spawn");
