@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::landmarks::Landmarks;
 use super::sandbox::{Helper, Setup};
@@ -14,9 +14,9 @@ use crate::profile::Profile;
 use crate::tier::Tier;
 use crate::wire::{Failure, Opening, Preparing, Reply, deliver, pair, receive};
 
-/// How long nothing has to happen before the next call's process is made ahead. At once, since it is asked for when a call
-/// has ended: the caller is busy with the result then. While a call runs it would take time from that one.
-const IDLE: Duration = Duration::ZERO;
+/// How soon after another a call is one of a row. Its process for the next one is made while it runs, which takes some time
+/// from it and saves more from the next; a call that comes alone is not disturbed.
+const ROW: Duration = Duration::from_millis(1);
 
 /// How many rooms are kept. Each is a process and a mount namespace, and a session uses a handful of skills.
 const MOST_ROOMS: usize = 16;
@@ -32,7 +32,7 @@ pub(crate) struct Launcher {
 }
 
 /// What a room was built of.
-type Key = (Tier, Profile, Landmarks);
+pub(crate) type Key = (Tier, Profile, Landmarks);
 
 fn key(tier: Tier, profile: &Profile) -> Key {
     (tier, profile.clone(), Landmarks::of(profile))
@@ -44,6 +44,8 @@ struct Room {
     spare: Option<OwnedFd>,
     notes: Vec<String>,
     used: u64,
+    /// When its last call ended.
+    ended: Option<Instant>,
 }
 
 /// The connection to the process that watches over one call.
@@ -51,6 +53,9 @@ struct Room {
 pub(crate) struct Line {
     pub(crate) socket: OwnedFd,
     pub(crate) notes: Vec<String>,
+    pub(crate) key: Key,
+    /// Whether the call came right after another, so that one more is to be expected.
+    pub(crate) is_in_row: bool,
 }
 
 /// Why a room was not made.
@@ -109,7 +114,11 @@ impl Launcher {
             None => room.prepare(Duration::ZERO),
         };
         match prepared {
-            Ok(socket) => Ok(Line { socket, notes: room.notes.clone() }),
+            Ok(socket) => {
+                let is_in_row = room.ended.is_some_and(|ended| ended.elapsed() < ROW);
+                let notes = room.notes.clone();
+                Ok(Line { socket, notes, key, is_in_row })
+            }
             Err(error) => {
                 self.rooms.remove(&key);
                 Err(NoRoom::Broken(Error::Helper(format!("is gone: {error}"))))
@@ -117,20 +126,27 @@ impl Launcher {
         }
     }
 
-    /// Has the next call of a profile made ready, once there is time for it.
-    pub(crate) fn make_spare(&mut self, tier: Tier, profile: &Profile) {
+    /// A call has ended: the next one of its profile is made ready, since the caller is busy with the result now.
+    pub(crate) fn ended(&mut self, key: &Key) {
+        self.make_spare(key);
+        if let Some(room) = self.rooms.get_mut(key) {
+            room.ended = Some(Instant::now());
+        }
+    }
+
+    /// Has the next call of a profile made ready.
+    pub(crate) fn make_spare(&mut self, key: &Key) {
         // On the other ways what is made ahead would be a folder on disk, or a program that waits.
-        if tier != Tier::Namespaces {
+        if key.0 != Tier::Namespaces {
             return;
         }
-        let key = key(tier, profile);
-        if let Some(room) = self.rooms.get_mut(&key)
+        if let Some(room) = self.rooms.get_mut(key)
             && room.spare.is_none()
         {
-            match room.prepare(IDLE) {
+            match room.prepare(Duration::ZERO) {
                 Ok(spare) => room.spare = Some(spare),
                 // The room is gone; the next call makes a new one.
-                Err(_) => drop(self.rooms.remove(&key)),
+                Err(_) => drop(self.rooms.remove(key)),
             }
         }
     }
@@ -149,7 +165,7 @@ impl Launcher {
         let gone = || NoRoom::Broken(Error::Helper("ended without a word".into()));
         let message = receive(control.as_fd())?.ok_or_else(gone)?;
         match Reply::decode(&message.bytes).map_err(|_| gone())? {
-            Reply::Ready { notes } => Ok(Room { control, spare: None, notes, used: self.clock }),
+            Reply::Ready { notes } => Ok(Room { control, spare: None, notes, used: self.clock, ended: None }),
             Reply::Failed(failure) => Err(NoRoom::Refused(failure)),
             Reply::Ended(_) => Err(gone()),
         }

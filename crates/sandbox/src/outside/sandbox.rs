@@ -150,9 +150,14 @@ impl Sandbox {
         }
         let (tier, line) = self.line(profile)?;
         let call = Call::start(line.socket, line.notes, tier, profile, command)?;
+        if line.is_in_row
+            && let Some(launcher) = &mut self.lock().launcher
+        {
+            launcher.make_spare(&line.key);
+        }
         let report = call.finish(cancel, sink);
         if let Some(launcher) = &mut self.lock().launcher {
-            launcher.make_spare(tier, profile);
+            launcher.ended(&line.key);
         }
         report
     }
