@@ -6,7 +6,9 @@ use anstyle::{AnsiColor, Style};
 use metier_diagnostic::{Diagnostic, Paint, render_text};
 use serde::Serialize;
 use std::fmt::Display;
-use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::os::fd::AsFd;
 
 /// What a piece of text means; each meaning has one colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,9 +45,22 @@ pub(crate) enum Form {
     Json,
 }
 
+/// How much is written at once. A listing of 10,000 skills is a few megabytes, so writes should be few; a pipe takes no more
+/// than this, and memory that is used again is memory that the kernel need not find.
+pub(crate) const WRITTEN_AT_ONCE: usize = 1 << 16;
+
+/// Standard output without the buffer of the standard library, which looks for the end of a line in everything it is
+/// given: in a listing of many skills that is seen.
+fn standard_output() -> Box<dyn Write> {
+    match io::stdout().as_fd().try_clone_to_owned() {
+        Ok(descriptor) => Box::new(File::from(descriptor)),
+        Err(_) => Box::new(io::stdout()),
+    }
+}
+
 /// The way out.
 pub(crate) struct Output {
-    out: BufWriter<StdoutLock<'static>>,
+    out: BufWriter<Box<dyn Write>>,
     form: Form,
     paint: Paint,
     is_quiet: bool,
@@ -59,8 +74,7 @@ impl Output {
             Color::Auto => io::stdout().is_terminal() && environment::allows_colour(),
         };
         Self {
-            // A listing of 10,000 skills is a few megabytes; few large writes are what makes it cheap.
-            out: BufWriter::with_capacity(1 << 18, io::stdout().lock()),
+            out: BufWriter::with_capacity(WRITTEN_AT_ONCE, standard_output()),
             form: if global.json { Form::Json } else { Form::Text },
             paint: if colour { Paint::Colour } else { Paint::Plain },
             is_quiet: global.quiet,

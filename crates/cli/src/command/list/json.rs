@@ -14,7 +14,7 @@ use serde::Serialize;
 use std::path::Path;
 
 /// How much is collected before it is passed on. It stays in the cache and is used again and again.
-const PIECE: usize = 256 * 1024;
+const PIECE: usize = crate::output::WRITTEN_AT_ONCE;
 
 pub(super) fn write(args: &List, snapshot: &Snapshot, output: &mut Output) -> Result<()> {
     let (loaded, failed) = (snapshot.loaded(), snapshot.failures().len());
