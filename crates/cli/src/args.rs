@@ -148,7 +148,8 @@ pub(crate) struct ActiveSkill {
 /// what holds it on this machine; docs/containment.md has the whole story.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  metier exec word-count count.sh -- README.md
+  metier exec count-lines count.sh             starts in the skill's folder; PROJECT_DIR is the project
+  metier exec count-lines count.sh -- \"$PWD/docs\"
   metier exec report make.py --out results     take along what it left in TMPDIR
   metier exec report make.py --json            the whole report, for programs
 
