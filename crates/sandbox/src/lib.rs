@@ -58,7 +58,8 @@ pub use self::error::{Attempt, Error};
 pub use self::inside::{HELPER, helper};
 pub use self::outputs::{Output, OutputKind, Outputs};
 pub use self::outside::{
-    Choice, Examination, Expecting, Finding, Held, Helper, Sandbox, Setup, Sink, Stream, examine,
+    Choice, Examination, Expecting, Finding, Finished, Held, Helper, Running, Sandbox, Setup, Sink, Stream,
+    examine,
 };
 pub use self::profile::{Limits, Network, Profile, Project};
 pub use self::report::{Containment, Denied, Ended, Meter, Report, Stop, Usage};

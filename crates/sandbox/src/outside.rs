@@ -5,8 +5,10 @@ mod call;
 mod examine;
 mod landmarks;
 mod launcher;
+mod running;
 mod sandbox;
 
 pub use self::call::{Sink, Stream};
 pub use self::examine::{Examination, Finding, Held, examine};
+pub use self::running::{Finished, Running};
 pub use self::sandbox::{Choice, Expecting, Helper, Sandbox, Setup};

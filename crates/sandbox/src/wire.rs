@@ -66,7 +66,12 @@ pub(crate) fn receive(socket: BorrowedFd<'_>) -> io::Result<Option<Message>> {
     let mut beside = RecvAncillaryBuffer::new(&mut space);
     let got = {
         let mut parts = [IoSliceMut::new(&mut length)];
-        again(|| recvmsg(socket, &mut parts, &mut beside, RecvFlags::CMSG_CLOEXEC))?.bytes
+        match again(|| recvmsg(socket, &mut parts, &mut beside, RecvFlags::CMSG_CLOEXEC)) {
+            Ok(received) => received.bytes,
+            // The other side ended before it had read what was for it.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => 0,
+            Err(error) => return Err(error),
+        }
     };
     if got == 0 {
         return Ok(None);
@@ -102,7 +107,7 @@ fn fill(socket: BorrowedFd<'_>, mut buffer: &mut [u8]) -> io::Result<bool> {
     Ok(true)
 }
 
-/// A call that a signal interrupted is made again. A connection that broke reads as its end.
+/// A call that a signal interrupted is made again.
 fn again<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> io::Result<T> {
     loop {
         match call() {

@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::absent::{Absent, Ledger};
 use super::call::{Call, Sink};
 use super::launcher::{Launcher, Line, NoRoom};
+use super::running::Running;
 use crate::cancel::Cancel;
 use crate::command::Command;
 use crate::error::{Attempt, Error};
@@ -160,6 +161,22 @@ impl Sandbox {
             launcher.ended(&line.key);
         }
         report
+    }
+
+    /// Starts a process that runs for as long as somebody talks to it. It does not wait in the queue, since it may never
+    /// end, and it cannot write to a project: what it would make in protected places could only be taken away afterwards.
+    pub fn start(&self, profile: &Profile, command: &Command) -> Result<Running, Error> {
+        check_paths(profile, command)?;
+        let mut profile = profile.clone();
+        if let Some(project) = &mut profile.project {
+            project.writable.clear();
+        }
+        let (_, line) = self.line(&profile)?;
+        let running = Running::start(line.socket, command)?;
+        if let Some(launcher) = &mut self.lock().launcher {
+            launcher.ended(&line.key);
+        }
+        Ok(running)
     }
 
     /// Begins to make what the expected call needs, while the caller finds out what the call is. It has to be alone in its

@@ -1,7 +1,9 @@
 //! What goes in and what comes out.
 
 use crate::scene::{Scene, each_tier, sandbox, sh};
-use metier_sandbox::{Choice, Command, Ended, Error, Expecting, Stream};
+use metier_sandbox::{Choice, Command, Ended, Error, Expecting, Stop, Stream};
+use std::io::{BufRead, BufReader, Write};
+use std::time::{Duration, Instant};
 
 #[test]
 fn streams_and_status_come_back_on_every_tier() {
@@ -85,6 +87,32 @@ fn a_program_that_is_not_there_is_an_error_with_its_name() {
             "/usr/bin/no-such-program could not be started: No such file or directory (os error 2)"
         );
     });
+}
+
+#[test]
+fn a_process_that_is_talked_to_answers_until_it_is_told_to_end() {
+    let scene = Scene::new();
+    each_tier(|tier, sandbox| {
+        let line = "while read word; do echo \"got $word\"; done; echo bye >&2; exit 5";
+        let mut running = sandbox.start(&scene.profile, &sh(line)).unwrap();
+        let mut answers = BufReader::new(running.stdout.take().unwrap());
+        for word in ["one", "two"] {
+            writeln!(running.stdin.as_mut().unwrap(), "{word}").unwrap();
+            let mut answer = String::new();
+            answers.read_line(&mut answer).unwrap();
+            assert_eq!(answer, format!("got {word}\n"), "{tier}");
+        }
+        assert_eq!(running.wait().unwrap().ended, Ended::Exited(5), "{tier}");
+        let running = sandbox.start(&scene.profile, &sh("sleep 4717.5 & sleep 4717.5")).unwrap();
+        assert_eq!(running.end().unwrap().ended, Ended::Stopped(Stop::Cancelled), "{tier}");
+        assert_eq!(crate::ending::alive("sleep 4717.5"), [""; 0], "{tier}");
+        drop(sandbox.start(&scene.profile, &sh("sleep 4718.5")).unwrap());
+    });
+    let began = Instant::now();
+    while !crate::ending::alive("sleep 4718.5").is_empty() {
+        assert!(began.elapsed() < Duration::from_secs(5), "what is dropped is ended");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 #[test]

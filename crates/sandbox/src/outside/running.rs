@@ -1,0 +1,85 @@
+//! A process that runs for as long as somebody talks to it: a server that speaks over its streams, a hook, git.
+
+use std::io::{self, PipeReader, PipeWriter};
+use std::os::fd::{AsFd, OwnedFd};
+
+use super::call::refused;
+use crate::command::Command;
+use crate::error::Error;
+use crate::report::{Denied, Ended};
+use crate::wire::{self, Reply, Start, TO_STOP, deliver, receive};
+
+/// A contained process with its streams in the caller's hands. All limits of its profile hold but the one on time: how long
+/// it may take is for the caller to say, with [`Running::end`]. When this is dropped, every process of it is ended.
+#[derive(Debug)]
+pub struct Running {
+    socket: OwnedFd,
+    command: Command,
+    /// What it reads. Closing it is how most servers are told to end.
+    pub stdin: Option<PipeWriter>,
+    /// What it writes.
+    pub stdout: Option<PipeReader>,
+    /// What it complains of. Somebody has to read this, or it stops when the pipe is full.
+    pub stderr: Option<PipeReader>,
+}
+
+/// How a process that ran for a while ended. Nothing of it is alive any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finished {
+    /// How it ended.
+    pub ended: Ended,
+    /// What it tried and was not given, as far as the kernel tells.
+    pub denied: Vec<Denied>,
+}
+
+impl Running {
+    /// Hands a command over to the process that will watch over it. Its own input is not used.
+    pub(crate) fn start(socket: OwnedFd, command: &Command) -> io::Result<Self> {
+        let (input, stdin) = io::pipe()?;
+        let (stdout, out) = io::pipe()?;
+        let (stderr, err) = io::pipe()?;
+        let start = Start { program: command.program.clone(), arguments: command.arguments.clone() };
+        deliver(socket.as_fd(), &start.encode(), &[input.as_fd(), out.as_fd(), err.as_fd()])?;
+        Ok(Self {
+            socket,
+            command: command.clone(),
+            stdin: Some(stdin),
+            stdout: Some(stdout),
+            stderr: Some(stderr),
+        })
+    }
+
+    /// Ends it now, with everything it started.
+    pub fn end(mut self) -> Result<Finished, Error> {
+        // If it has ended by itself, nobody reads this.
+        let _ = deliver(self.socket.as_fd(), TO_STOP, &[]);
+        self.stdin = None;
+        self.wait()
+    }
+
+    /// Waits until it has ended by itself. Its input is closed first, so that it does not wait for more.
+    pub fn wait(mut self) -> Result<Finished, Error> {
+        self.stdin = None;
+        let lost = || Error::Helper("ended before the process did".into());
+        let message = receive(self.socket.as_fd())?.ok_or_else(lost)?;
+        match Reply::decode(&message.bytes).map_err(|_| lost())? {
+            Reply::Ended(wire::Ended { how, denied, .. }) => Ok(Finished { ended: how, denied }),
+            Reply::Failed(failure) => Err(refused(failure, &self.command)),
+            Reply::Ready { .. } => Err(lost()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::pair;
+
+    #[test]
+    fn a_helper_that_is_gone_is_an_error_and_not_a_wait() {
+        let (socket, theirs) = pair().unwrap();
+        let running = Running::start(socket, &Command::new("/bin/true")).unwrap();
+        drop(theirs);
+        assert!(matches!(running.wait(), Err(Error::Helper(_))));
+    }
+}
