@@ -79,7 +79,9 @@ fn page(mut bytes: Vec<u8>, size: u64, offset: u64, limit: u64) -> TextPage {
     let start =
         if offset == 0 { 0 } else { bytes.iter().take(3).take_while(|&&byte| is_inner(byte)).count() };
     if more {
-        bytes.truncate(cut(&bytes, limit));
+        // Bytes that are no text can put the cut before the beginning; a page always goes on.
+        let end = cut(&bytes, limit);
+        bytes.truncate(if end > start { end } else { limit });
     }
     let start = start.min(bytes.len());
     let end = offset.saturating_add(bytes.len() as u64);
@@ -161,6 +163,12 @@ mod tests {
         check("ééééé", 4, &["éé", "éé", "é"]);
         check("aééé", 4, &["aé", "éé"]);
         check("🙂🙂x", 5, &["🙂", "🙂x"]);
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_do_not_end_the_pages() {
+        let bytes = [0, 128, 128, 128, 128, 128, 0, 128, 128];
+        assert_eq!(pages(&bytes, 4).last().unwrap().end, 9);
     }
 
     #[test]
