@@ -86,9 +86,13 @@ fn work_together<'a, T: Send, F: Fn(Candidate<'_>) -> T + Sync>(walk: &Walk<'a, 
         let recruit = || {
             // With this thread that is one worker more than processors, so that none is idle while a worker waits.
             let extra = processors().min(MAX_WORKERS - 1);
+            give_and_take(2 * HEAP);
             walk.queue.expect(extra);
             for _ in 0..extra {
-                let worker = move || keep(Worker::new(walk, None).run());
+                let worker = move || {
+                    give_and_take(HEAP);
+                    keep(Worker::new(walk, None).run());
+                };
                 let started = thread::Builder::new().name("sweep".to_owned()).spawn_scoped(scope, worker);
                 // Without threads the work is done all the same, only by fewer.
                 if started.is_err() {
@@ -100,6 +104,17 @@ fn work_together<'a, T: Send, F: Fn(Candidate<'_>) -> T + Sync>(walk: &Walk<'a, 
         keep(Worker::new(walk, recruit).run());
     });
     hauls.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a worker's results take in a tree of many thousand skills.
+const HEAP: usize = 2 << 20;
+
+/// Takes memory and gives it back untouched. The allocator of the GNU C library lets the heap of a thread grow by the pages
+/// that each allocation needs, with a system call for which all threads of the process wait; a heap that was once as large
+/// keeps that room, as long as nothing larger was ever given back. So the caller goes first, with more. Elsewhere this does
+/// nothing, and no page of it is ever touched.
+fn give_and_take(bytes: usize) {
+    drop(std::hint::black_box(Vec::<u8>::with_capacity(bytes)));
 }
 
 /// On how many processors we may run. The standard library's answer also knows a container's quota, for which it reads
