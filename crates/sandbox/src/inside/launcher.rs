@@ -6,9 +6,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
-use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 
 use super::failure::During;
 use super::filter::Filter;
@@ -181,15 +179,8 @@ impl Ahead {
 
 /// Waits for the word what it is for.
 fn wait(identity: Identity, socket: &OwnedFd) -> Result<(), Failure> {
-    // It is a copy of the caller: whoever reads the caller's output would wait for this process, too.
-    let nothing = openat(CWD, "/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty());
-    nothing
-        .and_then(|nothing| {
-            dup2_stdin(&nothing)?;
-            dup2_stdout(&nothing)?;
-            dup2_stderr(&nothing)
-        })
-        .during(|| "letting go of the caller's streams".into())?;
+    // It keeps the caller's streams as long as it is there: whoever reads the caller's output to its end then knows that
+    // nothing of the call is left, not even this process.
     let filter = Filter::new(Tier::Namespaces);
     let Some(message) = receive(socket.as_fd()).during(|| "waiting for a call".into())? else {
         return Ok(());
