@@ -49,7 +49,7 @@ pub(crate) fn allows_colour() -> bool {
 
 /// The folders in which programs are looked for.
 pub(crate) fn program_folders() -> Vec<PathBuf> {
-    env::var_os("PATH").map(|path| env::split_paths(&path).collect()).unwrap_or_default()
+    env::split_paths(&search_path()).collect()
 }
 
 /// The search path, or what a shell takes where none is set.

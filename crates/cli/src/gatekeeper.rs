@@ -27,6 +27,9 @@ const FOREIGN: &[(&str, Read)] = &[
     (".claude/settings.local.json", from_claude_settings),
 ];
 
+/// The file below metier's data that has the last refusal.
+const LAST: &str = "last-refusal.json";
+
 /// The rules in force, and what was answered.
 pub(crate) struct Gatekeeper {
     rules: Rules,
@@ -102,7 +105,7 @@ impl Gatekeeper {
             answers: Answers::new(read_kept(&kept)?.answers),
             asking,
             kept,
-            last: surroundings.places.data.join("last-refusal.json"),
+            last: surroundings.places.data.join(LAST),
         })
     }
 
@@ -172,7 +175,7 @@ impl Gatekeeper {
 
 /// What was refused last, if anything was.
 pub(crate) fn last_refusal(data: &Path) -> Result<Option<LastRefusal>> {
-    let file = data.join("last-refusal.json");
+    let file = data.join(LAST);
     let Some(bytes) = read_bounded(&file, MOST_BYTES).with_context(|| unreadable(&file))? else {
         return Ok(None);
     };

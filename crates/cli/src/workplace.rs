@@ -10,7 +10,7 @@ use metier_catalog::{
 use metier_files::{Kind, SkillDir, Survey, SurveyBounds, kind, real_path};
 use metier_policy::{Dialect, Folders, McpTools, Meaning, Scope, Skill, Terms, Trust};
 use metier_runtime::{
-    Containment, Covers, DataOwner, NodeVersions, ProjectView, SearchPath, Start, Toolbox, Using, Workbench,
+    Containment, DataOwner, NodeVersions, ProjectView, SearchPath, Start, Toolbox, Using, Workbench,
 };
 use metier_sandbox::{Expecting, Limits, Sandbox, Setup};
 use std::path::{Path, PathBuf};
@@ -29,7 +29,6 @@ pub(crate) struct Workplace {
     toolbox: Toolbox,
     path: SearchPath,
     node: NodeVersions,
-    covers: Covers,
     sandbox: Sandbox,
     session: String,
 }
@@ -90,7 +89,6 @@ impl Workplace {
             toolbox,
             path,
             node: NodeVersions::default(),
-            covers: Covers::default(),
             sandbox,
             session,
         })
@@ -120,7 +118,6 @@ impl Workplace {
             gate: keeper.gate(&self.scopes),
             path: &self.path,
             node: &self.node,
-            covers: &self.covers,
         };
         let using = Using { skill: &self.skill, folder: &self.handle, containment: &containment };
         work(&bench, &using)

@@ -176,12 +176,12 @@ mod tests {
     #[test]
     fn a_place_has_a_name_from_each_folder_it_is_seen_from() {
         let place =
-            Place::new("/home/ada/work/docs/a.md").below("/home/ada", "~/").below("/home/ada/work/", "");
+            Place::new("/home/ada/code/docs/a.md").below("/home/ada", "~/").below("/home/ada/code/", "");
         assert_eq!(place.as_str(), "docs/a.md");
         let names: Vec<_> = place.names().collect();
-        assert_eq!(names, ["docs/a.md", "~/work/docs/a.md", "/home/ada/work/docs/a.md"]);
-        let beside = Place::new("/home/ada/workshop/a").below("/home/ada/work", "");
-        assert_eq!(beside.as_str(), "/home/ada/workshop/a");
+        assert_eq!(names, ["docs/a.md", "~/code/docs/a.md", "/home/ada/code/docs/a.md"]);
+        let beside = Place::new("/home/ada/codeshop/a").below("/home/ada/code", "");
+        assert_eq!(beside.as_str(), "/home/ada/codeshop/a");
     }
 
     #[test]

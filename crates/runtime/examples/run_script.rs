@@ -10,8 +10,7 @@ use std::path::PathBuf;
 use metier_files::{SkillDir, Survey, SurveyBounds, real_path};
 use metier_policy::{Answers, Asking, Gate, Rules, Skill};
 use metier_runtime::{
-    Containment, Covers, LANGUAGE, NodeVersions, ProjectView, SearchPath, Start, Using, Words, Workbench,
-    run_script,
+    Containment, LANGUAGE, NodeVersions, ProjectView, SearchPath, Start, Using, Words, Workbench, run_script,
 };
 use metier_sandbox::{Limits, Sandbox, Setup};
 
@@ -42,9 +41,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let sandbox = Sandbox::new(Setup::new(std::env::temp_dir()));
     let (rules, answers, node) = (Rules::default(), Answers::default(), NodeVersions::default());
-    let covers = Covers::default();
     let gate = Gate { rules: &rules, answers: &answers, scopes: &[], asking: Asking::Nobody };
-    let bench = Workbench { sandbox: &sandbox, gate, path: &path, node: &node, covers: &covers };
+    let bench = Workbench { sandbox: &sandbox, gate, path: &path, node: &node };
     let skill = Skill::new("example", "cli");
     let using = Using { skill: &skill, folder: &SkillDir::open(&folder)?, containment: &containment };
     let ran = run_script(&bench, &using, &script, &Words::Text(rest), None, &mut |_, _| {})?;

@@ -51,8 +51,8 @@ pub use interpreter::{INTERPRETERS, Interpreter, Launch, LaunchError, NodeVersio
 pub use output::{MODEL_HEAD, MODEL_TAIL, command_error, command_json, for_model, notes, script_text};
 pub use read_file::read_file;
 pub use run::{
-    CommandLineInput, Covers, InputError, NodeVersions, NotRun, Ran, Using, Words, Workbench,
-    run_command_line, run_script,
+    CommandLineInput, InputError, NodeVersions, NotRun, Ran, Using, Words, Workbench, run_command_line,
+    run_script,
 };
 pub use script::{SCRIPTS, Script, ScriptError};
-pub use search_path::{Program, SYSTEM, SearchPath, TOOLS, Toolbox};
+pub use search_path::{Program, SearchPath, TOOLS, Toolbox};

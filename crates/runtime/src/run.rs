@@ -1,10 +1,8 @@
 //! From a call to its result: what is meant, whether it may happen, in what containment, and what came of it.
 
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use metier_files::{FileDigest, SkillDir, Stamp};
+use metier_files::{FileDigest, SkillDir};
 use metier_policy::{Action, Actor, Decision, Digest, Gate, Skill};
 use metier_sandbox::{Cancel, Command, Limits, Profile, Report, Sandbox, Sink};
 use serde_json::Value;
@@ -31,8 +29,6 @@ pub struct Workbench<'a> {
     pub path: &'a SearchPath,
     /// What is known of node.
     pub node: &'a NodeVersions,
-    /// What is known of files that were covered.
-    pub covers: &'a Covers,
 }
 
 /// The skill for which something runs.
@@ -105,41 +101,6 @@ impl NodeVersions {
     }
 }
 
-/// What covered files looked like when they were covered.
-///
-/// The sandbox keeps a room for each profile, and in it secrets and protected places are covered one by one. The kernel
-/// takes a cover away when somebody outside replaces or removes the file under it, as every editor does when it saves.
-/// So once a covered file is another one, a new room is asked for.
-#[derive(Debug, Default)]
-pub struct Covers(Mutex<Covered>);
-
-#[derive(Debug, Default)]
-struct Covered {
-    files: HashMap<PathBuf, Option<Stamp>>,
-    generation: u64,
-}
-
-impl Covers {
-    /// Where nothing is: a cover for it changes the profile and nothing else.
-    const NOWHERE: &str = "/.metier-covers";
-
-    /// Makes the profile another one if a file that it covers is.
-    fn renew(&self, profile: &mut Profile) {
-        let Some(project) = &mut profile.project else { return };
-        let mut covered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut same = true;
-        for path in project.masked.iter().chain(&project.protected) {
-            let now = Stamp::of(path);
-            let before = covered.files.insert(path.clone(), now);
-            same &= before.is_none_or(|before| before == now);
-        }
-        covered.generation += u64::from(!same);
-        if covered.generation > 0 {
-            project.masked.push(Path::new(Self::NOWHERE).join(covered.generation.to_string()));
-        }
-    }
-}
-
 /// What a script is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Words {
@@ -178,7 +139,7 @@ pub fn run_script(
     let action = Action::script(using.skill.clone(), &script.path.to_string(), &argv, digest);
     let decision = decide(&bench.gate, &action)?;
     let command = Command::new(launch.program).arguments(words);
-    let (report, notes) = run(bench, using, profile, &command, cancel, sink)?;
+    let (report, notes) = run(bench, using, &profile, &command, cancel, sink)?;
     let text = script_text(name, &report, &using.containment.limits);
     Ok(Ran { text, notes, decision, report })
 }
@@ -239,7 +200,7 @@ pub fn run_command_line(
     let mut profile = using.containment.profile()?;
     show(&mut profile, &bash);
     let command = Command::new(bash.file).arguments(["--noprofile", "--norc", "-c", line]);
-    let (report, notes) = run(bench, using, profile, &command, cancel, sink)?;
+    let (report, notes) = run(bench, using, &profile, &command, cancel, sink)?;
     let text = command_json(&report, &using.containment.limits).to_string();
     Ok(Ran { text, notes, decision, report })
 }
@@ -255,15 +216,13 @@ impl NotRun {
 fn run(
     bench: &Workbench<'_>,
     using: &Using<'_>,
-    mut profile: Profile,
+    profile: &Profile,
     command: &Command,
     cancel: Option<&Cancel>,
     sink: Sink<'_>,
 ) -> Result<(Report, Vec<String>), NotRun> {
     let remembered = using.containment.project.map(ProjectView::remember);
-    bench.covers.renew(&mut profile);
-    let mut report = bench.sandbox.run_with(&profile, command, cancel, sink)?;
-    report.containment.masked.retain(|path| !path.starts_with(Covers::NOWHERE));
+    let report = bench.sandbox.run_with(profile, command, cancel, sink)?;
     let mut notes = notes(&report);
     if let Some(bounded) = using.containment.project.and_then(|project| project.survey.bounded()) {
         notes.push(format!("secrets may be visible: {bounded}"));

@@ -9,11 +9,9 @@ use std::path::{Component, Path, PathBuf};
 
 use metier_files::{is_program, link_target, names_in, real_path};
 
-use self::installation::Installation;
+use metier_sandbox::SYSTEM;
 
-/// Folders that every contained process sees, with everything in them.
-pub const SYSTEM: &[&str] =
-    &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/gnu/store"];
+use self::installation::Installation;
 
 /// Where a system keeps the links that say which of several programs is meant. It is shown with the system's settings.
 const ALTERNATIVES: &str = "/etc/alternatives";

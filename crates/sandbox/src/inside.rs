@@ -21,4 +21,5 @@ mod watcher;
 
 pub(crate) use self::launcher::Ahead;
 pub use self::launcher::{HELPER, helper};
+pub use self::view::SYSTEM;
 pub(crate) use self::view::{HOME, SCRATCH, SHARED_MEMORY};

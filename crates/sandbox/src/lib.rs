@@ -18,7 +18,7 @@
 //!    outside/          inside/helper              inside/room, root          up everything: init
 //! ```
 //!
-//! A room makes the next init while nothing else is to be done. It is the first process of its namespaces, so all others
+//! The next init of a room is made when a call has ended, and while one of a row runs. It is the first process of its namespaces, so all others
 //! end with it; it ends when its socket does, so nothing outlives the caller, however that one ends. `kernel/` has the
 //! unsafe code, `wire/` the messages.
 //!
@@ -55,7 +55,7 @@ mod wire;
 pub use self::cancel::Cancel;
 pub use self::command::{Command, Input};
 pub use self::error::{Attempt, Error};
-pub use self::inside::{HELPER, helper};
+pub use self::inside::{HELPER, SYSTEM, helper};
 pub use self::outputs::{Output, OutputKind, Outputs};
 pub use self::outside::{
     Choice, Examination, Expecting, Finding, Finished, Held, Helper, Running, Sandbox, Setup, Sink, Stream,

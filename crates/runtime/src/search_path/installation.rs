@@ -155,7 +155,7 @@ mod tests {
         let workspace = Workspace::new()
             .file("home/ada/app/.venv/pyvenv.cfg", "home = /usr/bin\n")
             .dir("home/ada/miniconda3/conda-meta")
-            .dir("home/ada/work/lib")
+            .dir("home/ada/code/lib")
             .dir("home/ada/lib")
             .dir("home/ada/.local/lib")
             .dir("srv/tool/lib");
@@ -181,7 +181,7 @@ mod tests {
             ("home/ada/.local/bin/tool", "home/ada/.local/bin/tool"),
             ("home/ada/bin/tool", "home/ada/bin/tool"),
             ("home/ada/tool", "home/ada/tool"),
-            ("home/ada/work/bin/tool", "home/ada/work/bin/tool"),
+            ("home/ada/code/bin/tool", "home/ada/code/bin/tool"),
             ("home/tool", "home/tool"),
             ("srv/tool/bin/tool", "srv/tool"),
         ];

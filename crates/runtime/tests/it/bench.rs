@@ -7,8 +7,8 @@ use std::time::Duration;
 use metier_files::{SkillDir, Survey, SurveyBounds};
 use metier_policy::{Answers, Asking, Gate, Layer, List, Owner, Rules, Scope, Skill, Source, Standing};
 use metier_runtime::{
-    Containment, Covers, DataOwner, LANGUAGE, NodeVersions, NotRun, ProjectView, Ran, SearchPath, Start,
-    Using, Words, Workbench, run_command_line, run_script,
+    Containment, DataOwner, LANGUAGE, NodeVersions, NotRun, ProjectView, Ran, SearchPath, Start, Using,
+    Words, Workbench, run_command_line, run_script,
 };
 use metier_sandbox::{Choice, Helper, Limits, Sandbox, Setup, Tier};
 use metier_testkit::Workspace;
@@ -82,8 +82,7 @@ impl Bench {
         let (sandbox, answers, node) = (Sandbox::new(setup), Answers::default(), NodeVersions::default());
         let gate =
             Gate { rules: &self.rules, answers: &answers, scopes: &self.scopes, asking: Asking::Nobody };
-        let covers = Covers::default();
-        let bench = Workbench { sandbox: &sandbox, gate, path: &path, node: &node, covers: &covers };
+        let bench = Workbench { sandbox: &sandbox, gate, path: &path, node: &node };
         let folder = SkillDir::open(&skill).unwrap();
         work(&bench, &Using { skill: &self.skill, folder: &folder, containment: &containment })
     }

@@ -145,7 +145,6 @@ impl<H: Household> Init<'_, H> {
             memory: memory.max(watcher.most_memory),
             meter: Meter::Watcher,
             denied: denials.finish(),
-            scratch: self.household.scratch_to_remove(),
         })
     }
 

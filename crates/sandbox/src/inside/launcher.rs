@@ -94,7 +94,7 @@ fn make_room(
         Some(owners) => Some(Sources::open(&View::new(&opening.profile, opening.tier), Some(owners))?),
         None => None,
     };
-    enter(identity, Namespaces::Building, || serve(opening, sources)).map(drop)
+    enter(identity, Namespaces::Building, || serve(opening, sources))
 }
 
 fn give_data(opening: &Opening, identity: Identity) -> Result<(), Failure> {
@@ -105,7 +105,7 @@ fn give_data(opening: &Opening, identity: Identity) -> Result<(), Failure> {
 }
 
 /// Makes a process in new namespaces that begins once its users are mapped. Only the parent comes back.
-fn enter(identity: Identity, namespaces: Namespaces, inside: impl FnOnce()) -> Result<OwnedFd, Failure> {
+fn enter(identity: Identity, namespaces: Namespaces, inside: impl FnOnce()) -> Result<(), Failure> {
     let (hold, release) = io::pipe().during(|| "making a pipe".into())?;
     match fork_into(namespaces).during(|| "making namespaces".into())? {
         Forked::Child => {
@@ -119,10 +119,10 @@ fn enter(identity: Identity, namespaces: Namespaces, inside: impl FnOnce()) -> R
             }
             end(0)
         }
-        Forked::Parent { child, handle } => {
+        Forked::Parent { child } => {
             identity.map(child).during(|| "mapping users".into())?;
             rustix::io::write(&release, &[1]).during(|| "starting a room".into())?;
-            Ok(handle)
+            Ok(())
         }
     }
 }

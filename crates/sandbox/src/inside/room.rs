@@ -1,15 +1,12 @@
 //! A room: one process for each profile, which has built the view and makes the processes that watch over single calls.
 //!
-//! The next one is made while nothing else is to be done, so that a call finds it ready. Each serves one call and ends.
+//! Whoever uses the room asks for the next one ahead of time, so that a call finds it ready. Each serves one call and ends.
 
-use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
-use std::time::Instant;
-
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new_privs};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
 
 use super::bubblewrap::Bubblewrap;
 use super::failure::During;
@@ -24,7 +21,7 @@ use super::supervisor::{Supervisor, scratch_folder};
 use super::view::{SCRATCH, View};
 use crate::kernel::{Forked, Namespaces, end, fork, fork_into, set_dumpable};
 use crate::tier::Tier;
-use crate::wire::{Failure, Opening, Preparing, Reply, deliver, receive};
+use crate::wire::{Failure, Opening, Reply, TO_PREPARE, deliver, receive};
 
 /// What a room has ready for every call.
 pub(crate) struct Room {
@@ -72,29 +69,12 @@ impl Room {
         if deliver(control.as_fd(), &Reply::Ready { notes }.encode(), &[]).is_err() {
             return;
         }
-        let mut waiting: Option<(OwnedFd, Instant)> = None;
-        loop {
-            match next(control, waiting.as_ref()) {
-                Woken::Asked => match receive(control.as_fd()) {
-                    Ok(Some(message)) => {
-                        let (Ok(preparing), Some(socket)) =
-                            (Preparing::decode(&message.bytes), message.descriptors.into_iter().next())
-                        else {
-                            return;
-                        };
-                        if let Some((earlier, _)) = waiting.replace((socket, Instant::now() + preparing.idle))
-                        {
-                            self.make(control, earlier);
-                        }
-                    }
-                    _ => return,
-                },
-                Woken::Due => {
-                    if let Some((socket, _)) = waiting.take() {
-                        self.make(control, socket);
-                    }
-                }
-            }
+        while let Ok(Some(message)) = receive(control.as_fd()) {
+            let Some(socket) = message.descriptors.into_iter().next().filter(|_| message.bytes == TO_PREPARE)
+            else {
+                return;
+            };
+            self.make(control, socket);
         }
     }
 
@@ -209,31 +189,4 @@ fn drop_capabilities(tier: Tier) -> rustix::io::Result<()> {
     }
     let none = CapabilitySet::empty();
     set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
-}
-
-enum Woken {
-    Asked,
-    Due,
-}
-
-/// Waits for a request, for a call that wants its process now, or for the time to make one ahead.
-fn next(control: &OwnedFd, waiting: Option<&(OwnedFd, Instant)>) -> Woken {
-    loop {
-        let (socket, left) = match waiting {
-            Some((socket, due)) => (socket, Some(due.saturating_duration_since(Instant::now()))),
-            None => (control, None),
-        };
-        let timeout = left.map(|left| Timespec {
-            tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
-            tv_nsec: i64::from(left.subsec_nanos()),
-        });
-        let mut both = [PollFd::new(control, PollFlags::IN), PollFd::new(socket, PollFlags::IN)];
-        match poll(&mut both, timeout.as_ref()) {
-            Ok(0) => return Woken::Due,
-            // A call that is there is served before a request to prepare another.
-            Ok(_) if waiting.is_some() && !both[1].revents().is_empty() => return Woken::Due,
-            Ok(_) if !both[0].revents().is_empty() => return Woken::Asked,
-            _ => {}
-        }
-    }
 }

@@ -16,8 +16,8 @@ pub(crate) const HOME: &str = ".home";
 /// Shared memory of a call, inside its scratch folder.
 pub(crate) const SHARED_MEMORY: &str = ".shm";
 
-/// The system's own programs and libraries.
-pub(crate) const SYSTEM: &[&str] =
+/// The system's own programs and libraries, which every contained process sees, with everything in them.
+pub const SYSTEM: &[&str] =
     &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/gnu/store"];
 
 /// Settings of the system. What in it is secret only root may read, and nothing here runs as root; a list of what

@@ -1,7 +1,7 @@
 //! Processes in namespaces of their own.
 
 use std::io;
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use rustix::process::Pid;
 
@@ -36,7 +36,7 @@ impl Namespaces {
 #[derive(Debug)]
 pub(crate) enum Forked {
     /// The one that was there before.
-    Parent { child: Pid, handle: OwnedFd },
+    Parent { child: Pid },
     /// The new one.
     Child,
 }
@@ -49,10 +49,9 @@ pub(crate) fn fork_into(namespaces: Namespaces) -> io::Result<Forked> {
     if !is_alone()? {
         return Err(io::Error::other(SEVERAL_THREADS));
     }
-    let mut handle: libc::c_int = -1;
     let mut arguments = libc::clone_args {
-        flags: namespaces.flags() | libc::CLONE_PIDFD as u64,
-        pidfd: std::ptr::from_mut(&mut handle) as u64,
+        flags: namespaces.flags(),
+        pidfd: 0,
         child_tid: 0,
         parent_tid: 0,
         exit_signal: libc::SIGCHLD as u64,
@@ -76,9 +75,7 @@ pub(crate) fn fork_into(namespaces: Namespaces) -> io::Result<Forked> {
                 .ok()
                 .and_then(Pid::from_raw)
                 .ok_or_else(|| io::Error::other("the kernel gave a process number that is none"))?;
-            // SAFETY: the kernel wrote a new descriptor there, and nobody else has it.
-            let handle = unsafe { OwnedFd::from_raw_fd(handle) };
-            Ok(Forked::Parent { child, handle })
+            Ok(Forked::Parent { child })
         }
     }
 }

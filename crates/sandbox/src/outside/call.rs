@@ -207,7 +207,7 @@ impl<'a> Call<'a> {
             }
             None => Outputs::default(),
         };
-        let wire::Ended { how, cpu, memory, meter, denied, scratch: _ } = ended;
+        let wire::Ended { how, cpu, memory, meter, denied } = ended;
         let ended = match (how, stopped) {
             // Inside, a call that we stop is simply taken back; why is known here.
             (Ended::Stopped(Stop::Cancelled), Some(why)) => Ended::Stopped(why),

@@ -6,13 +6,24 @@
 
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, statat};
+use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 
 use crate::profile::Profile;
 
-/// What lies at every path of a profile, by device and number; nothing where nothing does.
+/// What lies at every path of a profile; nothing where nothing does.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Landmarks(Vec<Option<(u64, u64)>>);
+pub(crate) struct Landmarks(Vec<Option<Landmark>>);
+
+/// A file or folder by device, number and time. The number alone would not do: the next file may get that of one that was
+/// removed, and then a room whose mask is gone with the old file would be taken for the right one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Landmark {
+    device: (u32, u32),
+    number: u64,
+    /// When it was made. A file system that keeps no such time tells when it was changed instead, and rooms are built
+    /// more often there than they have to be.
+    since: (i64, u32),
+}
 
 impl Landmarks {
     pub(crate) fn of(profile: &Profile) -> Self {
@@ -32,9 +43,16 @@ impl Landmarks {
     }
 }
 
-fn mark(path: &Path) -> Option<(u64, u64)> {
-    let stat = statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-    Some((stat.st_dev, stat.st_ino))
+fn mark(path: &Path) -> Option<Landmark> {
+    let asked = StatxFlags::INO | StatxFlags::BTIME | StatxFlags::CTIME;
+    let found = statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, asked).ok()?;
+    let told = StatxFlags::from_bits_retain(found.stx_mask);
+    let since = if told.contains(StatxFlags::BTIME) { found.stx_btime } else { found.stx_ctime };
+    Some(Landmark {
+        device: (found.stx_dev_major, found.stx_dev_minor),
+        number: found.stx_ino,
+        since: (since.tv_sec, since.tv_nsec),
+    })
 }
 
 #[cfg(test)]
@@ -64,5 +82,19 @@ mod tests {
         assert_ne!(replaced, before);
         std::fs::create_dir(at(".git")).unwrap();
         assert_ne!(Landmarks::of(&profile), replaced);
+    }
+
+    #[test]
+    fn a_new_file_with_the_number_of_a_removed_one_is_another_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        let mut seen = std::collections::HashSet::new();
+        for round in 0..20 {
+            std::fs::write(&file, "").unwrap();
+            assert!(seen.insert(mark(&file)), "round {round}");
+            std::fs::remove_file(&file).unwrap();
+            // File systems tell times in ticks of up to ten milliseconds.
+            std::thread::sleep(std::time::Duration::from_millis(11));
+        }
     }
 }

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::inside::HELPER;
 use crate::profile::Profile;
 use crate::tier::Tier;
-use crate::wire::{Failure, Opening, Preparing, Reply, deliver, pair, receive};
+use crate::wire::{Failure, Opening, Reply, TO_PREPARE, deliver, pair, receive};
 
 /// How soon after another a call is one of a row. Its process for the next one is made while it runs, which takes some time
 /// from it and saves more from the next; a call that comes alone is not disturbed.
@@ -111,7 +111,7 @@ impl Launcher {
         room.used = clock;
         let prepared = match room.spare.take() {
             Some(spare) => Ok(spare),
-            None => room.prepare(Duration::ZERO),
+            None => room.prepare(),
         };
         match prepared {
             Ok(socket) => {
@@ -143,7 +143,7 @@ impl Launcher {
         if let Some(room) = self.rooms.get_mut(key)
             && room.spare.is_none()
         {
-            match room.prepare(Duration::ZERO) {
+            match room.prepare() {
                 Ok(spare) => room.spare = Some(spare),
                 // The room is gone; the next call makes a new one.
                 Err(_) => drop(self.rooms.remove(key)),
@@ -182,9 +182,9 @@ impl Launcher {
 }
 
 impl Room {
-    fn prepare(&self, idle: Duration) -> std::io::Result<OwnedFd> {
+    fn prepare(&self) -> std::io::Result<OwnedFd> {
         let (socket, theirs) = pair()?;
-        deliver(self.control.as_fd(), &Preparing { idle }.encode(), &[theirs.as_fd()])?;
+        deliver(self.control.as_fd(), TO_PREPARE, &[theirs.as_fd()])?;
         Ok(socket)
     }
 }

@@ -31,12 +31,8 @@ pub(crate) struct Entering {
     pub(crate) given: Vec<bool>,
 }
 
-/// To a room, with the socket of one call: make ready for that call, once nothing else has happened for so long, or at
-/// once when the call comes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Preparing {
-    pub(crate) idle: Duration,
-}
+/// To a room, with the socket of one call, instead of a message: make ready for that call.
+pub(crate) const TO_PREPARE: &[u8] = b"prepare";
 
 /// To the process that watches over one call, with its three streams: start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,8 +75,6 @@ pub(crate) struct Ended {
     pub(crate) memory: u64,
     pub(crate) meter: Meter,
     pub(crate) denied: Vec<Denied>,
-    /// The scratch folder's path where it is a real one that has to be removed.
-    pub(crate) scratch: Option<PathBuf>,
 }
 
 impl Opening {
@@ -207,21 +201,6 @@ impl Entering {
     }
 }
 
-impl Preparing {
-    pub(crate) fn encode(self) -> Vec<u8> {
-        let mut encoder = Encoder::default();
-        encoder.duration(self.idle);
-        encoder.finish()
-    }
-
-    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, Garbled> {
-        let mut decoder = Decoder::new(bytes);
-        let idle = decoder.duration()?;
-        decoder.finish()?;
-        Ok(Self { idle })
-    }
-}
-
 impl Start {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut encoder = Encoder::default();
@@ -253,7 +232,7 @@ impl Reply {
             Self::Failed(Failure { what, errno, program }) => {
                 encoder.byte(1).text(what.as_ref()).signed(*errno).byte(u8::from(*program));
             }
-            Self::Ended(Ended { how, cpu, memory, meter, denied, scratch }) => {
+            Self::Ended(Ended { how, cpu, memory, meter, denied }) => {
                 encoder.byte(2);
                 match how {
                     How::Exited(status) => encoder.byte(0).signed(*status),
@@ -268,7 +247,6 @@ impl Reply {
                 encoder.list(denied, |encoder, Denied { call, what, times }| {
                     encoder.text(call.as_ref()).text(what.as_ref()).number(u64::from(*times));
                 });
-                encoder.paths(scratch.as_slice());
             }
         }
         encoder.finish()
@@ -304,7 +282,6 @@ impl Reply {
                         times: u32::try_from(decoder.number()?).map_err(|_| Garbled)?,
                     })
                 })?,
-                scratch: decoder.paths()?.pop(),
             }),
             _ => return Err(Garbled),
         };
@@ -371,8 +348,6 @@ mod tests {
         assert_eq!(Entering::decode(&entering.encode()), Ok(entering));
         let start = Start { program: odd().into(), arguments: vec![odd(), OsString::new()] };
         assert_eq!(Start::decode(&start.encode()), Ok(start));
-        let preparing = Preparing { idle: Duration::from_millis(7) };
-        assert_eq!(Preparing::decode(&preparing.encode()), Ok(preparing));
         for how in STOPS.iter().map(|stop| How::Stopped(*stop)).chain([How::Exited(-3), How::Signaled(9)]) {
             let reply = Reply::Ended(Ended {
                 how,
@@ -380,7 +355,6 @@ mod tests {
                 memory: 7,
                 meter: Meter::Watcher,
                 denied: vec![Denied { call: "socket".into(), what: "AF_INET".into(), times: 2 }],
-                scratch: Some(odd().into()),
             });
             assert_eq!(Reply::decode(&reply.encode()), Ok(reply));
         }

@@ -109,6 +109,7 @@ pub(crate) fn wanted(name: &str) -> bool {
 pub(crate) fn main() -> ExitCode {
     let passed = match std::env::var(PART) {
         Ok(name) => TESTS.iter().filter(|test| test.name == name).all(|test| {
+            stand_alone();
             let problems = (test.run)(User::of_this_process());
             for problem in &problems {
                 println!("problem: {problem}");
@@ -118,6 +119,15 @@ pub(crate) fn main() -> ExitCode {
         Err(_) => all(&std::env::args().skip(1).collect::<Vec<_>>()),
     };
     if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Gives this part a session of its own: attacks on the caller's group then reach nobody but this test, and the leader
+/// has a number here even where the one of the runner's session lives in another namespace.
+fn stand_alone() {
+    rustix::process::setsid().expect("a part is started by another process, so it leads no group yet");
+    // An interrupt at the terminal no longer reaches it, so it ends with the runner that does hear it.
+    let with_the_runner = rustix::process::Signal::KILL;
+    rustix::process::set_parent_process_death_signal(Some(with_the_runner)).expect("end with the runner");
 }
 
 fn all(words: &[String]) -> bool {

@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::process::Command;
 use std::time::Duration;
 
+use super::wrappers::hear;
 use crate::answer::{Answer, Step, cannot_say, held};
 use crate::arguments::{Arguments, sings};
 use crate::kernel::{call, close, into, of};
@@ -212,27 +213,11 @@ fn pair(_: &Arguments) -> Answer {
     held("no family")
 }
 
-fn program(mut command: Command) -> Answer {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let output = match command.output() {
-        Ok(output) => output,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return cannot_say(format!("`{name}` is not there"));
-        }
-        Err(error) => return held(format!("{name}: {error}")),
-    };
-    if sings(&output.stdout) {
-        return Ok(format!("{name} heard the server"));
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    held(format!("{name}: {}", said.lines().next_back().unwrap_or_default()))
-}
-
 fn bash(arguments: &Arguments) -> Answer {
     let mut command = Command::new("bash");
     let text = "exec 3<>/dev/tcp/127.0.0.1/$1 && echo hello >&3 && head -n 1 <&3";
     command.args(["-c", text, "bash", arguments.text("port")?]);
-    program(command)
+    hear(command)
 }
 
 fn python(arguments: &Arguments) -> Answer {
@@ -240,11 +225,11 @@ fn python(arguments: &Arguments) -> Answer {
     let text = "import socket,sys\ns=socket.create_connection(('127.0.0.1',int(sys.argv[1])),2)\n\
                 s.send(b'hello\\n')\nprint(s.recv(256).decode())";
     command.args(["-c", text, arguments.text("port")?]);
-    program(command)
+    hear(command)
 }
 
 fn curl(arguments: &Arguments) -> Answer {
     let mut command = Command::new("curl");
     command.args(["-s", "-m", "2", "--http0.9", &format!("http://127.0.0.1:{}/", arguments.port("port")?)]);
-    program(command)
+    hear(command)
 }

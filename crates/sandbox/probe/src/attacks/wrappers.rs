@@ -40,7 +40,8 @@ fn listen(arguments: &Arguments, words: &[&str]) -> Answer {
     hear(command)
 }
 
-fn hear(mut command: Command) -> Answer {
+/// Starts a program and listens whether it says what the canary, or the test's own server, would have it say.
+pub(super) fn hear(mut command: Command) -> Answer {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = match command.output() {
         Ok(output) => output,
@@ -50,7 +51,7 @@ fn hear(mut command: Command) -> Answer {
         Err(error) => return held(format!("{name}: {error}")),
     };
     if sings(&output.stdout) {
-        return Ok(format!("{name} read it"));
+        return Ok(format!("{name} got it"));
     }
     let said = String::from_utf8_lossy(&output.stderr);
     held(format!("{name}: {} {}", output.status, said.lines().next_back().unwrap_or_default()))
