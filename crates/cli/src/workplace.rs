@@ -14,6 +14,7 @@ use metier_runtime::{
 };
 use metier_sandbox::{Expecting, Limits, Sandbox, Setup};
 use std::path::{Path, PathBuf};
+use std::thread;
 
 /// Where bubblewrap is looked for. Not on the search path: a program there may be anyone's.
 const BUBBLEWRAP: &[&str] = &["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"];
@@ -49,6 +50,12 @@ impl Workplace {
         let sandbox = Sandbox::new(setup);
         // Before the first thread of ours, and while the skill is looked for.
         sandbox.get_ready();
+        // Looking for tools takes about as long as looking for the skill, and neither needs to know of the other.
+        let path = search_path(surroundings);
+        let tools = thread::Builder::new().name("tools".to_owned()).spawn(move || {
+            let toolbox = path.toolbox(&path.tools(&[]));
+            (path, toolbox)
+        })?;
         let snapshot = surroundings.snapshot(Include::Usual);
         let lookup = snapshot.find(&reference);
         let (id, entry) = match lookup {
@@ -72,11 +79,13 @@ impl Workplace {
             .make(&base)
             .and_then(|data| real_path(&data).map_err(std::io::Error::other))
             .with_context(|| format!("the skill's data folder below {} cannot be made", base.display()))?;
-        let path = search_path(surroundings);
-        let toolbox = path.toolbox(&path.tools(&[]));
         let scopes = match active {
             Active::Yes => vec![scope(&snapshot, id, entry, &skill, &folder, &data, surroundings)?],
             Active::No => Vec::new(),
+        };
+        let (path, toolbox) = match tools.join() {
+            Ok(found) => found,
+            Err(panic) => std::panic::resume_unwind(panic),
         };
         let session = format!("{}-{}", jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S"), std::process::id());
         Ok(Self {

@@ -82,14 +82,16 @@ impl SearchPath {
     /// project is not what the user called.
     pub fn new(path: &OsStr) -> Self {
         use std::os::unix::ffi::OsStrExt;
-        let folders =
+        let parts =
             path.as_bytes().split(|&byte| byte == b':').map(|part| PathBuf::from(OsStr::from_bytes(part)));
-        Self {
-            folders: folders.filter(|folder| folder.is_absolute()).collect(),
-            home: None,
-            project: None,
-            more: Vec::new(),
+        let mut folders: Vec<PathBuf> = Vec::new();
+        for folder in parts.filter(|folder| folder.is_absolute()) {
+            // Many a profile adds the same folder again and again; only the first time means anything.
+            if !folders.contains(&folder) {
+                folders.push(folder);
+            }
         }
+        Self { folders, home: None, project: None, more: Vec::new() }
     }
 
     /// The user's home, of which nothing is shown but installations.

@@ -15,6 +15,7 @@ mod quota;
 mod room;
 mod root;
 mod rules;
+mod sources;
 mod supervisor;
 mod view;
 mod watcher;

@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
+use std::thread::{self, JoinHandle};
 
 use rustix::io::Errno;
 
@@ -12,10 +13,13 @@ use super::failure::During;
 use super::filter::Filter;
 use super::identity::{Identity, keeping_rights, owner_map};
 use super::room::{Room, inhabit, prefer_as_victim};
-use super::root::{Processes, Sources, build, furnish};
+use super::root::{Processes, Root, furnish};
 use super::rules::Places;
+use super::sources::Sources;
 use super::view::View;
-use crate::kernel::{Forked, Namespaces, end, fork, fork_into, ignore_children, read_handed_over};
+use crate::kernel::{
+    Forked, Namespaces, end, fork, fork_into, ignore_children, leave_the_rest, read_handed_over,
+};
 use crate::tier::Tier;
 use crate::wire::{Entering, Failure, Garbled, MOST_DESCRIPTORS, Opening, Reply, deliver, pair, receive};
 
@@ -133,8 +137,8 @@ fn enter(identity: Identity, namespaces: Namespaces, inside: impl FnOnce()) -> R
 pub(crate) struct Ahead {
     identity: Identity,
     socket: OwnedFd,
-    /// The map for folders of root's.
-    owners: Option<OwnedFd>,
+    /// The map for folders of root's, in the making: that takes a while, and whoever made this has other things to do.
+    owners: Option<JoinHandle<io::Result<OwnedFd>>>,
 }
 
 impl Ahead {
@@ -143,7 +147,7 @@ impl Ahead {
         let identity = Identity::current();
         let (socket, theirs) = pair().during(|| "making a connection".into())?;
         let ours = RefCell::new(Some(socket));
-        enter(identity, Namespaces::All, || {
+        enter(identity, Namespaces::Building, || {
             // The child has a copy of our end, and would never see the last one closed.
             drop(ours.take());
             if let Err(failure) = wait(identity, &theirs) {
@@ -151,7 +155,8 @@ impl Ahead {
             }
         })?;
         let owners =
-            if identity.from_root { Some(owner_map().during(|| "mapping owners".into())?) } else { None };
+            identity.from_root.then(|| thread::Builder::new().name("owners".into()).spawn(owner_map));
+        let owners = owners.transpose().during(|| "mapping owners".into())?;
         let socket = ours.into_inner().ok_or(Errno::BADF).during(|| "making a connection".into())?;
         Ok(Self { identity, socket, owners })
     }
@@ -161,8 +166,12 @@ impl Ahead {
         give_data(&opening, self.identity)?;
         let mut view = View::new(&opening.profile, opening.tier);
         view.close_doors(&opening.profile);
-        let trees = match &self.owners {
-            Some(owners) => Sources::open_for(&view, owners.as_fd())?,
+        let trees = match self.owners {
+            Some(owners) => {
+                // Nothing in there panics; if it did, the map would be missing like any other time.
+                let owners = owners.join().unwrap_or_else(|_| Err(Errno::CHILD.into()));
+                Sources::open_for(&view, owners.during(|| "mapping owners".into())?.as_fd())?
+            }
             None => Vec::new(),
         };
         let given = trees.iter().map(Option::is_some).collect();
@@ -171,9 +180,17 @@ impl Ahead {
             return Err(Failure { what: "handing over places".into(), errno: libc::E2BIG, program: false });
         }
         let entering = Entering { opening, masks: view.masks, given };
-        deliver(self.socket.as_fd(), &entering.encode(), &descriptors)
-            .during(|| "handing over places".into())?;
-        Ok((self.socket, view.notes))
+        match deliver(self.socket.as_fd(), &entering.encode(), &descriptors) {
+            Ok(()) => Ok((self.socket, view.notes)),
+            Err(error) => {
+                // It is gone already, and has left word why.
+                let word = receive(self.socket.as_fd()).ok().flatten();
+                match word.and_then(|message| Reply::decode(&message.bytes).ok()) {
+                    Some(Reply::Failed(failure)) => Err(failure),
+                    _ => Err(error).during(|| "handing over places".into()),
+                }
+            }
+        }
     }
 }
 
@@ -181,7 +198,8 @@ impl Ahead {
 fn wait(identity: Identity, socket: &OwnedFd) -> Result<(), Failure> {
     // It keeps the caller's streams as long as it is there: whoever reads the caller's output to its end then knows that
     // nothing of the call is left, not even this process.
-    let filter = Filter::new(Tier::Namespaces);
+    leave_the_rest().during(|| "making namespaces".into())?;
+    let (filter, root) = (Filter::new(Tier::Namespaces), Root::begin(Processes::OfCall)?);
     let Some(message) = receive(socket.as_fd()).during(|| "waiting for a call".into())? else {
         return Ok(());
     };
@@ -196,7 +214,7 @@ fn wait(identity: Identity, socket: &OwnedFd) -> Result<(), Failure> {
     } else {
         Sources::receive(&view, &given, message.descriptors)?
     };
-    build(sources, &view, Processes::OfCall)?;
+    root.enter(sources, &view)?;
     keeping_rights(|| identity.assume()).during(|| "becoming an ordinary user".into())?;
     furnish(&view, opening.profile.limits.scratch, Processes::OfCall)?;
     let socket = rustix::io::fcntl_dupfd_cloexec(socket, 3).during(|| "keeping the connection".into())?;

@@ -15,8 +15,9 @@ use super::identity::Identity;
 use super::init::{Init, Namespace};
 use super::limits;
 use super::quota::Scratch;
-use super::root::{Processes, Sources, build, furnish};
+use super::root::{Processes, Root, furnish};
 use super::rules::{Force, Places, Rules};
+use super::sources::Sources;
 use super::supervisor::{Supervisor, scratch_folder};
 use super::view::{SCRATCH, View};
 use crate::kernel::{Forked, Namespaces, end, fork, fork_into, set_dumpable};
@@ -54,7 +55,7 @@ impl Room {
                 Some(sources) => sources,
                 None => Sources::open(&view, None)?,
             };
-            build(sources, &view, Processes::OfRoom)?;
+            Root::begin(Processes::OfRoom)?.enter(sources, &view)?;
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
             proc = Some(openat(CWD, "/proc", flags, Mode::empty()).during(|| "opening /proc".into())?);
         }

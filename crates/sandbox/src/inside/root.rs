@@ -2,23 +2,22 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, fstat, mkdirat, openat, openat2, readlinkat, statat,
-    symlinkat,
+    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, fstat, mkdirat, openat, openat2, statat, symlinkat,
 };
 use rustix::io::Errno;
 use rustix::mount::{
-    FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags,
-    UnmountFlags, fsconfig_create, fsconfig_set_string, fsmount, fsopen, mount_change, move_mount, open_tree,
-    unmount,
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags, UnmountFlags,
+    fsconfig_create, fsconfig_set_string, fsmount, fsopen, mount_change, move_mount, unmount,
 };
 use rustix::process::{chdir, fchdir, pivot_root};
 
 use super::failure::During;
-use super::view::{DEVICES, HOME, Place, Rights, SCRATCH, SETTINGS, SHARED_MEMORY, SYSTEM, View};
-use crate::kernel::{Attributes, seal, set_attributes, set_owner_map};
+use super::sources::{Source, Sources, System, clone_tree};
+use super::view::{HOME, Place, SCRATCH, SHARED_MEMORY, View};
+use crate::kernel::{Attributes, seal, set_attributes};
 use crate::wire::Failure;
 
 /// What masks a file: it is empty, and nobody may open it.
@@ -30,185 +29,89 @@ const MASK_FOLDER: &str = ".masked-folder";
 /// count.
 const MOST_SCRATCH_FILES: &str = "100000";
 
-/// A place that has been opened: from here on no path of it is looked up again.
+/// A new root in the making. What is the same for every view is in it already, so it can be begun before the view is known.
 #[derive(Debug)]
-struct Source {
-    path: PathBuf,
-    tree: OwnedFd,
-    attributes: Attributes,
-    is_folder: bool,
-}
+pub(crate) struct Root(OwnedFd);
 
-/// The places of a view and the system's folders, opened.
-#[derive(Debug)]
-pub(crate) struct Sources {
-    places: Vec<Source>,
-    devices: Vec<Source>,
-    /// Folders of the system that are links here, such as `/bin`.
-    links: Vec<(&'static str, PathBuf)>,
-}
+impl Root {
+    /// Where it hangs until it is entered. No view shows anything of it, so what lies there is not missed meanwhile.
+    const HOOK: &str = "/proc";
 
-impl Sources {
-    /// Opens everything. `owners` shows root's files as nobody's, where the file system can do that.
-    pub(crate) fn open(view: &View, owners: Option<BorrowedFd<'_>>) -> Result<Self, Failure> {
-        Self::with(view.places.iter().map(|place| open(place, owners)))
+    /// Begins one: the system's folders, devices and processes. Needs a mount namespace of its own.
+    pub(crate) fn begin(processes: Processes) -> Result<Self, Failure> {
+        mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
+            .during(|| "keeping mounts private".into())?;
+        let system = System::open()?;
+        // The kernel shows processes in a new place only where they can be seen already, so this comes before they are
+        // covered. In a container that covers parts of /proc it is refused.
+        let proc =
+            new_proc(processes).during(|| "showing processes (is a part of /proc covered here?)".into())?;
+        let root = Self(new_tmpfs("1m", "1000", "0755").during(|| "making a new root".into())?);
+        move_mount(&root.0, "", CWD, Self::HOOK, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
+            .during(|| "hanging up the new root".into())?;
+        root.fill(system, &proc).during(|| "furnishing the new root".into())?;
+        Ok(root)
     }
 
-    /// Opens the system's folders, and takes what was opened of the view by who could do more: with each of its places
-    /// whether that is among the descriptors.
-    pub(crate) fn receive(view: &View, given: &[bool], descriptors: Vec<OwnedFd>) -> Result<Self, Failure> {
-        let mut descriptors = descriptors.into_iter();
-        let mut take = |place: &Place| {
-            let tree = descriptors.next().ok_or(Errno::BADF).during(|| "taking over places".into())?;
-            let is_folder = is_folder(&tree).during(|| format!("looking at {}", place.path.display()))?;
-            Ok(Source { path: place.path.clone(), tree, attributes: attributes(place), is_folder })
-        };
-        let places = view.places.iter().zip(given);
-        Self::with(places.map(|(place, given)| given.then(|| take(place)).transpose()))
-    }
-
-    /// Opens the places of a view for somebody else.
-    pub(crate) fn open_for(view: &View, owners: BorrowedFd<'_>) -> Result<Vec<Option<OwnedFd>>, Failure> {
-        view.places.iter().map(|place| Ok(open(place, Some(owners))?.map(|source| source.tree))).collect()
-    }
-
-    fn with(view: impl Iterator<Item = Result<Option<Source>, Failure>>) -> Result<Self, Failure> {
-        let (mut places, mut devices, mut links) = (Vec::new(), Vec::new(), Vec::new());
-        for folder in SYSTEM.iter().copied().chain([SETTINGS]) {
-            let Ok(stat) = statat(CWD, folder, AtFlags::SYMLINK_NOFOLLOW) else { continue };
-            match FileType::from_raw_mode(stat.st_mode) {
-                FileType::Symlink => {
-                    let target =
-                        readlinkat(CWD, folder, Vec::new()).during(|| format!("reading {folder}"))?;
-                    links.push((folder, PathBuf::from(target.to_string_lossy().into_owned())));
-                }
-                FileType::Directory => {
-                    let system =
-                        Place { path: folder.into(), rights: Rights::Read, required: false, owned: false };
-                    places.extend(open(&system, None)?);
-                }
-                _ => {}
-            }
+    fn fill(&self, system: System, proc: &OwnedFd) -> io::Result<()> {
+        for folder in ["proc", "tmp", "dev", "var", "run"] {
+            mkdirat(&self.0, folder, Mode::from_raw_mode(0o755))?;
         }
-        for place in view {
-            places.extend(place?);
+        let none = Mode::empty();
+        openat(&self.0, MASK_FILE, OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC, none)?;
+        mkdirat(&self.0, MASK_FOLDER, none)?;
+        for (link, target) in system.links {
+            symlinkat(target, &self.0, relative(Path::new(link)))?;
         }
-        for device in DEVICES {
-            let tree = clone_tree(CWD, Path::new(device)).during(|| format!("opening {device}"))?;
-            set_attributes(tree.as_fd(), Attributes::Device).during(|| format!("restricting {device}"))?;
-            devices.push(Source {
-                path: device.into(),
-                tree,
-                attributes: Attributes::Device,
-                is_folder: false,
-            });
+        for source in system.places {
+            self.show(&source)?;
         }
-        Ok(Self { places, devices, links })
+        attach(&self.0, Path::new("/proc"), proc)?;
+        Ok(())
     }
-}
 
-fn open(place: &Place, owners: Option<BorrowedFd<'_>>) -> Result<Option<Source>, Failure> {
-    let path = &place.path;
-    let what = || format!("opening {}", path.display());
-    // No link on the way: the caller resolved the path, and a link that appears afterwards is somebody's trick.
-    let flags = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    let opened = match openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), flags) {
-        Ok(opened) => opened,
-        // Also where a file or a link lies on the way: a protected place that is not there needs no mount.
-        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) if !place.required => return Ok(None),
-        Err(error) => return Err(error).during(what),
-    };
-    let is_folder = is_folder(&opened).during(what)?;
-    let tree = clone_tree(opened.as_fd(), Path::new("")).during(what)?;
-    if let Some(owners) = owners.filter(|_| !place.owned) {
-        // Not every file system can do this. Without it the script reads what everyone may read.
-        let _ = set_owner_map(tree.as_fd(), owners);
+    /// Adds what a view shows, and moves this process into it.
+    pub(crate) fn enter(self, sources: Sources, view: &View) -> Result<(), Failure> {
+        self.complete(sources, view).during(|| "furnishing the new root".into())?;
+        for mask in &view.masks {
+            cover(&self.0, mask).during(|| format!("masking {}", mask.display()))?;
+        }
+        fchdir(&self.0).during(|| "entering the new root".into())?;
+        pivot_root(".", ".").during(|| "leaving the old root".into())?;
+        unmount(".", UnmountFlags::DETACH).during(|| "dropping the old root".into())?;
+        chdir("/").during(|| "entering the new root".into())?;
+        seal(self.0.as_fd()).during(|| "sealing the new root".into())
     }
-    let attributes = attributes(place);
-    set_attributes(tree.as_fd(), attributes).during(|| format!("restricting {}", path.display()))?;
-    Ok(Some(Source { path: path.clone(), tree, attributes, is_folder }))
-}
 
-fn attributes(place: &Place) -> Attributes {
-    match place.rights {
-        Rights::Read => Attributes::ReadOnly,
-        Rights::Write => Attributes::Writable,
+    fn complete(&self, sources: Sources, view: &View) -> io::Result<()> {
+        for (link, target) in convenient_links(view) {
+            symlinkat(target, &self.0, relative(Path::new(link)))?;
+        }
+        for source in sources.0 {
+            self.show(&source)?;
+        }
+        Ok(())
     }
-}
 
-fn is_folder(place: &OwnedFd) -> rustix::io::Result<bool> {
-    Ok(FileType::from_raw_mode(fstat(place)?.st_mode) == FileType::Directory)
-}
-
-/// A copy of a mount that is attached nowhere yet, with what is mounted below it: without that the kernel refuses where
-/// it would uncover what was covered.
-fn clone_tree(folder: BorrowedFd<'_>, path: &Path) -> rustix::io::Result<OwnedFd> {
-    open_tree(
-        folder,
-        path,
-        OpenTreeFlags::OPEN_TREE_CLONE
-            | OpenTreeFlags::OPEN_TREE_CLOEXEC
-            | OpenTreeFlags::AT_RECURSIVE
-            | OpenTreeFlags::AT_EMPTY_PATH,
-    )
-}
-
-/// Builds the root and moves this process into it. Needs a mount namespace of its own.
-pub(crate) fn build(sources: Sources, view: &View, processes: Processes) -> Result<(), Failure> {
-    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
-        .during(|| "keeping mounts private".into())?;
-    let root = new_tmpfs("1m", "1000", "0755").during(|| "making a new root".into())?;
-    // Any folder will do to hang it up, since nothing of the old root stays visible.
-    move_mount(&root, "", CWD, "/usr", MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
-        .during(|| "hanging up the new root".into())?;
-    fill(&root, sources, view).during(|| "furnishing the new root".into())?;
-    for mask in &view.masks {
-        cover(&root, mask).during(|| format!("masking {}", mask.display()))?;
-    }
-    // The kernel shows processes in a new place only where they can be seen already, so this comes before the old root
-    // is gone. In a container that covers parts of /proc it is refused.
-    new_proc(processes)
-        .and_then(|proc| attach(&root, Path::new("/proc"), &proc))
-        .during(|| "showing processes (is a part of /proc covered here?)".into())?;
-    fchdir(&root).during(|| "entering the new root".into())?;
-    pivot_root(".", ".").during(|| "leaving the old root".into())?;
-    unmount(".", UnmountFlags::DETACH).during(|| "dropping the old root".into())?;
-    chdir("/").during(|| "entering the new root".into())?;
-    seal(root.as_fd()).during(|| "sealing the new root".into())
-}
-
-fn fill(root: &OwnedFd, sources: Sources, view: &View) -> io::Result<()> {
-    for folder in ["proc", "tmp", "dev", "var", "run"] {
-        mkdirat(root, folder, Mode::from_raw_mode(0o755))?;
-    }
-    for (link, target) in convenient_links(view) {
-        symlinkat(target, root, relative(Path::new(link)))?;
-    }
-    let none = Mode::empty();
-    openat(root, MASK_FILE, OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC, none)?;
-    mkdirat(root, MASK_FOLDER, none)?;
-    for (link, target) in sources.links {
-        symlinkat(target, root, relative(Path::new(link)))?;
-    }
-    for source in sources.places.into_iter().chain(sources.devices) {
+    fn show(&self, source: &Source) -> io::Result<()> {
         let folder = if source.is_folder { Some(source.path.as_path()) } else { source.path.parent() };
         if let Some(folder) = folder {
-            make_folders(root.as_fd(), folder)?;
+            make_folders(self.0.as_fd(), folder)?;
         }
         if !source.is_folder {
             let flags = OFlags::CREATE | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
             let file = relative(&source.path);
-            if statat(root, file, AtFlags::SYMLINK_NOFOLLOW).is_err() {
-                openat(root, file, flags, Mode::from_raw_mode(0o444))?;
+            if statat(&self.0, file, AtFlags::SYMLINK_NOFOLLOW).is_err() {
+                openat(&self.0, file, flags, Mode::from_raw_mode(0o444))?;
             }
         }
-        attach(root, &source.path, &source.tree)?;
+        attach(&self.0, &source.path, &source.tree)?;
         if source.attributes == Attributes::Writable {
             // Mounted inside a read-only one it would take over nothing, but what is below it may have been read-only.
             set_attributes(source.tree.as_fd(), source.attributes)?;
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Links that programs expect, and where they lead. Not where something is shown below one: it has to lie in a folder of

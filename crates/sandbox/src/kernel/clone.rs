@@ -20,15 +20,23 @@ impl Namespaces {
         let building = libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID;
         let flags = match self {
             Self::Building => building,
-            Self::All => {
-                building
-                    | libc::CLONE_NEWNET
-                    | libc::CLONE_NEWIPC
-                    | libc::CLONE_NEWUTS
-                    | libc::CLONE_NEWCGROUP
-            }
+            Self::All => building | REST,
         };
         flags as u32 as u64
+    }
+}
+
+/// What a process that can build a root still shares with others.
+const REST: libc::c_int =
+    libc::CLONE_NEWNET | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS | libc::CLONE_NEWCGROUP;
+
+/// Gives a process that has the namespaces for [building](Namespaces::Building) the rest of them. Making a network takes
+/// longer than all others together, so it is better done by a process that nobody waits for.
+pub(crate) fn leave_the_rest() -> io::Result<()> {
+    // SAFETY: none of these flags unshares memory or descriptors, so nothing changes for this program's own values.
+    match unsafe { libc::unshare(REST) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
     }
 }
 

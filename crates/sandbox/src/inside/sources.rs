@@ -1,0 +1,139 @@
+//! What a new root shows, opened where it lies: from there on no path of it is looked up again.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2, readlinkat, statat};
+use rustix::io::Errno;
+use rustix::mount::{OpenTreeFlags, open_tree};
+
+use super::failure::During;
+use super::view::{DEVICES, Place, Rights, SETTINGS, SYSTEM, View};
+use crate::kernel::{Attributes, set_attributes, set_owner_map};
+use crate::wire::Failure;
+
+/// A place that has been opened: from here on no path of it is looked up again.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) path: PathBuf,
+    pub(super) tree: OwnedFd,
+    pub(super) attributes: Attributes,
+    pub(super) is_folder: bool,
+}
+
+/// The places of a view, opened.
+#[derive(Debug)]
+pub(crate) struct Sources(pub(super) Vec<Source>);
+
+impl Sources {
+    /// Opens all of them. `owners` shows root's files as nobody's, where the file system can do that.
+    pub(crate) fn open(view: &View, owners: Option<BorrowedFd<'_>>) -> Result<Self, Failure> {
+        Self::with(view.places.iter().map(|place| open(place, owners)))
+    }
+
+    /// Takes what was opened by who could do more: with each of the view's places whether that is among the descriptors.
+    pub(crate) fn receive(view: &View, given: &[bool], descriptors: Vec<OwnedFd>) -> Result<Self, Failure> {
+        let mut descriptors = descriptors.into_iter();
+        let mut take = |place: &Place| {
+            let tree = descriptors.next().ok_or(Errno::BADF).during(|| "taking over places".into())?;
+            let is_folder = is_folder(&tree).during(|| format!("looking at {}", place.path.display()))?;
+            Ok(Source { path: place.path.clone(), tree, attributes: attributes(place), is_folder })
+        };
+        let places = view.places.iter().zip(given);
+        Self::with(places.map(|(place, given)| given.then(|| take(place)).transpose()))
+    }
+
+    /// Opens the places of a view for somebody else.
+    pub(crate) fn open_for(view: &View, owners: BorrowedFd<'_>) -> Result<Vec<Option<OwnedFd>>, Failure> {
+        view.places.iter().map(|place| Ok(open(place, Some(owners))?.map(|source| source.tree))).collect()
+    }
+
+    fn with(places: impl Iterator<Item = Result<Option<Source>, Failure>>) -> Result<Self, Failure> {
+        places.filter_map(Result::transpose).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+/// What every view shows of the system, opened.
+#[derive(Debug)]
+pub(super) struct System {
+    /// Folders and devices.
+    pub(super) places: Vec<Source>,
+    /// Folders that are links here, such as `/bin`.
+    pub(super) links: Vec<(&'static str, PathBuf)>,
+}
+
+impl System {
+    /// Opens all of it.
+    pub(super) fn open() -> Result<Self, Failure> {
+        let (mut places, mut links) = (Vec::new(), Vec::new());
+        for folder in SYSTEM.iter().copied().chain([SETTINGS]) {
+            let Ok(stat) = statat(CWD, folder, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+            match FileType::from_raw_mode(stat.st_mode) {
+                FileType::Symlink => {
+                    let target =
+                        readlinkat(CWD, folder, Vec::new()).during(|| format!("reading {folder}"))?;
+                    links.push((folder, PathBuf::from(target.to_string_lossy().into_owned())));
+                }
+                FileType::Directory => {
+                    let system =
+                        Place { path: folder.into(), rights: Rights::Read, required: false, owned: false };
+                    places.extend(open(&system, None)?);
+                }
+                _ => {}
+            }
+        }
+        for device in DEVICES {
+            let tree = clone_tree(CWD, Path::new(device)).during(|| format!("opening {device}"))?;
+            let attributes = Attributes::Device;
+            set_attributes(tree.as_fd(), attributes).during(|| format!("restricting {device}"))?;
+            places.push(Source { path: device.into(), tree, attributes, is_folder: false });
+        }
+        Ok(Self { places, links })
+    }
+}
+
+fn open(place: &Place, owners: Option<BorrowedFd<'_>>) -> Result<Option<Source>, Failure> {
+    let path = &place.path;
+    let what = || format!("opening {}", path.display());
+    // No link on the way: the caller resolved the path, and a link that appears afterwards is somebody's trick.
+    let flags = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let opened = match openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), flags) {
+        Ok(opened) => opened,
+        // Also where a file or a link lies on the way: a protected place that is not there needs no mount.
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) if !place.required => return Ok(None),
+        Err(error) => return Err(error).during(what),
+    };
+    let is_folder = is_folder(&opened).during(what)?;
+    let tree = clone_tree(opened.as_fd(), Path::new("")).during(what)?;
+    if let Some(owners) = owners.filter(|_| !place.owned) {
+        // Not every file system can do this. Without it the script reads what everyone may read.
+        let _ = set_owner_map(tree.as_fd(), owners);
+    }
+    let attributes = attributes(place);
+    set_attributes(tree.as_fd(), attributes).during(|| format!("restricting {}", path.display()))?;
+    Ok(Some(Source { path: path.clone(), tree, attributes, is_folder }))
+}
+
+fn attributes(place: &Place) -> Attributes {
+    match place.rights {
+        Rights::Read => Attributes::ReadOnly,
+        Rights::Write => Attributes::Writable,
+    }
+}
+
+fn is_folder(place: &OwnedFd) -> rustix::io::Result<bool> {
+    Ok(FileType::from_raw_mode(fstat(place)?.st_mode) == FileType::Directory)
+}
+
+/// A copy of a mount that is attached nowhere yet, with what is mounted below it: without that the kernel refuses where
+/// it would uncover what was covered.
+pub(super) fn clone_tree(folder: BorrowedFd<'_>, path: &Path) -> rustix::io::Result<OwnedFd> {
+    open_tree(
+        folder,
+        path,
+        OpenTreeFlags::OPEN_TREE_CLONE
+            | OpenTreeFlags::OPEN_TREE_CLOEXEC
+            | OpenTreeFlags::AT_RECURSIVE
+            | OpenTreeFlags::AT_EMPTY_PATH,
+    )
+}
