@@ -1,7 +1,7 @@
 //! What somebody wants to do, as a value.
 
 use crate::file_glob::FileGlob;
-use crate::host::Host;
+use crate::host::{Host, HostPattern};
 use crate::place::Place;
 use crate::shell::{self, Line, Refusal};
 use metier_skill::Tool;
@@ -145,6 +145,8 @@ pub enum Need {
         /// The port.
         port: u16,
     },
+    /// To reach whatever host this pattern means; addresses are never among it unless it is one.
+    Hosts(HostPattern),
     /// To see this secret in the environment.
     Secret(String),
 }

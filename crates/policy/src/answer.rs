@@ -153,6 +153,7 @@ impl NeedKey {
             }
             Need::WriteBelow(glob) => (list(&["write-below", &glob.to_string()]), glob.names_a_place()),
             Need::Host { host, port } => (list(&["host", host.as_str(), &port.to_string()]), false),
+            Need::Hosts(hosts) => (list(&["hosts", &hosts.to_string()]), false),
             Need::Secret(name) => (list(&["secret", name]), false),
         };
         Self { text, is_project_write }

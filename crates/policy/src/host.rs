@@ -1,5 +1,6 @@
 //! Hosts, and patterns of them.
 
+use crate::international::to_ascii;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
@@ -17,20 +18,22 @@ const MAX_LABEL: usize = 63;
 /// they came in: `127.1`, `0x7f000001`, `017700000001` and `[::ffff:127.0.0.1]` are all `127.0.0.1`, because all of them
 /// lead there, and a rule about one spelling must not miss the others.
 ///
-/// Names in other scripts are refused and not converted: the tables for that are 20 crates, and this one has to
-/// compile in seconds. Programs convert before they connect, so `xn--…` is what arrives here anyway.
+/// Names in other scripts are written as the network writes them: `BÜCHER.example` and `xn--bcher-kva.example` are one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Host(String);
 
 /// Why a text is no host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is no host name; write it as `api.example.com`, in ASCII (`xn--…`)", metier_diagnostic::visible(.0))]
+#[error("`{}` is no host name; write it as `api.example.com`", metier_diagnostic::visible(.0))]
 pub struct NoHost(pub String);
 
 impl Host {
     /// Reads a name or an address.
     pub fn new(text: &str) -> Result<Self, NoHost> {
         let refused = || NoHost(text.to_owned());
+        if !text.is_ascii() && text.len() <= 4 * MAX_HOST {
+            return Self::new(&to_ascii(text).filter(|name| name.is_ascii()).ok_or_else(refused)?);
+        }
         let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
         if let Some(address) = bare.or_else(|| text.contains(':').then_some(text)) {
             let address: Ipv6Addr = address.parse().map_err(|_| refused())?;
@@ -167,6 +170,42 @@ impl HostPattern {
         self.matches(host, port) || (is_port && self.names == Names::Any)
     }
 
+    /// Whether every host that another pattern means is meant here, too.
+    pub fn covers(&self, other: &Self) -> bool {
+        let is_port = self.port.is_none() || self.port == other.port;
+        let is_host = match (&self.names, &other.names) {
+            (Names::Exact(own), Names::Exact(host)) => own == host,
+            (Names::Below(own), Names::Exact(host)) => {
+                !host.is_address() && is_below(host.as_str(), own.as_str())
+            }
+            (Names::Below(own), Names::Below(other)) => {
+                own == other || is_below(other.as_str(), own.as_str())
+            }
+            (Names::Any, Names::Exact(host)) => !host.is_address(),
+            (Names::Any, Names::Below(_) | Names::Any) => true,
+            _ => false,
+        };
+        is_port && is_host
+    }
+
+    /// Whether a deny rule with this pattern has anything to do with some host that another one means.
+    pub fn meets(&self, other: &Self) -> bool {
+        let is_port = self.port.is_none() || other.port.is_none() || self.port == other.port;
+        let is_host = match (&self.names, &other.names) {
+            (Names::Any, _) | (_, Names::Any) => true,
+            (Names::Exact(own), Names::Exact(host)) => own == host,
+            (Names::Exact(host), Names::Below(name)) | (Names::Below(name), Names::Exact(host)) => {
+                is_below(host.as_str(), name.as_str())
+            }
+            (Names::Below(own), Names::Below(other)) => {
+                own == other
+                    || is_below(own.as_str(), other.as_str())
+                    || is_below(other.as_str(), own.as_str())
+            }
+        };
+        is_port && is_host
+    }
+
     /// Whether it names somebody. `*` and `*.com` do not: whoever could grant those could grant the network.
     pub fn names_somebody(&self) -> bool {
         match &self.names {
@@ -252,7 +291,7 @@ mod tests {
             ("example.1", None),
             ("-1", Some("-1")),
             ("127.0.0.1..", None),
-            ("１２７.0.0.1", None),
+            ("１２７.0.0.1", Some("127.0.0.1")),
             ("127%2e0.0.1", None),
             ("[fe80::1%eth0]", None),
             ("[127.0.0.1]", None),
@@ -260,7 +299,10 @@ mod tests {
             ("a..b", None),
             ("evil.com\0.example.com", None),
             ("a b", None),
-            ("exämple.com", None),
+            ("exämple.com", Some("xn--exmple-cua.com")),
+            ("EXÄMPLE.com.", Some("xn--exmple-cua.com")),
+            ("ｅxample.com", Some("example.com")),
+            ("ex\u{200b}ample.com", None),
             ("user@host", None),
             ("host/path", None),
         ] {
@@ -288,6 +330,29 @@ mod tests {
             let host = Host::new(text).unwrap();
             assert_eq!(host.address(), address.map(|address| address.parse().unwrap()), "{text}");
             assert_eq!(host.is_address(), is_address, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_covers_only_what_it_means_wholly_and_meets_what_it_means_in_part() {
+        for (own, other, covers, meets) in [
+            ("a.example", "a.example", true, true),
+            ("a.example", "a.example:443", true, true),
+            ("a.example:443", "a.example", false, true),
+            ("a.example:443", "a.example:80", false, false),
+            ("*.example", "a.example", true, true),
+            ("*.example", "*.a.example", true, true),
+            ("*.a.example", "*.example", false, true),
+            ("*.example", "example", false, false),
+            ("*.example", "*.other", false, false),
+            ("*", "*.example", true, true),
+            ("*", "127.0.0.1", false, true),
+            ("a.example", "*", false, true),
+            ("127.0.0.1", "127.1", true, true),
+        ] {
+            let read = |text: &str| text.parse::<HostPattern>().unwrap();
+            assert_eq!(read(own).covers(&read(other)), covers, "{own} covers {other}");
+            assert_eq!(read(own).meets(&read(other)), meets, "{own} meets {other}");
         }
     }
 

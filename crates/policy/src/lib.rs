@@ -51,6 +51,7 @@ mod disguise;
 mod file_glob;
 mod gate;
 mod host;
+mod international;
 mod mode;
 mod name_glob;
 mod place;

@@ -113,6 +113,7 @@ impl Rule {
                 Part::Need { need: Need::Host { host, port }, tool: Some(Tool::WebFetch) } => {
                     hosts.matches(host, *port)
                 }
+                Part::Need { need: Need::Hosts(wanted), tool: Some(Tool::WebFetch) } => hosts.covers(wanted),
                 _ => false,
             },
             Self::Mcp { server, tool } => match aspect.part {
@@ -140,6 +141,7 @@ impl Rule {
             Self::Tool { tool, glob } => sure(touches_tool(*tool, glob.as_ref(), &aspect.part)),
             Self::Fetch(hosts) => match aspect.part {
                 Part::Need { need: Need::Host { host, port }, .. } => sure(hosts.touches(host, *port)),
+                Part::Need { need: Need::Hosts(wanted), .. } => sure(hosts.meets(wanted)),
                 _ => Touch::No,
             },
             Self::Mcp { server, tool } => match aspect.part {
@@ -278,6 +280,7 @@ impl Reach {
             (Self::Write(glob), Need::Write(place)) => glob.covers(place),
             (Self::Write(glob), Need::WriteBelow(wanted)) => glob.covers_glob(wanted),
             (Self::Host(hosts), Need::Host { host, port }) => hosts.matches(host, *port),
+            (Self::Host(hosts), Need::Hosts(wanted)) => hosts.covers(wanted),
             (Self::Secret(names), Need::Secret(name)) => names.matches(name),
             _ => false,
         }
@@ -289,6 +292,7 @@ impl Reach {
             (Self::Write(glob), Need::Write(place)) => glob.touches(place),
             (Self::Write(glob), Need::WriteBelow(wanted)) => glob.meets(wanted),
             (Self::Host(hosts), Need::Host { host, port }) => hosts.touches(host, *port),
+            (Self::Host(hosts), Need::Hosts(wanted)) => hosts.meets(wanted),
             (Self::Secret(names), Need::Secret(name)) => names.touches(name),
             _ => false,
         }

@@ -75,6 +75,7 @@ impl Need {
             Self::Write(place) => format!("write `{place}`"),
             Self::WriteBelow(glob) => format!("write `{glob}`"),
             Self::Host { host, port } => format!("reach `{host}:{port}`"),
+            Self::Hosts(hosts) => format!("reach `{hosts}`"),
             Self::Secret(name) => format!("see the secret `{name}`"),
         }
     }

@@ -76,6 +76,8 @@ impl Aspect<'_> {
             (Need::Write(place), None) => Reach::Write(FileGlob::exact(place.as_str()).ok()?),
             (Need::WriteBelow(glob), _) => Reach::Write(glob.clone()),
             (Need::Host { host, port }, _) => Reach::Host(HostPattern::exact(host, *port)),
+            (Need::Hosts(hosts), Some(Tool::WebFetch)) => return Some(Rule::Fetch(hosts.clone())),
+            (Need::Hosts(hosts), _) => Reach::Host(hosts.clone()),
             (Need::Secret(name), _) => Reach::Secret(name.parse().ok()?),
         };
         Some(match self.skill() {
