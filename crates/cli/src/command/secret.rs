@@ -170,16 +170,13 @@ fn remove(args: &SecretRemove, surroundings: &Surroundings, output: &mut Output)
     Ok(Exit::Fine)
 }
 
-/// Whose secrets are meant, out of those that are kept: the skill that is found from here, else, because a skill may be gone
-/// while its secrets are not, every owner that is called like that, those of this project first.
+/// Whose secrets are meant: the skill that is found from here and nobody else, or, because a skill may be gone while its
+/// secrets are not, every owner that is called like that, those of this project first.
 fn meant(skill: &str, kept: &[KeptSecret], surroundings: &Surroundings) -> Result<BTreeSet<Owner>> {
     let reference: Reference = skill.parse()?;
     let snapshot = surroundings.snapshot(Include::Usual);
     if let Lookup::Found(_, entry) | Lookup::Unusable(_, entry) = snapshot.find(&reference) {
-        let owner = owner(&snapshot, entry, surroundings);
-        if kept.iter().any(|kept| kept.owner == owner) {
-            return Ok(BTreeSet::from([owner]));
-        }
+        return Ok(BTreeSet::from([owner(&snapshot, entry, surroundings)]));
     }
     let called: BTreeSet<Owner> = kept
         .iter()
