@@ -315,7 +315,7 @@ pub(crate) enum SecretAction {
   metier secret set JIRA_TOKEN --skill jira-triage
   metier secret set DEPLOY_KEY --skill deploy < key.pem    a value of several lines")]
 pub(crate) struct SecretSet {
-    /// The secret, an environment variable such as API_TOKEN
+    /// The secret, an environment variable such as `API_TOKEN`
     #[arg(value_name = "NAME", value_parser = |name: &str| name.parse::<SecretName>())]
     pub(crate) name: SecretName,
     /// The skill that gets it: NAME or ORIGIN:NAME

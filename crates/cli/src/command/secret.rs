@@ -15,7 +15,7 @@ use std::io::{self, IsTerminal, Read};
 
 /// What `set` did.
 #[derive(Serialize)]
-struct Kept<'a> {
+struct Done<'a> {
     name: &'a SecretName,
     #[serde(flatten)]
     owner: &'a Owner,
@@ -70,26 +70,26 @@ fn set(args: &SecretSet, surroundings: &Surroundings, output: &mut Output) -> Re
     let vault = vault(surroundings);
     let when = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     let was = vault.set(&owner, name, &secret, &when)?;
-    let kept = Kept {
+    let done = Done {
         name,
         owner: &owner,
         kept: vault.place(),
         replaced: was == Was::Replaced,
         short: secret.is_short(),
     };
-    if kept.short {
+    if done.short {
         output.aside(&format!(
             "`{name}` has fewer than {} bytes: ordinary words that hold it are taken out of outputs, too",
             metier_secret::COMFORTABLE
         ))?;
     }
     if output.form() == Form::Json {
-        output.json(&kept)?;
+        output.json(&done)?;
         return Ok(Exit::Fine);
     }
-    let what = if kept.replaced { "replaced" } else { "kept" };
+    let what = if done.replaced { "replaced" } else { "kept" };
     output.line(format!("{name}: {what} for {}", clean(&owner.to_string())))?;
-    output.comment(format!("in {}", kept.kept))?;
+    output.comment(format!("in {}", done.kept))?;
     output.comment(format!(
         "its processes get it when you say yes, or by the rule `skill:{}/secret:{name}`",
         owner.name()
@@ -163,7 +163,7 @@ fn remove(args: &SecretRemove, surroundings: &Surroundings, output: &mut Output)
     }
     match output.form() {
         Form::Json => {
-            output.json(&serde_json::json!({"name": name, "skill": owner.skill(), "removed": true}))?
+            output.json(&serde_json::json!({"name": name, "skill": owner.skill(), "removed": true}))?;
         }
         Form::Text => output.line(format!("{name}: removed from {}", clean(&owner.to_string())))?,
     }
