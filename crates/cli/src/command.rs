@@ -10,6 +10,7 @@ mod explain;
 mod list;
 mod new;
 mod schema;
+mod secret;
 mod show;
 mod toggle;
 mod trust;
@@ -38,6 +39,7 @@ pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit> {
         Command::Check(args) => check::run(&args, &surroundings, output),
         Command::Catalog(args) => catalog::run(&args, &surroundings, output),
         Command::New(args) => new::run(&args, &surroundings, output),
+        Command::Secret(args) => secret::run(&args.action, &surroundings, output),
         Command::Trust(args) => trust::run(&args, &surroundings, output),
         Command::Enable(args) => toggle::run(&args.names, toggle::Switch::On, &surroundings, output),
         Command::Disable(args) => toggle::run(&args.names, toggle::Switch::Off, &surroundings, output),

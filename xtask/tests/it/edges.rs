@@ -15,6 +15,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("metier-policy", &["metier-diagnostic", "metier-skill"]),
     ("metier-files", &[]),
     ("metier-sandbox", &[]),
+    ("metier-secret", &["metier-files"]),
     ("metier-catalog", &["metier-diagnostic", "metier-files", "metier-skill"]),
     (
         "metier-runtime",
@@ -24,6 +25,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "metier-files",
             "metier-policy",
             "metier-sandbox",
+            "metier-secret",
             "metier-skill",
         ],
     ),
@@ -37,6 +39,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "metier-policy",
             "metier-runtime",
             "metier-sandbox",
+            "metier-secret",
             "metier-skill",
         ],
     ),

@@ -20,6 +20,7 @@ mod hostile;
 mod list;
 mod new;
 mod reference;
+mod secret;
 mod show;
 mod toggle;
 mod trust;

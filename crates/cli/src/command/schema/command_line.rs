@@ -15,17 +15,20 @@ pub(super) fn page() -> String {
     page.push_str("\n## Flags of every command\n\n");
     page.push_str(&table(global.iter()));
     for command in program.get_subcommands().filter(|command| command.get_name() != "help") {
-        page.push_str(&section(command));
+        page.push_str(&section(command, command.get_name()));
+        for below in command.get_subcommands().filter(|command| command.get_name() != "help") {
+            page.push_str(&section(below, &format!("{} {}", command.get_name(), below.get_name())));
+        }
     }
     page
 }
 
-fn section(command: &Command) -> String {
+fn section(command: &Command, name: &str) -> String {
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ").to_owned();
     let about =
         command.get_long_about().or_else(|| command.get_about()).map(ToString::to_string).unwrap_or_default();
-    let mut section = format!("\n## `{}`\n\n{about}\n\n```\n{usage}\n```\n", command.get_name());
+    let mut section = format!("\n## `{name}`\n\n{about}\n\n```\n{usage}\n```\n");
     let own: Vec<&Arg> =
         command.get_arguments().filter(|arg| !arg.is_global_set() && arg.get_id() != "help").collect();
     if !own.is_empty() {
