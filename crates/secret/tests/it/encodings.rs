@@ -1,4 +1,5 @@
-//! One value as real programs write it, and what is left of it. The texts were written by these programs, not by us.
+//! One value as real programs write it, and what is left of it. About half of the texts were written by these programs, the
+//! rest by hand after them.
 //!
 //! docs/secrets.md has the same table, and a test holds the two together.
 
