@@ -37,6 +37,8 @@
 //! ```
 
 mod cancel;
+mod changes;
+mod clock;
 mod command;
 mod error;
 mod inside;
@@ -53,15 +55,17 @@ mod tier;
 mod wire;
 
 pub use self::cancel::Cancel;
+pub use self::changes::{Change, ChangeKind, Changes};
+pub use self::clock::{Clock, Pause};
 pub use self::command::{Command, Input};
 pub use self::error::{Attempt, Error};
 pub use self::inside::{HELPER, SYSTEM, helper};
 pub use self::outputs::{Output, OutputKind, Outputs};
 pub use self::outside::{
-    Choice, Examination, Expecting, Finding, Finished, Held, Helper, Running, Sandbox, Setup, Sink, Stream,
-    examine,
+    Attendance, Choice, Examination, Expecting, Finding, Finished, Held, Helper, Porter, Running, Sandbox,
+    Setup, Sink, Stream, examine,
 };
-pub use self::profile::{Limits, Network, Profile, Project};
+pub use self::profile::{GATEWAY, Limits, Network, Profile, Project};
 pub use self::report::{Containment, Denied, Ended, Meter, Report, Stop, Usage};
 pub use self::stream::Captured;
 pub use self::tier::Tier;
