@@ -22,6 +22,12 @@
 //! end with it; it ends when its socket does, so nothing outlives the caller, however that one ends. `kernel/` has the
 //! unsafe code, `wire/` the messages.
 //!
+//! ## The way out
+//!
+//! There is none, or one: with [`Network::Gateway`] the init opens a port of its own loopback device ([`GATEWAY`]) and hands
+//! what listens there to the caller ([`Attendance::porter`]), who answers as a proxy would. Time that a person takes to
+//! answer a question is not the script's: [`Clock::pause`].
+//!
 //! ```standalone_crate
 //! use metier_sandbox::{Command, Profile, Sandbox, Setup, helper};
 //!
