@@ -90,12 +90,12 @@ impl<'a> Absent<'a> {
         let shown = path.display();
         Some(match set_aside(folder.as_fd(), name) {
             Ok(Some(aside)) => format!(
-                "`{shown}` appeared, which is protected: it is `{}` now; look at it, and move it back if it is yours",
+                "`{shown}` was made, which is protected: it is `{}` now; look at it, and move it back if it is yours",
                 path.with_file_name(aside).display()
             ),
-            Ok(None) => format!("`{shown}` appeared, which is protected: it was empty and is removed"),
+            Ok(None) => format!("`{shown}` was made, which is protected: it was empty and is removed"),
             Err(error) => format!(
-                "`{shown}` appeared, which is protected, and could not be set aside ({error}): look at it before you go on"
+                "`{shown}` was made, which is protected, and could not be set aside ({error}): look at it before you go on"
             ),
         })
     }
@@ -208,7 +208,7 @@ mod tests {
         let notes = absent.restore();
         let note = |from: &str, to: &str| {
             format!(
-                "`{from}` appeared, which is protected: it is `{to}` now; look at it, and move it back if it is yours"
+                "`{from}` was made, which is protected: it is `{to}` now; look at it, and move it back if it is yours"
             )
         };
         assert_eq!(
@@ -227,7 +227,7 @@ mod tests {
         let (ground, ledger) = (Ground::new(), Ledger::default());
         let absent = Absent::before(&ground.project, &ledger).unwrap();
         std::fs::create_dir(ground.at("p/.vscode")).unwrap();
-        assert_eq!(absent.restore(), ["`.vscode` appeared, which is protected: it was empty and is removed"]);
+        assert_eq!(absent.restore(), ["`.vscode` was made, which is protected: it was empty and is removed"]);
         assert_eq!(std::fs::read_dir(ground.at("p")).unwrap().count(), 1);
     }
 

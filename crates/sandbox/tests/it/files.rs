@@ -128,7 +128,7 @@ fn what_is_made_at_a_protected_place_is_set_aside_and_told() {
         assert!(report.succeeded(), "{tier}: {}", report.stderr.text());
         let [note] = report.containment.notes.as_slice() else { panic!("{:?}", report.containment.notes) };
         assert!(
-            note.starts_with("`.vscode` appeared, which is protected: it is `.vscode.set-aside"),
+            note.starts_with("`.vscode` was made, which is protected: it is `.vscode.set-aside"),
             "{tier}: {note}"
         );
         assert!(!project.join(".vscode").exists() && project.join("kept").exists(), "{tier}");
