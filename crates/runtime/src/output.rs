@@ -169,6 +169,7 @@ mod tests {
             stderr: captured(stderr),
             usage: Usage::default(),
             outputs: Outputs::default(),
+            changes: metier_sandbox::Changes::default(),
             denied: Vec::new(),
             containment: Containment {
                 tier: Tier::Namespaces,

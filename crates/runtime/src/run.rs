@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use metier_files::{FileDigest, SkillDir};
 use metier_policy::{Action, Actor, Decision, Digest, Gate, Skill};
-use metier_sandbox::{Cancel, Command, Limits, Profile, Report, Sandbox, Sink};
+use metier_sandbox::{Attendance, Cancel, Command, Limits, Profile, Report, Sandbox, Sink};
 use serde_json::Value;
 
 use crate::arguments::{ArgumentError, split_arguments};
@@ -222,7 +222,8 @@ fn run(
     sink: Sink<'_>,
 ) -> Result<(Report, Vec<String>), NotRun> {
     let remembered = using.containment.project.map(ProjectView::remember);
-    let report = bench.sandbox.run_with(profile, command, cancel, sink)?;
+    let attendance = Attendance { cancel, sink: Some(sink), ..Attendance::default() };
+    let report = bench.sandbox.run_with(profile, command, attendance)?;
     let mut notes = notes(&report);
     if let Some(bounded) = using.containment.project.and_then(|project| project.survey.bounded()) {
         notes.push(format!("secrets may be visible: {bounded}"));

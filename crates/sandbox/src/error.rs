@@ -17,11 +17,20 @@ pub enum Error {
         reason: io::Error,
     },
     /// No way of containing a process works here, so nothing is run.
-    #[error("nothing is run here, since no process can be contained: {}", .attempts.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    #[error("nothing is run here, since no process can be contained: {}", list(.attempts))]
     Uncontained {
         /// What was tried.
         attempts: Vec<Attempt>,
     },
+    /// The profile has a gateway, and no means of containing that works here has a network of its own for it.
+    #[error("there is no way to the network through metier here: that needs a network namespace, without which a script could go around it{}; run `metier doctor` to see what would help, or run it without hosts", why(.attempts))]
+    NoGateway {
+        /// What was tried.
+        attempts: Vec<Attempt>,
+    },
+    /// The profile has a gateway, and the caller has nobody who takes its connections.
+    #[error("the profile has a gateway and nobody was given who stands there")]
+    NoPorter,
     /// The containment could not be made for this profile.
     #[error("the containment could not be made: {what}: {reason}")]
     Containment {
@@ -39,6 +48,14 @@ pub enum Error {
     /// A call of the kernel on our side.
     #[error(transparent)]
     Io(#[from] io::Error),
+}
+
+fn list(attempts: &[Attempt]) -> String {
+    attempts.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+fn why(attempts: &[Attempt]) -> String {
+    if attempts.is_empty() { String::new() } else { format!(" ({})", list(attempts)) }
 }
 
 /// A tier that does not work here.

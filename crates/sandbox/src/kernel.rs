@@ -4,6 +4,7 @@
 
 mod attributes;
 mod clone;
+mod loopback;
 mod seccomp;
 mod spawn;
 mod wait;
@@ -12,6 +13,7 @@ pub(crate) use self::attributes::{Attributes, seal, set_attributes, set_owner_ma
 pub(crate) use self::clone::{
     Forked, Namespaces, end, fork, fork_into, leave_the_rest, set_dumpable, user_namespace,
 };
-pub(crate) use self::seccomp::{Listener, Notice, install, install_silent};
+pub(crate) use self::loopback::raise_loopback;
+pub(crate) use self::seccomp::{Listener, Notice, Verdict, install, install_silent};
 pub(crate) use self::spawn::{Streams, read_handed_over, replace, replace_keeping, spawn};
 pub(crate) use self::wait::{Reaped, SignalQueue, Wait, ignore_children, kill_all, reap};

@@ -22,6 +22,12 @@
 //! end with it; it ends when its socket does, so nothing outlives the caller, however that one ends. `kernel/` has the
 //! unsafe code, `wire/` the messages.
 //!
+//! ## The way out
+//!
+//! There is none, or one: with [`Network::Gateway`] the init opens a port of its own loopback device ([`GATEWAY`]) and hands
+//! what listens there to the caller ([`Attendance::porter`]), who answers as a proxy would. Time that a person takes to
+//! answer a question is not the script's: [`Clock::pause`].
+//!
 //! ```standalone_crate
 //! use metier_sandbox::{Command, Profile, Sandbox, Setup, helper};
 //!
@@ -37,6 +43,8 @@
 //! ```
 
 mod cancel;
+mod changes;
+mod clock;
 mod command;
 mod error;
 mod inside;
@@ -53,15 +61,17 @@ mod tier;
 mod wire;
 
 pub use self::cancel::Cancel;
+pub use self::changes::{Change, ChangeKind, Changes};
+pub use self::clock::{Clock, Pause};
 pub use self::command::{Command, Input};
 pub use self::error::{Attempt, Error};
 pub use self::inside::{HELPER, SYSTEM, helper};
 pub use self::outputs::{Output, OutputKind, Outputs};
 pub use self::outside::{
-    Choice, Examination, Expecting, Finding, Finished, Held, Helper, Running, Sandbox, Setup, Sink, Stream,
-    examine,
+    Attendance, Choice, Examination, Expecting, Finding, Finished, Held, Helper, Porter, Running, Sandbox,
+    Setup, Sink, Stream, examine,
 };
-pub use self::profile::{Limits, Network, Profile, Project};
+pub use self::profile::{GATEWAY, Limits, Network, Profile, Project};
 pub use self::report::{Containment, Denied, Ended, Meter, Report, Stop, Usage};
 pub use self::stream::Captured;
 pub use self::tier::Tier;

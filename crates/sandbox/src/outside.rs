@@ -1,14 +1,18 @@
 //! What runs in the process that wants something contained: it asks the helper, and reads what comes back.
 
 mod absent;
+mod attendance;
 mod call;
+mod door;
 mod examine;
+mod inventory;
 mod landmarks;
 mod launcher;
 mod running;
 mod sandbox;
 
-pub use self::call::{Sink, Stream};
+pub use self::attendance::{Attendance, Porter, Sink};
+pub use self::call::Stream;
 pub use self::examine::{Examination, Finding, Held, examine};
 pub use self::running::{Finished, Running};
 pub use self::sandbox::{Choice, Expecting, Helper, Sandbox, Setup};

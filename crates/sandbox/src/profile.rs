@@ -1,6 +1,7 @@
 //! What a process may see, change and use up.
 
 use std::ffi::OsString;
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -49,7 +50,19 @@ pub enum Network {
     /// Nothing: no address family but local sockets of its own.
     #[default]
     None,
+    /// One address and nothing else: [`GATEWAY`], a port of the call's own loopback device. The caller is given what
+    /// listens there, and whatever goes further is the caller's doing. Nothing but TCP is spoken, no program can listen, and
+    /// no other address leads anywhere.
+    ///
+    /// It takes a network namespace, so [`Tier::Landlock`](crate::Tier::Landlock) does not have it
+    /// ([`Error::NoGateway`](crate::Error::NoGateway)).
+    Gateway,
 }
+
+/// Where the gateway of a call is, as the call sees it. The same for all calls, for each has a network of its own: what
+/// announces it to programs is the same text in all of them, and equal profiles stay equal. Below the ports that the
+/// kernel picks by itself, and above those that only root may have.
+pub const GATEWAY: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 3128);
 
 /// What a call may use up. Each default is far above what the scripts of public skills use, and far below what would
 /// trouble the machine they run on.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::changes::Changes;
 use crate::outputs::Outputs;
 use crate::stream::Captured;
 use crate::tier::Tier;
@@ -20,6 +21,9 @@ pub struct Report {
     pub usage: Usage,
     /// What it left in its scratch folder.
     pub outputs: Outputs,
+    /// What became other, while it ran, in the folders that it could write to. Its data and scratch folders are its own
+    /// and not looked at.
+    pub changes: Changes,
     /// What it tried and was not given, as far as the kernel tells.
     pub denied: Vec<Denied>,
     /// What held it.
@@ -84,8 +88,10 @@ impl Stop {
 /// What a call used up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// From the request to the end.
+    /// From the request to the end, on the wall.
     pub time: Duration,
+    /// For how much of it the clock stood still.
+    pub paused: Duration,
     /// Processor time of all processes, in the program and in the kernel for it.
     pub cpu: Duration,
     /// The most memory that its processes were seen to hold together, in bytes; at least that of the largest one.

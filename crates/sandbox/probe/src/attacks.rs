@@ -6,6 +6,7 @@ mod disk;
 mod entry;
 mod environment;
 mod filters;
+mod gateway;
 mod ipc;
 mod links;
 mod machine;
@@ -41,6 +42,7 @@ pub(crate) const FAMILIES: &[&[Probe]] = &[
     wrappers::PROBES,
     environment::PROBES,
     network::PROBES,
+    gateway::PROBES,
     sockets::PROBES,
     ipc::PROBES,
     descriptors::PROBES,

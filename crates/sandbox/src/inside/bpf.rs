@@ -16,6 +16,8 @@ pub(crate) enum Action {
     Fail(u16),
     /// It passes if every one of these holds, else it fails and is told.
     When(Vec<Check>),
+    /// It passes if every check of any of these lists holds, else it fails and is told.
+    WhenAny(Vec<Vec<Check>>),
 }
 
 /// A question about one argument. The kernel reads all of these arguments as 32 bits, so the upper half is not looked at:
@@ -112,32 +114,49 @@ fn leaf(action: &Action, denial: Denial) -> Vec<sock_filter> {
         Denial::Told => give(libc::SECCOMP_RET_USER_NOTIF),
         Denial::Silent(errno) => give(libc::SECCOMP_RET_ERRNO | u32::from(errno)),
     };
-    let checks = match action {
-        Action::Allow => return vec![give(libc::SECCOMP_RET_ALLOW)],
-        Action::Deny => return vec![deny],
-        Action::Fail(errno) => return vec![give(libc::SECCOMP_RET_ERRNO | u32::from(*errno))],
-        Action::When(checks) => checks,
-    };
+    match action {
+        Action::Allow => vec![give(libc::SECCOMP_RET_ALLOW)],
+        Action::Deny => vec![deny],
+        Action::Fail(errno) => vec![give(libc::SECCOMP_RET_ERRNO | u32::from(*errno))],
+        Action::When(checks) => all(checks, |_| deny),
+        Action::WhenAny(lists) => {
+            let mut program = Vec::new();
+            for checks in lists {
+                // Whatever does not hold leads to the end of this list, where the next one begins.
+                program.extend(all(checks, |left| statement(libc::BPF_JMP | libc::BPF_JA, left)));
+            }
+            program.push(deny);
+            program
+        }
+    }
+}
+
+/// Lets a call pass if all checks hold. `otherwise` is what is done where one does not, by how many steps of this program
+/// come after it.
+fn all(checks: &[Check], otherwise: impl Fn(u32) -> sock_filter) -> Vec<sock_filter> {
     let mut program = Vec::new();
+    let mut failing = Vec::new();
     for check in checks {
         match check {
             Check::NoneOf { argument, bits } => {
                 program.push(load(OFFSET_OF_ARGUMENTS + 8 * argument));
                 program.push(jump(libc::BPF_JSET, *bits, 0, 1));
-                program.push(deny);
             }
             Check::OneOf { argument, mask, values } => {
                 program.extend(compare(*argument, *mask, values, 1));
-                program.push(deny);
             }
             Check::Not { argument, mask, values } => {
                 program.extend(compare(*argument, *mask, values, 1));
                 program.push(statement(libc::BPF_JMP | libc::BPF_JA, 1));
-                program.push(deny);
             }
         }
+        failing.push(program.len());
+        program.push(otherwise(0));
     }
     program.push(give(libc::SECCOMP_RET_ALLOW));
+    for at in failing {
+        program[at] = otherwise(u32::try_from(program.len() - at - 1).unwrap_or(u32::MAX));
+    }
     program
 }
 
@@ -230,6 +249,11 @@ mod tests {
             Some(Action::Deny) => deny,
             Some(Action::Fail(errno)) => libc::SECCOMP_RET_ERRNO | u32::from(*errno),
             Some(Action::When(checks)) if !checks.iter().all(|check| holds(check, arguments)) => deny,
+            Some(Action::WhenAny(lists))
+                if !lists.iter().any(|checks| checks.iter().all(|check| holds(check, arguments))) =>
+            {
+                deny
+            }
             None if call > last => libc::SECCOMP_RET_ERRNO | u32::from(unknown()),
             _ => libc::SECCOMP_RET_ALLOW,
         }
@@ -253,6 +277,7 @@ mod tests {
             Just(Action::Deny),
             (1_u16..100).prop_map(Action::Fail),
             prop::collection::vec(check(), 1..3).prop_map(Action::When),
+            prop::collection::vec(prop::collection::vec(check(), 1..3), 1..3).prop_map(Action::WhenAny),
         ]
     }
 

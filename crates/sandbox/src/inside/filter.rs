@@ -12,7 +12,9 @@ use super::bpf::{Action, Check, Denial, assemble};
 use super::calls::{
     ABOUT_PROCESSES, Calls, DENIED, DENIED_ALONE, DENIED_HERE, QUEUES, UNREADABLE, UNSEEN_MEMORY,
 };
-use crate::kernel::{Listener, Notice, install, install_silent};
+use super::sockets;
+use crate::kernel::{Listener, Notice, Verdict, install, install_silent};
+use crate::profile::Network;
 use crate::report::Denied;
 use crate::tier::Tier;
 
@@ -55,12 +57,18 @@ const fn errno(number: i32) -> u16 {
 #[derive(Debug)]
 pub(crate) struct Filter {
     tier: Tier,
+    network: Network,
     told: Vec<sock_filter>,
 }
 
 impl Filter {
-    pub(crate) fn new(tier: Tier) -> Self {
-        Self { tier, told: assemble(&table(tier), LAST, Denial::Told) }
+    pub(crate) fn new(tier: Tier, network: Network) -> Self {
+        Self { tier, network, told: assemble(&table(tier, network), LAST, Denial::Told) }
+    }
+
+    /// The same for what turned out to be reached over the network.
+    pub(crate) fn for_network(self, network: Network) -> Self {
+        if self.network == network { self } else { Self::new(self.tier, network) }
     }
 
     /// Installs it. Without a listener where there is one already above us: the kernel allows only one.
@@ -68,7 +76,8 @@ impl Filter {
         match install(&self.told) {
             Ok(listener) => Ok(Some(listener)),
             Err(error) if matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EINVAL)) => {
-                let silent = assemble(&table(self.tier), LAST, Denial::Silent(errno(libc::EPERM)));
+                let silent =
+                    assemble(&table(self.tier, self.network), LAST, Denial::Silent(errno(libc::EPERM)));
                 install_silent(&silent).map(|()| None)
             }
             Err(error) => Err(error),
@@ -76,7 +85,7 @@ impl Filter {
     }
 }
 
-fn table(tier: Tier) -> Vec<(u32, Action)> {
+fn table(tier: Tier, network: Network) -> Vec<(u32, Action)> {
     let mut table = Vec::new();
     let mut add = |calls: Calls, action: &Action| {
         table.extend(calls.iter().map(|(call, _)| (number(*call), action.clone())));
@@ -94,24 +103,13 @@ fn table(tier: Tier) -> Vec<(u32, Action)> {
         }
         add(ABOUT_PROCESSES, &Action::When(vec![is(0, 0)]));
     }
+    table.extend(sockets::actions(tier, network).into_iter().map(|(call, action)| (number(call), action)));
     table.extend(conditions(tier).into_iter().map(|(call, checks)| (number(call), Action::When(checks))));
     table
 }
 
 /// The calls that depend on their arguments.
 fn conditions(tier: Tier) -> Vec<(libc::c_long, Vec<Check>)> {
-    let local = Check::OneOf { argument: 0, mask: u32::MAX, values: vec![libc::AF_UNIX as u32] };
-    // A pair of datagram sockets can be pointed at any other address; a pair of streams stays a pair.
-    let streams =
-        Check::Not { argument: 1, mask: 0xf, values: vec![libc::SOCK_DGRAM as u32, libc::SOCK_RAW as u32] };
-    let sockets = match tier {
-        // Without a mount view and a network namespace every local socket of the user's could be reached.
-        Tier::Landlock => vec![
-            (libc::SYS_socket, vec![Check::OneOf { argument: 0, mask: u32::MAX, values: vec![] }]),
-            (libc::SYS_socketpair, vec![local, streams]),
-        ],
-        _ => vec![(libc::SYS_socket, vec![local.clone()]), (libc::SYS_socketpair, vec![local])],
-    };
     let mut conditions = vec![
         (libc::SYS_clone, vec![Check::NoneOf { argument: 0, bits: NAMESPACES }]),
         (libc::SYS_unshare, vec![Check::NoneOf { argument: 0, bits: NAMESPACES | NEW_TIME }]),
@@ -132,7 +130,6 @@ fn conditions(tier: Tier) -> Vec<(libc::c_long, Vec<Check>)> {
             vec![Check::OneOf { argument: 0, mask: u32::MAX, values: vec![0, u32::MAX] }],
         ),
     ];
-    conditions.extend(sockets);
     if tier == Tier::Landlock {
         conditions.extend([
             // By group or by user they reach processes that are not the caller's.
@@ -179,12 +176,13 @@ pub(crate) struct Denials(Vec<Denied>);
 impl Denials {
     /// Takes one notice and answers it.
     pub(crate) fn answer(&mut self, listener: &Listener) {
-        let refused = listener.refuse_next(|notice| match i64::from(notice.call) {
+        let answered = listener.answer_next(|notice| match i64::from(notice.call) {
             // What a program that wants the network knows how to tell its user.
-            libc::SYS_socket | libc::SYS_socketpair => libc::EACCES,
-            _ => libc::EPERM,
+            libc::SYS_socket | libc::SYS_socketpair => Verdict::Fails(libc::EACCES),
+            libc::SYS_listen => sockets::judge_listening(notice),
+            _ => Verdict::Fails(libc::EPERM),
         });
-        if let Ok(notice) = refused {
+        if let Ok((notice, Verdict::Fails(_))) = answered {
             self.note(&notice);
         }
     }
@@ -205,10 +203,12 @@ impl Denials {
 
 /// What was tried, in words.
 fn describe(notice: &Notice) -> (&'static str, String) {
+    if let Some(described) = sockets::describe(notice) {
+        return described;
+    }
     let call = i64::from(notice.call);
     let [first, second] = [0, 1].map(|at: usize| notice.arguments[at] & 0xffff_ffff);
     match call {
-        libc::SYS_socket | libc::SYS_socketpair => ("socket", family(first)),
         libc::SYS_clone => ("clone", "a new namespace".to_owned()),
         libc::SYS_unshare => ("unshare", "a new namespace".to_owned()),
         libc::SYS_ioctl if SET_FLAGS.iter().any(|flags| u64::from(*flags) == second) => {
@@ -225,19 +225,6 @@ fn describe(notice: &Notice) -> (&'static str, String) {
         libc::SYS_personality => ("personality", format!("{first:#x}")),
         _ => (name(call), String::new()),
     }
-}
-
-fn family(family: u64) -> String {
-    let name = match i32::try_from(family) {
-        Ok(libc::AF_INET) => "network (IPv4)",
-        Ok(libc::AF_INET6) => "network (IPv6)",
-        Ok(libc::AF_UNIX) => "local socket",
-        Ok(libc::AF_NETLINK) => "the kernel's network tables",
-        Ok(libc::AF_PACKET) => "raw packets",
-        Ok(libc::AF_VSOCK) => "the machine's host",
-        _ => return format!("address family {family}"),
-    };
-    name.to_owned()
 }
 
 fn name(call: libc::c_long) -> &'static str {
@@ -257,8 +244,12 @@ mod tests {
 
     #[test]
     fn no_call_is_in_the_table_twice_and_none_is_beyond_the_last() {
-        for tier in [Tier::Namespaces, Tier::Landlock] {
-            let table = table(tier);
+        for (tier, network) in [
+            (Tier::Namespaces, Network::None),
+            (Tier::Namespaces, Network::Gateway),
+            (Tier::Landlock, Network::None),
+        ] {
+            let table = table(tier, network);
             let calls: BTreeSet<_> = table.iter().map(|(call, _)| *call).collect();
             assert_eq!(calls.len(), table.len());
             assert!(calls.iter().all(|call| *call <= LAST));
@@ -268,7 +259,10 @@ mod tests {
     #[test]
     fn without_namespaces_a_process_changes_only_itself_and_no_file_but_its_contents() {
         let at = |tier: Tier, call: libc::c_long| {
-            table(tier).into_iter().find(|(other, _)| *other == number(call)).map(|(_, action)| action)
+            table(tier, Network::None)
+                .into_iter()
+                .find(|(other, _)| *other == number(call))
+                .map(|(_, action)| action)
         };
         for call in [libc::SYS_fchmodat, libc::SYS_fchownat, libc::SYS_utimensat, libc::SYS_fsetxattr, 452] {
             assert_eq!(at(Tier::Landlock, call), Some(Action::Deny), "{}", name(call));
@@ -283,6 +277,7 @@ mod tests {
     fn a_denied_call_has_a_name_and_equal_ones_are_counted() {
         let mut denials = Denials::default();
         let notice = |call: i64, first| Notice {
+            process: 1,
             call: i32::try_from(call).unwrap(),
             arguments: [first, 0, 0, 0, 0, 0],
         };

@@ -20,6 +20,7 @@ use super::view::View;
 use crate::kernel::{
     Forked, Namespaces, end, fork, fork_into, ignore_children, leave_the_rest, read_handed_over,
 };
+use crate::profile::Network;
 use crate::tier::Tier;
 use crate::wire::{Entering, Failure, Garbled, MOST_DESCRIPTORS, Opening, Reply, deliver, pair, receive};
 
@@ -199,7 +200,9 @@ fn wait(identity: Identity, socket: &OwnedFd) -> Result<(), Failure> {
     // It keeps the caller's streams as long as it is there: whoever reads the caller's output to its end then knows that
     // nothing of the call is left, not even this process.
     leave_the_rest().during(|| "making namespaces".into())?;
-    let (filter, root) = (Filter::new(Tier::Namespaces), Root::begin(Processes::OfCall)?);
+    // The filter of most calls is made meanwhile.
+    let filter = Filter::new(Tier::Namespaces, Network::default());
+    let root = Root::begin(Processes::OfCall)?;
     let Some(message) = receive(socket.as_fd()).during(|| "waiting for a call".into())? else {
         return Ok(());
     };
@@ -208,6 +211,7 @@ fn wait(identity: Identity, socket: &OwnedFd) -> Result<(), Failure> {
         errno: libc::EBADMSG,
         program: false,
     })?;
+    let filter = filter.for_network(opening.profile.network);
     let view = View { masks, ..View::new(&opening.profile, opening.tier) };
     let sources = if given.is_empty() {
         Sources::open(&view, None)?
@@ -234,7 +238,8 @@ fn inside(control: &OwnedFd, number: Option<OsString>) {
             let view = View::new(&opening.profile, opening.tier);
             let socket =
                 rustix::io::fcntl_dupfd_cloexec(control, 3).during(|| "keeping the connection".into())?;
-            inhabit(&opening, &view, &Places::open(&view, opening.tier), &Filter::new(opening.tier), socket)
+            let filter = Filter::new(opening.tier, opening.profile.network);
+            inhabit(&opening, &view, &Places::open(&view, opening.tier), &filter, socket)
         });
     if let Err(failure) = entered {
         let _ = deliver(control.as_fd(), &Reply::Failed(failure).encode(), &[]);

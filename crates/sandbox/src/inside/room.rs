@@ -11,6 +11,7 @@ use std::path::Path;
 use super::bubblewrap::Bubblewrap;
 use super::failure::During;
 use super::filter::Filter;
+use super::gateway::Gateway;
 use super::identity::Identity;
 use super::init::{Init, Namespace};
 use super::limits;
@@ -21,6 +22,7 @@ use super::sources::Sources;
 use super::supervisor::{Supervisor, scratch_folder};
 use super::view::{SCRATCH, View};
 use crate::kernel::{Forked, Namespaces, end, fork, fork_into, set_dumpable};
+use crate::profile::Network;
 use crate::tier::Tier;
 use crate::wire::{Failure, Opening, Reply, TO_PREPARE, deliver, receive};
 
@@ -44,6 +46,15 @@ impl Room {
         sources: Option<Sources>,
     ) -> Result<Self, Failure> {
         let mut view = View::new(&opening.profile, opening.tier);
+        if opening.tier == Tier::Landlock && opening.profile.network != Network::None {
+            // The caller does not ask for it, and this is the side that has to hold: a rule about a port is one about that
+            // port of every host.
+            return Err(Failure {
+                what: "a gateway without a network namespace".into(),
+                errno: libc::ENOTSUP,
+                program: false,
+            });
+        }
         if opening.tier != Tier::Landlock {
             // While this process still sees what lies there. Without mounts nothing can be masked, but there no socket can
             // be made to connect by, and no pipe can be opened for writing.
@@ -59,7 +70,8 @@ impl Room {
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
             proc = Some(openat(CWD, "/proc", flags, Mode::empty()).during(|| "opening /proc".into())?);
         }
-        let (filter, places) = (Filter::new(opening.tier), Places::open(&view, opening.tier));
+        let network = opening.profile.network;
+        let (filter, places) = (Filter::new(opening.tier, network), Places::open(&view, opening.tier));
         identity.assume().during(|| "becoming an ordinary user".into())?;
         Ok(Self { opening, identity, view, filter, places, proc })
     }
@@ -153,7 +165,9 @@ pub(crate) fn inhabit(
     // The room is one thread, so its end is this one's, too; and whoever is at the other end of the socket counts as
     // well.
     set_parent_process_death_signal(Some(Signal::KILL)).during(|| "following the room".into())?;
-    let rules = Rules::new(places, view, scratch, opening.tier)?;
+    let rules = Rules::new(places, view, scratch, opening.tier, profile.network)?;
+    // While this process may still change its network.
+    let gateway = Gateway::open(profile.network)?;
     limits::restrict(&profile.limits, opening.tier, 0)?;
     drop_capabilities(opening.tier).during(|| "dropping capabilities".into())?;
     // Its memory is a copy of the room's: nobody of the same user may look into it.
@@ -164,6 +178,7 @@ pub(crate) fn inhabit(
     }
     set_no_new_privs(true).during(|| "giving up new privileges".into())?;
     let listener = filter.install().during(|| "installing the filter".into())?;
+    gateway.hand_over(&socket)?;
     // bubblewrap can give its folder a size, not a number of files.
     let bound = if opening.tier == Tier::Bubblewrap { Scratch::Sized } else { Scratch::Bounded };
     Init { socket, profile, scratch, listener, household: Namespace { bound } }.serve();

@@ -4,12 +4,14 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, RestrictionStatus,
-    Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, PathBeneath,
+    RestrictionStatus, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus,
+    Scope,
 };
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, statat};
 
 use super::view::{DEVICES, Rights, SETTINGS, SYSTEM, View};
+use crate::profile::{GATEWAY, Network};
 use crate::tier::Tier;
 use crate::wire::Failure;
 
@@ -106,15 +108,27 @@ pub(crate) struct Rules(RulesetCreated);
 
 impl Rules {
     /// The rules of a call that may write to `scratch`. What lies in its place is opened now.
-    pub(crate) fn new(places: &Places, view: &View, scratch: &Path, tier: Tier) -> Result<Self, Failure> {
-        Self::build(places, view, scratch, tier).map_err(|error| Failure {
+    pub(crate) fn new(
+        places: &Places,
+        view: &View,
+        scratch: &Path,
+        tier: Tier,
+        network: Network,
+    ) -> Result<Self, Failure> {
+        Self::build(places, view, scratch, tier, network).map_err(|error| Failure {
             what: format!("making Landlock rules: {error}"),
             errno: libc::ENOTSUP,
             program: false,
         })
     }
 
-    fn build(places: &Places, view: &View, scratch: &Path, tier: Tier) -> Result<Self, RulesetError> {
+    fn build(
+        places: &Places,
+        view: &View,
+        scratch: &Path,
+        tier: Tier,
+        network: Network,
+    ) -> Result<Self, RulesetError> {
         // Alone it has to hold everything; beside namespaces an old kernel's part is better than nothing.
         let level = match tier {
             Tier::Landlock => CompatLevel::HardRequirement,
@@ -136,6 +150,11 @@ impl Rules {
         }
         for (place, access) in places.0.iter().chain(&own.0) {
             (&mut rules).add_rule(PathBeneath::new(place, *access))?;
+        }
+        if network == Network::Gateway {
+            // That port of whatever address, which in the call's own network is the gateway and nothing else. No port can
+            // be bound.
+            (&mut rules).add_rule(NetPort::new(GATEWAY.port(), AccessNet::ConnectTcp))?;
         }
         Ok(Self(rules))
     }

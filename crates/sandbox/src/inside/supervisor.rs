@@ -18,6 +18,7 @@ use super::rules::{Places, Rules};
 use super::view::{HOME, SHARED_MEMORY, View};
 use super::watcher::Watcher;
 use crate::kernel::{Streams, end, fork, replace};
+use crate::profile::Network;
 use crate::tier::Tier;
 use crate::wire::Failure;
 
@@ -31,7 +32,7 @@ impl Supervisor {
     /// Opens the rules while this process may still open anything, and asks for what its children leave behind.
     pub(crate) fn new(places: &Places, view: &View, scratch: PathBuf) -> Result<Self, Failure> {
         set_child_subreaper(Some(Pid::INIT)).during(|| "taking over orphans".into())?;
-        let rules = Rules::new(places, view, &scratch, Tier::Landlock)?;
+        let rules = Rules::new(places, view, &scratch, Tier::Landlock, Network::None)?;
         Ok(Self { scratch, rules: Some(rules) })
     }
 }

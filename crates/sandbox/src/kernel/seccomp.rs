@@ -29,6 +29,9 @@ fn load(program: &[libc::sock_filter], flags: libc::c_ulong) -> io::Result<libc:
     }
 }
 
+/// `SECCOMP_USER_NOTIF_FLAG_CONTINUE`.
+const CONTINUE: u32 = 1;
+
 /// Where the kernel tells what a filter did not let through. Whoever made the call waits for an answer.
 #[derive(Debug)]
 pub(crate) struct Listener(OwnedFd);
@@ -36,13 +39,28 @@ pub(crate) struct Listener(OwnedFd);
 /// A system call that was not let through.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Notice {
+    /// Who made it, by the number that it has for whoever listens.
+    pub(crate) process: u32,
     pub(crate) call: i32,
     pub(crate) arguments: [u64; 6],
 }
 
+/// What becomes of such a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It fails with this error.
+    Fails(i32),
+    /// It is made after all. Whoever made it may have changed by now what its arguments mean, so this is only for calls
+    /// that do no harm with any.
+    Passes,
+}
+
 impl Listener {
-    /// Takes one notice and has the call fail with this error.
-    pub(crate) fn refuse_next(&self, errno: impl FnOnce(&Notice) -> i32) -> io::Result<Notice> {
+    /// Takes one notice and answers it.
+    pub(crate) fn answer_next(
+        &self,
+        judge: impl FnOnce(&Notice) -> Verdict,
+    ) -> io::Result<(Notice, Verdict)> {
         let mut request = MaybeUninit::<libc::seccomp_notif>::zeroed();
         // SAFETY: the kernel demands a zeroed request and fills it in; all zeroes is a value of it.
         let request = unsafe {
@@ -51,14 +69,18 @@ impl Listener {
             }
             request.assume_init()
         };
-        let notice = Notice { call: request.data.nr, arguments: request.data.args };
-        let mut answer =
-            libc::seccomp_notif_resp { id: request.id, val: 0, error: -errno(&notice), flags: 0 };
+        let notice = Notice { process: request.pid, call: request.data.nr, arguments: request.data.args };
+        let verdict = judge(&notice);
+        let (error, flags) = match verdict {
+            Verdict::Fails(errno) => (-errno, 0),
+            Verdict::Passes => (0, CONTINUE),
+        };
+        let mut answer = libc::seccomp_notif_resp { id: request.id, val: 0, error, flags };
         // SAFETY: the answer is ours and lives through the call. That the process has died since is no error of ours.
         unsafe {
             libc::ioctl(self.0.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND, std::ptr::from_mut(&mut answer));
         }
-        Ok(notice)
+        Ok((notice, verdict))
     }
 }
 

@@ -1,29 +1,30 @@
-//! Protected places of a project that are not there when a call begins. What is not there cannot be mounted read-only, so
-//! whatever is made in such a place is taken away again when every process of the call is dead.
+//! Protected places of a project that are not there when a call begins.
+//!
+//! What is not there cannot be mounted read-only: a mount needs something to lie on, and making that for the length of a call
+//! would show an empty `.git` or `CLAUDE.md` to every other program, and leave it there when the machine stops. Landlock knows
+//! files that exist, not names. So whatever appears in such a place is set aside under another name when every process
+//! of the call is dead, before anybody obeys it. It is never deleted, since nothing tells who made it: a call runs as the
+//! user, moves old files as well as making new ones, and the user's editor may have been there at the same time.
 
 use std::collections::BTreeMap;
-use std::ffi::{CStr, CString, OsStr};
+use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, ResolveFlags, fstat, openat, openat2,
+    AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, ResolveFlags, openat, openat2, renameat,
     renameat_with, statat, unlinkat,
 };
 use rustix::io::Errno;
 
 use crate::profile::Project;
 
-/// How many entries are removed. What made more has won nothing: all of it lies under another name by then.
-const MOST: usize = 100_000;
+/// What is added to the name of what is set aside. No program obeys a file of such a name.
+const ASIDE: &str = ".set-aside";
 
-/// How deep folders are entered, each of which is held open meanwhile.
-const DEEPEST: usize = 64;
-
-/// How many names are tried for what has to be taken away.
-const MOST_NAMES: u32 = 100;
+/// How many names are tried for what has to be set aside. Whoever left so many there does not look at them.
+const MOST_NAMES: u32 = 1000;
 
 /// Places that running calls found missing, with the number of these calls. What one of them makes there is not a place
 /// that was there before for a call that begins later.
@@ -70,7 +71,7 @@ impl<'a> Absent<'a> {
         (!absent.places.is_empty()).then_some(absent)
     }
 
-    /// Takes away what was made, and says so.
+    /// Sets aside what is there now, and says so.
     pub(crate) fn restore(self) -> Vec<String> {
         let notes = self.places.iter().filter_map(|place| self.clear(place)).collect();
         let mut known = self.ledger.lock();
@@ -86,14 +87,16 @@ impl<'a> Absent<'a> {
 
     fn clear(&self, place: &Path) -> Option<String> {
         let (folder, name, path) = self.made_at(place)?;
-        let path = path.display();
-        Some(match take_away(folder.as_fd(), name) {
-            Ok(()) => format!("`{path}` was made, which is protected: it was removed"),
-            Err(error) => {
-                format!(
-                    "`{path}` was made, which is protected, and could not be removed ({error}): look at it"
-                )
-            }
+        let shown = path.display();
+        Some(match set_aside(folder.as_fd(), name) {
+            Ok(Some(aside)) => format!(
+                "`{shown}` was made, which is protected: it is `{}` now; look at it, and move it back if it is yours",
+                path.with_file_name(aside).display()
+            ),
+            Ok(None) => format!("`{shown}` was made, which is protected: it was empty and is removed"),
+            Err(error) => format!(
+                "`{shown}` was made, which is protected, and could not be set aside ({error}): look at it before you go on"
+            ),
         })
     }
 
@@ -126,46 +129,34 @@ fn is_missing(project: &OwnedFd, place: &Path) -> bool {
 
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// First under another name, so that the place is free however much lies there; then it is removed.
-fn take_away(folder: BorrowedFd<'_>, name: &OsStr) -> rustix::io::Result<()> {
-    for number in 0..MOST_NAMES {
-        let aside = format!(".metier-removed-{}-{number}", std::process::id());
-        match renameat_with(folder, name, folder, &aside, RenameFlags::NOREPLACE) {
-            Ok(()) => {
-                let aside = CString::new(aside).map_err(|_| Errno::INVAL)?;
-                return remove(folder, &aside, &mut MOST.clone(), 0);
-            }
-            Err(Errno::EXIST) => {}
-            // A file system that cannot promise not to replace anything: then it is removed where it lies.
-            Err(Errno::INVAL | Errno::NOSYS) => {
-                let name = CString::new(name.as_bytes()).map_err(|_| Errno::INVAL)?;
-                return remove(folder, &name, &mut MOST.clone(), 0);
-            }
+/// Gives it another name in the same folder, so that the place is free in one step however much lies there, and says
+/// which. An empty folder has nothing that anybody could miss, and is removed.
+fn set_aside(folder: BorrowedFd<'_>, name: &OsStr) -> rustix::io::Result<Option<OsString>> {
+    if unlinkat(folder, name, AtFlags::REMOVEDIR).is_ok() {
+        return Ok(None);
+    }
+    for number in 1..=MOST_NAMES {
+        let mut aside = name.to_owned();
+        aside.push(ASIDE);
+        if number > 1 {
+            aside.push(format!("-{number}"));
+        }
+        let renamed = match renameat_with(folder, name, folder, &aside, RenameFlags::NOREPLACE) {
+            // A file system that cannot promise not to replace anything: then it is looked at before.
+            Err(Errno::INVAL | Errno::NOSYS) => match statat(folder, &aside, AtFlags::SYMLINK_NOFOLLOW) {
+                Err(Errno::NOENT) => renameat(folder, name, folder, &aside),
+                Ok(_) => Err(Errno::EXIST),
+                Err(error) => Err(error),
+            },
+            renamed => renamed,
+        };
+        match renamed {
+            Ok(()) => return Ok(Some(aside)),
+            Err(Errno::EXIST | Errno::NOTEMPTY) => {}
             Err(error) => return Err(error),
         }
     }
     Err(Errno::EXIST)
-}
-
-/// Removes an entry and what is below it, without following links and without leaving its file system.
-fn remove(folder: BorrowedFd<'_>, name: &CStr, left: &mut usize, depth: usize) -> rustix::io::Result<()> {
-    *left = left.checked_sub(1).ok_or(Errno::TOOBIG)?;
-    let inner = match openat(folder, name, FOLDER, Mode::empty()) {
-        Ok(inner) => inner,
-        // A file or a link.
-        Err(Errno::NOTDIR | Errno::LOOP) => return unlinkat(folder, name, AtFlags::empty()),
-        Err(error) => return Err(error),
-    };
-    if depth == DEEPEST || fstat(&inner)?.st_dev != fstat(folder)?.st_dev {
-        return Err(Errno::TOOBIG);
-    }
-    for entry in Dir::read_from(&inner)? {
-        let entry = entry?;
-        if !matches!(entry.file_name().to_bytes(), b"." | b"..") {
-            remove(inner.as_fd(), entry.file_name(), left, depth + 1)?;
-        }
-    }
-    unlinkat(folder, name, AtFlags::REMOVEDIR)
 }
 
 #[cfg(test)]
@@ -206,47 +197,49 @@ mod tests {
     }
 
     #[test]
-    fn what_was_missing_is_removed_and_what_was_there_stays() {
+    fn what_was_missing_is_set_aside_whole_and_what_was_there_stays() {
         let (ground, ledger) = (Ground::new(), Ledger::default());
+        std::fs::write(ground.at("p/.vscode.set-aside"), "of another time").unwrap();
         let absent = Absent::before(&ground.project, &ledger).unwrap();
         std::fs::create_dir_all(ground.at("p/.vscode/deep/er")).unwrap();
         std::fs::write(ground.at("p/.vscode/deep/tasks.json"), "x").unwrap();
-        symlink(ground.at("elsewhere"), ground.at("p/.vscode/link")).unwrap();
         std::fs::write(ground.at("p/.git/hooks/pre-commit"), "x").unwrap();
         std::fs::write(ground.at("p/.git/config"), "x").unwrap();
         let notes = absent.restore();
+        let note = |from: &str, to: &str| {
+            format!(
+                "`{from}` was made, which is protected: it is `{to}` now; look at it, and move it back if it is yours"
+            )
+        };
         assert_eq!(
             notes,
-            [
-                "`.git/config` was made, which is protected: it was removed",
-                "`.vscode` was made, which is protected: it was removed"
-            ]
+            [note(".git/config", ".git/config.set-aside"), note(".vscode", ".vscode.set-aside-2")]
         );
         assert!(ground.is_gone("p/.vscode") && ground.is_gone("p/.git/config"));
-        assert!(ground.at("p/.git/hooks/pre-commit").exists() && ground.at("elsewhere/hooks").exists());
-        assert_eq!(std::fs::read_dir(ground.at("p")).unwrap().count(), 1, "nothing lies under another name");
+        assert!(ground.at("p/.git/hooks/pre-commit").exists());
+        let read = |name: &str| std::fs::read_to_string(ground.at(name)).unwrap();
+        assert_eq!(read("p/.vscode.set-aside-2/deep/tasks.json"), "x");
+        assert_eq!(read("p/.vscode.set-aside"), "of another time");
     }
 
     #[test]
-    fn a_link_on_the_way_is_removed_and_not_followed() {
+    fn an_empty_folder_is_removed() {
+        let (ground, ledger) = (Ground::new(), Ledger::default());
+        let absent = Absent::before(&ground.project, &ledger).unwrap();
+        std::fs::create_dir(ground.at("p/.vscode")).unwrap();
+        assert_eq!(absent.restore(), ["`.vscode` was made, which is protected: it was empty and is removed"]);
+        assert_eq!(std::fs::read_dir(ground.at("p")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_link_on_the_way_is_set_aside_and_not_followed() {
         let (ground, ledger) = (Ground::new(), Ledger::default());
         let absent = Absent::before(&ground.project, &ledger).unwrap();
         std::fs::create_dir(ground.at("p/sub")).unwrap();
         symlink(ground.at("elsewhere"), ground.at("p/sub/.git")).unwrap();
-        assert_eq!(absent.restore(), ["`sub/.git` was made, which is protected: it was removed"]);
-        assert!(ground.is_gone("p/sub/.git") && ground.at("p/sub").exists());
+        assert_eq!(absent.restore().len(), 1);
+        assert!(ground.is_gone("p/sub/.git") && ground.at("p/sub/.git.set-aside").is_symlink());
         assert_eq!(std::fs::read_to_string(ground.at("elsewhere/hooks")).unwrap(), "mine");
-    }
-
-    #[test]
-    fn a_tree_too_deep_to_remove_is_out_of_the_way_and_told() {
-        let (ground, ledger) = (Ground::new(), Ledger::default());
-        let absent = Absent::before(&ground.project, &ledger).unwrap();
-        let deep: PathBuf = std::iter::repeat_n("d", DEEPEST + 2).collect();
-        std::fs::create_dir_all(ground.at("p/.vscode").join(deep)).unwrap();
-        let notes = absent.restore();
-        assert!(notes.len() == 1 && notes[0].contains("could not be removed"), "{notes:?}");
-        assert!(ground.is_gone("p/.vscode"));
     }
 
     #[test]

@@ -8,7 +8,11 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
+use super::attendance::Attendance;
+use super::door::Door;
 use crate::cancel::Cancel;
+use crate::changes::Changes;
+use crate::clock::Clock;
 use crate::command::{Command, Input};
 use crate::error::Error;
 use crate::inside::{HOME, SCRATCH, SHARED_MEMORY};
@@ -25,6 +29,9 @@ const LAST_WORDS: Duration = Duration::from_secs(10);
 /// How much is read at once.
 const PIECE: usize = 64 * 1024;
 
+/// How often is looked whether a clock that stands still goes again. By so much a call may be late to end afterwards.
+const LOOK: Duration = Duration::from_millis(20);
+
 /// One of the two streams a process writes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
@@ -34,9 +41,6 @@ pub enum Stream {
     Error,
 }
 
-/// Gets what a process writes, while it writes.
-pub type Sink<'a> = &'a mut dyn FnMut(Stream, &[u8]);
-
 /// A call that has been handed over.
 pub(crate) struct Call<'a> {
     socket: OwnedFd,
@@ -44,6 +48,9 @@ pub(crate) struct Call<'a> {
     stdout: Option<PipeReader>,
     stderr: Option<PipeReader>,
     began: Instant,
+    /// How long the clock had stood still by then, for others.
+    still: Duration,
+    door: Option<Door>,
     profile: &'a Profile,
     command: &'a Command,
     tier: Tier,
@@ -58,8 +65,18 @@ impl<'a> Call<'a> {
         tier: Tier,
         profile: &'a Profile,
         command: &'a Command,
-    ) -> io::Result<Self> {
+        attendance: &mut Attendance<'_>,
+    ) -> Result<Self, Error> {
         let began = Instant::now();
+        let still = stood_still(attendance.clock);
+        let door = match (Door::take(&socket, profile, command)?, &mut attendance.porter) {
+            (Some((door, listener)), Some(porter)) => {
+                porter(listener);
+                Some(door)
+            }
+            (Some(_), None) => return Err(Error::NoPorter),
+            (None, _) => None,
+        };
         let (stdout, out) = io::pipe()?;
         let (stderr, err) = io::pipe()?;
         let start = Start { program: command.program.clone(), arguments: command.arguments.clone() };
@@ -68,12 +85,12 @@ impl<'a> Call<'a> {
             Input::Bytes(bytes) => {
                 let (read, write) = io::pipe()?;
                 // What a program does not read must not keep us from reading what it writes.
-                rustix::io::ioctl_fionbio(&write, true)?;
+                rustix::io::ioctl_fionbio(&write, true).map_err(io::Error::from)?;
                 (Some((write, bytes)), read.into())
             }
         };
         for stream in [&stdout, &stderr] {
-            rustix::io::ioctl_fionbio(stream, true)?;
+            rustix::io::ioctl_fionbio(stream, true).map_err(io::Error::from)?;
         }
         deliver(socket.as_fd(), &start.encode(), &[input.as_fd(), out.as_fd(), err.as_fd()])?;
         Ok(Self {
@@ -82,6 +99,8 @@ impl<'a> Call<'a> {
             stdout: Some(stdout),
             stderr: Some(stderr),
             began,
+            still,
+            door,
             profile,
             command,
             tier,
@@ -90,24 +109,29 @@ impl<'a> Call<'a> {
     }
 
     /// Reads until the call is over.
-    pub(crate) fn finish(mut self, cancel: Option<&Cancel>, sink: Sink<'_>) -> Result<Report, Error> {
+    pub(crate) fn finish(mut self, attendance: &mut Attendance<'_>) -> Result<Report, Error> {
+        let (cancel, clock) = (attendance.cancel, attendance.clock);
         let limits = &self.profile.limits;
         let (mut stdout, mut stderr) = (Keeper::new(limits.output), Keeper::new(limits.output));
-        let mut deadline = self.began + limits.time;
+        // Once it was told to end, the clock on the wall counts.
+        let mut last_words = None;
         let (mut stopped, mut reply, mut written) = (None, None, 0_u64);
         let mut buffer = vec![0; PIECE];
         while reply.is_none() || self.stdout.is_some() || self.stderr.is_some() {
-            let left = deadline.saturating_duration_since(Instant::now());
+            let left = match last_words {
+                Some(end) => Instant::saturating_duration_since(&end, Instant::now()),
+                None => self.left(clock),
+            };
             if left.is_zero() {
                 if stopped.is_some() {
                     return Err(Error::Helper("did not answer when a call had to end".into()));
                 }
-                self.stop(Stop::Time, &mut stopped, &mut deadline);
+                self.stop(Stop::Time, &mut stopped, &mut last_words);
                 continue;
             }
             let ready = self.wait(left, cancel.filter(|_| stopped.is_none()), reply.is_none())?;
             if ready.cancelled {
-                self.stop(Stop::Cancelled, &mut stopped, &mut deadline);
+                self.stop(Stop::Cancelled, &mut stopped, &mut last_words);
             }
             if ready.stdin {
                 self.feed();
@@ -119,24 +143,36 @@ impl<'a> Call<'a> {
                 if ready {
                     written += drain(pipe, &mut buffer, |bytes| {
                         keeper.push(bytes);
-                        sink(stream, bytes);
+                        if let Some(sink) = &mut attendance.sink {
+                            sink(stream, bytes);
+                        }
                     })?;
                 }
             }
             if written > limits.chatter && stopped.is_none() {
-                self.stop(Stop::Chatter, &mut stopped, &mut deadline);
+                self.stop(Stop::Chatter, &mut stopped, &mut last_words);
             }
             if ready.reply && reply.is_none() {
                 reply = Some(receive(self.socket.as_fd())?);
             }
         }
-        self.report(reply.flatten(), stopped, stdout, stderr)
+        // Nobody of the call is alive who could knock.
+        self.door = None;
+        self.report(reply.flatten(), stopped, stdout, stderr, clock)
     }
 
-    fn stop(&self, why: Stop, stopped: &mut Option<Stop>, deadline: &mut Instant) {
+    /// How much of its time is left. While the clock stands still that stays the same, so whoever waits for no longer than
+    /// this, and asks again, is never late; but for a moment, where so little is left that it would be asked all the time.
+    fn left(&self, clock: Option<&Clock>) -> Duration {
+        let paused = stood_still(clock).saturating_sub(self.still);
+        let left = (self.profile.limits.time + paused).saturating_sub(self.began.elapsed());
+        if clock.is_some_and(Clock::is_paused) { left.max(LOOK) } else { left }
+    }
+
+    fn stop(&self, why: Stop, stopped: &mut Option<Stop>, last_words: &mut Option<Instant>) {
         if stopped.is_none() {
             *stopped = Some(why);
-            *deadline = Instant::now() + LAST_WORDS;
+            *last_words = Some(Instant::now() + LAST_WORDS);
             // If it is over already, nobody is there to read this.
             let _ = deliver(self.socket.as_fd(), TO_STOP, &[]);
         }
@@ -191,15 +227,17 @@ impl<'a> Call<'a> {
         stopped: Option<Stop>,
         stdout: Keeper,
         stderr: Keeper,
+        clock: Option<&Clock>,
     ) -> Result<Report, Error> {
         let lost = || Error::Helper("ended before the call did".into());
         let message = message.ok_or_else(lost)?;
         let ended = match Reply::decode(&message.bytes).map_err(|_| lost())? {
             Reply::Ended(ended) => ended,
             Reply::Failed(failure) => return Err(refused(failure, self.command)),
-            Reply::Ready { .. } => return Err(lost()),
+            Reply::Ready { .. } | Reply::Gateway => return Err(lost()),
         };
         let time = self.began.elapsed();
+        let paused = stood_still(clock).saturating_sub(self.still).min(time);
         let outputs = match message.descriptors.into_iter().next() {
             Some(folder) => {
                 let line = rustix::io::fcntl_dupfd_cloexec(&self.socket, 3).map_err(io::Error::from)?;
@@ -218,8 +256,9 @@ impl<'a> Call<'a> {
             ended,
             stdout: stdout.finish(),
             stderr: stderr.finish(),
-            usage: Usage { time, cpu, memory },
+            usage: Usage { time, paused, cpu, memory },
             outputs,
+            changes: Changes::default(),
             denied,
             containment: Containment { tier: self.tier, meter, notes: self.notes, masked },
         })
@@ -263,6 +302,10 @@ fn drain(pipe: &mut Option<PipeReader>, buffer: &mut [u8], mut each: impl FnMut(
         Err(Errno::AGAIN | Errno::INTR) => Ok(0),
         Err(error) => Err(error.into()),
     }
+}
+
+fn stood_still(clock: Option<&Clock>) -> Duration {
+    clock.map_or(Duration::ZERO, Clock::stood_still)
 }
 
 fn nothing() -> io::Result<OwnedFd> {

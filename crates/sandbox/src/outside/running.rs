@@ -1,11 +1,14 @@
 //! A process that runs for as long as somebody talks to it: a server that speaks over its streams, a hook, git.
 
 use std::io::{self, PipeReader, PipeWriter};
+use std::net::TcpListener;
 use std::os::fd::{AsFd, OwnedFd};
 
 use super::call::refused;
+use super::door::Door;
 use crate::command::Command;
 use crate::error::Error;
+use crate::profile::Profile;
 use crate::report::{Denied, Ended};
 use crate::wire::{self, Reply, Start, TO_STOP, deliver, receive};
 
@@ -21,6 +24,10 @@ pub struct Running {
     pub stdout: Option<PipeReader>,
     /// What it complains of. Somebody has to read this, or it stops when the pipe is full.
     pub stderr: Option<PipeReader>,
+    /// What listens at its gateway, where its profile has one. Connections wait until somebody takes them from here; when
+    /// the process has ended, `accept` fails.
+    pub gateway: Option<TcpListener>,
+    door: Option<Door>,
 }
 
 /// How a process that ran for a while ended. Nothing of it is alive any more.
@@ -34,7 +41,8 @@ pub struct Finished {
 
 impl Running {
     /// Hands a command over to the process that will watch over it. Its own input is not used.
-    pub(crate) fn start(socket: OwnedFd, command: &Command) -> io::Result<Self> {
+    pub(crate) fn start(socket: OwnedFd, profile: &Profile, command: &Command) -> Result<Self, Error> {
+        let (door, gateway) = Door::take(&socket, profile, command)?.unzip();
         let (input, stdin) = io::pipe()?;
         let (stdout, out) = io::pipe()?;
         let (stderr, err) = io::pipe()?;
@@ -46,6 +54,8 @@ impl Running {
             stdin: Some(stdin),
             stdout: Some(stdout),
             stderr: Some(stderr),
+            gateway,
+            door,
         })
     }
 
@@ -62,10 +72,11 @@ impl Running {
         self.stdin = None;
         let lost = || Error::Helper("ended before the process did".into());
         let message = receive(self.socket.as_fd())?.ok_or_else(lost)?;
+        self.door = None;
         match Reply::decode(&message.bytes).map_err(|_| lost())? {
             Reply::Ended(wire::Ended { how, denied, .. }) => Ok(Finished { ended: how, denied }),
             Reply::Failed(failure) => Err(refused(failure, &self.command)),
-            Reply::Ready { .. } => Err(lost()),
+            Reply::Ready { .. } | Reply::Gateway => Err(lost()),
         }
     }
 }
@@ -78,7 +89,7 @@ mod tests {
     #[test]
     fn a_helper_that_is_gone_is_an_error_and_not_a_wait() {
         let (socket, theirs) = pair().unwrap();
-        let running = Running::start(socket, &Command::new("/bin/true")).unwrap();
+        let running = Running::start(socket, &Profile::new("/".into()), &Command::new("/bin/true")).unwrap();
         drop(theirs);
         assert!(matches!(running.wait(), Err(Error::Helper(_))));
     }

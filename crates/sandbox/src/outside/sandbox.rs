@@ -6,14 +6,15 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::absent::{Absent, Ledger};
-use super::call::{Call, Sink};
+use super::attendance::Attendance;
+use super::call::Call;
+use super::inventory::Inventory;
 use super::launcher::{Launcher, Line, NoRoom};
 use super::running::Running;
-use crate::cancel::Cancel;
 use crate::command::Command;
 use crate::error::{Attempt, Error};
 use crate::inside::Ahead;
-use crate::profile::Profile;
+use crate::profile::{Network, Profile};
 use crate::queue::Queue;
 use crate::report::Report;
 use crate::tier::Tier;
@@ -113,26 +114,30 @@ impl Sandbox {
 
     /// Runs a command to its end.
     pub fn run(&self, profile: &Profile, command: &Command) -> Result<Report, Error> {
-        self.run_with(profile, command, None, &mut |_, _| {})
+        self.run_with(profile, command, Attendance::default())
     }
 
-    /// Runs a command to its end, unless it is cancelled, and hands on what it writes at once.
+    /// Runs a command to its end, or until somebody who attends it takes it back.
     pub fn run_with(
         &self,
         profile: &Profile,
         command: &Command,
-        cancel: Option<&Cancel>,
-        sink: Sink<'_>,
+        mut attendance: Attendance<'_>,
     ) -> Result<Report, Error> {
         check_paths(profile, command)?;
+        if profile.network == Network::Gateway && attendance.porter.is_none() {
+            return Err(Error::NoPorter);
+        }
         let _turn = self.queue.turn();
         let project = profile.project.as_ref();
         let absent = project.and_then(|project| Absent::before(project, &self.missing));
-        let mut report = self.call(profile, command, cancel, sink);
+        let inventory = Inventory::take(profile);
+        let mut report = self.call(profile, command, &mut attendance);
         // After a call that failed, too: it may have come far enough to make something.
-        let removed = absent.map_or_else(Vec::new, Absent::restore);
+        let restored = absent.map_or_else(Vec::new, Absent::restore);
         if let Ok(report) = &mut report {
-            report.containment.notes.extend(removed);
+            report.containment.notes.extend(restored);
+            report.changes = inventory.map(Inventory::changes).unwrap_or_default();
         }
         report
     }
@@ -141,22 +146,21 @@ impl Sandbox {
         &self,
         profile: &Profile,
         command: &Command,
-        cancel: Option<&Cancel>,
-        sink: Sink<'_>,
+        attendance: &mut Attendance<'_>,
     ) -> Result<Report, Error> {
         if self.setup.expecting == Expecting::One
-            && let Some(call) = self.directly(profile, command)?
+            && let Some(call) = self.directly(profile, command, attendance)?
         {
-            return call.finish(cancel, sink);
+            return call.finish(attendance);
         }
         let (tier, line) = self.line(profile)?;
-        let call = Call::start(line.socket, line.notes, tier, profile, command)?;
+        let call = Call::start(line.socket, line.notes, tier, profile, command, attendance)?;
         if line.is_in_row
             && let Some(launcher) = &mut self.lock().launcher
         {
             launcher.make_spare(&line.key);
         }
-        let report = call.finish(cancel, sink);
+        let report = call.finish(attendance);
         if let Some(launcher) = &mut self.lock().launcher {
             launcher.ended(&line.key);
         }
@@ -172,7 +176,7 @@ impl Sandbox {
             project.writable.clear();
         }
         let (_, line) = self.line(&profile)?;
-        let running = Running::start(line.socket, command)?;
+        let running = Running::start(line.socket, &profile, command)?;
         if let Some(launcher) = &mut self.lock().launcher {
             launcher.ended(&line.key);
         }
@@ -193,7 +197,12 @@ impl Sandbox {
 
     /// Starts a command straight in its namespaces. `None` where that does not work: whatever keeps it from working is
     /// found, and said, by the ordinary way.
-    fn directly<'a>(&self, profile: &'a Profile, command: &'a Command) -> Result<Option<Call<'a>>, Error> {
+    fn directly<'a>(
+        &self,
+        profile: &'a Profile,
+        command: &'a Command,
+        attendance: &mut Attendance<'_>,
+    ) -> Result<Option<Call<'a>>, Error> {
         self.get_ready();
         let Some(ahead) = self.lock().ahead.take() else { return Ok(None) };
         let opening = Opening {
@@ -203,7 +212,7 @@ impl Sandbox {
             bubblewrap: None,
         };
         let Ok((socket, notes)) = ahead.enter(opening) else { return Ok(None) };
-        Ok(Some(Call::start(socket, notes, Tier::Namespaces, profile, command)?))
+        Ok(Some(Call::start(socket, notes, Tier::Namespaces, profile, command, attendance)?))
     }
 
     fn tiers(&self) -> impl Iterator<Item = Tier> {
@@ -219,6 +228,10 @@ impl Sandbox {
         let mut state = self.lock();
         for tier in self.tiers() {
             if state.refused.contains_key(&tier) {
+                continue;
+            }
+            if tier == Tier::Landlock && profile.network == Network::Gateway {
+                // A rule about a port would be one about that port of every host: worse than no way out.
                 continue;
             }
             if tier == Tier::Bubblewrap && self.setup.bubblewrap.is_none() {
@@ -242,7 +255,17 @@ impl Sandbox {
         }
         let attempts =
             state.refused.iter().map(|(tier, reason)| Attempt { tier: *tier, reason: reason.clone() });
-        Err(Error::Uncontained { attempts: attempts.collect() })
+        let attempts = attempts.collect();
+        Err(match profile.network {
+            // Without the gateway it may still run.
+            Network::Gateway
+                if self.tiers().any(|tier| tier == Tier::Landlock)
+                    && !state.refused.contains_key(&Tier::Landlock) =>
+            {
+                Error::NoGateway { attempts }
+            }
+            _ => Error::Uncontained { attempts },
+        })
     }
 
     /// Whoever panicked held it between whole steps, so what is there can be used.

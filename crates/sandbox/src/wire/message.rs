@@ -49,6 +49,8 @@ pub(crate) const TO_STOP: &[u8] = b"stop";
 pub(crate) enum Reply {
     /// A room is ready.
     Ready { notes: Vec<String> },
+    /// What listens at the gateway is beside this.
+    Gateway,
     /// It could not be done.
     Failed(Failure),
     /// The call is over, with the scratch folder beside it if anything is in it.
@@ -135,6 +137,7 @@ fn profile(encoder: &mut Encoder, profile: &Profile) {
     encoder.paths(data.as_slice()).paths(programs);
     match network {
         Network::None => encoder.byte(0),
+        Network::Gateway => encoder.byte(1),
     };
     encoder.list(environment, |encoder, (name, value)| {
         encoder.text(name).text(value);
@@ -163,6 +166,7 @@ fn read_profile(decoder: &mut Decoder<'_>) -> Result<Profile, Garbled> {
         programs: decoder.paths()?,
         network: match decoder.byte()? {
             0 => Network::None,
+            1 => Network::Gateway,
             _ => return Err(Garbled),
         },
         environment: decoder.list(|decoder| Ok((decoder.text()?, decoder.text()?)))?,
@@ -232,6 +236,9 @@ impl Reply {
             Self::Failed(Failure { what, errno, program }) => {
                 encoder.byte(1).text(what.as_ref()).signed(*errno).byte(u8::from(*program));
             }
+            Self::Gateway => {
+                encoder.byte(3);
+            }
             Self::Ended(Ended { how, cpu, memory, meter, denied }) => {
                 encoder.byte(2);
                 match how {
@@ -283,6 +290,7 @@ impl Reply {
                     })
                 })?,
             }),
+            3 => Self::Gateway,
             _ => return Err(Garbled),
         };
         decoder.finish()?;
@@ -332,6 +340,7 @@ mod tests {
             protected: vec![odd().into()],
         });
         profile.data = Some("/data".into());
+        profile.network = Network::Gateway;
         profile.environment = vec![("A".into(), odd())];
         Opening {
             tier: Tier::Landlock,
@@ -360,6 +369,7 @@ mod tests {
         }
         for reply in [
             Reply::Ready { notes: vec!["n".into()] },
+            Reply::Gateway,
             Reply::Failed(Failure { what: "mount".into(), errno: 1, program: true }),
         ] {
             assert_eq!(Reply::decode(&reply.encode()), Ok(reply));

@@ -1,10 +1,12 @@
 //! One attack inside the sandbox. Nothing else here knows the sandbox's own words.
 
+use std::io::Write;
+use std::net::TcpListener;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
 use metier_sandbox::{
-    Choice, Command, Ended, Expecting, Helper, Limits, Profile, Report, Sandbox, Setup, Tier,
+    Attendance, Choice, Command, Ended, Expecting, Helper, Limits, Profile, Report, Sandbox, Setup, Tier,
 };
 use tempfile::TempDir;
 
@@ -14,7 +16,7 @@ use crate::judge::{End, Outcome, by_clock, judge};
 use crate::once;
 use crate::part;
 use crate::probes::{Ending, Probe};
-use crate::suite::{Project, WORKERS, Way};
+use crate::suite::{Grant, WORKERS, Way};
 
 /// A sandbox of one tier, which all workers share.
 pub(crate) struct Contained {
@@ -66,7 +68,16 @@ impl Ran {
     /// Runs a command and takes what matters.
     pub(crate) fn run(sandbox: &Sandbox, profile: &Profile, command: &Command) -> Result<Self, String> {
         let started = Instant::now();
-        let report = sandbox.run(profile, command).map_err(|error| error.to_string())?;
+        // Somebody who answers, and not with the canary: who hears that came somewhere else.
+        let mut porter = |listener: TcpListener| {
+            std::thread::spawn(move || {
+                for mut stream in listener.incoming().map_while(Result::ok) {
+                    let _ = stream.write_all(b"this is the gateway\n");
+                }
+            });
+        };
+        let attendance = Attendance { porter: Some(&mut porter), ..Attendance::default() };
+        let report = sandbox.run_with(profile, command, attendance).map_err(|error| error.to_string())?;
         Ok(Self::new(&report, started.elapsed()))
     }
 
@@ -104,7 +115,7 @@ impl Contained {
             expecting: Expecting::Many,
         });
         let contained = Self { sandbox, tier, way, _scratch: scratch };
-        let ran = contained.call(&ground.folders, Project::ReadOnly, "--list", &[])?;
+        let ran = contained.call(&ground.folders, Grant::Nothing, "--list", &[])?;
         if ran.end == End::Exited(0) && ran.tier == tier.word() {
             Ok(contained)
         } else {
@@ -112,38 +123,35 @@ impl Contained {
         }
     }
 
-    /// Whether this tier shows the project at all.
-    pub(crate) fn shows_project(&self) -> bool {
+    /// Whether this tier has namespaces: a project that is shown, and a network that a gateway can be in.
+    pub(crate) fn has_namespaces(&self) -> bool {
         self.tier != Tier::Landlock
     }
 
-    fn call(
-        &self,
-        folders: &Folders,
-        project: Project,
-        name: &str,
-        arguments: &[String],
-    ) -> Result<Ran, String> {
+    fn call(&self, folders: &Folders, grant: Grant, name: &str, arguments: &[String]) -> Result<Ran, String> {
         match self.way {
             Way::Kept => {
                 let command = Command::new(folders.probe()).argument(name).arguments(arguments);
-                Ran::run(&self.sandbox, &folders.profile(project, limits(name)), &command)
+                Ran::run(&self.sandbox, &folders.profile(grant, limits(name)), &command)
             }
-            Way::Once => once::ask(folders, project, name, arguments),
+            Way::Once => once::ask(folders, grant, name, arguments),
         }
     }
 
     /// Runs one attack in the sandbox and judges it.
-    pub(crate) fn attack(&self, ground: &Ground, probe: &Probe, project: Project, token: &str) -> Outcome {
+    pub(crate) fn attack(&self, ground: &Ground, probe: &Probe, grant: Grant, token: &str) -> Outcome {
         let mut arguments = vec!["--contained".to_owned()];
         if self.tier != Tier::Landlock {
             arguments.push("--own-pids".to_owned());
+        }
+        if grant == Grant::Gateway {
+            arguments.push("--gateway".to_owned());
         }
         arguments.extend(ground.arguments(token));
         for (key, value) in LARGE {
             arguments.extend([format!("--{key}"), (*value).to_owned()]);
         }
-        let ran = match self.call(&ground.folders, project, &probe.name, &arguments) {
+        let ran = match self.call(&ground.folders, grant, &probe.name, &arguments) {
             Ok(ran) => ran,
             Err(error) => return Outcome::Broken(format!("the sandbox: {error}")),
         };

@@ -38,6 +38,7 @@ const FIRST: &[&str] = &["env", "FIRST=1", "sh", "-c", "env -u FIRST \"$@\"; exi
 const MAY_LACK: &[&str] = &[
     "device-",
     "entry-32-",
+    "gateway-",
     "memory-layout",
     "net-",
     "ns-bubblewrap",

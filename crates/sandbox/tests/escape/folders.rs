@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use metier_sandbox::{Limits, Profile, Project as Shown};
+use metier_sandbox::{Limits, Network, Profile, Project as Shown};
 
-use crate::suite::Project;
+use crate::suite::Grant;
 
 /// Files of the project that look like secrets, and one that is the same file under another name.
 pub(crate) const SECRETS: &[&str] = &[
@@ -77,17 +77,17 @@ impl Folders {
         self.at("project/swapping")
     }
 
-    /// What of the project stays read-only when it can be written, or is removed again when it was not there.
+    /// What of the project stays read-only when it can be written, or is set aside again when it was not there.
     pub(crate) fn protected(&self) -> Vec<PathBuf> {
         PROTECTED.iter().map(|name| self.project().join(name)).collect()
     }
 
     /// What the sandbox is told.
-    pub(crate) fn profile(&self, project: Project, limits: Limits) -> Profile {
+    pub(crate) fn profile(&self, grant: Grant, limits: Limits) -> Profile {
         let folder = self.project();
         let masked = SECRETS.iter().chain([&SECOND_NAME]).chain(SOCKETS);
         let shown = Shown {
-            writable: if project == Project::Writable { vec![folder.clone()] } else { Vec::new() },
+            writable: if grant == Grant::Project { vec![folder.clone()] } else { Vec::new() },
             masked: masked.map(|name| self.project().join(name)).collect(),
             protected: self.protected(),
             folder,
@@ -103,6 +103,7 @@ impl Folders {
                 variable("LANG", "C.UTF-8".into()),
             ],
             data: Some(self.data()),
+            network: if grant == Grant::Gateway { Network::Gateway } else { Network::None },
             limits,
             ..Profile::new(self.skill())
         }

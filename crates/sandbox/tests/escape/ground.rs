@@ -136,6 +136,7 @@ impl Ground {
         add("abstract", self.servers.name.clone());
         add("port", self.servers.tcp.to_string());
         add("port6", self.servers.tcp6.to_string());
+        add("same-port", metier_sandbox::GATEWAY.port().to_string());
         add("port-udp", self.servers.udp.to_string());
         add("victim", self.victim.id().to_string());
         add("key", self.key.to_string());

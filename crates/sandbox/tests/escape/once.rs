@@ -11,21 +11,15 @@ use metier_sandbox::{Choice, Command, Expecting, Helper, Sandbox, Setup, Tier};
 use crate::contained::{Ran, limits};
 use crate::folders::Folders;
 use crate::judge::End;
-use crate::suite::Project;
+use crate::suite::Grant;
 
 /// Says that this process is to make one call.
 pub(crate) const ONCE: &str = "METIER_ESCAPE_ONCE";
 
 /// Has another process make the call.
-pub(crate) fn ask(
-    folders: &Folders,
-    project: Project,
-    name: &str,
-    arguments: &[String],
-) -> Result<Ran, String> {
+pub(crate) fn ask(folders: &Folders, grant: Grant, name: &str, arguments: &[String]) -> Result<Ran, String> {
     let mut command = std::process::Command::new("/proc/self/exe");
-    let project = if project == Project::Writable { "writable" } else { "read-only" };
-    command.arg(folders.root()).args([project, name]).args(arguments);
+    command.arg(folders.root()).args([grant.word(), name]).args(arguments);
     let child = command.env(ONCE, "1").stdin(Stdio::null()).output().expect("start this program again");
     let text = String::from_utf8_lossy(&child.stdout);
     let value: serde_json::Value =
@@ -50,8 +44,8 @@ pub(crate) fn ask(
 /// Makes the call that the words ask for.
 pub(crate) fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [root, project, name, arguments @ ..] = words.as_slice() else { return ExitCode::FAILURE };
-    let project = if project == "writable" { Project::Writable } else { Project::ReadOnly };
+    let [root, grant, name, arguments @ ..] = words.as_slice() else { return ExitCode::FAILURE };
+    let Some(grant) = Grant::read(grant) else { return ExitCode::FAILURE };
     let folders = Folders::new(Path::new(root));
     let sandbox = Sandbox::new(Setup {
         // There is no such program: a call that does not go straight into its namespaces fails.
@@ -63,7 +57,7 @@ pub(crate) fn main() -> ExitCode {
         expecting: Expecting::One,
     });
     let command = Command::new(folders.probe()).argument(name).arguments(arguments);
-    let value = match Ran::run(&sandbox, &folders.profile(project, limits(name)), &command) {
+    let value = match Ran::run(&sandbox, &folders.profile(grant, limits(name)), &command) {
         Ok(ran) => {
             let (end, status, stop) = match &ran.end {
                 End::Exited(status) => ("exited", *status, ""),

@@ -1,11 +1,12 @@
 //! Servers of the test's own, on the loopback device and on local sockets. Each answers with the canary.
 
 use std::io::{IoSlice, Read, Write};
-use std::net::{Ipv4Addr, Ipv6Addr, TcpListener, UdpSocket};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr as SocketAddrOfNetwork, TcpListener, UdpSocket};
 use std::os::fd::AsFd;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 use std::thread;
 use std::time::Duration;
 
@@ -49,14 +50,9 @@ impl Servers {
         let servers =
             Self { name, tcp: port(&tcp), tcp6: port(&tcp6), udp: udp.local_addr().expect("bound").port() };
         for listener in [tcp, tcp6] {
-            thread::spawn(move || {
-                for mut stream in listener.incoming().flatten() {
-                    let _ = stream.set_read_timeout(Some(Duration::from_millis(200)));
-                    let _ = stream.read(&mut [0; 256]);
-                    let _ = writeln!(stream, "{CANARY}");
-                }
-            });
+            sing(listener);
         }
+        at_the_gateways_port();
         thread::spawn(move || {
             while let Ok((_, from)) = udp.recv_from(&mut [0; 512]) {
                 let _ = udp.send_to(CANARY.as_bytes(), from);
@@ -64,6 +60,32 @@ impl Servers {
         });
         servers
     }
+}
+
+/// Answers with the canary whatever it hears.
+fn sing(listener: TcpListener) {
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let _ = stream.set_read_timeout(Some(Duration::from_millis(200)));
+            let _ = stream.read(&mut [0; 256]);
+            let _ = writeln!(stream, "{CANARY}");
+        }
+    });
+}
+
+/// Outside, at the port that inside is the gateway, once for all grounds. Where the machine has something else there, the
+/// attacks on these addresses find that and no canary, and their control says so.
+fn at_the_gateways_port() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let port = metier_sandbox::GATEWAY.port();
+        let places = [
+            SocketAddrOfNetwork::from((Ipv4Addr::LOCALHOST, port)),
+            SocketAddrOfNetwork::from((Ipv4Addr::new(127, 0, 0, 2), port)),
+            SocketAddrOfNetwork::from((Ipv6Addr::LOCALHOST, port)),
+        ];
+        places.into_iter().filter_map(|place| TcpListener::bind(place).ok()).for_each(sing);
+    });
 }
 
 fn port(listener: &TcpListener) -> u16 {

@@ -32,7 +32,7 @@ const NUMBERS: &str =
     "without a namespace processes have their real numbers; they can be asked for, not touched";
 
 /// Attacks that make a protected place which was not there. Nothing can be mounted there, so they get so far, and what
-/// they made has to be gone when the call is over.
+/// they made has to be out of the way when the call is over.
 const MAKES: &[&str] = &["persist-shell", "persist-mcp", "persist-editor", "persist-skills"];
 
 /// How the sandbox is asked to run something.
@@ -44,14 +44,46 @@ pub(crate) enum Way {
     Once,
 }
 
-/// Whether the gate granted the project.
+/// What the gate granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Project {
-    ReadOnly,
-    Writable,
+pub(crate) enum Grant {
+    Nothing,
+    /// The project can be written.
+    Project,
+    /// There is a gateway, and somebody at it.
+    Gateway,
 }
 
-/// Runs every attack, and those that want to stay once more with a project that can be written. Gives what got through.
+impl Grant {
+    /// What another grant than none adds to the name of an attack.
+    const fn suffix(self) -> &'static str {
+        match self {
+            Self::Nothing => "",
+            Self::Project => "-writable",
+            Self::Gateway => "-gateway",
+        }
+    }
+
+    /// The word for another process.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Nothing => "nothing",
+            Self::Project => "project",
+            Self::Gateway => "gateway",
+        }
+    }
+
+    pub(crate) fn read(word: &str) -> Option<Self> {
+        [Self::Nothing, Self::Project, Self::Gateway].into_iter().find(|grant| grant.word() == word)
+    }
+}
+
+/// Attacks that mean something else where there is a gateway. Those of its own class need one.
+const BY_NETWORK: &[&str] = &["network", "sockets", "descriptors", GATEWAY];
+const GATEWAY: &str = "gateway";
+
+/// Runs every attack, those that want to stay once more with a project that can be written, and those by network once more
+/// with a gateway. Gives what got through.
 pub(crate) fn run(tier: Tier, way: Way, user: User) -> Vec<String> {
     let first = Ground::new();
     let contained = match Contained::new(tier, way, &first) {
@@ -69,22 +101,24 @@ pub(crate) fn run(tier: Tier, way: Way, user: User) -> Vec<String> {
     let mut attacks = Vec::new();
     for probe in probes::all(&first.folders.probe()) {
         if wanted(&probe.name) {
-            let stays = probe.class == "persistence" && contained.shows_project();
-            attacks.push((probe.clone(), Project::ReadOnly));
-            attacks.extend(stays.then_some((probe, Project::Writable)));
+            let stays = probe.class == "persistence" && contained.has_namespaces();
+            let leaves = BY_NETWORK.contains(&probe.class.as_str()) && contained.has_namespaces();
+            attacks.extend((probe.class != GATEWAY).then(|| (probe.clone(), Grant::Nothing)));
+            attacks.extend(stays.then(|| (probe.clone(), Grant::Project)));
+            attacks.extend(leaves.then_some((probe, Grant::Gateway)));
         }
     }
     let outcomes = spread(
         first,
         &attacks,
         |(probe, _)| probe.ending != Ending::Says,
-        |ground, (probe, project)| attack(&contained, ground, probe, *project),
+        |ground, (probe, grant)| attack(&contained, ground, probe, *grant),
     );
     let mut table = Table::default();
-    for ((mut probe, project), outcome) in attacks.into_iter().zip(outcomes) {
+    for ((mut probe, grant), outcome) in attacks.into_iter().zip(outcomes) {
         let known = KNOWN.iter().find(|(at, name, _)| *at == tier && *name == probe.name);
-        if project == Project::Writable {
-            probe.name.push_str("-writable");
+        if probe.class != GATEWAY {
+            probe.name.push_str(grant.suffix());
         }
         match known {
             Some((_, _, reason)) if matches!(outcome, Outcome::Through(_)) => {
@@ -131,18 +165,18 @@ pub(crate) fn spread<T: Sync>(
 }
 
 /// Runs one attack, then looks for what it left.
-fn attack(contained: &Contained, ground: &mut Ground, probe: &Probe, project: Project) -> Outcome {
+fn attack(contained: &Contained, ground: &mut Ground, probe: &Probe, grant: Grant) -> Outcome {
     let token = format!("attack-{}-{}", probe.name, ground.number);
     ground.empty_data();
     let watched = ground.watched();
     let protected = ground.folders.protected();
-    let take = || match project {
-        Project::ReadOnly => Picture::take(&watched, &ground.folders.swapping()),
+    let take = || match grant {
+        Grant::Nothing | Grant::Gateway => Picture::take(&watched, &ground.folders.swapping()),
         // Where the project can be written, its folder changes; the attacks there are on these places.
-        Project::Writable => Picture::take(&protected, &ground.folders.swapping()),
+        Grant::Project => Picture::take(&protected, &ground.folders.swapping()),
     };
     let before = take();
-    let outcome = swapping(ground, probe, || contained.attack(ground, probe, project, &token));
+    let outcome = swapping(ground, probe, || contained.attack(ground, probe, grant, &token));
     let left = survivors(&token, probe.ending);
     end(&left);
     let changed = before.differences(&take());
@@ -156,7 +190,7 @@ fn attack(contained: &Contained, ground: &mut Ground, probe: &Probe, project: Pr
         return Outcome::Through(format!("the victim is dead; {outcome}"));
     }
     match outcome {
-        Outcome::Through(how) if project == Project::Writable && MAKES.contains(&probe.name.as_str()) => {
+        Outcome::Through(how) if grant == Grant::Project && MAKES.contains(&probe.name.as_str()) => {
             Outcome::Held(format!("{how}, and nothing of it was left when the call was over"))
         }
         outcome => outcome,

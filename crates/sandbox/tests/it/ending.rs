@@ -1,7 +1,7 @@
 //! How calls end, and that nothing of them stays.
 
 use crate::scene::{Scene, each_tier, sandbox, sh};
-use metier_sandbox::{Cancel, Choice, Ended, Stop};
+use metier_sandbox::{Attendance, Cancel, Choice, Ended, Stop};
 use std::fs;
 use std::time::{Duration, Instant};
 
@@ -66,7 +66,8 @@ fn a_call_that_is_taken_back_ends_soon() {
             std::thread::sleep(Duration::from_millis(200));
             cancel.cancel();
         });
-        sandbox.run_with(&scene.profile, &sh("sleep 4713.1"), Some(&cancel), &mut |_, _| {}).unwrap()
+        let attended = Attendance { cancel: Some(&cancel), ..Attendance::default() };
+        sandbox.run_with(&scene.profile, &sh("sleep 4713.1"), attended).unwrap()
     });
     assert_eq!(report.ended, Ended::Stopped(Stop::Cancelled));
     assert!(began.elapsed() < Duration::from_secs(5));

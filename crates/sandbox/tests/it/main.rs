@@ -7,8 +7,10 @@
     reason = "tests make and look at folders of their own"
 )]
 
+mod changes;
 mod ending;
 mod files;
+mod gateway;
 mod limits;
 mod many;
 mod scene;

@@ -1,7 +1,7 @@
 //! What goes in and what comes out.
 
 use crate::scene::{Scene, each_tier, sandbox, sh};
-use metier_sandbox::{Choice, Command, Ended, Error, Expecting, Stop, Stream};
+use metier_sandbox::{Attendance, Choice, Command, Ended, Error, Expecting, Stop, Stream};
 use std::io::{BufRead, BufReader, Write};
 use std::time::{Duration, Instant};
 
@@ -71,7 +71,8 @@ fn what_is_written_is_handed_on_while_it_is_written() {
     let mut seen = Vec::new();
     let line = "echo one; echo two >&2";
     let mut sink = |stream, bytes: &[u8]| seen.push((stream, bytes.to_vec()));
-    sandbox(Choice::Best).run_with(&scene.profile, &sh(line), None, &mut sink).unwrap();
+    let attended = Attendance { sink: Some(&mut sink), ..Attendance::default() };
+    sandbox(Choice::Best).run_with(&scene.profile, &sh(line), attended).unwrap();
     seen.sort_by_key(|(stream, _)| *stream == Stream::Error);
     assert_eq!(seen, [(Stream::Output, b"one\n".to_vec()), (Stream::Error, b"two\n".to_vec())]);
 }

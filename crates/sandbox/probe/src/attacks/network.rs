@@ -11,7 +11,7 @@ use crate::arguments::{Arguments, sings};
 use crate::kernel::{call, close, into, of};
 use crate::probe::{Class, Probe, Who};
 
-const STREAM: usize = libc::SOCK_STREAM as usize;
+pub(super) const STREAM: usize = libc::SOCK_STREAM as usize;
 const DATAGRAM: usize = libc::SOCK_DGRAM as usize;
 const RAW: usize = libc::SOCK_RAW as usize;
 
@@ -45,11 +45,11 @@ pub(crate) const PROBES: &[Probe] = &[
 ];
 
 /// Every server of the test answers with the canary.
-fn heard(bytes: &[u8]) -> Answer {
+pub(super) fn heard(bytes: &[u8]) -> Answer {
     if sings(bytes) { Ok("the server answered".to_owned()) } else { held("the server did not answer") }
 }
 
-fn speak(address: SocketAddr) -> Answer {
+pub(super) fn speak(address: SocketAddr) -> Answer {
     let mut stream = TcpStream::connect_timeout(&address, Duration::from_secs(2)).attempt("connect")?;
     stream.set_read_timeout(Some(Duration::from_secs(2))).prepare("a timeout")?;
     stream.write_all(b"hello\n").attempt("send")?;
@@ -80,7 +80,7 @@ fn listen_unbound(_: &Arguments) -> Answer {
 }
 
 /// An address of the loopback device, as the kernel takes it.
-fn address(port: u16) -> [u8; 16] {
+pub(super) fn address(port: u16) -> [u8; 16] {
     let mut address = [0; 16];
     address[..2].copy_from_slice(&(libc::AF_INET as u16).to_ne_bytes());
     address[2..4].copy_from_slice(&port.to_be_bytes());
@@ -150,8 +150,10 @@ fn open(arguments: &Arguments, family: usize, kind: usize, protocol: usize) -> A
 }
 
 fn high_bits(arguments: &Arguments) -> Answer {
-    // The kernel takes the family as 32 bits; a filter that compares 64 sees another number.
-    open(arguments, libc::AF_INET as usize | 1 << 32, STREAM, 0)
+    // The kernel takes the family as 32 bits; a filter that compares 64 sees another number. Where TCP is allowed, one more
+    // that is not.
+    let kind = if arguments.has("gateway") { DATAGRAM } else { STREAM };
+    open(arguments, libc::AF_INET as usize | 1 << 32, kind, 0)
 }
 
 fn raw(arguments: &Arguments) -> Answer {
@@ -189,6 +191,10 @@ const FAMILIES: usize = 64;
 fn any_family(arguments: &Arguments) -> Answer {
     for family in (0..FAMILIES).filter(|family| *family != libc::AF_UNIX as usize) {
         for kind in [STREAM, DATAGRAM, RAW, libc::SOCK_RDM as usize, libc::SOCK_SEQPACKET as usize] {
+            let is_tcp = kind == STREAM && [libc::AF_INET, libc::AF_INET6].contains(&(family as i32));
+            if is_tcp && arguments.has("gateway") {
+                continue;
+            }
             if let Ok(how) = open(arguments, family, kind, 0) {
                 return Ok(how);
             }
