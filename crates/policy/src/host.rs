@@ -1,15 +1,24 @@
 //! Hosts, and patterns of them.
 
 use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
 /// The longest name a resolver takes.
 const MAX_HOST: usize = 253;
 
+/// The longest part between two dots of a name.
+const MAX_LABEL: usize = 63;
+
 /// A host that something wants to reach: a name or an address, in one spelling.
 ///
 /// Lower case, no final dot, and only characters that a name or an address has. A name with a NUL byte has been taken
-/// for another one by a filter before; here it is not a host.
+/// for another one by a filter before; here it is not a host. Addresses are written in the usual form, whatever form
+/// they came in: `127.1`, `0x7f000001`, `017700000001` and `[::ffff:127.0.0.1]` are all `127.0.0.1`, because all of them
+/// lead there, and a rule about one spelling must not miss the others.
+///
+/// Names in other scripts are refused and not converted: the tables for that are 20 crates, and this one has to
+/// compile in seconds. Programs convert before they connect, so `xn--…` is what arrives here anyway.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Host(String);
 
@@ -24,15 +33,20 @@ impl Host {
         let refused = || NoHost(text.to_owned());
         let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
         if let Some(address) = bare.or_else(|| text.contains(':').then_some(text)) {
-            let address: std::net::Ipv6Addr = address.parse().map_err(|_| refused())?;
-            return Ok(Self(address.to_string()));
+            let address: Ipv6Addr = address.parse().map_err(|_| refused())?;
+            return Ok(Self::from(IpAddr::V6(address)));
         }
         let name = text.strip_suffix('.').unwrap_or(text);
         let is_label = |label: &str| {
-            !label.is_empty() && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+            !label.is_empty()
+                && label.len() <= MAX_LABEL
+                && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
         };
         if name.len() > MAX_HOST || !name.split('.').all(is_label) {
             return Err(refused());
+        }
+        if is_numeric(name) {
+            return Ok(Self::from(IpAddr::V4(numeric(name).ok_or_else(refused)?)));
         }
         Ok(Self(name.to_ascii_lowercase()))
     }
@@ -42,15 +56,67 @@ impl Host {
         &self.0
     }
 
-    /// Whether this is an address and not a name, in any form a resolver reads as one (`127.1`, `0x7f000001`), or this
-    /// machine by its name.
-    pub fn is_address(&self) -> bool {
-        let last = self.0.rsplit('.').next().unwrap_or_default();
-        self.0.contains(':')
-            || last.bytes().all(|b| b.is_ascii_digit())
-            || last.starts_with("0x")
-            || last == "localhost"
+    /// The address, where this is one.
+    pub fn address(&self) -> Option<IpAddr> {
+        self.0.parse().ok()
     }
+
+    /// Whether this is the machine's own name for itself: `localhost`, or a name below it.
+    pub fn is_localhost(&self) -> bool {
+        self.0.rsplit('.').next() == Some("localhost")
+    }
+
+    /// Whether this is an address and not a name, or this machine by its name.
+    pub fn is_address(&self) -> bool {
+        self.is_localhost() || self.address().is_some()
+    }
+}
+
+impl From<IpAddr> for Host {
+    /// An address of version 4 that is written as one of version 6 leads to the same place, so it is the same host.
+    fn from(address: IpAddr) -> Self {
+        Self(address.to_canonical().to_string())
+    }
+}
+
+/// Whether resolvers read a name as an address: its last label is a number.
+fn is_numeric(name: &str) -> bool {
+    let last = name.rsplit('.').next().unwrap_or_default();
+    last.bytes().all(|b| b.is_ascii_digit()) || hexadecimal(last).is_some_and(is_all_hexadecimal)
+}
+
+fn hexadecimal(label: &str) -> Option<&str> {
+    label.strip_prefix("0x").or_else(|| label.strip_prefix("0X"))
+}
+
+fn is_all_hexadecimal(digits: &str) -> bool {
+    digits.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+/// The address that `inet_aton` and browsers read: one to four numbers, each decimal, octal (`017`) or hexadecimal
+/// (`0x1f`), the last of which fills all the bytes that are left.
+fn numeric(name: &str) -> Option<Ipv4Addr> {
+    let numbers: Vec<u32> = name.split('.').map(number).collect::<Option<_>>()?;
+    let (last, first) = numbers.split_last()?;
+    if first.len() > 3 || first.iter().any(|number| *number > 0xff) {
+        return None;
+    }
+    let left = 4 - first.len();
+    if left < 4 && u64::from(*last) >= 1 << (8 * left) {
+        return None;
+    }
+    let high = first.iter().zip([24, 16, 8]).fold(0, |sum, (number, shift)| sum | (number << shift));
+    Some(Ipv4Addr::from_bits(high | last))
+}
+
+fn number(label: &str) -> Option<u32> {
+    let (digits, radix) = match hexadecimal(label) {
+        Some("") => return Some(0),
+        Some(digits) => (digits, 16),
+        None if label.len() > 1 && label.starts_with('0') => (label, 8),
+        None => (label, 10),
+    };
+    u32::from_str_radix(digits, radix).ok()
 }
 
 impl fmt::Display for Host {
@@ -162,6 +228,34 @@ mod tests {
             ("::1", Some("::1")),
             ("[0:0::1]", Some("::1")),
             ("a_b.example", Some("a_b.example")),
+            ("xn--bcher-kva.example", Some("xn--bcher-kva.example")),
+            ("127.1", Some("127.0.0.1")),
+            ("127.0.0.1.", Some("127.0.0.1")),
+            ("2130706433", Some("127.0.0.1")),
+            ("0x7f000001", Some("127.0.0.1")),
+            ("0X7F.1", Some("127.0.0.1")),
+            ("017700000001", Some("127.0.0.1")),
+            ("0177.0.0.01", Some("127.0.0.1")),
+            ("0", Some("0.0.0.0")),
+            ("0x", Some("0.0.0.0")),
+            ("169.254.43518", Some("169.254.169.254")),
+            ("[::ffff:127.0.0.1]", Some("127.0.0.1")),
+            ("::FFFF:7f00:1", Some("127.0.0.1")),
+            ("1.2.3.four", Some("1.2.3.four")),
+            ("0x7f.example", Some("0x7f.example")),
+            ("a.0xyz", Some("a.0xyz")),
+            ("256.1.1.1", None),
+            ("1.2.3.256", None),
+            ("1.2.3.4.5", None),
+            ("4294967296", None),
+            ("08", None),
+            ("example.1", None),
+            ("-1", Some("-1")),
+            ("127.0.0.1..", None),
+            ("１２７.0.0.1", None),
+            ("127%2e0.0.1", None),
+            ("[fe80::1%eth0]", None),
+            ("[127.0.0.1]", None),
             ("", None),
             ("a..b", None),
             ("evil.com\0.example.com", None),
@@ -171,6 +265,29 @@ mod tests {
             ("host/path", None),
         ] {
             assert_eq!(Host::new(text).ok().as_ref().map(Host::as_str), expect, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_label_longer_than_a_resolver_takes_is_no_host() {
+        assert!(Host::new(&format!("{}.example", "a".repeat(63))).is_ok());
+        assert!(Host::new(&format!("{}.example", "a".repeat(64))).is_err());
+        assert!(Host::new(&["a"; 128].join(".")).is_err());
+    }
+
+    #[test]
+    fn an_address_is_known_as_one() {
+        for (text, address, is_address) in [
+            ("10.1", Some("10.0.0.1"), true),
+            ("[2001:db8::1]", Some("2001:db8::1"), true),
+            ("localhost", None, true),
+            ("app.LOCALHOST.", None, true),
+            ("localhost.example", None, false),
+            ("example.com", None, false),
+        ] {
+            let host = Host::new(text).unwrap();
+            assert_eq!(host.address(), address.map(|address| address.parse().unwrap()), "{text}");
+            assert_eq!(host.is_address(), is_address, "{text}");
         }
     }
 
@@ -190,6 +307,8 @@ mod tests {
             ("*", "localhost", 80, false),
             ("*", "::1", 80, false),
             ("127.0.0.1", "127.0.0.1", 80, true),
+            ("127.0.0.1", "0x7f.1", 80, true),
+            ("10.1:80", "[::ffff:10.0.0.1]", 80, true),
             ("[::1]:8080", "::1", 8080, true),
             ("localhost:3000", "localhost", 3000, true),
         ] {
