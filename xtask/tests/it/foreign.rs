@@ -12,12 +12,14 @@ const HOMES: &[(&str, &[&str])] = &[
     ("granit-parser", &["metier-skill"]),
     // The file system: invariant 4, files of a skill only through `metier-files`.
     ("cap-std", &["metier-files"]),
-    ("rustix", &["metier-files", "metier-sandbox", "metier-testkit"]),
+    ("rustix", &["metier-files", "metier-proxy", "metier-sandbox", "metier-testkit"]),
     // The kernel's containment: everyone else sees a `Profile` and a `Report`.
     ("landlock", &["metier-sandbox"]),
     // The probe attacks by bare system calls, since no library would make such ones.
     ("libc", &["metier-probe", "metier-sandbox"]),
     ("sha2", &["metier-files"]),
+    // HTTP on the wire: everyone else sees contacts and events.
+    ("httparse", &["metier-proxy"]),
     // Snippets of source under a message: everyone else sees a `Diagnostic`.
     ("annotate-snippets", &["metier-diagnostic"]),
     ("similar", &["metier-diagnostic"]),
@@ -68,7 +70,7 @@ fn a_foreign_crate_elsewhere_is_a_problem() {
         assert_eq!(
             found,
             [
-                "`metier-catalog` depends on `rustix`, which lives in metier-files and metier-sandbox and metier-testkit \
+                "`metier-catalog` depends on `rustix`, which lives in metier-files and metier-proxy and metier-sandbox and metier-testkit \
               (xtask/tests/it/foreign.rs); use what that crate offers"
             ]
         );
