@@ -13,11 +13,13 @@ use crate::fault::Fault;
 use crate::warden::Contact;
 
 /// Something that happened at a proxy. Every contact has one of the ends [`Event::Refused`], [`Event::Failed`] or
-/// [`Event::Ended`], in this order of its life: asking (where nobody had asked before), passed, ended.
+/// [`Event::Ended`], in this order of its life: asking and answered (where nobody had asked before), passed, ended.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// The warden is asked. Until the next event of this contact the program waits and its clock should not run.
+    /// The warden is asked. Until [`Event::Answered`] the program waits for somebody else, and its clock should not run.
     Asking(Contact),
+    /// The warden has said something. From here on the time is the program's again, which also waits for slow hosts.
+    Answered(Contact),
     /// The contact is made, with this address.
     Passed {
         /// Whose.
@@ -122,6 +124,7 @@ impl Event {
     pub const fn contact(&self) -> Option<&Contact> {
         match self {
             Self::Asking(contact)
+            | Self::Answered(contact)
             | Self::Passed { contact, .. }
             | Self::Refused { contact, .. }
             | Self::Failed { contact, .. }
@@ -135,6 +138,7 @@ impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Asking(contact) => write!(f, "`{contact}`: asking"),
+            Self::Answered(contact) => write!(f, "`{contact}`: answered"),
             Self::Passed { contact, address } => write!(f, "`{contact}`: passed to {address}"),
             Self::Refused { contact, refusal } => write!(f, "`{contact}`: refused: {refusal}"),
             Self::Failed { contact, trouble } => write!(f, "`{contact}`: failed: {trouble}"),

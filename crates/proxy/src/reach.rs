@@ -33,47 +33,55 @@ pub(crate) fn reach(
     client: &Arc<TcpStream>,
 ) -> Result<(TcpStream, SocketAddr), Unreached> {
     let target = Target { host: contact.host.clone(), port: contact.port };
-    let turn = shared.questions.turn(&target);
-    if matches!(turn, Turn::Mine) {
-        shared.tell(&Event::Asking(contact.clone()));
-    }
-    if !seat.leave(contact, client) {
-        if matches!(turn, Turn::Mine) {
-            shared.questions.ask(&target, refused_at_the_end);
-        }
-        return Err(Unreached::Failed(Trouble::Stopped));
-    }
-    let found = connected(shared, contact, &target, turn);
-    if seat.come_back() { found } else { Err(Unreached::Gone) }
-}
-
-fn refused_at_the_end() -> Verdict {
-    Verdict::Refuse { reason: Trouble::Stopped.to_string(), remedy: None }
-}
-
-fn connected(
-    shared: &Shared,
-    contact: &Contact,
-    target: &Target,
-    turn: Turn,
-) -> Result<(TcpStream, SocketAddr), Unreached> {
-    let verdict = match turn {
-        Turn::Known(verdict) => verdict,
-        Turn::Theirs => shared.questions.wait(target).ok_or(Unreached::Gone)?,
-        Turn::Mine => shared.questions.ask(target, || shared.warden.may(contact)),
-    };
-    let reach = match verdict {
+    let reach = match decided(shared, seat, contact, &target, client)? {
         Verdict::Pass(reach) => reach,
         Verdict::Refuse { reason, remedy } => {
             return Err(Unreached::Refused(Refusal::NotAllowed { reason, remedy }));
         }
     };
     // Not even a name server hears of a host after the call has ended.
-    if shared.stop.is_pulled() {
+    if !seat.leave(contact, client) {
+        return Err(Unreached::Failed(Trouble::Stopped));
+    }
+    let found = checked(shared, contact, reach).and_then(|addresses| dial(shared, &addresses, contact.port));
+    if seat.come_back() { found } else { Err(Unreached::Gone) }
+}
+
+/// What the warden says, or has said.
+fn decided(
+    shared: &Shared,
+    seat: &mut Seat,
+    contact: &Contact,
+    target: &Target,
+    client: &Arc<TcpStream>,
+) -> Result<Verdict, Unreached> {
+    let is_mine = match shared.questions.turn(target) {
+        Turn::Known(verdict) => return Ok(verdict),
+        Turn::Theirs => false,
+        Turn::Mine => true,
+    };
+    if is_mine {
+        shared.tell(&Event::Asking(contact.clone()));
+    }
+    if !seat.leave(contact, client) {
+        if is_mine {
+            let reason = Trouble::Stopped.to_string();
+            shared.questions.ask(target, || Verdict::Refuse { reason, remedy: None });
+        }
+        return Err(Unreached::Failed(Trouble::Stopped));
+    }
+    let verdict = if is_mine {
+        Some(shared.questions.ask(target, || shared.warden.may(contact)))
+    } else {
+        shared.questions.wait(target)
+    };
+    if !seat.come_back() {
         return Err(Unreached::Gone);
     }
-    let addresses = checked(shared, contact, reach)?;
-    dial(shared, &addresses, contact.port)
+    if is_mine {
+        shared.tell(&Event::Answered(contact.clone()));
+    }
+    verdict.ok_or(Unreached::Failed(Trouble::Stopped))
 }
 
 /// The addresses of a host that may be connected to.
@@ -133,7 +141,7 @@ fn dial(shared: &Shared, addresses: &[IpAddr], port: u16) -> Result<(TcpStream, 
     let tried = &addresses[..addresses.len().min(MAX_TRIED)];
     for (index, address) in tried.iter().enumerate() {
         if shared.stop.is_pulled() {
-            return Err(Unreached::Gone);
+            return Err(Unreached::Failed(Trouble::Stopped));
         }
         let address = SocketAddr::new(*address, port);
         // What is left is shared among those that are left, so that the last one gets its try.

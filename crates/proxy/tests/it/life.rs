@@ -78,12 +78,14 @@ fn every_contact_is_told_in_order() {
     bench.ask(b"GET http://allowed.example/ HTTP/1.1\r\n\r\n");
     bench.wait_for("closed");
     assert_eq!(
-        bench.log()[..7],
+        bench.log()[..9],
         [
             "`allowed.example:80`: asking",
+            "`allowed.example:80`: answered",
             "`allowed.example:80`: passed to 203.0.113.1:80",
             "`allowed.example:80`: closed",
             "`other.example:443`: asking",
+            "`other.example:443`: answered",
             "`other.example:443`: refused: no rule names it",
             "no request: this is a proxy and no server; ask it for the whole address, `http://host/path`",
             // The answer is known by now.

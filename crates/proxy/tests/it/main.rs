@@ -15,5 +15,6 @@
 mod asking;
 mod curl;
 mod life;
+mod readers;
 mod table;
 mod town;
