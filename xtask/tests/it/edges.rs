@@ -13,6 +13,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("metier-skill", &["metier-diagnostic"]),
     ("metier-lint", &["metier-diagnostic", "metier-skill"]),
     ("metier-policy", &["metier-diagnostic", "metier-skill"]),
+    ("metier-proxy", &["metier-diagnostic", "metier-policy"]),
     ("metier-files", &[]),
     ("metier-sandbox", &[]),
     ("metier-secret", &["metier-files"]),

@@ -13,7 +13,10 @@ const HOMES: &[(&str, &[&str])] = &[
     // The file system: invariant 4, files of a skill only through `metier-files`.
     ("cap-std", &["metier-files"]),
     // The binary switches a terminal's echo off; secrets are opened by what they are, not by where a link leads.
-    ("rustix", &["metier", "metier-files", "metier-sandbox", "metier-secret", "metier-testkit"]),
+    (
+        "rustix",
+        &["metier", "metier-files", "metier-proxy", "metier-sandbox", "metier-secret", "metier-testkit"],
+    ),
     // Secrets: everyone else sees a `Secret` and a `Redactor`.
     ("aho-corasick", &["metier-secret"]),
     ("zeroize", &["metier-secret"]),
@@ -22,6 +25,8 @@ const HOMES: &[(&str, &[&str])] = &[
     // The probe attacks by bare system calls, since no library would make such ones.
     ("libc", &["metier-probe", "metier-sandbox"]),
     ("sha2", &["metier-files"]),
+    // HTTP on the wire: everyone else sees contacts and events.
+    ("httparse", &["metier-proxy"]),
     // Snippets of source under a message: everyone else sees a `Diagnostic`.
     ("annotate-snippets", &["metier-diagnostic"]),
     ("similar", &["metier-diagnostic"]),
@@ -72,8 +77,8 @@ fn a_foreign_crate_elsewhere_is_a_problem() {
         assert_eq!(
             found,
             [
-                "`metier-catalog` depends on `rustix`, which lives in metier and metier-files and metier-sandbox and \
-              metier-secret and metier-testkit (xtask/tests/it/foreign.rs); use what that crate offers"
+                "`metier-catalog` depends on `rustix`, which lives in metier and metier-files and metier-proxy and \
+              metier-sandbox and metier-secret and metier-testkit (xtask/tests/it/foreign.rs); use what that crate offers"
             ]
         );
     }

@@ -12,8 +12,9 @@ use crate::kernel::raise_loopback;
 use crate::profile::{GATEWAY, Network};
 use crate::wire::{Failure, Reply, deliver};
 
-/// How many connections wait until the caller takes them. A program that opens hundreds at once waits for the rest.
-const WAITING: i32 = 256;
+/// How many connections wait until the caller takes them. Where one is turned away, the kernel tries again a whole second
+/// later, so a program that opens hundreds at once needs room for all of them.
+const WAITING: i32 = 1024;
 
 /// What listens at the gateway, until it is handed over.
 #[derive(Debug)]
