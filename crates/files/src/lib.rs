@@ -35,6 +35,7 @@
     reason = "this is the crate through which everybody else reads and writes files"
 )]
 
+mod blank;
 mod digest;
 mod document;
 mod document_name;
@@ -42,6 +43,7 @@ mod entries;
 mod error;
 mod extent;
 mod ignore;
+mod matching;
 mod open;
 mod os_error;
 mod program;
@@ -55,12 +57,14 @@ mod sweep;
 mod tree;
 mod watch;
 
+pub use blank::Blank;
 pub use digest::{DigestParseError, FileDigest, TreeDigest};
 pub use document::{Kind, Mode, create_new_dir, kind, read_bounded, real_path, write_atomic, write_new};
 pub use document_name::DocumentName;
 pub use error::Error;
 pub use extent::Extent;
 pub use ignore::{Ignore, IgnoreError};
+pub use matching::{Matching, matching};
 pub use os_error::OsError;
 pub use program::{is_program, link_target, names_in, private_folder};
 pub use protected::{Missing, PROTECTED, Presence, Protected, ProtectedRule};

@@ -63,7 +63,7 @@ mod wording;
 pub use action::{Action, Actor, CommandLine, Deed, Digest, Need, Skill, Trust};
 pub use answer::{Answer, Answers, Kept, Question};
 pub use decision::{Decision, Reason, Ruling};
-pub use file_glob::{FileGlob, NoGlob};
+pub use file_glob::{FileGlob, NoGlob, Shape};
 pub use gate::Gate;
 pub use host::{Host, HostPattern, NoHost};
 pub use mode::{Asking, Mode, NoMode};

@@ -10,7 +10,8 @@ use std::path::PathBuf;
 use metier_files::{SkillDir, Survey, SurveyBounds, real_path};
 use metier_policy::{Answers, Asking, Gate, Rules, Skill};
 use metier_runtime::{
-    Containment, LANGUAGE, NodeVersions, ProjectView, SearchPath, Start, Using, Words, Workbench, run_script,
+    Containment, LANGUAGE, NodeVersions, SearchPath, Start, Using, Wants, WayOut, Words, Workbench,
+    run_script,
 };
 use metier_sandbox::{Limits, Sandbox, Setup};
 
@@ -30,19 +31,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let survey = Survey::of(&project, SurveyBounds::default())?;
     let containment = Containment {
         skill: &folder,
-        project: Some(ProjectView { survey: &survey, writable: &[] }),
+        project: Some(&survey),
         data: None,
         toolbox: &toolbox,
         limits: Limits::default(),
         session: "example",
         language: LANGUAGE,
-        declared: &[],
+        wants: &Wants::default(),
         start: Start::Skill,
     };
     let sandbox = Sandbox::new(Setup::new(std::env::temp_dir()));
     let (rules, answers, node) = (Rules::default(), Answers::default(), NodeVersions::default());
     let gate = Gate { rules: &rules, answers: &answers, scopes: &[], asking: Asking::Nobody };
-    let bench = Workbench { sandbox: &sandbox, gate, path: &path, node: &node };
+    let way_out = WayOut::default();
+    let bench = Workbench { sandbox: &sandbox, gate, path: &path, node: &node, way_out: &way_out };
     let skill = Skill::new("example", "cli");
     let using = Using { skill: &skill, folder: &SkillDir::open(&folder)?, containment: &containment };
     let ran = run_script(&bench, &using, &script, &Words::Text(rest), None, &mut |_, _| {})?;

@@ -7,17 +7,19 @@ use metier_files::{Presence, Protected, Stamp, Survey, real_path};
 use metier_sandbox::{Limits, Profile, Project};
 
 use crate::search_path::Toolbox;
+use crate::wants::Wants;
+use crate::writing::Writing;
 
 /// What a skill's processes see and may use up, from plain inputs.
 ///
 /// The skill's folder and the project are read-only, the skill's data folder and a scratch folder writable; of the rest
-/// of the user's files only what the toolbox names is shown; there is no network.
+/// of the user's files only what the toolbox names is shown; the only way out is a proxy.
 #[derive(Clone, Debug)]
 pub struct Containment<'a> {
     /// The skill's folder, without links on the way.
     pub skill: &'a Path,
-    /// The project, if there is one.
-    pub project: Option<ProjectView<'a>>,
+    /// The project and what it holds, if there is one.
+    pub project: Option<&'a Survey>,
     /// The skill's data folder, which has to be there.
     pub data: Option<&'a Path>,
     /// Programs outside of the system's folders, and the search path inside.
@@ -28,63 +30,31 @@ pub struct Containment<'a> {
     pub session: &'a str,
     /// The language, such as `C.UTF-8`.
     pub language: &'a str,
-    /// Further variables, which the configuration declared.
-    pub declared: &'a [(String, OsString)],
+    /// What is wanted beyond all that. Nothing of it is given before the gate has said yes.
+    pub wants: &'a Wants,
     /// Where the process starts.
     pub start: Start,
 }
 
-/// A project as a skill's processes see it.
-#[derive(Clone, Copy, Debug)]
-pub struct ProjectView<'a> {
-    /// What the project holds.
-    pub survey: &'a Survey,
-    /// What the gate granted to be written.
-    pub writable: &'a [PathBuf],
-}
-
-impl ProjectView<'_> {
-    fn project(self) -> Project {
-        let folder = self.survey.project().to_owned();
-        Project {
-            folder,
-            writable: self.writable.to_vec(),
-            masked: self.survey.masked(),
-            protected: self.protected(),
-        }
-    }
-
-    /// The places that stay read-only, none of them in another.
-    fn protected(self) -> Vec<PathBuf> {
-        // Without anything writable there is nothing to protect, and each place costs a mount.
-        if self.writable.is_empty() {
-            return Vec::new();
-        }
-        let project = self.survey.project();
-        let mut places: Vec<PathBuf> = Vec::new();
-        for place in self.survey.protected() {
-            match place.presence {
-                Presence::Existing | Presence::Missing => places.push(place.path.clone()),
-                // What a link leads to can be shown read-only, the link itself cannot.
-                Presence::Link => {
-                    let target = real_path(&place.path).ok();
-                    places.extend(target.filter(|target| target.starts_with(project) && target != project));
-                }
+/// The places of a project that stay read-only, none of them in another.
+fn protected(survey: &Survey) -> Vec<PathBuf> {
+    let project = survey.project();
+    let mut places: Vec<PathBuf> = Vec::new();
+    for place in survey.protected() {
+        match place.presence {
+            Presence::Existing | Presence::Missing => places.push(place.path.clone()),
+            // What a link leads to can be shown read-only, the link itself cannot.
+            Presence::Link => {
+                let target = real_path(&place.path).ok();
+                places.extend(target.filter(|target| target.starts_with(project) && target != project));
             }
         }
-        places.sort();
-        places.dedup();
-        let all = places.clone();
-        places.retain(|place| !all.iter().any(|other| other != place && place.starts_with(other)));
-        places
     }
-
-    /// Remembers what is at the protected places, to say afterwards what is other.
-    pub(crate) fn remember(self) -> Remembered {
-        // What cannot be written needs no second look.
-        let places = if self.writable.is_empty() { &[] } else { self.survey.protected() };
-        Remembered(places.iter().map(|place| (place.clone(), Stamp::of(&place.path))).collect())
-    }
+    places.sort();
+    places.dedup();
+    let all = places.clone();
+    places.retain(|place| !all.iter().any(|other| other != place && place.starts_with(other)));
+    places
 }
 
 /// What was at the protected places before a run.
@@ -95,6 +65,11 @@ impl ProjectView<'_> {
 pub(crate) struct Remembered(Vec<(Protected, Option<Stamp>)>);
 
 impl Remembered {
+    /// Remembers what is at the protected places of a project.
+    pub(crate) fn of(survey: &Survey) -> Self {
+        Self(survey.protected().iter().map(|place| (place.clone(), Stamp::of(&place.path))).collect())
+    }
+
     /// What is other now, a sentence each.
     pub(crate) fn changes(&self) -> Vec<String> {
         let mut changes = Vec::new();
@@ -125,66 +100,67 @@ pub enum Start {
 /// The language where nobody says another: every system has it, and text stays UTF-8.
 pub const LANGUAGE: &str = "C.UTF-8";
 
-/// The whole environment of a skill's process, but for what is declared. `TMPDIR` and `HOME` are the sandbox's, which
-/// makes the folders they name for each call.
+/// The whole environment of a skill's process, but for what is wanted and the proxy's variables. `TMPDIR` and `HOME` are
+/// the sandbox's, which makes the folders they name for each call. No secret can have one of these names.
 pub const ENVIRONMENT: &[&str] =
     &["SKILL_DIR", "SKILL_DATA", "PROJECT_DIR", "SESSION_ID", "TMPDIR", "PATH", "LANG", "HOME"];
 
-/// Why there is no containment for this.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ContainmentError {
-    /// A declared name is one that has a meaning here.
-    #[error("the variable `{0}` cannot be declared, since it is set for every script; choose another name")]
-    Taken(String),
-    /// A declared name is none that a shell could read.
-    #[error("`{0}` is no name of a variable; use letters, digits and `_`, not beginning with a digit")]
-    NoName(String),
-}
-
 impl Containment<'_> {
-    /// The profile for the sandbox.
-    pub fn profile(&self) -> Result<Profile, ContainmentError> {
-        let start = match (self.start, self.project) {
-            (Start::Project, Some(project)) => project.survey.project(),
-            _ => self.skill,
-        };
-        Ok(Profile {
+    /// The default profile: nothing of what is wanted, no way out.
+    pub fn profile(&self) -> Profile {
+        let project = self.project.map(|survey| Project {
+            folder: survey.project().to_owned(),
+            writable: Vec::new(),
+            masked: survey.masked(),
+            // Without anything writable there is nothing to protect, and each place costs a mount.
+            protected: Vec::new(),
+        });
+        Profile {
             readable: vec![self.skill.to_owned()],
-            project: self.project.map(ProjectView::project),
+            project,
             data: self.data.map(Path::to_owned),
             programs: self.toolbox.shown.clone(),
-            environment: self.environment()?,
+            environment: self.environment(),
             limits: self.limits.clone(),
-            ..Profile::new(start.to_owned())
-        })
+            ..Profile::new(self.start().to_owned())
+        }
     }
 
-    fn environment(&self) -> Result<Vec<(OsString, OsString)>, ContainmentError> {
+    /// Adds to a profile what is wanted: to be called when the gate has said yes to it.
+    pub(crate) fn widen(&self, profile: &mut Profile, writing: &Writing) {
+        if let (Some(project), Some(survey)) = (&mut profile.project, self.project)
+            && !writing.places.is_empty()
+        {
+            project.writable.clone_from(&writing.places);
+            project.protected = protected(survey);
+        }
+        for (name, secret) in self.wants.secrets() {
+            profile.environment.push((name.as_str().into(), secret.expose().into()));
+        }
+    }
+
+    /// Where the process starts.
+    pub(crate) fn start(&self) -> &Path {
+        match (self.start, self.project) {
+            (Start::Project, Some(survey)) => survey.project(),
+            _ => self.skill,
+        }
+    }
+
+    fn environment(&self) -> Vec<(OsString, OsString)> {
         let mut environment: Vec<(OsString, OsString)> = Vec::new();
         let mut set = |name: &str, value: OsString| environment.push((name.into(), value));
         set("SKILL_DIR", self.skill.into());
         if let Some(data) = self.data {
             set("SKILL_DATA", data.into());
         }
-        if let Some(project) = self.project {
-            set("PROJECT_DIR", project.survey.project().into());
+        if let Some(survey) = self.project {
+            set("PROJECT_DIR", survey.project().into());
         }
         set("SESSION_ID", self.session.into());
         set("PATH", self.toolbox.path.clone());
         set("LANG", self.language.into());
-        for (name, value) in self.declared {
-            if ENVIRONMENT.contains(&name.as_str()) {
-                return Err(ContainmentError::Taken(name.clone()));
-            }
-            let mut bytes = name.bytes();
-            let first = bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
-            if !first || !bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
-                return Err(ContainmentError::NoName(name.clone()));
-            }
-            set(name, value.clone());
-        }
-        Ok(environment)
+        environment
     }
 }
 
@@ -213,18 +189,19 @@ mod tests {
             ..Toolbox::default()
         };
         let (skill, data) = (workspace.join("skills/greet"), workspace.join("data"));
+        let wants = Wants::default();
         let mut containment = Containment {
             skill: &skill,
-            project: Some(ProjectView { survey: &survey, writable: &[] }),
+            project: Some(&survey),
             data: Some(&data),
             toolbox: &toolbox,
             limits: Limits::default(),
             session: "s-1",
             language: LANGUAGE,
-            declared: &[],
+            wants: &wants,
             start: Start::Skill,
         };
-        let profile = containment.profile().unwrap();
+        let profile = containment.profile();
         assert_eq!((&profile.readable, profile.writable.len()), (&vec![skill.clone()], 0));
         assert_eq!((&profile.working_directory, &profile.data), (&skill, &Some(data.clone())));
         assert_eq!(profile.programs, toolbox.shown);
@@ -235,16 +212,9 @@ mod tests {
         let path = profile.environment.iter().find(|(name, _)| name == "PATH").unwrap();
         assert_eq!(path.1, "/x/bin:/usr/bin");
 
-        let writable = [workspace.join("project")];
-        containment.project = Some(ProjectView { survey: &survey, writable: &writable });
         containment.start = Start::Project;
-        let profile = containment.profile().unwrap();
-        assert_eq!(profile.working_directory, workspace.join("project"));
-        let protected = profile.project.unwrap().protected;
-        assert!(protected.contains(&workspace.join("project/.git/config")));
-        assert!(protected.contains(&workspace.join("project/.git/hooks")), "also where there is none yet");
-
-        let remembered = containment.project.unwrap().remember();
+        assert_eq!(containment.profile().working_directory, workspace.join("project"));
+        let remembered = Remembered::of(&survey);
         assert_eq!(remembered.changes(), [""; 0]);
         let workspace = workspace.file("project/AGENTS.md", "obey");
         let changes = remembered.changes();
@@ -256,37 +226,52 @@ mod tests {
 
         containment.project = None;
         containment.data = None;
-        let profile = containment.profile().unwrap();
+        let profile = containment.profile();
         assert_eq!(profile.working_directory, skill);
         assert_eq!(names(&profile), ["SKILL_DIR", "SESSION_ID", "PATH", "LANG"]);
     }
 
     #[test]
-    fn declared_names_are_added_and_never_take_the_place_of_ours() {
-        let skill = PathBuf::from("/skill");
-        let toolbox = Toolbox::default();
-        let with = |declared: &[(String, OsString)]| {
-            Containment {
-                skill: &skill,
-                project: None,
-                data: None,
-                toolbox: &toolbox,
-                limits: Limits::default(),
-                session: "",
-                language: LANGUAGE,
-                declared,
-                start: Start::Skill,
-            }
-            .profile()
-            .map(|profile| names(&profile))
+    fn what_is_wanted_comes_with_a_yes_and_protected_places_stay_as_they_are() {
+        let workspace =
+            Workspace::new().skill("skill", "Greets.").file("project/.git/config", "").dir("project/docs");
+        let project = workspace.join("project");
+        let survey = Survey::of(&project, SurveyBounds::default()).unwrap();
+        let (skill, toolbox) = (workspace.join("skill"), Toolbox::default());
+        let mut wants = Wants::default();
+        wants.write("**".parse().unwrap());
+        let secret = metier_secret::Secret::new("0123456789".into()).unwrap();
+        wants.variable("API_KEY".parse().unwrap(), Some(secret));
+        let containment = Containment {
+            skill: &skill,
+            project: Some(&survey),
+            data: None,
+            toolbox: &toolbox,
+            limits: Limits::default(),
+            session: "",
+            language: LANGUAGE,
+            wants: &wants,
+            start: Start::Skill,
         };
-        let declare = |name: &str| [(name.to_owned(), OsString::from("x"))];
-        assert!(with(&declare("API_KEY")).unwrap().contains(&"API_KEY".to_owned()));
+        let mut profile = containment.profile();
+        assert!(!names(&profile).contains(&"API_KEY".to_owned()));
+        let writing = Writing::open(wants.writes(), &project);
+        containment.widen(&mut profile, &writing);
+        assert!(names(&profile).contains(&"API_KEY".to_owned()));
+        let view = profile.project.unwrap();
+        assert_eq!(view.writable.as_slice(), std::slice::from_ref(&project));
+        assert!(view.protected.contains(&project.join(".git/config")));
+        assert!(view.protected.contains(&project.join(".git/hooks")), "also where there is none yet");
+        writing.settle();
+    }
+
+    #[test]
+    fn no_secret_can_take_the_place_of_what_every_script_has() {
         for name in ENVIRONMENT {
-            assert_eq!(with(&declare(name)), Err(ContainmentError::Taken((*name).to_owned())));
+            assert!(name.parse::<metier_secret::SecretName>().is_err(), "{name}");
         }
-        for name in ["", "1A", "A=B", "A B", "é"] {
-            assert_eq!(with(&declare(name)), Err(ContainmentError::NoName(name.to_owned())));
+        for (name, _) in metier_proxy::proxy_variables(1) {
+            assert!(name.to_str().unwrap().parse::<metier_secret::SecretName>().is_err(), "{name:?}");
         }
     }
 }

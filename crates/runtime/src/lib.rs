@@ -5,7 +5,8 @@
 //! - [`Script`] is which script is meant, [`launch()`] who runs it, [`split_arguments`] with what.
 //! - [`SearchPath`] finds programs, and of the user's folders what has to be shown for them: a [`Toolbox`].
 //! - [`DataOwner`] says where a skill keeps what it remembers.
-//! - [`Containment`] makes the default profile of all that.
+//! - [`Containment`] makes the default profile of all that; [`Wants`] is what a skill gets beyond it with a yes.
+//! - [`WayOut`] is how a call reaches hosts: by a proxy, at which the gate decides.
 //! - [`run_script`] and [`run_command_line`] ask the gate, run in the sandbox and give the result in the shape that models
 //!   know; [`read_file()`] does the same for a skill's files.
 //!
@@ -40,12 +41,16 @@ mod data_folder;
 mod interpreter;
 mod output;
 mod read_file;
+mod redaction;
 mod run;
 mod script;
 mod search_path;
+mod wants;
+mod way_out;
+mod writing;
 
 pub use arguments::{ArgumentError, MAX_ARGUMENTS, split_arguments};
-pub use containment::{Containment, ContainmentError, ENVIRONMENT, LANGUAGE, ProjectView, Start};
+pub use containment::{Containment, ENVIRONMENT, LANGUAGE, Start};
 pub use data_folder::DataOwner;
 pub use interpreter::{INTERPRETERS, Interpreter, Launch, LaunchError, NodeVersion, Types, launch};
 pub use output::{MODEL_HEAD, MODEL_TAIL, command_error, command_json, for_model, notes, script_text};
@@ -56,3 +61,5 @@ pub use run::{
 };
 pub use script::{SCRIPTS, Script, ScriptError};
 pub use search_path::{Program, SearchPath, TOOLS, Toolbox};
+pub use wants::{Declared, Wants};
+pub use way_out::{Asker, Contacts, WayOut};

@@ -1,18 +1,27 @@
 //! From a call to its result: what is meant, whether it may happen, in what containment, and what came of it.
 
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use metier_files::{FileDigest, SkillDir};
-use metier_policy::{Action, Actor, Decision, Digest, Gate, Skill};
-use metier_sandbox::{Attendance, Cancel, Command, Limits, Profile, Report, Sandbox, Sink};
+use metier_policy::{Action, Actor, Decision, Digest, FileGlob, Gate, Skill, is_guarded};
+use metier_proxy::proxy_variables;
+use metier_sandbox::{
+    Attendance, Cancel, Clock, Command, Error as SandboxError, GATEWAY, Limits, Network, Profile, Report,
+    Sandbox, Sieve, Sink,
+};
+use metier_secret::{Redactor, RedactorError};
 use serde_json::Value;
 
 use crate::arguments::{ArgumentError, split_arguments};
-use crate::containment::{Containment, ContainmentError, ProjectView, Remembered};
+use crate::containment::{Containment, Remembered};
 use crate::interpreter::{LaunchError, NodeVersion, launch};
-use crate::output::{command_error, command_json, notes, script_text};
+use crate::output::{command_error, command_json, notes as notes_of, script_text};
+use crate::redaction::Redaction;
 use crate::script::{Script, ScriptError};
 use crate::search_path::{Program, SearchPath};
+use crate::way_out::{Contacts, Porter, WayOut};
+use crate::writing::{Writing, opening, unwritten};
 
 /// The largest script whose bytes are digested for the question that is asked about it. Nobody writes a longer one by
 /// hand, and a program that is larger is bound by its skill's tree digest.
@@ -29,6 +38,8 @@ pub struct Workbench<'a> {
     pub path: &'a SearchPath,
     /// What is known of node.
     pub node: &'a NodeVersions,
+    /// How they get out.
+    pub way_out: &'a WayOut,
 }
 
 /// The skill for which something runs.
@@ -51,6 +62,10 @@ pub struct Ran {
     pub notes: Vec<String>,
     /// Why it was allowed.
     pub decision: Decision,
+    /// Whom it reached, and whom not.
+    pub contacts: Contacts,
+    /// What of the project it could not write and would have to be opened, as far as its words tell.
+    pub unwritten: Vec<FileGlob>,
     /// The whole report.
     pub report: Report,
 }
@@ -68,9 +83,9 @@ pub enum NotRun {
     /// Its arguments cannot be read.
     #[error(transparent)]
     Arguments(#[from] ArgumentError),
-    /// There is no containment for it.
+    /// Its secrets could not be kept out of what it says.
     #[error(transparent)]
-    Containment(#[from] ContainmentError),
+    Secrets(#[from] RedactorError),
     /// It may not happen, or not without a yes: then the decision has the question.
     #[error("{decision}")]
     Gate {
@@ -124,7 +139,7 @@ pub fn run_script(
         Words::Text(text) => split_arguments(text)?,
         Words::Split(words) => words.clone(),
     };
-    let mut profile = using.containment.profile()?;
+    let mut profile = using.containment.profile();
     let mut ask = |node: &Program| bench.node.of(node, || ask_node(bench.sandbox, &profile, node));
     let launch = launch(&script, using.containment.skill, bench.path, &mut ask)?;
     for program in &launch.programs {
@@ -137,11 +152,10 @@ pub fn run_script(
     let digest = using.folder.read(&script.path, MAX_SCRIPT).ok().map(|bytes| FileDigest::of(&bytes));
     let digest = digest.map(|digest| Digest(digest.to_string()));
     let action = Action::script(using.skill.clone(), &script.path.to_string(), &argv, digest);
-    let decision = decide(&bench.gate, &action)?;
+    let allowed = decide(&bench.gate, action, using)?;
     let command = Command::new(launch.program).arguments(words);
-    let (report, notes) = run(bench, using, &profile, &command, cancel, sink)?;
-    let text = script_text(name, &report, &using.containment.limits);
-    Ok(Ran { text, notes, decision, report })
+    let text = |report: &Report| script_text(name, report, &using.containment.limits);
+    run(bench, using, Job { allowed, profile, command, text: &text }, cancel, sink)
 }
 
 /// The input of `run_command_line`.
@@ -189,7 +203,7 @@ pub fn run_command_line(
         return Err(ArgumentError::Nul { at: at + 1 }.into());
     }
     let action = Action::command(Actor::Skill(using.skill.clone()), line);
-    let decision = decide(&bench.gate, &action)?;
+    let allowed = decide(&bench.gate, action, using)?;
     let Some(bash) = bench.path.find("bash") else {
         return Err(LaunchError::NoInterpreter {
             script: line.to_owned(),
@@ -197,12 +211,11 @@ pub fn run_command_line(
         }
         .into());
     };
-    let mut profile = using.containment.profile()?;
+    let mut profile = using.containment.profile();
     show(&mut profile, &bash);
     let command = Command::new(bash.file).arguments(["--noprofile", "--norc", "-c", line]);
-    let (report, notes) = run(bench, using, &profile, &command, cancel, sink)?;
-    let text = command_json(&report, &using.containment.limits).to_string();
-    Ok(Ran { text, notes, decision, report })
+    let text = |report: &Report| command_json(report, &using.containment.limits).to_string();
+    run(bench, using, Job { allowed, profile, command, text: &text }, cancel, sink)
 }
 
 impl NotRun {
@@ -212,32 +225,116 @@ impl NotRun {
     }
 }
 
-/// Runs a command, and adds to the report's notes what is other at places that run later.
+/// A yes of the gate to a call and to all that is wanted for it. Nothing runs without one.
+struct Allowed(Decision);
+
+/// Something that may run.
+struct Job<'a> {
+    allowed: Allowed,
+    /// The default containment, with the programs it takes.
+    profile: Profile,
+    command: Command,
+    /// The result in the shape of its tool.
+    text: &'a dyn Fn(&Report) -> String,
+}
+
+fn decide(gate: &Gate<'_>, mut action: Action, using: &Using<'_>) -> Result<Allowed, NotRun> {
+    action.needs = using.containment.wants.needs();
+    let decision = gate.decide(&action);
+    if decision.is_allowed() {
+        return Ok(Allowed(decision));
+    }
+    Err(NotRun::Gate { action: Box::new(action), decision: Box::new(decision) })
+}
+
+/// Runs a command with all that is wanted, and says what came of it without what nobody may see.
 fn run(
     bench: &Workbench<'_>,
     using: &Using<'_>,
-    profile: &Profile,
-    command: &Command,
+    job: Job<'_>,
     cancel: Option<&Cancel>,
     sink: Sink<'_>,
-) -> Result<(Report, Vec<String>), NotRun> {
-    let remembered = using.containment.project.map(ProjectView::remember);
-    let attendance = Attendance { cancel, sink: Some(sink), ..Attendance::default() };
-    let report = bench.sandbox.run_with(profile, command, attendance)?;
-    let mut notes = notes(&report);
-    if let Some(bounded) = using.containment.project.and_then(|project| project.survey.bounded()) {
+) -> Result<Ran, NotRun> {
+    let Job { allowed: Allowed(decision), mut profile, command, text } = job;
+    let (containment, wants) = (using.containment, using.containment.wants);
+    let redactor = Redactor::new(wants.secrets())?;
+    let writing = match containment.project {
+        Some(survey) => Writing::open(wants.writes(), survey.project()),
+        None => Writing::default(),
+    };
+    containment.widen(&mut profile, &writing);
+    let remembered = containment.project.filter(|_| !writing.places.is_empty()).map(Remembered::of);
+    let clock = Clock::new();
+    let mut porter = Porter::new(&bench.gate, using.skill, wants.hosts(), bench.way_out, &clock);
+    let mut redaction = Redaction::new(&redactor);
+    let mut attend = |profile: &Profile| {
+        let mut serve = |listener| porter.serve(listener);
+        let attendance = Attendance {
+            cancel,
+            clock: Some(&clock),
+            porter: Some(&mut serve),
+            sieve: redaction.as_mut().map(|redaction| redaction as &mut dyn Sieve),
+            sink: Some(&mut *sink),
+        };
+        bench.sandbox.run_with(profile, &command, attendance)
+    };
+    let mut ran = attend(&with_way_out(&profile));
+    let mut without = None;
+    if let Err(error @ SandboxError::NoGateway { .. }) = &ran {
+        without = Some(format!("it ran without any network: {error}"));
+        ran = attend(&profile);
+    }
+    let (mut notes, open) = (writing.notes.clone(), writing.places.clone());
+    writing.settle();
+    let report = ran?;
+    notes.extend(notes_of(&report));
+    notes.extend(without);
+    if let Some(bounded) = containment.project.and_then(metier_files::Survey::bounded) {
         notes.push(format!("secrets may be visible: {bounded}"));
     }
     notes.extend(remembered.iter().flat_map(Remembered::changes));
-    Ok((report, notes))
+    for name in wants.missing() {
+        let skill = &using.skill.name;
+        notes.push(format!("`{name}` is wanted and not set: `metier secret set {name} --skill {skill}`"));
+    }
+    let (contacts, trouble) = porter.finish();
+    notes.extend(trouble);
+    notes.extend(contacts.notes());
+    let unwritten = refused_writes(using, &report, &open);
+    for glob in &unwritten {
+        notes.push(format!(
+            "the project is read-only for it; open what it wants to write with `--write '{glob}'` or the rule \
+             `skill:{}/write:{glob}`",
+            using.skill
+        ));
+    }
+    let notes = notes.iter().map(|note| redactor.text(note).into_owned()).collect();
+    Ok(Ran { text: text(&report), notes, decision, contacts, unwritten, report })
 }
 
-fn decide(gate: &Gate<'_>, action: &Action) -> Result<Decision, NotRun> {
-    let decision = gate.decide(action);
-    if decision.is_allowed() {
-        return Ok(decision);
+/// The same profile with a gateway, and with the variables that tell programs of it.
+fn with_way_out(profile: &Profile) -> Profile {
+    let mut profile = Profile { network: Network::Gateway, ..profile.clone() };
+    profile.environment.extend(proxy_variables(GATEWAY.port()));
+    profile
+}
+
+/// The globs that would open what a program says it could not write. What stays closed though it lies in something that is
+/// open is protected, and no glob opens it.
+fn refused_writes(using: &Using<'_>, report: &Report, open: &[PathBuf]) -> Vec<FileGlob> {
+    let Some(project) = using.containment.project.map(metier_files::Survey::project) else {
+        return Vec::new();
+    };
+    let said = String::from_utf8_lossy(&report.stderr.head).into_owned()
+        + &String::from_utf8_lossy(&report.stderr.tail);
+    let mut globs: Vec<FileGlob> = Vec::new();
+    for path in unwritten(&said, using.containment.start(), project) {
+        let name = path.strip_prefix(project).ok().and_then(Path::to_str).unwrap_or_default();
+        if !is_guarded(name) && !open.iter().any(|place| path.starts_with(place)) {
+            globs.extend(opening(&path, project).filter(|glob| !globs.contains(glob)));
+        }
     }
-    Err(NotRun::Gate { action: Box::new(action.clone()), decision: Box::new(decision) })
+    globs
 }
 
 fn show(profile: &mut Profile, program: &Program) {

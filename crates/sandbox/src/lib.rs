@@ -69,7 +69,7 @@ pub use self::inside::{HELPER, SYSTEM, helper};
 pub use self::outputs::{Output, OutputKind, Outputs};
 pub use self::outside::{
     Attendance, Choice, Examination, Expecting, Finding, Finished, Held, Helper, Porter, Running, Sandbox,
-    Setup, Sink, Stream, examine,
+    Setup, Sieve, Sink, Stream, examine,
 };
 pub use self::profile::{GATEWAY, Limits, Network, Profile, Project};
 pub use self::report::{Containment, Denied, Ended, Meter, Report, Stop, Usage};

@@ -11,7 +11,7 @@ mod launcher;
 mod running;
 mod sandbox;
 
-pub use self::attendance::{Attendance, Porter, Sink};
+pub use self::attendance::{Attendance, Porter, Sieve, Sink};
 pub use self::call::Stream;
 pub use self::examine::{Examination, Finding, Held, examine};
 pub use self::running::{Finished, Running};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use metier_files::{SkillDir, Survey, SurveyBounds};
 use metier_policy::{Answers, Asking, Gate, Layer, List, Owner, Rules, Scope, Skill, Source, Standing};
 use metier_runtime::{
-    Containment, DataOwner, LANGUAGE, NodeVersions, NotRun, ProjectView, Ran, SearchPath, Start, Using,
+    Containment, DataOwner, LANGUAGE, NodeVersions, NotRun, Ran, SearchPath, Start, Using, Wants, WayOut,
     Words, Workbench, run_command_line, run_script,
 };
 use metier_sandbox::{Choice, Helper, Limits, Sandbox, Setup, Tier};
@@ -20,8 +20,9 @@ pub(crate) struct Bench {
     pub(crate) skill: Skill,
     pub(crate) rules: Rules,
     pub(crate) scopes: Vec<Scope>,
-    pub(crate) declared: Vec<(String, OsString)>,
-    pub(crate) writable: Vec<PathBuf>,
+    pub(crate) wants: Wants,
+    pub(crate) way_out: WayOut,
+    pub(crate) asking: Asking,
     pub(crate) path: OsString,
 }
 
@@ -34,10 +35,18 @@ impl Bench {
             skill: Skill::new("demo", "user"),
             rules: Rules::default(),
             scopes: Vec::new(),
-            declared: Vec::new(),
-            writable: Vec::new(),
+            wants: Wants::default(),
+            way_out: WayOut::default(),
+            asking: Asking::Nobody,
             path: "/usr/local/bin:/usr/bin:/bin".into(),
         }
+    }
+
+    /// Allows what these rules name.
+    pub(crate) fn allow(mut self, rules: &[&str]) -> Self {
+        let layer = Layer::new(Source::new(Owner::User, "test")).list(List::Allow, rules);
+        self.rules = Rules::new(vec![layer], Standing::Trusted);
+        self
     }
 
     /// Denies what this rule names.
@@ -66,13 +75,13 @@ impl Bench {
         let skill = self.workspace.join("skill");
         let containment = Containment {
             skill: &skill,
-            project: Some(ProjectView { survey: &survey, writable: &self.writable }),
+            project: Some(&survey),
             data: Some(&data),
             toolbox: &toolbox,
             limits: self.limits.clone(),
             session: "session-1",
             language: LANGUAGE,
-            declared: &self.declared,
+            wants: &self.wants,
             start: Start::Skill,
         };
         let mut setup = Setup::new(std::env::temp_dir());
@@ -80,9 +89,8 @@ impl Bench {
         // A weaker means does not show the project at all, and the tests would try nothing.
         setup.choice = Choice::Only(Tier::Namespaces);
         let (sandbox, answers, node) = (Sandbox::new(setup), Answers::default(), NodeVersions::default());
-        let gate =
-            Gate { rules: &self.rules, answers: &answers, scopes: &self.scopes, asking: Asking::Nobody };
-        let bench = Workbench { sandbox: &sandbox, gate, path: &path, node: &node };
+        let gate = Gate { rules: &self.rules, answers: &answers, scopes: &self.scopes, asking: self.asking };
+        let bench = Workbench { sandbox: &sandbox, gate, path: &path, node: &node, way_out: &self.way_out };
         let folder = SkillDir::open(&skill).unwrap();
         work(&bench, &Using { skill: &self.skill, folder: &folder, containment: &containment })
     }

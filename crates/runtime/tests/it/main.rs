@@ -9,5 +9,7 @@
 
 mod bench;
 mod commands;
+mod network;
 mod programs;
 mod scripts;
+mod wanting;

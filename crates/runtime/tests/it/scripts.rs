@@ -1,11 +1,11 @@
 //! Scripts of a skill, run.
 
-use std::ffi::OsString;
 use std::fs;
 use std::time::{Duration, Instant};
 
 use metier_policy::Trust;
 use metier_runtime::{NotRun, Words, run_script};
+use metier_secret::Secret;
 use metier_testkit::Workspace;
 
 use crate::bench::Bench;
@@ -58,23 +58,34 @@ fn a_hundred_megabytes_of_output_are_cut_and_said() {
 
 #[test]
 fn the_environment_is_the_named_one_and_nothing_else() {
-    let mut bench = bench("env.sh", "env -0 | tr '\\0' '\\n' | sort | sed 's/=.*//' | grep -v '^_$'\n");
-    bench.declared.push(("REPORT_LEVEL".to_owned(), OsString::from("3")));
+    let mut bench =
+        bench("env.sh", "env -0 | tr '\\0' '\\n' | LC_ALL=C sort | sed 's/=.*//' | grep -v '^_$'\n");
+    let value = Secret::new("something".to_owned()).unwrap();
+    bench.wants.variable("REPORT_LEVEL".parse().unwrap(), Some(value));
+    let bench = bench.allow(&["skill:demo/secret:REPORT_LEVEL"]);
     let ran = bench.script("env.sh", "").unwrap();
     let names: Vec<&str> =
         ran.text.lines().filter(|name| !matches!(*name, "PWD" | "SHLVL" | "OLDPWD")).collect();
     assert_eq!(
         names,
         [
+            "ALL_PROXY",
             "HOME",
+            "HTTPS_PROXY",
+            "HTTP_PROXY",
             "LANG",
+            "NO_PROXY",
             "PATH",
             "PROJECT_DIR",
             "REPORT_LEVEL",
             "SESSION_ID",
             "SKILL_DATA",
             "SKILL_DIR",
-            "TMPDIR"
+            "TMPDIR",
+            "all_proxy",
+            "http_proxy",
+            "https_proxy",
+            "no_proxy"
         ]
     );
 }
@@ -112,8 +123,8 @@ fn writable(text: &str) -> Bench {
             .symlink("project/.idea", "editor")
             .file("project/editor/run.xml", "ours"),
     );
-    bench.writable.push(bench.workspace.join("project"));
-    bench
+    bench.wants.write("**".parse().unwrap());
+    bench.allow(&["skill:demo/write:**"])
 }
 
 #[test]

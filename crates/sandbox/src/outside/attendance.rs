@@ -1,5 +1,6 @@
 //! Who attends a call while it runs.
 
+use std::borrow::Cow;
 use std::net::TcpListener;
 
 use super::call::Stream;
@@ -8,6 +9,15 @@ use crate::clock::Clock;
 
 /// Gets what a process writes, while it writes.
 pub type Sink<'a> = &'a mut dyn FnMut(Stream, &[u8]);
+
+/// Changes what a process writes before anybody gets it: whoever attends the call, and the report. It sees a stream in the
+/// pieces in which it was written, and may hold some bytes back to see what comes behind them.
+pub trait Sieve {
+    /// What becomes of a piece.
+    fn pass<'a>(&mut self, stream: Stream, piece: &'a [u8]) -> Cow<'a, [u8]>;
+    /// What was held back of a stream that is at its end.
+    fn rest(&mut self, stream: Stream) -> Vec<u8>;
+}
 
 /// Takes what listens at the gateway of a call, before the program starts. Whoever takes it answers in another thread:
 /// the call begins when this returns. When the call is over, `accept` fails, and every connection has ended.
@@ -22,6 +32,8 @@ pub struct Attendance<'a> {
     pub clock: Option<&'a Clock>,
     /// Who stands at its gateway. A profile with a gateway needs somebody there.
     pub porter: Option<Porter<'a>>,
+    /// What its words go through first.
+    pub sieve: Option<&'a mut dyn Sieve>,
     /// Who gets what it writes at once.
     pub sink: Option<Sink<'a>>,
 }
@@ -32,6 +44,7 @@ impl std::fmt::Debug for Attendance<'_> {
             .field("cancel", &self.cancel)
             .field("clock", &self.clock)
             .field("porter", &self.porter.is_some())
+            .field("sieve", &self.sieve.is_some())
             .field("sink", &self.sink.is_some())
             .finish()
     }

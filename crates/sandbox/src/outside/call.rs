@@ -1,5 +1,6 @@
 //! One call: what goes in, what comes out, when it has to end.
 
+use std::borrow::Cow;
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
@@ -8,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use super::attendance::Attendance;
+use super::attendance::{Attendance, Sink};
 use super::door::Door;
 use crate::cancel::Cancel;
 use crate::changes::Changes;
@@ -142,10 +143,11 @@ impl<'a> Call<'a> {
             ] {
                 if ready {
                     written += drain(pipe, &mut buffer, |bytes| {
-                        keeper.push(bytes);
-                        if let Some(sink) = &mut attendance.sink {
-                            sink(stream, bytes);
-                        }
+                        let bytes = match &mut attendance.sieve {
+                            Some(sieve) => sieve.pass(stream, bytes),
+                            None => Cow::Borrowed(bytes),
+                        };
+                        hand_on(&bytes, stream, keeper, &mut attendance.sink);
                     })?;
                 }
             }
@@ -154,6 +156,11 @@ impl<'a> Call<'a> {
             }
             if ready.reply && reply.is_none() {
                 reply = Some(receive(self.socket.as_fd())?);
+            }
+        }
+        if let Some(sieve) = &mut attendance.sieve {
+            for (stream, keeper) in [(Stream::Output, &mut stdout), (Stream::Error, &mut stderr)] {
+                hand_on(&sieve.rest(stream), stream, keeper, &mut attendance.sink);
             }
         }
         // Nobody of the call is alive who could knock.
@@ -274,6 +281,17 @@ impl<'a> Call<'a> {
         let shown = self.profile.readable.iter().chain(&self.profile.writable).chain(&self.profile.data);
         self.tier != Tier::Landlock
             && shown.chain(&self.profile.programs).chain(project).any(|shown| shown.starts_with(&path))
+    }
+}
+
+/// Gives a piece of a stream to the report and to whoever attends.
+fn hand_on(bytes: &[u8], stream: Stream, keeper: &mut Keeper, sink: &mut Option<Sink<'_>>) {
+    if bytes.is_empty() {
+        return;
+    }
+    keeper.push(bytes);
+    if let Some(sink) = sink {
+        sink(stream, bytes);
     }
 }
 

@@ -1,0 +1,221 @@
+//! The way out of a call: a proxy of its own, at which the gate decides about every host.
+
+use std::fmt;
+use std::net::{IpAddr, TcpListener};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use metier_policy::{
+    Action, Actor, Answers, Asking, Decision, Gate, Host, HostPattern, Need, Reason, Rules, Scope, Skill,
+};
+use metier_proxy::{Contact, Event, Limits, Outside, Proxy, Reach, System, Verdict, Warden};
+use metier_sandbox::Clock;
+
+/// How many events of one call are kept. A script that makes more contacts is counted on, not listed.
+const MOST_EVENTS: usize = 1000;
+
+/// Asks a person while a script waits.
+pub trait Asker: Send + Sync {
+    /// Asks about a decision that needs a yes.
+    fn ask(&self, action: &Action, decision: &Decision) -> bool;
+
+    /// The question does not matter any more.
+    fn withdraw(&self) {}
+}
+
+/// How calls get out: over which network, and who is asked about a host that nobody has named.
+#[derive(Clone)]
+pub struct WayOut {
+    /// The network.
+    pub outside: Arc<dyn Outside>,
+    /// Who is asked; without anybody such hosts are refused.
+    pub asker: Option<Arc<dyn Asker>>,
+}
+
+impl Default for WayOut {
+    /// The machine's own network, and nobody to be asked.
+    fn default() -> Self {
+        Self { outside: Arc::new(System), asker: None }
+    }
+}
+
+impl fmt::Debug for WayOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WayOut").field("asker", &self.asker.is_some()).finish_non_exhaustive()
+    }
+}
+
+/// What a call did over the network.
+#[derive(Debug, Default)]
+pub struct Contacts {
+    /// How each contact ended, in order: refused, failed or over.
+    pub events: Vec<Event>,
+    /// How many more there were.
+    pub more: usize,
+}
+
+impl Contacts {
+    fn hear(&mut self, event: &Event) {
+        let is_end = matches!(
+            event,
+            Event::Refused { .. } | Event::Failed { .. } | Event::Ended { .. } | Event::Malformed { .. }
+        );
+        if is_end && self.events.len() < MOST_EVENTS {
+            self.events.push(event.clone());
+        } else if is_end {
+            self.more += 1;
+        }
+    }
+
+    /// What was refused or failed, a sentence each, and each once.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes: Vec<String> = Vec::new();
+        for event in &self.events {
+            let note = match event {
+                Event::Refused { contact, refusal } => match refusal.remedy(contact) {
+                    Some(remedy) => format!("`{contact}` was refused: {refusal}; {remedy}"),
+                    None => format!("`{contact}` was refused: {refusal}"),
+                },
+                Event::Failed { contact, trouble } => format!("`{contact}` could not be reached: {trouble}"),
+                _ => continue,
+            };
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        notes
+    }
+}
+
+/// The proxy of one call, from the moment the call has a gateway.
+pub(crate) struct Porter {
+    warden: Arc<Doorkeeper>,
+    outside: Arc<dyn Outside>,
+    heard: Arc<Mutex<Contacts>>,
+    proxy: Option<std::io::Result<Proxy>>,
+}
+
+impl Porter {
+    pub(crate) fn new(
+        gate: &Gate<'_>,
+        skill: &Skill,
+        hosts: &[HostPattern],
+        way_out: &WayOut,
+        clock: &Clock,
+    ) -> Self {
+        let warden = Doorkeeper {
+            rules: gate.rules.clone(),
+            answers: gate.answers.clone(),
+            scopes: gate.scopes.to_vec(),
+            asking: gate.asking,
+            skill: skill.clone(),
+            hosts: hosts.to_vec(),
+            asker: way_out.asker.clone(),
+            clock: clock.clone(),
+        };
+        Self {
+            warden: Arc::new(warden),
+            outside: Arc::clone(&way_out.outside),
+            heard: Arc::default(),
+            proxy: None,
+        }
+    }
+
+    /// Begins to serve.
+    pub(crate) fn serve(&mut self, listener: TcpListener) {
+        let heard = Arc::clone(&self.heard);
+        let observer = move |event: &Event| heard.lock().unwrap_or_else(PoisonError::into_inner).hear(event);
+        let (warden, outside) = (Arc::clone(&self.warden), Arc::clone(&self.outside));
+        self.proxy = Some(Proxy::start(listener, warden, outside, Limits::default(), observer));
+    }
+
+    /// Ends it, and gives what happened and what went wrong.
+    pub(crate) fn finish(self) -> (Contacts, Option<String>) {
+        let problem = match self.proxy {
+            Some(Err(error)) => Some(format!("there was no network: the proxy could not start ({error})")),
+            Some(Ok(proxy)) => {
+                drop(proxy);
+                None
+            }
+            None => None,
+        };
+        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        (std::mem::take(&mut *heard), problem)
+    }
+}
+
+/// Decides about hosts by the gate, for a skill whose wants it has said yes to.
+struct Doorkeeper {
+    rules: Rules,
+    answers: Answers,
+    scopes: Vec<Scope>,
+    asking: Asking,
+    skill: Skill,
+    /// What the yes to the call was for, too.
+    hosts: Vec<HostPattern>,
+    asker: Option<Arc<dyn Asker>>,
+    clock: Clock,
+}
+
+impl Doorkeeper {
+    fn decide(&self, host: Host, port: u16) -> (Action, Decision) {
+        let action = Action::more(Actor::Skill(self.skill.clone()), Need::Host { host, port });
+        let gate = Gate {
+            rules: &self.rules,
+            answers: &self.answers,
+            scopes: &self.scopes,
+            asking: if self.asker.is_some() { self.asking } else { Asking::Nobody },
+        };
+        let decision = gate.decide(&action);
+        (action, decision)
+    }
+
+    fn wanted(&self, host: &Host, port: u16) -> bool {
+        self.hosts.iter().any(|hosts| hosts.matches(host, port))
+    }
+}
+
+impl Warden for Doorkeeper {
+    fn may(&self, contact: &Contact) -> Verdict {
+        let (host, port) = (&contact.host, contact.port);
+        let (action, decision) = self.decide(host.clone(), port);
+        // A pattern means an address only by itself, so whoever said yes to it named the address.
+        let reach = if host.is_address() { Reach::Named } else { Reach::Public };
+        if decision.is_allowed() {
+            // Where nothing asks, nobody has named anything.
+            let is_named = !matches!(decision.by, Reason::Mode { .. }) || self.wanted(host, port);
+            return Verdict::Pass(if is_named { reach } else { Reach::Public });
+        }
+        // A no stays a no. What only lacked a yes has one, if the call was allowed with this host.
+        if decision.question.is_some() {
+            if self.wanted(host, port) {
+                return Verdict::Pass(reach);
+            }
+            if let Some(asker) = self.asker.as_ref().filter(|_| self.asking == Asking::Terminal) {
+                let pause = self.clock.pause();
+                let is_yes = asker.ask(&action, &decision);
+                drop(pause);
+                if is_yes {
+                    return Verdict::Pass(reach);
+                }
+            }
+        }
+        let rules: Vec<String> = decision.allow_with.iter().map(|rule| format!("`{rule}`")).collect();
+        let remedy = (!rules.is_empty()).then(|| format!("allow it with the rule {}", rules.join(" and ")));
+        Verdict::Refuse { reason: decision.by.to_string(), remedy }
+    }
+
+    fn names(&self, address: IpAddr, port: u16) -> bool {
+        let host = Host::from(address);
+        let (_, decision) = self.decide(host.clone(), port);
+        let is_denied = !decision.is_allowed() && decision.question.is_none();
+        !is_denied
+            && (self.wanted(&host, port)
+                || (decision.is_allowed() && !matches!(decision.by, Reason::Mode { .. })))
+    }
+
+    fn withdraw(&self) {
+        if let Some(asker) = &self.asker {
+            asker.withdraw();
+        }
+    }
+}
