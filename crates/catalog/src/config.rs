@@ -109,6 +109,22 @@ pub struct RootConfig {
 pub struct SkillConfig {
     /// Who is offered the skill.
     pub visibility: Option<Visibility>,
+    /// What its scripts get beyond the default containment. In the user's own configuration that is a yes as well.
+    pub needs: NeedsConfig,
+}
+
+/// What a skill's scripts get beyond the default containment.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct NeedsConfig {
+    /// Hosts they may reach: `api.example.com`, `*.example.com`, with a port or without.
+    pub hosts: Vec<String>,
+    /// Globs of the project that they may write, such as `docs/**`.
+    pub write: Vec<String>,
+    /// Names of variables that they see: a secret of the skill's, else the user's own.
+    pub env: Vec<String>,
+    /// How long one may take.
+    pub seconds: Option<NonZeroU32>,
 }
 
 /// Who is offered a skill, from nobody to everybody: the order is used to tell whether a setting narrows.

@@ -79,8 +79,8 @@ pub use catalogue::{
     budget, render,
 };
 pub use config::{
-    CatalogConfig, Config, DiscoveryConfig, GateConfig, LintConfig, LintPath, RootConfig, SkillConfig,
-    Visibility,
+    CatalogConfig, Config, DiscoveryConfig, GateConfig, LintConfig, LintPath, NeedsConfig, RootConfig,
+    SkillConfig, Visibility,
 };
 pub use disabled::{DISABLED_FILE, Disabled, DisabledError, Switch, switch};
 pub use document::{MAX_DOCUMENT, SkillFile};

@@ -1,7 +1,10 @@
 //! What holds: the user's configuration and the project's, put together by how far the project is trusted.
 
 use crate::code;
-use crate::config::{CatalogConfig, Config, DiscoveryConfig, GateConfig, LintConfig, RootConfig, Visibility};
+use crate::config::{
+    CatalogConfig, Config, DiscoveryConfig, GateConfig, LintConfig, NeedsConfig, RootConfig, SkillConfig,
+    Visibility,
+};
 use crate::origin::Origin;
 use crate::reference::Reference;
 use metier_diagnostic::Diagnostic;
@@ -104,30 +107,37 @@ pub enum LayerOwner {
     UntrustedProject,
 }
 
-/// The visibility settings of one file, by name; those with an origin first, since they say more.
+/// The settings of skills in one file, by name; those with an origin first, since they say more.
 #[derive(Clone, Debug)]
 struct Layer {
     reach: Reach,
+    owner: LayerOwner,
     file: Arc<Path>,
-    rules: HashMap<String, Vec<(Option<Origin>, Visibility)>>,
+    rules: HashMap<String, Vec<(Option<Origin>, SkillConfig)>>,
 }
 
 impl Layer {
-    fn new(file: &ConfigFile, reach: Reach) -> Self {
+    fn new(file: &ConfigFile, reach: Reach, owner: LayerOwner) -> Self {
         let mut rules: HashMap<String, Vec<_>> = HashMap::new();
         for (name, skill) in &file.config.skills {
-            let Some(visibility) = skill.visibility else { continue };
             let reference: Reference = name.parse().unwrap_or_else(|_| Reference::name(name.as_str()));
             let rules = rules.entry(reference.name).or_default();
-            rules.push((reference.origin, visibility));
+            rules.push((reference.origin, skill.clone()));
             rules.sort_by_key(|(origin, _)| origin.is_none());
         }
-        Self { reach, file: Arc::clone(&file.path), rules }
+        Self { reach, owner, file: Arc::clone(&file.path), rules }
+    }
+
+    /// What is said about a skill, the most exact first.
+    fn about(&self, name: &str, origin: &Origin) -> impl Iterator<Item = &SkillConfig> {
+        let rules = self.rules.get(name).map_or(&[][..], Vec::as_slice).iter();
+        rules
+            .filter(move |(wanted, _)| wanted.as_ref().is_none_or(|wanted| origin.is_in(wanted)))
+            .map(|(_, skill)| skill)
     }
 
     fn says(&self, name: &str, origin: &Origin) -> Option<Visibility> {
-        let mut rules = self.rules.get(name)?.iter();
-        rules.find(|(wanted, _)| wanted.as_ref().is_none_or(|wanted| origin.is_in(wanted))).map(|(_, is)| *is)
+        self.about(name, origin).find_map(|skill| skill.visibility)
     }
 }
 
@@ -151,7 +161,7 @@ impl Settings {
             settings.discovery = user.config.discovery.clone();
             settings.lint.push(LintLayer { folder: None, config: user.config.lint.clone() });
             settings.gate.push(GateLayer::new(user, LayerOwner::User));
-            settings.layers.push(Layer::new(user, Reach::Full));
+            settings.layers.push(Layer::new(user, Reach::Full, LayerOwner::User));
         }
         if let Some((project, reach)) = project {
             let folder = project.path.parent().map(Path::to_owned);
@@ -161,7 +171,7 @@ impl Settings {
                 Reach::Narrowing => LayerOwner::UntrustedProject,
             };
             settings.gate.push(GateLayer::new(project, owner));
-            settings.layers.push(Layer::new(project, reach));
+            settings.layers.push(Layer::new(project, reach, owner));
             if reach == Reach::Full {
                 settings.project_roots.clone_from(&project.config.roots);
                 settings.nearer(&project.config);
@@ -183,6 +193,17 @@ impl Settings {
             }
         }
         holds
+    }
+
+    /// What a skill's scripts get beyond the default containment, and whose word that is. A project that is not trusted
+    /// has no say in it.
+    pub fn needs<'a>(
+        &'a self,
+        name: &'a str,
+        origin: &'a Origin,
+    ) -> impl Iterator<Item = (&'a NeedsConfig, LayerOwner)> {
+        let heard = self.layers.iter().filter(|layer| layer.reach == Reach::Full);
+        heard.flat_map(move |layer| layer.about(name, origin).map(|skill| (&skill.needs, layer.owner)))
     }
 
     /// Whether any skill has a setting at all; the common answer is no, and then nobody looks them up.

@@ -154,6 +154,9 @@ pub(crate) struct ActiveSkill {
   metier exec count-lines count.sh -- \"$PWD/docs\"
   metier exec report make.py --out results     take along what it left in TMPDIR
   metier exec report make.py --json            the whole report, for programs
+  metier exec site fetch.py --host api.example.org --write 'docs/**'
+
+What the script may do beyond its containment is asked about once; flags are a yes.
 
 The exit code is 0 when the script's was, 1 when it failed or was stopped, 4 when it needs a yes.")]
 pub(crate) struct Exec {
@@ -166,9 +169,18 @@ pub(crate) struct Exec {
     /// Copies what the script leaves in its scratch folder to DIR
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// How long it may take, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    pub(crate) timeout: u64,
+    /// Lets it reach a host: api.example.com, *.example.com, with :PORT or without (repeatable)
+    #[arg(long = "host", value_name = "HOST")]
+    pub(crate) hosts: Vec<String>,
+    /// Lets it write to places of the project: 'docs/**', CHANGELOG.md (repeatable)
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) write: Vec<String>,
+    /// Lets it see a variable: the skill's secret of that name, else yours (repeatable)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) env: Vec<String>,
+    /// How long it may take, in seconds; 120 unless the skill or the configuration says otherwise
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) timeout: Option<u64>,
     /// What the script is told, word by word; no shell reads it
     #[arg(value_name = "ARGS", last = true)]
     pub(crate) arguments: Vec<String>,

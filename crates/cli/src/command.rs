@@ -10,7 +10,7 @@ mod explain;
 mod list;
 mod new;
 mod schema;
-mod secret;
+pub(crate) mod secret;
 mod show;
 mod toggle;
 mod trust;

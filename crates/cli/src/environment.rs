@@ -67,6 +67,11 @@ pub(crate) fn language() -> String {
     env::var("LANG").ok().filter(plain).unwrap_or_else(|| metier_runtime::LANGUAGE.to_owned())
 }
 
+/// The value of a variable that the user lets a skill see.
+pub(crate) fn variable(name: &str) -> Option<String> {
+    env::var(name).ok()
+}
+
 /// Whether an environment variable is set.
 pub(crate) fn has_variable(name: &str) -> bool {
     env::var_os(name).is_some()

@@ -7,12 +7,14 @@ use anyhow::{Context, Result};
 use metier_catalog::{GateConfig, LayerOwner, Standing as Trusted};
 use metier_files::{Mode, read_bounded, write_atomic};
 use metier_policy::{
-    Action, Answer, Answers, Asking, Decision, Gate, Kept, Layer, List, Owner, Rules, Ruling, Scope, Source,
-    Standing, from_agents_json, from_claude_settings,
+    Action, Answer, Answers, Asking, Decision, Gate, Kept, Layer, List, Owner, Question, Rules, Ruling,
+    Scope, Source, Standing, from_agents_json, from_claude_settings,
 };
+use metier_runtime::Asker;
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The largest file of rules or answers that is read. Real ones have a few kilobytes.
 const MOST_BYTES: u64 = 1 << 20;
@@ -62,7 +64,8 @@ pub(crate) struct LastRefusal {
 }
 
 impl Gatekeeper {
-    pub(crate) fn new(global: &Global, surroundings: &Surroundings) -> Result<Self> {
+    /// Reads the rules and the answers. `allowed` are rules that the command line gave in other words.
+    pub(crate) fn new(global: &Global, allowed: &[String], surroundings: &Surroundings) -> Result<Self> {
         let layout = &surroundings.layout;
         let mut layers: Vec<Layer> = Vec::new();
         for layer in &layout.settings.gate {
@@ -85,7 +88,7 @@ impl Gatekeeper {
         }
         let mut flags = Layer::new(Source::new(Owner::Flag, "the command line"))
             .list(List::Deny, &global.deny)
-            .list(List::Allow, &global.allow);
+            .list(List::Allow, global.allow.iter().chain(allowed));
         if let Some(mode) = &global.mode {
             flags = flags.mode(mode);
         }
@@ -131,32 +134,21 @@ impl Gatekeeper {
         let Some(question) = decision.question.as_ref().filter(|_| decision.ruling == Ruling::Ask) else {
             return Ok(false);
         };
-        let mut err = io::stderr().lock();
-        writeln!(err, "{}", action.sentence())?;
-        writeln!(err, "  {}", clean(&decision.by.to_string()))?;
-        loop {
-            write!(err, "  [y]es once  [a]lways  [n]o > ")?;
-            err.flush()?;
-            let mut line = String::new();
-            if io::stdin().lock().read_line(&mut line)? == 0 {
-                writeln!(err)?;
-                return Ok(false);
-            }
-            let answer = match line.trim().to_lowercase().as_str() {
-                "y" | "yes" => Answer::Once,
-                "a" | "always" => Answer::Always,
-                "n" | "no" | "" => return Ok(false),
-                _ => continue,
-            };
-            // One call is the whole session here, so "once" has to last until it is made.
-            let given = if answer == Answer::Once { Answer::SessionExact } else { answer };
-            if let Some(kept) = self.answers.give(question, given)
-                && answer == Answer::Always
-            {
-                keep(&self.kept, kept)?;
-            }
-            return Ok(true);
-        }
+        let answer = prompt(action, decision)?;
+        take(&mut self.answers, &self.kept, question, answer)
+    }
+
+    /// Whether somebody can be asked.
+    pub(crate) fn can_ask(&self) -> bool {
+        self.asking == Asking::Terminal
+    }
+
+    /// Who asks about hosts while a script waits, where somebody can be asked.
+    pub(crate) fn asker(&self) -> Option<Arc<dyn Asker>> {
+        (self.asking == Asking::Terminal).then(|| {
+            let answers = Mutex::new(self.answers.clone());
+            Arc::new(AtTheTerminal { answers, kept: self.kept.clone() }) as Arc<dyn Asker>
+        })
     }
 
     /// Remembers a refusal for `explain --last`. That it cannot be remembered is no reason to fail.
@@ -171,6 +163,68 @@ impl Gatekeeper {
             let _ = write_atomic(&self.last, &bytes, Mode::Private);
         }
     }
+}
+
+/// Asks at the terminal while something runs. One question at a time: the lock is held until it is answered.
+struct AtTheTerminal {
+    answers: Mutex<Answers>,
+    kept: PathBuf,
+}
+
+impl Asker for AtTheTerminal {
+    fn ask(&self, action: &Action, decision: &Decision) -> bool {
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(question) = &decision.question else { return false };
+        let asked =
+            prompt(action, decision).and_then(|answer| take(&mut answers, &self.kept, question, answer));
+        match asked {
+            Ok(is_yes) => is_yes,
+            Err(error) => {
+                crate::output::complain(&error);
+                false
+            }
+        }
+    }
+}
+
+/// Puts a question to whoever sits at the terminal.
+fn prompt(action: &Action, decision: &Decision) -> Result<Answer> {
+    let mut err = io::stderr().lock();
+    writeln!(err, "{}", action.sentence())?;
+    writeln!(err, "  {}", clean(&decision.by.to_string()))?;
+    // An answer for good is bound to the skill's files where their digest is known.
+    let is_bound = action.skill().is_some_and(|skill| skill.tree.is_some());
+    let always = if is_bound { "[a]lways for this version" } else { "[a]lways" };
+    loop {
+        write!(err, "  [y]es once  {always}  [n]o > ")?;
+        err.flush()?;
+        let mut line = String::new();
+        if io::stdin().lock().read_line(&mut line)? == 0 {
+            writeln!(err)?;
+            return Ok(Answer::No);
+        }
+        match line.trim().to_lowercase().as_str() {
+            "y" | "yes" => return Ok(Answer::Once),
+            "a" | "always" => return Ok(Answer::Always),
+            "n" | "no" | "" => return Ok(Answer::No),
+            _ => {}
+        }
+    }
+}
+
+/// Takes an answer, and keeps it where it is for good. True when it is a yes.
+fn take(answers: &mut Answers, file: &Path, question: &Question, answer: Answer) -> Result<bool> {
+    if answer == Answer::No {
+        return Ok(false);
+    }
+    // One call is the whole session here, so "once" has to last until it is made.
+    let given = if answer == Answer::Once { Answer::SessionExact } else { answer };
+    if let Some(kept) = answers.give(question, given)
+        && answer == Answer::Always
+    {
+        keep(file, kept)?;
+    }
+    Ok(true)
 }
 
 /// What was refused last, if anything was.

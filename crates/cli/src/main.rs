@@ -10,6 +10,7 @@ mod exit;
 mod gatekeeper;
 mod json_text;
 mod manifest;
+mod needs;
 mod output;
 mod requirement;
 mod surroundings;

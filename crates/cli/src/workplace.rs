@@ -2,15 +2,17 @@
 
 use crate::environment;
 use crate::gatekeeper::Gatekeeper;
+use crate::needs::{Flags, Needs};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
 use metier_catalog::{
-    AllowedTools, Entry, EntryId, Include, Lookup, Reference, Snapshot, State, TrustStore, changes_of,
+    AllowedTools, Entry, EntryId, Include, Lookup, Reference, SkillFile, Snapshot, State, TrustStore,
+    changes_of,
 };
-use metier_files::{Kind, SkillDir, Survey, SurveyBounds, kind, real_path};
-use metier_policy::{Dialect, Folders, McpTools, Meaning, Scope, Skill, Terms, Trust};
+use metier_files::{Kind, SkillDir, Survey, SurveyBounds, TreeDigest, kind, real_path};
+use metier_policy::{Action, Actor, Dialect, Digest, Folders, McpTools, Meaning, Scope, Skill, Terms, Trust};
 use metier_runtime::{
-    Containment, DataOwner, NodeVersions, ProjectView, SearchPath, Start, Toolbox, Using, Workbench,
+    Containment, DataOwner, NodeVersions, SearchPath, Start, Toolbox, Using, WayOut, Workbench,
 };
 use metier_sandbox::{Expecting, Limits, Sandbox, Setup};
 use std::path::{Path, PathBuf};
@@ -32,6 +34,7 @@ pub(crate) struct Workplace {
     node: NodeVersions,
     sandbox: Sandbox,
     session: String,
+    pub(crate) needs: Needs,
 }
 
 /// Whether the skill counts as active, so that its fence and its grants hold.
@@ -43,7 +46,12 @@ pub(crate) enum Active {
 
 impl Workplace {
     /// Finds the skill and looks at what is around it.
-    pub(crate) fn of(name: &str, active: Active, surroundings: &Surroundings) -> Result<Self> {
+    pub(crate) fn of(
+        name: &str,
+        active: Active,
+        flags: &Flags<'_>,
+        surroundings: &Surroundings,
+    ) -> Result<Self> {
         let reference: Reference = name.parse()?;
         let mut setup = setup(&surroundings.places.temp);
         setup.expecting = Expecting::One;
@@ -66,7 +74,7 @@ impl Workplace {
         if let State::Off | State::Disabled = entry.state() {
             bail!("`{name}` is {}; `metier explain {name}` says how to change that", entry.state());
         }
-        let skill = who(&snapshot, entry, surroundings);
+        let mut skill = who(&snapshot, entry, surroundings);
         let folder = real_path(&snapshot.folder(entry)).with_context(|| format!("`{name}` is gone"))?;
         let handle = SkillDir::open(&folder)?;
         let project = surroundings.layout.project.as_ref().map(|project| project.folder.as_path());
@@ -79,8 +87,14 @@ impl Workplace {
             .make(&base)
             .and_then(|data| real_path(&data).map_err(std::io::Error::other))
             .with_context(|| format!("the skill's data folder below {} cannot be made", base.display()))?;
+        let file = snapshot.read(entry).with_context(|| format!("`{name}` cannot be read any more"))?;
+        let needs = Needs::collect(&snapshot, entry, file.manifest(), flags, surroundings)?;
+        if !needs.wants.is_empty() {
+            // A yes to more than the usual holds for these very files.
+            skill.tree = TreeDigest::of(&handle).ok().map(|digest| Digest(digest.to_string()));
+        }
         let scopes = match active {
-            Active::Yes => vec![scope(&snapshot, id, entry, &skill, &folder, &data, surroundings)?],
+            Active::Yes => vec![scope(&snapshot, id, &file, &skill, &folder, &data, surroundings)?],
             Active::No => Vec::new(),
         };
         let (path, toolbox) = match tools.join() {
@@ -100,7 +114,16 @@ impl Workplace {
             node: NodeVersions::default(),
             sandbox,
             session,
+            needs,
         })
+    }
+
+    /// Keeps of its needs what nobody has to be asked about. A command line is one of many, and most need nothing; what the
+    /// skill's scripts were given before, they get as well.
+    pub(crate) fn keep_granted(&mut self, keeper: &Gatekeeper) {
+        let gate = keeper.gate(&self.scopes);
+        let actor = || Actor::Skill(self.skill.clone());
+        self.needs.wants.retain(|need| gate.decide(&Action::more(actor(), need.clone())).is_allowed());
     }
 
     /// Does something with all of it.
@@ -113,20 +136,22 @@ impl Workplace {
         let language = environment::language();
         let containment = Containment {
             skill: &self.folder,
-            project: self.survey.as_ref().map(|survey| ProjectView { survey, writable: &[] }),
+            project: self.survey.as_ref(),
             data: Some(&self.data),
             toolbox: &self.toolbox,
             limits,
             session: &self.session,
             language: &language,
-            declared: &[],
+            wants: &self.needs.wants,
             start: Start::Skill,
         };
+        let way_out = WayOut { asker: keeper.asker(), ..WayOut::default() };
         let bench = Workbench {
             sandbox: &self.sandbox,
             gate: keeper.gate(&self.scopes),
             path: &self.path,
             node: &self.node,
+            way_out: &way_out,
         };
         let using = Using { skill: &self.skill, folder: &self.handle, containment: &containment };
         work(&bench, &using)
@@ -152,13 +177,12 @@ pub(crate) fn who(snapshot: &Snapshot, entry: &Entry, surroundings: &Surrounding
 pub(crate) fn scope(
     snapshot: &Snapshot,
     id: EntryId,
-    entry: &Entry,
+    file: &SkillFile,
     skill: &Skill,
     folder: &Path,
     data: &Path,
     surroundings: &Surroundings,
 ) -> Result<Scope> {
-    let file = snapshot.read(entry).with_context(|| format!("`{}` cannot be read any more", skill.name))?;
     let Some(manifest) = file.manifest() else {
         bail!("`{}` has changed and is refused now; see `metier explain {}`", skill.name, skill.name)
     };

@@ -76,6 +76,13 @@ impl Wants {
         problems
     }
 
+    /// Keeps what `keep` says, need by need.
+    pub fn retain(&mut self, keep: impl Fn(&Need) -> bool) {
+        self.hosts.retain(|hosts| keep(&Need::Hosts(hosts.clone())));
+        self.writes.retain(|glob| keep(&Need::WriteBelow(glob.clone())));
+        self.variables.retain(|variable| keep(&Need::Secret(variable.name.to_string())));
+    }
+
     /// Whether nothing is wanted.
     pub fn is_empty(&self) -> bool {
         self.hosts.is_empty() && self.writes.is_empty() && self.variables.is_empty()

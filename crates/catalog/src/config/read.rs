@@ -5,7 +5,8 @@
 //! value that does not fit is reported and its default counts; a key that is not known is reported and has no effect.
 
 use super::{
-    CatalogConfig, Config, DiscoveryConfig, GateConfig, LintConfig, LintPath, RootConfig, SkillConfig,
+    CatalogConfig, Config, DiscoveryConfig, GateConfig, LintConfig, LintPath, NeedsConfig, RootConfig,
+    SkillConfig,
 };
 use crate::code;
 use crate::nearest::nearest;
@@ -78,9 +79,21 @@ fn root(mut section: Section<'_>, report: &mut Report<'_>) -> Option<RootConfig>
 }
 
 fn skill(mut section: Section<'_>, report: &mut Report<'_>) -> SkillConfig {
-    let skill = SkillConfig { visibility: section.take("visibility", report) };
+    let needs = section.table("needs", report).map(|table| needs(table, report)).unwrap_or_default();
+    let skill = SkillConfig { visibility: section.take("visibility", report), needs };
     section.finish(report);
     skill
+}
+
+fn needs(mut section: Section<'_>, report: &mut Report<'_>) -> NeedsConfig {
+    let needs = NeedsConfig {
+        hosts: section.take("hosts", report).unwrap_or_default(),
+        write: section.take("write", report).unwrap_or_default(),
+        env: section.take("env", report).unwrap_or_default(),
+        seconds: section.take("seconds", report),
+    };
+    section.finish(report);
+    needs
 }
 
 fn catalog(mut section: Section<'_>, report: &mut Report<'_>) -> CatalogConfig {
@@ -320,6 +333,11 @@ path = "other"
 
 [skills.deploy]
 visibility = "user-only"
+[skills.deploy.needs]
+hosts = ["api.example.com"]
+write = ["docs/**"]
+env = ["API_TOKEN"]
+seconds = 300
 [skills."project.claude:deploy"]
 visibility = "off"
 
@@ -354,6 +372,12 @@ deny = "skill:secret"
         assert!(config.roots[0].nested && !config.roots[1].nested);
         assert_eq!(config.skills["deploy"].visibility, Some(Visibility::UserOnly));
         assert_eq!(config.skills["project.claude:deploy"].visibility, Some(Visibility::Off));
+        let needs = &config.skills["deploy"].needs;
+        assert_eq!(
+            (&*needs.hosts[0], &*needs.write[0], &*needs.env[0]),
+            ("api.example.com", "docs/**", "API_TOKEN")
+        );
+        assert_eq!(needs.seconds.map(NonZeroU32::get), Some(300));
         assert_eq!(config.catalog.disclosure, Some(Disclosure::Eager));
         assert_eq!(config.discovery.depth.map(NonZeroU16::get), Some(3));
         assert_eq!((&*config.lint.allow[0], &*config.lint.deny[0]), ("unknown-key", "body-empty"));

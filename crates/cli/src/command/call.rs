@@ -3,6 +3,7 @@
 use crate::args::{Call, Global};
 use crate::exit::Exit;
 use crate::gatekeeper::Gatekeeper;
+use crate::needs::Flags;
 use crate::output::Output;
 use crate::surroundings::Surroundings;
 use crate::workplace::{Active, Workplace};
@@ -26,7 +27,7 @@ pub(crate) fn run(
 ) -> Result<Exit> {
     let input: Value = serde_json::from_str(&args.input)
         .with_context(|| "the input is not JSON; quote it for the shell: '{\"key\": \"value\"}'")?;
-    let keeper = Gatekeeper::new(global, surroundings)?;
+    let keeper = Gatekeeper::new(global, &[], surroundings)?;
     keeper.report_problems();
     let mut caller = Caller { keeper, surroundings, skill: args.scope.skill.as_deref() };
     let result = match args.tool.as_str() {
@@ -83,7 +84,8 @@ impl Caller<'_> {
         let Some(skill) = self.skill else {
             return Ok(Answer::failed(command_error("no skill is active: call skill_use first").to_string()));
         };
-        let place = Workplace::of(skill, Active::Yes, self.surroundings)?;
+        let mut place = Workplace::of(skill, Active::Yes, &Flags::default(), self.surroundings)?;
+        place.keep_granted(&self.keeper);
         self.try_until_answered(|keeper| {
             place.with(keeper, limits(), |bench, using| {
                 run_command_line(bench, using, &input.line, None, &mut |_, _| {})
@@ -95,7 +97,7 @@ impl Caller<'_> {
     fn script(&mut self, input: &Value) -> Result<Answer> {
         let (skill, script) = (text(input, "skill_name")?, text(input, "script_name")?);
         let arguments = input.get("script_args").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let place = Workplace::of(skill, self.active(skill), self.surroundings)?;
+        let place = Workplace::of(skill, self.active(skill), &Flags::default(), self.surroundings)?;
         let words = Words::Text(arguments);
         self.try_until_answered(|keeper| {
             place.with(keeper, limits(), |bench, using| {
@@ -108,7 +110,7 @@ impl Caller<'_> {
     fn file(&mut self, input: &Value) -> Result<Answer> {
         let (skill, path) = (text(input, "skill_name")?, text(input, "file_path")?);
         let offset = input.get("offset").and_then(Value::as_u64).unwrap_or_default();
-        let place = Workplace::of(skill, self.active(skill), self.surroundings)?;
+        let place = Workplace::of(skill, self.active(skill), &Flags::default(), self.surroundings)?;
         loop {
             let action = Action::read(place.skill.clone(), path);
             let decision = self.keeper.gate(&place.scopes).decide(&action);

@@ -5,6 +5,7 @@ mod report;
 use crate::args::{Exec, Global};
 use crate::exit::Exit;
 use crate::gatekeeper::Gatekeeper;
+use crate::needs::Flags;
 use crate::output::{Form, Output, clean};
 use crate::surroundings::Surroundings;
 use crate::workplace::{Active, Workplace};
@@ -16,16 +17,27 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::time::Duration;
 
+/// How long a script may take where nobody says.
+const TIME: Duration = Duration::from_mins(2);
+
 pub(crate) fn run(
     args: &Exec,
     global: &Global,
     surroundings: &Surroundings,
     output: &mut Output,
 ) -> Result<Exit> {
-    let mut keeper = Gatekeeper::new(global, surroundings)?;
+    let flags = Flags { hosts: &args.hosts, write: &args.write, env: &args.env };
+    let mut place = Workplace::of(&args.name, Active::Yes, &flags, surroundings)?;
+    let mut keeper = Gatekeeper::new(global, &place.needs.allowed, surroundings)?;
     keeper.report_problems();
-    let place = Workplace::of(&args.name, Active::Yes, surroundings)?;
-    let limits = Limits { time: Duration::from_secs(args.timeout), ..Limits::default() };
+    for problem in &place.needs.problems {
+        output.aside(&clean(problem))?;
+    }
+    let time = args.timeout.map(Duration::from_secs).or(place.needs.seconds).unwrap_or(TIME);
+    let limits = Limits { time, ..Limits::default() };
+    let finish = |ran: &Ran, output: &mut Output| finish(ran, args.out.as_deref(), &limits, output);
+    // What a run that failed to write came to, while it is asked whether it shall be run again.
+    let mut earlier: Option<Ran> = None;
     loop {
         let form = output.form();
         let mut screen = Screen::new(form);
@@ -35,15 +47,24 @@ pub(crate) fn run(
                 screen.show(stream, bytes);
             })
         });
-        match ran {
-            Ok(ran) => return finish(&ran, args.out.as_deref(), &limits, output),
-            Err(NotRun::Gate { action, decision }) => {
+        match (ran, earlier.take()) {
+            (Ok(ran), None) if !ran.unwritten.is_empty() && keeper.can_ask() => {
+                output.aside("it could not write to the project; run it again with that?")?;
+                ran.unwritten.iter().for_each(|glob| place.needs.wants.write(glob.clone()));
+                earlier = Some(ran);
+            }
+            (Ok(ran), _) => return finish(&ran, output),
+            (Err(NotRun::Gate { action, decision }), before) => {
                 if keeper.ask(&action, &decision)? {
+                    earlier = before;
                     continue;
+                }
+                if let Some(before) = before {
+                    return finish(&before, output);
                 }
                 return refused(&keeper, &action.sentence(), &decision, output);
             }
-            Err(error) => return Err(error.into()),
+            (Err(error), _) => return Err(error.into()),
         }
     }
 }
@@ -96,6 +117,9 @@ fn finish(ran: &Ran, out: Option<&Path>, limits: &Limits, output: &mut Output) -
     Ok(if ran.report.succeeded() { Exit::Fine } else { Exit::Failed })
 }
 
+/// How many files that a script changed are named; whoever wants all of them asks for the report.
+const MOST_CHANGES: usize = 10;
+
 /// What is to be said after the script's own words.
 fn closing_lines(ran: &Ran, out: Option<&Path>, left_out: Option<usize>, limits: &Limits) -> Vec<String> {
     let Report { ended, outputs, stdout, stderr, .. } = &ran.report;
@@ -105,6 +129,17 @@ fn closing_lines(ran: &Ran, out: Option<&Path>, left_out: Option<usize>, limits:
             lines
                 .push(format!("{name}: {} bytes, of which the report keeps beginning and end", stream.total));
         }
+    }
+    let changed = &ran.report.changes;
+    for change in changed.entries.iter().take(MOST_CHANGES) {
+        lines.push(format!("{}: {}", change.kind.word(), change.path.display()));
+    }
+    match changed.entries.len().saturating_sub(MOST_CHANGES) {
+        0 if changed.is_partial => {
+            lines.push("there was too much to look at; more may have changed".to_owned());
+        }
+        0 => {}
+        more => lines.push(format!("and {more} more changed; --json lists all")),
     }
     let files = outputs.entries.len();
     match (out, left_out) {

@@ -31,11 +31,12 @@ fn it_sees_its_own_folder_a_scratch_and_a_data_folder_and_nothing_of_the_home() 
     let workspace = with_script(
         "a.sh",
         "cat SKILL.md | head -2 | tail -1; cat \"$HOME/../../.ssh/id\" $OUTSIDE; echo kept >> $SKILL_DATA/n; \
-         wc -l < $SKILL_DATA/n; env | cut -d= -f1 | sort | tr '\\n' ' '",
+         wc -l < $SKILL_DATA/n; env | cut -d= -f1 | LC_ALL=C sort | tr '\\n' ' '",
     )
     .file("home/.ssh/id", "secret");
     let run = metier(&workspace, &["exec", "tool", "a.sh", "--quiet"]);
-    let names = "HOME LANG PATH PROJECT_DIR PWD SESSION_ID SHLVL SKILL_DATA SKILL_DIR TMPDIR _ ";
+    let names = "ALL_PROXY HOME HTTPS_PROXY HTTP_PROXY LANG NO_PROXY PATH PROJECT_DIR PWD SESSION_ID SHLVL SKILL_DATA \
+                 SKILL_DIR TMPDIR _ all_proxy http_proxy https_proxy no_proxy ";
     assert_eq!(run.stdout, format!("name: tool\n1\n{names}"), "{}", run.stderr);
     // What it keeps is there the next time.
     let run = metier(&workspace, &["exec", "tool", "a.sh", "--quiet"]);
@@ -56,7 +57,7 @@ fn secrets_of_the_project_are_masked_and_that_is_said() {
 fn the_report_is_json_and_results_are_taken_along() {
     let workspace = with_script(
         "a.sh",
-        "echo out; mkdir $TMPDIR/d; echo 123 > $TMPDIR/d/r.txt; exec 3<>/dev/tcp/127.0.0.1/9",
+        "echo out; mkdir $TMPDIR/d; echo 123 > $TMPDIR/d/r.txt; exec 3<>/dev/udp/127.0.0.1/9",
     );
     let run = metier(&workspace, &["exec", "tool", "a.sh", "--json", "--out", "results"]);
     let report = run.json();
@@ -65,7 +66,7 @@ fn the_report_is_json_and_results_are_taken_along() {
     assert_eq!(report["containment"]["tier"], "namespaces", "{report}");
     assert_eq!(report["outputs"][1]["path"], "d/r.txt");
     assert_eq!(report["outputs"][1]["size"], 4);
-    assert_eq!(report["denied"][0]["what"], "network (IPv4)");
+    assert_eq!(report["denied"][0]["what"], "network (IPv4, datagrams)");
     assert!(report["decision"].as_str().is_some_and(|text| text.starts_with("allowed:")));
     assert_eq!(std::fs::read_to_string(workspace.join("project/results/d/r.txt")).unwrap(), "123\n");
 }

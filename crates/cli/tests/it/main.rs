@@ -18,6 +18,7 @@ mod exec;
 mod explain;
 mod hostile;
 mod list;
+mod needs;
 mod new;
 mod reference;
 mod secret;

@@ -1,7 +1,7 @@
 //! Processes in namespaces of their own.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use rustix::process::Pid;
 
@@ -93,33 +93,37 @@ pub(crate) fn fork_into(namespaces: Namespaces) -> io::Result<Forked> {
 /// The process that the namespace needs shares the memory of this one and does nothing but wait, so that making it does
 /// not copy a thing.
 pub(crate) fn user_namespace(map: impl FnOnce(Pid) -> io::Result<OwnedFd>) -> io::Result<OwnedFd> {
-    /// Reads from the pipe whose number it is given until that is closed.
-    extern "C" fn wait(pipe: *mut libc::c_void) -> libc::c_int {
+    /// Reads from the first pipe whose number it is given until its other end is closed, of which it has a copy itself.
+    extern "C" fn wait(ends: *mut libc::c_void) -> libc::c_int {
         let mut byte = 0_u8;
-        // SAFETY: it reads into its own stack, from a descriptor of its own. It calls nothing that could take a lock or
-        // touch `errno` in a way that matters: the other side does not look at it meanwhile.
+        // SAFETY: the ends are alive until this process is waited for, or the process that made it is gone; then the memory
+        // is this one's alone. It reads into its own stack, from a descriptor of its own. It calls nothing that could take
+        // a lock or touch `errno` in a way that matters: the other side does not look at it meanwhile.
         unsafe {
-            libc::syscall(libc::SYS_read, pipe as libc::c_long, &raw mut byte, 1);
+            let [hold, release] = *ends.cast::<[libc::c_long; 2]>();
+            libc::syscall(libc::SYS_close, release);
+            libc::syscall(libc::SYS_read, hold, &raw mut byte, 1);
             libc::syscall(libc::SYS_exit, 0);
         }
         0
     }
     let (hold, release) = io::pipe()?;
     let mut stack = vec![0_u64; 1024];
-    let number = usize::try_from(std::os::fd::AsRawFd::as_raw_fd(&hold)).map_err(io::Error::other)?;
-    // SAFETY: the stack is only this child's and outlives it, since it is waited for below; stacks grow down, so its end
-    // is its beginning. Descriptors are copied (no CLONE_FILES), so the child's end of the pipe closes with ours only.
+    let mut ends = [&hold as &dyn AsRawFd, &release].map(|end| libc::c_long::from(end.as_raw_fd()));
+    // SAFETY: the stack and the ends are only this child's and outlive it, since it is waited for below; stacks grow down,
+    // so its end is its beginning. Descriptors are copied (no CLONE_FILES): once it has closed its copy of the end that
+    // writes, it ends with this process, however that comes about.
     let pid = unsafe {
         libc::clone(
             wait,
             stack.as_mut_ptr().add(stack.len()).cast(),
             libc::CLONE_VM | libc::CLONE_NEWUSER | libc::SIGCHLD,
-            number as *mut libc::c_void,
+            (&raw mut ends).cast(),
         )
     };
     let Some(child) = Pid::from_raw(pid.max(0)) else { return Err(io::Error::last_os_error()) };
     let mapped = map(child);
-    // The child has a copy of this end, too, and so would wait for itself; a signal ends it in any case.
+    // Both end it; the signal also before it has come as far as reading.
     drop(release);
     let _ = rustix::process::kill_process(child, rustix::process::Signal::KILL);
     let _ = rustix::process::waitpid(Some(child), rustix::process::WaitOptions::empty());

@@ -1,5 +1,6 @@
 //! The report of a run as JSON.
 
+use metier_proxy::Event;
 use metier_runtime::Ran;
 use metier_sandbox::{Captured, Ended, Stop};
 use serde::Serialize;
@@ -18,6 +19,12 @@ pub(crate) struct Json {
     usage: Usage,
     outputs: Vec<Output>,
     outputs_truncated: bool,
+    /// Files and folders that became other where it could write.
+    changes: Vec<Change>,
+    changes_truncated: bool,
+    /// Whom it reached and whom not, in order.
+    contacts: Vec<Contact>,
+    contacts_left_out: usize,
     denied: Vec<Denied>,
     containment: Containment,
     notes: Vec<String>,
@@ -40,6 +47,8 @@ impl From<&Captured> for Stream {
 #[derive(Serialize)]
 struct Usage {
     seconds: f64,
+    /// How long of it somebody was being asked.
+    paused_seconds: f64,
     cpu_seconds: f64,
     memory_bytes: u64,
 }
@@ -49,6 +58,44 @@ struct Output {
     path: String,
     kind: &'static str,
     size: u64,
+}
+
+#[derive(Serialize)]
+struct Change {
+    path: String,
+    kind: &'static str,
+    size: u64,
+}
+
+#[derive(Serialize)]
+struct Contact {
+    /// `host:port`; of something that was no request, nothing.
+    host: Option<String>,
+    way: Option<&'static str>,
+    outcome: &'static str,
+    message: String,
+    bytes_up: u64,
+    bytes_down: u64,
+}
+
+impl From<&Event> for Contact {
+    fn from(event: &Event) -> Self {
+        let (outcome, up, down) = match event {
+            Event::Refused { .. } => ("refused", 0, 0),
+            Event::Failed { .. } => ("failed", 0, 0),
+            Event::Ended { carried, .. } => ("passed", carried.up, carried.down),
+            Event::Malformed { .. } => ("malformed", 0, 0),
+            Event::Asking(_) | Event::Answered(_) | Event::Passed { .. } => ("open", 0, 0),
+        };
+        Self {
+            host: event.contact().map(ToString::to_string),
+            way: event.contact().map(|contact| contact.way.word()),
+            outcome,
+            message: event.to_string(),
+            bytes_up: up,
+            bytes_down: down,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -78,6 +125,11 @@ impl Json {
             kind: output.kind.word(),
             size: output.size,
         });
+        let changes = report.changes.entries.iter().map(|change| Change {
+            path: change.path.display().to_string(),
+            kind: change.kind.word(),
+            size: change.size,
+        });
         let denied = report.denied.iter().map(|denied| Denied {
             call: denied.call.clone(),
             what: denied.what.clone(),
@@ -92,11 +144,16 @@ impl Json {
             stderr: (&report.stderr).into(),
             usage: Usage {
                 seconds: report.usage.time.as_secs_f64(),
+                paused_seconds: report.usage.paused.as_secs_f64(),
                 cpu_seconds: report.usage.cpu.as_secs_f64(),
                 memory_bytes: report.usage.memory,
             },
             outputs: outputs.collect(),
             outputs_truncated: report.outputs.is_truncated,
+            changes: changes.collect(),
+            changes_truncated: report.changes.is_partial,
+            contacts: ran.contacts.events.iter().map(Contact::from).collect(),
+            contacts_left_out: ran.contacts.more,
             denied: denied.collect(),
             containment: Containment {
                 tier: report.containment.tier.word(),

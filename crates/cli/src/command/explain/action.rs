@@ -3,6 +3,7 @@
 use crate::args::Global;
 use crate::exit::Exit;
 use crate::gatekeeper::{Gatekeeper, last_refusal};
+use crate::needs::Flags;
 use crate::output::{Form, Output, Tone, clean};
 use crate::surroundings::Surroundings;
 use crate::workplace::{Active, Workplace, who};
@@ -19,7 +20,7 @@ pub(crate) fn action(
     surroundings: &Surroundings,
     output: &mut Output,
 ) -> Result<Exit> {
-    let keeper = Gatekeeper::new(global, surroundings)?;
+    let keeper = Gatekeeper::new(global, &[], surroundings)?;
     keeper.report_problems();
     let snapshot = surroundings.snapshot(Include::Usual);
     let action = Action::from_words(text, &mut |name| {
@@ -30,7 +31,7 @@ pub(crate) fn action(
         }
     })?;
     let scopes = match skill {
-        Some(skill) => Workplace::of(skill, Active::Yes, surroundings)?.scopes,
+        Some(skill) => Workplace::of(skill, Active::Yes, &Flags::default(), surroundings)?.scopes,
         None => Vec::new(),
     };
     let decision = keeper.gate(&scopes).decide(&action);

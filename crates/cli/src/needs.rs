@@ -1,0 +1,112 @@
+//! What a skill needs beyond the default containment, from everybody who has a say: the skill itself, the configuration
+//! and the command line.
+
+use crate::command::secret;
+use crate::environment;
+use crate::surroundings::Surroundings;
+use anyhow::{Context, Result};
+use metier_catalog::{Entry, LayerOwner, Snapshot};
+use metier_runtime::{Declared, Wants};
+use metier_secret::{Secret, SecretName};
+use metier_skill::Manifest;
+use std::time::Duration;
+
+/// The longest that a skill can ask a script to take. More is for the user to say, with `--timeout`.
+const LONGEST_DECLARED: Duration = Duration::from_mins(10);
+
+/// Needs that the command line names.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Flags<'a> {
+    pub(crate) hosts: &'a [String],
+    pub(crate) write: &'a [String],
+    pub(crate) env: &'a [String],
+}
+
+/// Everything that is needed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Needs {
+    pub(crate) wants: Wants,
+    /// How long a script may take, if somebody says.
+    pub(crate) seconds: Option<Duration>,
+    /// The user's own word for a part of it, as rules.
+    pub(crate) allowed: Vec<String>,
+    /// What could not be read, a sentence each.
+    pub(crate) problems: Vec<String>,
+}
+
+impl Needs {
+    pub(crate) fn collect(
+        snapshot: &Snapshot,
+        entry: &Entry,
+        manifest: Option<&Manifest>,
+        flags: &Flags<'_>,
+        surroundings: &Surroundings,
+    ) -> Result<Self> {
+        let (name, origin) = (entry.name().as_str(), &snapshot.root(entry).origin);
+        let mut needs = Self::default();
+        let mut values = Values { known: None, snapshot, entry, surroundings };
+        let mut failed = Ok(());
+        let mut value = |name: &SecretName| match values.get(name) {
+            Ok(value) => value,
+            Err(error) => {
+                failed = Err(error);
+                None
+            }
+        };
+        if let Some(declared) = manifest.and_then(|manifest| manifest.more.needs.as_ref()) {
+            let (hosts, write, env) = (&declared.hosts, &declared.write, &declared.env);
+            let problems = needs.wants.declare(&Declared { hosts, write, env }, &mut value);
+            needs.problems.extend(problems);
+            let seconds = declared.seconds.map(|seconds| Duration::from_secs(seconds.get().into()));
+            needs.seconds = seconds.map(|seconds| seconds.min(LONGEST_DECLARED));
+        }
+        for (configured, owner) in surroundings.layout.settings.needs(name, origin) {
+            let (hosts, write, env) = (&configured.hosts, &configured.write, &configured.env);
+            let declared = Declared { hosts, write, env };
+            needs.problems.extend(needs.wants.declare(&declared, &mut value));
+            let seconds = configured.seconds.map(|seconds| Duration::from_secs(seconds.get().into()));
+            needs.seconds = seconds.or(needs.seconds);
+            if owner == LayerOwner::User {
+                needs.allow(name, origin, &declared);
+            }
+        }
+        let given = Declared { hosts: flags.hosts, write: flags.write, env: flags.env };
+        // What the command line says wrongly is an error, not a note: the user is here to mend it.
+        if let Some(problem) = needs.wants.declare(&given, &mut value).into_iter().next() {
+            anyhow::bail!("{problem}");
+        }
+        needs.allow(name, origin, &given);
+        failed.with_context(|| format!("the secrets of `{name}` cannot be read"))?;
+        Ok(needs)
+    }
+
+    fn allow(&mut self, name: &str, origin: &metier_catalog::Origin, declared: &Declared<'_>) {
+        for (word, texts) in [("host", declared.hosts), ("write", declared.write), ("secret", declared.env)] {
+            self.allowed.extend(texts.iter().map(|text| format!("skill:{origin}:{name}/{word}:{text}")));
+        }
+    }
+}
+
+/// Where the value of a variable comes from: the skill's own secrets, else the user's environment.
+struct Values<'a> {
+    known: Option<Vec<(SecretName, Secret)>>,
+    snapshot: &'a Snapshot,
+    entry: &'a Entry,
+    surroundings: &'a Surroundings,
+}
+
+impl Values<'_> {
+    fn get(&mut self, name: &SecretName) -> Result<Option<Secret>> {
+        let known = if let Some(known) = &self.known {
+            known
+        } else {
+            let owner = secret::owner(self.snapshot, self.entry, self.surroundings);
+            self.known.insert(secret::vault(self.surroundings).of(&owner)?)
+        };
+        if let Some((_, secret)) = known.iter().find(|(known, _)| known == name) {
+            return Ok(Some(secret.clone()));
+        }
+        // One that is too short to be hidden is not given either.
+        Ok(environment::variable(name.as_str()).and_then(|value| Secret::new(value).ok()))
+    }
+}

@@ -1,0 +1,137 @@
+//! What a skill gets beyond its containment, as a user meets it.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use metier_testkit::Workspace;
+
+use crate::binary::{metier, metier_with_input};
+
+/// A server that says hello to everybody, and how many came.
+fn server() -> (u16, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let count = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&count);
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let mut stream = stream;
+            counted.fetch_add(1, Ordering::SeqCst);
+            let _ = stream.read(&mut [0; 4096]);
+            let _ =
+                stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\nhello\n");
+        }
+    });
+    (port, count)
+}
+
+fn skill(needs: &str, script: &str) -> Workspace {
+    let text = format!("---\nname: tool\ndescription: Does something.\n{needs}---\nDo it.\n");
+    Workspace::new()
+        .file("home/.agents/skills/tool/SKILL.md", text)
+        .file("home/.agents/skills/tool/scripts/a.py", script)
+        .dir("project")
+}
+
+const GET: &str = "import sys, urllib.request\n\
+                   try: print(urllib.request.urlopen(sys.argv[1], timeout=10).read().decode(), end='')\n\
+                   except Exception as e: print('failed', e)\n";
+
+#[test]
+fn a_host_is_reached_by_flag_by_rule_and_by_the_users_configuration_and_else_refused_with_the_rule() {
+    let (port, count) = server();
+    let url = format!("http://127.0.0.1:{port}/");
+    let host = format!("127.0.0.1:{port}");
+    let workspace = skill("", GET);
+    let run = |more: &[&str]| {
+        let words = [&["exec", "tool", "a.py"][..], more, &["--", &url]].concat();
+        metier(&workspace, &words)
+    };
+    let refused = run(&[]);
+    assert!(refused.stdout.contains("403"), "{}", refused.stdout);
+    let rule = format!("skill:user.agents:tool/host:{host}");
+    assert!(refused.stderr.contains(&rule), "{}", refused.stderr);
+    assert_eq!(count.load(Ordering::SeqCst), 0);
+
+    assert_eq!(run(&["--host", &host]).stdout, "hello\n");
+    assert_eq!(run(&["--allow", &rule]).stdout, "hello\n");
+    let report = run(&["--host", &host, "--json"]).json();
+    assert_eq!(report["contacts"][0]["host"], host);
+    assert_eq!(report["contacts"][0]["outcome"], "passed");
+    let workspace = workspace
+        .file("home/.config/metier/config.toml", format!("[skills.tool.needs]\nhosts = [\"{host}\"]\n"));
+    assert_eq!(metier(&workspace, &["exec", "tool", "a.py", "--", &url]).stdout, "hello\n");
+    assert_eq!(count.load(Ordering::SeqCst), 4);
+}
+
+#[test]
+fn all_declared_needs_are_one_question_and_without_a_terminal_one_refusal_with_all_rules() {
+    let needs = "metadata:\n  metier:\n    needs:\n      hosts: [api.example.org]\n      write: [\"docs/**\"]\n      env: [API_TOKEN]\n";
+    let workspace = skill(needs, "print('ran')\n");
+    let run = metier(&workspace, &["exec", "tool", "a.py"]);
+    assert_eq!((run.code, run.stdout.as_str()), (4, ""));
+    for rule in ["host:api.example.org", "write:docs/**", "secret:API_TOKEN"] {
+        assert!(run.stderr.contains(&format!("`skill:user.agents:tool/{rule}`")), "{}", run.stderr);
+    }
+    let allow = |rule: &str| format!("skill:tool/{rule}");
+    let run = metier(
+        &workspace,
+        &[
+            "exec",
+            "tool",
+            "a.py",
+            "--allow",
+            &allow("host:api.example.org"),
+            "--allow",
+            &allow("write:docs/**"),
+            "--allow",
+            &allow("secret:API_TOKEN"),
+        ],
+    );
+    assert_eq!((run.code, run.stdout.as_str()), (0, "ran\n"), "{}", run.stderr);
+    assert!(run.stderr.contains("metier secret set API_TOKEN --skill tool"), "{}", run.stderr);
+}
+
+#[test]
+fn what_a_script_writes_is_listed_and_what_it_could_not_is_explained() {
+    let script = "import os\nos.chdir(os.environ['PROJECT_DIR'])\nopen('docs/a.md', 'w').write('new')\n";
+    let workspace = skill("", script).file("project/docs/a.md", "old");
+    let run = metier(&workspace, &["exec", "tool", "a.py"]);
+    assert_eq!(run.code, 1);
+    assert!(run.stderr.contains("`--write 'docs/**'`"), "{}", run.stderr);
+    let run = metier(&workspace, &["exec", "tool", "a.py", "--write", "docs/**"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(run.stderr.contains("changed: ") && run.stderr.contains("docs/a.md"), "{}", run.stderr);
+    assert_eq!(std::fs::read_to_string(workspace.join("project/docs/a.md")).unwrap(), "new");
+}
+
+#[test]
+fn a_secret_is_given_to_its_skill_and_shown_to_nobody() {
+    let workspace = skill("", "import os\nprint('token', os.environ.get('API_TOKEN'))\n");
+    let set = metier_with_input(
+        &workspace,
+        &["secret", "set", "API_TOKEN", "--skill", "tool"],
+        "s3cr3t-value-91\n",
+    );
+    assert_eq!(set.code, 0, "{}", set.stderr);
+    let run = metier(&workspace, &["exec", "tool", "a.py"]);
+    assert_eq!(run.stdout, "token None\n");
+    let run = metier(&workspace, &["exec", "tool", "a.py", "--env", "API_TOKEN"]);
+    assert_eq!(run.stdout, "token [secret API_TOKEN]\n", "{}", run.stderr);
+    let json = metier(&workspace, &["exec", "tool", "a.py", "--env", "API_TOKEN", "--json"]);
+    assert!(!json.stdout.contains("s3cr3t"), "{}", json.stdout);
+}
+
+#[test]
+fn a_flag_that_cannot_be_meant_is_refused_before_anything_runs() {
+    let workspace = skill("", "print('ran')\n");
+    for (flag, value, expect) in
+        [("--host", "a b", "is no host name"), ("--write", "../x", "`..`"), ("--env", "PATH", "PATH")]
+    {
+        let run = metier(&workspace, &["exec", "tool", "a.py", flag, value]);
+        assert_eq!((run.code, run.stdout.as_str()), (1, ""), "{flag}");
+        assert!(run.stderr.contains(expect), "{flag}: {}", run.stderr);
+    }
+}
