@@ -8,6 +8,7 @@ mod doctor;
 mod exec;
 mod explain;
 mod list;
+mod needs;
 mod new;
 mod schema;
 pub(crate) mod secret;

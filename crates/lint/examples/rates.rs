@@ -28,7 +28,8 @@ fn main() {
     for one in &loaded {
         let skill = one.skill();
         for finding in lint(&skill) {
-            found.entry(finding.code.name()).or_default().push((finding, one.source.clone()));
+            let source = one.text_of(&finding).to_owned();
+            found.entry(finding.code.name()).or_default().push((finding, source));
         }
         roots.entry(root_of(Path::new(&folder), &one.path)).or_default().push((skill, &one.source));
     }
@@ -61,6 +62,14 @@ struct Loaded {
 }
 
 impl Loaded {
+    /// The text of the file that a finding is about.
+    fn text_of(&self, finding: &Diagnostic) -> &str {
+        let path = finding.path.as_deref();
+        let is_meant = |file: &&File| path.is_some_and(|path| path.ends_with(&file.path));
+        let file = self.files.iter().filter(|_| path != Some(&*self.path)).find(is_meant);
+        file.and_then(|file| file.text.as_deref()).unwrap_or(&self.source)
+    }
+
     fn skill(&self) -> Skill<'_> {
         // A corpus of documents alone says nothing about the files beside them.
         let files = if self.files.len() > 1 { Files::Known(&self.files) } else { Files::Unknown };
@@ -125,8 +134,12 @@ fn list(root: &Path, folder: &Path, files: &mut Vec<File>) {
         if path.is_dir() {
             list(root, &path, files);
         } else if let Ok(below) = path.strip_prefix(root) {
-            let path = below.to_string_lossy().into_owned();
-            files.push(File { path, size: 0, run_bit: RunBit::Clear, text: None });
+            let below = below.to_string_lossy().into_owned();
+            let mut file = File { path: below, size: 0, run_bit: RunBit::Clear, text: None };
+            if file.is_script() {
+                file.text = std::fs::read_to_string(&path).ok();
+            }
+            files.push(file);
         }
     }
 }

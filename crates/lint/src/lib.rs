@@ -19,6 +19,7 @@
 //! assert_eq!((found[0].line(), found[0].column()), (Some(5), Some(5)));
 //! ```
 
+mod address;
 mod command;
 mod file;
 mod findings;
@@ -26,14 +27,17 @@ mod hidden;
 mod levels;
 mod markdown;
 mod mend;
+mod needs;
 mod phrase;
 pub mod reference;
 mod resemblance;
 mod rule;
 pub mod rules;
+mod script;
 mod skill;
 mod spelling;
 mod tool;
+mod usage;
 mod word;
 
 pub use file::{File, Files, RunBit};

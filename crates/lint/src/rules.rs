@@ -22,6 +22,7 @@ mod folder_too_large;
 mod forbidden_tool_instructed;
 mod hidden_character;
 mod hook_event_unknown;
+mod host_undeclared;
 mod injected_command;
 mod interpreter_path;
 mod key_spelling;
@@ -41,12 +42,14 @@ mod script_crlf;
 mod script_missing;
 mod script_not_executable;
 mod script_without_interpreter;
+mod secret_undeclared;
 mod tag_character;
 mod template_leftover;
 mod tool_misspelled;
 mod tools_separators;
 mod tools_unrestricted_shell;
 mod windows_separator;
+mod write_undeclared;
 
 use crate::rule::Rule;
 
@@ -74,6 +77,7 @@ pub static ALL: &[&Rule] = &[
     &forbidden_tool_instructed::RULE,
     &hidden_character::RULE,
     &hook_event_unknown::RULE,
+    &host_undeclared::RULE,
     &injected_command::RULE,
     &interpreter_path::RULE,
     &key_spelling::RULE,
@@ -93,12 +97,14 @@ pub static ALL: &[&Rule] = &[
     &script_missing::RULE,
     &script_not_executable::RULE,
     &script_without_interpreter::RULE,
+    &secret_undeclared::RULE,
     &tag_character::RULE,
     &template_leftover::RULE,
     &tool_misspelled::RULE,
     &tools_separators::RULE,
     &tools_unrestricted_shell::RULE,
     &windows_separator::RULE,
+    &write_undeclared::RULE,
 ];
 
 #[cfg(test)]

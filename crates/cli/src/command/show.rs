@@ -1,5 +1,6 @@
 //! `show`: one skill whole.
 
+use super::needs::Asked;
 use crate::exit::Exit;
 use crate::manifest;
 use crate::output::{Form, Output, Tone, clean};
@@ -36,6 +37,8 @@ struct Whole<'a> {
     allowed_tools_mean: AllowedTools,
     files: Vec<File>,
     capabilities: Option<Capabilities>,
+    /// What it asks for beyond what every script has; `null` where it asks for nothing.
+    needs: Option<Asked>,
     unmet: Vec<Unmet>,
     /// Folders outside of the system's that its scripts would see, for the programs in them.
     shown_to_scripts: Vec<String>,
@@ -122,6 +125,7 @@ impl<'a> Whole<'a> {
                 })
                 .collect(),
             capabilities: Capabilities::of(&folder, file).ok(),
+            needs: read.more.needs.as_ref().and_then(Asked::of),
             unmet: read.more.requires.as_ref().map(unmet).unwrap_or_default(),
             shown_to_scripts: shown_to_scripts(&listing, surroundings),
             source,
@@ -201,9 +205,15 @@ fn shown_to_scripts(listing: &Listing, surroundings: &Surroundings) -> Vec<Strin
 
 /// What the skill would run or needs around it.
 fn asks(whole: &Whole<'_>, output: &mut Output) -> Result<()> {
-    if let Some(capabilities) = whole.capabilities.as_ref().filter(|capabilities| !capabilities.is_empty()) {
-        output.line("\nwhat it could run")?;
-        for line in super::trust::in_words(capabilities) {
+    let could_run = whole.capabilities.as_ref().map(super::trust::in_words).unwrap_or_default();
+    let asks_for = whole.needs.as_ref().map(Asked::in_words).unwrap_or_default();
+    for (title, lines) in
+        [("what it could run", could_run), ("what it asks for beyond what every script has", asks_for)]
+    {
+        if !lines.is_empty() {
+            output.line(format!("\n{title}"))?;
+        }
+        for line in lines {
             output.line(format!("  {}", clean(&line)))?;
         }
     }

@@ -1,5 +1,6 @@
 //! `trust`: what the user allows a project to do.
 
+use super::needs::Asked;
 use crate::args::Trust;
 use crate::exit::Exit;
 use crate::output::{Form, Output, Tone, clean};
@@ -144,6 +145,9 @@ fn write_preview(preview: &Preview, output: &mut Output) -> Result<()> {
         for line in in_words(&skill.capabilities) {
             output.line(format!("  {}", clean(&line)))?;
         }
+        for line in Asked::of_kept(&skill.capabilities.needs).in_words() {
+            output.line(format!("  asks {}", clean(&line)))?;
+        }
     }
     if !plain.is_empty() {
         let names: Vec<String> = plain.iter().map(|skill| clean(&skill.name)).collect();
@@ -159,7 +163,7 @@ fn write_preview(preview: &Preview, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-/// What a skill could run, a line each.
+/// What a skill could run, a line each. What it asks for beyond that is [`Asked`].
 pub(super) fn in_words(capabilities: &Capabilities) -> Vec<String> {
     let mut lines = Vec::new();
     for (path, script) in &capabilities.scripts {
@@ -172,6 +176,5 @@ pub(super) fn in_words(capabilities: &Capabilities) -> Vec<String> {
             format!("{key} {}", if list.is_empty() { "none".to_owned() } else { list.join(", ") })
         }));
     }
-    lines.extend(capabilities.needs.iter().map(|need| format!("asks for {need}")));
     lines
 }

@@ -215,3 +215,26 @@ fn only_what_changed_since_a_revision_is_reported() {
     let run = metier(&workspace, &["check", "--changed=--output=x", "skills"]);
     assert!(run.stderr.contains("is no revision"), "{}", run.stderr);
 }
+
+#[test]
+fn a_script_that_uses_what_is_not_declared_is_pointed_out_until_it_is() {
+    let text = "---\nname: issues\ndescription: Sums up issues. Use when asked about issues.\n---\nRun `scripts/sum.sh`.\n";
+    let script = "#!/bin/sh\ncurl -H \"Authorization: $TRACKER_TOKEN\" https://api.tracker.io/issues > \"$PROJECT_DIR/issues.json\"\n";
+    let workspace = workspace()
+        .file("project/skills/issues/SKILL.md", text)
+        .executable("project/skills/issues/scripts/sum.sh", script);
+    let run = metier(&workspace, &["check", "skills"]);
+    for piece in [
+        "warning[secret-undeclared]: the script reads `TRACKER_TOKEN`",
+        "warning[host-undeclared]: the script reaches `api.tracker.io`",
+        "warning[write-undeclared]: the script writes `issues.json` in the project",
+        "skills/issues/scripts/sum.sh:2:26",
+        "- api.tracker.io",
+    ] {
+        assert!(run.stdout.contains(piece), "{piece}\n{}", run.stdout);
+    }
+    let needs = "\nmetadata:\n  metier:\n    needs:\n      hosts: [api.tracker.io]\n      env: [TRACKER_TOKEN]\n      write: [\"*.json\"]\n---";
+    let workspace = workspace.file("project/skills/issues/SKILL.md", text.replacen("\n---", needs, 1));
+    let run = metier(&workspace, &["check", "skills"]);
+    assert!(run.stdout.ends_with("checked 1 skill: 0 errors, 0 warnings, 0 notes\n"), "{}", run.stdout);
+}

@@ -8,7 +8,8 @@ fn a_skill_is_shown_whole() {
         .file(
             "project/skills/x/SKILL.md",
             "---\nname: x\ndescription: d\nallowed-tools: Bash(git:*)\nrequires:\n  bins: [sh, no-such-program]\n\
-             metadata:\n  metier:\n    needs:\n      hosts: [example.org]\n---\n# X\n\n!`git diff`\n",
+             metadata:\n  metier:\n    needs:\n      hosts: [example.org]\n      write: [docs/**]\n      env: [TOKEN]\n      \
+             seconds: 300\n---\n# X\n\n!`git diff`\n",
         )
         .executable("project/skills/x/scripts/run.sh", "#!/bin/sh\n")
         .file("project/skills/x/references/a.md", "text")
@@ -18,6 +19,12 @@ fn a_skill_is_shown_whole() {
     assert_eq!(answer["allowed_tools_mean"], "grant");
     assert_eq!(answer["capabilities"]["commands"][0], "git diff");
     assert_eq!(answer["capabilities"]["needs"][0], "host example.org");
+    assert_eq!(
+        answer["needs"],
+        serde_json::json!({
+            "hosts": ["example.org"], "write": ["docs/**"], "env": [{"name": "TOKEN"}], "seconds": 300,
+        })
+    );
     assert_eq!(answer["source"]["type"], "local");
     assert!(answer["unmet"][0]["what"].as_str().unwrap().contains("no-such-program"));
     let files: Vec<_> =
@@ -29,11 +36,20 @@ fn a_skill_is_shown_whole() {
         "x (cli, ready)",
         "runs before it is read: git diff",
         "script scripts/run.sh (executable)",
-        "asks for host example.org",
+        "what it asks for beyond what every script has\n  to reach example.org\n  to write docs/** in the project\n  \
+         to read TOKEN of your environment\n  to run for up to 300 seconds\n",
         "no-such-program",
     ] {
         assert!(text.contains(piece), "{piece}\n{text}");
     }
+}
+
+#[test]
+fn a_skill_that_asks_for_nothing_says_nothing_of_it() {
+    let workspace = workspace().skill("project/skills/x", "d");
+    assert!(metier(&workspace, &["show", "x", "--root", "skills", "--json"]).json()["needs"].is_null());
+    let text = metier(&workspace, &["show", "x", "--root", "skills"]).stdout;
+    assert!(!text.contains("asks for") && !text.contains("could run"), "{text}");
 }
 
 #[test]

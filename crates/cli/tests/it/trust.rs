@@ -32,6 +32,20 @@ fn a_preview_lists_what_trust_would_switch_on_and_changes_nothing() {
 }
 
 #[test]
+fn a_preview_says_for_each_skill_what_it_asks_for() {
+    let needs = "metadata:\n  metier:\n    needs:\n      hosts: [a.org]\n      env: [TOKEN]\n---";
+    let workspace = project()
+        .file("project/.agents/skills/x/SKILL.md", TEXT.replacen("\n---", &format!("\n{needs}"), 1))
+        .file("project/.agents/skills/y/SKILL.md", TEXT.replace("name: x", "name: y"));
+    let run = metier(&workspace, &["trust", "--preview"]);
+    let expect = "  script scripts/run.sh (executable)\n  asks to reach a.org\n  asks to read TOKEN of your environment\n";
+    assert!(run.stdout.contains(expect), "{}", run.stdout);
+    assert_eq!(run.stdout.matches("asks to").count(), 2, "{}", run.stdout);
+    let answer = metier(&workspace, &["trust", "--preview", "--json"]).json();
+    assert_eq!(answer["skills"][0]["capabilities"]["needs"], serde_json::json!(["host a.org", "env TOKEN"]));
+}
+
+#[test]
 fn trust_is_given_listed_and_taken_back() {
     let workspace = project();
     assert_eq!(metier(&workspace, &["trust"]).code, 0);

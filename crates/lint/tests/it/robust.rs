@@ -71,7 +71,53 @@ fn script() -> impl Strategy<Value = String> {
         "#!C:\\é\r",
         "#!/bin/sh\r\n/Users/kim/x\r\n",
     ]);
-    (first, ".{0,80}").prop_map(|(first, rest)| format!("{first}{rest}"))
+    (first, ".{0,80}", calls()).prop_map(|(first, rest, calls)| format!("{first}{rest}{calls}"))
+}
+
+/// What rules look for in the rest of it, in all languages at once.
+fn calls() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "curl ",
+        "https://é.a.io/",
+        "https://a.io",
+        "requests.get(",
+        "fetch(",
+        "open(",
+        "'",
+        "\"",
+        "`",
+        "\"\"\"",
+        "${",
+        "$(",
+        "}",
+        ")",
+        ", 'w'",
+        " > ",
+        "x.json",
+        "~/é",
+        "$A_TOKEN",
+        "os.environ['B_KEY']",
+        "process.env.C_KEY",
+        "f'",
+        "<<E\n",
+        "E\n",
+        "#",
+        "//",
+        "/*",
+        "/[",
+        "\\",
+        "é",
+        "\n",
+        "((",
+        "[[ ",
+        "A_KEY=",
+        "writeFile(",
+        "Path(",
+        ".write_text(",
+        "=",
+        " ",
+    ]);
+    prop::collection::vec(piece, 0..30).prop_map(|pieces| pieces.concat())
 }
 
 proptest! {
@@ -86,7 +132,9 @@ proptest! {
             run_bit: RunBit::Clear,
             text: text.map(str::to_owned),
         };
-        let files = [file("SKILL.md", None), file("scripts/b.sh", Some(&script))];
+        let scripts = ["scripts/b.sh", "scripts/b.py", "scripts/b.js"];
+        let mut files = vec![file("SKILL.md", None)];
+        files.extend(scripts.iter().map(|path| file(path, Some(&script))));
         let path: std::sync::Arc<Path> = Path::new("a/SKILL.md").into();
         let skill = Skill::new(path.clone(), Some("a"), &text, &document, Files::Known(&files));
         let found = lint(&skill);
@@ -95,7 +143,7 @@ proptest! {
             // What stands in no file that is known here has no text to be placed in.
             let text = match one.path.as_deref() {
                 Some(found) if found == &*path => &text,
-                Some(found) if found.ends_with("scripts/b.sh") => &script,
+                Some(found) if scripts.iter().any(|path| found.ends_with(path)) => &script,
                 _ => continue,
             };
             if let Some(place) = one.place {

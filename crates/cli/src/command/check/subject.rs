@@ -8,7 +8,7 @@ use metier_skill::Parsed;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The largest script whose text is looked at. Rules about scripts ask for line ends and first lines; what is larger is
+/// The largest script whose text is looked at. Rules ask for its lines and for what it reaches and writes; what is larger is
 /// generated or data.
 const MAX_SCRIPT: u64 = 256 * 1024;
 
