@@ -33,6 +33,8 @@ enum Bench {
     Watch,
     /// What it costs to start a process contained
     Spawn,
+    /// What the way through the proxy costs
+    Proxy,
 }
 
 impl Bench {
@@ -42,6 +44,7 @@ impl Bench {
             Self::Check => "check",
             Self::Watch => "watch",
             Self::Spawn => "spawn",
+            Self::Proxy => "proxy",
         }
     }
 }
@@ -82,6 +85,11 @@ fn measure(repository: &Repository, bench: Bench, arguments: &Arguments) -> Resu
             "examples/watch"
         }
         Bench::Spawn => return spawn(repository, &target, arguments),
+        Bench::Proxy => {
+            let example =
+                ["run", "--quiet", "--release", "--package", "metier-proxy", "--example", "throughput"];
+            return Cargo::new(repository, example).show();
+        }
         Bench::Discovery | Bench::Check => "metier",
     };
     let binary = format!("{program}{}", std::env::consts::EXE_SUFFIX);

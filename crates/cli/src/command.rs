@@ -1,5 +1,6 @@
 //! One file per command. Each takes what was said and gives back how it ended.
 
+mod asked;
 mod call;
 mod catalog;
 mod check;
@@ -8,7 +9,6 @@ mod doctor;
 mod exec;
 mod explain;
 mod list;
-mod needs;
 mod new;
 mod schema;
 pub(crate) mod secret;

@@ -7,11 +7,16 @@ use std::time::{Duration, Instant};
 use rustix::event::PollFlags;
 
 use crate::event::{Ending, Refusal};
+use crate::pipe::Pipe;
 use crate::sieve::Sieve;
 use crate::stop::{Stop, Woken};
 
-/// How much is carried at a time. More is no faster, and 512 connections have one each.
+/// How much is carried at a time. 512 connections have one each.
 const PIECE: usize = 64 * 1024;
+
+/// After how many bytes a direction gets a pipe to carry without copying. Most connections never come so far, and each
+/// pipe takes two file handles.
+const LARGE: u64 = 1024 * 1024;
 
 /// How often one direction goes on before the other gets its turn.
 const TURNS: usize = 16;
@@ -25,6 +30,17 @@ pub(crate) struct Flow {
     gone: usize,
     carried: u64,
     state: State,
+    way: Way,
+}
+
+/// How bytes that nobody looks at are carried.
+enum Way {
+    /// By copying them.
+    Copy,
+    /// Through a pipe.
+    Pipe(Pipe),
+    /// By copying them, since there is no pipe to be had.
+    OnlyCopy,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +56,7 @@ enum State {
 impl Flow {
     /// A direction that begins with bytes that are not to be looked at.
     pub(crate) fn new(sieve: Sieve, first: Vec<u8>) -> Self {
-        Self { sieve, waiting: first, gone: 0, carried: 0, state: State::Open }
+        Self { sieve, waiting: first, gone: 0, carried: 0, state: State::Open, way: Way::Copy }
     }
 
     /// Puts in bytes that have arrived before.
@@ -53,7 +69,18 @@ impl Flow {
     }
 
     fn is_waiting(&self) -> bool {
-        self.gone < self.waiting.len()
+        self.gone < self.waiting.len() || matches!(&self.way, Way::Pipe(pipe) if pipe.holds())
+    }
+
+    /// The pipe, where one is worth it and nothing has to be looked at.
+    fn pipe(&mut self) -> Option<&mut Pipe> {
+        if matches!(self.way, Way::Copy) && self.carried >= LARGE && self.sieve.is_open() {
+            self.way = Pipe::new().map_or(Way::OnlyCopy, Way::Pipe);
+        }
+        match &mut self.way {
+            Way::Pipe(pipe) => Some(pipe),
+            Way::Copy | Way::OnlyCopy => None,
+        }
     }
 
     /// What is wanted of the side that bytes come from, and of the one they go to.
@@ -77,12 +104,18 @@ impl Flow {
                     _ => has_moved = true,
                 }
             } else if self.state == State::Open {
-                match unblocked((&mut &*from).read(piece)) {
+                let (read, is_piped) = match self.pipe() {
+                    Some(pipe) => (pipe.fill(from), true),
+                    None => ((&mut &*from).read(piece), false),
+                };
+                match unblocked(read) {
                     Ok(None) => break,
                     Ok(Some(0)) => {
                         self.state = State::Ending;
                         self.sieve.finish(&mut self.waiting);
                     }
+                    // It goes on from there.
+                    Ok(Some(_)) if is_piped => {}
                     Ok(Some(length)) => self.pass(&piece[..length], to)?,
                     Err(_) => return Err(Cut::Broken),
                 }
@@ -116,16 +149,24 @@ impl Flow {
     }
 
     fn flush(&mut self, to: &TcpStream) -> usize {
-        let Ok(sent) = unblocked((&mut &*to).write(&self.waiting[self.gone..])) else {
+        // What waits here came before what is in the pipe.
+        let is_here = self.gone < self.waiting.len();
+        let written = match &mut self.way {
+            Way::Pipe(pipe) if !is_here => pipe.drain(to),
+            _ => (&mut &*to).write(&self.waiting[self.gone..]),
+        };
+        let Ok(sent) = unblocked(written) else {
             self.give_up();
             return 0;
         };
         let sent = sent.unwrap_or(0);
         self.carried += sent as u64;
-        self.gone += sent;
-        if !self.is_waiting() {
-            self.waiting.clear();
-            self.gone = 0;
+        if is_here {
+            self.gone += sent;
+            if self.gone == self.waiting.len() {
+                self.waiting.clear();
+                self.gone = 0;
+            }
         }
         sent
     }
@@ -134,6 +175,7 @@ impl Flow {
     fn give_up(&mut self) {
         self.waiting = Vec::new();
         self.gone = 0;
+        self.way = Way::OnlyCopy;
         self.state = State::Ended;
     }
 }

@@ -1,6 +1,6 @@
 //! `show`: one skill whole.
 
-use super::needs::Asked;
+use super::asked::Asked;
 use crate::exit::Exit;
 use crate::manifest;
 use crate::output::{Form, Output, Tone, clean};

@@ -1,6 +1,6 @@
 //! `trust`: what the user allows a project to do.
 
-use super::needs::Asked;
+use super::asked::Asked;
 use crate::args::Trust;
 use crate::exit::Exit;
 use crate::output::{Form, Output, Tone, clean};
