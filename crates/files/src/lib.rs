@@ -41,6 +41,7 @@ mod document_name;
 mod entries;
 mod error;
 mod extent;
+mod folder_lock;
 mod ignore;
 mod open;
 mod os_error;
@@ -60,6 +61,7 @@ pub use document::{Kind, Mode, create_new_dir, kind, read_bounded, real_path, wr
 pub use document_name::DocumentName;
 pub use error::Error;
 pub use extent::Extent;
+pub use folder_lock::FolderLock;
 pub use ignore::{Ignore, IgnoreError};
 pub use os_error::OsError;
 pub use program::{is_program, link_target, names_in, private_folder};
