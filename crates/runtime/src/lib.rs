@@ -39,6 +39,7 @@ mod containment;
 mod data_folder;
 mod interpreter;
 mod output;
+mod prepare;
 mod read_file;
 mod run;
 mod script;
@@ -49,6 +50,11 @@ pub use containment::{Containment, ContainmentError, ENVIRONMENT, LANGUAGE, Proj
 pub use data_folder::DataOwner;
 pub use interpreter::{INTERPRETERS, Interpreter, Launch, LaunchError, NodeVersion, Types, launch};
 pub use output::{MODEL_HEAD, MODEL_TAIL, command_error, command_json, for_model, notes, script_text};
+pub use prepare::{
+    How, Language, Made, NodePackages, NodeRecipe, Order, Package, PackageError, PrepareError, Prepared,
+    PythonRecipe, Reaching, Recipe, RecipeError, Registries, Registry, Requirement, RequirementError,
+    ScriptBlock, ScriptBlockError, Standing, Way, missing, prepare,
+};
 pub use read_file::read_file;
 pub use run::{
     CommandLineInput, InputError, NodeVersions, NotRun, Ran, Using, Words, Workbench, run_command_line,

@@ -25,6 +25,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "metier-diagnostic",
             "metier-files",
             "metier-policy",
+            "metier-proxy",
             "metier-sandbox",
             "metier-secret",
             "metier-skill",

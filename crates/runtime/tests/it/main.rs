@@ -9,5 +9,7 @@
 
 mod bench;
 mod commands;
+mod prepare;
 mod programs;
+mod registry;
 mod scripts;
