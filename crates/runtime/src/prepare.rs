@@ -40,7 +40,7 @@ use self::registry::Agreed;
 use self::shelf::{ENV, Shelf};
 use self::workshop::Workshop;
 use crate::run::{Using, Workbench};
-use crate::search_path::Program;
+use crate::search_path::{Program, SearchPath};
 
 /// How an environment is to be made.
 #[derive(Debug)]
@@ -206,23 +206,18 @@ pub fn prepare(
     jobs.iter().map(|job| make(&mut shop, job, order.registries)).collect()
 }
 
-/// What is wanted, what is missing, and whether [`prepare`] would help, in words: one line for each interpreter whose
-/// environment is not ready.
-pub fn missing(skill: &SkillDir, data: Option<&Path>, bench: &Workbench<'_>, name: &str) -> Vec<String> {
-    let recipe = match Recipe::of(skill) {
-        Ok(recipe) => recipe,
-        Err(error) => return vec![format!("what it wants installed cannot be read: {error}")],
+/// What the skill wants installed and is not, as the beginnings of sentences; empty when it is ready or wants nothing.
+/// [`prepare`] would help with all of it but for a recipe that cannot be read.
+pub fn missing(skill: &SkillDir, data: &Path, path: &SearchPath) -> Result<Vec<String>, RecipeError> {
+    let recipe = Recipe::of(skill)?;
+    let line = |language: Language| match Standing::in_folder(&recipe, language, data, path) {
+        Standing::Missing => Some(format!("its packages for {language} are not installed")),
+        Standing::Stale => {
+            Some(format!("its packages for {language} have changed since they were installed"))
+        }
+        _ => None,
     };
-    let Some(data) = data else { return Vec::new() };
-    let line = |language: Language| {
-        let why = match Standing::in_folder(&recipe, language, data, bench.path) {
-            Standing::Missing => "are not installed yet",
-            Standing::Stale => "have changed since they were installed",
-            _ => return None,
-        };
-        Some(format!("its packages for {language} {why}; `metier prepare {name}` installs them"))
-    };
-    [Language::Python, Language::Node].into_iter().filter_map(line).collect()
+    Ok([Language::Python, Language::Node].into_iter().filter_map(line).collect())
 }
 
 fn jobs<'a>(recipe: &'a Recipe, bench: &Workbench<'_>, data: &Path) -> Result<Vec<Job<'a>>, PrepareError> {

@@ -19,6 +19,7 @@ mod explain;
 mod hostile;
 mod list;
 mod new;
+mod prepare;
 mod reference;
 mod secret;
 mod show;

@@ -165,14 +165,8 @@ fn a_changed_recipe_does_not_use_the_old_environment_and_replaces_it() {
     let (report, note) = bench.with(|workbench, using| run(workbench, using, "a.py"));
     assert!(!report.succeeded());
     assert!(note.unwrap().contains("has changed since"));
-    let words =
-        bench.with(|workbench, using| missing(using.folder, using.containment.data, workbench, "demo"));
-    assert_eq!(
-        words,
-        [
-            "its packages for Python have changed since they were installed; `metier prepare demo` installs them"
-        ]
-    );
+    let words = bench.with(|workbench, using| missing(using.folder, &data(&bench), workbench.path)).unwrap();
+    assert_eq!(words, ["its packages for Python have changed since they were installed"]);
     let new = prepared(&bench, &town, Reaching::IfNeeded).0.unwrap();
     assert_ne!(new[0].prepared.folder, old[0].prepared.folder);
     assert!(!old[0].prepared.folder.exists());
