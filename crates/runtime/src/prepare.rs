@@ -203,7 +203,17 @@ pub fn prepare(
         programs: Vec::new(),
         variables: Vec::new(),
     };
-    jobs.iter().map(|job| make(&mut shop, job, order.registries)).collect()
+    let mut made =
+        jobs.iter().map(|job| make(&mut shop, job, order.registries)).collect::<Result<Vec<_>, _>>()?;
+    if made.len() > 1 {
+        // The first was measured without the second.
+        let bytes = shop.size()?;
+        for (job, made) in jobs.iter().zip(&mut made) {
+            made.prepared.bytes = bytes;
+            shop.write(&job.shelf.mark(), Shelf::mark_text(&made.prepared.packages, bytes))?;
+        }
+    }
+    Ok(made)
 }
 
 /// What the skill wants installed and is not, as the beginnings of sentences; empty when it is ready or wants nothing.

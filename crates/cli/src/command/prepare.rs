@@ -57,12 +57,11 @@ pub(crate) fn run(
                 }
                 return refused(&keeper, &action.sentence(), &decision, output);
             }
-            // What an installer said has several lines, and each is a stranger's.
-            Err(error @ PrepareError::Step { .. }) => {
+            // What a skill's files and an installer say is a stranger's text, of several lines.
+            Err(error) => {
                 let lines: Vec<String> = error.to_string().lines().map(clean).collect();
                 anyhow::bail!("{}", lines.join("\n  "));
             }
-            Err(error) => return Err(error.into()),
         }
     }
 }

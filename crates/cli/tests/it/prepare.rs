@@ -51,6 +51,9 @@ fn what_leads_elsewhere_is_refused_with_its_place() {
         "{}",
         run.stderr
     );
+    let workspace = with_file("requirements.txt", "--\u{1b}]52;c;x\u{7}\n");
+    let run = metier(&workspace, &["prepare", "tool"]);
+    assert!(!run.stderr.contains('\u{1b}'), "{}", run.stderr);
     let workspace = with_file("package.json", "{\"dependencies\": {\"x\": \"git+https://e.example/x.git\"}}");
     let run = metier(&workspace, &["prepare", "tool", "--mode", "yolo"]);
     assert!(run.stderr.starts_with("error: package.json: `x` comes from `git+"), "{}", run.stderr);

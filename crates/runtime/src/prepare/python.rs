@@ -1,11 +1,14 @@
 //! A Python environment: resolved to wheels, locked, installed from them.
 
+use std::collections::BTreeSet;
+
 use metier_sandbox::{Command, Ended, Report};
 
 use super::PrepareError;
 use super::lock::{self, LockedWheel};
 use super::recipe::PythonRecipe;
 use super::registry::Registry;
+use super::requirement::Requirement;
 use super::shelf::{Package, Shelf};
 use super::workshop::{Line, Workshop};
 use crate::search_path::Program;
@@ -20,6 +23,18 @@ const SETTINGS: &[(&str, &str)] = &[
     ("PIP_PROGRESS_BAR", "off"),
     ("PIP_NO_WARN_SCRIPT_LOCATION", "1"),
 ];
+
+/// Finds the pip that comes with this Python. It is used out of its wheel: installed into each environment, it would be most
+/// of what is there.
+const FIND_PIP: &str = "\
+import ensurepip, glob, os, sysconfig
+own = os.path.join(os.path.dirname(ensurepip.__file__), '_bundled')
+for folder in filter(None, [sysconfig.get_config_var('WHEEL_PKG_DIR'), own]):
+    for wheel in sorted(glob.glob(os.path.join(folder, 'pip-*.whl')))[-1:]:
+        print(wheel)
+        raise SystemExit
+raise SystemExit('ensurepip has no pip')
+";
 
 /// Says which of the versions that are asked for this Python is not one of.
 const CHECK_VERSION: &str = "\
@@ -61,12 +76,17 @@ pub(crate) fn make(
     shop.tell("making a Python environment");
     let begin = "mkdir -p \"$(dirname \"$2\")\"; rm -rf \"$1\" \"$1.json\"";
     shop.shell("making room", begin, [shelf.folder(), shelf.stock()], Vec::new())?;
-    let venv = Command::new(python.file.clone()).arguments(["-m", "venv"]).argument(shelf.folder());
-    let (report, _) = shop.attempt(Line::Closed, &venv)?;
+    let own = shelf.folder().join("bin/python");
+    let venv = Command::new(&python.file).arguments(["-m", "venv", "--without-pip"]).argument(shelf.folder());
+    let find = Command::new(&own).arguments(["-c", FIND_PIP]);
+    let mut report = shop.attempt(Line::Closed, &venv)?.0;
+    if report.succeeded() {
+        report = shop.attempt(Line::Closed, &find)?.0;
+    }
     if !report.succeeded() {
         return Err(no_venv(&report, python));
     }
-    let own = shelf.folder().join("bin/python");
+    shop.variables.push(("PYTHONPATH".to_owned(), report.stdout.text().trim_end().into()));
     if !recipe.requires_python.is_empty() {
         let check = Command::new(&own).arguments(["-c", CHECK_VERSION]).arguments(&recipe.requires_python);
         shop.step("looking at the version of Python", Line::Closed, &check)?;
@@ -93,7 +113,8 @@ fn fetch(
     recipe: &PythonRecipe,
     registry: &Registry,
 ) -> Result<Vec<LockedWheel>, PrepareError> {
-    shop.tell(&format!("fetching {} and what they need", count(recipe.requirements.len(), "package")));
+    let names: BTreeSet<&str> = recipe.requirements.iter().map(Requirement::name).collect();
+    shop.tell(&format!("fetching {}, dependencies included", count(names.len(), "package")));
     let known = shelf.read(&shelf.lock()).filter(|bytes| lock::read(bytes).is_some());
     let part = shelf.stock().with_extension("part");
     let list = shelf.stock().with_extension("txt");

@@ -17,8 +17,8 @@ use super::shelf::ENV;
 use crate::search_path::{Program, Toolbox};
 
 /// How much a data folder may hold while it is prepared. What scripts keep by themselves is bounded far below that, but
-/// packages come twice, as they were fetched and as they are installed: those of a skill that draws and computes
-/// (numpy, scipy, pandas, matplotlib) take 600 MB together.
+/// packages for computing and drawing take some hundred megabytes, and come twice: as they were fetched and as they are
+/// installed.
 pub(crate) const MAX_DATA: u64 = 2 << 30;
 
 /// How long one step may take: some hundred megabytes over a slow line.

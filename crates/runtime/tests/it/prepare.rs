@@ -58,6 +58,25 @@ fn data(bench: &Bench) -> PathBuf {
     bench.workspace.join("data/user/demo")
 }
 
+/// A skill with packages of both kinds.
+#[test]
+fn both_kinds_are_one_question_and_are_measured_together() {
+    let (bench, town) = python();
+    fs::write(bench.workspace.join("skill/package.json"), "{\"dependencies\": {\"padding\": \"1\"}}")
+        .unwrap();
+    let mut closed = bench;
+    let rules = std::mem::take(&mut closed.rules);
+    let error = prepared(&closed, &town, Reaching::IfNeeded).0.unwrap_err();
+    let PrepareError::Gate { decision, .. } = error else { panic!("{error}") };
+    assert_eq!(decision.allow_with.len(), 2);
+    closed.rules = rules;
+    let made = prepared(&closed, &town, Reaching::IfNeeded).0.unwrap();
+    assert_eq!(made[0].prepared.bytes, made[1].prepared.bytes);
+    let again = prepared(&closed, &town, Reaching::Never).0.unwrap();
+    assert!(again.iter().all(|made| made.how == How::Ready));
+    assert_eq!(again[0].prepared, made[0].prepared);
+}
+
 /// Everything below the workspace but the data folder, to see that nothing else was written.
 fn elsewhere(bench: &Bench) -> Vec<PathBuf> {
     let mut found = Vec::new();
@@ -139,6 +158,50 @@ fn a_second_time_nobody_is_reached_and_nobody_is_asked() {
     assert_eq!(*town.asked.lock().unwrap(), [""; 0]);
     let (report, _) = bench.with(|workbench, using| run(workbench, using, "a.py"));
     assert!(report.succeeded(), "{}", report.stderr.text());
+    // With the wheels gone the lock still says which ones are meant.
+    let lock = fs::read(made[0].prepared.folder.with_extension("lock")).unwrap();
+    fs::remove_file(made[0].prepared.folder.with_extension("json")).unwrap();
+    fs::remove_dir_all(data(&bench).join("env/wheels")).unwrap();
+    let bench = allowing(bench.workspace, &HOSTS);
+    assert_eq!(prepared(&bench, &town, Reaching::IfNeeded).0.unwrap()[0].how, How::Fetched);
+    assert_eq!(fs::read(made[0].prepared.folder.with_extension("lock")).unwrap(), lock);
+}
+
+/// A script can lead the environment's interpreter elsewhere; what is shown does not follow it.
+#[test]
+fn an_interpreter_that_a_script_replaced_shows_nothing_more() {
+    let (bench, town) = python();
+    let made = prepared(&bench, &town, Reaching::IfNeeded).0.unwrap();
+    let outside = bench.workspace.join("home/tools/bin");
+    fs::create_dir_all(&outside).unwrap();
+    fs::copy("/bin/echo", outside.join("run")).unwrap();
+    let own = made[0].prepared.folder.join("bin/python");
+    fs::remove_file(&own).unwrap();
+    std::os::unix::fs::symlink(outside.join("run"), &own).unwrap();
+    bench.with(|workbench, using| {
+        let script = Script::find(using.folder, "demo", "a.py").unwrap();
+        let standing = Standing::of(&script, using.folder, using.containment.data, workbench.path);
+        let start = launch(&script, using.containment.skill, workbench.path, &mut |_| None).unwrap();
+        let shown = start.programs.clone();
+        let start = standing.launch(start);
+        assert_eq!((&start.program, &start.programs), (&own, &shown));
+        let profile = using.containment.profile().unwrap();
+        let run = workbench.sandbox.run(&profile, &Command::new(start.program).arguments(start.arguments));
+        assert!(matches!(run, Err(metier_sandbox::Error::Program { .. })), "{run:?}");
+    });
+}
+
+#[test]
+fn two_at_once_make_it_once() {
+    let (bench, town) = python();
+    bench.with(|_, _| {});
+    let (one, two) = std::thread::scope(|scope| {
+        let other = scope.spawn(|| prepared(&bench, &town, Reaching::IfNeeded));
+        (prepared(&bench, &town, Reaching::IfNeeded), other.join().unwrap())
+    });
+    let mut how = [one.0.unwrap()[0].how, two.0.unwrap()[0].how];
+    how.sort_by_key(|how| *how == How::Fetched);
+    assert_eq!(how, [How::Ready, How::Fetched]);
 }
 
 #[test]
