@@ -65,6 +65,7 @@ pub(crate) enum Command {
     Show(Show),
     Explain(Explain),
     Exec(Exec),
+    Prepare(Prepare),
     Call(Call),
     Check(Check),
     Catalog(Catalog),
@@ -184,6 +185,30 @@ pub(crate) struct Exec {
     /// What the script is told, word by word; no shell reads it
     #[arg(value_name = "ARGS", last = true)]
     pub(crate) arguments: Vec<String>,
+}
+
+/// Installs the packages that a skill's scripts want, for this skill alone
+///
+/// They are named by the skill: in `requirements.txt` or the `# /// script` block of a script for Python, in `package.json` for
+/// Node. They come from pypi.org and registry.npmjs.org, which takes a yes or a rule, and are kept in the skill's data
+/// folder with a lock of exact versions and digests. Scripts then run with them. Nothing of a package runs while it is
+/// installed: Python packages have to come as wheels, and install scripts of Node packages are left out. A second time
+/// nothing is fetched. docs/prepare.md has the whole story.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  metier prepare report                        asks before it reaches a registry
+  metier prepare report --allow 'skill:report/host:pypi.org' --allow 'skill:report/host:files.pythonhosted.org'
+  metier prepare report --offline              only from what was fetched before
+  metier exec report make.py                   runs with what was prepared
+
+The exit code is 0 when all is ready, 1 when something failed, 4 when it needs a yes.")]
+pub(crate) struct Prepare {
+    /// The skill: NAME, ORIGIN:NAME or NAME@REQUIREMENT
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// Reaches nobody: fails when something has to be fetched; without it, that is asked about
+    #[arg(long)]
+    pub(crate) offline: bool,
 }
 
 /// Makes one tool call as a model would make it, and prints the result as the model would get it

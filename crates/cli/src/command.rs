@@ -10,6 +10,7 @@ mod exec;
 mod explain;
 mod list;
 mod new;
+mod prepare;
 mod schema;
 pub(crate) mod secret;
 mod show;
@@ -36,6 +37,7 @@ pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit> {
         Command::Show(args) => show::run(&args.name, &surroundings, output),
         Command::Explain(args) => explain::run(&args, &cli.global, &surroundings, output),
         Command::Exec(args) => exec::run(&args, &cli.global, &surroundings, output),
+        Command::Prepare(args) => prepare::run(&args, &cli.global, &surroundings, output),
         Command::Call(args) => call::run(&args, &cli.global, &surroundings, output),
         Command::Check(args) => check::run(&args, &surroundings, output),
         Command::Catalog(args) => catalog::run(&args, &surroundings, output),

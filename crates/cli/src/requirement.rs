@@ -2,7 +2,11 @@
 //! skill: whoever reads it can still do the work by hand.
 
 use crate::environment;
-use metier_files::{Kind, kind};
+use crate::surroundings::Surroundings;
+use crate::workplace::search_path;
+use metier_catalog::{Class, Entry, Snapshot};
+use metier_files::{Kind, SkillDir, kind};
+use metier_runtime::{DataOwner, missing};
 use metier_skill::Requires;
 use serde::Serialize;
 use std::path::Path;
@@ -44,6 +48,30 @@ pub(crate) fn unmet(requires: &Requires) -> Vec<Unmet> {
         unmet.push(Unmet { what, help: "use it on one of those systems".to_owned() });
     }
     unmet
+}
+
+/// Packages that the skill's scripts want and that are not installed for it, or not as it wants them now.
+pub(crate) fn unprepared(
+    snapshot: &Snapshot,
+    entry: &Entry,
+    folder: &SkillDir,
+    surroundings: &Surroundings,
+) -> Vec<Unmet> {
+    let origin = &snapshot.root(entry).origin;
+    let project = surroundings.layout.project.as_ref().filter(|_| origin.class == Class::Project);
+    let (origin, name) = (origin.to_string(), entry.name().as_str());
+    let owner = DataOwner { origin: &origin, name, project: project.map(|project| project.folder.as_path()) };
+    let data = owner.place(&surroundings.places.data.join("skills"));
+    match missing(folder, &data, &search_path(surroundings)) {
+        Ok(missing) => {
+            let help = format!("run `metier prepare {name}`");
+            missing.into_iter().map(|what| Unmet { what, help: help.clone() }).collect()
+        }
+        Err(error) => vec![Unmet {
+            what: format!("what it wants installed cannot be taken: {error}"),
+            help: "mend the file, then prepare the skill".to_owned(),
+        }],
+    }
 }
 
 /// Whether a name that people write means this operating system.

@@ -42,6 +42,7 @@ mod document_name;
 mod entries;
 mod error;
 mod extent;
+mod folder_lock;
 mod ignore;
 mod matching;
 mod open;
@@ -63,6 +64,7 @@ pub use document::{Kind, Mode, create_new_dir, kind, read_bounded, real_path, wr
 pub use document_name::DocumentName;
 pub use error::Error;
 pub use extent::Extent;
+pub use folder_lock::FolderLock;
 pub use ignore::{Ignore, IgnoreError};
 pub use matching::{Matching, matching};
 pub use os_error::OsError;

@@ -40,6 +40,7 @@ mod containment;
 mod data_folder;
 mod interpreter;
 mod output;
+mod prepare;
 mod read_file;
 mod redaction;
 mod run;
@@ -54,6 +55,11 @@ pub use containment::{Containment, ENVIRONMENT, LANGUAGE, Start};
 pub use data_folder::DataOwner;
 pub use interpreter::{INTERPRETERS, Interpreter, Launch, LaunchError, NodeVersion, Types, launch};
 pub use output::{MODEL_HEAD, MODEL_TAIL, command_error, command_json, for_model, notes, script_text};
+pub use prepare::{
+    How, Language, Made, NodePackages, NodeRecipe, Order, Package, PackageError, PrepareError, Prepared,
+    PythonRecipe, Reaching, Recipe, RecipeError, Registries, Registry, Requirement, RequirementError,
+    ScriptBlock, ScriptBlockError, Standing, missing, prepare,
+};
 pub use read_file::read_file;
 pub use run::{
     CommandLineInput, InputError, NodeVersions, NotRun, Ran, Using, Words, Workbench, run_command_line,

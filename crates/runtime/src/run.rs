@@ -17,6 +17,7 @@ use crate::arguments::{ArgumentError, split_arguments};
 use crate::containment::{Containment, Remembered};
 use crate::interpreter::{LaunchError, NodeVersion, launch};
 use crate::output::{command_error, command_json, notes as notes_of, script_text};
+use crate::prepare::Standing;
 use crate::redaction::Redaction;
 use crate::script::{Script, ScriptError};
 use crate::search_path::{Program, SearchPath};
@@ -141,7 +142,10 @@ pub fn run_script(
     };
     let mut profile = using.containment.profile();
     let mut ask = |node: &Program| bench.node.of(node, || ask_node(bench.sandbox, &profile, node));
-    let launch = launch(&script, using.containment.skill, bench.path, &mut ask)?;
+    let standing = Standing::of(&script, using.folder, using.containment.data, bench.path);
+    let launch = standing.launch(launch(&script, using.containment.skill, bench.path, &mut ask)?);
+    // What was prepared is not what the script keeps.
+    profile.limits.data = profile.limits.data.saturating_add(standing.bytes());
     for program in &launch.programs {
         show(&mut profile, program);
     }
@@ -155,7 +159,10 @@ pub fn run_script(
     let allowed = decide(&bench.gate, action, using)?;
     let command = Command::new(launch.program).arguments(words);
     let text = |report: &Report| script_text(name, report, &using.containment.limits);
-    run(bench, using, Job { allowed, profile, command, text: &text }, cancel, sink)
+    let mut ran = run(bench, using, Job { allowed, profile, command, text: &text }, cancel, sink)?;
+    let errors = (!ran.report.succeeded()).then(|| ran.report.stderr.text());
+    ran.notes.extend(standing.note(&using.skill.name, errors.as_deref()));
+    Ok(ran)
 }
 
 /// The input of `run_command_line`.

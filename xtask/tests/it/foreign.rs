@@ -35,8 +35,8 @@ const HOMES: &[(&str, &[&str])] = &[
     ("unicode-security", &["metier-lint"]),
     // Signals: a library is told to stop by whoever holds it.
     ("signal-hook", &["metier"]),
-    // Configuration: everyone else gets it passed in.
-    ("toml", &["metier-catalog"]),
+    // Configuration: everyone else gets it passed in. A Python script says in TOML which packages it wants.
+    ("toml", &["metier-catalog", "metier-runtime"]),
     // The command line: a library has no arguments.
     ("clap", &["metier", "xtask"]),
     ("clap_complete", &["metier"]),

@@ -4,7 +4,7 @@ use super::asked::Asked;
 use crate::exit::Exit;
 use crate::manifest;
 use crate::output::{Form, Output, Tone, clean};
-use crate::requirement::{Unmet, unmet};
+use crate::requirement::{Unmet, unmet, unprepared};
 use crate::surroundings::Surroundings;
 use crate::workplace::search_path;
 use anyhow::{Context, Result, bail};
@@ -102,6 +102,8 @@ impl<'a> Whole<'a> {
         diagnostics.extend(entry.diagnostics().iter().filter(known).cloned());
         let store = TrustStore::open(&surroundings.places.data).ok();
         let changes = store.and_then(|store| changes_of(snapshot, &store, entry));
+        let mut missing = read.more.requires.as_ref().map(unmet).unwrap_or_default();
+        missing.extend(unprepared(snapshot, entry, &folder, surroundings));
         Ok(Self {
             name: entry.name().as_str(),
             title: entry.title(),
@@ -126,7 +128,7 @@ impl<'a> Whole<'a> {
                 .collect(),
             capabilities: Capabilities::of(&folder, file).ok(),
             needs: read.more.needs.as_ref().and_then(Asked::of),
-            unmet: read.more.requires.as_ref().map(unmet).unwrap_or_default(),
+            unmet: missing,
             shown_to_scripts: shown_to_scripts(&listing, surroundings),
             source,
             also_at: snapshot.other_folders(id).iter().map(|path| path.display().to_string()).collect(),

@@ -20,6 +20,7 @@ mod hostile;
 mod list;
 mod needs;
 mod new;
+mod prepare;
 mod reference;
 mod secret;
 mod show;

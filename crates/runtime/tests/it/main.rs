@@ -10,6 +10,8 @@
 mod bench;
 mod commands;
 mod network;
+mod prepare;
 mod programs;
+mod registry;
 mod scripts;
 mod wanting;

@@ -200,8 +200,8 @@ fn wait(identity: Identity, socket: &OwnedFd) -> Result<(), Failure> {
     // It keeps the caller's streams as long as it is there: whoever reads the caller's output to its end then knows that
     // nothing of the call is left, not even this process.
     leave_the_rest().during(|| "making namespaces".into())?;
-    // The filter of most calls is made meanwhile.
-    let filter = Filter::new(Tier::Namespaces, Network::default());
+    // Most calls that come alone have a gateway; the filter of another is made anew.
+    let filter = Filter::new(Tier::Namespaces, Network::Gateway);
     let root = Root::begin(Processes::OfCall)?;
     let Some(message) = receive(socket.as_fd()).during(|| "waiting for a call".into())? else {
         return Ok(());

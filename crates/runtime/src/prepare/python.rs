@@ -1,0 +1,190 @@
+//! A Python environment: resolved to wheels, locked, installed from them.
+
+use std::collections::BTreeSet;
+
+use metier_sandbox::{Command, Ended, Report};
+
+use super::PrepareError;
+use super::lock::{self, LockedWheel};
+use super::recipe::PythonRecipe;
+use super::registry::Registry;
+use super::requirement::Requirement;
+use super::shelf::{Package, Shelf};
+use super::workshop::{Line, Workshop};
+use crate::search_path::Program;
+
+/// Settings of pip that hold for every call: none of the machine's or the user's configuration, which could name other
+/// indexes, and nothing kept but what is asked for.
+const SETTINGS: &[(&str, &str)] = &[
+    ("PIP_CONFIG_FILE", "/dev/null"),
+    ("PIP_DISABLE_PIP_VERSION_CHECK", "1"),
+    ("PIP_NO_INPUT", "1"),
+    ("PIP_NO_CACHE_DIR", "1"),
+    ("PIP_PROGRESS_BAR", "off"),
+    ("PIP_NO_WARN_SCRIPT_LOCATION", "1"),
+];
+
+/// Finds the pip that comes with this Python. It is used out of its wheel: installed into each environment, it would be most
+/// of what is there.
+const FIND_PIP: &str = "\
+import ensurepip, glob, os, sysconfig
+own = os.path.join(os.path.dirname(ensurepip.__file__), '_bundled')
+for folder in filter(None, [sysconfig.get_config_var('WHEEL_PKG_DIR'), own]):
+    for wheel in sorted(glob.glob(os.path.join(folder, 'pip-*.whl')))[-1:]:
+        print(wheel)
+        raise SystemExit
+raise SystemExit('ensurepip has no pip')
+";
+
+/// Says which of the versions that are asked for this Python is not one of.
+const CHECK_VERSION: &str = "\
+import platform, sys
+from pip._vendor.packaging.specifiers import SpecifierSet
+own = platform.python_version()
+wrong = [text for text in sys.argv[1:] if not SpecifierSet(text).contains(own, prereleases=True)]
+if wrong:
+    sys.exit('this is Python %s, and the skill wants %s' % (own, ', '.join(wrong)))
+";
+
+/// Lists the wheels of a folder with their digests.
+const LIST_WHEELS: &str = "\
+import hashlib, os, sys
+for name in sorted(os.listdir(sys.argv[1])):
+    digest = hashlib.sha256()
+    with open(os.path.join(sys.argv[1], name), 'rb') as file:
+        for piece in iter(lambda: file.read(1 << 20), b''):
+            digest.update(piece)
+    print(digest.hexdigest(), name)
+";
+
+/// The lock, if there is one and every wheel of it is at hand: then nobody has to be reached.
+pub(crate) fn stocked(shelf: &Shelf) -> Option<Vec<LockedWheel>> {
+    let wheels = lock::read(&shelf.read(&shelf.lock())?)?;
+    wheels.iter().all(|wheel| shelf.has(&shelf.stock().join(&wheel.file))).then_some(wheels)
+}
+
+/// Makes the environment, and says what is in it.
+pub(crate) fn make(
+    shop: &mut Workshop<'_>,
+    shelf: &Shelf,
+    recipe: &PythonRecipe,
+    python: &Program,
+    registry: &Registry,
+) -> Result<Vec<Package>, PrepareError> {
+    shop.variables = SETTINGS.iter().map(|(name, value)| ((*name).to_owned(), value.into())).collect();
+    shop.programs = vec![python.clone()];
+    shop.tell("making a Python environment");
+    let begin = "mkdir -p \"$(dirname \"$2\")\"; rm -rf \"$1\" \"$1.json\"";
+    shop.shell("making room", begin, [shelf.folder(), shelf.stock()], Vec::new())?;
+    let own = shelf.folder().join("bin/python");
+    let venv = Command::new(&python.file).arguments(["-m", "venv", "--without-pip"]).argument(shelf.folder());
+    let find = Command::new(&own).arguments(["-c", FIND_PIP]);
+    let mut report = shop.attempt(Line::Closed, &venv)?.0;
+    if report.succeeded() {
+        report = shop.attempt(Line::Closed, &find)?.0;
+    }
+    if !report.succeeded() {
+        return Err(no_venv(&report, python));
+    }
+    shop.variables.push(("PYTHONPATH".to_owned(), report.stdout.text().trim_end().into()));
+    if !recipe.requires_python.is_empty() {
+        let check = Command::new(&own).arguments(["-c", CHECK_VERSION]).arguments(&recipe.requires_python);
+        shop.step("looking at the version of Python", Line::Closed, &check)?;
+    }
+    let wheels = match stocked(shelf) {
+        Some(wheels) => wheels,
+        None => fetch(shop, shelf, recipe, registry)?,
+    };
+    shop.tell(&format!("installing {}", count(wheels.len(), "package")));
+    let install = Command::new(&own)
+        .arguments(["-m", "pip", "install", "--no-index", "--require-hashes", "--only-binary", ":all:"])
+        .argument("--find-links")
+        .argument(shelf.stock())
+        .argument("-r")
+        .argument(shelf.lock());
+    shop.step("installing", Line::Closed, &install)?;
+    Ok(wheels.into_iter().map(|wheel| wheel.package).collect())
+}
+
+/// Fetches the wheels and writes the lock: what the lock says where there is one, else whatever fits the recipe now.
+fn fetch(
+    shop: &mut Workshop<'_>,
+    shelf: &Shelf,
+    recipe: &PythonRecipe,
+    registry: &Registry,
+) -> Result<Vec<LockedWheel>, PrepareError> {
+    let names: BTreeSet<&str> = recipe.requirements.iter().map(Requirement::name).collect();
+    shop.tell(&format!("fetching {}, dependencies included", count(names.len(), "package")));
+    let known = shelf.read(&shelf.lock()).filter(|bytes| lock::read(bytes).is_some());
+    let part = shelf.stock().with_extension("part");
+    let list = shelf.stock().with_extension("txt");
+    let lines: Vec<String> =
+        recipe.requirements.iter().map(|requirement| format!("{requirement}\n")).collect();
+    shop.shell("making room", "rm -rf \"$1\" \"$2\"; mkdir \"$1\"", [&part, &shelf.stock()], Vec::new())?;
+    shop.write(&list, lines.concat().into_bytes())?;
+    // Only wheels: a package in source runs its own program while it is built, before anybody has seen it.
+    let mut download = Command::new(shelf.folder().join("bin/python"))
+        .arguments(["-m", "pip", "download", "--only-binary", ":all:", "--index-url"])
+        .argument(&registry.url)
+        .argument("--dest")
+        .argument(&part)
+        .argument("-r")
+        .argument(if known.is_some() { shelf.lock() } else { list.clone() });
+    if known.is_some() {
+        download = download.argument("--require-hashes");
+    }
+    // An index without TLS is one that whoever runs this has put up.
+    if let (Some(_), Some((host, _))) = (registry.url.strip_prefix("http://"), registry.hosts.first()) {
+        download = download.argument("--trusted-host").argument(host.as_str());
+    }
+    shop.step("fetching packages", Line::Open, &download).map_err(only_wheels)?;
+    let digest =
+        Command::new(shelf.folder().join("bin/python")).arguments(["-c", LIST_WHEELS]).argument(&part);
+    let report = shop.step("reading packages", Line::Closed, &digest)?;
+    let text = report.stdout.text();
+    let wheels = text.lines().map(|line| {
+        let (digest, file) = line.split_once(' ').unwrap_or_default();
+        LockedWheel::new(file, digest).ok_or_else(|| PrepareError::NoWheel(file.to_owned()))
+    });
+    let mut wheels = wheels.collect::<Result<Vec<_>, _>>()?;
+    wheels.sort();
+    shop.write(&shelf.lock(), lock::write(&wheels))?;
+    shop.shell(
+        "keeping packages",
+        "mv -T \"$1\" \"$2\"; rm -f \"$3\"",
+        [&part, &shelf.stock(), &list],
+        Vec::new(),
+    )?;
+    Ok(wheels)
+}
+
+/// pip does not say that there is a package which was not looked at.
+fn only_wheels(error: PrepareError) -> PrepareError {
+    match error {
+        PrepareError::Step { what, ended, mut said } if said.contains("No matching distribution found") => {
+            said.push_str(
+                "\nonly wheels are installed, since a package in source runs its own program while it is built; name a \
+                 version that has a wheel for this Python",
+            );
+            PrepareError::Step { what, ended, said }
+        }
+        other => other,
+    }
+}
+
+/// Debian and its like have Python without the part that makes environments.
+fn no_venv(report: &Report, python: &Program) -> PrepareError {
+    let said = format!("{}\n{}", report.stdout.text().trim(), report.stderr.text().trim());
+    if said.contains("ensurepip") || said.contains("No module named venv") {
+        return PrepareError::NoVenv { python: python.file.clone() };
+    }
+    let ended = match report.ended {
+        Ended::Exited(status) => format!("ended with status {status}"),
+        _ => "was stopped".to_owned(),
+    };
+    PrepareError::Step { what: "making a Python environment".to_owned(), ended, said: said.trim().to_owned() }
+}
+
+pub(crate) fn count(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}

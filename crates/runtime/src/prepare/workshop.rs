@@ -1,0 +1,199 @@
+//! Where an environment is made: contained, with the data folder to write to and nothing else of the user's.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use metier_files::{Kind, kind};
+use metier_proxy::{Event, Limits as ProxyLimits, Outside, Proxy, Trouble, proxy_variables};
+use metier_sandbox::{
+    Attendance, Cancel, Command, Ended, GATEWAY, Limits, Network, Profile, Report, Sandbox, Stop,
+};
+
+use super::PrepareError;
+use super::registry::Agreed;
+use super::shelf::ENV;
+use crate::search_path::{Program, Toolbox};
+
+/// How much a data folder may hold while it is prepared. What scripts keep by themselves is bounded far below that, but
+/// packages for computing and drawing take some hundred megabytes, and come twice: as they were fetched and as they are
+/// installed.
+pub(crate) const MAX_DATA: u64 = 2 << 30;
+
+/// How long one step may take: some hundred megabytes over a slow line.
+const LONGEST: Duration = Duration::from_mins(15);
+
+/// How much of what a failed step wrote is shown: the end, where errors stand.
+const MOST_SAID: usize = 2000;
+
+/// Where systems keep the certificates of the authorities they trust. Installers carry lists of their own, which lack an
+/// authority that the user's company added to the system.
+const CERTIFICATES: &[&str] = &[
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+];
+
+/// The variables by which programs are told of them.
+const CERTIFICATE_NAMES: &[&str] =
+    &["SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"];
+
+/// Whether a step reaches its registry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Line {
+    Closed,
+    Open,
+}
+
+/// Runs the steps.
+pub(crate) struct Workshop<'a> {
+    pub(crate) sandbox: &'a Sandbox,
+    pub(crate) data: &'a Path,
+    pub(crate) toolbox: &'a Toolbox,
+    pub(crate) language: &'a str,
+    pub(crate) outside: &'a Arc<dyn Outside>,
+    pub(crate) warden: Arc<Agreed>,
+    pub(crate) cancel: Option<&'a Cancel>,
+    pub(crate) progress: &'a mut dyn FnMut(&str),
+    /// What is shown of the user's folders, beside the toolbox.
+    pub(crate) programs: Vec<Program>,
+    /// Variables of the installer.
+    pub(crate) variables: Vec<(String, OsString)>,
+}
+
+impl Workshop<'_> {
+    /// Says what is done next.
+    pub(crate) fn tell(&mut self, what: &str) {
+        (self.progress)(what);
+    }
+
+    /// Runs one step, which has to succeed.
+    pub(crate) fn step(&mut self, what: &str, line: Line, command: &Command) -> Result<Report, PrepareError> {
+        let (report, heard) = self.attempt(line, command)?;
+        if report.succeeded() {
+            return Ok(report);
+        }
+        Err(PrepareError::Step { what: what.to_owned(), ended: ended(&report), said: said(&report, &heard) })
+    }
+
+    /// Runs one step, which may fail, and gives what was heard about contacts that were not made.
+    pub(crate) fn attempt(
+        &mut self,
+        line: Line,
+        command: &Command,
+    ) -> Result<(Report, Vec<String>), PrepareError> {
+        let profile = self.profile(line);
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let mut proxy = None;
+        let mut failed = None;
+        let mut porter = |listener| {
+            let heard = Arc::clone(&heard);
+            let observer = move |event: &Event| {
+                let is_told = match event {
+                    Event::Refused { .. } => true,
+                    Event::Failed { trouble, .. } => *trouble != Trouble::Stopped,
+                    _ => false,
+                };
+                let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
+                let text = event.to_string();
+                // Installers try again and again; once is enough to know.
+                if is_told && heard.len() < 8 && !heard.contains(&text) {
+                    heard.push(text);
+                }
+            };
+            let (warden, outside) = (Arc::clone(&self.warden), Arc::clone(self.outside));
+            match Proxy::start(listener, warden, outside, ProxyLimits::default(), observer) {
+                Ok(started) => proxy = Some(started),
+                Err(error) => failed = Some(error),
+            }
+        };
+        let attendance =
+            Attendance { cancel: self.cancel, porter: Some(&mut porter), ..Attendance::default() };
+        let report = self.sandbox.run_with(&profile, command, attendance)?;
+        drop(proxy);
+        if let Some(error) = failed {
+            return Err(PrepareError::Proxy(error));
+        }
+        let heard = std::mem::take(&mut *heard.lock().unwrap_or_else(PoisonError::into_inner));
+        Ok((report, heard))
+    }
+
+    /// Runs a few lines of a shell, with the words behind them as `$1`, `$2` and so on.
+    pub(crate) fn shell<A: Into<OsString>>(
+        &mut self,
+        what: &str,
+        script: &str,
+        words: impl IntoIterator<Item = A>,
+        input: Vec<u8>,
+    ) -> Result<Report, PrepareError> {
+        let script = format!("set -eu\n{script}");
+        let command =
+            Command::new("/bin/sh").arguments(["-c", &script, "prepare"]).arguments(words).stdin(input);
+        self.step(what, Line::Closed, &command)
+    }
+
+    /// Writes a file of the data folder: whole or not at all.
+    pub(crate) fn write(&mut self, path: &Path, bytes: Vec<u8>) -> Result<(), PrepareError> {
+        let script = "cat > \"$1.part\"; mv -fT \"$1.part\" \"$1\"";
+        self.shell("writing to the data folder", script, [path], bytes).map(drop)
+    }
+
+    /// How much is kept, in bytes on disk.
+    pub(crate) fn size(&mut self) -> Result<u64, PrepareError> {
+        let report = self.shell("measuring", "du -sk \"$1\" | cut -f1", [self.data.join(ENV)], Vec::new())?;
+        Ok(report.stdout.text().trim().parse::<u64>().unwrap_or_default().saturating_mul(1024))
+    }
+
+    fn profile(&self, line: Line) -> Profile {
+        let mut environment: Vec<(OsString, OsString)> =
+            vec![("PATH".into(), self.toolbox.path.clone()), ("LANG".into(), self.language.into())];
+        if line == Line::Open {
+            environment.extend(proxy_variables(GATEWAY.port()));
+            if let Some(file) = CERTIFICATES.iter().find(|file| kind(Path::new(file)) == Kind::File) {
+                environment.extend(CERTIFICATE_NAMES.iter().map(|name| (name.into(), file.into())));
+            }
+        }
+        environment.extend(self.variables.iter().map(|(name, value)| (name.into(), value.clone())));
+        let mut programs = self.toolbox.shown.clone();
+        programs.extend(self.programs.iter().flat_map(|program| program.shown.iter().cloned()));
+        programs.sort();
+        programs.dedup();
+        Profile {
+            readable: Vec::new(),
+            data: Some(self.data.to_owned()),
+            programs,
+            network: if line == Line::Open { Network::Gateway } else { Network::None },
+            environment,
+            limits: Limits { time: LONGEST, cpu: LONGEST, data: MAX_DATA, ..Limits::default() },
+            ..Profile::new(self.data.to_owned())
+        }
+    }
+}
+
+fn ended(report: &Report) -> String {
+    match report.ended {
+        Ended::Exited(status) => format!("ended with status {status}"),
+        Ended::Signaled(signal) => format!("was ended by signal {signal}"),
+        Ended::Stopped(Stop::Data) => {
+            let most = MAX_DATA >> 20;
+            format!("was stopped: the data folder held more than {most} MiB or 20,000 files")
+        }
+        Ended::Stopped(stop) => format!("was stopped: over its limit of {}", stop.word()),
+    }
+}
+
+/// The end of what a step wrote, and what the proxy has to say.
+fn said(report: &Report, heard: &[String]) -> String {
+    let text = |text: String| text.trim().to_owned();
+    let (out, err) = (text(report.stdout.text()), text(report.stderr.text()));
+    let whole = if err.is_empty() { out } else { err };
+    let begin = whole.char_indices().rev().nth(MOST_SAID).map_or(0, |(at, _)| at);
+    let mut said = whole.get(begin..).unwrap_or_default().to_owned();
+    for line in heard {
+        said.push('\n');
+        said.push_str(line);
+    }
+    said
+}
