@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::attendance::Attendance;
 use super::sandbox::{Choice, Sandbox, Setup};
 use crate::command::Command;
 use crate::error::Error;
-use crate::profile::{Profile, Project};
+use crate::profile::{Network, Profile, Project};
 use crate::report::{Ended, Report, Stop};
 use crate::tier::Tier;
 
@@ -47,6 +48,8 @@ struct Violation {
     /// What it is told, with `{outside}`, `{project}` and `{pid}` in place of what is only known then.
     line: &'static str,
     holds: fn(&Report) -> bool,
+    /// What it can reach.
+    network: Network,
     /// Tiers that cannot try it, since what it would violate is not shown there at all.
     meaningless: &'static [Tier],
 }
@@ -60,6 +63,7 @@ const VIOLATIONS: &[Violation] = &[
         program: SHELL,
         line: "cat {outside}/file",
         holds: is_silent,
+        network: Network::None,
         meaningless: &[],
     },
     Violation {
@@ -67,6 +71,7 @@ const VIOLATIONS: &[Violation] = &[
         program: SHELL,
         line: "echo x > new && echo written",
         holds: is_silent,
+        network: Network::None,
         meaningless: &[],
     },
     Violation {
@@ -74,6 +79,7 @@ const VIOLATIONS: &[Violation] = &[
         program: SHELL,
         line: "cat {project}/.env",
         holds: is_silent,
+        network: Network::None,
         meaningless: &[Tier::Landlock],
     },
     Violation {
@@ -81,6 +87,7 @@ const VIOLATIONS: &[Violation] = &[
         program: SHELL,
         line: "kill -0 {pid} && echo reached",
         holds: is_silent,
+        network: Network::None,
         meaningless: &[],
     },
     Violation {
@@ -88,13 +95,23 @@ const VIOLATIONS: &[Violation] = &[
         program: BASH,
         line: "exec 3<>/dev/tcp/127.0.0.1/9",
         holds: |report| report.denied.iter().any(|denied| denied.call == "socket"),
+        network: Network::None,
         meaningless: &[],
+    },
+    Violation {
+        mechanism: "nobody but the proxy can be reached where there is one",
+        program: BASH,
+        line: "exec 3<>/dev/tcp/127.0.0.1/9 && echo reached; exec 4<>/dev/udp/127.0.0.1/9 && echo reached",
+        holds: is_silent,
+        network: Network::Gateway,
+        meaningless: &[Tier::Landlock],
     },
     Violation {
         mechanism: "no new namespaces can be made",
         program: SHELL,
         line: "unshare --user true && echo made",
         holds: is_silent,
+        network: Network::None,
         meaningless: &[],
     },
     Violation {
@@ -102,6 +119,7 @@ const VIOLATIONS: &[Violation] = &[
         program: SHELL,
         line: "env | grep -v -e ^PWD= -e ^HOME= -e ^TMPDIR= -e ^PATH= -e ^SHLVL= -e ^_= -e ^OLDPWD=",
         holds: is_silent,
+        network: Network::None,
         meaningless: &[],
     },
     Violation {
@@ -109,6 +127,7 @@ const VIOLATIONS: &[Violation] = &[
         program: SHELL,
         line: "sleep 60",
         holds: |report| report.ended == Ended::Stopped(Stop::Time),
+        network: Network::None,
         meaningless: &[],
     },
     Violation {
@@ -116,6 +135,7 @@ const VIOLATIONS: &[Violation] = &[
         program: SHELL,
         line: "x=0123456789abcdef; while :; do x=$x$x; done",
         holds: |report| !report.succeeded() && report.ended != Ended::Stopped(Stop::Time),
+        network: Network::None,
         meaningless: &[],
     },
     Violation {
@@ -123,6 +143,7 @@ const VIOLATIONS: &[Violation] = &[
         program: SHELL,
         line: "(setsid sleep 60 >/dev/null 2>&1 &); echo started",
         holds: |report| report.ended == Ended::Exited(0),
+        network: Network::None,
         meaningless: &[],
     },
 ];
@@ -201,7 +222,11 @@ impl Ground {
             .replace("{outside}", &path("outside"))
             .replace("{project}", &path("project"))
             .replace("{pid}", &std::process::id().to_string());
-        match sandbox.run(profile, &Command::new(violation.program).argument("-c").argument(line)) {
+        let profile = Profile { network: violation.network, ..profile.clone() };
+        let command = Command::new(violation.program).argument("-c").argument(line);
+        // Nobody answers at the gateway, which a violation goes around anyway.
+        let attendance = Attendance { porter: Some(&mut |_| {}), ..Attendance::default() };
+        match sandbox.run_with(&profile, &command, attendance) {
             Ok(report) if (violation.holds)(&report) => Held::Yes,
             Ok(report) => Held::No(format!("{:?}: {}", report.ended, report.stdout.text().trim())),
             Err(error) => Held::NotTried(error.to_string()),
