@@ -34,8 +34,12 @@ fn head(bytes: &[u8]) {
     assert_eq!(value("connection"), [b"close"]);
     assert!(value("proxy-authorization").is_empty() && value("upgrade").is_empty());
     match framing {
-        Framing::Chunked => assert!(value("content-length").is_empty() && value("transfer-encoding").len() == 1),
-        Framing::Length(_) => assert!(value("content-length").len() <= 1 && value("transfer-encoding").is_empty()),
+        Framing::Chunked => {
+            assert!(value("content-length").is_empty() && value("transfer-encoding").len() == 1)
+        }
+        Framing::Length(_) => {
+            assert!(value("content-length").len() <= 1 && value("transfer-encoding").is_empty())
+        }
     }
 }
 

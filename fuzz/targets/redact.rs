@@ -20,7 +20,9 @@ fuzz_target!(|bytes: &[u8]| {
     let mut next = || parts.next().unwrap_or_default();
     let cuts: Vec<usize> = next().iter().map(|byte| usize::from(*byte)).collect();
     let (before, after) = (next(), next());
-    let values: Vec<String> =
-        (0..3).filter_map(|_| String::from_utf8(next().to_vec()).ok()).filter(|value| !value.is_empty()).collect();
+    let values: Vec<String> = (0..3)
+        .filter_map(|_| String::from_utf8(next().to_vec()).ok())
+        .filter(|value| !value.is_empty())
+        .collect();
     invariant::holds(&values, [before, after], &cuts);
 });

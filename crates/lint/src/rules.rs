@@ -128,6 +128,14 @@ mod tests {
         lint(&skill).into_iter().filter(|one| one.code == &rule.code).collect()
     }
 
+    /// Holds the names that a rule finds in one script, in the first ticks of its messages, against what is expected.
+    pub(super) fn check_names(rule: &'static Rule, path: &str, text: &str, expect: &[&str]) {
+        let found = found_in("x\n", &[file(path, Some(text), RunBit::Set)], rule);
+        let names: Vec<_> =
+            found.iter().map(|one| one.message.split('`').nth(1).unwrap_or_default()).collect();
+        assert_eq!(names, expect, "{text}");
+    }
+
     /// A file of a skill.
     pub(super) fn file(path: &str, text: Option<&str>, run_bit: RunBit) -> File {
         let size = text.map_or(1, str::len) as u64;

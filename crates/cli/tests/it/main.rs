@@ -26,5 +26,6 @@ mod secret;
 mod show;
 mod toggle;
 mod trust;
+mod typist;
 mod usage;
 mod watch;

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use metier_testkit::Workspace;
 
 use crate::binary::{metier, metier_with_input};
+use crate::typist::Typist;
 
 /// A server that says hello to everybody, and how many came.
 fn server() -> (u16, Arc<AtomicUsize>) {
@@ -133,5 +134,55 @@ fn a_flag_that_cannot_be_meant_is_refused_before_anything_runs() {
         let run = metier(&workspace, &["exec", "tool", "a.py", flag, value]);
         assert_eq!((run.code, run.stdout.as_str()), (1, ""), "{flag}");
         assert!(run.stderr.contains(expect), "{flag}: {}", run.stderr);
+    }
+}
+
+const QUESTION: &str = "[y]es once  [a]lways for this version  [n]o > ";
+
+#[test]
+fn at_a_terminal_all_needs_are_one_question_and_always_holds_until_a_file_changes() {
+    let needs =
+        "metadata:\n  metier:\n    needs:\n      hosts: [api.example.org]\n      write: [\"docs/**\"]\n";
+    let workspace = skill(needs, "print('ran')\n");
+    let mut typist = Typist::at(&workspace, &["exec", "tool", "a.py"]);
+    typist.wait_for(QUESTION);
+    let asked = String::from_utf8_lossy(&typist.seen).into_owned();
+    assert!(asked.contains("wants to reach `api.example.org`, write `docs/**`"), "{asked}");
+    typist.types("a\n");
+    typist.wait_for("ran\r\n");
+    assert!(typist.ends().success());
+    // Nobody is asked again, terminal or not.
+    assert_eq!(metier(&workspace, &["exec", "tool", "a.py"]).stdout, "ran\n");
+    let workspace = workspace.file("home/.agents/skills/tool/new.md", "x");
+    assert_eq!(metier(&workspace, &["exec", "tool", "a.py"]).code, 4);
+}
+
+#[test]
+fn at_a_terminal_a_script_that_could_not_write_is_run_again_with_a_yes() {
+    let script =
+        "import os\nopen(os.environ['PROJECT_DIR'] + '/docs/a.md', 'w').write('new')\nprint('written')\n";
+    for (answer, expect) in [("y\n", "new"), ("n\n", "old")] {
+        let workspace = skill("", script).file("project/docs/a.md", "old");
+        let mut typist = Typist::at(&workspace, &["exec", "tool", "a.py"]);
+        typist.wait_for("run it again with that?");
+        typist.wait_for("[n]o > ");
+        typist.types(answer);
+        assert_eq!(typist.ends().success(), expect == "new");
+        assert_eq!(std::fs::read_to_string(workspace.join("project/docs/a.md")).unwrap(), expect);
+    }
+}
+
+#[test]
+fn at_a_terminal_a_host_is_asked_about_while_the_script_waits() {
+    let (port, count) = server();
+    let workspace = skill("", GET);
+    let url = format!("http://127.0.0.1:{port}/");
+    for (answer, expect, visits) in [("n\n", "403", 0), ("y\n", "hello\r\n", 1)] {
+        let mut typist = Typist::at(&workspace, &["exec", "tool", "a.py", "--", &url]);
+        typist.wait_for("[n]o > ");
+        typist.types(answer);
+        typist.wait_for(expect);
+        typist.ends();
+        assert_eq!(count.load(Ordering::SeqCst), visits);
     }
 }

@@ -1,18 +1,10 @@
 //! `metier secret`
 
 use crate::binary::{Run, metier, metier_with_input, workspace};
+use crate::typist::Typist;
 use metier_testkit::Workspace;
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{LocalModes, tcgetattr};
-use std::ffi::OsStr;
-use std::fs::{self, File};
-use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
+use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
 
 const VALUE: &str = "hunter22-and-more";
 
@@ -136,84 +128,11 @@ fn an_open_file_is_not_used() {
     assert!(run.stderr.contains("`chmod 600 "), "{}", run.stderr);
 }
 
-/// A terminal, and `metier secret set` at it with the terminal as its own.
-struct Typist {
-    keyboard: File,
-    /// Held open, so that the terminal can be asked after the program is gone.
-    screen: OwnedFd,
-    program: Child,
-    seen: Vec<u8>,
-}
-
-impl Typist {
-    fn at(workspace: &Workspace) -> Self {
-        let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        grantpt(&keyboard).unwrap();
-        unlockpt(&keyboard).unwrap();
-        let name = ptsname(&keyboard, Vec::new()).unwrap();
-        let open = || {
-            let path = OsStr::from_bytes(name.as_bytes());
-            File::options().read(true).write(true).open(path).unwrap()
-        };
-        // `setsid --ctty` makes the terminal the program's own, which is what sends Ctrl-C.
-        let program = Command::new("setsid")
-            .args([
-                "--ctty",
-                "--wait",
-                env!("CARGO_BIN_EXE_metier"),
-                "secret",
-                "set",
-                "TOKEN",
-                "--skill",
-                "deploy",
-            ])
-            .current_dir(workspace.join("project"))
-            .env_clear()
-            .env("HOME", workspace.join("home"))
-            .env("PATH", "/usr/bin:/bin")
-            .stdin(Stdio::from(open()))
-            .stdout(Stdio::from(open()))
-            .stderr(Stdio::from(open()))
-            .spawn()
-            .expect("setsid of util-linux can be started");
-        let mut typist = Self { screen: open().into(), keyboard: keyboard.into(), program, seen: Vec::new() };
-        typist.wait_for("(not shown): ");
-        typist
-    }
-
-    fn shows(&self) -> bool {
-        tcgetattr(&self.screen).unwrap().local_modes.contains(LocalModes::ECHO)
-    }
-
-    fn wait_for(&mut self, text: &str) {
-        let mut byte = [0; 1];
-        while !self.seen.ends_with(text.as_bytes()) {
-            assert_eq!(self.keyboard.read(&mut byte).unwrap(), 1);
-            self.seen.push(byte[0]);
-        }
-    }
-
-    fn types(&mut self, text: &str) {
-        self.keyboard.write_all(text.as_bytes()).unwrap();
-    }
-
-    /// Waits for the end; the status.
-    fn ends(&mut self) -> std::process::ExitStatus {
-        let deadline = Instant::now() + Duration::from_secs(20);
-        loop {
-            if let Some(status) = self.program.try_wait().unwrap() {
-                return status;
-            }
-            assert!(Instant::now() < deadline, "it does not end");
-            thread::sleep(Duration::from_millis(20));
-        }
-    }
-}
-
 #[test]
 fn what_is_typed_is_not_shown() {
     let workspace = with_skills();
-    let mut typist = Typist::at(&workspace);
+    let mut typist = Typist::at(&workspace, &["secret", "set", "TOKEN", "--skill", "deploy"]);
+    typist.wait_for("(not shown): ");
     assert!(!typist.shows());
     typist.types(&format!("{VALUE}\n"));
     typist.wait_for("TOKEN: kept for user.agents:deploy");
@@ -226,7 +145,8 @@ fn what_is_typed_is_not_shown() {
 #[test]
 fn after_ctrl_c_the_terminal_shows_again_and_nothing_is_kept() {
     let workspace = with_skills();
-    let mut typist = Typist::at(&workspace);
+    let mut typist = Typist::at(&workspace, &["secret", "set", "TOKEN", "--skill", "deploy"]);
+    typist.wait_for("(not shown): ");
     assert!(!typist.shows());
     typist.types("hunter\u{3}");
     assert!(!typist.ends().success());

@@ -314,13 +314,10 @@ fn in_javascript(pieces: &Pieces<'_>) -> Vec<(String, Range<usize>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::tests::{file, found_in};
+    use crate::rules::tests::check_names;
 
     fn check(path: &str, text: &str, expect: &[&str]) {
-        let found = found_in("x\n", &[file(path, Some(text), RunBit::Set)], &RULE);
-        let names: Vec<_> =
-            found.iter().map(|one| one.message.split('`').nth(1).unwrap_or_default()).collect();
-        assert_eq!(names, expect, "{text}");
+        check_names(&RULE, path, text, expect);
     }
 
     #[test]
