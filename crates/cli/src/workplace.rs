@@ -44,20 +44,34 @@ pub(crate) enum Active {
     No,
 }
 
+/// What a workplace is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// One thing will run in it at once, so what that takes is made ready meanwhile.
+    Running,
+    /// Somebody looks at what is there or what would be allowed; what runs after all are several things or none.
+    Looking,
+}
+
 impl Workplace {
     /// Finds the skill and looks at what is around it.
     pub(crate) fn of(
         name: &str,
         active: Active,
+        purpose: Purpose,
         flags: &Flags<'_>,
         surroundings: &Surroundings,
     ) -> Result<Self> {
         let reference: Reference = name.parse()?;
         let mut setup = setup(&surroundings.places.temp);
-        setup.expecting = Expecting::One;
+        if purpose == Purpose::Running {
+            setup.expecting = Expecting::One;
+        }
         let sandbox = Sandbox::new(setup);
-        // Before the first thread of ours, and while the skill is looked for.
-        sandbox.get_ready();
+        if purpose == Purpose::Running {
+            // Before the first thread of ours, and while the skill is looked for.
+            sandbox.get_ready();
+        }
         // Looking for tools takes about as long as looking for the skill, and neither needs to know of the other.
         let path = search_path(surroundings);
         let tools = thread::Builder::new().name("tools".to_owned()).spawn(move || {

@@ -6,7 +6,7 @@ use crate::gatekeeper::Gatekeeper;
 use crate::needs::Flags;
 use crate::output::Output;
 use crate::surroundings::Surroundings;
-use crate::workplace::{Active, Workplace};
+use crate::workplace::{Active, Purpose, Workplace};
 use anyhow::{Context, Result, bail};
 use metier_policy::Action;
 use metier_runtime::{
@@ -84,7 +84,8 @@ impl Caller<'_> {
         let Some(skill) = self.skill else {
             return Ok(Answer::failed(command_error("no skill is active: call skill_use first").to_string()));
         };
-        let mut place = Workplace::of(skill, Active::Yes, &Flags::default(), self.surroundings)?;
+        let mut place =
+            Workplace::of(skill, Active::Yes, Purpose::Running, &Flags::default(), self.surroundings)?;
         place.keep_granted(&self.keeper);
         self.try_until_answered(|keeper| {
             place.with(keeper, limits(), |bench, using| {
@@ -97,7 +98,8 @@ impl Caller<'_> {
     fn script(&mut self, input: &Value) -> Result<Answer> {
         let (skill, script) = (text(input, "skill_name")?, text(input, "script_name")?);
         let arguments = input.get("script_args").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let place = Workplace::of(skill, self.active(skill), &Flags::default(), self.surroundings)?;
+        let place =
+            Workplace::of(skill, self.active(skill), Purpose::Running, &Flags::default(), self.surroundings)?;
         let words = Words::Text(arguments);
         self.try_until_answered(|keeper| {
             place.with(keeper, limits(), |bench, using| {
@@ -110,7 +112,8 @@ impl Caller<'_> {
     fn file(&mut self, input: &Value) -> Result<Answer> {
         let (skill, path) = (text(input, "skill_name")?, text(input, "file_path")?);
         let offset = input.get("offset").and_then(Value::as_u64).unwrap_or_default();
-        let place = Workplace::of(skill, self.active(skill), &Flags::default(), self.surroundings)?;
+        let place =
+            Workplace::of(skill, self.active(skill), Purpose::Looking, &Flags::default(), self.surroundings)?;
         loop {
             let action = Action::read(place.skill.clone(), path);
             let decision = self.keeper.gate(&place.scopes).decide(&action);

@@ -8,7 +8,7 @@ use crate::gatekeeper::Gatekeeper;
 use crate::needs::Flags;
 use crate::output::{Form, Output, clean};
 use crate::surroundings::Surroundings;
-use crate::workplace::{Active, Workplace};
+use crate::workplace::{Active, Purpose, Workplace};
 use anyhow::{Context, Result};
 use metier_policy::Ruling;
 use metier_runtime::{NotRun, Ran, Words, run_script};
@@ -27,7 +27,7 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> Result<Exit> {
     let flags = Flags { hosts: &args.hosts, write: &args.write, env: &args.env };
-    let mut place = Workplace::of(&args.name, Active::Yes, &flags, surroundings)?;
+    let mut place = Workplace::of(&args.name, Active::Yes, Purpose::Running, &flags, surroundings)?;
     let mut keeper = Gatekeeper::new(global, &place.needs.allowed, surroundings)?;
     keeper.report_problems();
     for problem in &place.needs.problems {
