@@ -2,10 +2,12 @@
 
 #![expect(
     clippy::disallowed_methods,
+    clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "tests look at the files that were written, and fail loudly"
+    reason = "tests look at the files that were written, start a keyring, say when they cannot, and fail loudly"
 )]
 
+mod daemon;
 mod encodings;
 mod invariant;
 mod redactor;
