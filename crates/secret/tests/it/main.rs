@@ -2,6 +2,7 @@
 
 #![expect(
     clippy::disallowed_methods,
+    clippy::panic,
     clippy::print_stdout,
     clippy::unwrap_used,
     reason = "tests look at the files that were written, start a keyring, say when they cannot, and fail loudly"
@@ -10,6 +11,8 @@
 mod daemon;
 mod encodings;
 mod invariant;
+mod keyring;
+mod peer;
 mod redactor;
 mod stream;
 mod vault;
