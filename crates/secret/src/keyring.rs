@@ -96,7 +96,7 @@ impl Keyring {
         let mut all = Vec::with_capacity(items.len());
         for item in &items {
             let KeptSecret { name, set, .. } = kept(item)?;
-            let odd = |what| KeyringError::Item { what, label: item.path.clone() };
+            let odd = |what| KeyringError::Item { what, entry: item.path.clone() };
             let value = values.get_mut(&item.path).ok_or_else(|| odd("comes without its value"))?;
             let secret = Secret::from_bytes(std::mem::take(&mut **value))
                 .map_err(|_| odd("has a value that no secret can have"))?;
@@ -121,7 +121,7 @@ fn text(owner: &Owner) -> Option<String> {
 
 fn kept(item: &Item) -> Result<KeptSecret, KeyringError> {
     let attribute = |name: &str| item.attributes.get(name).map(String::as_str).unwrap_or_default();
-    let odd = |what| KeyringError::Item { what, label: item.path.clone() };
+    let odd = |what| KeyringError::Item { what, entry: item.path.clone() };
     Ok(KeptSecret {
         owner: serde_json::from_str(attribute(OWNER)).map_err(|_| odd("does not say whose it is"))?,
         // Another program may have put a name there that no secret may have, such as `LD_PRELOAD`.

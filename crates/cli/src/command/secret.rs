@@ -139,8 +139,8 @@ fn list(args: &SecretList, surroundings: &Surroundings, output: &mut Output) -> 
             let here = vault.place();
             if secrets.is_empty() {
                 output.comment("no secret is kept; `metier secret set NAME --skill SKILL` keeps one")?;
-                if let Place::File { keyring: Some(reason), .. } = &here {
-                    output.comment(format!("not looked for in the keyring: {reason}"))?;
+                if let Some(unseen) = unseen(&here) {
+                    output.comment(unseen)?;
                 }
             }
             let places: BTreeSet<&Place> = secrets.iter().map(|kept| &kept.kept).collect();
@@ -157,6 +157,10 @@ fn list(args: &SecretList, surroundings: &Surroundings, output: &mut Output) -> 
 fn remove(args: &SecretRemove, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
     let SecretRemove { name, skill } = args;
     let vault = vault(surroundings);
+    // One in a keyring that cannot be looked into is back as soon as that can be used again.
+    if let Some(unseen) = unseen(&vault.place()) {
+        output.aside(&unseen)?;
+    }
     let secrets: Vec<KeptSecret> = vault.list()?.into_iter().filter(|kept| kept.name == *name).collect();
     let owners = meant(skill, &secrets, surroundings)?;
     let owner = match owners.iter().collect::<Vec<_>>()[..] {
@@ -182,6 +186,14 @@ fn remove(args: &SecretRemove, surroundings: &Surroundings, output: &mut Output)
         Form::Text => output.line(format!("{name}: removed from {}", clean(&owner.to_string())))?,
     }
     Ok(Exit::Fine)
+}
+
+/// That there is a keyring which was not looked into, and why.
+fn unseen(place: &Place) -> Option<String> {
+    match place {
+        Place::File { keyring: Some(reason), .. } => Some(format!("not looked for in the keyring: {reason}")),
+        _ => None,
+    }
 }
 
 /// Whose secrets are meant: the skill that is found from here and nobody else, or, because a skill may be gone while its

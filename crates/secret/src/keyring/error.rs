@@ -55,13 +55,13 @@ pub enum KeyringError {
     },
     /// Something is there under metier's name that metier did not write.
     #[error(
-        "an entry of the keyring is marked as metier's and {what}; remove it in the keyring's own program: `{label}`"
+        "an entry of the keyring is marked as metier's and {what}; remove it in the keyring's own program: `{entry}`"
     )]
     Item {
         /// What is wrong with it.
         what: &'static str,
         /// Where the keyring has it.
-        label: String,
+        entry: String,
     },
     /// There is too much.
     #[error("the keyring has more than {limit} entries of metier; remove secrets that are not needed")]

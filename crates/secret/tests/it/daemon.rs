@@ -1,6 +1,7 @@
 //! Secrets in a real keyring: `gnome-keyring-daemon` on a bus of its own, with a home of its own.
 
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,11 @@ struct Desktop {
 impl Desktop {
     /// A bus with nothing on it, or `None` where the programs are missing.
     fn start() -> Option<Self> {
+        Self::of_user(rustix::process::geteuid().as_raw())
+    }
+
+    /// The same, run by this user.
+    fn of_user(user: u32) -> Option<Self> {
         for program in ["dbus-daemon", "gnome-keyring-daemon"] {
             let found =
                 Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
@@ -28,8 +34,10 @@ impl Desktop {
             }
         }
         // No service can be started by itself: the machine's own keyring stays out of this.
-        let workspace = Workspace::new().dir("home").dir("run").mode("run", 0o700);
-        let socket = workspace.join("bus");
+        let workspace =
+            Workspace::new().dir("home").dir("run").mode("run", 0o700).dir("bus").mode("bus", 0o777);
+        let workspace = workspace.mode("", 0o755);
+        let socket = workspace.join("bus/socket");
         let config = format!(
             "<!DOCTYPE busconfig PUBLIC \"-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN\" \"busconfig.dtd\">\n\
              <busconfig><type>session</type><listen>unix:path={}</listen><auth>EXTERNAL</auth>\
@@ -41,6 +49,7 @@ impl Desktop {
         let mut bus = Command::new("dbus-daemon")
             .arg(format!("--config-file={}", workspace.join("bus.conf").display()))
             .args(["--nofork", "--print-address"])
+            .uid(user)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -169,4 +178,15 @@ fn a_connection_that_broke_is_an_error_and_no_empty_answer() {
         assert!(error.to_string().contains("no keyring answers"), "{error}");
     }
     assert!(matches!(desktop.vault().place(), Place::File { keyring: None, .. }));
+}
+
+#[test]
+fn another_users_bus_gets_nothing() {
+    if !rustix::process::geteuid().is_root() {
+        println!("only root can run a bus as another user: that was not tried");
+        return;
+    }
+    let Some(desktop) = Desktop::of_user(65_534) else { return };
+    let place = desktop.vault().place();
+    assert!(matches!(place, Place::File { keyring: Some(KeyringError::AnotherUser), .. }), "{place:?}");
 }
