@@ -72,6 +72,11 @@ pub(crate) fn variable(name: &str) -> Option<String> {
     env::var(name).ok()
 }
 
+/// Where the bus of the user's session listens, which leads to the keyring.
+pub(crate) fn bus_address() -> Option<String> {
+    env::var("DBUS_SESSION_BUS_ADDRESS").ok().filter(|address| !address.is_empty())
+}
+
 /// Whether an environment variable is set.
 pub(crate) fn has_variable(name: &str) -> bool {
     env::var_os(name).is_some()

@@ -1,7 +1,7 @@
 //! Secrets of skills: kept for one skill each, given by name, never shown.
 //!
 //! - [`SecretName`] is an environment variable, [`Secret`] its value, [`Owner`] the one skill that gets it.
-//! - [`Vault`] keeps them: a file that only the user can read.
+//! - [`Vault`] keeps them: the system's keyring where there is one, else a file that only the user can read.
 //! - [`Redactor`] takes them out of everything that is shown, kept or sent, in every [`Encoding`] in which values turn up
 //!   by accident, also when they come in several writes.
 //!
@@ -28,6 +28,7 @@
 //! ```
 
 mod encoding;
+mod keyring;
 mod owner;
 mod redactor;
 mod secret;
@@ -35,6 +36,7 @@ mod secret_name;
 mod vault;
 
 pub use encoding::Encoding;
+pub use keyring::KeyringError;
 pub use owner::Owner;
 pub use redactor::{RedactedStream, Redactor, RedactorError};
 pub use secret::{COMFORTABLE, LONGEST, SHORTEST, Secret, SecretError};

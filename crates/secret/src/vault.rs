@@ -1,27 +1,41 @@
 //! Where secrets are kept.
 
 mod file_store;
+mod place;
 mod private_file;
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::{Owner, Secret, SecretName};
+use crate::keyring::Keyring;
+use crate::{KeyringError, Owner, Secret, SecretName};
 use file_store::FileStore;
+pub use place::Place;
 
 /// All secrets of one user, by skill and name.
+///
+/// What is set goes to one place, the keyring where there is one. What lies in the file already is still found.
 #[derive(Debug)]
 pub struct Vault {
+    file: FileStore,
     store: Store,
 }
 
-/// The ways of keeping. A keyring of the system is to become the second.
+/// The ways of keeping what is set.
 #[derive(Debug)]
 enum Store {
-    File(FileStore),
+    /// The file; with the reason where there is a keyring that cannot be used.
+    File(Option<KeyringError>),
+    Keyring(Keyring),
+}
+
+/// A secret of a skill, with what decides between two of the same name.
+pub(crate) struct Held {
+    pub(crate) name: SecretName,
+    pub(crate) set: String,
+    pub(crate) secret: Secret,
 }
 
 /// A secret as it may be shown: everything but its value.
@@ -34,23 +48,8 @@ pub struct KeptSecret {
     pub name: SecretName,
     /// When it was set.
     pub set: String,
-}
-
-/// Where a vault keeps its secrets, for people to read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case", tag = "kind", content = "path")]
-#[non_exhaustive]
-pub enum Place {
-    /// A file that only the user can read.
-    File(PathBuf),
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File(path) => write!(f, "{}, a file that only you can read", path.display()),
-        }
-    }
+    /// Where it is kept.
+    pub kept: Place,
 }
 
 /// Whether a secret of that name was there before.
@@ -155,22 +154,41 @@ pub enum VaultError {
         /// What the system said.
         source: io::Error,
     },
+    /// The keyring failed while it was used.
+    #[error(transparent)]
+    Keyring(#[from] KeyringError),
 }
 
 impl Vault {
     /// Keeps secrets in a file in `folder`, which is made with the first one.
     pub fn file(folder: &Path) -> Self {
-        Self { store: Store::File(FileStore::new(folder)) }
+        Self { file: FileStore::new(folder), store: Store::File(None) }
     }
 
-    /// Where they are kept.
+    /// Keeps secrets in the system's keyring where it can be used without asking anybody, else in a file in `folder`.
+    ///
+    /// `bus_address` is that of the user's session, such as `unix:path=/run/user/1000/bus`. Without one nothing is tried; a
+    /// bus that hangs is given up after five seconds. [`Vault::place`] says what was chosen and why.
+    pub fn best(folder: &Path, bus_address: Option<&str>) -> Self {
+        let store = match bus_address.map(Keyring::open) {
+            Some(Ok(keyring)) => Store::Keyring(keyring),
+            // That there is none is no news to anybody.
+            None | Some(Err(KeyringError::Absent)) => Store::File(None),
+            Some(Err(error)) => Store::File(Some(error)),
+        };
+        Self { file: FileStore::new(folder), store }
+    }
+
+    /// Where a secret that is set now is kept.
     pub fn place(&self) -> Place {
         match &self.store {
-            Store::File(store) => Place::File(store.path()),
+            Store::File(keyring) => Place::File { path: self.file.path(), keyring: keyring.clone() },
+            Store::Keyring(_) => Place::Keyring,
         }
     }
 
-    /// Keeps a secret; `when` is shown by [`Vault::list`].
+    /// Keeps a secret. `when` is shown by [`Vault::list`], and of two of the same name the later one counts: it is a time
+    /// such as `2026-01-31T12:00:00Z`, whose text is in the order of time.
     pub fn set(
         &self,
         owner: &Owner,
@@ -178,29 +196,55 @@ impl Vault {
         secret: &Secret,
         when: &str,
     ) -> Result<Was, VaultError> {
-        match &self.store {
-            Store::File(store) => store.set(owner, name, secret, when),
+        let Store::Keyring(keyring) = &self.store else { return self.file.set(owner, name, secret, when) };
+        // A file that cannot be used is said before anything has changed.
+        self.file.list()?;
+        let was = keyring.set(owner, name, secret, when)?;
+        // What the file had under this name is out of date, and anybody who reads the disk could read it.
+        match self.file.remove(owner, name)? {
+            Removed::Yes => Ok(Was::Replaced),
+            Removed::NotThere => Ok(was),
         }
     }
 
-    /// Forgets a secret.
+    /// Forgets a secret, wherever it is.
     pub fn remove(&self, owner: &Owner, name: &SecretName) -> Result<Removed, VaultError> {
-        match &self.store {
-            Store::File(store) => store.remove(owner, name),
+        let kept = match &self.store {
+            Store::File(_) => Removed::NotThere,
+            Store::Keyring(keyring) => keyring.remove(owner, name)?,
+        };
+        match self.file.remove(owner, name)? {
+            Removed::Yes => Ok(Removed::Yes),
+            Removed::NotThere => Ok(kept),
         }
     }
 
-    /// Everything that is kept, without the values, by skill and name.
+    /// Everything that is kept, without the values, by skill and name. What lies in two places is there twice.
     pub fn list(&self) -> Result<Vec<KeptSecret>, VaultError> {
-        match &self.store {
-            Store::File(store) => store.list(),
+        let mut kept = self.file.list()?;
+        if let Store::Keyring(keyring) = &self.store {
+            kept.extend(keyring.list()?);
         }
+        kept.sort();
+        Ok(kept)
     }
 
     /// The secrets of one skill, by name.
     pub fn of(&self, owner: &Owner) -> Result<Vec<(SecretName, Secret)>, VaultError> {
-        match &self.store {
-            Store::File(store) => store.of(owner),
+        let mut held = self.file.of(owner)?;
+        if let Store::Keyring(keyring) = &self.store {
+            held.extend(keyring.of(owner)?);
         }
+        // One of each name: the latest, since the other one is from before the keyring was locked or unlocked, and of two
+        // with the same time the keyring's. Sorting keeps the order of equal ones, so that one is the last.
+        held.sort_by(|a, b| (&a.name, &a.set).cmp(&(&b.name, &b.set)));
+        let mut secrets: Vec<(SecretName, Secret)> = Vec::with_capacity(held.len());
+        for Held { name, secret, .. } in held {
+            match secrets.last_mut() {
+                Some((last, value)) if *last == name => *value = secret,
+                _ => secrets.push((name, secret)),
+            }
+        }
+        Ok(secrets)
     }
 }

@@ -3,6 +3,7 @@
 mod hidden;
 
 use crate::args::{SecretAction, SecretList, SecretRemove, SecretSet};
+use crate::environment;
 use crate::exit::Exit;
 use crate::output::{Form, Output, clean};
 use crate::surroundings::Surroundings;
@@ -39,9 +40,9 @@ pub(crate) fn run(action: &SecretAction, surroundings: &Surroundings, output: &m
     }
 }
 
-/// Where this user's secrets are.
+/// Where this user's secrets are: the keyring, else a file.
 pub(crate) fn vault(surroundings: &Surroundings) -> Vault {
-    Vault::file(&surroundings.places.data.join("secrets"))
+    Vault::best(&surroundings.places.data.join("secrets"), environment::bus_address().as_deref())
 }
 
 /// A skill as the owner of secrets. A project's skill has its secrets in that project only, and one of `--root DIR` in that
@@ -128,12 +129,25 @@ fn list(args: &SecretList, surroundings: &Surroundings, output: &mut Output) -> 
         Form::Text => {
             for kept in &secrets {
                 let owner = clean(&kept.owner.to_string());
-                output.line(format!("{:<24} {owner} (set {})", kept.name.as_str(), clean(&kept.set)))?;
+                let set = clean(&kept.set);
+                let place = match kept.kept {
+                    Place::Keyring => "keyring",
+                    _ => "file",
+                };
+                output.line(format!("{:<24} {owner} (set {set}, in the {place})", kept.name.as_str()))?;
             }
+            let here = vault.place();
             if secrets.is_empty() {
                 output.comment("no secret is kept; `metier secret set NAME --skill SKILL` keeps one")?;
-            } else {
-                output.comment(format!("kept in {}", vault.place()))?;
+                if let Some(unseen) = unseen(&here) {
+                    output.comment(unseen)?;
+                }
+            }
+            let places: BTreeSet<&Place> = secrets.iter().map(|kept| &kept.kept).collect();
+            for place in places {
+                // Without a keyring all are in the file, and the vault also says why.
+                let place = if here == Place::Keyring { place } else { &here };
+                output.comment(format!("kept in {place}"))?;
             }
         }
     }
@@ -143,6 +157,10 @@ fn list(args: &SecretList, surroundings: &Surroundings, output: &mut Output) -> 
 fn remove(args: &SecretRemove, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
     let SecretRemove { name, skill } = args;
     let vault = vault(surroundings);
+    // One in a keyring that cannot be looked into is back as soon as that can be used again.
+    if let Some(unseen) = unseen(&vault.place()) {
+        output.aside(&unseen)?;
+    }
     let secrets: Vec<KeptSecret> = vault.list()?.into_iter().filter(|kept| kept.name == *name).collect();
     let owners = meant(skill, &secrets, surroundings)?;
     let owner = match owners.iter().collect::<Vec<_>>()[..] {
@@ -168,6 +186,14 @@ fn remove(args: &SecretRemove, surroundings: &Surroundings, output: &mut Output)
         Form::Text => output.line(format!("{name}: removed from {}", clean(&owner.to_string())))?,
     }
     Ok(Exit::Fine)
+}
+
+/// That there is a keyring which was not looked into, and why.
+fn unseen(place: &Place) -> Option<String> {
+    match place {
+        Place::File { keyring: Some(reason), .. } => Some(format!("not looked for in the keyring: {reason}")),
+        _ => None,
+    }
 }
 
 /// Whose secrets are meant: the skill that is found from here and nobody else, or, because a skill may be gone while its

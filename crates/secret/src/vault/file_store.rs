@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use zeroize::Zeroizing;
 
 use super::private_file::PrivateFolder;
-use super::{KeptSecret, Removed, VaultError, Was};
+use super::{Held, KeptSecret, Place, Removed, VaultError, Was};
 use crate::{Owner, Secret, SecretName};
 
 const FILE: &str = "secrets.json";
@@ -100,18 +100,16 @@ impl FileStore {
     }
 
     pub(super) fn list(&self) -> Result<Vec<KeptSecret>, VaultError> {
+        let kept = Place::File { path: self.path(), keyring: None };
         let records = self.read()?.into_iter();
-        let mut kept: Vec<_> =
-            records.map(|Record { owner, name, set, .. }| KeptSecret { owner, name, set }).collect();
-        kept.sort();
-        Ok(kept)
+        Ok(records
+            .map(|Record { owner, name, set, .. }| KeptSecret { owner, name, set, kept: kept.clone() })
+            .collect())
     }
 
-    pub(super) fn of(&self, owner: &Owner) -> Result<Vec<(SecretName, Secret)>, VaultError> {
+    pub(super) fn of(&self, owner: &Owner) -> Result<Vec<Held>, VaultError> {
         let records = self.read()?.into_iter().filter(|record| record.owner == *owner);
-        let mut secrets: Vec<_> = records.map(|record| (record.name, record.value)).collect();
-        secrets.sort_by(|(a, _), (b, _)| a.cmp(b));
-        Ok(secrets)
+        Ok(records.map(|Record { name, set, value: secret, .. }| Held { name, set, secret }).collect())
     }
 
     /// Reading needs no lock: a file is replaced as a whole.

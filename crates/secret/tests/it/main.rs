@@ -2,12 +2,17 @@
 
 #![expect(
     clippy::disallowed_methods,
+    clippy::panic,
+    clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "tests look at the files that were written, and fail loudly"
+    reason = "tests look at the files that were written, start a keyring, say when they cannot, and fail loudly"
 )]
 
+mod daemon;
 mod encodings;
 mod invariant;
+mod keyring;
+mod peer;
 mod redactor;
 mod stream;
 mod vault;

@@ -8,15 +8,15 @@ use std::thread;
 use metier_secret::{Owner, Place, Removed, Secret, SecretName, Vault, VaultError, Was};
 use metier_testkit::Workspace;
 
-fn name(text: &str) -> SecretName {
+pub(crate) fn name(text: &str) -> SecretName {
     text.parse().unwrap()
 }
 
-fn secret(text: &str) -> Secret {
+pub(crate) fn secret(text: &str) -> Secret {
     Secret::new(text.to_owned()).unwrap()
 }
 
-fn values(vault: &Vault, owner: &Owner) -> Vec<String> {
+pub(crate) fn values(vault: &Vault, owner: &Owner) -> Vec<String> {
     vault.of(owner).unwrap().iter().map(|(name, secret)| format!("{name}={}", secret.expose())).collect()
 }
 
@@ -36,7 +36,7 @@ fn filled(workspace: &Workspace) -> (Vault, Owner, std::path::PathBuf) {
 fn a_secret_is_set_replaced_listed_and_removed() {
     let workspace = Workspace::new();
     let (vault, owner, file) = filled(&workspace);
-    assert_eq!(vault.place(), Place::File(file.clone()));
+    assert_eq!(vault.place(), Place::File { path: file.clone(), keyring: None });
     let odd = "\"quotes\"\n\\ ünïcode\ttab\u{1}";
     assert_eq!(vault.set(&owner, &name("ANOTHER"), &secret(odd), "then").unwrap(), Was::New);
     assert_eq!(vault.set(&owner, &name("KEY"), &secret("hunter23"), "later").unwrap(), Was::Replaced);
