@@ -7,7 +7,7 @@ use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
 use metier_catalog::{Entry, LayerOwner, Snapshot};
 use metier_runtime::{Declared, Wants};
-use metier_secret::{Secret, SecretName};
+use metier_secret::{Place, Secret, SecretName};
 use metier_skill::Manifest;
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ impl Needs {
     ) -> Result<Self> {
         let (name, origin) = (entry.name().as_str(), &snapshot.root(entry).origin);
         let mut needs = Self::default();
-        let mut values = Values { known: None, snapshot, entry, surroundings };
+        let mut values = Values { known: None, problems: Vec::new(), snapshot, entry, surroundings };
         let mut failed = Ok(());
         let mut value = |name: &SecretName| match values.get(name) {
             Ok(value) => value,
@@ -76,6 +76,7 @@ impl Needs {
             anyhow::bail!("{problem}");
         }
         needs.allow(name, origin, &given);
+        needs.problems.append(&mut values.problems);
         failed.with_context(|| format!("the secrets of `{name}` cannot be read"))?;
         Ok(needs)
     }
@@ -90,6 +91,8 @@ impl Needs {
 /// Where the value of a variable comes from: the skill's own secrets, else the user's environment.
 struct Values<'a> {
     known: Option<Vec<(SecretName, Secret)>>,
+    /// What is to be said about where they are.
+    problems: Vec<String>,
     snapshot: &'a Snapshot,
     entry: &'a Entry,
     surroundings: &'a Surroundings,
@@ -101,7 +104,11 @@ impl Values<'_> {
             known
         } else {
             let owner = secret::owner(self.snapshot, self.entry, self.surroundings);
-            self.known.insert(secret::vault(self.surroundings).of(&owner)?)
+            let vault = secret::vault(self.surroundings);
+            if let Place::File { keyring: Some(why), .. } = vault.place() {
+                self.problems.push(format!("secrets in the keyring are not given: {why}"));
+            }
+            self.known.insert(vault.of(&owner)?)
         };
         if let Some((_, secret)) = known.iter().find(|(known, _)| known == name) {
             return Ok(Some(secret.clone()));

@@ -495,7 +495,8 @@ deny = "skill:secret"
             }
         });
         assert_eq!(keys(&schema["$defs"]["RootConfig"]), root);
-        assert_eq!(keys(&schema["$defs"]["SkillConfig"]), ["visibility"]);
+        assert_eq!(keys(&schema["$defs"]["SkillConfig"]), ["needs", "visibility"]);
+        assert_eq!(keys(&schema["$defs"]["NeedsConfig"]), ["env", "hosts", "seconds", "write"]);
         assert_eq!(keys(&schema["$defs"]["CatalogConfig"]), ["budget", "disclosure", "window"]);
         assert_eq!(keys(&schema["$defs"]["DiscoveryConfig"]), ["depth", "entries"]);
         assert_eq!(keys(&schema["$defs"]["LintConfig"]), ["allow", "deny", "paths", "warn"]);
