@@ -70,14 +70,6 @@ impl<'a> Call<'a> {
     ) -> Result<Self, Error> {
         let began = Instant::now();
         let still = stood_still(attendance.clock);
-        let door = match (Door::take(&socket, profile, command)?, &mut attendance.porter) {
-            (Some((door, listener)), Some(porter)) => {
-                porter(listener);
-                Some(door)
-            }
-            (Some(_), None) => return Err(Error::NoPorter),
-            (None, _) => None,
-        };
         let (stdout, out) = io::pipe()?;
         let (stderr, err) = io::pipe()?;
         let start = Start { program: command.program.clone(), arguments: command.arguments.clone() };
@@ -93,7 +85,18 @@ impl<'a> Call<'a> {
         for stream in [&stdout, &stderr] {
             rustix::io::ioctl_fionbio(stream, true).map_err(io::Error::from)?;
         }
-        deliver(socket.as_fd(), &start.encode(), &[input.as_fd(), out.as_fd(), err.as_fd()])?;
+        let told = deliver(socket.as_fd(), &start.encode(), &[input.as_fd(), out.as_fd(), err.as_fd()]);
+        // Only then: it would be a way there and back before the program starts, and who knocks meanwhile waits. Where the
+        // other side is gone already, it has left word here why.
+        let door = match (Door::take(&socket, profile, command)?, &mut attendance.porter) {
+            (Some((door, listener)), Some(porter)) => {
+                porter(listener);
+                Some(door)
+            }
+            (Some(_), None) => return Err(Error::NoPorter),
+            (None, _) => None,
+        };
+        told?;
         Ok(Self {
             socket,
             stdin,
