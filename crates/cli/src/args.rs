@@ -147,8 +147,9 @@ pub(crate) struct ActiveSkill {
 ///
 /// The script sees the skill's folder and the project read-only (files that look like secrets cannot be opened), a
 /// scratch folder (`TMPDIR`), the skill's own data folder (`SKILL_DATA`) and the system's programs: nothing else of your
-/// files, no network, none of your environment. When it returns, every process it started is dead. `metier doctor` says
-/// what holds it on this machine; docs/containment.md has the whole story.
+/// files, nobody on the network, none of your environment. When it returns, every process it started is dead. `metier
+/// doctor` says what holds it on this machine; docs/containment.md has the whole story, docs/needs.md how a script gets
+/// more.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   metier exec count-lines count.sh             starts in the skill's folder; PROJECT_DIR is the project
