@@ -13,9 +13,13 @@ struct Program {
 
 const PROGRAMS: &[Program] = &[
     Program { name: "bwrap", package: "bubblewrap", what: "the tier of bubblewrap" },
+    Program { name: "curl", package: "curl", what: "the way out with a program that everybody uses" },
     Program { name: "git", package: "git", what: "`check --changed`" },
+    Program { name: "node", package: "nodejs", what: "what runs by node" },
+    Program { name: "npm", package: "npm", what: "`prepare` for node" },
     Program { name: "perl", package: "perl-base", what: "attacks that a shell cannot make" },
     Program { name: "pgrep", package: "procps", what: "the search for processes left behind" },
+    Program { name: "python3", package: "python3-venv", what: "what runs by Python, and `prepare` for it" },
     Program { name: "unshare", package: "util-linux", what: "controls in throwaway namespaces" },
 ];
 
