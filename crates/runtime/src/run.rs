@@ -5,10 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use metier_files::{FileDigest, SkillDir};
 use metier_policy::{Action, Actor, Decision, Digest, FileGlob, Gate, Skill, is_guarded};
-use metier_proxy::proxy_variables;
 use metier_sandbox::{
-    Attendance, Cancel, Clock, Command, Error as SandboxError, GATEWAY, Limits, Network, Profile, Report,
-    Sandbox, Sieve, Sink,
+    Attendance, Cancel, Clock, Command, Error as SandboxError, Limits, Profile, Report, Sandbox, Sieve, Sink,
 };
 use metier_secret::{Redactor, RedactorError};
 use serde_json::Value;
@@ -21,7 +19,7 @@ use crate::prepare::Standing;
 use crate::redaction::Redaction;
 use crate::script::{Script, ScriptError};
 use crate::search_path::{Program, SearchPath};
-use crate::way_out::{Contacts, Porter, WayOut};
+use crate::way_out::{Contacts, Porter, WayOut, with_way_out};
 use crate::writing::{Writing, opening, unwritten};
 
 /// The largest script whose bytes are digested for the question that is asked about it. Nobody writes a longer one by
@@ -272,7 +270,7 @@ fn run(
     containment.widen(&mut profile, &writing);
     let remembered = containment.project.filter(|_| !writing.places.is_empty()).map(Remembered::of);
     let clock = Clock::new();
-    let mut porter = Porter::new(&bench.gate, using.skill, wants.hosts(), bench.way_out, &clock);
+    let mut porter = Porter::of_gate(&bench.gate, using.skill, wants.hosts(), bench.way_out, &clock);
     let mut redaction = Redaction::new(&redactor);
     let mut attend = |profile: &Profile| {
         let mut serve = |listener| porter.serve(listener);
@@ -305,7 +303,7 @@ fn run(
         notes.push(format!("`{name}` is wanted and not set: `metier secret set {name} --skill {skill}`"));
     }
     let (contacts, trouble) = porter.finish();
-    notes.extend(trouble);
+    notes.extend(trouble.map(|error| format!("there was no network: the proxy could not start ({error})")));
     notes.extend(contacts.notes());
     let unwritten = refused_writes(using, &report, &open);
     for glob in &unwritten {
@@ -317,13 +315,6 @@ fn run(
     }
     let notes = notes.iter().map(|note| redactor.text(note).into_owned()).collect();
     Ok(Ran { text: text(&report), notes, decision, contacts, unwritten, report })
-}
-
-/// The same profile with a gateway, and with the variables that tell programs of it.
-fn with_way_out(profile: &Profile) -> Profile {
-    let mut profile = Profile { network: Network::Gateway, ..profile.clone() };
-    profile.environment.extend(proxy_variables(GATEWAY.port()));
-    profile
 }
 
 /// The globs that would open what a program says it could not write. What stays closed though it lies in something that is

@@ -274,8 +274,8 @@ fn prune(paths: &mut Vec<PathBuf>) {
     paths.retain(|path| !all.iter().any(|other| other != path && path.starts_with(other)));
 }
 
-/// The path without `.` and `..`, by its text.
-fn clean(path: &Path) -> PathBuf {
+/// The path without `.` and `..`, by its text: what it names may not be there to be asked.
+pub(crate) fn clean(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
     for component in path.components() {
         match component {

@@ -1,14 +1,17 @@
 //! The way out of a call: a proxy of its own, at which the gate decides about every host.
 
 use std::fmt;
+use std::io;
 use std::net::{IpAddr, TcpListener};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use metier_policy::{
     Action, Actor, Answers, Asking, Decision, Gate, Host, HostPattern, Need, Reason, Rules, Scope, Skill,
 };
-use metier_proxy::{Contact, Event, Limits, Outside, Proxy, Reach, System, Verdict, Warden};
-use metier_sandbox::Clock;
+use metier_proxy::{
+    Contact, Event, Limits, Outside, Proxy, Reach, System, Trouble, Verdict, Warden, proxy_variables,
+};
+use metier_sandbox::{Clock, GATEWAY, Network, Profile};
 
 /// How many events of one call are kept. A script that makes more contacts is counted on, not listed.
 const MOST_EVENTS: usize = 1000;
@@ -75,6 +78,8 @@ impl Contacts {
                     Some(remedy) => format!("`{contact}` was refused: {refusal}; {remedy}"),
                     None => format!("`{contact}` was refused: {refusal}"),
                 },
+                // Whoever still waited when the program ended has not failed to reach anybody.
+                Event::Failed { trouble: Trouble::Stopped, .. } => continue,
                 Event::Failed { contact, trouble } => format!("`{contact}` could not be reached: {trouble}"),
                 _ => continue,
             };
@@ -88,14 +93,15 @@ impl Contacts {
 
 /// The proxy of one call, from the moment the call has a gateway.
 pub(crate) struct Porter {
-    warden: Arc<Doorkeeper>,
+    warden: Arc<dyn Warden>,
     outside: Arc<dyn Outside>,
     heard: Arc<Mutex<Contacts>>,
-    proxy: Option<std::io::Result<Proxy>>,
+    proxy: Option<io::Result<Proxy>>,
 }
 
 impl Porter {
-    pub(crate) fn new(
+    /// One at which the gate decides, for a skill whose wants it has said yes to.
+    pub(crate) fn of_gate(
         gate: &Gate<'_>,
         skill: &Skill,
         hosts: &[HostPattern],
@@ -112,12 +118,12 @@ impl Porter {
             asker: way_out.asker.clone(),
             clock: clock.clone(),
         };
-        Self {
-            warden: Arc::new(warden),
-            outside: Arc::clone(&way_out.outside),
-            heard: Arc::default(),
-            proxy: None,
-        }
+        Self::new(Arc::new(warden), &way_out.outside)
+    }
+
+    /// One at which somebody else decides.
+    pub(crate) fn new(warden: Arc<dyn Warden>, outside: &Arc<dyn Outside>) -> Self {
+        Self { warden, outside: Arc::clone(outside), heard: Arc::default(), proxy: None }
     }
 
     /// Begins to serve.
@@ -129,18 +135,19 @@ impl Porter {
     }
 
     /// Ends it, and gives what happened and what went wrong.
-    pub(crate) fn finish(self) -> (Contacts, Option<String>) {
-        let problem = match self.proxy {
-            Some(Err(error)) => Some(format!("there was no network: the proxy could not start ({error})")),
-            Some(Ok(proxy)) => {
-                drop(proxy);
-                None
-            }
-            None => None,
-        };
+    pub(crate) fn finish(self) -> (Contacts, Option<io::Error>) {
+        // It ends first: what happens at the end is heard, too.
+        let problem = self.proxy.and_then(Result::err);
         let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
         (std::mem::take(&mut *heard), problem)
     }
+}
+
+/// The same profile with a gateway, and with the variables that tell programs of it.
+pub(crate) fn with_way_out(profile: &Profile) -> Profile {
+    let mut profile = Profile { network: Network::Gateway, ..profile.clone() };
+    profile.environment.extend(proxy_variables(GATEWAY.port()));
+    profile
 }
 
 /// Decides about hosts by the gate, for a skill whose wants it has said yes to.

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use metier_files::{Blank, Kind, kind, matching, real_path};
 use metier_policy::{FileGlob, Shape};
 
+use crate::search_path::clean;
+
 /// How many files of a project are opened for one pattern. Each is a mount, and a hundred take a tenth of a second.
 const MOST_FILES: usize = 100;
 
@@ -130,21 +132,6 @@ fn before_colon(text: &str) -> Option<&str> {
     let text = text.trim_end().strip_suffix(':')?;
     let path = text.rsplit(": ").next()?.trim();
     (!path.is_empty()).then_some(path)
-}
-
-/// Without `.` and `..`, as the words are; the place may not be there to be asked.
-fn clean(path: &Path) -> PathBuf {
-    let mut clean = PathBuf::new();
-    for component in path.components() {
-        match component {
-            std::path::Component::CurDir => {}
-            std::path::Component::ParentDir => {
-                clean.pop();
-            }
-            other => clean.push(other),
-        }
-    }
-    clean
 }
 
 /// The glob that would open a place, as narrow as it stays useful: the folder it is in, or the file itself at the top.

@@ -2,19 +2,18 @@
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use metier_files::{Kind, kind};
-use metier_proxy::{Event, Limits as ProxyLimits, Outside, Proxy, Trouble, proxy_variables};
-use metier_sandbox::{
-    Attendance, Cancel, Command, Ended, GATEWAY, Limits, Network, Profile, Report, Sandbox, Stop,
-};
+use metier_proxy::{Outside, Warden};
+use metier_sandbox::{Attendance, Cancel, Command, Ended, Limits, Profile, Report, Sandbox, Stop};
 
 use super::PrepareError;
 use super::registry::Agreed;
 use super::shelf::ENV;
 use crate::search_path::{Program, Toolbox};
+use crate::way_out::{Porter, with_way_out};
 
 /// How much a data folder may hold while it is prepared. What scripts keep by themselves is bounded far below that, but
 /// packages for computing and drawing take some hundred megabytes, and come twice: as they were fetched and as they are
@@ -85,38 +84,16 @@ impl Workshop<'_> {
         command: &Command,
     ) -> Result<(Report, Vec<String>), PrepareError> {
         let profile = self.profile(line);
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let mut proxy = None;
-        let mut failed = None;
-        let mut porter = |listener| {
-            let heard = Arc::clone(&heard);
-            let observer = move |event: &Event| {
-                let is_told = match event {
-                    Event::Refused { .. } => true,
-                    Event::Failed { trouble, .. } => *trouble != Trouble::Stopped,
-                    _ => false,
-                };
-                let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
-                let text = event.to_string();
-                // Installers try again and again; once is enough to know.
-                if is_told && heard.len() < 8 && !heard.contains(&text) {
-                    heard.push(text);
-                }
-            };
-            let (warden, outside) = (Arc::clone(&self.warden), Arc::clone(self.outside));
-            match Proxy::start(listener, warden, outside, ProxyLimits::default(), observer) {
-                Ok(started) => proxy = Some(started),
-                Err(error) => failed = Some(error),
-            }
-        };
+        let mut porter = Porter::new(Arc::clone(&self.warden) as Arc<dyn Warden>, self.outside);
+        let mut serve = |listener| porter.serve(listener);
         let attendance =
-            Attendance { cancel: self.cancel, porter: Some(&mut porter), ..Attendance::default() };
+            Attendance { cancel: self.cancel, porter: Some(&mut serve), ..Attendance::default() };
         let report = self.sandbox.run_with(&profile, command, attendance)?;
-        drop(proxy);
-        if let Some(error) = failed {
+        let (contacts, problem) = porter.finish();
+        if let Some(error) = problem {
             return Err(PrepareError::Proxy(error));
         }
-        let heard = std::mem::take(&mut *heard.lock().unwrap_or_else(PoisonError::into_inner));
+        let heard = contacts.notes();
         Ok((report, heard))
     }
 
@@ -149,26 +126,24 @@ impl Workshop<'_> {
     fn profile(&self, line: Line) -> Profile {
         let mut environment: Vec<(OsString, OsString)> =
             vec![("PATH".into(), self.toolbox.path.clone()), ("LANG".into(), self.language.into())];
-        if line == Line::Open {
-            environment.extend(proxy_variables(GATEWAY.port()));
-            if let Some(file) = CERTIFICATES.iter().find(|file| kind(Path::new(file)) == Kind::File) {
-                environment.extend(CERTIFICATE_NAMES.iter().map(|name| (name.into(), file.into())));
-            }
+        let certificates = CERTIFICATES.iter().find(|file| kind(Path::new(file)) == Kind::File);
+        if let Some(file) = certificates.filter(|_| line == Line::Open) {
+            environment.extend(CERTIFICATE_NAMES.iter().map(|name| (name.into(), file.into())));
         }
         environment.extend(self.variables.iter().map(|(name, value)| (name.into(), value.clone())));
         let mut programs = self.toolbox.shown.clone();
         programs.extend(self.programs.iter().flat_map(|program| program.shown.iter().cloned()));
         programs.sort();
         programs.dedup();
-        Profile {
+        let profile = Profile {
             readable: Vec::new(),
             data: Some(self.data.to_owned()),
             programs,
-            network: if line == Line::Open { Network::Gateway } else { Network::None },
             environment,
             limits: Limits { time: LONGEST, cpu: LONGEST, data: MAX_DATA, ..Limits::default() },
             ..Profile::new(self.data.to_owned())
-        }
+        };
+        if line == Line::Open { with_way_out(&profile) } else { profile }
     }
 }
 

@@ -15,7 +15,8 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use super::failure::During;
 use super::launcher::{HELPER, INSIDE};
 use super::root::convenient_links;
-use super::view::{DEVICES, HOME, Rights, SCRATCH, SETTINGS, SHARED_MEMORY, SYSTEM, View};
+use super::sources::{SystemFolder, system_folders};
+use super::view::{DEVICES, HOME, Rights, SCRATCH, SHARED_MEMORY, View};
 use crate::kernel::{Streams, replace_keeping};
 use crate::wire::{Failure, Opening};
 
@@ -94,15 +95,12 @@ impl<'a> Bubblewrap<'a> {
             "--chdir",
             "/",
         ]);
-        for folder in SYSTEM.iter().copied().chain([SETTINGS]) {
-            let Ok(stat) = statat(CWD, folder, AtFlags::SYMLINK_NOFOLLOW) else { continue };
-            match FileType::from_raw_mode(stat.st_mode) {
-                FileType::Symlink => {
-                    let target =
-                        readlinkat(CWD, folder, Vec::new()).during(|| format!("reading {folder}"))?;
-                    self.add(&["--symlink".as_ref(), OsStr::from_bytes(target.to_bytes()), folder.as_ref()]);
+        for (folder, kind) in system_folders()? {
+            match kind {
+                SystemFolder::Link(target) => {
+                    self.add(&["--symlink".as_ref(), target.as_os_str(), folder.as_ref()]);
                 }
-                _ => self.say(&["--ro-bind", folder, folder]),
+                SystemFolder::Itself => self.say(&["--ro-bind", folder, folder]),
             }
         }
         self.say(&["--proc", "/proc", "--dir", "/dev"]);

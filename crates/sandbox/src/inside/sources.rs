@@ -1,6 +1,8 @@
 //! What a new root shows, opened where it lies: from there on no path of it is looked up again.
 
+use std::ffi::OsStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2, readlinkat, statat};
@@ -53,6 +55,32 @@ impl Sources {
     }
 }
 
+/// What a folder of the system is here.
+pub(super) enum SystemFolder {
+    /// A folder.
+    Itself,
+    /// A link, such as that of `/bin` into `/usr` on many systems, and where it leads.
+    Link(PathBuf),
+}
+
+/// The folders of the system that are there.
+pub(super) fn system_folders() -> Result<Vec<(&'static str, SystemFolder)>, Failure> {
+    let mut folders = Vec::new();
+    for folder in SYSTEM.iter().copied().chain([SETTINGS]) {
+        let Ok(stat) = statat(CWD, folder, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Symlink => {
+                let target = readlinkat(CWD, folder, Vec::new()).during(|| format!("reading {folder}"))?;
+                let target = PathBuf::from(OsStr::from_bytes(target.to_bytes()));
+                folders.push((folder, SystemFolder::Link(target)));
+            }
+            FileType::Directory => folders.push((folder, SystemFolder::Itself)),
+            _ => {}
+        }
+    }
+    Ok(folders)
+}
+
 /// What every view shows of the system, opened.
 #[derive(Debug)]
 pub(super) struct System {
@@ -66,20 +94,14 @@ impl System {
     /// Opens all of it.
     pub(super) fn open() -> Result<Self, Failure> {
         let (mut places, mut links) = (Vec::new(), Vec::new());
-        for folder in SYSTEM.iter().copied().chain([SETTINGS]) {
-            let Ok(stat) = statat(CWD, folder, AtFlags::SYMLINK_NOFOLLOW) else { continue };
-            match FileType::from_raw_mode(stat.st_mode) {
-                FileType::Symlink => {
-                    let target =
-                        readlinkat(CWD, folder, Vec::new()).during(|| format!("reading {folder}"))?;
-                    links.push((folder, PathBuf::from(target.to_string_lossy().into_owned())));
-                }
-                FileType::Directory => {
+        for (folder, kind) in system_folders()? {
+            match kind {
+                SystemFolder::Link(target) => links.push((folder, target)),
+                SystemFolder::Itself => {
                     let system =
                         Place { path: folder.into(), rights: Rights::Read, required: false, owned: false };
                     places.extend(open(&system, None)?);
                 }
-                _ => {}
             }
         }
         for device in DEVICES {

@@ -214,7 +214,7 @@ impl Ground {
 
     fn try_it(&self, violation: &Violation, tier: Tier, profile: &Profile, sandbox: &Sandbox) -> Held {
         if violation.meaningless.contains(&tier) {
-            return Held::NotTried("nothing of it is shown on this tier".into());
+            return Held::NotTried("this tier has nothing of it".into());
         }
         let path = |name: &str| self.folder.join(name).display().to_string();
         let line = violation
