@@ -1,0 +1,169 @@
+//! All skills that can be asked for: a few segments, and which of their skills are still alive.
+
+use crate::leaf::Key;
+use crate::segment::Segment;
+use crate::term::Term;
+use std::collections::{BTreeMap, HashMap};
+
+/// The number of a skill in an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SkillId {
+    pub(crate) segment: u16,
+    pub(crate) skill: u32,
+}
+
+/// What can be asked. Ranks do not depend on how skills are spread over segments, nor on what was there before.
+#[derive(Clone, Debug, Default)]
+pub struct Index {
+    pub(crate) segments: Vec<Part>,
+    /// How many skills are alive.
+    pub(crate) alive: u32,
+    /// How many of them count as written in a script without blanks.
+    pub(crate) joined: u32,
+    /// The mean of their lengths.
+    pub(crate) length: f32,
+    pub(crate) piece_length: f32,
+    /// Short and long forms, from each to the other.
+    pub(crate) learned: HashMap<Term, Learned>,
+}
+
+/// What was learned of a term.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Learned {
+    /// It is a short form of these words.
+    Long(Vec<Term>),
+    /// It is the first word of long forms, each with its short form.
+    Short(Vec<(Vec<Term>, Term)>),
+}
+
+/// A segment and who of it is alive.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    pub(crate) segment: Segment,
+    /// `true` for those that are gone; empty when nobody is.
+    pub(crate) gone: Vec<bool>,
+    /// The number of its first skill among those of all segments.
+    pub(crate) first: u32,
+}
+
+impl Part {
+    pub(crate) fn is_gone(&self, skill: u32) -> bool {
+        self.gone.get(skill as usize).copied().unwrap_or_default()
+    }
+}
+
+impl Index {
+    /// An index of segments. Of skills with the same key the last one is alive.
+    pub fn new(segments: Vec<Segment>) -> Self {
+        let mut index = Self::default();
+        for segment in segments {
+            index.segments.push(Part { segment, gone: Vec::new(), first: 0 });
+        }
+        index.settle();
+        index
+    }
+
+    /// Lets skills go: those whose key `is_gone` names.
+    pub fn bury(&mut self, is_gone: impl Fn(Key) -> bool) {
+        for part in &mut self.segments {
+            let gone: Vec<bool> = part
+                .segment
+                .keys()
+                .enumerate()
+                .map(|(at, key)| part.is_gone(at as u32) || is_gone(key))
+                .collect();
+            part.gone = if gone.contains(&true) { gone } else { Vec::new() };
+        }
+        self.settle();
+    }
+
+    /// Adds a segment.
+    pub fn push(&mut self, segment: Segment) {
+        self.segments.push(Part { segment, gone: Vec::new(), first: 0 });
+        self.settle();
+    }
+
+    /// One segment of all that is alive.
+    pub fn merged(&self) -> Segment {
+        let segments: Vec<&Segment> = self.segments.iter().map(|part| &part.segment).collect();
+        Segment::merge(&segments, |at, skill| !self.segments[at].is_gone(skill as u32))
+    }
+
+    /// How many skills are alive.
+    pub fn len(&self) -> usize {
+        self.alive as usize
+    }
+
+    /// Whether nobody is.
+    pub fn is_empty(&self) -> bool {
+        self.alive == 0
+    }
+
+    /// How many skills of its segments are gone, which says when merging pays.
+    pub fn gone(&self) -> usize {
+        self.segments.iter().map(|part| part.gone.iter().filter(|gone| **gone).count()).sum()
+    }
+
+    /// The keys of those alive.
+    pub fn keys(&self) -> impl Iterator<Item = Key> {
+        self.segments.iter().flat_map(|part| {
+            part.segment.keys().enumerate().filter(|(at, _)| !part.is_gone(*at as u32)).map(|(_, key)| key)
+        })
+    }
+
+    /// The key of a skill.
+    pub fn key(&self, id: SkillId) -> Option<Key> {
+        let record = self.segments.get(usize::from(id.segment))?.segment.skills.get(id.skill as usize)?;
+        Some(record.key)
+    }
+
+    fn settle(&mut self) {
+        let (mut first, mut alive, mut joined, mut length, mut pieces) = (0, 0_u32, 0, 0_u64, 0_u64);
+        let mut shorts: BTreeMap<Term, BTreeMap<Vec<Term>, u32>> = BTreeMap::new();
+        for part in &mut self.segments {
+            part.first = first;
+            first += u32::try_from(part.segment.len()).unwrap_or(u32::MAX);
+            for (at, record) in (0_u32..).zip(&part.segment.skills) {
+                if part.is_gone(at) {
+                    continue;
+                }
+                alive += 1;
+                joined += u32::from(record.is_joined);
+                length += u64::from(record.length);
+                pieces += u64::from(record.piece_length);
+            }
+            for (skill, abbreviation) in &part.segment.abbreviations {
+                if !part.is_gone(*skill) {
+                    *shorts
+                        .entry(abbreviation.short)
+                        .or_default()
+                        .entry(abbreviation.long.clone())
+                        .or_default() += 1;
+                }
+            }
+        }
+        (self.alive, self.joined) = (alive, joined);
+        let mean = |sum: u64| (sum as f64 / f64::from(alive.max(1))).max(1.0) as f32;
+        (self.length, self.piece_length) = (mean(length), mean(pieces));
+        self.learned = learned(shorts);
+    }
+}
+
+/// Of every short form the long one that most skills give, the smaller one where they are even.
+fn learned(shorts: BTreeMap<Term, BTreeMap<Vec<Term>, u32>>) -> HashMap<Term, Learned> {
+    let mut learned = HashMap::new();
+    let mut longs: BTreeMap<Term, Vec<(Vec<Term>, Term)>> = BTreeMap::new();
+    for (short, choices) in shorts {
+        let best = choices.into_iter().rev().max_by_key(|(_, count)| *count);
+        if let Some((long, _)) = best
+            && let Some(first) = long.first()
+        {
+            longs.entry(*first).or_default().push((long.clone(), short));
+            learned.insert(short, Learned::Long(long));
+        }
+    }
+    for (first, forms) in longs {
+        learned.entry(first).or_insert(Learned::Short(forms));
+    }
+    learned
+}

@@ -1,0 +1,224 @@
+//! One skill, counted: what a segment is made of.
+
+use crate::abbreviation::{Abbreviation, abbreviations};
+use crate::anatomy::{Place, Reader, SkillText, beginning, take_apart};
+use crate::gram::grams;
+use crate::script::Script;
+use crate::term::Term;
+use crate::words::{Load, Word};
+
+/// Passages of a body. With the head (name, title, description, tags) they are the 16 bits of a mask. Eight passages cost
+/// a point of hit@1, thirty-two gain nothing that holds on other repositories.
+const PASSAGES: usize = 15;
+
+/// The shortest passage, in words. A request is a sentence or two; what answers it fits into this.
+const PASSAGE: usize = 40;
+
+/// Counts are kept in quarters, since a word in a block of code counts a quarter.
+pub(crate) const QUARTERS: u32 = 4;
+
+/// The most a count is kept as. It is saturated long before.
+pub(crate) const MAX_COUNT: u8 = 127;
+
+/// The most sentences of what a skill is not for, and words in each, that are kept: a page of exclusions excludes nothing.
+const MAX_SENTENCES: usize = 64;
+const MAX_SENTENCE: usize = 32;
+
+/// More distinct pairs than this make a skill one that is written in a script without blanks, too; fewer are a quoted
+/// phrase. Rarity in such a script is counted among these skills only.
+const JOINED_PAIRS: usize = 20;
+
+/// The key under which a skill's content is known: a digest of its bytes, made by whoever reads them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key(pub [u8; 16]);
+
+/// A skill, counted.
+#[derive(Clone, Debug)]
+pub struct Leaf {
+    pub(crate) key: Key,
+    /// Equal for skills with the same body, whatever their frontmatter says.
+    pub(crate) body: u64,
+    /// Words, by term.
+    pub(crate) words: Vec<Counted>,
+    /// Pieces of the words of name, title and description, by term.
+    pub(crate) pieces: Vec<(Term, u8)>,
+    /// The sum of all counts, in quarters.
+    pub(crate) length: u32,
+    /// How many pieces there are.
+    pub(crate) piece_length: u32,
+    /// Whether it counts among the skills of a script without blanks.
+    pub(crate) is_joined: bool,
+    /// Sentences of what it is not for, each as its distinct terms.
+    pub(crate) against: Vec<Vec<Term>>,
+    pub(crate) abbreviations: Vec<Abbreviation>,
+}
+
+/// A word of a skill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Counted {
+    pub(crate) term: Term,
+    /// How often, in quarters and weighted by place.
+    pub(crate) count: u8,
+    /// In which passages: bit 0 is the head.
+    pub(crate) passages: u16,
+}
+
+/// What a word at a place counts, in quarters.
+const fn quarters(place: Place) -> u32 {
+    QUARTERS
+        * match place {
+            Place::Name => 5,
+            Place::Title | Place::Description | Place::Tags => 3,
+            Place::Heading => 2,
+            Place::Body | Place::Script | Place::Against => 1,
+            Place::Code => return 1,
+        }
+}
+
+impl Leaf {
+    /// Counts a skill.
+    pub fn new(key: Key, skill: &SkillText<'_>) -> Self {
+        let mut counter = Counter::default();
+        take_apart(skill, &mut counter);
+        counter.finish(key, Term::word(skill.body.trim().as_bytes()).0)
+    }
+}
+
+#[derive(Default)]
+struct Counter {
+    /// Term, quarters and the passage's mask, one for each word outside the body's text.
+    seen: Vec<(Term, u32, u16)>,
+    /// The body's own words, in order: which passage they are in is known at the end.
+    body: Vec<Term>,
+    pieces: Vec<Term>,
+    against: Vec<Vec<Term>>,
+    abbreviations: Vec<Abbreviation>,
+}
+
+impl<'a> Reader<'a> for Counter {
+    fn word(&mut self, place: Place, word: Word<'a>) {
+        match place {
+            Place::Body => return self.body.push(word.term),
+            Place::Against => {
+                if let Some(sentence) = self.against.last_mut()
+                    && word.load == Load::Content
+                    && sentence.len() < MAX_SENTENCE
+                    && !sentence.contains(&word.term)
+                {
+                    sentence.push(word.term);
+                }
+            }
+            _ => {}
+        }
+        let is_head = matches!(place, Place::Name | Place::Title | Place::Description | Place::Tags);
+        self.seen.push((word.term, quarters(place), u16::from(is_head)));
+        if matches!(place, Place::Name | Place::Title | Place::Description) {
+            grams(word.written, |piece| {
+                // A character of a script without blanks stands in two pairs, and is counted with the first.
+                if piece.script() == Script::Spaced || self.pieces.last() != Some(&piece) {
+                    self.pieces.push(piece);
+                }
+            });
+        }
+    }
+
+    fn sentence_against(&mut self, _sentence: &'a str) {
+        if self.against.len() < MAX_SENTENCES {
+            self.against.push(Vec::new());
+        }
+    }
+
+    fn text(&mut self, place: Place, text: &'a str) {
+        if matches!(place, Place::Description | Place::Body) {
+            abbreviations(beginning(text), &mut self.abbreviations);
+        }
+    }
+}
+
+impl Counter {
+    fn finish(mut self, key: Key, body: u64) -> Leaf {
+        let passage = self.body.len().div_ceil(PASSAGES).max(PASSAGE);
+        let mut seen = self.seen;
+        for (number, words) in self.body.chunks(passage).enumerate() {
+            let mask = 2_u16 << number.min(PASSAGES - 1);
+            seen.extend(words.iter().map(|term| (*term, QUARTERS, mask)));
+        }
+        let length = seen.iter().map(|(_, quarters, _)| quarters).sum();
+        seen.sort_unstable_by_key(|(term, ..)| *term);
+        let words: Vec<Counted> = seen
+            .chunk_by(|(one, ..), (other, ..)| one == other)
+            .map(|same| {
+                let count: u32 = same.iter().map(|(_, quarters, _)| quarters).sum();
+                let passages = same.iter().fold(0, |mask, (_, _, passage)| mask | passage);
+                let count = u8::try_from(count).unwrap_or(MAX_COUNT).min(MAX_COUNT);
+                Counted { term: same[0].0, count, passages }
+            })
+            .collect();
+        let piece_length = u32::try_from(self.pieces.len()).unwrap_or(u32::MAX);
+        self.pieces.sort_unstable();
+        let pieces = self
+            .pieces
+            .chunk_by(PartialEq::eq)
+            .map(|same| (same[0], u8::try_from(same.len()).unwrap_or(MAX_COUNT).min(MAX_COUNT)));
+        let pieces = pieces.collect();
+        let joined = words.iter().filter(|word| word.term.script() == Script::Joined).count();
+        self.against.retain(|sentence| !sentence.is_empty());
+        Leaf {
+            key,
+            body,
+            words,
+            pieces,
+            length,
+            piece_length,
+            is_joined: joined > JOINED_PAIRS,
+            against: self.against,
+            abbreviations: self.abbreviations,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Counted, Key, Leaf};
+    use crate::anatomy::SkillText;
+    use crate::term::Term;
+
+    fn leaf(skill: &SkillText<'_>) -> Leaf {
+        Leaf::new(Key([0; 16]), skill)
+    }
+
+    fn counted(leaf: &Leaf, stem: &str) -> Option<Counted> {
+        leaf.words.iter().find(|word| word.term == Term::word(stem.as_bytes())).copied()
+    }
+
+    #[test]
+    fn a_word_counts_by_where_it_stands() {
+        let body = format!("{} zeta\n```\ncode\n```", "filler ".repeat(50));
+        let skill = SkillText { name: "alpha", description: "beta", body: &body, ..SkillText::default() };
+        let leaf = leaf(&skill);
+        let check = |stem: &str, count: u8, passages: u16| {
+            let found = counted(&leaf, stem).map(|word| (word.count, word.passages));
+            assert_eq!(found, Some((count, passages)), "{stem}");
+        };
+        check("alpha", 20, 1);
+        check("beta", 12, 1);
+        check("zeta", 4, 0b100);
+        check("code", 1, 0);
+        check("fill", 127, 0b110);
+    }
+
+    #[test]
+    fn equal_bodies_are_known_by_their_number() {
+        let one = leaf(&SkillText { name: "a", body: "text\n", ..SkillText::default() });
+        let other = leaf(&SkillText { name: "b", body: "\ntext", ..SkillText::default() });
+        assert_eq!(one.body, other.body);
+    }
+
+    #[test]
+    fn a_body_without_end_is_cut() {
+        let body = "word ".repeat(200_000);
+        let leaf = leaf(&SkillText { body: &body, ..SkillText::default() });
+        assert_eq!(leaf.words.len(), 1);
+        assert!(leaf.length < 300_000);
+    }
+}

@@ -1,0 +1,332 @@
+//! Many skills, counted and turned round: from each term to the skills that have it. A segment never changes; it is made of
+//! leaves or of other segments, and it is bytes on disk.
+
+use crate::abbreviation::Abbreviation;
+use crate::bytes::{Parts, put, take};
+use crate::leaf::{Key, Leaf};
+use crate::posting::{Kind, Posting, pack, unpack};
+use crate::term::Term;
+
+/// Marks a segment on disk; the number changes with everything that changes what is counted.
+const MAGIC: &[u8; 8] = b"metidx\x00\x01";
+
+/// Many skills, counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Segment {
+    /// All terms, rising.
+    terms: Vec<Term>,
+    /// Where the list of each ends.
+    ends: Vec<u32>,
+    lists: Vec<u8>,
+    pub(crate) skills: Vec<Record>,
+    /// What skills are not for, packed; a record says where its part ends.
+    against: Vec<u8>,
+    pub(crate) abbreviations: Vec<(u32, Abbreviation)>,
+}
+
+/// One skill of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Record {
+    pub(crate) key: Key,
+    pub(crate) body: u64,
+    pub(crate) length: u32,
+    pub(crate) piece_length: u32,
+    pub(crate) is_joined: bool,
+    against_end: u32,
+}
+
+/// Why bytes are no segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SegmentError {
+    /// They are something else, or of another version.
+    #[error("it is no index of this version")]
+    Foreign,
+    /// A part is missing or does not fit the others.
+    #[error("it is damaged")]
+    Damaged,
+}
+
+impl Segment {
+    /// Makes a segment of leaves, which keep their order.
+    pub fn new(leaves: Vec<Leaf>) -> Self {
+        let total = leaves.iter().map(|leaf| leaf.words.len() + leaf.pieces.len()).sum();
+        let mut all: Vec<(Term, Posting)> = Vec::with_capacity(total);
+        let mut segment = Self::default();
+        for (skill, leaf) in (0_u32..).zip(leaves) {
+            let word = |word: &crate::leaf::Counted| {
+                (word.term, Posting { skill, count: word.count, passages: word.passages })
+            };
+            all.extend(leaf.words.iter().map(word));
+            let piece = |(term, count): &(Term, u8)| (*term, Posting { skill, count: *count, passages: 0 });
+            all.extend(leaf.pieces.iter().map(piece));
+            for sentence in &leaf.against {
+                put(&mut segment.against, u32::try_from(sentence.len()).unwrap_or_default());
+                segment.against.extend(sentence.iter().flat_map(|term| term.0.to_le_bytes()));
+            }
+            let against_end = u32::try_from(segment.against.len()).unwrap_or(u32::MAX);
+            let Leaf { key, body, length, piece_length, is_joined, .. } = leaf;
+            segment.skills.push(Record { key, body, length, piece_length, is_joined, against_end });
+            segment.abbreviations.extend(leaf.abbreviations.into_iter().map(|short| (skill, short)));
+        }
+        all.sort_unstable_by_key(|(term, posting)| (*term, posting.skill));
+        for same in all.chunk_by(|(one, _), (other, _)| one == other) {
+            segment.push_list(same[0].0, same.iter().map(|(_, posting)| *posting));
+        }
+        segment
+    }
+
+    /// Makes one segment of several. `keep` says which skills go on living, by segment and number.
+    pub fn merge(segments: &[&Self], keep: impl Fn(usize, usize) -> bool) -> Self {
+        let mut merged = Self::default();
+        let mut numbers: Vec<Vec<Option<u32>>> = Vec::new();
+        for (at, segment) in segments.iter().enumerate() {
+            let mut renumbered = Vec::with_capacity(segment.skills.len());
+            for (skill, record) in segment.skills.iter().enumerate() {
+                let kept = keep(at, skill);
+                renumbered.push(kept.then(|| u32::try_from(merged.skills.len()).unwrap_or(u32::MAX)));
+                if kept {
+                    merged.against.extend_from_slice(segment.against_of(skill));
+                    let against_end = u32::try_from(merged.against.len()).unwrap_or(u32::MAX);
+                    merged.skills.push(Record { against_end, ..*record });
+                }
+            }
+            let moved = segment.abbreviations.iter().filter_map(|(skill, short)| {
+                let skill = renumbered.get(*skill as usize).copied().flatten()?;
+                Some((skill, short.clone()))
+            });
+            merged.abbreviations.extend(moved);
+            numbers.push(renumbered);
+        }
+        let mut at = vec![0_usize; segments.len()];
+        let (mut list, mut together) = (Vec::new(), Vec::new());
+        loop {
+            let next = segments.iter().zip(&at).filter_map(|(segment, at)| segment.terms.get(*at)).min();
+            let Some(&term) = next else { break };
+            together.clear();
+            for ((segment, at), numbers) in segments.iter().zip(&mut at).zip(&numbers) {
+                if segment.terms.get(*at) == Some(&term) {
+                    list.clear();
+                    unpack(kind(term), segment.list(*at), &mut list);
+                    let moved = list.iter().filter_map(|posting| {
+                        let skill = numbers.get(posting.skill as usize).copied().flatten()?;
+                        Some(Posting { skill, ..*posting })
+                    });
+                    together.extend(moved);
+                    *at += 1;
+                }
+            }
+            if !together.is_empty() {
+                merged.push_list(term, together.iter().copied());
+            }
+        }
+        merged
+    }
+
+    /// How many skills it has.
+    pub fn len(&self) -> usize {
+        self.skills.len()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.skills.is_empty()
+    }
+
+    /// The keys of its skills, in order.
+    pub fn keys(&self) -> impl ExactSizeIterator<Item = Key> {
+        self.skills.iter().map(|record| record.key)
+    }
+
+    fn push_list(&mut self, term: Term, postings: impl IntoIterator<Item = Posting>) {
+        pack(kind(term), postings, &mut self.lists);
+        self.terms.push(term);
+        self.ends.push(u32::try_from(self.lists.len()).unwrap_or(u32::MAX));
+    }
+
+    fn list(&self, at: usize) -> &[u8] {
+        let start = at.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or_default();
+        let end = self.ends.get(at).copied().unwrap_or_default();
+        self.lists.get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    /// Unpacks the skills that have a term.
+    pub(crate) fn postings(&self, term: Term, postings: &mut Vec<Posting>) {
+        if let Ok(at) = self.terms.binary_search(&term) {
+            unpack(kind(term), self.list(at), postings);
+        }
+    }
+
+    fn against_of(&self, skill: usize) -> &[u8] {
+        let end = |skill: usize| self.skills.get(skill).map_or(0, |record| record.against_end as usize);
+        let start = skill.checked_sub(1).map_or(0, end);
+        self.against.get(start..end(skill)).unwrap_or_default()
+    }
+
+    /// Calls `each` with the terms of every sentence that says what a skill is not for.
+    pub(crate) fn each_against(&self, skill: usize, mut each: impl FnMut(&[Term])) {
+        let bytes = self.against_of(skill);
+        let mut at = 0;
+        let mut sentence = Vec::new();
+        while at < bytes.len() {
+            let length = take(bytes, &mut at) as usize;
+            let end = at.saturating_add(length.saturating_mul(8)).min(bytes.len());
+            sentence.clear();
+            sentence.extend(
+                bytes[at.min(end)..end].as_chunks::<8>().0.iter().map(|term| Term(u64::from_le_bytes(*term))),
+            );
+            at = end;
+            each(&sentence);
+        }
+    }
+
+    /// The bytes for the disk.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.lists.len() + self.terms.len() * 12 + self.skills.len() * 40);
+        bytes.extend_from_slice(MAGIC);
+        for length in [
+            self.terms.len(),
+            self.lists.len(),
+            self.skills.len(),
+            self.against.len(),
+            self.abbreviations.len(),
+        ] {
+            bytes.extend_from_slice(&u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes());
+        }
+        self.terms.iter().for_each(|term| bytes.extend_from_slice(&term.0.to_le_bytes()));
+        self.ends.iter().for_each(|end| bytes.extend_from_slice(&end.to_le_bytes()));
+        bytes.extend_from_slice(&self.lists);
+        for record in &self.skills {
+            bytes.extend_from_slice(&record.key.0);
+            bytes.extend_from_slice(&record.body.to_le_bytes());
+            bytes.extend_from_slice(&record.length.to_le_bytes());
+            bytes.extend_from_slice(&record.piece_length.to_le_bytes());
+            bytes.extend_from_slice(&record.against_end.to_le_bytes());
+            bytes.push(u8::from(record.is_joined));
+        }
+        bytes.extend_from_slice(&self.against);
+        for (skill, abbreviation) in &self.abbreviations {
+            bytes.extend_from_slice(&skill.to_le_bytes());
+            bytes.extend_from_slice(&abbreviation.short.0.to_le_bytes());
+            bytes.push(u8::try_from(abbreviation.long.len()).unwrap_or_default());
+            abbreviation.long.iter().for_each(|term| bytes.extend_from_slice(&term.0.to_le_bytes()));
+        }
+        bytes
+    }
+
+    /// Reads such bytes. Whatever they are, the segment that comes of them can be used without harm.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, SegmentError> {
+        let mut parts = Parts(bytes);
+        if parts.bytes(MAGIC.len()) != Some(MAGIC) {
+            return Err(SegmentError::Foreign);
+        }
+        let segment = Self::read(&mut parts).ok_or(SegmentError::Damaged)?;
+        if parts.0.is_empty() && segment.is_sound() { Ok(segment) } else { Err(SegmentError::Damaged) }
+    }
+
+    fn read(parts: &mut Parts<'_>) -> Option<Self> {
+        let mut lengths = [0_usize; 5];
+        for length in &mut lengths {
+            *length = parts.u32()? as usize;
+        }
+        let [terms, lists, skills, against, abbreviations] = lengths;
+        let terms = parts.bytes(terms.checked_mul(8)?)?.as_chunks::<8>().0;
+        let terms: Vec<Term> = terms.iter().map(|term| Term(u64::from_le_bytes(*term))).collect();
+        let ends = parts.bytes(terms.len().checked_mul(4)?)?.as_chunks::<4>().0;
+        let ends = ends.iter().map(|end| u32::from_le_bytes(*end)).collect();
+        let lists = parts.bytes(lists)?.to_vec();
+        let mut records = Vec::new();
+        for _ in 0..skills {
+            records.push(Record {
+                key: Key(parts.array()?),
+                body: parts.u64()?,
+                length: parts.u32()?,
+                piece_length: parts.u32()?,
+                against_end: parts.u32()?,
+                is_joined: parts.array::<1>()? != [0],
+            });
+        }
+        let against = parts.bytes(against)?.to_vec();
+        let mut shorts = Vec::new();
+        for _ in 0..abbreviations {
+            let skill = parts.u32()?;
+            let short = Term(parts.u64()?);
+            let [length] = parts.array::<1>()?;
+            let long = (0..length).map(|_| parts.u64().map(Term)).collect::<Option<_>>()?;
+            shorts.push((skill, Abbreviation { short, long }));
+        }
+        Some(Self { terms, ends, lists, skills: records, against, abbreviations: shorts })
+    }
+
+    /// Whether the parts fit each other. Lists are not unpacked for it: a number out of range is passed over where it is met.
+    fn is_sound(&self) -> bool {
+        let against = self.skills.iter().map(|record| record.against_end);
+        self.terms.is_sorted()
+            && self.ends.is_sorted()
+            && self.ends.last().copied().unwrap_or_default() as usize == self.lists.len()
+            && against.is_sorted()
+            && self.skills.last().map_or(0, |record| record.against_end) as usize == self.against.len()
+    }
+}
+
+fn kind(term: Term) -> Kind {
+    if term.is_piece() { Kind::Piece } else { Kind::Word }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Segment, SegmentError};
+    use crate::anatomy::SkillText;
+    use crate::leaf::{Key, Leaf};
+    use proptest::prelude::*;
+
+    fn leaf(number: u8, text: &str) -> Leaf {
+        let description = "Reads a Wildly Important Goal (WIG). Not for taxes.";
+        Leaf::new(
+            Key([number; 16]),
+            &SkillText { name: "n", description, body: text, ..SkillText::default() },
+        )
+    }
+
+    fn segment(texts: &[&str]) -> Segment {
+        Segment::new(texts.iter().zip(0..).map(|(text, number)| leaf(number, text)).collect())
+    }
+
+    #[test]
+    fn a_segment_comes_back_from_its_bytes() {
+        let segment = segment(&["alpha beta", "beta gamma", "測試文件"]);
+        assert_eq!(Segment::from_bytes(&segment.to_bytes()), Ok(segment));
+        assert_eq!(Segment::from_bytes(&Segment::default().to_bytes()), Ok(Segment::default()));
+    }
+
+    #[test]
+    fn foreign_and_damaged_bytes_are_told_apart() {
+        let bytes = segment(&["alpha beta"]).to_bytes();
+        assert_eq!(Segment::from_bytes(b"something else"), Err(SegmentError::Foreign));
+        assert_eq!(Segment::from_bytes(&bytes[..bytes.len() - 1]), Err(SegmentError::Damaged));
+        let mut longer = bytes.clone();
+        longer.push(0);
+        assert_eq!(Segment::from_bytes(&longer), Err(SegmentError::Damaged));
+    }
+
+    #[test]
+    fn merging_gives_what_making_at_once_gives() {
+        let texts = ["alpha beta", "beta gamma", "gamma 測試", "delta"];
+        let (one, other) = (segment(&texts[..2]), Segment::new(vec![leaf(2, texts[2]), leaf(3, texts[3])]));
+        assert_eq!(Segment::merge(&[&one, &other], |_, _| true), segment(&texts));
+        let without = Segment::new(vec![leaf(0, texts[0]), leaf(2, texts[2]), leaf(3, texts[3])]);
+        assert_eq!(Segment::merge(&[&one, &other], |at, skill| (at, skill) != (0, 1)), without);
+    }
+
+    proptest! {
+        #[test]
+        fn damage_is_never_more_than_an_error_or_a_wrong_count(at: prop::sample::Index, byte: u8) {
+            let mut bytes = segment(&["alpha beta", "beta gamma"]).to_bytes();
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+            if let Ok(segment) = Segment::from_bytes(&bytes) {
+                let index = crate::Index::new(vec![segment]);
+                let _ = index.rank(&crate::Request::new("beta"), 5, &mut crate::Desk::default());
+            }
+        }
+    }
+}
