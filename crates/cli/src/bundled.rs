@@ -24,8 +24,11 @@ mod tests {
 
     #[test]
     fn every_file_is_taken_along_in_order() {
-        let whole = skills(None).imprint;
-        assert_eq!(format!("{whole:?}"), format!("{:?}", Imprint::new(files::FILES)));
+        let imprint = skills(None).imprint;
+        for file in files::FILES {
+            let folder = Path::new(file.path).parent().unwrap();
+            assert!(!imprint.part(folder).is_empty(), "{} is left out", file.path);
+        }
         assert!(files::FILES.is_sorted_by_key(|file| file.path));
         let named = |path: &str| files::FILES.iter().find(|file| file.path == path).copied();
         assert!(
