@@ -41,6 +41,8 @@ codes! {
         CREW_FILE_INVALID "crew-file-invalid" "A crew file could not be read, so the skill folders it names are not looked at."
         CREW_FOLDER_OUTSIDE "crew-folder-outside" "A crew file names a folder outside the project, which is only looked at when the project is trusted."
         SOURCE_FILE_CORRUPT "source-file-corrupt" "`.source.json` is not a JSON object; where the skill came from is unknown."
+        BUNDLED_CHANGED "bundled-changed" "What is kept in the cache of the skills that come with metier was not as metier wrote it. It was written anew; a skill that you want to change belongs into a root of your own."
+        BUNDLED_UNAVAILABLE "bundled-unavailable" "The skills that come with metier could not be put into the cache folder, so they are missing from the list. Everything else is there."
         TRUST_CHANGED "trust-changed" "What this skill can do has changed since the project was trusted. Until it is trusted again the changed parts do not run."
     }
     Info {

@@ -30,6 +30,8 @@ pub struct Config {
     pub lint: LintConfig,
     /// What may happen, and what is asked about.
     pub gate: GateConfig,
+    /// Whether the skills that come with metier are among the roots. They are, unless this is `false`.
+    pub bundled: Option<bool>,
 }
 
 /// What may happen, and what is asked about. A rule is a text such as `skill:NAME`, `skill:NAME/host:api.example.com`,

@@ -20,7 +20,7 @@ pub(crate) use crew::{CREW_SUFFIX, crew_files, folder_names};
 /// Which roots are searched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum RootChoice {
-    /// Those of the project, the user, the system and the configuration.
+    /// Those of the project, the user, the system, the configuration, and the skills that come with the program.
     #[default]
     Usual,
     /// These alone, as `--root` gives them; relative ones are seen from the current folder.
@@ -99,6 +99,11 @@ impl Layout {
         roots.extend(self.of_config());
         let system = self.places.system_skills.clone();
         roots.push(Root::new(Class::System, "system", system, RootTrust::Trusted));
+        if self.settings.bundled
+            && let Some(bundled) = &self.places.bundled
+        {
+            roots.extend(bundled.root(&mut self.diagnostics));
+        }
         roots
     }
 

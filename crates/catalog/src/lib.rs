@@ -13,7 +13,7 @@
 //!   [`changes`] what is other since then.
 //!
 //! What this crate is not: it decides nothing about running a skill, starts no process, writes nothing but the trust
-//! store and `.disabled.json`, and prints nothing. What it reads it reads through `metier-files`; what is in a
+//! store, `.disabled.json` and the skills that come with a program ([`Bundled`]), and prints nothing. What it reads it reads through `metier-files`; what is in a
 //! `SKILL.md` it knows from `metier-skill`.
 //!
 //! ```
@@ -29,6 +29,7 @@
 //!     data: home.join(".local/share/metier"),
 //!     user_skills: home.join(".config/metier/skills"),
 //!     system_skills: home.join("etc/skills"),
+//!     bundled: None,
 //!     home: Some(home),
 //! };
 //! let layout = Layout::new(&places, &RootChoice::Usual);
@@ -43,6 +44,7 @@
 //! assert!(catalogue.text.ends_with("- **greet**: Greets people by name.\n"));
 //! ```
 
+mod bundled;
 mod capability;
 mod catalogue;
 pub mod code;
@@ -59,6 +61,7 @@ mod offer;
 mod origin;
 mod place;
 mod places;
+mod plugin;
 mod project;
 mod reference;
 mod root;
@@ -73,6 +76,7 @@ mod version;
 mod visit;
 mod watch;
 
+pub use bundled::{Bundled, BundledError};
 pub use capability::{Capabilities, CapabilityChange, Script};
 pub use catalogue::{
     Catalogue, CatalogueOptions, DEFAULT_BUDGET, Disclosure, EagerSection, Form, Offer, Report, WINDOW_SHARE,
@@ -94,6 +98,7 @@ pub use lookup::{Lookup, Unresolved};
 pub use offer::{Cost, MAX_NAME_ENUM};
 pub use origin::{Class, Origin};
 pub use places::Places;
+pub use plugin::Plugin;
 pub use project::Project;
 pub use reference::{Reference, ReferenceError};
 pub use root::{AllowedTools, Root, RootTrust};

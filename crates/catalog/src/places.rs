@@ -1,5 +1,6 @@
 //! The folders of this machine that matter, as plain data.
 
+use crate::bundled::Bundled;
 use std::path::PathBuf;
 
 /// Where things are. The program fills it from the environment once; no library reads the environment, so that a test,
@@ -20,6 +21,8 @@ pub struct Places {
     pub user_skills: PathBuf,
     /// The folder for the skills of everybody on this machine.
     pub system_skills: PathBuf,
+    /// The skills that come with the program, if it has any.
+    pub bundled: Option<Bundled>,
 }
 
 impl Places {
@@ -34,6 +37,7 @@ impl Places {
             data: nowhere.clone(),
             user_skills: nowhere.clone(),
             system_skills: nowhere,
+            bundled: None,
             current,
         }
     }
@@ -70,6 +74,7 @@ mod tests {
             data: "/home/ada/.local/share/metier".into(),
             user_skills: "/home/ada/.config/metier/skills".into(),
             system_skills: "/etc/metier/skills".into(),
+            bundled: None,
         };
         let table = [
             ("~/team", "/home/ada/team"),

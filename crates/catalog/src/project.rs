@@ -88,6 +88,7 @@ mod tests {
             data: PathBuf::new(),
             user_skills: PathBuf::new(),
             system_skills: PathBuf::new(),
+            bundled: None,
         };
         let found = find(&places, &|path| marks.iter().any(|mark| Path::new(mark) == path));
         match (found, expected) {

@@ -56,12 +56,14 @@ pub(crate) enum Reach {
 }
 
 /// The settings in force.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Settings {
     /// More roots by the user's configuration.
     pub(crate) user_roots: Vec<RootConfig>,
     /// More roots by a trusted project's configuration.
     pub(crate) project_roots: Vec<RootConfig>,
+    /// Whether the skills that come with the program count.
+    pub(crate) bundled: bool,
     /// What the model sees first.
     pub catalog: CatalogConfig,
     /// How far the search goes.
@@ -147,6 +149,22 @@ impl GateLayer {
     }
 }
 
+impl Default for Settings {
+    /// What holds where nobody says anything.
+    fn default() -> Self {
+        Self {
+            user_roots: Vec::new(),
+            project_roots: Vec::new(),
+            bundled: true,
+            catalog: CatalogConfig::default(),
+            discovery: DiscoveryConfig::default(),
+            lint: Vec::new(),
+            gate: Vec::new(),
+            layers: Vec::new(),
+        }
+    }
+}
+
 impl Settings {
     /// Puts the two files together.
     pub(crate) fn merge(
@@ -157,6 +175,7 @@ impl Settings {
         let mut settings = Self::default();
         if let Some(user) = user {
             settings.user_roots.clone_from(&user.config.roots);
+            settings.bundled = user.config.bundled.unwrap_or(settings.bundled);
             settings.catalog = user.config.catalog.clone();
             settings.discovery = user.config.discovery.clone();
             settings.lint.push(LintLayer { folder: None, config: user.config.lint.clone() });
@@ -172,6 +191,9 @@ impl Settings {
             };
             settings.gate.push(GateLayer::new(project, owner));
             settings.layers.push(Layer::new(project, reach, owner));
+            // To leave skills out narrows, which any project may.
+            let bundled = project.config.bundled.filter(|is_on| reach == Reach::Full || !is_on);
+            settings.bundled = bundled.unwrap_or(settings.bundled);
             if reach == Reach::Full {
                 settings.project_roots.clone_from(&project.config.roots);
                 settings.nearer(&project.config);
@@ -285,6 +307,24 @@ mod tests {
         assert_eq!(seen(&settings, "b", "project").unwrap(), ("on", "project".to_owned()));
         assert_eq!(settings.catalog.budget, Some(9));
         assert_eq!((settings.user_roots.len(), settings.project_roots.len()), (1, 1));
+    }
+
+    #[test]
+    fn bundled_skills_are_left_out_by_anybody_and_brought_back_by_who_is_trusted() {
+        let says = |text: &str| (!text.is_empty()).then(|| file("x", text));
+        for (user, project, reach, expected) in [
+            ("", "", Reach::Narrowing, true),
+            ("bundled = false", "", Reach::Narrowing, false),
+            ("", "bundled = false", Reach::Narrowing, false),
+            ("bundled = false", "bundled = true", Reach::Narrowing, false),
+            ("bundled = false", "bundled = true", Reach::Full, true),
+            ("bundled = true", "bundled = false", Reach::Full, false),
+        ] {
+            let (user, project) = (says(user), says(project));
+            let project = project.as_ref().map(|project| (project, reach));
+            let settings = Settings::merge(user.as_ref(), project, &mut Vec::new());
+            assert_eq!(settings.bundled, expected, "{user:?} {project:?}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The one place that reads the environment. Libraries get what they need as values.
 
+use crate::bundled;
 use anyhow::{Context, Result};
 use metier_catalog::Places;
 use std::env;
@@ -16,14 +17,15 @@ pub(crate) fn places() -> Result<Places> {
         env::current_dir().context("the current folder cannot be determined; it may have been removed")?;
     let home = path_from("HOME");
     let below_home = |rest: &str| home.as_deref().unwrap_or(Path::new(NO_HOME)).join(rest);
-    let (config, data, user_skills) = if let Some(own) = path_from("METIER_HOME") {
+    let (config, data, user_skills, cache) = if let Some(own) = path_from("METIER_HOME") {
         let own = current.join(own);
-        (own.clone(), own.join("data"), own.join("skills"))
+        (own.clone(), own.join("data"), own.join("skills"), Some(own.join("cache")))
     } else {
         let config = path_from("XDG_CONFIG_HOME").unwrap_or_else(|| below_home(".config")).join("metier");
         let data = path_from("XDG_DATA_HOME").unwrap_or_else(|| below_home(".local/share")).join("metier");
         let skills = config.join("skills");
-        (config, data, skills)
+        let cache = path_from("XDG_CACHE_HOME").or_else(|| home.as_ref().map(|home| home.join(".cache")));
+        (config, data, skills, cache.map(|cache| cache.join("metier")))
     };
     Ok(Places {
         home,
@@ -33,6 +35,7 @@ pub(crate) fn places() -> Result<Places> {
         data,
         user_skills,
         system_skills: PathBuf::from("/etc/metier/skills"),
+        bundled: Some(bundled::skills(cache.as_deref())),
     })
 }
 

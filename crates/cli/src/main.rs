@@ -4,7 +4,9 @@
 //! environment say to the libraries and shows what they answer.
 
 mod args;
+mod bundled;
 mod command;
+mod data_place;
 mod environment;
 mod exit;
 mod gatekeeper;

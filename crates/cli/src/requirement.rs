@@ -1,12 +1,13 @@
 //! What a skill says it requires, checked where its scripts would run. An unmet requirement is said and never hides a
 //! skill: whoever reads it can still do the work by hand.
 
+use crate::data_place::DataPlace;
 use crate::environment;
 use crate::surroundings::Surroundings;
 use crate::workplace::search_path;
-use metier_catalog::{Class, Entry, Snapshot};
+use metier_catalog::{Entry, Snapshot};
 use metier_files::{Kind, SkillDir, kind};
-use metier_runtime::{DataOwner, missing};
+use metier_runtime::missing;
 use metier_skill::Requires;
 use serde::Serialize;
 use std::path::Path;
@@ -57,11 +58,9 @@ pub(crate) fn unprepared(
     folder: &SkillDir,
     surroundings: &Surroundings,
 ) -> Vec<Unmet> {
-    let origin = &snapshot.root(entry).origin;
-    let project = surroundings.layout.project.as_ref().filter(|_| origin.class == Class::Project);
-    let (origin, name) = (origin.to_string(), entry.name().as_str());
-    let owner = DataOwner { origin: &origin, name, project: project.map(|project| project.folder.as_path()) };
-    let data = owner.place(&surroundings.places.data.join("skills"));
+    let name = entry.name().as_str();
+    let place = DataPlace::of(snapshot, entry, surroundings);
+    let data = place.owner().place(&surroundings.places.data.join("skills"));
     match missing(folder, &data, &search_path(surroundings)) {
         Ok(missing) => {
             let help = format!("run `metier prepare {name}`");

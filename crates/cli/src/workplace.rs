@@ -1,5 +1,6 @@
 //! Everything that is needed to run something for a skill: who it is, what it may, where it runs.
 
+use crate::data_place::DataPlace;
 use crate::environment;
 use crate::gatekeeper::Gatekeeper;
 use crate::needs::{Flags, Needs};
@@ -11,9 +12,7 @@ use metier_catalog::{
 };
 use metier_files::{Kind, SkillDir, Survey, SurveyBounds, TreeDigest, kind, real_path};
 use metier_policy::{Action, Actor, Dialect, Digest, Folders, McpTools, Meaning, Scope, Skill, Terms, Trust};
-use metier_runtime::{
-    Containment, DataOwner, NodeVersions, SearchPath, Start, Toolbox, Using, WayOut, Workbench,
-};
+use metier_runtime::{Containment, NodeVersions, SearchPath, Start, Toolbox, Using, WayOut, Workbench};
 use metier_sandbox::{Expecting, Limits, Sandbox, Setup};
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -88,16 +87,16 @@ impl Workplace {
         if let State::Off | State::Disabled = entry.state() {
             bail!("`{name}` is {}; `metier explain {name}` says how to change that", entry.state());
         }
+        // What comes with metier runs without a question, so it has to be what came.
+        snapshot.verify_bundled(entry).with_context(|| format!("`{name}` is not used"))?;
         let mut skill = who(&snapshot, entry, surroundings);
         let folder = real_path(&snapshot.folder(entry)).with_context(|| format!("`{name}` is gone"))?;
         let handle = SkillDir::open(&folder)?;
         let project = surroundings.layout.project.as_ref().map(|project| project.folder.as_path());
         let survey = project.map(|project| Survey::of(project, SurveyBounds::default())).transpose()?;
-        let is_projects = snapshot.root(entry).origin.class == metier_catalog::Class::Project;
-        let owner =
-            DataOwner { origin: &skill.origin, name: &skill.name, project: project.filter(|_| is_projects) };
         let base = surroundings.places.data.join("skills");
-        let data = owner
+        let data = DataPlace::of(&snapshot, entry, surroundings)
+            .owner()
             .make(&base)
             .and_then(|data| real_path(&data).map_err(std::io::Error::other))
             .with_context(|| format!("the skill's data folder below {} cannot be made", base.display()))?;

@@ -7,6 +7,7 @@
 //! - [`SkillDir`] is one skill's folder, opened once; every read from it names a [`RelativePath`] and a limit.
 //! - [`Survey`] is what a project holds that a script must not read or must not write, kept current.
 //! - [`TreeDigest`] says whether two folders hold the same, [`FileDigest`] whether two files do.
+//! - [`Imprint`] is a folder whose every byte is known beforehand: written as a whole, and compared.
 //! - [`Watch`] tells that something in a folder has changed, [`Stamp`] whether a file has.
 //! - [`read_bounded`], [`write_atomic`] and their neighbours are for single files outside skills, which are the user's own.
 //!
@@ -44,6 +45,7 @@ mod error;
 mod extent;
 mod folder_lock;
 mod ignore;
+mod imprint;
 mod matching;
 mod open;
 mod os_error;
@@ -66,6 +68,7 @@ pub use error::Error;
 pub use extent::Extent;
 pub use folder_lock::FolderLock;
 pub use ignore::{Ignore, IgnoreError};
+pub use imprint::{Difference, How, Imprint, ImprintFile};
 pub use matching::{Matching, matching};
 pub use os_error::OsError;
 pub use program::{is_program, link_target, names_in, private_folder};

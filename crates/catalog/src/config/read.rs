@@ -55,6 +55,7 @@ fn config(mut section: Section<'_>, report: &mut Report<'_>) -> Config {
             .unwrap_or_default(),
         lint: section.table("lint", report).map(|table| lint(table, report)).unwrap_or_default(),
         gate: gate(&mut section, report),
+        bundled: section.take("bundled", report),
     };
     section.finish(report);
     config
@@ -321,6 +322,8 @@ mod tests {
     fn every_setting_is_read() {
         let (config, found) = read(
             r#"
+bundled = false
+
 [[roots]]
 path = "~/team"
 depth = 1
@@ -366,6 +369,7 @@ deny = "skill:secret"
 "#,
         );
         assert_eq!(found, Vec::<String>::new());
+        assert_eq!(config.bundled, Some(false));
         assert_eq!(config.roots.len(), 2);
         assert_eq!(config.roots[0].allowed_tools, Some(AllowedTools::Both));
         assert_eq!(config.roots[0].ignore, ["draft-*"]);
@@ -488,7 +492,7 @@ deny = "skill:secret"
             known.sort();
             known
         };
-        assert_eq!(keys(&schema), ["catalog", "discovery", "gate", "lint", "roots", "skills"]);
+        assert_eq!(keys(&schema), ["bundled", "catalog", "discovery", "gate", "lint", "roots", "skills"]);
         let root = known(&|section, report| {
             for key in ["path", "depth", "ignore", "nested", "allowed_tools"] {
                 section.take::<String>(key, report);

@@ -59,6 +59,7 @@ pub(crate) fn places(base: &Path) -> Places {
         data: base.join("home/.local/share/metier"),
         user_skills: base.join("home/.config/metier/skills"),
         system_skills: base.join("etc/skills"),
+        bundled: None,
     }
 }
 

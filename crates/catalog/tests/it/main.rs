@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests stop the test, as tests do")]
 
 mod budget;
+mod bundled;
 mod collisions;
 mod discovery;
 mod explain;

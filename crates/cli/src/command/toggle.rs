@@ -4,7 +4,9 @@ use crate::exit::Exit;
 use crate::output::{Form, Output};
 use crate::surroundings::Surroundings;
 use anyhow::{Result, bail};
-use metier_catalog::{DISABLED_FILE, Entry, Include, Lookup, Reference, Snapshot, State, Switch as Change};
+use metier_catalog::{
+    Class, DISABLED_FILE, Entry, Include, Lookup, Reference, Snapshot, State, Switch as Change,
+};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -31,7 +33,8 @@ pub(crate) fn run(
 ) -> Result<Exit> {
     let snapshot = surroundings.snapshot(Include::Usual);
     // All names are looked up before any file is written: half of an order is worse than none.
-    let entries: Vec<&Entry> = names.iter().map(|name| meant(name, &snapshot)).collect::<Result<_>>()?;
+    let entries: Vec<&Entry> =
+        names.iter().map(|name| meant(name, &snapshot, surroundings)).collect::<Result<_>>()?;
     let mut done = Vec::new();
     for entry in &entries {
         let root = &snapshot.root(entry).path;
@@ -65,9 +68,20 @@ pub(crate) fn run(
     Ok(Exit::Fine)
 }
 
-fn meant<'a>(name: &str, snapshot: &'a Snapshot) -> Result<&'a Entry> {
+fn meant<'a>(name: &str, snapshot: &'a Snapshot, surroundings: &Surroundings) -> Result<&'a Entry> {
     let reference: Reference = name.parse()?;
     match snapshot.find(&reference) {
+        // The folder is a copy of what is in the program, and a list in it would be gone with the next version.
+        Lookup::Found(_, entry) | Lookup::Unusable(_, entry)
+            if snapshot.root(entry).origin.class == Class::Bundled =>
+        {
+            let file = surroundings.shown(&surroundings.places.config_file());
+            bail!(
+                "`{name}` comes with metier; say `visibility = \"off\"` or `\"on\"` under `[skills.{}]` in {file}; \
+                 nothing was changed",
+                entry.name()
+            )
+        }
         Lookup::Found(_, entry) | Lookup::Unusable(_, entry) => Ok(entry),
         other => bail!("`{name}`: {}; nothing was changed", snapshot.in_words(&other)),
     }

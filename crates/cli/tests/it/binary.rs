@@ -56,7 +56,12 @@ fn finished(output: io::Result<Output>) -> Run {
     }
 }
 
-/// An empty project folder and an empty home.
+/// An empty project folder and an empty home, where there are the skills that come with metier and no others.
 pub(crate) fn workspace() -> Workspace {
     Workspace::new().dir("project").dir("home")
+}
+
+/// The same without the skills that come with metier, for tests that count.
+pub(crate) fn without_bundled() -> Workspace {
+    workspace().file("home/.config/metier/config.toml", "bundled = false\n")
 }

@@ -14,14 +14,14 @@ fn nothing_wrong_is_said_in_one_line() {
 #[test]
 fn everything_wrong_is_shown_with_its_line() {
     let workspace = workspace()
-        .file("home/.config/metier/config.toml", "[catalog]\nbudgte = 3\n")
+        .file("home/.config/metier/config.toml", "bundled = false\n[catalog]\nbudgte = 3\n")
         .file("home/.claude/skills/x/SKILL.md", "---\nname: x\n- broken\n---\n")
         .file("home/.claude/skills/y/SKILL.md", "---\nname: y\ndescription: a: b\n---\n");
     let run = metier(&workspace, &["doctor"]);
     assert_eq!(run.code, 1);
     for piece in [
         "config-unknown-key",
-        "config.toml:2:1",
+        "config.toml:3:1",
         "frontmatter-broken",
         "unquoted-colon",
         "3 | description: a: b",

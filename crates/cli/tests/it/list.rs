@@ -1,6 +1,6 @@
 //! `metier list`
 
-use crate::binary::{metier, workspace};
+use crate::binary::{metier, without_bundled, workspace};
 use serde_json::json;
 
 const DEPLOY: &str = "---\nname: deploy\ndescription: Deploys the thing.\nversion: 1.10\n---\nDo it.\n";
@@ -81,8 +81,10 @@ fn all_shows_what_is_shadowed_disabled_and_nested() {
 
 #[test]
 fn a_skill_of_the_user_is_found_through_metier_home_too() {
-    let workspace =
-        workspace().skill("own/skills/x", "mine").skill("home/.config/metier/skills/y", "not this one");
+    let workspace = workspace()
+        .skill("own/skills/x", "mine")
+        .file("own/config.toml", "bundled = false\n")
+        .skill("home/.config/metier/skills/y", "not this one");
     let home = workspace.join("own");
     let run = crate::binary::metier_with(
         &workspace,
@@ -96,7 +98,7 @@ fn a_skill_of_the_user_is_found_through_metier_home_too() {
 
 #[test]
 fn nothing_found_says_where_it_looked_and_what_to_do() {
-    let run = metier(&workspace(), &["list"]);
+    let run = metier(&without_bundled(), &["list"]);
     assert!(run.stdout.starts_with("loaded 0, failed 0\n"), "{}", run.stdout);
     assert!(
         run.stdout.contains(".agents/skills") && run.stdout.contains("metier new NAME"),

@@ -9,11 +9,13 @@
 )]
 
 mod binary;
+mod bundled;
 mod call;
 mod catalog;
 mod check;
 mod conformance;
 mod doctor;
+mod examples;
 mod exec;
 mod explain;
 mod hostile;

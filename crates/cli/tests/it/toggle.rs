@@ -31,6 +31,21 @@ fn an_unknown_name_changes_nothing() {
 }
 
 #[test]
+fn what_comes_with_metier_is_turned_off_in_the_configuration() {
+    let run = metier(&workspace(), &["disable", "count-lines"]);
+    assert_eq!(run.code, 1);
+    assert!(
+        run.stderr.contains("under `[skills.count-lines]` in ~/.config/metier/config.toml"),
+        "{}",
+        run.stderr
+    );
+    let off = "[skills.count-lines]\nvisibility = \"off\"\n";
+    let workspace = workspace().file("home/.config/metier/config.toml", off);
+    let run = metier(&workspace, &["exec", "count-lines", "count.sh"]);
+    assert!(run.stderr.contains("`count-lines` is off"), "{}", run.stderr);
+}
+
+#[test]
 fn a_damaged_list_is_left_as_it_is() {
     let workspace = workspace().skill("project/s/a", "d").file("project/s/.disabled.json", "{");
     let run = metier(&workspace, &["disable", "a", "--root", "s"]);

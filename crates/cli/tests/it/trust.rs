@@ -90,7 +90,7 @@ fn an_untrusted_project_adds_no_roots_and_shows_nothing_more() {
         .file("project/metier.toml", "[[roots]]\npath = \"more\"\n[skills.mine]\nvisibility = \"on\"\n")
         .skill("project/more/y", "d")
         .skill("home/.claude/skills/mine", "d")
-        .file("home/.config/metier/config.toml", "[skills.mine]\nvisibility = \"off\"\n");
+        .file("home/.config/metier/config.toml", "bundled = false\n[skills.mine]\nvisibility = \"off\"\n");
     let answer = metier(&workspace, &["list", "--json", "--all"]).json();
     let seen: Vec<_> =
         answer["skills"].as_array().unwrap().iter().map(|skill| skill["name"].as_str().unwrap()).collect();
