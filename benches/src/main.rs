@@ -13,9 +13,13 @@ mod floor;
 mod frontmatter;
 mod measurement;
 mod peers;
+mod plain_bm25;
 mod prose;
 mod random;
 mod report;
+mod route;
+mod routing;
+mod routing_data;
 mod target;
 mod tree;
 mod watch;
@@ -43,6 +47,14 @@ enum Bench {
     Check(arguments::Arguments),
     /// Change files and wait for them to be seen
     Watch(arguments::Arguments),
+    /// How well and how fast a request finds its skill
+    Route {
+        #[command(flatten)]
+        arguments: arguments::Arguments,
+        /// The folder with the requests and the pool of skills
+        #[arg(long, value_name = "DIR")]
+        routing: PathBuf,
+    },
     /// Contestant: open every SKILL.md and read 4 KB, on two threads
     #[command(name = "floor")]
     Floor { root: PathBuf },
@@ -69,6 +81,7 @@ fn run(bench: Bench) -> Result<()> {
         Bench::Discovery(arguments) => discovery::run(&arguments),
         Bench::Check(arguments) => check::run(&arguments),
         Bench::Watch(arguments) => watch::run(&arguments),
+        Bench::Route { arguments, routing } => route::run(&arguments, &routing),
         Bench::Floor { root } => print(floor::run(&root)?),
         Bench::SkillsRef { root } => print(peers::skills_ref(&root)?),
         Bench::AgentSkills { root } => print(peers::agent_skills(&root)?),

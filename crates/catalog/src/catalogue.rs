@@ -173,6 +173,11 @@ pub fn render(
     }
 }
 
+/// One skill's line in the Markdown rendering.
+pub(crate) fn line(offer: &Offer<'_>) -> String {
+    markdown::line(offer)
+}
+
 /// What a skill's line costs in the Markdown rendering, budget aside.
 pub(crate) fn cost(offer: &Offer<'_>) -> Tokens {
     Tokens::of(&markdown::line(offer))

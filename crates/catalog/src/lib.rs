@@ -30,6 +30,7 @@
 //!     user_skills: home.join(".config/metier/skills"),
 //!     system_skills: home.join("etc/skills"),
 //!     bundled: None,
+//!     cache: None,
 //!     home: Some(home),
 //! };
 //! let layout = Layout::new(&places, &RootChoice::Usual);
@@ -65,6 +66,7 @@ mod plugin;
 mod project;
 mod reference;
 mod root;
+mod search;
 mod settings;
 mod shown;
 mod snapshot;
@@ -102,6 +104,10 @@ pub use plugin::Plugin;
 pub use project::Project;
 pub use reference::{Reference, ReferenceError};
 pub use root::{AllowedTools, Root, RootTrust};
+pub use search::{
+    Finder, Offered, Route, Routed, RoutingRecord, RoutingStats, SHORTLIST_BUDGET, SHORTLIST_LENGTH,
+    Shortlist, Synced,
+};
 pub use settings::{ConfigFile, GateLayer, LayerOwner, LintLayer, Settings};
 pub use shown::one_line;
 pub use snapshot::{Failure, Include, Snapshot};

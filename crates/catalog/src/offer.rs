@@ -79,7 +79,7 @@ impl Snapshot {
         if in_claude && own == AllowedTools::Both { AllowedTools::Grant } else { own }
     }
 
-    fn offer<'a>(&self, entry: &'a Entry) -> Offer<'a> {
+    pub(crate) fn offer<'a>(&self, entry: &'a Entry) -> Offer<'a> {
         Offer {
             name: entry.name().as_str(),
             argument_hint: entry.argument_hint(),

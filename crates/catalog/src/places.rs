@@ -21,6 +21,8 @@ pub struct Places {
     pub user_skills: PathBuf,
     /// The folder for the skills of everybody on this machine.
     pub system_skills: PathBuf,
+    /// The folder for what can be made again, such as the search index; `None` where nothing is kept.
+    pub cache: Option<PathBuf>,
     /// The skills that come with the program, if it has any.
     pub bundled: Option<Bundled>,
 }
@@ -38,6 +40,7 @@ impl Places {
             user_skills: nowhere.clone(),
             system_skills: nowhere,
             bundled: None,
+            cache: None,
             current,
         }
     }
@@ -75,6 +78,7 @@ mod tests {
             user_skills: "/home/ada/.config/metier/skills".into(),
             system_skills: "/etc/metier/skills".into(),
             bundled: None,
+            cache: None,
         };
         let table = [
             ("~/team", "/home/ada/team"),

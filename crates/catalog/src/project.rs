@@ -89,6 +89,7 @@ mod tests {
             user_skills: PathBuf::new(),
             system_skills: PathBuf::new(),
             bundled: None,
+            cache: None,
         };
         let found = find(&places, &|path| marks.iter().any(|mark| Path::new(mark) == path));
         match (found, expected) {

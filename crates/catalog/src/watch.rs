@@ -93,6 +93,7 @@ pub struct News {
 /// #     home: None, current: workspace.path().into(), temp: "/tmp".into(), config: workspace.join("config"),
 /// #     data: workspace.join("data"), user_skills: workspace.join("user"), system_skills: workspace.join("system"),
 /// #     bundled: None,
+/// #     cache: None,
 /// # };
 /// use metier_catalog::{Catalog, ChangeKind, Include, RootChoice, WatchOptions};
 /// use std::sync::Arc;

@@ -69,6 +69,7 @@ pub(crate) enum Command {
     Call(Call),
     Check(Check),
     Catalog(Catalog),
+    Route(Route),
     New(New),
     Secret(Secret),
     Trust(Trust),
@@ -293,6 +294,34 @@ pub(crate) struct Catalog {
     /// The most tokens it may take, at 4 bytes each; 4,000 if nothing else is configured
     #[arg(long, value_name = "TOKENS")]
     pub(crate) budget: Option<usize>,
+    /// Adds the note that comes with this request: the skills that fit it best, each with its full description
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) request: Option<String>,
+}
+
+/// Says which skills would be offered for a request, how well each fits, and why
+///
+/// Skills are read whole: name, description, headings, text, script names, and what they say they are not for. No model and
+/// no network is used; the same skills and the same request always give the same answer. Where nothing fits well enough to
+/// be taken without asking, that is said.
+#[derive(Debug, Args)]
+pub(crate) struct Route {
+    /// What you want, in your own words
+    #[arg(value_name = "REQUEST", required_unless_present = "batch", conflicts_with = "batch")]
+    pub(crate) query: Option<String>,
+    /// How many skills to show
+    #[arg(short = 'k', long = "limit", value_name = "N", default_value_t = 5, value_parser = at_least_one)]
+    pub(crate) limit: usize,
+    /// Reads one JSON object a line (`id`, `query`) and writes one a line (`id`, `results`, `abstain`); `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) batch: Option<PathBuf>,
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("a number of skills, 1 or more".to_owned()),
+        Ok(number) => Ok(number),
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

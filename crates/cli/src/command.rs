@@ -11,6 +11,7 @@ mod explain;
 mod list;
 mod new;
 mod prepare;
+mod route;
 mod schema;
 pub(crate) mod secret;
 mod show;
@@ -41,6 +42,7 @@ pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit> {
         Command::Call(args) => call::run(&args, &cli.global, &surroundings, output),
         Command::Check(args) => check::run(&args, &surroundings, output),
         Command::Catalog(args) => catalog::run(&args, &surroundings, output),
+        Command::Route(args) => route::run(&args, &surroundings, output),
         Command::New(args) => new::run(&args, &surroundings, output),
         Command::Secret(args) => secret::run(&args.action, &surroundings, output),
         Command::Trust(args) => trust::run(&args, &surroundings, output),

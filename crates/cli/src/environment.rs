@@ -36,6 +36,7 @@ pub(crate) fn places() -> Result<Places> {
         user_skills,
         system_skills: PathBuf::from("/etc/metier/skills"),
         bundled: Some(bundled::skills(cache.as_deref())),
+        cache,
     })
 }
 

@@ -30,6 +30,11 @@ impl FileDigest {
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sum::of(bytes))
     }
+
+    /// The digest's own bytes.
+    pub const fn bytes(&self) -> [u8; 32] {
+        self.0.bytes()
+    }
 }
 
 /// The SHA-256 of everything a skill's folder holds; it binds trust and the lock to what was looked at.

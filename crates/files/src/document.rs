@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-pub use self::atomic::write_atomic;
+pub use self::atomic::{write_atomic, write_cache};
 use crate::Error;
 
 /// Who may read a file that is made new. The user's umask takes away from it as usual.

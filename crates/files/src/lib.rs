@@ -62,7 +62,9 @@ mod watch;
 
 pub use blank::Blank;
 pub use digest::{DigestParseError, FileDigest, TreeDigest};
-pub use document::{Kind, Mode, create_new_dir, kind, read_bounded, real_path, write_atomic, write_new};
+pub use document::{
+    Kind, Mode, create_new_dir, kind, read_bounded, real_path, write_atomic, write_cache, write_new,
+};
 pub use document_name::DocumentName;
 pub use error::Error;
 pub use extent::Extent;

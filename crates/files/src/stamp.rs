@@ -56,7 +56,7 @@ impl Stamp {
 
     /// Whether a change after `now` is sure to give another stamp. Times come in ticks: two changes within one have the
     /// same time, so a stamp as young as a tick says nothing about what came after it.
-    pub(crate) fn is_settled(&self, now: SystemTime) -> bool {
+    pub fn is_settled(&self, now: SystemTime) -> bool {
         /// Kernels count in steps of at most 10 milliseconds.
         const TICK: Duration = Duration::from_millis(20);
         /// File systems without fractions of a second count in whole ones or, FAT, in two.

@@ -218,6 +218,8 @@ fn body<'a>(body: &'a str, line: &mut Vec<Word<'a>>, reader: &mut impl Reader<'a
                     }
                 } else if under.is_some() {
                     against(text, reader);
+                } else if let Some(elsewhere) = sends_elsewhere(text) {
+                    against(&text[..elsewhere], reader);
                 } else {
                     line.clear();
                     words(text, |word| line.push(word));
@@ -226,6 +228,13 @@ fn body<'a>(body: &'a str, line: &mut Vec<Word<'a>>, reader: &mut impl Reader<'a
             }
         }
     }
+}
+
+/// Where a line of the body sends a request elsewhere: an arrow to something in backquotes, as in "broken builds → `ci-doctor`".
+fn sends_elsewhere(line: &str) -> Option<usize> {
+    let arrow = line.find('→')?;
+    let behind = line[arrow + '→'.len_utf8()..].trim_start_matches([' ', '*']);
+    behind.starts_with('`').then_some(arrow)
 }
 
 /// The level and the text of a heading; a line that is all bold counts as the lowest one.

@@ -56,7 +56,9 @@ mod tests {
         #[test]
         fn numbers_come_back(numbers: Vec<u32>) {
             let mut bytes = Vec::new();
-            numbers.iter().for_each(|number| put(&mut bytes, *number));
+            for number in &numbers {
+                put(&mut bytes, *number);
+            }
             let mut at = 0;
             for number in numbers {
                 proptest::prop_assert_eq!(take(&bytes, &mut at), number);

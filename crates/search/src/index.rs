@@ -53,7 +53,7 @@ impl Part {
 }
 
 impl Index {
-    /// An index of segments. Of skills with the same key the last one is alive.
+    /// An index of segments.
     pub fn new(segments: Vec<Segment>) -> Self {
         let mut index = Self::default();
         for segment in segments {
@@ -81,6 +81,34 @@ impl Index {
     pub fn push(&mut self, segment: Segment) {
         self.segments.push(Part { segment, gone: Vec::new(), first: 0 });
         self.settle();
+    }
+
+    /// Lets all but the first of those with the same key go.
+    pub fn part_twins(&mut self) {
+        let mut seen = std::collections::HashSet::new();
+        let mut changed = false;
+        for part in &mut self.segments {
+            for at in 0..part.segment.len() {
+                if !part.is_gone(at as u32) && !seen.insert(part.segment.skills[at].key) {
+                    part.gone.resize(part.segment.len(), false);
+                    part.gone[at] = true;
+                    changed = true;
+                }
+            }
+        }
+        if changed {
+            self.settle();
+        }
+    }
+
+    /// Its segments.
+    pub fn segments(&self) -> impl ExactSizeIterator<Item = &Segment> {
+        self.segments.iter().map(|part| &part.segment)
+    }
+
+    /// How many segments it has.
+    pub fn parts(&self) -> usize {
+        self.segments.len()
     }
 
     /// One segment of all that is alive.

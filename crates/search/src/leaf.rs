@@ -70,7 +70,9 @@ const fn quarters(place: Place) -> u32 {
             Place::Name => 5,
             Place::Title | Place::Description | Place::Tags => 3,
             Place::Heading => 2,
-            Place::Body | Place::Script | Place::Against => 1,
+            Place::Body | Place::Script => 1,
+            // What it is not for is no reason to offer it; it is asked sentence by sentence.
+            Place::Against => 0,
             Place::Code => return 1,
         }
 }
@@ -107,6 +109,7 @@ impl<'a> Reader<'a> for Counter {
                 {
                     sentence.push(word.term);
                 }
+                return;
             }
             _ => {}
         }

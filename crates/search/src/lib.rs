@@ -4,6 +4,7 @@
 //! - [`Segment`] is many of them turned round, [`Index`] a few segments with those that are gone; merging and adding give
 //!   the same ranks as making everything at once.
 //! - [`Request`] is what somebody wants, cleaned of pasted code, paths and logs.
+//! - [`Index::reasons`] says why a skill has its rank, word by word.
 //! - [`Index::rank`] gives a [`Ranking`]: the best, copies of each other once, and whether to [`Abstain`].
 //!
 //! What this crate is not: it reads no files and knows nothing of roots, states or trust (that is `metier-catalog`), and it asks
@@ -39,6 +40,7 @@ mod leaf;
 mod noise;
 mod posting;
 mod rank;
+mod reason;
 mod request;
 mod script;
 mod segment;
@@ -53,6 +55,7 @@ pub use anatomy::{Place, SkillText};
 pub use index::{Index, SkillId};
 pub use leaf::{Key, Leaf};
 pub use rank::{Desk, Hit, Parts, Ranking};
+pub use reason::{Reason, Reasons};
 pub use request::Request;
 pub use segment::{Segment, SegmentError};
 pub use verdict::Abstain;

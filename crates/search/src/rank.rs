@@ -7,7 +7,7 @@
 use crate::index::{Index, Learned, Part, SkillId};
 use crate::leaf::{Key, QUARTERS};
 use crate::posting::Posting;
-use crate::request::Request;
+use crate::request::{Asked, Request};
 use crate::script::Script;
 use crate::term::Term;
 use crate::verdict::{Abstain, abstain};
@@ -142,16 +142,16 @@ impl Index {
         Some(((u16::try_from(at).ok()?, part), skill - part.first))
     }
 
+    /// What a word of a request weighs among these skills.
+    pub(crate) fn weight(&self, asked: &Asked, desk: &mut Desk) -> f32 {
+        self.rarity(asked.term, self.collect(asked.term, desk)) * times(asked)
+    }
+
     /// Weighs the words of a request and adds them up.
     fn weigh(&self, request: &Request, desk: &mut Desk) -> Vec<Weighed> {
         let mut weighed = Vec::with_capacity(request.words.len());
         for asked in &request.words {
-            let load = match asked.load {
-                Load::Content => 1.0,
-                Load::Ending => by::ENDING,
-                Load::Function => by::FUNCTION,
-            };
-            let weight = self.sum_word(asked.term, load * asked.times, desk, true);
+            let weight = self.sum_word(asked.term, times(asked), desk, true);
             weighed.push(Weighed { term: asked.term, weight, is_said: true });
         }
         for (term, times) in self.unsaid(request) {
@@ -279,6 +279,16 @@ impl Index {
         let among = (among as f32).max(count);
         (1.0 + (among - count + 0.5) / (count + 0.5)).ln()
     }
+}
+
+/// What a word counts beside others as rare.
+fn times(asked: &Asked) -> f32 {
+    let load = match asked.load {
+        Load::Content => 1.0,
+        Load::Ending => by::ENDING,
+        Load::Function => by::FUNCTION,
+    };
+    load * asked.times
 }
 
 fn score(parts: &Parts) -> f32 {

@@ -23,6 +23,8 @@ pub struct Request {
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) term: Term,
+    /// As the request writes it first.
+    pub(crate) written: String,
     pub(crate) load: Load,
     /// How much more than once it counts.
     pub(crate) times: f32,
@@ -39,7 +41,12 @@ impl Request {
             let (at, count) = counts.entry(word.term).or_insert((next, 0));
             *count += 1;
             if *at == next && next < MAX_WORDS {
-                order.push(Asked { term: word.term, load: word.load, times: 1.0 });
+                order.push(Asked {
+                    term: word.term,
+                    written: word.written.to_owned(),
+                    load: word.load,
+                    times: 1.0,
+                });
             }
             if let Some(asked) = order.get_mut(*at) {
                 // A word said twice matters more, one said five times not five times as much.
@@ -163,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_book_costs_no_more_than_a_page() {
-        let book: String = (0..50_000).map(|number| format!("word{number} ")).collect();
+        let book = (0..50_000).map(|number| format!("word{number}")).collect::<Vec<_>>().join(" ");
         let request = Request::new(&book);
         assert!(request.words.len() <= 96 && request.pieces.len() <= 384);
     }

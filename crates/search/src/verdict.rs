@@ -28,14 +28,14 @@ impl Abstain {
 }
 
 /// Below this share of the request's weight it is chance that some words meet.
-const LEAST_COVERED: f32 = 0.12;
+const LEAST_COVERED: f32 = 0.08;
 
 /// A sentence against that meets the request this much better than the best passage, with one more to keep short requests from
 /// deciding it by a single word.
-const AGAINST: f32 = 0.62;
+const AGAINST: f32 = 0.65;
 
 /// The weight that a denied word must have in the head: one that few skills have.
-const DENIED: f32 = 3.0;
+const DENIED: f32 = 4.0;
 
 /// Judges the best hit.
 pub(crate) fn abstain(hits: &[Hit]) -> Option<Abstain> {

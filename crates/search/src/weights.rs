@@ -22,8 +22,8 @@ pub(crate) const FUNCTION: f32 = 0.1;
 pub(crate) const LEARNED: f32 = 0.5;
 
 /// The parts of a score.
-pub(crate) const WORDS: f32 = 0.119;
-pub(crate) const PASSAGE: f32 = 0.199;
+pub(crate) const WORDS: f32 = 0.145;
+pub(crate) const PASSAGE: f32 = 0.19;
 pub(crate) const PIECES: f32 = 0.039;
 pub(crate) const COVERED: f32 = 2.95;
-pub(crate) const COVERED_BY_HEAD: f32 = 3.58;
+pub(crate) const COVERED_BY_HEAD: f32 = 2.95;

@@ -60,6 +60,7 @@ pub(crate) fn places(base: &Path) -> Places {
         user_skills: base.join("home/.config/metier/skills"),
         system_skills: base.join("etc/skills"),
         bundled: None,
+        cache: None,
     }
 }
 

@@ -5,7 +5,9 @@ use crate::exit::Exit;
 use crate::output::{Form, Output};
 use crate::surroundings::Surroundings;
 use anyhow::Result;
-use metier_catalog::{CatalogueOptions, Disclosure, Include, Report, budget};
+use metier_catalog::{
+    CatalogueOptions, Disclosure, Include, Report, SHORTLIST_BUDGET, SHORTLIST_LENGTH, Shortlist, budget,
+};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -13,6 +15,8 @@ struct Json<'a> {
     format: Disclosure,
     text: &'a str,
     report: &'a Report,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'a str>,
 }
 
 pub(crate) fn run(args: &Catalog, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
@@ -25,14 +29,27 @@ pub(crate) fn run(args: &Catalog, surroundings: &Surroundings, output: &mut Outp
     };
     let budget = budget(args.budget.or(settings.budget), settings.window);
     let options = CatalogueOptions { disclosure, budget, ..CatalogueOptions::default() };
-    let snapshot = surroundings.snapshot(Include::Usual);
-    let catalogue = snapshot.catalogue(&options);
+    let (catalogue, note) = match &args.request {
+        Some(request) => {
+            let finder = super::route::finder(surroundings, output)?;
+            let route = finder.route(request, SHORTLIST_LENGTH);
+            let note = Shortlist::new(finder.snapshot(), &route, SHORTLIST_BUDGET, options.search);
+            (finder.snapshot().catalogue(&options), Some(note))
+        }
+        None => (surroundings.snapshot(Include::Usual).catalogue(&options), None),
+    };
+    let note = note.as_ref().map(|note| note.text.as_str());
     match output.form() {
         Form::Json => {
-            output.json(&Json { format: disclosure, text: &catalogue.text, report: &catalogue.report })?;
+            let (text, report) = (&catalogue.text, &catalogue.report);
+            output.json(&Json { format: disclosure, text, report, note })?;
         }
         Form::Text => {
             output.raw(catalogue.text.as_bytes())?;
+            if let Some(note) = note.filter(|note| !note.is_empty()) {
+                output.raw(b"\n")?;
+                output.raw(note.as_bytes())?;
+            }
             output.flush()?;
             output.aside(&summary(&catalogue.report))?;
         }

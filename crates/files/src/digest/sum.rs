@@ -19,6 +19,10 @@ impl Sum {
         Self(Sha256::digest(bytes).into())
     }
 
+    pub(super) const fn bytes(&self) -> [u8; 32] {
+        self.0
+    }
+
     pub(super) fn finish(hasher: Sha256) -> Self {
         Self(hasher.finalize().into())
     }

@@ -1,0 +1,149 @@
+//! The search index of a snapshot.
+
+use super::cache;
+use super::gather::{Content, Known, Look, gather};
+use super::route::{Route, Routed};
+use crate::entry::EntryId;
+use crate::snapshot::Snapshot;
+use metier_search::{Desk, Hit, Index, Key, Reasons, Request};
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, TryLockError};
+
+/// Segments beyond which they are made one. Each costs a lookup per word.
+const MAX_SEGMENTS: usize = 4;
+
+/// The search index of a snapshot: see the module.
+///
+/// It never changes what it was made for. [`Finder::follow`] gives the one for the next snapshot, reading only what changed; whoever
+/// has the old one keeps it.
+#[derive(Debug)]
+pub struct Finder {
+    snapshot: Arc<Snapshot>,
+    index: Arc<Index>,
+    /// The skills of each content, in the order of the snapshot.
+    owners: HashMap<Key, Vec<EntryId>>,
+    looks: HashMap<Look, Key>,
+    synced: Synced,
+    /// Where it is kept.
+    file: Option<PathBuf>,
+    /// Room to work in, kept between requests; who finds it taken makes another.
+    desk: Mutex<Desk>,
+}
+
+/// What it took to know all skills.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Synced {
+    /// Skills that can be found.
+    pub skills: usize,
+    /// Documents that were read for it.
+    pub read: usize,
+    /// Whether what is kept on disk is behind.
+    pub changed: bool,
+}
+
+impl Finder {
+    /// The index of a snapshot. With a cache folder, what is kept there is not read again.
+    pub fn open(snapshot: Arc<Snapshot>, cache: Option<&Path>) -> Self {
+        let roots = snapshot.layout().roots.iter().map(|root| root.path.as_path());
+        let file = cache.map(|cache| cache::file_for(cache, roots));
+        let cached = file.as_deref().and_then(cache::read).unwrap_or_default();
+        let looks = cached.looks.into_iter().collect();
+        Self::sync(snapshot, Index::new(cached.segments), &looks, file)
+    }
+
+    /// The index of the next snapshot.
+    #[must_use]
+    pub fn follow(&self, snapshot: Arc<Snapshot>) -> Self {
+        Self::sync(snapshot, (*self.index).clone(), &self.looks, self.file.clone())
+    }
+
+    fn sync(
+        snapshot: Arc<Snapshot>,
+        mut index: Index,
+        looks: &HashMap<Look, Key>,
+        file: Option<PathBuf>,
+    ) -> Self {
+        let indexed: HashSet<Key> = index.keys().collect();
+        let gathered = gather(&snapshot, looks, &|key| indexed.contains(&key));
+        let mut owners: HashMap<Key, Vec<EntryId>> = HashMap::with_capacity(gathered.known.len());
+        let mut next_looks = HashMap::with_capacity(gathered.known.len());
+        for Known { entry, key, look } in &gathered.known {
+            owners.entry(*key).or_default().push(*entry);
+            next_looks.extend(look.map(|look| (look, *key)));
+        }
+        let is_gone = indexed.iter().any(|key| !owners.contains_key(key));
+        let changed = !gathered.segments.is_empty() || next_looks != *looks;
+        if is_gone {
+            index.bury(|key| !owners.contains_key(&key));
+        }
+        for segment in gathered.segments {
+            index.push(segment);
+        }
+        // Two threads may have read the same content; one of the two is enough.
+        index.part_twins();
+        if index.parts() > MAX_SEGMENTS
+            || index.gone() * 4 > index.len()
+            || (indexed.is_empty() && index.parts() > 1)
+        {
+            index = Index::new(vec![index.merged()]);
+        }
+        let synced = Synced { skills: gathered.known.len(), read: gathered.read, changed };
+        let index = Arc::new(index);
+        Self { snapshot, index, owners, looks: next_looks, synced, file, desk: Mutex::default() }
+    }
+
+    /// Writes what it knows to the cache folder, if there is one and it changed.
+    pub fn save(&self) -> io::Result<()> {
+        let Some(file) = self.file.as_deref().filter(|_| self.synced.changed) else { return Ok(()) };
+        let mut looks: Vec<(Look, Key)> = self.looks.iter().map(|(look, key)| (*look, *key)).collect();
+        looks.sort_unstable();
+        cache::write(file, self.index.segments(), &looks)
+    }
+
+    /// What it took to know all skills.
+    pub fn synced(&self) -> Synced {
+        self.synced
+    }
+
+    /// The snapshot it is for.
+    pub fn snapshot(&self) -> &Arc<Snapshot> {
+        &self.snapshot
+    }
+
+    /// The skills that fit a request, best first, at most `limit`.
+    pub fn route(&self, request: &str, limit: usize) -> Route {
+        self.route_request(&Request::new(request), limit)
+    }
+
+    /// The same for a request that was taken apart before.
+    pub fn route_request(&self, request: &Request, limit: usize) -> Route {
+        let ranking = self.at_desk(|desk| self.index.rank(request, limit, desk));
+        let routed = ranking.hits.into_iter().filter_map(|hit| self.routed(&hit));
+        Route { skills: routed.collect(), abstain: ranking.abstain, searched: self.synced.skills }
+    }
+
+    fn routed(&self, hit: &Hit) -> Option<Routed> {
+        let (entry, others) = self.owners.get(&hit.key)?.split_first()?;
+        let copies = hit.copies.iter().filter_map(|key| self.owners.get(key)).flatten();
+        let also = others.iter().chain(copies).copied().collect();
+        Some(Routed { entry: *entry, score: hit.score, parts: hit.parts, also })
+    }
+
+    /// Why a skill has its rank: its text is read again for it.
+    pub fn reasons(&self, request: &str, entry: EntryId) -> Reasons {
+        let Some(entry) = self.snapshot.entry(entry) else { return Reasons::default() };
+        let content = Content::read(&self.snapshot, entry);
+        let request = Request::new(request);
+        self.at_desk(|desk| self.index.reasons(&request, &content.text(), desk))
+    }
+
+    fn at_desk<T>(&self, work: impl FnOnce(&mut Desk) -> T) -> T {
+        match self.desk.try_lock() {
+            Ok(mut desk) => work(&mut desk),
+            Err(TryLockError::Poisoned(desk)) => work(&mut desk.into_inner()),
+            Err(TryLockError::WouldBlock) => work(&mut Desk::default()),
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! `route`: which skills would be offered for a request, how well each fits, and why.
+
+use crate::args::Route;
+use crate::exit::Exit;
+use crate::output::{Form, Output, Tone, shortened, width};
+use crate::surroundings::Surroundings;
+use anyhow::{Context, Result, bail};
+use metier_catalog::{EntryId, Finder, Include, Routed, Snapshot, one_line};
+use metier_search::{Abstain, Place, Reasons};
+use serde::{Deserialize, Serialize};
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The longest line of a batch. A request is a page at most; what is longer is not a line of requests.
+const MAX_LINE: u64 = 1 << 20;
+
+/// The most words that are told of one skill to a person; the JSON has all.
+const MOST_WORDS: usize = 6;
+
+#[derive(Serialize)]
+struct Json<'a> {
+    query: &'a str,
+    searched: usize,
+    /// Why no skill should be taken without asking.
+    abstain: Option<&'static str>,
+    results: Vec<JsonResult>,
+}
+
+#[derive(Serialize)]
+struct JsonResult {
+    name: String,
+    path: String,
+    score: f32,
+    description: String,
+    words: Vec<JsonWord>,
+    missing: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    against: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    same_text: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct JsonWord {
+    word: String,
+    weight: f32,
+    places: Vec<&'static str>,
+}
+
+pub(crate) fn run(args: &Route, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+    let finder = finder(surroundings, output)?;
+    if let Some(file) = &args.batch {
+        return batch(file, args.limit, &finder, output);
+    }
+    let Some(query) = args.query.as_deref().filter(|query| !query.trim().is_empty()) else {
+        bail!("there is no request; say one, such as `metier route \"review a contract\"`");
+    };
+    let route = finder.route(query, args.limit);
+    let snapshot = finder.snapshot();
+    let reasons: Vec<Reasons> =
+        route.skills.iter().map(|routed| finder.reasons(query, routed.entry)).collect();
+    if output.form() == Form::Json {
+        let results =
+            route.skills.iter().zip(reasons).map(|(routed, reasons)| result(snapshot, routed, reasons));
+        let json = Json {
+            query,
+            searched: route.searched,
+            abstain: route.abstain.map(Abstain::word),
+            results: results.collect(),
+        };
+        output.json(&json)?;
+        return Ok(Exit::Fine);
+    }
+    for (at, (routed, reasons)) in route.skills.iter().zip(&reasons).enumerate() {
+        show(at + 1, routed, reasons, snapshot, surroundings, output)?;
+    }
+    if let Some(abstain) = route.abstain {
+        output.comment(format!("\n{}", said(abstain)))?;
+    }
+    let rest = route.searched.saturating_sub(route.skills.len());
+    if rest > 0 && !route.skills.is_empty() {
+        output.comment(format!("\n{} skills searched; `-k N` shows more", route.searched))?;
+    }
+    Ok(Exit::Fine)
+}
+
+/// The index of all skills that may be offered. What it learned is kept for the next time; where it cannot be, it is said.
+pub(crate) fn finder(surroundings: &Surroundings, output: &mut Output) -> Result<Finder> {
+    let snapshot = Arc::new(surroundings.snapshot(Include::Usual));
+    let finder = Finder::open(snapshot, surroundings.places.cache.as_deref());
+    if let Err(error) = finder.save() {
+        output.aside(&format!(
+            "the search index is not kept, so the next request reads all skills again: {error}"
+        ))?;
+    }
+    Ok(finder)
+}
+
+fn said(abstain: Abstain) -> &'static str {
+    match abstain {
+        Abstain::Nothing => "no skill has anything in common with this request",
+        Abstain::Weak => "none of them has enough in common with this request to be taken without asking",
+        Abstain::Against => {
+            "the first says itself that it is not for this, so it would not be taken without asking"
+        }
+        Abstain::Denied => {
+            "the request says it is not about what the first is about, so it would not be taken without asking"
+        }
+    }
+}
+
+fn show(
+    rank: usize,
+    routed: &Routed,
+    reasons: &Reasons,
+    snapshot: &Snapshot,
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<()> {
+    let Some(entry) = snapshot.entry(routed.entry) else { return Ok(()) };
+    let name = output.tinted(Tone::Strong, entry.name().as_str());
+    let path = surroundings.shown(&snapshot.folder(entry));
+    output.line(format!("{rank:>2}. {name}  {:.1}  {}", routed.score, output.tinted(Tone::Dim, &path)))?;
+    output.line(format!("    {}", one_line(entry.description(), width().saturating_sub(4))))?;
+    let words: Vec<String> = reasons
+        .words
+        .iter()
+        .take(MOST_WORDS)
+        .map(|reason| {
+            let places: Vec<&str> = reason.places.iter().map(|place| place.words()).collect();
+            format!("{} ({})", reason.word, places.join(", "))
+        })
+        .collect();
+    if !words.is_empty() {
+        let more = reasons.words.len().saturating_sub(MOST_WORDS);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        output.comment(format!("    has: {}{more}", words.join("; ")))?;
+    }
+    if !reasons.missing.is_empty() {
+        let missing: Vec<&str> = reasons.missing.iter().take(MOST_WORDS).map(String::as_str).collect();
+        output.comment(format!("    lacks: {}", missing.join(", ")))?;
+    }
+    if let Some(against) = &reasons.against {
+        output
+            .comment(format!("    against: not for “{}”", shortened(against, width().saturating_sub(30))))?;
+    }
+    if !routed.also.is_empty() {
+        let also = paths(snapshot, &routed.also);
+        output.comment(format!("    same text: {}", also.join(", ")))?;
+    }
+    Ok(())
+}
+
+fn paths(snapshot: &Snapshot, ids: &[EntryId]) -> Vec<String> {
+    let entries = ids.iter().filter_map(|id| snapshot.entry(*id));
+    entries.map(|entry| snapshot.document_path(entry).display().to_string()).collect()
+}
+
+fn result(snapshot: &Snapshot, routed: &Routed, reasons: Reasons) -> JsonResult {
+    let entry = snapshot.entry(routed.entry);
+    let words = reasons.words.into_iter().map(|reason| JsonWord {
+        word: reason.word,
+        weight: reason.weight,
+        places: reason.places.into_iter().map(Place::words).collect(),
+    });
+    JsonResult {
+        name: entry.map(|entry| entry.name().to_string()).unwrap_or_default(),
+        path: entry.map(|entry| snapshot.document_path(entry).display().to_string()).unwrap_or_default(),
+        score: routed.score,
+        description: entry.map(|entry| entry.description().to_owned()).unwrap_or_default(),
+        words: words.collect(),
+        missing: reasons.missing,
+        against: reasons.against,
+        same_text: paths(snapshot, &routed.also),
+    }
+}
+
+#[derive(Deserialize)]
+struct Asked {
+    id: serde_json::Value,
+    query: String,
+}
+
+#[derive(Serialize)]
+struct Answered {
+    id: serde_json::Value,
+    results: Vec<Ranked>,
+    abstain: bool,
+}
+
+#[derive(Serialize)]
+struct Ranked {
+    name: String,
+    path: String,
+    score: f32,
+}
+
+/// One object a line in, one a line out, in the same order.
+fn batch(file: &Path, limit: usize, finder: &Finder, output: &mut Output) -> Result<Exit> {
+    let input: Box<dyn Read> = if file == Path::new("-") {
+        Box::new(std::io::stdin())
+    } else {
+        // The user's own file, named on the command line, of any length: it is read line by line.
+        #[expect(clippy::disallowed_methods, reason = "not a skill's file")]
+        let opened = std::fs::File::open(file);
+        Box::new(opened.with_context(|| format!("{} cannot be read", file.display()))?)
+    };
+    let mut input = BufReader::new(input);
+    let mut line = Vec::new();
+    let snapshot = finder.snapshot();
+    for number in 1_usize.. {
+        line.clear();
+        let read = input.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)?;
+        if read == 0 {
+            break;
+        }
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let asked: Asked = serde_json::from_slice(&line).with_context(|| {
+            format!("line {number} of {} is not an object with `id` and `query`", file.display())
+        })?;
+        let route = finder.route(&asked.query, limit);
+        let results = route.skills.iter().filter_map(|routed| {
+            let entry = snapshot.entry(routed.entry)?;
+            let path = snapshot.document_path(entry).display().to_string();
+            Some(Ranked { name: entry.name().to_string(), path, score: routed.score })
+        });
+        output.json(&Answered {
+            id: asked.id,
+            results: results.collect(),
+            abstain: route.abstain.is_some(),
+        })?;
+    }
+    Ok(Exit::Fine)
+}
