@@ -16,4 +16,4 @@ pub(crate) use self::clone::{
 pub(crate) use self::loopback::raise_loopback;
 pub(crate) use self::seccomp::{Listener, Notice, Verdict, install, install_silent};
 pub(crate) use self::spawn::{Streams, read_handed_over, replace, replace_keeping, spawn};
-pub(crate) use self::wait::{Reaped, SignalQueue, Wait, ignore_children, kill_all, reap};
+pub(crate) use self::wait::{Reaped, SignalQueue, Wait, ignore_children, kill_all, reap, ticks_per_second};
