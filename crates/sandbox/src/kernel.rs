@@ -11,7 +11,7 @@ mod wait;
 
 pub(crate) use self::attributes::{Attributes, seal, set_attributes, set_owner_map};
 pub(crate) use self::clone::{
-    Forked, Namespaces, end, fork, fork_into, leave_the_rest, set_dumpable, user_namespace,
+    Forked, Namespaces, end, fork, fork_into, hide_groups, leave_the_rest, set_dumpable, user_namespace,
 };
 pub(crate) use self::loopback::raise_loopback;
 pub(crate) use self::seccomp::{Listener, Notice, Verdict, install, install_silent};
