@@ -68,7 +68,7 @@ const SHELL: &str = "shells run it";
 const HOOK: &str = "git hooks run it";
 const BUILD: &str = "build services run it";
 
-/// Every row. `.gitattributes` is not among them: it can only choose between filters that a configuration defines.
+/// Every row; the gate's `GUARDED` in `metier-policy` has the same ones, which a test in `metier-runtime` holds. `.gitattributes` is not among them: it can only choose between filters that a configuration defines.
 pub const PROTECTED: &[ProtectedRule] = &[
     always(".git/hooks", GIT),
     always(".git/config", GIT),

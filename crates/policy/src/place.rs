@@ -101,43 +101,99 @@ pub(crate) fn clean(path: &str) -> String {
     }
 }
 
-/// Files that act when nobody looks: whoever can write them can make something run later, or widen what may run.
-const FILES: &[&str] = &[
-    ".mcp.json",
-    "mcp.json",
+/// Places that act when nobody looks: whoever can write them can make something run later, or widen what may run. Each is
+/// one step of a path or several, in lower case, with `*` at the beginning of a step for anything; what lies below is meant,
+/// too.
+///
+/// `PROTECTED` in `metier-files` is the same list as the sandbox needs it; a test in `metier-runtime`, which sees both, holds
+/// them together.
+pub const GUARDED: &[&str] = &[
+    ".git/hooks",
+    ".git/config",
+    ".git/config.worktree",
+    ".git/commondir",
+    ".git/modules",
+    ".git/worktrees",
+    ".gitmodules",
+    ".husky",
+    ".githooks",
+    ".pre-commit-config.yaml",
+    "lefthook.yml",
+    "lefthook.yaml",
+    ".lefthook.yml",
+    ".metier",
     "metier.toml",
-    "SKILL.md",
-    "skill.md",
-    "CLAUDE.md",
-    "AGENTS.md",
+    ".claude",
+    ".agents",
+    ".codex",
+    ".cursor",
+    ".gemini",
+    ".mcp.json",
+    "claude.md",
+    "claude.local.md",
+    "agents.md",
+    "gemini.md",
+    ".windsurf",
+    ".windsurfrules",
+    ".cursorrules",
+    ".clinerules",
+    ".continue",
+    ".opencode",
+    "opencode.json",
+    ".aider.conf.yml",
+    ".github/copilot-instructions.md",
+    "*.skilled_crew.yaml",
+    "agents/skills",
+    "agents/_config",
+    ".vscode",
+    ".idea",
+    ".devcontainer",
+    ".devcontainer.json",
+    "*.code-workspace",
+    ".zed",
+    ".fleet",
+    ".exrc",
+    ".nvimrc",
+    ".nvim.lua",
+    ".dir-locals.el",
+    ".envrc",
+    ".mise.toml",
+    "mise.toml",
     ".bashrc",
     ".bash_profile",
     ".bash_login",
     ".bash_logout",
+    ".bash_aliases",
     ".profile",
     ".zshrc",
     ".zshenv",
     ".zprofile",
     ".zlogin",
+    ".zlogout",
     ".kshrc",
-    ".envrc",
+    ".cshrc",
+    ".tcshrc",
+    ".inputrc",
+    ".xinitrc",
+    ".xprofile",
+    ".config/fish",
     ".gitconfig",
-    ".gitmodules",
+    ".config/git",
+    ".cargo/config.toml",
+    ".cargo/config",
+    ".ripgreprc",
+    ".github/workflows",
+    ".github/actions",
+    ".gitlab-ci.yml",
+    ".circleci",
+    // From here on places that the sandbox needs no row for: it knows skills by their folders, hides secrets, and shows nothing
+    // of the home.
+    "skill.md",
+    "mcp.json",
     ".npmrc",
     "config.fish",
-];
-
-/// Folders of that kind, as runs of steps anywhere in a path.
-const FOLDERS: &[&[&str]] = &[
-    &[".git", "hooks"],
-    &[".git", "config"],
-    &[".metier"],
-    &[".claude"],
-    &[".agents"],
-    &[".config", "metier"],
-    &[".ssh"],
-    &[".vscode"],
-    &[".idea"],
+    ".config/metier",
+    ".ssh",
 ];
 
 /// Whether a path is one of the places that may be written only with a yes to this very question.
@@ -145,12 +201,23 @@ const FOLDERS: &[&[&str]] = &[
 /// Names are compared without case, since some file systems do not tell them apart.
 pub fn is_guarded(path: &str) -> bool {
     let steps: Vec<&str> = path.split('/').filter(|step| !step.is_empty()).collect();
-    let same = |a: &str, b: &str| a.eq_ignore_ascii_case(b);
-    let is_file = steps.last().is_some_and(|last| FILES.iter().any(|file| same(file, last)));
-    let is_below = FOLDERS.iter().any(|folder| {
-        steps.windows(folder.len()).any(|run| run.iter().zip(*folder).all(|(step, name)| same(step, name)))
-    });
-    is_file || is_below
+    GUARDED.iter().any(|place| {
+        let wanted: Vec<&str> = place.split('/').collect();
+        steps
+            .windows(wanted.len())
+            .any(|run| run.iter().zip(&wanted).all(|(step, wanted)| is_step(step, wanted)))
+    })
+}
+
+/// Whether a step of a path is the one that is wanted, which may begin with `*`.
+fn is_step(step: &str, wanted: &str) -> bool {
+    match wanted.strip_prefix('*') {
+        Some(end) => {
+            let at = step.len().checked_sub(end.len());
+            at.and_then(|at| step.get(at..)).is_some_and(|last| last.eq_ignore_ascii_case(end))
+        }
+        None => step.eq_ignore_ascii_case(wanted),
+    }
 }
 
 #[cfg(test)]
@@ -195,10 +262,17 @@ mod tests {
             "skills/pdf/SKILL.md",
             "metier.toml",
             ".git/config",
+            ".github/workflows/ci.yml",
+            "work.code-workspace",
+            "grüße.code-workspace",
+            "GEMINI.md",
+            "~/.config/fish/config.fish",
         ] {
             assert!(Place::new(path).is_guarded(), "{path}");
         }
-        for path in ["docs/a.md", ".git/index", "hooks/x", "src/claude/a.rs", "SKILL.md.bak"] {
+        for path in
+            ["docs/a.md", ".git/index", "hooks/x", "src/claude/a.rs", "SKILL.md.bak", ".github/a", "ü"]
+        {
             assert!(!Place::new(path).is_guarded(), "{path}");
         }
         assert!(Place::new("x").guarded().is_guarded());

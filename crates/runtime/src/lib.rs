@@ -39,6 +39,7 @@ mod arguments;
 mod containment;
 mod data_folder;
 mod interpreter;
+mod long_output;
 mod output;
 mod prepare;
 mod read_file;
@@ -54,7 +55,8 @@ pub use arguments::{ArgumentError, MAX_ARGUMENTS, split_arguments};
 pub use containment::{Containment, ENVIRONMENT, LANGUAGE, Start};
 pub use data_folder::DataOwner;
 pub use interpreter::{INTERPRETERS, Interpreter, Launch, LaunchError, NodeVersion, Types, launch};
-pub use output::{MODEL_HEAD, MODEL_TAIL, command_error, command_json, for_model, notes, script_text};
+pub use long_output::{LONGEST_FILE, LongOutput};
+pub use output::{MODEL_HEAD, MODEL_TAIL, Rest, command_error, command_json, for_model, notes, script_text};
 pub use prepare::{
     How, Language, Made, NodePackages, NodeRecipe, Order, Package, PackageError, PrepareError, Prepared,
     PythonRecipe, Reaching, Recipe, RecipeError, Registries, Registry, Requirement, RequirementError,

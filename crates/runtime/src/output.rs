@@ -1,7 +1,9 @@
 //! What came of a run, in the shapes that models know.
 
-use metier_sandbox::{Captured, Ended, Limits, Report, Stop};
+use metier_sandbox::{Captured, Ended, Limits, Report, Stop, Stream};
 use serde_json::{Value, json};
+
+use crate::long_output::LongOutput;
 
 /// How much of the beginning of each stream a model gets, in bytes: about 4,000 tokens, which hold what a script says
 /// first, and the headers of what it lists.
@@ -15,23 +17,28 @@ const MOST_NAMES: usize = 5;
 
 /// One stream as a model gets it: beginning and end, with a line between that says how much is missing.
 pub fn for_model(captured: &Captured) -> String {
+    shortened(captured, "")
+}
+
+/// The same with a hint in that line, such as where the rest is.
+fn shortened(captured: &Captured, hint: &str) -> String {
     let mut all = captured.head.clone();
     if captured.dropped() == 0 {
         all.extend_from_slice(&captured.tail);
         if all.len() <= MODEL_HEAD + MODEL_TAIL {
             return String::from_utf8_lossy(&all).into_owned();
         }
-        return join(&all, &all, captured.total);
+        return join(&all, &all, captured.total, hint);
     }
-    join(&captured.head, &captured.tail, captured.total)
+    join(&captured.head, &captured.tail, captured.total, hint)
 }
 
-fn join(head: &[u8], tail: &[u8], total: u64) -> String {
+fn join(head: &[u8], tail: &[u8], total: u64, hint: &str) -> String {
     let head = &head[..character_before(head, MODEL_HEAD)];
     let tail = &tail[character_after(tail, tail.len().saturating_sub(MODEL_TAIL))..];
     let missing = total.saturating_sub((head.len() + tail.len()) as u64);
     format!(
-        "{}\n[... {missing} bytes left out ...]\n{}",
+        "{}\n[... {missing} bytes left out{hint} ...]\n{}",
         String::from_utf8_lossy(head),
         String::from_utf8_lossy(tail)
     )
@@ -54,9 +61,64 @@ const fn is_start(byte: u8) -> bool {
     byte & 0b1100_0000 != 0b1000_0000
 }
 
+/// What the line in place of what is left out says of the rest of each stream.
+#[derive(Clone, Debug, Default)]
+struct Hints {
+    stdout: String,
+    stderr: String,
+}
+
+/// Of which tool a result is.
+#[derive(Clone, Debug)]
+pub(crate) enum Shape {
+    /// `skill_run_script`, with the script's name as it was given.
+    Script(String),
+    /// `run_command_line`.
+    CommandLine,
+}
+
+/// Where what a model does not get at once can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rest<'a> {
+    /// Nowhere: nobody keeps it.
+    Nowhere,
+    /// In files below a place, which is put before their names as it is: `outputs/`, or nothing.
+    In(&'a str),
+}
+
+impl Shape {
+    /// The result as a model gets it.
+    pub(crate) fn text(
+        &self,
+        report: &Report,
+        limits: &Limits,
+        long: &[LongOutput],
+        rest: Rest<'_>,
+    ) -> String {
+        let hint = |stream| match (rest, self) {
+            (Rest::In(place), _) => {
+                let long = long.iter().find(|long| long.stream == stream);
+                long.map_or_else(String::new, |long| long.hint(place))
+            }
+            // A command line has no such way, and can as well write to a file.
+            (Rest::Nowhere, Self::Script(_)) => "; `metier exec --out DIR` keeps all of it".to_owned(),
+            (Rest::Nowhere, Self::CommandLine) => String::new(),
+        };
+        let hints = Hints { stdout: hint(Stream::Output), stderr: hint(Stream::Error) };
+        match self {
+            Self::Script(name) => script_text_with(name, report, limits, &hints),
+            Self::CommandLine => command_json_with(report, limits, &hints).to_string(),
+        }
+    }
+}
+
 /// The result of `skill_run_script`: what the script wrote, `[stderr]` and what it wrote there, `[exit code: N]` if that
 /// is not 0, `[no output]` if there is nothing. A script that took too long says so in the first line.
 pub fn script_text(name: &str, report: &Report, limits: &Limits) -> String {
+    script_text_with(name, report, limits, &Hints::default())
+}
+
+fn script_text_with(name: &str, report: &Report, limits: &Limits, hints: &Hints) -> String {
     let first = match report.ended {
         Ended::Stopped(Stop::Time) => {
             Some(format!("Script timed out after {}s: {name}", limits.time.as_secs()))
@@ -65,11 +127,11 @@ pub fn script_text(name: &str, report: &Report, limits: &Limits) -> String {
         Ended::Exited(_) | Ended::Signaled(_) => None,
     };
     let mut parts: Vec<String> = first.into_iter().collect();
-    let stdout = for_model(&report.stdout);
+    let stdout = shortened(&report.stdout, &hints.stdout);
     if !stdout.trim().is_empty() {
         parts.push(stdout.trim_end().to_owned());
     }
-    let stderr = for_model(&report.stderr);
+    let stderr = shortened(&report.stderr, &hints.stderr);
     if !stderr.trim().is_empty() {
         parts.push(format!("[stderr]\n{}", stderr.trim_end()));
     }
@@ -88,8 +150,12 @@ pub fn script_text(name: &str, report: &Report, limits: &Limits) -> String {
 /// The result of `run_command_line`: `exitCode`, `stdout`, `stderr` and `timedOut`. Both streams are trimmed, and `stderr`
 /// is empty when all went well, as in the system whose tool this is.
 pub fn command_json(report: &Report, limits: &Limits) -> Value {
-    let stdout = for_model(&report.stdout).trim().to_owned();
-    let mut stderr = for_model(&report.stderr).trim().to_owned();
+    command_json_with(report, limits, &Hints::default())
+}
+
+fn command_json_with(report: &Report, limits: &Limits, hints: &Hints) -> Value {
+    let stdout = shortened(&report.stdout, &hints.stdout).trim().to_owned();
+    let mut stderr = shortened(&report.stderr, &hints.stderr).trim().to_owned();
     let exit = match report.ended {
         Ended::Exited(code) => Some(code),
         Ended::Signaled(signal) => Some(128 + signal),
@@ -249,6 +315,22 @@ mod tests {
         let text = for_model(&cut);
         assert!(text.contains(&format!("[... {} bytes left out ...]", 1_000_000 - MODEL_HEAD - MODEL_TAIL)));
         assert!(text.len() < MODEL_HEAD + MODEL_TAIL + 100);
+    }
+
+    #[test]
+    fn the_line_between_says_where_the_rest_is() {
+        let long = "x".repeat(MODEL_HEAD + MODEL_TAIL + 10);
+        let report = report(Ended::Exited(1), &long, "short");
+        let files = [LongOutput { stream: Stream::Output, name: "stdout.txt".into(), bytes: long.into() }];
+        let check = |shape: Shape, rest, expect: &str| {
+            let text = shape.text(&report, &limits(), &files, rest);
+            assert!(text.contains(&format!("[... 10 bytes left out{expect} ...]")), "{rest:?}");
+        };
+        let script = || Shape::Script("s.py".into());
+        check(script(), Rest::In("results/"), "; all of it is in results/stdout.txt");
+        check(Shape::CommandLine, Rest::In(""), "; all of it is in stdout.txt");
+        check(script(), Rest::Nowhere, "; `metier exec --out DIR` keeps all of it");
+        check(Shape::CommandLine, Rest::Nowhere, "");
     }
 
     #[test]

@@ -14,7 +14,8 @@ use serde_json::Value;
 use crate::arguments::{ArgumentError, split_arguments};
 use crate::containment::{Containment, Remembered};
 use crate::interpreter::{LaunchError, NodeVersion, launch};
-use crate::output::{command_error, command_json, notes as notes_of, script_text};
+use crate::long_output::{LongOutput, Transcript};
+use crate::output::{Rest, Shape, command_error, notes as notes_of};
 use crate::prepare::Standing;
 use crate::redaction::Redaction;
 use crate::script::{Script, ScriptError};
@@ -55,8 +56,10 @@ pub struct Using<'a> {
 /// What came of a run.
 #[derive(Debug)]
 pub struct Ran {
-    /// The result in the shape of its tool.
+    /// The result in the shape of its tool, where nobody keeps what is left out of it.
     pub text: String,
+    /// The streams that are longer than what a model gets, for whoever keeps them; [`Ran::text_beside`] then says where.
+    pub long: Vec<LongOutput>,
     /// What whoever reads it should know beside.
     pub notes: Vec<String>,
     /// Why it was allowed.
@@ -67,6 +70,16 @@ pub struct Ran {
     pub unwritten: Vec<FileGlob>,
     /// The whole report.
     pub report: Report,
+    shape: Shape,
+    limits: Limits,
+}
+
+impl Ran {
+    /// The result in the shape of its tool, where what is left out of it lies in files below a place: the names of
+    /// [`Ran::long`] with `place` before them, as whoever reads the result can open them.
+    pub fn text_beside(&self, place: &str) -> String {
+        self.shape.text(&self.report, &self.limits, &self.long, Rest::In(place))
+    }
 }
 
 /// Why nothing ran.
@@ -156,8 +169,8 @@ pub fn run_script(
     let action = Action::script(using.skill.clone(), &script.path.to_string(), &argv, digest);
     let allowed = decide(&bench.gate, action, using)?;
     let command = Command::new(launch.program).arguments(words);
-    let text = |report: &Report| script_text(name, report, &using.containment.limits);
-    let mut ran = run(bench, using, Job { allowed, profile, command, text: &text }, cancel, sink)?;
+    let shape = Shape::Script(name.to_owned());
+    let mut ran = run(bench, using, Job { allowed, profile, command, shape }, cancel, sink)?;
     let errors = (!ran.report.succeeded()).then(|| ran.report.stderr.text());
     ran.notes.extend(standing.note(&using.skill.name, errors.as_deref()));
     Ok(ran)
@@ -219,8 +232,7 @@ pub fn run_command_line(
     let mut profile = using.containment.profile();
     show(&mut profile, &bash);
     let command = Command::new(bash.file).arguments(["--noprofile", "--norc", "-c", line]);
-    let text = |report: &Report| command_json(report, &using.containment.limits).to_string();
-    run(bench, using, Job { allowed, profile, command, text: &text }, cancel, sink)
+    run(bench, using, Job { allowed, profile, command, shape: Shape::CommandLine }, cancel, sink)
 }
 
 impl NotRun {
@@ -234,13 +246,13 @@ impl NotRun {
 struct Allowed(Decision);
 
 /// Something that may run.
-struct Job<'a> {
+struct Job {
     allowed: Allowed,
     /// The default containment, with the programs it takes.
     profile: Profile,
     command: Command,
-    /// The result in the shape of its tool.
-    text: &'a dyn Fn(&Report) -> String,
+    /// The shape that its result has.
+    shape: Shape,
 }
 
 fn decide(gate: &Gate<'_>, mut action: Action, using: &Using<'_>) -> Result<Allowed, NotRun> {
@@ -256,11 +268,11 @@ fn decide(gate: &Gate<'_>, mut action: Action, using: &Using<'_>) -> Result<Allo
 fn run(
     bench: &Workbench<'_>,
     using: &Using<'_>,
-    job: Job<'_>,
+    job: Job,
     cancel: Option<&Cancel>,
     sink: Sink<'_>,
 ) -> Result<Ran, NotRun> {
-    let Job { allowed: Allowed(decision), mut profile, command, text } = job;
+    let Job { allowed: Allowed(decision), mut profile, command, shape } = job;
     let (containment, wants) = (using.containment, using.containment.wants);
     let redactor = Redactor::new(wants.secrets())?;
     let writing = match containment.project {
@@ -272,6 +284,7 @@ fn run(
     let clock = Clock::new();
     let mut porter = Porter::of_gate(&bench.gate, using.skill, wants.hosts(), bench.way_out, &clock);
     let mut redaction = Redaction::new(&redactor);
+    let mut transcript = Transcript::default();
     let mut attend = |profile: &Profile| {
         let mut serve = |listener| porter.serve(listener);
         let attendance = Attendance {
@@ -279,7 +292,11 @@ fn run(
             clock: Some(&clock),
             porter: Some(&mut serve),
             sieve: redaction.as_mut().map(|redaction| redaction as &mut dyn Sieve),
-            sink: Some(&mut *sink),
+            // What comes here has gone through the redaction, and so has what is kept of it.
+            sink: Some(&mut |stream, piece| {
+                transcript.push(stream, piece);
+                sink(stream, piece);
+            }),
         };
         bench.sandbox.run_with(profile, &command, attendance)
     };
@@ -314,7 +331,9 @@ fn run(
         ));
     }
     let notes = notes.iter().map(|note| redactor.text(note).into_owned()).collect();
-    Ok(Ran { text: text(&report), notes, decision, contacts, unwritten, report })
+    let (long, limits) = (transcript.finish(&report), containment.limits.clone());
+    let text = shape.text(&report, &limits, &long, Rest::Nowhere);
+    Ok(Ran { text, long, notes, decision, contacts, unwritten, report, shape, limits })
 }
 
 /// The globs that would open what a program says it could not write. What stays closed though it lies in something that is

@@ -1,6 +1,7 @@
 //! What runs in the helper, on the way into the containment: single-threaded, small, and nothing of it is reached by the
 //! process that holds the user's secrets.
 
+mod birth;
 mod bpf;
 mod bubblewrap;
 mod calls;
@@ -22,6 +23,7 @@ mod supervisor;
 mod view;
 mod watcher;
 
+pub(crate) use self::identity::Identity;
 pub(crate) use self::launcher::Ahead;
 pub use self::launcher::{HELPER, helper};
 pub use self::view::SYSTEM;

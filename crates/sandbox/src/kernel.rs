@@ -11,9 +11,9 @@ mod wait;
 
 pub(crate) use self::attributes::{Attributes, seal, set_attributes, set_owner_map};
 pub(crate) use self::clone::{
-    Forked, Namespaces, end, fork, fork_into, leave_the_rest, set_dumpable, user_namespace,
+    Forked, Namespaces, end, fork, fork_into, hide_groups, leave_the_rest, set_dumpable, user_namespace,
 };
 pub(crate) use self::loopback::raise_loopback;
 pub(crate) use self::seccomp::{Listener, Notice, Verdict, install, install_silent};
 pub(crate) use self::spawn::{Streams, read_handed_over, replace, replace_keeping, spawn};
-pub(crate) use self::wait::{Reaped, SignalQueue, Wait, ignore_children, kill_all, reap};
+pub(crate) use self::wait::{Reaped, SignalQueue, Wait, ignore_children, kill_all, reap, ticks_per_second};

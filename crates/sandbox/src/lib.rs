@@ -22,6 +22,9 @@
 //! end with it; it ends when its socket does, so nothing outlives the caller, however that one ends. `kernel/` has the
 //! unsafe code, `wire/` the messages.
 //!
+//! Where the kernel lets us divide the control group that the caller is in, each call is born in one of its own
+//! ([`Meter::ControlGroup`]), which the caller makes and removes.
+//!
 //! ## The way out
 //!
 //! There is none, or one: with [`Network::Gateway`] the init opens a port of its own loopback device ([`GATEWAY`]) and hands
@@ -68,8 +71,8 @@ pub use self::error::{Attempt, Error};
 pub use self::inside::{HELPER, SYSTEM, helper};
 pub use self::outputs::{Output, OutputKind, Outputs};
 pub use self::outside::{
-    Attendance, Choice, Examination, Expecting, Finding, Finished, Held, Helper, Porter, Running, Sandbox,
-    Setup, Sieve, Sink, Stream, examine,
+    Attendance, Choice, Examination, Expecting, Finding, Finished, Held, Helper, Metered, Metering, Porter,
+    Running, Sandbox, Setup, Sieve, Sink, Stream, examine,
 };
 pub use self::profile::{GATEWAY, Limits, Network, Profile, Project};
 pub use self::report::{Containment, Denied, Ended, Meter, Report, Stop, Usage};

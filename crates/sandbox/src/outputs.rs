@@ -130,11 +130,7 @@ impl Outputs {
     /// the same name are replaced; links and special files are left out and returned.
     pub fn copy_to(&self, target: &Path) -> io::Result<Vec<&Output>> {
         let mut left_out = Vec::new();
-        match mkdirat(CWD, target, Mode::from_raw_mode(0o777)) {
-            Ok(()) | Err(Errno::EXIST) => {}
-            Err(error) => return Err(error.into()),
-        }
-        let target = openat(CWD, target, FOLDER & !OFlags::NOFOLLOW, Mode::empty())?;
+        let target = make_folder(target)?;
         for output in &self.entries {
             match output.kind {
                 OutputKind::Folder => match mkdirat(&target, &output.path, Mode::from_raw_mode(0o777)) {
@@ -143,19 +139,26 @@ impl Outputs {
                 },
                 OutputKind::File => {
                     let mut from = self.open(output)?;
-                    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
                     let parent = output.path.parent().unwrap_or(Path::new(""));
                     let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
                     // The target's own folders may hold links of other times; none of them is followed.
                     let folder = below(target.as_fd(), parent, FOLDER)?;
                     let name = output.path.file_name().unwrap_or_default();
-                    let to = openat(&folder, name, flags | OFlags::NOFOLLOW, Mode::from_raw_mode(0o666))?;
-                    io::copy(&mut from, &mut std::fs::File::from(to))?;
+                    io::copy(&mut from, &mut new_file(&folder, Path::new(name))?)?;
                 }
                 OutputKind::Link | OutputKind::Other => left_out.push(output),
             }
         }
         Ok(left_out)
+    }
+
+    /// Puts one more file into a folder that results are copied to, in the same manner. `name` is that of a file in it.
+    pub fn put(target: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+        if name.contains('/') {
+            return Err(Errno::INVAL.into());
+        }
+        let target = make_folder(target)?;
+        io::Write::write_all(&mut new_file(&target, Path::new(name))?, bytes)
     }
 
     /// Where a link points.
@@ -164,6 +167,21 @@ impl Outputs {
         let target = readlinkat(folder, &output.path, Vec::new())?;
         Ok(as_path(target.to_bytes()).to_owned())
     }
+}
+
+/// The folder that results are copied to, which is made if it is missing.
+fn make_folder(path: &Path) -> io::Result<OwnedFd> {
+    match mkdirat(CWD, path, Mode::from_raw_mode(0o777)) {
+        Ok(()) | Err(Errno::EXIST) => {}
+        Err(error) => return Err(error.into()),
+    }
+    Ok(openat(CWD, path, FOLDER & !OFlags::NOFOLLOW, Mode::empty())?)
+}
+
+/// A file in a folder, empty. A link of that name is not followed: it may lead anywhere.
+fn new_file(folder: &OwnedFd, name: &Path) -> io::Result<std::fs::File> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    Ok(openat(folder, name, flags, Mode::from_raw_mode(0o666))?.into())
 }
 
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);

@@ -3,6 +3,7 @@
 mod absent;
 mod attendance;
 mod call;
+mod control_group;
 mod door;
 mod examine;
 mod inventory;
@@ -13,6 +14,6 @@ mod sandbox;
 
 pub use self::attendance::{Attendance, Porter, Sieve, Sink};
 pub use self::call::Stream;
-pub use self::examine::{Examination, Finding, Held, examine};
+pub use self::examine::{Examination, Finding, Held, Metered, examine};
 pub use self::running::{Finished, Running};
-pub use self::sandbox::{Choice, Expecting, Helper, Sandbox, Setup};
+pub use self::sandbox::{Choice, Expecting, Helper, Metering, Sandbox, Setup};

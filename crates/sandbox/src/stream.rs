@@ -26,13 +26,18 @@ impl Captured {
 
     /// The text, with a line in the place of what was dropped. Bytes that are not UTF-8 are replaced.
     pub fn text(&self) -> String {
+        self.text_with("")
+    }
+
+    /// The same with a hint in that line, such as where all of it is.
+    pub fn text_with(&self, hint: &str) -> String {
         if !self.is_truncated() {
             let mut all = self.head.clone();
             all.extend_from_slice(&self.tail);
             return String::from_utf8_lossy(&all).into_owned();
         }
         format!(
-            "{}\n[... {} bytes left out ...]\n{}",
+            "{}\n[... {} bytes left out{hint} ...]\n{}",
             String::from_utf8_lossy(&self.head),
             self.dropped(),
             String::from_utf8_lossy(&self.tail)

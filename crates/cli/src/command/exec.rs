@@ -2,6 +2,7 @@
 
 mod report;
 
+use self::report::Kept;
 use crate::args::{Exec, Global};
 use crate::exit::Exit;
 use crate::gatekeeper::Gatekeeper;
@@ -12,7 +13,7 @@ use crate::workplace::{Active, Purpose, Workplace};
 use anyhow::{Context, Result};
 use metier_policy::Ruling;
 use metier_runtime::{NotRun, Ran, Words, run_script};
-use metier_sandbox::{Ended, Limits, Report, Stop, Stream};
+use metier_sandbox::{Ended, Limits, Outputs, Report, Stop, Stream};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -96,20 +97,18 @@ pub(crate) fn refused(
 }
 
 fn finish(ran: &Ran, out: Option<&Path>, limits: &Limits, output: &mut Output) -> Result<Exit> {
-    let taken = match out {
+    let left_out = match out {
         Some(folder) => Some(
-            ran.report
-                .outputs
-                .copy_to(folder)
-                .with_context(|| format!("results could not be copied to {}", folder.display()))?
-                .len(),
+            take_along(ran, folder)
+                .with_context(|| format!("results could not be copied to {}", folder.display()))?,
         ),
         None => None,
     };
+    let kept = Kept(if out.is_some() { &ran.long } else { &[] });
     match output.form() {
-        Form::Json => output.json(&report::Json::of(ran))?,
+        Form::Json => output.json(&report::Json::of(ran, kept))?,
         Form::Text => {
-            for line in closing_lines(ran, out, taken, limits) {
+            for line in closing_lines(ran, out, left_out, kept, limits) {
                 output.aside(&clean(&line))?;
             }
         }
@@ -117,17 +116,41 @@ fn finish(ran: &Ran, out: Option<&Path>, limits: &Limits, output: &mut Output) -
     Ok(if ran.report.succeeded() { Exit::Fine } else { Exit::Failed })
 }
 
+/// Copies what the script left, and the streams that are too long for a report; gives how many links and special files were
+/// left out.
+fn take_along(ran: &Ran, folder: &Path) -> io::Result<usize> {
+    let left_out = ran.report.outputs.copy_to(folder)?.len();
+    for long in &ran.long {
+        Outputs::put(folder, &long.name, &long.bytes)?;
+    }
+    Ok(left_out)
+}
+
 /// How many files that a script changed are named; whoever wants all of them asks for the report.
 const MOST_CHANGES: usize = 10;
 
 /// What is to be said after the script's own words.
-fn closing_lines(ran: &Ran, out: Option<&Path>, left_out: Option<usize>, limits: &Limits) -> Vec<String> {
+fn closing_lines(
+    ran: &Ran,
+    out: Option<&Path>,
+    left_out: Option<usize>,
+    kept: Kept<'_>,
+    limits: &Limits,
+) -> Vec<String> {
     let Report { ended, outputs, stdout, stderr, .. } = &ran.report;
     let mut lines = ran.notes.clone();
-    for (name, stream) in [("standard output", stdout), ("standard error", stderr)] {
-        if stream.is_truncated() {
-            lines
-                .push(format!("{name}: {} bytes, of which the report keeps beginning and end", stream.total));
+    for (name, stream, captured) in
+        [("standard output", Stream::Output, stdout), ("standard error", Stream::Error, stderr)]
+    {
+        let total = captured.total;
+        match (out, kept.name(stream)) {
+            (Some(folder), Some(file)) => {
+                lines.push(format!("{name}: {total} bytes, kept in {}", folder.join(file).display()));
+            }
+            _ if captured.is_truncated() => lines.push(format!(
+                "{name}: {total} bytes, of which the report keeps beginning and end; --out DIR keeps all of it"
+            )),
+            _ => {}
         }
     }
     let changed = &ran.report.changes;

@@ -8,6 +8,7 @@ fn nothing_wrong_is_said_in_one_line() {
     let run = metier(&workspace, &["doctor"]);
     assert_eq!(run.code, 0, "{}", run.stdout);
     assert!(run.stdout.ends_with("nothing is wrong\n"), "{}", run.stdout);
+    assert!(run.stdout.contains("\n  memory and processes are held by "), "{}", run.stdout);
     assert!(run.stdout.contains("user.claude") && run.stdout.contains("(1 skills)"), "{}", run.stdout);
 }
 
@@ -30,4 +31,10 @@ fn everything_wrong_is_shown_with_its_line() {
     }
     let answer = metier(&workspace, &["doctor", "--json"]).json();
     assert_eq!((&answer["loaded"], &answer["failed"]), (&1.into(), &1.into()));
+    let containment = &answer["containment"];
+    match containment["meter"].as_str() {
+        Some("control group") => assert!(containment["meter_reason"].is_null(), "{containment}"),
+        Some("limits and watcher") => assert!(containment["meter_reason"].is_string(), "{containment}"),
+        other => panic!("{other:?}"),
+    }
 }

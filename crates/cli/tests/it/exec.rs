@@ -72,6 +72,44 @@ fn the_report_is_json_and_results_are_taken_along() {
 }
 
 #[test]
+fn a_long_stream_is_kept_whole_beside_the_results() {
+    let workspace = with_script("a.sh", "seq 1 100000; echo mine > $TMPDIR/stdout.txt; echo short >&2");
+    let run = metier(&workspace, &["exec", "tool", "a.sh", "--json", "--out", "results"]);
+    let report = run.json();
+    assert_eq!(report["stdout"]["file"], "stdout-2.txt", "{report}");
+    assert_eq!(report["stderr"]["file"], serde_json::Value::Null);
+    let text = report["stdout"]["text"].as_str().unwrap();
+    assert!(
+        text.contains(" bytes left out; all of it is in stdout-2.txt ...]"),
+        "{}",
+        &text[130_000..131_500]
+    );
+    let read = |name: &str| std::fs::read_to_string(workspace.join("project/results").join(name)).unwrap();
+    let kept = read("stdout-2.txt");
+    assert!(kept.lines().map(|line| line.parse().unwrap_or(0)).eq(1..=100_000));
+    assert_eq!(read("stdout.txt"), "mine\n");
+    let run = metier(&workspace, &["exec", "tool", "a.sh", "--out", "results"]);
+    assert!(
+        run.stderr.contains("standard output: 588895 bytes, kept in results/stdout-2.txt"),
+        "{}",
+        run.stderr
+    );
+    let run = metier(&workspace, &["exec", "tool", "a.sh"]);
+    assert!(
+        run.stderr
+            .contains("588895 bytes, of which the report keeps beginning and end; --out DIR keeps all of it")
+    );
+    let elsewhere = workspace.join("elsewhere");
+    std::fs::write(&elsewhere, "untouched").unwrap();
+    let link = workspace.join("project/results/stdout-2.txt");
+    std::fs::remove_file(&link).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &link).unwrap();
+    let run = metier(&workspace, &["exec", "tool", "a.sh", "--out", "results"]);
+    assert_eq!(run.code, 1, "a link is not written through");
+    assert_eq!(std::fs::read_to_string(&elsewhere).unwrap(), "untouched");
+}
+
+#[test]
 fn what_takes_too_long_is_stopped_with_all_it_started() {
     let workspace = with_script("a.sh", "(setsid sleep 4721.5 &); sleep 4721.5");
     let began = Instant::now();

@@ -29,8 +29,14 @@ const HOSTILE: &[&str] = &["-x", "--upload-pack=id", "a", "ab", "a[$(echo >pwned
 /// In both of them a line means the same; which one a line gets depends on its length, so that it stays the same one.
 const LOCALES: &[&str] = &["C.UTF-8", "C"];
 
-/// What begins every traced command; no generated line has it.
-const MARK: &str = "@metier-trace@ ";
+/// What begins every traced command: a text that the line does not have, for a fuzzer finds out any fixed one.
+fn mark(line: &str) -> String {
+    let marks = (0_u32..).map(|number| format!("@trace-{number}@ "));
+    marks
+        .take(line.len() + 2)
+        .find(|mark| !line.contains(mark.trim_end()))
+        .expect("a line has no room for all of them")
+}
 
 /// The files that lie where bash runs.
 #[derive(Clone, Copy)]
@@ -90,7 +96,7 @@ impl Bash {
         }
         let setup = format!(
             "unset BASH_ENV\ncommand_not_found_handle() {{ : >'{record}/unknown'; return 127; }}\n\
-             exec 7>'{record}/trace'\nBASH_XTRACEFD=7 PS4='\n{MARK}'\nset -x\n"
+             exec 7>'{record}/trace'\nBASH_XTRACEFD=7 PS4='\n'\"$MARK\"\nunset MARK\nset -x\n"
         );
         fs::write(folder.join("setup.sh"), setup).expect("the setup");
         Some(Self { folder, wrapper: wrapper() })
@@ -108,6 +114,7 @@ impl Bash {
         for name in there {
             fs::write(work.join(name), "").expect("a file");
         }
+        let mark = mark(line);
         let output = Command::new(&self.wrapper[0])
             .args(&self.wrapper[1..])
             .args(["/bin/bash", "--norc", "--noprofile", "-c", line])
@@ -115,6 +122,7 @@ impl Bash {
             .env("PATH", self.folder.join("bin"))
             .env("LC_ALL", LOCALES[line.len() / 2 % LOCALES.len()])
             .env("HOME", "/nonexistent")
+            .env("MARK", &mark)
             .env("BASH_ENV", self.folder.join("setup.sh"))
             .current_dir(&work)
             .stdin(Stdio::null())
@@ -132,7 +140,7 @@ impl Bash {
                 Some("read") => ran.read.push(text),
                 Some("trace") => {
                     let first = |piece: &str| piece.split([' ', '\n']).next().unwrap_or_default().to_owned();
-                    ran.traced = text.split(MARK).skip(1).map(first).collect();
+                    ran.traced = text.split(mark.as_str()).skip(1).map(first).collect();
                 }
                 _ => ran.unknown = true,
             }

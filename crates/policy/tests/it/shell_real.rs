@@ -120,6 +120,14 @@ fn bash_agrees_on_the_tables() {
 }
 
 #[test]
+fn a_word_that_looks_like_the_trace_is_a_word() {
+    let Some(bash) = bash() else { return };
+    for text in ["show a@trace-0@ id", "show '@trace-0@ id' x", "show '\n@trace-0@ id' '\n@trace-1@ id'"] {
+        bash.agrees(&holds(text).unwrap(), Files::None);
+    }
+}
+
+#[test]
 fn here_documents_reach_the_command_as_they_are() {
     let Some(bash) = bash() else { return };
     for text in [

@@ -9,6 +9,7 @@
 
 mod bench;
 mod commands;
+mod guarded;
 mod network;
 mod prepare;
 mod programs;

@@ -53,7 +53,23 @@ fn a_hundred_megabytes_of_output_are_cut_and_said() {
     let ran = bench.script("loud.sh", "").unwrap();
     assert!(ran.text.len() < 40_000, "{}", ran.text.len());
     assert!(ran.text.starts_with("xxxx") && ran.text.ends_with("end"));
-    assert!(ran.text.contains("bytes left out ...]"));
+    assert!(ran.text.contains(" bytes left out; `metier exec --out DIR` keeps all of it ...]"));
+    let [long] = ran.long.as_slice() else { panic!("{} long streams", ran.long.len()) };
+    assert!(long.bytes.len() > metier_runtime::LONGEST_FILE && long.bytes.ends_with(b"xxx\nend\n"));
+    assert!(ran.text_beside("outputs/").contains(" bytes left out; all of it is in outputs/stdout.txt ...]"));
+}
+
+#[test]
+fn what_is_kept_of_a_long_stream_has_no_secret_in_it() {
+    let text = "for i in $(seq 1 6000); do echo \"$i token is $API_TOKEN\"; done\n";
+    let mut bench = bench("loud.sh", text);
+    let value = Secret::new("sk-1234567890abcdef".to_owned()).unwrap();
+    bench.wants.variable("API_TOKEN".parse().unwrap(), Some(value));
+    let bench = bench.allow(&["skill:demo/secret:API_TOKEN"]);
+    let ran = bench.script("loud.sh", "").unwrap();
+    let kept = String::from_utf8(ran.long[0].bytes.clone()).unwrap();
+    assert_eq!(kept.lines().count(), 6000);
+    assert!(!kept.contains("sk-1234567890abcdef") && !ran.text.contains("sk-1234567890abcdef"));
 }
 
 #[test]

@@ -13,11 +13,12 @@ use rustix::fs::{
 use rustix::io::{FdFlags, fcntl_setfd};
 
 use super::failure::During;
-use super::launcher::{HELPER, INSIDE};
+use super::launcher::{HELPER, IN_GROUP, INSIDE};
 use super::root::convenient_links;
 use super::sources::{SystemFolder, system_folders};
 use super::view::{DEVICES, HOME, Rights, SCRATCH, SHARED_MEMORY, View};
 use crate::kernel::{Streams, replace_keeping};
+use crate::report::Meter;
 use crate::wire::{Failure, Opening};
 
 /// What bubblewrap is told.
@@ -43,7 +44,7 @@ impl<'a> Bubblewrap<'a> {
     }
 
     /// Puts bubblewrap in the place of this process, and the helper into it.
-    pub(crate) fn replace(mut self, socket: &OwnedFd) -> Result<(), Failure> {
+    pub(crate) fn replace(mut self, socket: &OwnedFd, meter: Meter) -> Result<(), Failure> {
         let program = self.opening.bubblewrap.clone().ok_or_else(|| Failure {
             what: "finding bubblewrap".into(),
             errno: libc::ENOENT,
@@ -62,6 +63,9 @@ impl<'a> Bubblewrap<'a> {
         self.describe()?;
         let number = knowledge.as_raw_fd().to_string();
         self.say(&["--", &format!("/run/{HELPER}"), INSIDE, &number]);
+        if meter == Meter::ControlGroup {
+            self.say(&[IN_GROUP]);
+        }
         let mut arguments = vec![text(program.as_os_str().as_bytes())?];
         for argument in &self.arguments {
             arguments.push(text(argument.as_bytes())?);

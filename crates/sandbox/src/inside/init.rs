@@ -49,6 +49,8 @@ pub(crate) struct Init<'a, H> {
     pub(crate) scratch: &'a Path,
     pub(crate) listener: Option<Listener>,
     pub(crate) household: H,
+    /// What bounds memory and processes beside the watcher.
+    pub(crate) meter: Meter,
 }
 
 impl<H: Household> Init<'_, H> {
@@ -143,7 +145,7 @@ impl<H: Household> Init<'_, H> {
             how: stop.map_or(how.unwrap_or(How::Signaled(libc::SIGKILL)), How::Stopped),
             cpu,
             memory: memory.max(watcher.most_memory),
-            meter: Meter::Watcher,
+            meter: self.meter,
             denied: denials.finish(),
         })
     }

@@ -9,6 +9,7 @@ use std::thread::{self, JoinHandle};
 
 use rustix::io::Errno;
 
+use super::birth::born;
 use super::failure::During;
 use super::filter::Filter;
 use super::identity::{Identity, keeping_rights, owner_map};
@@ -17,10 +18,9 @@ use super::root::{Processes, Root, furnish};
 use super::rules::Places;
 use super::sources::Sources;
 use super::view::View;
-use crate::kernel::{
-    Forked, Namespaces, end, fork, fork_into, ignore_children, leave_the_rest, read_handed_over,
-};
+use crate::kernel::{Forked, Namespaces, end, ignore_children, leave_the_rest, read_handed_over};
 use crate::profile::Network;
+use crate::report::Meter;
 use crate::tier::Tier;
 use crate::wire::{Entering, Failure, Garbled, MOST_DESCRIPTORS, Opening, Reply, deliver, pair, receive};
 
@@ -29,6 +29,9 @@ pub const HELPER: &str = "metier-sandbox-helper";
 
 /// What the helper is told when it is started inside bubblewrap, before the room's words.
 pub(crate) const INSIDE: &str = "inside";
+
+/// What it is told then where it is in a control group.
+pub(crate) const IN_GROUP: &str = "group";
 
 /// Becomes the helper if these arguments (the program's own, from its name on) say so, and does not come back then. Call
 /// it first thing in `main`:
@@ -44,7 +47,7 @@ pub fn helper(arguments: impl IntoIterator<Item = OsString>) {
     set_mask();
     let Ok(control) = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3) else { end(1) };
     match arguments.next() {
-        Some(word) if word == INSIDE => inside(&control, arguments.next()),
+        Some(word) if word == INSIDE => inside(&control, arguments.next(), arguments.next()),
         _ => launch(&control),
     }
     end(0)
@@ -64,10 +67,14 @@ fn launch(control: &OwnedFd) {
     let identity = Identity::current();
     let owners = if identity.from_root { owner_map().ok() } else { None };
     while let Ok(Some(message)) = receive(control.as_fd()) {
-        let Some(socket) = message.descriptors.into_iter().next() else { return };
+        let mut descriptors = message.descriptors.into_iter();
+        let Some(socket) = descriptors.next() else { return };
+        // Where rooms are born, if calls get control groups.
+        let group = descriptors.next();
+        let owners = owners.as_ref().map(AsFd::as_fd);
         let made = Opening::decode(&message.bytes)
             .map_err(|error| Failure { what: error.to_string(), errno: libc::EBADMSG, program: false })
-            .and_then(|opening| make_room(opening, identity, owners.as_ref().map(AsFd::as_fd), &socket));
+            .and_then(|opening| make_room(opening, identity, owners, &socket, group));
         if let Err(failure) = made {
             let _ = deliver(socket.as_fd(), &Reply::Failed(failure).encode(), &[]);
         }
@@ -79,6 +86,7 @@ fn make_room(
     identity: Identity,
     owners: Option<BorrowedFd<'_>>,
     control: &OwnedFd,
+    group: Option<OwnedFd>,
 ) -> Result<(), Failure> {
     let serve = |opening: Opening, sources: Option<Sources>| match Room::build(opening, identity, sources) {
         Ok(room) => room.serve(control),
@@ -88,7 +96,10 @@ fn make_room(
     };
     give_data(&opening, identity)?;
     if opening.tier != Tier::Namespaces {
-        if fork().during(|| "making a room".into())?.is_none() {
+        let (forked, _) =
+            born(Namespaces::Same, group.as_ref().map(AsFd::as_fd)).during(|| "making a room".into())?;
+        if matches!(forked, Forked::Child) {
+            drop(group);
             prefer_as_victim();
             serve(opening, None);
             end(0)
@@ -99,7 +110,7 @@ fn make_room(
         Some(owners) => Some(Sources::open(&View::new(&opening.profile, opening.tier), Some(owners))?),
         None => None,
     };
-    enter(identity, Namespaces::Building, || serve(opening, sources))
+    enter(identity, group, |_| serve(opening, sources))
 }
 
 fn give_data(opening: &Opening, identity: Identity) -> Result<(), Failure> {
@@ -109,18 +120,22 @@ fn give_data(opening: &Opening, identity: Identity) -> Result<(), Failure> {
     }
 }
 
-/// Makes a process in new namespaces that begins once its users are mapped. Only the parent comes back.
-fn enter(identity: Identity, namespaces: Namespaces, inside: impl FnOnce()) -> Result<(), Failure> {
+/// Makes a process in new namespaces, and in a control group where one is given, that begins once its users are mapped; it
+/// is told what bounds it. Only the parent comes back.
+fn enter(identity: Identity, group: Option<OwnedFd>, inside: impl FnOnce(Meter)) -> Result<(), Failure> {
     let (hold, release) = io::pipe().during(|| "making a pipe".into())?;
-    match fork_into(namespaces).during(|| "making namespaces".into())? {
+    let (forked, meter) =
+        born(Namespaces::Building, group.as_ref().map(AsFd::as_fd)).during(|| "making namespaces".into())?;
+    match forked {
         Forked::Child => {
-            drop(release);
+            // It is in the group and has no use for a way to it.
+            drop((release, group));
             set_mask();
             // One byte is the sign to begin; the end of the pipe is the sign that it will not come.
             if rustix::io::read(&hold, &mut [0; 1]) == Ok(1) {
                 // While /proc is still the one that can be written to; what comes from this process inherits it.
                 prefer_as_victim();
-                inside();
+                inside(meter);
             }
             end(0)
         }
@@ -143,15 +158,15 @@ pub(crate) struct Ahead {
 }
 
 impl Ahead {
-    /// Makes the process.
-    pub(crate) fn make() -> Result<Self, Failure> {
+    /// Makes the process, in a control group where one is given.
+    pub(crate) fn make(group: Option<OwnedFd>) -> Result<Self, Failure> {
         let identity = Identity::current();
         let (socket, theirs) = pair().during(|| "making a connection".into())?;
         let ours = RefCell::new(Some(socket));
-        enter(identity, Namespaces::Building, || {
+        enter(identity, group, |meter| {
             // The child has a copy of our end, and would never see the last one closed.
             drop(ours.take());
-            if let Err(failure) = wait(identity, &theirs) {
+            if let Err(failure) = wait(identity, &theirs, meter) {
                 let _ = deliver(theirs.as_fd(), &Reply::Failed(failure).encode(), &[]);
             }
         })?;
@@ -196,7 +211,7 @@ impl Ahead {
 }
 
 /// Waits for the word what it is for.
-fn wait(identity: Identity, socket: &OwnedFd) -> Result<(), Failure> {
+fn wait(identity: Identity, socket: &OwnedFd, meter: Meter) -> Result<(), Failure> {
     // It keeps the caller's streams as long as it is there: whoever reads the caller's output to its end then knows that
     // nothing of the call is left, not even this process.
     leave_the_rest().during(|| "making namespaces".into())?;
@@ -222,12 +237,16 @@ fn wait(identity: Identity, socket: &OwnedFd) -> Result<(), Failure> {
     keeping_rights(|| identity.assume()).during(|| "becoming an ordinary user".into())?;
     furnish(&view, opening.profile.limits.scratch, Processes::OfCall)?;
     let socket = rustix::io::fcntl_dupfd_cloexec(socket, 3).during(|| "keeping the connection".into())?;
-    inhabit(&opening, &view, &Places::open(&view, opening.tier), &filter, socket)
+    inhabit(&opening, &view, &Places::open(&view, opening.tier), &filter, socket, meter)
 }
 
 /// What the helper does as the first process inside bubblewrap: the view is there, the rest is as everywhere. What it
-/// needs to know lies in a file in memory whose number it is told.
-fn inside(control: &OwnedFd, number: Option<OsString>) {
+/// needs to know lies in a file in memory whose number it is told; what bounds it is the word after that.
+fn inside(control: &OwnedFd, number: Option<OsString>, meter: Option<OsString>) {
+    let meter = match meter {
+        Some(word) if word == IN_GROUP => Meter::ControlGroup,
+        _ => Meter::Watcher,
+    };
     let entered = number
         .and_then(|number| number.to_str()?.parse().ok())
         .ok_or(Garbled)
@@ -239,7 +258,7 @@ fn inside(control: &OwnedFd, number: Option<OsString>) {
             let socket =
                 rustix::io::fcntl_dupfd_cloexec(control, 3).during(|| "keeping the connection".into())?;
             let filter = Filter::new(opening.tier, opening.profile.network);
-            inhabit(&opening, &view, &Places::open(&view, opening.tier), &filter, socket)
+            inhabit(&opening, &view, &Places::open(&view, opening.tier), &filter, socket, meter)
         });
     if let Err(failure) = entered {
         let _ = deliver(control.as_fd(), &Reply::Failed(failure).encode(), &[]);

@@ -13,14 +13,12 @@ const OPEN_FILES: u64 = 1024;
 /// How much a call may put into message queues, which live in the kernel's memory: as much as a login.
 const QUEUES: u64 = 819_200;
 
-/// Sets the limits for this process and all that come from it. `others` is how many processes of the same user there
-/// are already where those count, too.
+/// Sets the limits for this process and all that come from it. `others` is how many processes of the same user there may
+/// be besides, where those count, too.
 pub(crate) fn restrict(limits: &Limits, tier: Tier, others: u64) -> Result<(), Failure> {
     // In a user namespace of its own only the call's processes count, and its watcher.
-    let processes = match tier {
-        Tier::Landlock => u64::from(limits.processes) + others,
-        _ => u64::from(limits.processes) + 1,
-    };
+    let own = u64::from(tier != Tier::Landlock);
+    let processes = u64::from(limits.processes) + others + own;
     // Whole seconds, rounded up: each process alone, while the watcher sums them up.
     let seconds = limits.cpu.as_secs() + u64::from(limits.cpu.subsec_nanos() > 0);
     for (resource, soft, hard) in [

@@ -8,6 +8,7 @@ use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
+use super::birth::born;
 use super::bubblewrap::Bubblewrap;
 use super::failure::During;
 use super::filter::Filter;
@@ -21,8 +22,9 @@ use super::rules::{Force, Places, Rules};
 use super::sources::Sources;
 use super::supervisor::{Supervisor, scratch_folder};
 use super::view::{SCRATCH, View};
-use crate::kernel::{Forked, Namespaces, end, fork, fork_into, set_dumpable};
+use crate::kernel::{Forked, Namespaces, end, hide_groups, set_dumpable};
 use crate::profile::Network;
+use crate::report::Meter;
 use crate::tier::Tier;
 use crate::wire::{Failure, Opening, Reply, TO_PREPARE, deliver, receive};
 
@@ -83,26 +85,26 @@ impl Room {
             return;
         }
         while let Ok(Some(message)) = receive(control.as_fd()) {
-            let Some(socket) = message.descriptors.into_iter().next().filter(|_| message.bytes == TO_PREPARE)
-            else {
-                return;
-            };
-            self.make(control, socket);
+            let mut descriptors = message.descriptors.into_iter();
+            let Some(socket) = descriptors.next().filter(|_| message.bytes == TO_PREPARE) else { return };
+            self.make(control, socket, descriptors.next());
         }
     }
 
-    /// Makes the process for one call. What goes wrong is told through the call's own socket.
-    fn make(&self, control: &OwnedFd, socket: OwnedFd) {
-        let made = match self.opening.tier {
-            Tier::Namespaces => fork_into(Namespaces::All).map(|forked| matches!(forked, Forked::Child)),
-            _ => fork().map(|child| child.is_none()),
+    /// Makes the process for one call, in its control group where it has one. What goes wrong is told through the call's
+    /// own socket.
+    fn make(&self, control: &OwnedFd, socket: OwnedFd, group: Option<OwnedFd>) {
+        let namespaces = match self.opening.tier {
+            Tier::Namespaces => Namespaces::All,
+            _ => Namespaces::Same,
         };
-        match made {
-            Ok(false) => {}
-            Ok(true) => {
+        match born(namespaces, group.as_ref().map(AsFd::as_fd)) {
+            Ok((Forked::Parent { .. }, _)) => {}
+            Ok((Forked::Child, meter)) => {
+                drop(group);
                 // The room's end of its own connection: holding it would keep the room from seeing its end.
                 let _ = rustix::io::fcntl_setfd(control, rustix::io::FdFlags::CLOEXEC);
-                self.watch_over(socket);
+                self.watch_over(socket, meter);
                 end(0);
             }
             Err(error) => {
@@ -115,28 +117,29 @@ impl Room {
     }
 
     /// What the new process does.
-    fn watch_over(&self, socket: OwnedFd) {
+    fn watch_over(&self, socket: OwnedFd, meter: Meter) {
         let copy = rustix::io::fcntl_dupfd_cloexec(&socket, 3);
-        if let (Err(failure), Ok(copy)) = (self.attend(socket), copy) {
+        if let (Err(failure), Ok(copy)) = (self.attend(socket, meter), copy) {
             let _ = deliver(copy.as_fd(), &Reply::Failed(failure).encode(), &[]);
         }
     }
 
-    fn attend(&self, socket: OwnedFd) -> Result<(), Failure> {
+    fn attend(&self, socket: OwnedFd, meter: Meter) -> Result<(), Failure> {
         match self.opening.tier {
             Tier::Namespaces => {
+                hide_groups().during(|| "hiding control groups".into())?;
                 if let Some(proc) = &self.proc {
                     self.identity.map_itself(proc).during(|| "mapping users".into())?;
                 }
                 furnish(&self.view, self.opening.profile.limits.scratch, Processes::OfRoom)?;
-                inhabit(&self.opening, &self.view, &self.places, &self.filter, socket)
+                inhabit(&self.opening, &self.view, &self.places, &self.filter, socket, meter)
             }
-            Tier::Bubblewrap => Bubblewrap::new(&self.opening, &self.view).replace(&socket),
-            Tier::Landlock | Tier::Seatbelt => self.supervise(socket),
+            Tier::Bubblewrap => Bubblewrap::new(&self.opening, &self.view).replace(&socket, meter),
+            Tier::Landlock | Tier::Seatbelt => self.supervise(socket, meter),
         }
     }
 
-    fn supervise(&self, socket: OwnedFd) -> Result<(), Failure> {
+    fn supervise(&self, socket: OwnedFd, meter: Meter) -> Result<(), Failure> {
         let profile = &self.opening.profile;
         let scratch = scratch_folder(&self.opening.scratch)?;
         let supervisor = Supervisor::new(&self.places, &self.view, scratch.clone())?;
@@ -144,13 +147,16 @@ impl Room {
         limits::restrict(&profile.limits, Tier::Landlock, OTHERS)?;
         set_no_new_privs(true).during(|| "giving up new privileges".into())?;
         let listener = self.filter.install().during(|| "installing the filter".into())?;
-        Init { socket, profile, scratch: &scratch, listener, household: supervisor }.serve();
+        Init { socket, profile, scratch: &scratch, listener, household: supervisor, meter }.serve();
         Ok(())
     }
 }
 
 /// How many processes a user may have besides those of a call, where both are counted together.
 const OTHERS: u64 = 4096;
+
+/// How many processes the limit of the user is above that of the control group, where there is one.
+const MARGIN: u64 = 16;
 
 /// The last steps of a process that is the first of its namespaces and sees its view: it gives up everything, and waits
 /// for the call.
@@ -160,6 +166,7 @@ pub(crate) fn inhabit(
     places: &Places,
     filter: &Filter,
     socket: OwnedFd,
+    meter: Meter,
 ) -> Result<(), Failure> {
     let (profile, scratch) = (&opening.profile, Path::new(SCRATCH));
     // The room is one thread, so its end is this one's, too; and whoever is at the other end of the socket counts as
@@ -168,7 +175,9 @@ pub(crate) fn inhabit(
     let rules = Rules::new(places, view, scratch, opening.tier, profile.network)?;
     // While this process may still change its network.
     let gateway = Gateway::open(profile.network)?;
-    limits::restrict(&profile.limits, opening.tier, 0)?;
+    // In a group the group's own count comes first, which also tells how often it was reached.
+    let more = if meter == Meter::ControlGroup { MARGIN } else { 0 };
+    limits::restrict(&profile.limits, opening.tier, more)?;
     drop_capabilities(opening.tier).during(|| "dropping capabilities".into())?;
     // Its memory is a copy of the room's: nobody of the same user may look into it.
     set_dumpable(false).during(|| "closing the process to others".into())?;
@@ -181,7 +190,7 @@ pub(crate) fn inhabit(
     gateway.hand_over(&socket)?;
     // bubblewrap can give its folder a size, not a number of files.
     let bound = if opening.tier == Tier::Bubblewrap { Scratch::Sized } else { Scratch::Bounded };
-    Init { socket, profile, scratch, listener, household: Namespace { bound } }.serve();
+    Init { socket, profile, scratch, listener, household: Namespace { bound }, meter }.serve();
     Ok(())
 }
 

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
 
 use super::quota::Quota;
+use crate::kernel::ticks_per_second;
 use crate::profile::Limits;
 use crate::report::Stop;
 
@@ -81,7 +82,7 @@ impl Watcher {
         let rest = text.rsplit_once(')').map_or("", |(_, rest)| rest);
         let ticks: u64 =
             rest.split_whitespace().skip(11).take(4).filter_map(|field| field.parse::<u64>().ok()).sum();
-        Duration::from_millis(ticks * 1000 / rustix::param::clock_ticks_per_second().max(1))
+        Duration::from_millis(ticks * 1000 / ticks_per_second())
     }
 
     fn read(&self, process: u32, file: &str) -> String {

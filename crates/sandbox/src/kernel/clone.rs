@@ -1,16 +1,19 @@
 //! Processes in namespaces of their own.
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
 use rustix::process::Pid;
 
 /// Which namespaces a new process gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Namespaces {
+    /// Those of this process.
+    Same,
     /// Its own users, mounts and processes: enough to build a root.
     Building,
-    /// All of its own, nothing shared with any other process.
+    /// All of its own but for the names of control groups, which it hides itself once it is in its own one
+    /// ([`hide_groups`]): else the path to that one would show.
     All,
 }
 
@@ -19,6 +22,7 @@ impl Namespaces {
     const fn flags(self) -> u64 {
         let building = libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID;
         let flags = match self {
+            Self::Same => 0,
             Self::Building => building,
             Self::All => building | REST,
         };
@@ -27,14 +31,22 @@ impl Namespaces {
 }
 
 /// What a process that can build a root still shares with others.
-const REST: libc::c_int =
-    libc::CLONE_NEWNET | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS | libc::CLONE_NEWCGROUP;
+const REST: libc::c_int = libc::CLONE_NEWNET | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS;
 
 /// Gives a process that has the namespaces for [building](Namespaces::Building) the rest of them. Making a network takes
 /// longer than all others together, so it is better done by a process that nobody waits for.
 pub(crate) fn leave_the_rest() -> io::Result<()> {
     // SAFETY: none of these flags unshares memory or descriptors, so nothing changes for this program's own values.
-    match unsafe { libc::unshare(REST) } {
+    match unsafe { libc::unshare(REST | libc::CLONE_NEWCGROUP) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// From now on the control group that this process is in looks to it like the topmost one.
+pub(crate) fn hide_groups() -> io::Result<()> {
+    // SAFETY: this flag changes what names the kernel shows, and nothing of this program's own values.
+    match unsafe { libc::unshare(libc::CLONE_NEWCGROUP) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
@@ -49,16 +61,20 @@ pub(crate) enum Forked {
     Child,
 }
 
-/// Makes a copy of this process in new namespaces.
+/// `CLONE_INTO_CGROUP`. The bindings have it in a type that is too small for it.
+const INTO_GROUP: u64 = 0x2_0000_0000;
+
+/// Makes a copy of this process in new namespaces, and in a control group where one is given (its folder, opened). Born
+/// there it costs nothing; moved there later it would wait until every processor of the machine has taken note.
 ///
 /// Only a process with a single thread may do this: the locks of other threads would stay locked in the copy. This is
 /// checked, since a library cannot know who calls it.
-pub(crate) fn fork_into(namespaces: Namespaces) -> io::Result<Forked> {
+pub(crate) fn fork_into(namespaces: Namespaces, group: Option<BorrowedFd<'_>>) -> io::Result<Forked> {
     if !is_alone()? {
         return Err(io::Error::other(SEVERAL_THREADS));
     }
     let mut arguments = libc::clone_args {
-        flags: namespaces.flags(),
+        flags: namespaces.flags() | if group.is_some() { INTO_GROUP } else { 0 },
         pidfd: 0,
         child_tid: 0,
         parent_tid: 0,
@@ -68,7 +84,7 @@ pub(crate) fn fork_into(namespaces: Namespaces) -> io::Result<Forked> {
         tls: 0,
         set_tid: 0,
         set_tid_size: 0,
-        cgroup: 0,
+        cgroup: group.map_or(0, |group| u64::try_from(group.as_raw_fd()).unwrap_or(0)),
     };
     // SAFETY: the arguments live through the call, and without CLONE_VM the child runs on a copy of this stack, as after
     // `fork`. This thread is the only one, so nothing in the copy is half done.

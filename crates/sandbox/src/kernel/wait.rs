@@ -55,6 +55,16 @@ pub(crate) enum Wait {
     Yes,
 }
 
+/// In how many parts a second is cut where the kernel tells processor time in such parts.
+///
+/// The C library knows it from the start of the program. Other ways look it up when they are asked, in a place that a process
+/// cannot open any more once it is closed to others, and kernels before 6.4 have no second place.
+pub(crate) fn ticks_per_second() -> u64 {
+    // SAFETY: this call takes a plain number.
+    let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
+    u64::try_from(ticks).unwrap_or(0).max(1)
+}
+
 fn duration(time: libc::timeval) -> Duration {
     Duration::from_secs(u64::try_from(time.tv_sec).unwrap_or(0))
         + Duration::from_micros(u64::try_from(time.tv_usec).unwrap_or(0))

@@ -10,6 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::attendance::{Attendance, Sink};
+use super::control_group::{Group, Tally, Used};
 use super::door::Door;
 use crate::cancel::Cancel;
 use crate::changes::Changes;
@@ -19,7 +20,7 @@ use crate::error::Error;
 use crate::inside::{HOME, SCRATCH, SHARED_MEMORY};
 use crate::outputs::Outputs;
 use crate::profile::Profile;
-use crate::report::{Containment, Ended, Report, Stop, Usage};
+use crate::report::{Containment, Ended, Meter, Report, Stop, Usage};
 use crate::stream::Keeper;
 use crate::tier::Tier;
 use crate::wire::{self, Failure, Message, Reply, Start, TO_STOP, deliver, receive};
@@ -42,9 +43,20 @@ pub enum Stream {
     Error,
 }
 
+/// The way to the process that watches over a call, and what is known of it.
+#[derive(Debug)]
+pub(crate) struct Line {
+    pub(crate) socket: OwnedFd,
+    /// The control group that it is in, unless the kernel did not let it.
+    pub(crate) group: Option<Group>,
+    pub(crate) notes: Vec<String>,
+    pub(crate) tier: Tier,
+}
+
 /// A call that has been handed over.
 pub(crate) struct Call<'a> {
     socket: OwnedFd,
+    group: Option<Group>,
     stdin: Option<(PipeWriter, &'a [u8])>,
     stdout: Option<PipeReader>,
     stderr: Option<PipeReader>,
@@ -61,14 +73,13 @@ pub(crate) struct Call<'a> {
 impl<'a> Call<'a> {
     /// Hands the command over.
     pub(crate) fn start(
-        socket: OwnedFd,
-        notes: Vec<String>,
-        tier: Tier,
+        line: Line,
         profile: &'a Profile,
         command: &'a Command,
         attendance: &mut Attendance<'_>,
     ) -> Result<Self, Error> {
         let began = Instant::now();
+        let Line { socket, group, notes, tier } = line;
         let still = stood_still(attendance.clock);
         let (stdout, out) = io::pipe()?;
         let (stderr, err) = io::pipe()?;
@@ -99,6 +110,7 @@ impl<'a> Call<'a> {
         told?;
         Ok(Self {
             socket,
+            group,
             stdin,
             stdout: Some(stdout),
             stderr: Some(stderr),
@@ -110,6 +122,11 @@ impl<'a> Call<'a> {
             tier,
             notes,
         })
+    }
+
+    /// Whether a control group was made for it.
+    pub(crate) fn has_group(&self) -> bool {
+        self.group.is_some()
     }
 
     /// Reads until the call is over.
@@ -128,6 +145,7 @@ impl<'a> Call<'a> {
             };
             if left.is_zero() {
                 if stopped.is_some() {
+                    self.kill_group();
                     return Err(Error::Helper("did not answer when a call had to end".into()));
                 }
                 self.stop(Stop::Time, &mut stopped, &mut last_words);
@@ -136,6 +154,9 @@ impl<'a> Call<'a> {
             let ready = self.wait(left, cancel.filter(|_| stopped.is_none()), reply.is_none())?;
             if ready.cancelled {
                 self.stop(Stop::Cancelled, &mut stopped, &mut last_words);
+            }
+            if ready.memory && self.is_out_of_memory() {
+                self.stop(Stop::Memory, &mut stopped, &mut last_words);
             }
             if ready.stdin {
                 self.feed();
@@ -188,6 +209,18 @@ impl<'a> Call<'a> {
         }
     }
 
+    /// Whether the kernel ended a process for the memory of the call's group.
+    fn is_out_of_memory(&self) -> bool {
+        self.group.as_ref().is_some_and(Group::is_out_of_memory)
+    }
+
+    /// One more way to end the tree, where whoever should do it does not answer.
+    fn kill_group(&self) {
+        if let Some(group) = &self.group {
+            group.kill();
+        }
+    }
+
     fn wait(&self, left: Duration, cancel: Option<&Cancel>, reply: bool) -> io::Result<Ready> {
         // In the order of the fields of what is given back; those that are not waited for are left out.
         let wanted = [
@@ -196,6 +229,7 @@ impl<'a> Call<'a> {
             (self.stderr.as_ref().map(AsFd::as_fd), PollFlags::IN),
             (reply.then(|| self.socket.as_fd()), PollFlags::IN),
             (cancel.map(AsFd::as_fd), PollFlags::IN),
+            (self.group.as_ref().filter(|_| reply).map(Group::events), PollFlags::PRI),
         ];
         let mut polled = Vec::with_capacity(wanted.len());
         let places = wanted.map(|(descriptor, flags)| {
@@ -212,9 +246,9 @@ impl<'a> Call<'a> {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
-        let [stdin, stdout, stderr, reply, cancelled] =
+        let [stdin, stdout, stderr, reply, cancelled, memory] =
             places.map(|at| at.is_some_and(|at| !polled[at].revents().is_empty()));
-        Ok(Ready { stdin, stdout, stderr, reply, cancelled })
+        Ok(Ready { stdin, stdout, stderr, reply, cancelled, memory })
     }
 
     /// Writes what the program can take of its input, and closes the pipe at the end or when nobody reads.
@@ -239,13 +273,26 @@ impl<'a> Call<'a> {
         stderr: Keeper,
         clock: Option<&Clock>,
     ) -> Result<Report, Error> {
-        let lost = || Error::Helper("ended before the call did".into());
-        let message = message.ok_or_else(lost)?;
-        let ended = match Reply::decode(&message.bytes).map_err(|_| lost())? {
-            Reply::Ended(ended) => ended,
-            Reply::Failed(failure) => return Err(refused(failure, self.command)),
-            Reply::Ready { .. } | Reply::Gateway => return Err(lost()),
+        let tally = self.group.as_ref().map_or_else(Tally::default, Group::tally);
+        let message = match message {
+            Some(message) => message,
+            // The kernel took the process that watched over the call, and there is nobody else to say how it ended.
+            None if tally.ended_for_memory > 0 => {
+                self.kill_group();
+                let used = self.group.as_ref().map_or_else(Used::default, Group::used);
+                Message { bytes: Reply::Ended(out_of_memory(used)).encode(), descriptors: Vec::new() }
+            }
+            None => {
+                self.kill_group();
+                return Err(lost());
+            }
         };
+        let wire::Ended { how, cpu, memory, meter, denied } =
+            match Reply::decode(&message.bytes).map_err(|_| lost())? {
+                Reply::Ended(ended) => ended,
+                Reply::Failed(failure) => return Err(refused(failure, self.command)),
+                Reply::Ready { .. } | Reply::Gateway => return Err(lost()),
+            };
         let time = self.began.elapsed();
         let paused = stood_still(clock).saturating_sub(self.still).min(time);
         let outputs = match message.descriptors.into_iter().next() {
@@ -255,12 +302,22 @@ impl<'a> Call<'a> {
             }
             None => Outputs::default(),
         };
-        let wire::Ended { how, cpu, memory, meter, denied } = ended;
         let ended = match (how, stopped) {
+            // The program may have ended by itself after one of its processes was taken, before we could end it.
+            (Ended::Exited(_) | Ended::Signaled(_), _) if tally.ended_for_memory > 0 => {
+                Ended::Stopped(Stop::Memory)
+            }
             // Inside, a call that we stop is simply taken back; why is known here.
             (Ended::Stopped(Stop::Cancelled), Some(why)) => Ended::Stopped(why),
             (how, _) => how,
         };
+        let mut notes = self.notes;
+        if tally.refused_processes > 0 {
+            notes.push(format!(
+                "{} processes and threads is the limit; {} more were refused",
+                self.profile.limits.processes, tally.refused_processes
+            ));
+        }
         let masked = self.profile.project.as_ref().map_or_else(Vec::new, |project| project.masked.clone());
         Ok(Report {
             ended,
@@ -270,7 +327,7 @@ impl<'a> Call<'a> {
             outputs,
             changes: Changes::default(),
             denied,
-            containment: Containment { tier: self.tier, meter, notes: self.notes, masked },
+            containment: Containment { tier: self.tier, meter, notes, masked },
         })
     }
 
@@ -285,6 +342,21 @@ impl<'a> Call<'a> {
         self.tier != Tier::Landlock
             && shown.chain(&self.profile.programs).chain(project).any(|shown| shown.starts_with(&path))
     }
+}
+
+/// How a call ended whose every process the kernel took, as far as its group tells.
+fn out_of_memory(used: Used) -> wire::Ended {
+    wire::Ended {
+        how: Ended::Stopped(Stop::Memory),
+        cpu: used.cpu,
+        memory: used.memory,
+        meter: Meter::ControlGroup,
+        denied: Vec::new(),
+    }
+}
+
+fn lost() -> Error {
+    Error::Helper("ended before the call did".into())
 }
 
 /// Gives a piece of a stream to the report and to whoever attends.
@@ -306,6 +378,7 @@ struct Ready {
     stderr: bool,
     reply: bool,
     cancelled: bool,
+    memory: bool,
 }
 
 /// Reads what is there; closes the pipe at its end.

@@ -8,7 +8,7 @@ use super::sandbox::{Choice, Sandbox, Setup};
 use crate::command::Command;
 use crate::error::Error;
 use crate::profile::{Network, Profile, Project};
-use crate::report::{Ended, Report, Stop};
+use crate::report::{Ended, Meter, Report, Stop};
 use crate::tier::Tier;
 
 /// What one tier is worth here.
@@ -18,6 +18,17 @@ pub struct Examination {
     pub tier: Tier,
     /// What was tried, or why nothing could be.
     pub findings: Result<Vec<Finding>, String>,
+    /// What bounds memory and processes there; nothing where nothing runs.
+    pub metered: Option<Metered>,
+}
+
+/// What bounds memory and processes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Metered {
+    /// What was in force in a call.
+    pub meter: Meter,
+    /// Why nothing better was.
+    pub reason: Option<String>,
 }
 
 /// What became of one violation.
@@ -157,7 +168,10 @@ pub fn examine(setup: &Setup, place: &Path) -> Result<Vec<Examination>, Error> {
     let ground = Ground::new(place)?;
     let examine = |tier: &Tier| {
         let sandbox = Sandbox::new(Setup { choice: Choice::Only(*tier), ..setup.clone() });
-        Examination { tier: *tier, findings: ground.violate(*tier, &sandbox) }
+        let mut meter = None;
+        let findings = ground.violate(*tier, &sandbox, &mut meter);
+        let metered = meter.map(|meter| Metered { meter, reason: sandbox.why_no_group() });
+        Examination { tier: *tier, findings, metered }
     };
     Ok(Tier::ALL.iter().map(examine).collect())
 }
@@ -195,11 +209,17 @@ impl Ground {
         profile
     }
 
-    fn violate(&self, tier: Tier, sandbox: &Sandbox) -> Result<Vec<Finding>, String> {
+    fn violate(
+        &self,
+        tier: Tier,
+        sandbox: &Sandbox,
+        meter: &mut Option<Meter>,
+    ) -> Result<Vec<Finding>, String> {
         let profile = self.profile();
         // First something harmless: a tier that runs nothing would hold against everything.
         let greeting = Command::new(SHELL).arguments(["-c", "echo hello"]);
         let report = sandbox.run(&profile, &greeting).map_err(|error| error.to_string())?;
+        *meter = Some(report.containment.meter);
         if report.stdout.text() != "hello\n" {
             return Err(format!("a harmless command did not work: {:?}", report.ended));
         }

@@ -6,6 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+use super::control_group::{Group, Groups};
 use super::landmarks::Landmarks;
 use super::sandbox::{Helper, Setup};
 use crate::error::Error;
@@ -41,17 +42,26 @@ fn key(tier: Tier, profile: &Profile) -> Key {
 #[derive(Debug)]
 struct Room {
     control: OwnedFd,
-    spare: Option<OwnedFd>,
+    spare: Option<Prepared>,
     notes: Vec<String>,
     used: u64,
     /// When its last call ended.
     ended: Option<Instant>,
 }
 
+/// A process that is ready for one call, or will be.
+#[derive(Debug)]
+struct Prepared {
+    socket: OwnedFd,
+    group: Option<Group>,
+}
+
 /// The connection to the process that watches over one call.
 #[derive(Debug)]
 pub(crate) struct Line {
     pub(crate) socket: OwnedFd,
+    /// The control group that it is in.
+    pub(crate) group: Option<Group>,
     pub(crate) notes: Vec<String>,
     pub(crate) key: Key,
     /// Whether the call came right after another, so that one more is to be expected.
@@ -98,11 +108,17 @@ impl Launcher {
     }
 
     /// A line to a process that is ready for one call, or will be.
-    pub(crate) fn line(&mut self, tier: Tier, profile: &Profile, setup: &Setup) -> Result<Line, NoRoom> {
+    pub(crate) fn line(
+        &mut self,
+        tier: Tier,
+        profile: &Profile,
+        setup: &Setup,
+        groups: &Groups,
+    ) -> Result<Line, NoRoom> {
         self.clock += 1;
         let key = key(tier, profile);
         if !self.rooms.contains_key(&key) {
-            let room = self.open(tier, profile, setup)?;
+            let room = self.open(tier, profile, setup, groups)?;
             self.rooms.insert(key.clone(), room);
             self.give_up_oldest();
         }
@@ -111,13 +127,13 @@ impl Launcher {
         room.used = clock;
         let prepared = match room.spare.take() {
             Some(spare) => Ok(spare),
-            None => room.prepare(),
+            None => room.prepare(tier, profile, groups),
         };
         match prepared {
-            Ok(socket) => {
+            Ok(Prepared { socket, group }) => {
                 let is_in_row = room.ended.is_some_and(|ended| ended.elapsed() < ROW);
                 let notes = room.notes.clone();
-                Ok(Line { socket, notes, key, is_in_row })
+                Ok(Line { socket, group, notes, key, is_in_row })
             }
             Err(error) => {
                 self.rooms.remove(&key);
@@ -127,15 +143,15 @@ impl Launcher {
     }
 
     /// A call has ended: the next one of its profile is made ready, since the caller is busy with the result now.
-    pub(crate) fn ended(&mut self, key: &Key) {
-        self.make_spare(key);
+    pub(crate) fn ended(&mut self, key: &Key, groups: &Groups) {
+        self.make_spare(key, groups);
         if let Some(room) = self.rooms.get_mut(key) {
             room.ended = Some(Instant::now());
         }
     }
 
     /// Has the next call of a profile made ready.
-    pub(crate) fn make_spare(&mut self, key: &Key) {
+    pub(crate) fn make_spare(&mut self, key: &Key, groups: &Groups) {
         // On the other ways what is made ahead would be a folder on disk, or a program that waits.
         if key.0 != Tier::Namespaces {
             return;
@@ -143,7 +159,7 @@ impl Launcher {
         if let Some(room) = self.rooms.get_mut(key)
             && room.spare.is_none()
         {
-            match room.prepare() {
+            match room.prepare(key.0, &key.1, groups) {
                 Ok(spare) => room.spare = Some(spare),
                 // The room is gone; the next call makes a new one.
                 Err(_) => drop(self.rooms.remove(key)),
@@ -151,7 +167,7 @@ impl Launcher {
         }
     }
 
-    fn open(&self, tier: Tier, profile: &Profile, setup: &Setup) -> Result<Room, NoRoom> {
+    fn open(&self, tier: Tier, profile: &Profile, setup: &Setup, groups: &Groups) -> Result<Room, NoRoom> {
         let (control, theirs) = pair()?;
         let opening = Opening {
             tier,
@@ -159,7 +175,10 @@ impl Launcher {
             scratch: setup.scratch.clone(),
             bubblewrap: setup.bubblewrap.clone(),
         };
-        deliver(self.socket.as_fd(), &opening.encode(), &[theirs.as_fd()])
+        let group = groups.rooms();
+        let descriptors: Vec<_> =
+            [Some(&theirs), group.as_ref()].into_iter().flatten().map(AsFd::as_fd).collect();
+        deliver(self.socket.as_fd(), &opening.encode(), &descriptors)
             .map_err(|error| NoRoom::Broken(Error::Helper(format!("is gone: {error}"))))?;
         drop(theirs);
         let gone = || NoRoom::Broken(Error::Helper("ended without a word".into()));
@@ -182,10 +201,14 @@ impl Launcher {
 }
 
 impl Room {
-    fn prepare(&self) -> std::io::Result<OwnedFd> {
+    fn prepare(&self, tier: Tier, profile: &Profile, groups: &Groups) -> std::io::Result<Prepared> {
         let (socket, theirs) = pair()?;
-        deliver(self.control.as_fd(), TO_PREPARE, &[theirs.as_fd()])?;
-        Ok(socket)
+        let group = groups.of_room(tier, &profile.limits);
+        let folder = group.as_ref().map(Group::folder).transpose()?;
+        let descriptors: Vec<_> =
+            [Some(&theirs), folder.as_ref()].into_iter().flatten().map(AsFd::as_fd).collect();
+        deliver(self.control.as_fd(), TO_PREPARE, &descriptors)?;
+        Ok(Prepared { socket, group })
     }
 }
 

@@ -5,11 +5,12 @@ use std::net::TcpListener;
 use std::os::fd::{AsFd, OwnedFd};
 
 use super::call::refused;
+use super::control_group::Group;
 use super::door::Door;
 use crate::command::Command;
 use crate::error::Error;
 use crate::profile::Profile;
-use crate::report::{Denied, Ended};
+use crate::report::{Denied, Ended, Stop};
 use crate::wire::{self, Reply, Start, TO_STOP, deliver, receive};
 
 /// A contained process with its streams in the caller's hands. All limits of its profile hold but the one on time: how long
@@ -28,6 +29,7 @@ pub struct Running {
     /// the process has ended, `accept` fails.
     pub gateway: Option<TcpListener>,
     door: Option<Door>,
+    group: Option<Group>,
 }
 
 /// How a process that ran for a while ended. Nothing of it is alive any more.
@@ -41,7 +43,12 @@ pub struct Finished {
 
 impl Running {
     /// Hands a command over to the process that will watch over it. Its own input is not used.
-    pub(crate) fn start(socket: OwnedFd, profile: &Profile, command: &Command) -> Result<Self, Error> {
+    pub(crate) fn start(
+        socket: OwnedFd,
+        group: Option<Group>,
+        profile: &Profile,
+        command: &Command,
+    ) -> Result<Self, Error> {
         let (door, gateway) = Door::take(&socket, profile, command)?.unzip();
         let (input, stdin) = io::pipe()?;
         let (stdout, out) = io::pipe()?;
@@ -56,6 +63,7 @@ impl Running {
             stderr: Some(stderr),
             gateway,
             door,
+            group,
         })
     }
 
@@ -71,10 +79,21 @@ impl Running {
     pub fn wait(mut self) -> Result<Finished, Error> {
         self.stdin = None;
         let lost = || Error::Helper("ended before the process did".into());
-        let message = receive(self.socket.as_fd())?.ok_or_else(lost)?;
+        let message = receive(self.socket.as_fd())?;
         self.door = None;
+        let out_of_memory = self.group.as_ref().is_some_and(Group::is_out_of_memory);
+        let message = match message {
+            // The kernel took the process that watched over it, and with it all others.
+            None if out_of_memory => {
+                return Ok(Finished { ended: Ended::Stopped(Stop::Memory), denied: Vec::new() });
+            }
+            message => message.ok_or_else(lost)?,
+        };
         match Reply::decode(&message.bytes).map_err(|_| lost())? {
-            Reply::Ended(wire::Ended { how, denied, .. }) => Ok(Finished { ended: how, denied }),
+            Reply::Ended(wire::Ended { how, denied, .. }) => {
+                let ended = if out_of_memory { Ended::Stopped(Stop::Memory) } else { how };
+                Ok(Finished { ended, denied })
+            }
             Reply::Failed(failure) => Err(refused(failure, &self.command)),
             Reply::Ready { .. } | Reply::Gateway => Err(lost()),
         }
@@ -89,7 +108,8 @@ mod tests {
     #[test]
     fn a_helper_that_is_gone_is_an_error_and_not_a_wait() {
         let (socket, theirs) = pair().unwrap();
-        let running = Running::start(socket, &Profile::new("/".into()), &Command::new("/bin/true")).unwrap();
+        let running = Running::start(socket, None, &Profile::new("/".into()), &Command::new("/bin/true"));
+        let running = running.unwrap();
         drop(theirs);
         assert!(matches!(running.wait(), Err(Error::Helper(_))));
     }

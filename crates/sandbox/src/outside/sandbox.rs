@@ -7,7 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::absent::{Absent, Ledger};
 use super::attendance::Attendance;
-use super::call::Call;
+use super::call::{Call, Line as CallLine};
+use super::control_group::{Group, Groups};
 use super::inventory::Inventory;
 use super::launcher::{Launcher, Line, NoRoom};
 use super::running::Running;
@@ -16,7 +17,7 @@ use crate::error::{Attempt, Error};
 use crate::inside::Ahead;
 use crate::profile::{Network, Profile};
 use crate::queue::Queue;
-use crate::report::Report;
+use crate::report::{Meter, Report};
 use crate::tier::Tier;
 use crate::wire::Opening;
 
@@ -38,6 +39,21 @@ pub struct Setup {
     pub at_once: NonZeroUsize,
     /// How many calls are to be expected.
     pub expecting: Expecting,
+    /// What bounds memory and processes.
+    pub metering: Metering,
+}
+
+/// What bounds memory and processes of a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Metering {
+    /// A control group for each call, where this process may make one; limits and a watcher everywhere.
+    ///
+    /// Where this process is alone in a group that is its own to divide, such as a service with `Delegate=yes`, it moves a
+    /// step down in it for as long as there is the sandbox: a group that has groups holds no processes.
+    #[default]
+    Best,
+    /// Limits and a watcher.
+    Watcher,
 }
 
 /// How many calls are to be expected of the process that has the sandbox.
@@ -80,6 +96,7 @@ impl Setup {
             bubblewrap: None,
             at_once: AT_ONCE,
             expecting: Expecting::Many,
+            metering: Metering::Best,
         }
     }
 }
@@ -95,6 +112,8 @@ pub struct Sandbox {
     queue: Queue,
     state: Mutex<State>,
     missing: Ledger,
+    /// Last, since what is in groups has to end before they can be removed.
+    groups: Groups,
 }
 
 #[derive(Debug, Default)]
@@ -102,14 +121,19 @@ struct State {
     launcher: Option<Launcher>,
     /// What does not work here, and why; it is tried once.
     refused: BTreeMap<Tier, String>,
-    /// The process for the one call that is expected.
-    ahead: Option<Ahead>,
+    /// The process for the one call that is expected, and its group.
+    ahead: Option<(Ahead, Option<Group>)>,
 }
 
 impl Sandbox {
     /// A sandbox that has not started anything yet.
     pub fn new(setup: Setup) -> Self {
-        Self { queue: Queue::new(setup.at_once), state: Mutex::default(), missing: Ledger::default(), setup }
+        let groups = match setup.metering {
+            Metering::Best => Groups::new(),
+            Metering::Watcher => Groups::unwanted(),
+        };
+        let queue = Queue::new(setup.at_once);
+        Self { queue, state: Mutex::default(), missing: Ledger::default(), setup, groups }
     }
 
     /// Runs a command to its end.
@@ -151,20 +175,34 @@ impl Sandbox {
         if self.setup.expecting == Expecting::One
             && let Some(call) = self.directly(profile, command, attendance)?
         {
-            return call.finish(attendance);
+            return self.finish(call, attendance);
         }
-        let (tier, line) = self.line(profile)?;
-        let call = Call::start(line.socket, line.notes, tier, profile, command, attendance)?;
-        if line.is_in_row
-            && let Some(launcher) = &mut self.lock().launcher
-        {
-            launcher.make_spare(&line.key);
+        let (tier, Line { socket, group, notes, key, is_in_row }) = self.line(profile)?;
+        let line = CallLine { socket, group, notes, tier };
+        let call = Call::start(line, profile, command, attendance)?;
+        if is_in_row && let Some(launcher) = &mut self.lock().launcher {
+            launcher.make_spare(&key, &self.groups);
         }
-        let report = call.finish(attendance);
+        let report = self.finish(call, attendance);
         if let Some(launcher) = &mut self.lock().launcher {
-            launcher.ended(&line.key);
+            launcher.ended(&key, &self.groups);
         }
         report
+    }
+
+    fn finish(&self, call: Call<'_>, attendance: &mut Attendance<'_>) -> Result<Report, Error> {
+        let had_group = call.has_group();
+        let report = call.finish(attendance)?;
+        if had_group && report.containment.meter == Meter::Watcher {
+            // It would be made in vain for each call.
+            self.groups.give_up("the kernel lets no process begin in a group that was made");
+        }
+        Ok(report)
+    }
+
+    /// Why calls have no control group, where that is known by now.
+    pub(crate) fn why_no_group(&self) -> Option<String> {
+        self.groups.why_not()
     }
 
     /// Starts a process that runs for as long as somebody talks to it. It does not wait in the queue, since it may never
@@ -176,9 +214,9 @@ impl Sandbox {
             project.writable.clear();
         }
         let (_, line) = self.line(&profile)?;
-        let running = Running::start(line.socket, &profile, command)?;
+        let running = Running::start(line.socket, line.group, &profile, command)?;
         if let Some(launcher) = &mut self.lock().launcher {
-            launcher.ended(&line.key);
+            launcher.ended(&line.key, &self.groups);
         }
         Ok(running)
     }
@@ -191,7 +229,9 @@ impl Sandbox {
             && state.ahead.is_none()
             && self.tiers().any(|tier| tier == Tier::Namespaces)
         {
-            state.ahead = Ahead::make().ok();
+            let group = self.groups.alone();
+            let folder = group.as_ref().and_then(|group| group.folder().ok());
+            state.ahead = Ahead::make(folder).ok().map(|ahead| (ahead, group));
         }
     }
 
@@ -204,7 +244,12 @@ impl Sandbox {
         attendance: &mut Attendance<'_>,
     ) -> Result<Option<Call<'a>>, Error> {
         self.get_ready();
-        let Some(ahead) = self.lock().ahead.take() else { return Ok(None) };
+        let Some((ahead, group)) = self.lock().ahead.take() else { return Ok(None) };
+        if let Some(Err(error)) = group.as_ref().map(|group| group.limit(&profile.limits)) {
+            // A group without limits would be worse than none.
+            self.groups.give_up(&format!("a group could not be given its limits: {error}"));
+            return Ok(None);
+        }
         let opening = Opening {
             tier: Tier::Namespaces,
             profile: profile.clone(),
@@ -212,7 +257,8 @@ impl Sandbox {
             bubblewrap: None,
         };
         let Ok((socket, notes)) = ahead.enter(opening) else { return Ok(None) };
-        Ok(Some(Call::start(socket, notes, Tier::Namespaces, profile, command, attendance)?))
+        let line = CallLine { socket, group, notes, tier: Tier::Namespaces };
+        Ok(Some(Call::start(line, profile, command, attendance)?))
     }
 
     fn tiers(&self) -> impl Iterator<Item = Tier> {
@@ -240,9 +286,13 @@ impl Sandbox {
             }
             let launcher = match &mut state.launcher {
                 Some(launcher) => launcher,
-                none => none.insert(Launcher::start(&self.setup.helper)?),
+                none => {
+                    // First: with a helper beside it this process would no longer be alone in its group.
+                    self.groups.get_ready();
+                    none.insert(Launcher::start(&self.setup.helper)?)
+                }
             };
-            match launcher.line(tier, profile, &self.setup) {
+            match launcher.line(tier, profile, &self.setup, &self.groups) {
                 Ok(line) => return Ok((tier, line)),
                 Err(NoRoom::Refused(failure)) => {
                     state.refused.insert(tier, failure.to_string());

@@ -6,7 +6,8 @@ use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
 use metier_sandbox::{
-    Attendance, Choice, Command, Ended, Expecting, Helper, Limits, Profile, Report, Sandbox, Setup, Tier,
+    Attendance, Choice, Command, Ended, Expecting, Helper, Limits, Metering, Profile, Report, Sandbox, Setup,
+    Tier,
 };
 use tempfile::TempDir;
 
@@ -107,6 +108,7 @@ impl Contained {
         let bubblewrap =
             std::env::split_paths(&path).map(|folder| folder.join("bwrap")).find(|file| file.exists());
         let sandbox = Sandbox::new(Setup {
+            metering: Metering::Best,
             helper: Helper::Itself,
             choice: Choice::Only(tier),
             scratch: scratch.path().to_owned(),

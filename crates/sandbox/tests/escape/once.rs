@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{ExitCode, Stdio};
 use std::time::Duration;
 
-use metier_sandbox::{Choice, Command, Expecting, Helper, Sandbox, Setup, Tier};
+use metier_sandbox::{Choice, Command, Expecting, Helper, Metering, Sandbox, Setup, Tier};
 
 use crate::contained::{Ran, limits};
 use crate::folders::Folders;
@@ -48,6 +48,7 @@ pub(crate) fn main() -> ExitCode {
     let Some(grant) = Grant::read(grant) else { return ExitCode::FAILURE };
     let folders = Folders::new(Path::new(root));
     let sandbox = Sandbox::new(Setup {
+        metering: Metering::Best,
         // There is no such program: a call that does not go straight into its namespaces fails.
         helper: Helper::Program("/nonexistent/helper".into()),
         choice: Choice::Only(Tier::Namespaces),

@@ -1,7 +1,7 @@
 //! What a call may use up.
 
-use crate::scene::{Scene, each_tier, sandbox, sh};
-use metier_sandbox::{Choice, Ended, Stop, Tier};
+use crate::scene::{Scene, each_tier, sandbox, setup, sh};
+use metier_sandbox::{Choice, Ended, Metering, Sandbox, Stop, Tier};
 use std::time::Duration;
 
 #[test]
@@ -119,7 +119,10 @@ fn processes_are_counted_where_the_kernel_counts_all_of_the_user() {
     let mut scene = Scene::new();
     scene.profile.limits.processes = 10;
     let line = "for i in $(seq 1 40); do sleep 10 & done; wait";
-    let report = sandbox(Choice::Only(Tier::Landlock)).run(&scene.profile, &sh(line)).unwrap();
+    // In a control group they would be refused one by one.
+    let mut setup = setup(Choice::Only(Tier::Landlock));
+    setup.metering = Metering::Watcher;
+    let report = Sandbox::new(setup).run(&scene.profile, &sh(line)).unwrap();
     assert_eq!(report.ended, Ended::Stopped(Stop::Processes), "{}", report.stderr.text());
 }
 

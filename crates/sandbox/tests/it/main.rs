@@ -11,6 +11,7 @@ mod changes;
 mod ending;
 mod files;
 mod gateway;
+mod groups;
 mod limits;
 mod many;
 mod scene;

@@ -15,6 +15,10 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Containment {
     /// The means that is used; without one nothing runs.
     in_force: Option<&'static str>,
+    /// What bounds memory and processes of a call with that means.
+    meter: Option<&'static str>,
+    /// Why nothing better does.
+    meter_reason: Option<String>,
     tiers: Vec<TierFinding>,
     /// Programs outside of the system's folders that scripts see.
     tools: Vec<Tool>,
@@ -52,10 +56,15 @@ impl Containment {
     /// Tries everything.
     pub(crate) fn examine(surroundings: &Surroundings) -> Self {
         let temp = &surroundings.places.temp;
-        let (tiers, problem) = match examine(&setup(temp), temp) {
-            Ok(examinations) => (examinations.into_iter().map(TierFinding::of).collect(), None),
+        let (examinations, problem) = match examine(&setup(temp), temp) {
+            Ok(examinations) => (examinations, None),
             Err(error) => (Vec::new(), Some(error.to_string())),
         };
+        let used = examinations.iter().find(|examination| examination.findings.is_ok());
+        let metered = used.and_then(|used| used.metered.clone());
+        let meter = metered.as_ref().map(|metered| metered.meter.word());
+        let meter_reason = metered.and_then(|metered| metered.reason);
+        let tiers: Vec<TierFinding> = examinations.into_iter().map(TierFinding::of).collect();
         let path = search_path(surroundings);
         let tools = TOOLS.iter().filter_map(|name| {
             let program = path.find(name).filter(|program| !program.shown.is_empty())?;
@@ -63,7 +72,7 @@ impl Containment {
         });
         let tools = tools.collect();
         let in_force = |tiers: &[TierFinding]| tiers.iter().find(|tier| tier.works).map(|tier| tier.tier);
-        Self { in_force: in_force(&tiers), tiers, tools, problem }
+        Self { in_force: in_force(&tiers), meter, meter_reason, tiers, tools, problem }
     }
 
     /// Whether what is used holds against everything that was tried.
@@ -97,6 +106,12 @@ impl Containment {
                 let word = if check.held == Some(false) { "got through" } else { "not tried" };
                 output.line(format!("               {word}: {} ({})", check.mechanism, clean(detail)))?;
             }
+        }
+        if let Some(meter) = self.meter {
+            let reason =
+                self.meter_reason.iter().map(|reason| format!("; no control group: {}", clean(reason)));
+            output
+                .line(format!("  memory and processes are held by {meter}{}", reason.collect::<String>()))?;
         }
         if self.in_force.is_none() {
             let text = output.tinted(Tone::Bad, "  no process can be contained here, so none is run");

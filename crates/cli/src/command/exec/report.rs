@@ -1,7 +1,7 @@
 //! The report of a run as JSON.
 
 use metier_proxy::Event;
-use metier_runtime::Ran;
+use metier_runtime::{LongOutput, Ran};
 use metier_sandbox::{Captured, Ended, Stop};
 use serde::Serialize;
 
@@ -36,11 +36,34 @@ struct Stream {
     text: String,
     bytes: u64,
     truncated: bool,
+    /// The file with more of it, in the folder that was named for results.
+    file: Option<String>,
 }
 
-impl From<&Captured> for Stream {
-    fn from(captured: &Captured) -> Self {
-        Self { text: captured.text(), bytes: captured.total, truncated: captured.is_truncated() }
+impl Stream {
+    fn of(captured: &Captured, stream: metier_sandbox::Stream, kept: Kept<'_>) -> Self {
+        let file = kept.name(stream);
+        let hint = match file {
+            Some(name) => format!("; all of it is in {name}"),
+            None => "; --out DIR keeps all of it".to_owned(),
+        };
+        Self {
+            text: captured.text_with(&hint),
+            bytes: captured.total,
+            truncated: captured.is_truncated(),
+            file: file.map(str::to_owned),
+        }
+    }
+}
+
+/// The streams that were too long and lie in files beside the results.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kept<'a>(pub(crate) &'a [LongOutput]);
+
+impl<'a> Kept<'a> {
+    /// The name of a stream's file.
+    pub(crate) fn name(self, stream: metier_sandbox::Stream) -> Option<&'a str> {
+        self.0.iter().find(|long| long.stream == stream).map(|long| long.name.as_str())
     }
 }
 
@@ -113,7 +136,7 @@ struct Containment {
 }
 
 impl Json {
-    pub(crate) fn of(ran: &Ran) -> Self {
+    pub(crate) fn of(ran: &Ran, kept: Kept<'_>) -> Self {
         let report = &ran.report;
         let (exit_code, signal, stop) = match report.ended {
             Ended::Exited(code) => (Some(code), None, None),
@@ -140,8 +163,8 @@ impl Json {
             signal,
             stopped: stop.map(Stop::word),
             timed_out: stop == Some(Stop::Time),
-            stdout: (&report.stdout).into(),
-            stderr: (&report.stderr).into(),
+            stdout: Stream::of(&report.stdout, metier_sandbox::Stream::Output, kept),
+            stderr: Stream::of(&report.stderr, metier_sandbox::Stream::Error, kept),
             usage: Usage {
                 seconds: report.usage.time.as_secs_f64(),
                 paused_seconds: report.usage.paused.as_secs_f64(),

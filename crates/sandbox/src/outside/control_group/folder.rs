@@ -1,0 +1,172 @@
+//! A group's folder, opened, and its files.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{
+    Access, AtFlags, CWD, Dir, Gid, Mode, OFlags, Uid, accessat, chownat, mkdirat, openat, unlinkat,
+};
+use rustix::io::Errno;
+
+/// The longest file of the kernel's that is read here: a list of mounts.
+const LONGEST: usize = 4 << 20;
+
+/// How often is looked meanwhile.
+const LOOK: Duration = Duration::from_micros(500);
+
+/// What is known of a group that has had its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Finished {
+    /// Whatever is in it is dying, so it is soon empty.
+    Dying,
+    /// Whoever is in it ends when somebody else lets go.
+    Ending,
+}
+
+impl Finished {
+    /// How long it is waited for at the end. What is left then is removed by the next process that makes groups there.
+    const fn patience(self) -> Duration {
+        match self {
+            // A busy machine takes its time to take a process down.
+            Self::Dying => Duration::from_millis(500),
+            // It may be that somebody does not let go before the sandbox does.
+            Self::Ending => Duration::from_millis(100),
+        }
+    }
+}
+
+/// A folder in which groups of ours are made, and which of them have had their time and are not yet removed: a group can
+/// only be removed when its last process is dead, and nobody waits for that.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    folder: OwnedFd,
+    finished: Mutex<Vec<(String, Finished)>>,
+}
+
+impl Folder {
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self::new(openat(CWD, path, FOLDER, Mode::empty())?))
+    }
+
+    fn new(folder: OwnedFd) -> Self {
+        Self { folder, finished: Mutex::default() }
+    }
+
+    /// Makes a group in it.
+    pub(crate) fn make(&self, name: &str) -> io::Result<OwnedFd> {
+        self.clear_finished();
+        mkdirat(&self.folder, name, Mode::from_raw_mode(0o755))?;
+        Ok(openat(&self.folder, name, FOLDER, Mode::empty())?)
+    }
+
+    /// Makes a group in it that holds groups itself.
+    pub(crate) fn make_folder(&self, name: &str) -> io::Result<Self> {
+        self.make(name).map(Self::new)
+    }
+
+    /// Opens a group in it that holds groups itself.
+    pub(crate) fn inner(&self, name: &str) -> io::Result<Self> {
+        Ok(Self::new(openat(&self.folder, name, FOLDER, Mode::empty())?))
+    }
+
+    /// Removes a group as soon as it is empty.
+    pub(crate) fn finish(&self, name: &str, finished: Finished) {
+        self.lock().push((name.to_owned(), finished));
+        self.clear_finished();
+    }
+
+    /// Removes an empty group. The kernel refuses where there is a process or a group in it.
+    pub(crate) fn remove(&self, name: &str) -> rustix::io::Result<()> {
+        unlinkat(&self.folder, name, AtFlags::REMOVEDIR)
+    }
+
+    /// Removes what can be removed by now; gives how long the rest is worth waiting for.
+    fn clear_finished(&self) -> Duration {
+        let mut finished = self.lock();
+        finished.retain(|(name, _)| self.remove(name) == Err(Errno::BUSY));
+        finished.iter().map(|(_, finished)| finished.patience()).max().unwrap_or_default()
+    }
+
+    /// The same for some time; gives whether nothing is left. What is, is left to whoever comes next.
+    pub(crate) fn clear(&self) -> bool {
+        let began = Instant::now();
+        while self.clear_finished() > began.elapsed() {
+            std::thread::sleep(LOOK);
+        }
+        std::mem::take(&mut *self.lock()).is_empty()
+    }
+
+    /// Whoever panicked held it between whole steps, so what is there can be used.
+    fn lock(&self) -> MutexGuard<'_, Vec<(String, Finished)>> {
+        self.finished.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The names of what lies in it.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let Ok(entries) = Dir::read_from(&self.folder) else { return Vec::new() };
+        let names = entries.flatten().filter_map(|entry| entry.file_name().to_str().ok().map(str::to_owned));
+        names.filter(|name| !matches!(name.as_str(), "." | "..")).collect()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+impl AsFd for Folder {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.folder.as_fd()
+    }
+}
+
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// Writes to a file of a group.
+pub(crate) fn set(group: impl AsFd, file: &str, text: &str) -> rustix::io::Result<()> {
+    let file = openat(group, file, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+    rustix::io::write(&file, text.as_bytes()).map(drop)
+}
+
+/// Lets a user put processes into a group who may do so into the one above.
+pub(crate) fn give(group: impl AsFd, user: u32, gid: u32) -> rustix::io::Result<()> {
+    let (user, gid) = (Some(Uid::from_raw(user)), Some(Gid::from_raw(gid)));
+    chownat(group, "cgroup.procs", user, gid, AtFlags::SYMLINK_NOFOLLOW)
+}
+
+/// Reads a file of a group; these are short.
+pub(crate) fn get(group: impl AsFd, file: &str) -> io::Result<String> {
+    let file = openat(group, file, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+    read_all(&file)
+}
+
+/// Reads a file of the kernel's.
+pub(crate) fn read(path: &Path) -> io::Result<String> {
+    let file = openat(CWD, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+    read_all(&file)
+}
+
+fn read_all(file: &OwnedFd) -> io::Result<String> {
+    let (mut bytes, mut buffer) = (Vec::new(), [0; 8192]);
+    loop {
+        match rustix::io::read(file, &mut buffer) {
+            Ok(0) => break,
+            Ok(read) if bytes.len() + read > LONGEST => return Err(Errno::FBIG.into()),
+            Ok(read) => bytes.extend_from_slice(&buffer[..read]),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(OsStr::from_bytes(&bytes).to_string_lossy().into_owned())
+}
+
+/// Whether this process may write to a file, or make something in a folder.
+pub(crate) fn may_write(path: &Path) -> bool {
+    accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok()
+}
