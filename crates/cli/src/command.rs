@@ -15,6 +15,7 @@ mod schema;
 pub(crate) mod secret;
 mod show;
 mod toggle;
+mod tools;
 mod trust;
 
 use crate::args::{Cli, Command};
@@ -39,6 +40,7 @@ pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit> {
         Command::Exec(args) => exec::run(&args, &cli.global, &surroundings, output),
         Command::Prepare(args) => prepare::run(&args, &cli.global, &surroundings, output),
         Command::Call(args) => call::run(&args, &cli.global, &surroundings, output),
+        Command::Tools(args) => tools::run(&args, &surroundings, output),
         Command::Check(args) => check::run(&args, &surroundings, output),
         Command::Catalog(args) => catalog::run(&args, &surroundings, output),
         Command::New(args) => new::run(&args, &surroundings, output),

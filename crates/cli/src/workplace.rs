@@ -12,11 +12,11 @@ use metier_catalog::{
 use metier_files::{Kind, SkillDir, Survey, SurveyBounds, TreeDigest, kind, real_path};
 use metier_policy::{Action, Actor, Dialect, Digest, Folders, McpTools, Meaning, Scope, Skill, Terms, Trust};
 use metier_runtime::{
-    Containment, DataOwner, NodeVersions, SearchPath, Start, Toolbox, Using, WayOut, Workbench,
+    Containment, DataOwner, NodeVersions, Requirements, SearchPath, Start, Toolbox, Using, WayOut, Workbench,
 };
 use metier_sandbox::{Expecting, Limits, Sandbox, Setup};
 use std::path::{Path, PathBuf};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 /// Where bubblewrap is looked for. Not on the search path: a program there may be anyone's.
 const BUBBLEWRAP: &[&str] = &["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"];
@@ -63,32 +63,32 @@ impl Workplace {
         surroundings: &Surroundings,
     ) -> Result<Self> {
         let reference: Reference = name.parse()?;
-        let mut setup = setup(&surroundings.places.temp);
-        if purpose == Purpose::Running {
-            setup.expecting = Expecting::One;
-        }
-        let sandbox = Sandbox::new(setup);
-        if purpose == Purpose::Running {
-            // Before the first thread of ours, and while the skill is looked for.
-            sandbox.get_ready();
-        }
-        // Looking for tools takes about as long as looking for the skill, and neither needs to know of the other.
-        let path = search_path(surroundings);
-        let tools = thread::Builder::new().name("tools".to_owned()).spawn(move || {
-            let toolbox = path.toolbox(&path.tools(&[]));
-            (path, toolbox)
-        })?;
+        let ready = Ready::begin(purpose, surroundings)?;
         let snapshot = surroundings.snapshot(Include::Usual);
         let lookup = snapshot.find(&reference);
-        let (id, entry) = match lookup {
+        let id = match lookup {
             // What may not be used is refused by the gate, with the reason.
-            Lookup::Found(id, entry) | Lookup::Unusable(id, entry) => (id, entry),
+            Lookup::Found(id, _) | Lookup::Unusable(id, _) => id,
             other => bail!("`{name}`: {}; `metier explain {name}` says more", snapshot.in_words(&other)),
         };
+        Self::at(&snapshot, id, active, flags, surroundings, ready)
+    }
+
+    /// The workplace of a skill that was found.
+    pub(crate) fn at(
+        snapshot: &Snapshot,
+        id: EntryId,
+        active: Active,
+        flags: &Flags<'_>,
+        surroundings: &Surroundings,
+        ready: Ready,
+    ) -> Result<Self> {
+        let Some(entry) = snapshot.entry(id) else { bail!("the skill is not there any more") };
+        let name = entry.name().as_str();
         if let State::Off | State::Disabled = entry.state() {
             bail!("`{name}` is {}; `metier explain {name}` says how to change that", entry.state());
         }
-        let mut skill = who(&snapshot, entry, surroundings);
+        let mut skill = who(snapshot, entry, surroundings);
         let folder = real_path(&snapshot.folder(entry)).with_context(|| format!("`{name}` is gone"))?;
         let handle = SkillDir::open(&folder)?;
         let project = surroundings.layout.project.as_ref().map(|project| project.folder.as_path());
@@ -102,19 +102,25 @@ impl Workplace {
             .and_then(|data| real_path(&data).map_err(std::io::Error::other))
             .with_context(|| format!("the skill's data folder below {} cannot be made", base.display()))?;
         let file = snapshot.read(entry).with_context(|| format!("`{name}` cannot be read any more"))?;
-        let needs = Needs::collect(&snapshot, entry, file.manifest(), flags, surroundings)?;
+        let needs = Needs::collect(snapshot, entry, file.manifest(), flags, surroundings)?;
         if !needs.wants.is_empty() {
             // A yes to more than the usual holds for these very files.
             skill.tree = TreeDigest::of(&handle).ok().map(|digest| Digest(digest.to_string()));
         }
         let scopes = match active {
-            Active::Yes => vec![scope(&snapshot, id, &file, &skill, &folder, &data, surroundings)?],
+            Active::Yes => vec![scope(snapshot, id, &file, &skill, &folder, &data, surroundings)?],
             Active::No => Vec::new(),
         };
-        let (path, toolbox) = match tools.join() {
+        let Ready { sandbox, tools } = ready;
+        let (path, mut toolbox) = match tools.join() {
             Ok(found) => found,
             Err(panic) => std::panic::resume_unwind(panic),
         };
+        // A program that the skill requires by name is shown like those that every script may call.
+        let requires = file.manifest().and_then(|manifest| manifest.more.requires.as_ref());
+        if let Some(requires) = requires {
+            toolbox = path.toolbox(&path.tools(&Requirements::programs(requires)));
+        }
         let session = format!("{}-{}", jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S"), std::process::id());
         Ok(Self {
             skill,
@@ -169,6 +175,33 @@ impl Workplace {
         };
         let using = Using { skill: &self.skill, folder: &self.handle, containment: &containment };
         work(&bench, &using)
+    }
+}
+
+/// What takes time and needs to know nothing of the skill: it is begun first, and a skill is looked for meanwhile.
+pub(crate) struct Ready {
+    sandbox: Sandbox,
+    tools: JoinHandle<(SearchPath, Toolbox)>,
+}
+
+impl Ready {
+    pub(crate) fn begin(purpose: Purpose, surroundings: &Surroundings) -> Result<Self> {
+        let mut setup = setup(&surroundings.places.temp);
+        if purpose == Purpose::Running {
+            setup.expecting = Expecting::One;
+        }
+        let sandbox = Sandbox::new(setup);
+        if purpose == Purpose::Running {
+            // Before the first thread of ours, and while the skill is looked for.
+            sandbox.get_ready();
+        }
+        // Looking for tools takes about as long as looking for the skill, and neither needs to know of the other.
+        let path = search_path(surroundings);
+        let tools = thread::Builder::new().name("tools".to_owned()).spawn(move || {
+            let toolbox = path.toolbox(&path.tools(&[]));
+            (path, toolbox)
+        })?;
+        Ok(Self { sandbox, tools })
     }
 }
 

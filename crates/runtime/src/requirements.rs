@@ -8,7 +8,6 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use metier_files::is_program;
 use metier_skill::{Requires, Tool};
 
 use crate::search_path::SearchPath;
@@ -236,8 +235,8 @@ fn seen(program: &str, path: &SearchPath) -> Seen {
         return Seen::NoName;
     }
     let found = path.find(program);
-    let inside = path.toolbox(&found).path;
-    let is_inside = std::env::split_paths(&inside).any(|folder| is_program(&folder.join(program)));
+    // What is shown for it decides on the search path inside, which has the system's folders in any case.
+    let is_inside = SearchPath::new(&path.toolbox(&found).path).find(program).is_some();
     match found {
         // What a link leads to is not there inside, or only by another name.
         Some(found) if !found.notes.is_empty() || found.file.file_name() != Some(OsStr::new(program)) => {
