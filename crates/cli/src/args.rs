@@ -252,7 +252,7 @@ pub(crate) struct Call {
     pub(crate) input: String,
     #[command(flatten)]
     pub(crate) scope: ActiveSkill,
-    /// Whose tools: canonical, agentmd, skilled-crew, adk or claude-code; the first that has TOOL without it
+    /// Whose tools: canonical, agentmd, skilled-crew, adk or claude-code; without it canonical, where the tools of all answer
     #[arg(long, value_name = "SURFACE")]
     pub(crate) surface: Option<Surface>,
 }

@@ -108,7 +108,10 @@ impl Workplace {
             skill.tree = TreeDigest::of(&handle).ok().map(|digest| Digest(digest.to_string()));
         }
         let scopes = match active {
-            Active::Yes => vec![scope(snapshot, id, &file, &skill, &folder, &data, surroundings)?],
+            Active::Yes => vec![{
+                let around = ScopeAround { folder: &folder, data: &data, dialect: Dialect::Usual };
+                scope(snapshot, id, &file, &skill, &around, surroundings)?
+            }],
             Active::No => Vec::new(),
         };
         let Ready { sandbox, tools } = ready;
@@ -220,14 +223,21 @@ pub(crate) fn who(snapshot: &Snapshot, entry: &Entry, surroundings: &Surrounding
     Skill { trust, ..Skill::new(entry.name().as_str(), &origin) }
 }
 
+/// What the scope of a skill depends on beside the skill itself.
+pub(crate) struct ScopeAround<'a> {
+    pub(crate) folder: &'a Path,
+    pub(crate) data: &'a Path,
+    /// Whose rules the fence follows.
+    pub(crate) dialect: Dialect,
+}
+
 /// The fence and the grants of a skill that is active.
 pub(crate) fn scope(
     snapshot: &Snapshot,
     id: EntryId,
     file: &SkillFile,
     skill: &Skill,
-    folder: &Path,
-    data: &Path,
+    around: &ScopeAround<'_>,
     surroundings: &Surroundings,
 ) -> Result<Scope> {
     let Some(manifest) = file.manifest() else {
@@ -242,8 +252,8 @@ pub(crate) fn scope(
     };
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let folders = Folders {
-        skill: Some(text(folder)),
-        data: Some(text(data)),
+        skill: Some(text(around.folder)),
+        data: Some(text(around.data)),
         project: surroundings.layout.project.as_ref().map(|project| text(&project.folder)),
         ..Folders::default()
     };
@@ -252,7 +262,7 @@ pub(crate) fn scope(
         tools: tools.as_deref(),
         disallowed: manifest.more.disallowed_tools.as_ref().map_or(&[], |tools| tools.value.as_slice()),
         meaning,
-        dialect: Dialect::Usual,
+        dialect: around.dialect,
         folders,
     };
     Ok(Scope::open(terms, &McpTools::default()))

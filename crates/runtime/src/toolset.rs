@@ -72,6 +72,14 @@ pub struct Toolset {
     folders: Folders,
 }
 
+/// One call: whose tool it is, what was given, and what it is carried out with.
+#[derive(Clone, Copy)]
+struct Call<'a> {
+    surface: Surface,
+    input: &'a Input<'a>,
+    desk: &'a Desk<'a>,
+}
+
 impl Toolset {
     /// Settles which tools there are: those that can be of use with these skills, and none without skills.
     pub fn new(surface: Surface, visible: Visible, coverage: Coverage, entrance: Entrance) -> Self {
@@ -121,13 +129,18 @@ impl Toolset {
         spec(surface, name).is_some()
     }
 
-    /// Carries out a call. A tool that is not offered, since nothing here needs it, answers as it would if it were.
+    /// Carries out a call. A tool that is not offered, since nothing here needs it, answers as it would if it were; and on
+    /// metier's own surface every other system's tools answer, too, for the skills that were written for them name them.
     pub fn call(&self, name: &str, arguments: &Value, desk: &Desk<'_>) -> ToolResult {
-        let Some(spec) = spec(self.surface, name) else {
+        let others = if self.surface == Surface::Canonical { &Surface::ALL[1..] } else { &[] };
+        let mut surfaces = [&self.surface].into_iter().chain(others);
+        let Some((surface, spec)) = surfaces.find_map(|surface| Some((*surface, spec(*surface, name)?)))
+        else {
             return ToolResult::refused(self.no_tool(name));
         };
         let called = Input::read(spec, arguments).and_then(|input| {
-            let mut result = self.carry_out(spec, &input, desk)?;
+            let call = Call { surface, input: &input, desk };
+            let mut result = self.carry_out(spec, &call)?;
             for field in input.unknown() {
                 result.notes.push(format!("{field} is no field of {} and was left out", spec.name));
             }
@@ -136,19 +149,19 @@ impl Toolset {
         called.unwrap_or_else(|problem| ToolResult::refused(wrong_input(spec, arguments, &problem)))
     }
 
-    fn carry_out(&self, spec: &Spec, input: &Input<'_>, desk: &Desk<'_>) -> Result<ToolResult, InputProblem> {
+    fn carry_out(&self, spec: &Spec, call: &Call<'_>) -> Result<ToolResult, InputProblem> {
         match spec.act {
-            Act::Use if spec.name == "Skill" => self.use_skill(input, ("skill", "args"), desk),
-            Act::Use => self.use_skill(input, ("skill_name", "arguments"), desk),
-            Act::Read => self.read(input, desk),
-            Act::Run => self.run_script(input, desk),
-            Act::Search => self.search(input, desk),
-            Act::Command => self.command(input, desk),
-            Act::References => self.references(input, desk),
+            Act::Use if spec.name == "Skill" => self.use_skill(call, ("skill", "args")),
+            Act::Use => self.use_skill(call, ("skill_name", "arguments")),
+            Act::Read => self.read(call),
+            Act::Run => self.run_script(call),
+            Act::Search => self.search(call),
+            Act::Command => self.command(call),
+            Act::References => self.references(call),
             Act::List => Ok(self.list()),
-            Act::Load => self.load(input, desk),
-            Act::Resource => self.resource(input, desk),
-            Act::RunJson => self.run_json(input, desk),
+            Act::Load => self.load(call),
+            Act::Resource => self.resource(call),
+            Act::RunJson => self.run_json(call),
         }
     }
 

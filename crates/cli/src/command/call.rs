@@ -21,13 +21,14 @@ pub(crate) fn run(
 ) -> Result<Exit> {
     let input: Value = serde_json::from_str(&args.input)
         .with_context(|| "the input is not JSON; quote it for the shell: '{\"key\": \"value\"}'")?;
-    let has_tool = |surface: &Surface| Toolset::has(*surface, &args.tool);
-    let Some(surface) = args.surface.or_else(|| Surface::ALL.into_iter().find(has_tool)) else {
-        bail!("there is no tool `{}` on any surface; `metier tools` lists what there is", clean(&args.tool))
-    };
+    // On metier's own surface the tools of every system answer.
+    let surface = args.surface.unwrap_or_default();
+    if args.surface.is_none() && !Surface::ALL.into_iter().any(|surface| Toolset::has(surface, &args.tool)) {
+        bail!("there is no tool `{}` on any surface; `metier tools` lists what there is", clean(&args.tool));
+    }
     let keeper = Gatekeeper::new(global, &[], surroundings)?;
     keeper.report_problems();
-    let session = Session::begin(&args.tool, args.scope.skill.as_deref(), keeper, surroundings)?;
+    let session = Session::begin(&args.tool, args.scope.skill.as_deref(), surface, keeper, surroundings)?;
     let tools = super::tools::toolset(surface, session.snapshot());
     let active: Vec<_> = session.active().into_iter().collect();
     let desk = Desk { hands: &session, activate: &session, search: None, active: &active };

@@ -4,11 +4,11 @@ use metier_catalog::{EntryId, State, one_line};
 use metier_policy::Action;
 use serde_json::json;
 
-use super::Toolset;
-use super::hands::{Desk, InUse, Use};
-use super::input::{Input, InputProblem, Told};
+use super::hands::{InUse, Use};
+use super::input::{InputProblem, Told};
 use super::result::{MetaMessage, ToolResult, error_json};
 use super::visible::Purpose;
+use super::{Call, Toolset};
 
 /// The most that `list_skills` returns: as much as a page of a file. A model that needs more has `skill_search`.
 const MAX_LISTING: usize = 64 * 1024;
@@ -26,12 +26,12 @@ impl Toolset {
     /// `skill_use` and `Skill`: a short confirmation, and the text as a message behind it.
     pub(super) fn use_skill(
         &self,
-        input: &Input<'_>,
+        call: &Call<'_>,
         fields: (&'static str, &'static str),
-        desk: &Desk<'_>,
     ) -> Result<ToolResult, InputProblem> {
+        let input = call.input;
         let (name, arguments) = (input.text(fields.0)?, input.words(fields.1)?);
-        Ok(match self.activated(name, &arguments, desk) {
+        Ok(match self.activated(name, &arguments, call) {
             Ok((id, activated, result)) => self.confirmed(id, activated, result),
             Err(refused) => refused,
         })
@@ -51,9 +51,9 @@ impl Toolset {
     }
 
     /// `load_skill`: the text is in the result itself.
-    pub(super) fn load(&self, input: &Input<'_>, desk: &Desk<'_>) -> Result<ToolResult, InputProblem> {
-        let name = input.text("name")?;
-        Ok(match self.activated(name, &Told::Text(String::new()), desk) {
+    pub(super) fn load(&self, call: &Call<'_>) -> Result<ToolResult, InputProblem> {
+        let name = call.input.text("name")?;
+        Ok(match self.activated(name, &Told::Text(String::new()), call) {
             Ok((id, activated, result)) => {
                 let InUse { content, frontmatter, instead, notes, .. } = activated;
                 let instructions = instead.unwrap_or(content);
@@ -74,12 +74,13 @@ impl Toolset {
         &self,
         name: &str,
         arguments: &Told,
-        desk: &Desk<'_>,
+        call: &Call<'_>,
     ) -> Result<(EntryId, InUse, ToolResult), ToolResult> {
+        let Call { surface, desk, .. } = *call;
         let id = self
             .visible
             .find(name, Purpose::Activate, desk.active)
-            .map_err(|refusal| ToolResult::refused(refusal.text(self.surface)))?;
+            .map_err(|refusal| ToolResult::refused(refusal.text(surface)))?;
         let decision = desk.hands.decide(&Action::activate(desk.hands.skill(id)));
         if !decision.is_allowed() {
             return Err(ToolResult::refused(decision.to_string()).by(decision));
@@ -120,7 +121,8 @@ impl Toolset {
     }
 
     /// `skill_search`.
-    pub(super) fn search(&self, input: &Input<'_>, desk: &Desk<'_>) -> Result<ToolResult, InputProblem> {
+    pub(super) fn search(&self, call: &Call<'_>) -> Result<ToolResult, InputProblem> {
+        let Call { input, desk, .. } = *call;
         let query = one_line(input.text("query")?, MAX_QUERY);
         let limit = usize::try_from(input.number("limit")?.min(MOST_HITS)).unwrap_or_default();
         let Some(search) = desk.search else {

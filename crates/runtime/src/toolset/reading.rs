@@ -7,10 +7,10 @@ use serde_json::{Map, Value, json};
 
 use super::folders::Held;
 use super::hands::Desk;
-use super::input::{Input, InputProblem, Wanted};
+use super::input::{InputProblem, Wanted};
 use super::result::{ToolResult, error_json};
 use super::visible::Purpose;
-use super::{NO_SKILL, Toolset};
+use super::{Call, NO_SKILL, Toolset};
 use crate::read_file::{ReadError, content_text, read_file};
 
 /// The only folder that `load_skill_resources` reads from.
@@ -29,12 +29,13 @@ enum NotRead {
 
 impl Toolset {
     /// `skill_read_file`.
-    pub(super) fn read(&self, input: &Input<'_>, desk: &Desk<'_>) -> Result<ToolResult, InputProblem> {
+    pub(super) fn read(&self, call: &Call<'_>) -> Result<ToolResult, InputProblem> {
+        let Call { surface, input, desk } = *call;
         let (name, path) = (input.text("skill_name")?, input.text("file_path")?);
         let offset = input.number("offset")?;
         let id = match self.visible.find(name, Purpose::Use, desk.active) {
             Ok(id) => id,
-            Err(refusal) => return Ok(ToolResult::refused(refusal.text(self.surface))),
+            Err(refusal) => return Ok(ToolResult::refused(refusal.text(surface))),
         };
         let read = self.reading(id, path, desk, |held| match read_file(&held.folder, name, path, offset) {
             Err(ReadError::NotFound { path, skill }) => Tried::Missing(ReadError::NotFound { path, skill }),
@@ -49,7 +50,8 @@ impl Toolset {
     }
 
     /// `load_skill_resources`: `references/` of the skill that was activated last, and three errors in its words.
-    pub(super) fn references(&self, input: &Input<'_>, desk: &Desk<'_>) -> Result<ToolResult, InputProblem> {
+    pub(super) fn references(&self, call: &Call<'_>) -> Result<ToolResult, InputProblem> {
+        let Call { input, desk, .. } = *call;
         let wanted = input.references("resources")?;
         let Some(id) = desk.active.last().copied() else {
             let texts = wanted.into_iter().map(|one| (one.path, json!(format!("ERROR: {NO_SKILL}"))));
@@ -109,12 +111,13 @@ impl Toolset {
     }
 
     /// `load_skill_resource`: a file whole, up to the ADK's limit.
-    pub(super) fn resource(&self, input: &Input<'_>, desk: &Desk<'_>) -> Result<ToolResult, InputProblem> {
+    pub(super) fn resource(&self, call: &Call<'_>) -> Result<ToolResult, InputProblem> {
+        let Call { surface, input, desk } = *call;
         let (name, path) = (input.text("skill_name")?, input.text("resource_path")?);
         let failed = |why: &str| error_json(&format!("load resource '{path}' from skill '{name}': {why}"));
         let id = match self.visible.find(name, Purpose::Use, desk.active) {
             Ok(id) => id,
-            Err(refusal) => return Ok(ToolResult::refused(failed(&refusal.text(self.surface)))),
+            Err(refusal) => return Ok(ToolResult::refused(failed(&refusal.text(surface)))),
         };
         let not_found = || format!("resource not found: {path}");
         let read = self.reading(id, path, desk, |held| {

@@ -4,6 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use metier_policy::Dialect;
+
 /// A system whose tools a model is given: its names, its schemas, its results and its error texts, over one
 /// implementation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -39,6 +41,14 @@ impl Surface {
             Self::SkilledCrew => "skilled-crew",
             Self::Adk => "adk",
             Self::ClaudeCode => "claude-code",
+        }
+    }
+
+    /// Whose rules the fence of a skill follows that is activated here.
+    pub const fn dialect(self) -> Dialect {
+        match self {
+            Self::SkilledCrew => Dialect::Crew,
+            Self::Canonical | Self::Agentmd | Self::Adk | Self::ClaudeCode => Dialect::Usual,
         }
     }
 

@@ -205,9 +205,30 @@ fn skilled_crew_runs_command_lines_and_errors_have_the_same_four_keys() {
         assert_eq!((result.text.as_str(), result.outcome), (expect, outcome), "{arguments}");
     };
     check(
-        json!({ "reason": "r", "commandLine": "echo out; echo err >&2; exit 4" }),
-        r#"{"exitCode":4,"stdout":"out","stderr":"err","timedOut":false}"#,
+        json!({ "reason": "r", "commandLine": "bash scripts/a.sh out 4" }),
+        r#"{"exitCode":4,"stdout":"<out>","stderr":"e","timedOut":false}"#,
         Outcome::Failed,
+    );
+    for (line, joint) in [
+        ("echo a && echo b", "&&"),
+        ("echo a | cat", "|"),
+        ("echo a; echo b", ";"),
+        ("sleep 1 & id", "&"),
+        ("echo $(id)", "$(id)"),
+    ] {
+        let text = json!({
+            "exitCode": null, "stdout": "", "timedOut": false,
+            "stderr": format!("ERROR: Command chaining is not allowed (found {joint}): {line}"),
+        });
+        let result = room.call(&tools, "run_command_line", &json!({ "reason": "r", "commandLine": line }));
+        assert_eq!(serde_json::from_str::<Value>(&result.text).unwrap(), text);
+        assert_eq!(result.outcome, Outcome::Refused);
+    }
+    // The same characters inside quotes are text.
+    check(
+        json!({ "reason": "r", "commandLine": "echo 'a && b; c'" }),
+        r#"{"exitCode":0,"stdout":"a && b; c","stderr":"","timedOut":false}"#,
+        Outcome::Done,
     );
     check(
         json!({ "commandLine": "ls" }),

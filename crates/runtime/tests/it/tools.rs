@@ -404,7 +404,7 @@ fn an_unknown_tool_is_answered_with_the_one_that_does_the_same() {
         r#"there is no tool `activate_skill` here; use skill_use with {"skill_name": "review-pr", "arguments": "128"}"#,
     );
     check(
-        Surface::Canonical,
+        Surface::Agentmd,
         "load_skill_resources",
         r#"there is no tool `load_skill_resources` here; use skill_read_file with {"skill_name": "review-pr", "file_path": "references/style.md"}"#,
     );
@@ -413,6 +413,22 @@ fn an_unknown_tool_is_answered_with_the_one_that_does_the_same() {
         "dance",
         "there is no tool `dance` here; for skills there are `list_skills`, `load_skill`, `load_skill_resource`, `run_skill_script`",
     );
+}
+
+#[test]
+fn on_the_own_surface_the_tools_of_every_system_answer_in_its_words() {
+    let room = room();
+    let tools = room.tools(Surface::Canonical);
+    assert!(tools.definitions().iter().all(|tool| tool.name.starts_with("skill_")), "they are not offered");
+    let text = room.text(&tools, "load_skill", &json!({ "name": "nobody" }));
+    assert_eq!(text, r#"{"error":"load frontmatter for skill \"nobody\": skill not found: nobody"}"#);
+    room.call(&tools, "Skill", &json!({ "skill": "deploy" }));
+    let resources = json!({ "resources": [{ "path": "references/a.md", "reason": "r" }] });
+    assert_eq!(room.text(&tools, "load_skill_resources", &resources), r##"{"references/a.md":"# A\n"}"##);
+    // One command at a time is that surface's own rule.
+    let line = json!({ "reason": "r", "commandLine": "echo a && echo b" });
+    let text = room.text(&tools, "run_command_line", &line);
+    assert_eq!(text, r#"{"exitCode":0,"stdout":"a\nb","stderr":"","timedOut":false}"#);
 }
 
 #[test]

@@ -5,12 +5,14 @@ use crate::gatekeeper::Gatekeeper;
 use crate::needs::Flags;
 use crate::output::complain;
 use crate::surroundings::Surroundings;
-use crate::workplace::{Active, Purpose, Ready, Workplace, scope, who};
+use crate::workplace::{Active, Purpose, Ready, ScopeAround, Workplace, scope, who};
 use anyhow::{Context, Result, bail};
 use metier_catalog::{Class, EntryId, Include, Lookup, Reference, Snapshot, State};
 use metier_files::real_path;
 use metier_policy::{Action, Decision, Scope, Skill};
-use metier_runtime::{Activate, DataOwner, Hands, InUse, Job, NotDone, NotRun, Ran, Use, Work, WorkKind};
+use metier_runtime::{
+    Activate, DataOwner, Hands, InUse, Job, NotDone, NotRun, Ran, Surface, Use, Work, WorkKind,
+};
 use metier_sandbox::Limits;
 use metier_skill::Tool;
 use std::cell::RefCell;
@@ -31,6 +33,7 @@ impl<'a> Session<'a> {
     pub(super) fn begin(
         tool: &str,
         active: Option<&str>,
+        surface: Surface,
         keeper: Gatekeeper,
         surroundings: &'a Surroundings,
     ) -> Result<Self> {
@@ -46,7 +49,7 @@ impl<'a> Session<'a> {
             ready: RefCell::new(ready),
         };
         if let Some(name) = active {
-            session.activate_at_once(name)?;
+            session.activate_at_once(name, surface)?;
         }
         Ok(session)
     }
@@ -60,7 +63,7 @@ impl<'a> Session<'a> {
     }
 
     /// Makes the call as if this skill were active: its fence holds, and tools that name no skill are its own.
-    fn activate_at_once(&mut self, name: &str) -> Result<()> {
+    fn activate_at_once(&mut self, name: &str, surface: Surface) -> Result<()> {
         let (snapshot, surroundings) = (&self.snapshot, self.surroundings);
         let reference: Reference = name.parse()?;
         let (id, entry) = match snapshot.find(&reference) {
@@ -79,7 +82,8 @@ impl<'a> Session<'a> {
         let project = project.map(|project| project.folder.as_path());
         let owner = DataOwner { origin: &skill.origin, name: &skill.name, project };
         let data = owner.place(&surroundings.places.data.join("skills"));
-        self.scopes = vec![scope(snapshot, id, &file, &skill, &folder, &data, surroundings)?];
+        let around = ScopeAround { folder: &folder, data: &data, dialect: surface.dialect() };
+        self.scopes = vec![scope(snapshot, id, &file, &skill, &around, surroundings)?];
         self.active = Some(id);
         Ok(())
     }
