@@ -133,6 +133,9 @@ impl Refusal {
             Self::NoVersion { name, versions } => {
                 format!("no version of the skill fits `{name}`; there is {}", versions.join(", "))
             }
+            Self::Ambiguous { name, names } if names.is_empty() => {
+                format!("`{name}` is the name of none; call a skill by its own name")
+            }
             Self::Ambiguous { name, names } => {
                 let names = Available { names: names.clone(), more: 0 };
                 format!("`{name}` could be {}; call it by its own name", quoted(&names))

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use metier_catalog::{
-    Entry, EntryId, Lookup, MAX_NAME_ENUM, Reference, Snapshot, State, Unresolved, Visibility,
+    Entry, EntryId, Lookup, MAX_NAME_ENUM, Reference, RootTrust, Snapshot, State, Unresolved, Visibility,
 };
 use metier_files::{ListBounds, RelativePath};
 
@@ -147,11 +147,17 @@ impl Visible {
                 Err(Refusal::NoVersion { name: asked, versions })
             }
             Lookup::Ambiguous(entries) if self.only.is_none() => {
-                let names = entries.iter().map(|(_, entry)| entry.name().to_string()).collect();
+                let names = entries.iter().map(|(_, entry)| entry.name().to_string());
+                let names = names.filter(|name| self.offers(name)).collect();
                 Err(Refusal::Ambiguous { name: asked, names })
             }
             Lookup::Failed(failure) if self.only.is_none() => {
-                let why = failure.reason().map(|reason| reason.message.clone()).unwrap_or_default();
+                // What is wrong with a file is told in the file's own words, and a stranger's must not reach a model.
+                let root = self.snapshot.layout().roots.get(failure.root);
+                if root.is_none_or(|root| root.trust == RootTrust::Untrusted) {
+                    return Err(Refusal::State { name: asked, state: State::Untrusted });
+                }
+                let why = failure.reason().map(|reason| cut(&reason.message)).unwrap_or_default();
                 Err(Refusal::Broken { name: asked, why })
             }
             // The nearest of all skills; those that the model may not know of are left out.

@@ -189,6 +189,7 @@ pub(crate) fn room() -> Room {
             )
             .file(format!("{user}/mine/references/a.md"), "mine\n")
             .file(format!("{user}/broken/SKILL.md"), "---\nname: !x y\n---\n")
+            .file("home/project/.claude/skills/trap/SKILL.md", "---\nname: !obey y\n---\n")
             .skill("home/project/.claude/skills/theirs", "Untrusted."),
     )
 }
@@ -222,6 +223,11 @@ fn every_skill_that_may_not_be_had_has_an_answer_of_its_own() {
         "the skill `mine` is started by the user alone; ask for `/mine`, or do the work without it",
     );
     check("../etc", "`../etc` is a path; a skill is referred to by its name; give the name of a skill");
+    // A stranger's broken file is quoted to nobody.
+    check(
+        "trap",
+        "the skill `trap` belongs to a project that is not trusted; the user can look at it and then run `metier trust`",
+    );
     let text = room.text(&tools, "skill_use", &json!({ "skill_name": "broken" }));
     assert!(text.starts_with("the skill `broken` cannot be loaded: "), "{text}");
 }
