@@ -17,6 +17,7 @@ use metier_runtime::{
 };
 use metier_sandbox::{Choice, Helper, Limits, Sandbox, Setup, Tier};
 use metier_testkit::Workspace;
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::bench::helper;
@@ -490,4 +491,62 @@ fn folders_that_are_held_open_are_bounded() {
     }
     // Other tests open files at the same time; a hundred folders would still be seen.
     assert!(open() < before + 80, "{} and {before} before", open());
+}
+
+/// JSON as models get it wrong: the right fields with wrong values, wrong fields, nested nonsense.
+fn nonsense() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<String>().prop_map(Value::from),
+        Just(json!("deploy")),
+        Just(json!("references/a.md")),
+        Just(json!("references/../../../etc/passwd")),
+    ];
+    let key = prop_oneof![
+        Just("skill_name".to_owned()),
+        Just("name".to_owned()),
+        Just("skill".to_owned()),
+        Just("file_path".to_owned()),
+        Just("resource_path".to_owned()),
+        Just("resources".to_owned()),
+        Just("path".to_owned()),
+        Just("reason".to_owned()),
+        Just("offset".to_owned()),
+        Just("query".to_owned()),
+        Just("limit".to_owned()),
+        any::<String>(),
+    ];
+    leaf.prop_recursive(3, 24, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((key.clone(), inner), 0..5)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+        ]
+    })
+}
+
+#[test]
+fn whatever_a_model_gives_there_is_an_answer_and_nothing_from_outside() {
+    let room = room();
+    let sets: Vec<Toolset> = Surface::ALL.into_iter().map(|surface| room.tools(surface)).collect();
+    // Tools that run something are left out: what they are given reaches a sandbox, which has tests of its own.
+    let names = [
+        "skill_use",
+        "skill_read_file",
+        "skill_search",
+        "load_skill_resources",
+        "list_skills",
+        "load_skill",
+        "load_skill_resource",
+        "Skill",
+        "dance",
+    ];
+    proptest!(|(arguments in nonsense(), name in prop::sample::select(names.to_vec()), which in 0..sets.len())| {
+        let result = room.call(&sets[which], name, &arguments);
+        prop_assert!(!result.text.is_empty());
+        prop_assert!(!result.text.contains("root:x:0"), "{}", result.text);
+        prop_assert_eq!(result.message.is_some(), result.activated.is_some() && name != "load_skill");
+    });
 }
