@@ -126,7 +126,8 @@ impl Toolset {
         let query = one_line(input.text("query")?, MAX_QUERY);
         let limit = usize::try_from(input.number("limit")?.min(MOST_HITS)).unwrap_or_default();
         let Some(search) = desk.search else {
-            let text = "there is no search here; every skill that can be used is described above";
+            let text =
+                "there is no search here; call a skill by its name, or ask the user which one is meant";
             return Ok(ToolResult::refused(text.to_owned()));
         };
         // An index may know of skills that this model may not.
