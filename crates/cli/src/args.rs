@@ -1,6 +1,7 @@
 //! The command line: what can be said, and the help that teaches it. What it means is in [`crate::command`].
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use metier_runtime::{Surface, ToolFormat};
 use metier_secret::SecretName;
 use std::path::PathBuf;
 
@@ -66,6 +67,7 @@ pub(crate) enum Command {
     Explain(Explain),
     Exec(Exec),
     Prepare(Prepare),
+    Tools(Tools),
     Call(Call),
     Check(Check),
     Catalog(Catalog),
@@ -213,16 +215,35 @@ pub(crate) struct Prepare {
     pub(crate) offline: bool,
 }
 
-/// Makes one tool call as a model would make it, and prints the result as the model would get it
+/// Shows the tools that a model would be offered with the skills that are here
+///
+/// Which tools there are is settled when a session starts: no skills, no tools; no script tool without scripts;
+/// `skill_search` when not every skill is described. docs/tools.md has them all.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Tools: run_command_line {reason, commandLine}, skill_run_script {skill_name, script_name, script_args},
-skill_read_file {skill_name, file_path, offset}.
+#[command(after_help = "Examples:
+  metier tools
+  metier tools --surface agentmd
+  metier tools --format anthropic > tools.json   as they stand in a request")]
+pub(crate) struct Tools {
+    /// Whose tools: canonical, agentmd, skilled-crew, adk or claude-code
+    #[arg(long, value_name = "SURFACE", default_value = "canonical")]
+    pub(crate) surface: Surface,
+    /// Prints the definitions as JSON for openai, anthropic or mcp; a summary without it
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<ToolFormat>,
+}
 
-Examples:
+/// Makes one tool call as a model would make it, and prints the result as the model would get it
+///
+/// The result goes to standard output, and behind it the message that follows an activation; notes for you go to standard
+/// error. The exit code is 1 when the call was not carried out.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
   metier call run_command_line '{\"reason\": \"look\", \"commandLine\": \"git log -3\"}' --skill review
-  metier call skill_read_file '{\"skill_name\": \"review\", \"file_path\": \"references/style.md\"}'"
-)]
+  metier call skill_read_file '{\"skill_name\": \"review\", \"file_path\": \"references/style.md\"}'
+  metier call load_skill_resource '{\"skill_name\": \"review\", \"resource_path\": \"references/style.md\"}'
+
+`metier tools` lists what can be called.")]
 pub(crate) struct Call {
     /// The tool
     #[arg(value_name = "TOOL")]
@@ -232,6 +253,9 @@ pub(crate) struct Call {
     pub(crate) input: String,
     #[command(flatten)]
     pub(crate) scope: ActiveSkill,
+    /// Whose tools: canonical, agentmd, skilled-crew, adk or claude-code; without it canonical, where the tools of all answer
+    #[arg(long, value_name = "SURFACE")]
+    pub(crate) surface: Option<Surface>,
 }
 
 /// Says what is wrong with skills, for whom, and mends what can be mended

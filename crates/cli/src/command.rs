@@ -16,6 +16,7 @@ mod schema;
 pub(crate) mod secret;
 mod show;
 mod toggle;
+mod tools;
 mod trust;
 
 use crate::args::{Cli, Command};
@@ -40,6 +41,7 @@ pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit> {
         Command::Exec(args) => exec::run(&args, &cli.global, &surroundings, output),
         Command::Prepare(args) => prepare::run(&args, &cli.global, &surroundings, output),
         Command::Call(args) => call::run(&args, &cli.global, &surroundings, output),
+        Command::Tools(args) => tools::run(&args, &surroundings, output),
         Command::Check(args) => check::run(&args, &surroundings, output),
         Command::Catalog(args) => catalog::run(&args, &surroundings, output),
         Command::Route(args) => route::run(&args, &surroundings, output),

@@ -51,11 +51,6 @@ pub(crate) fn allows_colour() -> bool {
     !is_set("NO_COLOR") && env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// The folders in which programs are looked for.
-pub(crate) fn program_folders() -> Vec<PathBuf> {
-    env::split_paths(&search_path()).collect()
-}
-
 /// The search path, or what a shell takes where none is set.
 pub(crate) fn search_path() -> OsString {
     let set = env::var_os("PATH").filter(|path| !path.is_empty());

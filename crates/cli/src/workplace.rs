@@ -12,10 +12,12 @@ use metier_catalog::{
 };
 use metier_files::{Kind, SkillDir, Survey, SurveyBounds, TreeDigest, kind, real_path};
 use metier_policy::{Action, Actor, Dialect, Digest, Folders, McpTools, Meaning, Scope, Skill, Terms, Trust};
-use metier_runtime::{Containment, NodeVersions, SearchPath, Start, Toolbox, Using, WayOut, Workbench};
+use metier_runtime::{
+    Containment, NodeVersions, Requirements, SearchPath, Start, Toolbox, Using, WayOut, Workbench,
+};
 use metier_sandbox::{Expecting, Limits, Sandbox, Setup};
 use std::path::{Path, PathBuf};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 /// Where bubblewrap is looked for. Not on the search path: a program there may be anyone's.
 const BUBBLEWRAP: &[&str] = &["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"];
@@ -62,34 +64,34 @@ impl Workplace {
         surroundings: &Surroundings,
     ) -> Result<Self> {
         let reference: Reference = name.parse()?;
-        let mut setup = setup(&surroundings.places.temp);
-        if purpose == Purpose::Running {
-            setup.expecting = Expecting::One;
-        }
-        let sandbox = Sandbox::new(setup);
-        if purpose == Purpose::Running {
-            // Before the first thread of ours, and while the skill is looked for.
-            sandbox.get_ready();
-        }
-        // Looking for tools takes about as long as looking for the skill, and neither needs to know of the other.
-        let path = search_path(surroundings);
-        let tools = thread::Builder::new().name("tools".to_owned()).spawn(move || {
-            let toolbox = path.toolbox(&path.tools(&[]));
-            (path, toolbox)
-        })?;
+        let ready = Ready::begin(purpose, surroundings)?;
         let snapshot = surroundings.snapshot(Include::Usual);
         let lookup = snapshot.find(&reference);
-        let (id, entry) = match lookup {
+        let id = match lookup {
             // What may not be used is refused by the gate, with the reason.
-            Lookup::Found(id, entry) | Lookup::Unusable(id, entry) => (id, entry),
+            Lookup::Found(id, _) | Lookup::Unusable(id, _) => id,
             other => bail!("`{name}`: {}; `metier explain {name}` says more", snapshot.in_words(&other)),
         };
+        Self::at(&snapshot, id, active, flags, surroundings, ready)
+    }
+
+    /// The workplace of a skill that was found.
+    pub(crate) fn at(
+        snapshot: &Snapshot,
+        id: EntryId,
+        active: Active,
+        flags: &Flags<'_>,
+        surroundings: &Surroundings,
+        ready: Ready,
+    ) -> Result<Self> {
+        let Some(entry) = snapshot.entry(id) else { bail!("the skill is not there any more") };
+        let name = entry.name().as_str();
         if let State::Off | State::Disabled = entry.state() {
             bail!("`{name}` is {}; `metier explain {name}` says how to change that", entry.state());
         }
         // What comes with metier runs without a question, so it has to be what came.
         snapshot.verify_bundled(entry).with_context(|| format!("`{name}` is not used"))?;
-        let mut skill = who(&snapshot, entry, surroundings);
+        let mut skill = who(snapshot, entry, surroundings);
         let folder = real_path(&snapshot.folder(entry)).with_context(|| format!("`{name}` is gone"))?;
         let handle = SkillDir::open(&folder)?;
         let project = surroundings.layout.project.as_ref().map(|project| project.folder.as_path());
@@ -101,19 +103,28 @@ impl Workplace {
             .and_then(|data| real_path(&data).map_err(std::io::Error::other))
             .with_context(|| format!("the skill's data folder below {} cannot be made", base.display()))?;
         let file = snapshot.read(entry).with_context(|| format!("`{name}` cannot be read any more"))?;
-        let needs = Needs::collect(&snapshot, entry, file.manifest(), flags, surroundings)?;
+        let needs = Needs::collect(snapshot, entry, file.manifest(), flags, surroundings)?;
         if !needs.wants.is_empty() {
             // A yes to more than the usual holds for these very files.
             skill.tree = TreeDigest::of(&handle).ok().map(|digest| Digest(digest.to_string()));
         }
         let scopes = match active {
-            Active::Yes => vec![scope(&snapshot, id, &file, &skill, &folder, &data, surroundings)?],
+            Active::Yes => vec![{
+                let around = ScopeAround { folder: &folder, data: &data, dialect: Dialect::Usual };
+                scope(snapshot, id, &file, &skill, &around, surroundings)?
+            }],
             Active::No => Vec::new(),
         };
-        let (path, toolbox) = match tools.join() {
+        let Ready { sandbox, tools } = ready;
+        let (path, mut toolbox) = match tools.join() {
             Ok(found) => found,
             Err(panic) => std::panic::resume_unwind(panic),
         };
+        // A program that the skill requires by name is shown like those that every script may call.
+        let requires = file.manifest().and_then(|manifest| manifest.more.requires.as_ref());
+        if let Some(requires) = requires {
+            toolbox = path.toolbox(&path.tools(&Requirements::programs(requires)));
+        }
         let session = format!("{}-{}", jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S"), std::process::id());
         Ok(Self {
             skill,
@@ -171,6 +182,33 @@ impl Workplace {
     }
 }
 
+/// What takes time and needs to know nothing of the skill: it is begun first, and a skill is looked for meanwhile.
+pub(crate) struct Ready {
+    sandbox: Sandbox,
+    tools: JoinHandle<(SearchPath, Toolbox)>,
+}
+
+impl Ready {
+    pub(crate) fn begin(purpose: Purpose, surroundings: &Surroundings) -> Result<Self> {
+        let mut setup = setup(&surroundings.places.temp);
+        if purpose == Purpose::Running {
+            setup.expecting = Expecting::One;
+        }
+        let sandbox = Sandbox::new(setup);
+        if purpose == Purpose::Running {
+            // Before the first thread of ours, and while the skill is looked for.
+            sandbox.get_ready();
+        }
+        // Looking for tools takes about as long as looking for the skill, and neither needs to know of the other.
+        let path = search_path(surroundings);
+        let tools = thread::Builder::new().name("tools".to_owned()).spawn(move || {
+            let toolbox = path.toolbox(&path.tools(&[]));
+            (path, toolbox)
+        })?;
+        Ok(Self { sandbox, tools })
+    }
+}
+
 /// A skill as the gate sees it.
 pub(crate) fn who(snapshot: &Snapshot, entry: &Entry, surroundings: &Surroundings) -> Skill {
     let trust = if entry.state() == State::Untrusted {
@@ -186,14 +224,21 @@ pub(crate) fn who(snapshot: &Snapshot, entry: &Entry, surroundings: &Surrounding
     Skill { trust, ..Skill::new(entry.name().as_str(), &origin) }
 }
 
+/// What the scope of a skill depends on beside the skill itself.
+pub(crate) struct ScopeAround<'a> {
+    pub(crate) folder: &'a Path,
+    pub(crate) data: &'a Path,
+    /// Whose rules the fence follows.
+    pub(crate) dialect: Dialect,
+}
+
 /// The fence and the grants of a skill that is active.
 pub(crate) fn scope(
     snapshot: &Snapshot,
     id: EntryId,
     file: &SkillFile,
     skill: &Skill,
-    folder: &Path,
-    data: &Path,
+    around: &ScopeAround<'_>,
     surroundings: &Surroundings,
 ) -> Result<Scope> {
     let Some(manifest) = file.manifest() else {
@@ -208,8 +253,8 @@ pub(crate) fn scope(
     };
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let folders = Folders {
-        skill: Some(text(folder)),
-        data: Some(text(data)),
+        skill: Some(text(around.folder)),
+        data: Some(text(around.data)),
         project: surroundings.layout.project.as_ref().map(|project| text(&project.folder)),
         ..Folders::default()
     };
@@ -218,7 +263,7 @@ pub(crate) fn scope(
         tools: tools.as_deref(),
         disallowed: manifest.more.disallowed_tools.as_ref().map_or(&[], |tools| tools.value.as_slice()),
         meaning,
-        dialect: Dialect::Usual,
+        dialect: around.dialect,
         folders,
     };
     Ok(Scope::open(terms, &McpTools::default()))

@@ -9,6 +9,8 @@
 //! - [`WayOut`] is how a call reaches hosts: by a proxy, at which the gate decides.
 //! - [`run_script`] and [`run_command_line`] ask the gate, run in the sandbox and give the result in the shape that models
 //!   know; [`read_file()`] does the same for a skill's files.
+//! - [`Toolset`] is all of that as tools of a model, in the shapes of several systems ([`Surface`]).
+//! - [`Requirements`] says what a skill requires and is not here.
 //!
 //! What this crate is not: it decides nothing (that is `metier-policy`), contains nothing by itself (that is
 //! `metier-sandbox`), asks nobody, prints nothing and reads no environment: the search path, the home and the session are
@@ -44,9 +46,11 @@ mod output;
 mod prepare;
 mod read_file;
 mod redaction;
+mod requirements;
 mod run;
 mod script;
 mod search_path;
+mod toolset;
 mod wants;
 mod way_out;
 mod writing;
@@ -62,12 +66,18 @@ pub use prepare::{
     PythonRecipe, Reaching, Recipe, RecipeError, Registries, Registry, Requirement, RequirementError,
     ScriptBlock, ScriptBlockError, Standing, missing, prepare,
 };
-pub use read_file::read_file;
+pub use read_file::{ReadError, read_file};
+pub use requirements::{Given, Here, Missing, Requirements};
 pub use run::{
     CommandLineInput, InputError, NodeVersions, NotRun, Ran, Using, Words, Workbench, run_command_line,
     run_script,
 };
 pub use script::{SCRIPTS, Script, ScriptError};
 pub use search_path::{Program, SearchPath, TOOLS, Toolbox};
+pub use toolset::{
+    Activate, Coverage, Definition, Desk, Entrance, Hands, Hit, InUse, Job, MetaMessage, NotDone, Outcome,
+    Refusal, Search, Surface, Told, ToolFormat, ToolResult, Toolset, Use, Visible, Work, WorkKind,
+    frontmatter,
+};
 pub use wants::{Declared, Wants};
 pub use way_out::{Asker, Contacts, WayOut};

@@ -2,45 +2,88 @@
 
 use metier_files::{Content, Error, PAGE, RelativePath, SkillDir};
 
-/// The result of `skill_read_file`: a page of the text with a line that says how to go on, or one line that says what is
-/// there instead. Refusals have the texts of the system whose tool this is.
-pub fn read_file(skill: &SkillDir, skill_name: &str, file_path: &str, offset: u64) -> String {
-    let denied = || format!("Access denied: '{file_path}' is outside skill directory");
-    let Ok(path) = RelativePath::parse(file_path.trim()) else {
-        return denied();
+/// Why a file of a skill is not read. The texts are those of the system whose tool this is.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The path leads out of the skill's folder.
+    #[error("Access denied: '{path}' is outside skill directory")]
+    Outside {
+        /// What was asked for.
+        path: String,
+    },
+    /// There is no such file.
+    #[error("File not found: '{path}' in skill '{skill}'")]
+    NotFound {
+        /// What was asked for.
+        path: String,
+        /// The skill.
+        skill: String,
+    },
+    /// It is a folder, a pipe, a device.
+    #[error("Not a file: '{path}'")]
+    NotAFile {
+        /// What was asked for.
+        path: String,
+    },
+    /// The system refused.
+    #[error("Error reading file: {0}")]
+    Unreadable(Error),
+}
+
+/// The result of `skill_read_file`: a page of the text with a line that says how to go on, or, of a file that is no
+/// text, one line that says what it is.
+pub fn read_file(
+    skill: &SkillDir,
+    skill_name: &str,
+    file_path: &str,
+    offset: u64,
+) -> Result<String, ReadError> {
+    let path = || file_path.to_owned();
+    let Ok(asked) = RelativePath::parse(file_path.trim()) else {
+        return Err(ReadError::Outside { path: path() });
     };
-    match skill.read_text(&path, offset, PAGE) {
-        Ok(Content::Text(page)) => {
-            let mut text = page.text.clone();
-            let mut note = |line: String| {
-                if !text.is_empty() && !text.ends_with('\n') {
-                    text.push('\n');
-                }
-                text.push_str(&line);
-            };
-            if page.replaced > 0 {
-                note(format!("[{} places that are not UTF-8 are shown as \u{fffd}]", page.replaced));
-            }
-            if offset > 0 && offset >= page.size {
-                note(format!("[offset {offset} is at or beyond the end: the file has {} bytes]", page.size));
-            } else if let Some(next) = page.next_offset() {
-                note(format!(
-                    "[bytes {} to {} of {}; to go on, read with offset={next}]",
-                    page.offset, page.end, page.size
-                ));
-            } else if page.size == 0 {
-                note("[the file is empty]".to_owned());
-            }
-            text
+    match skill.read_text(&asked, offset, PAGE) {
+        Ok(content) => Ok(content_text(content, file_path, offset)),
+        Err(Error::NotFound { .. }) => {
+            Err(ReadError::NotFound { path: path(), skill: skill_name.to_owned() })
         }
-        Ok(Content::Binary(binary)) => {
-            format!("'{file_path}' is not text: {}, {} bytes", binary.kind, binary.size)
-        }
-        Err(Error::NotFound { .. }) => format!("File not found: '{file_path}' in skill '{skill_name}'"),
-        Err(Error::Outside { .. }) => denied(),
-        Err(Error::IsAFolder { .. } | Error::NotAFile { .. }) => format!("Not a file: '{file_path}'"),
-        Err(error) => format!("Error reading file: {error}"),
+        Err(Error::Outside { .. }) => Err(ReadError::Outside { path: path() }),
+        Err(Error::IsAFolder { .. } | Error::NotAFile { .. }) => Err(ReadError::NotAFile { path: path() }),
+        Err(error) => Err(ReadError::Unreadable(error)),
     }
+}
+
+/// What was found, as a model gets it: `offset` is what was asked for.
+pub(crate) fn content_text(content: Content, file_path: &str, offset: u64) -> String {
+    let page = match content {
+        Content::Text(page) => page,
+        Content::Binary(binary) => {
+            return format!("'{file_path}' is not text: {}, {} bytes", binary.kind, binary.size);
+        }
+    };
+    let next = page.next_offset();
+    let mut text = page.text;
+    let mut note = |line: String| {
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(&line);
+    };
+    if page.replaced > 0 {
+        note(format!("[{} places that are not UTF-8 are shown as \u{fffd}]", page.replaced));
+    }
+    if offset > 0 && offset >= page.size {
+        note(format!("[offset {offset} is at or beyond the end: the file has {} bytes]", page.size));
+    } else if let Some(next) = next {
+        note(format!(
+            "[bytes {} to {} of {}; to go on, read with offset={next}]",
+            page.offset, page.end, page.size
+        ));
+    } else if page.size == 0 {
+        note("[the file is empty]".to_owned());
+    }
+    text
 }
 
 #[cfg(test)]
@@ -59,8 +102,10 @@ mod tests {
             .symlink("skill/link", "/etc/passwd")
             .fifo("skill/pipe");
         let skill = SkillDir::open(&workspace.join("skill")).unwrap();
-        let check =
-            |path: &str, offset, expect: &str| assert_eq!(read_file(&skill, "demo", path, offset), expect);
+        let check = |path: &str, offset, expect: &str| {
+            let text = read_file(&skill, "demo", path, offset).unwrap_or_else(|error| error.to_string());
+            assert_eq!(text, expect);
+        };
         check("references/x.md", 0, "text\n");
         check("references/x.md", 2, "xt\n");
         check("references/x.md", 9, "[offset 9 is at or beyond the end: the file has 5 bytes]");
@@ -83,8 +128,8 @@ mod tests {
     fn a_long_file_says_how_to_go_on() {
         let workspace = Workspace::new().file("skill/long.md", "0123456789abcde\n".repeat(5000));
         let skill = SkillDir::open(&workspace.join("skill")).unwrap();
-        let first = read_file(&skill, "demo", "long.md", 0);
+        let first = read_file(&skill, "demo", "long.md", 0).unwrap();
         assert!(first.ends_with("e\n[bytes 0 to 65536 of 80000; to go on, read with offset=65536]"));
-        assert!(read_file(&skill, "demo", "long.md", 65_536).ends_with("abcde\n"));
+        assert!(read_file(&skill, "demo", "long.md", 65_536).unwrap().ends_with("abcde\n"));
     }
 }

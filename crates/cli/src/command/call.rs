@@ -1,23 +1,17 @@
 //! `call`: one tool call, as a model would make it.
 
+mod session;
+mod verbatim;
+
+use self::session::Session;
 use crate::args::{Call, Global};
 use crate::exit::Exit;
 use crate::gatekeeper::Gatekeeper;
-use crate::needs::Flags;
-use crate::output::Output;
+use crate::output::{Form, Output, clean};
 use crate::surroundings::Surroundings;
-use crate::workplace::{Active, Purpose, Workplace};
 use anyhow::{Context, Result, bail};
-use metier_policy::Action;
-use metier_runtime::{
-    CommandLineInput, NotRun, Ran, Words, command_error, read_file, run_command_line, run_script,
-};
-use metier_sandbox::Limits;
-use serde_json::Value;
-use std::time::Duration;
-
-/// How long a command or a script of these tools may take, as in the systems they come from.
-const SECONDS: u64 = 30;
+use metier_runtime::{Desk, Outcome, Surface, ToolResult, Toolset};
+use serde_json::{Value, json};
 
 pub(crate) fn run(
     args: &Call,
@@ -27,140 +21,42 @@ pub(crate) fn run(
 ) -> Result<Exit> {
     let input: Value = serde_json::from_str(&args.input)
         .with_context(|| "the input is not JSON; quote it for the shell: '{\"key\": \"value\"}'")?;
+    // On metier's own surface the tools of every system answer.
+    let surface = args.surface.unwrap_or_default();
+    if args.surface.is_none() && !Surface::ALL.into_iter().any(|surface| Toolset::has(surface, &args.tool)) {
+        bail!("there is no tool `{}` on any surface; `metier tools` lists what there is", clean(&args.tool));
+    }
     let keeper = Gatekeeper::new(global, &[], surroundings)?;
     keeper.report_problems();
-    let mut caller = Caller { keeper, surroundings, skill: args.scope.skill.as_deref() };
-    let result = match args.tool.as_str() {
-        "run_command_line" => caller.command_line(&input)?,
-        "skill_run_script" => caller.script(&input)?,
-        "skill_read_file" => caller.file(&input)?,
-        other => bail!(
-            "there is no tool `{other}` here; there are run_command_line, skill_run_script and skill_read_file"
-        ),
-    };
-    for note in &result.notes {
-        output.aside(note)?;
-    }
-    output.line(&result.text)?;
-    Ok(result.exit)
+    let session = Session::begin(&args.tool, args.scope.skill.as_deref(), surface, keeper, surroundings)?;
+    let tools = super::tools::toolset(surface, session.snapshot());
+    let active: Vec<_> = session.active().into_iter().collect();
+    let desk = Desk { hands: &session, activate: &session, search: None, active: &active };
+    show(&tools.call(&args.tool, &input, &desk), output)
 }
 
-struct Caller<'a> {
-    keeper: Gatekeeper,
-    surroundings: &'a Surroundings,
-    /// The skill that counts as active.
-    skill: Option<&'a str>,
-}
-
-/// What the model gets, and what the person who called sees beside it.
-struct Answer {
-    text: String,
-    notes: Vec<String>,
-    exit: Exit,
-}
-
-impl Answer {
-    fn fine(text: String) -> Self {
-        Self { text, notes: Vec::new(), exit: Exit::Fine }
-    }
-
-    fn failed(text: String) -> Self {
-        Self { text, notes: Vec::new(), exit: Exit::Failed }
-    }
-}
-
-impl From<Ran> for Answer {
-    fn from(ran: Ran) -> Self {
-        Self { text: ran.text, notes: ran.notes, exit: Exit::Fine }
-    }
-}
-
-impl Caller<'_> {
-    fn command_line(&mut self, input: &Value) -> Result<Answer> {
-        let input = match CommandLineInput::read(input) {
-            Ok(input) => input,
-            Err(error) => return Ok(Answer::failed(command_error(&error.to_string()).to_string())),
-        };
-        let Some(skill) = self.skill else {
-            return Ok(Answer::failed(command_error("no skill is active: call skill_use first").to_string()));
-        };
-        let mut place =
-            Workplace::of(skill, Active::Yes, Purpose::Running, &Flags::default(), self.surroundings)?;
-        place.keep_granted(&self.keeper);
-        self.try_until_answered(|keeper| {
-            place.with(keeper, limits(), |bench, using| {
-                run_command_line(bench, using, &input.line, None, &mut |_, _| {})
-            })
-        })
-        .map(|result| result.unwrap_or_else(|error| Answer::failed(error.command_text())))
-    }
-
-    fn script(&mut self, input: &Value) -> Result<Answer> {
-        let (skill, script) = (text(input, "skill_name")?, text(input, "script_name")?);
-        let arguments = input.get("script_args").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let place =
-            Workplace::of(skill, self.active(skill), Purpose::Running, &Flags::default(), self.surroundings)?;
-        let words = Words::Text(arguments);
-        self.try_until_answered(|keeper| {
-            place.with(keeper, limits(), |bench, using| {
-                run_script(bench, using, script, &words, None, &mut |_, _| {})
-            })
-        })
-        .map(|result| result.unwrap_or_else(|error| Answer::failed(format!("Error: {error}"))))
-    }
-
-    fn file(&mut self, input: &Value) -> Result<Answer> {
-        let (skill, path) = (text(input, "skill_name")?, text(input, "file_path")?);
-        let offset = input.get("offset").and_then(Value::as_u64).unwrap_or_default();
-        let place =
-            Workplace::of(skill, self.active(skill), Purpose::Looking, &Flags::default(), self.surroundings)?;
-        loop {
-            let action = Action::read(place.skill.clone(), path);
-            let decision = self.keeper.gate(&place.scopes).decide(&action);
-            if decision.is_allowed() {
-                let text = place
-                    .with(&self.keeper, limits(), |_, using| read_file(using.folder, skill, path, offset));
-                return Ok(Answer::fine(text));
+fn show(result: &ToolResult, output: &mut Output) -> Result<Exit> {
+    match output.form() {
+        Form::Json => output.json(&json!({
+            "text": result.text,
+            "is_error": result.is_error(),
+            "message": result.message.as_ref().map(|message| &message.text),
+            "notes": result.notes,
+            "decision": result.decision.as_ref().map(ToString::to_string),
+        }))?,
+        Form::Text => {
+            for note in &result.notes {
+                output.aside(&clean(note))?;
             }
-            if !self.keeper.ask(&action, &decision)? {
-                self.keeper.remember(&action.sentence(), &decision);
-                return Ok(Answer::failed(format!("Error: {decision}")));
+            output.line(&result.text)?;
+            if let Some(message) = &result.message {
+                output.line(format!("\n{}", message.text))?;
             }
         }
     }
-
-    /// Without `--skill` no fence applies; with it, the fence of that skill and no other.
-    fn active(&self, skill: &str) -> Active {
-        if self.skill == Some(skill) { Active::Yes } else { Active::No }
-    }
-
-    fn try_until_answered(
-        &mut self,
-        mut run: impl FnMut(&Gatekeeper) -> Result<Ran, NotRun>,
-    ) -> Result<Result<Answer, NotRun>> {
-        loop {
-            match run(&self.keeper) {
-                Ok(ran) => return Ok(Ok(ran.into())),
-                Err(NotRun::Gate { action, decision }) => {
-                    if !self.keeper.ask(&action, &decision)? {
-                        self.keeper.remember(&action.sentence(), &decision);
-                        return Ok(Err(NotRun::Gate { action, decision }));
-                    }
-                }
-                Err(error) => return Ok(Err(error)),
-            }
-        }
-    }
-}
-
-fn limits() -> Limits {
-    Limits { time: Duration::from_secs(SECONDS), ..Limits::default() }
-}
-
-fn text<'a>(input: &'a Value, key: &str) -> Result<&'a str> {
-    input
-        .get(key)
-        .and_then(Value::as_str)
-        .filter(|text| !text.is_empty())
-        .with_context(|| format!("the input has no text `{key}`"))
+    // What ran and failed is a result like any other; what did not happen at all is a failure of the call.
+    Ok(match result.outcome {
+        Outcome::Done | Outcome::Failed => Exit::Fine,
+        Outcome::Refused => Exit::Failed,
+    })
 }

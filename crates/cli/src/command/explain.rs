@@ -4,12 +4,14 @@ mod action;
 
 use crate::args::{Explain, Global};
 use crate::exit::Exit;
-use crate::output::{Form, Output, Tone};
+use crate::output::{Form, Output, Tone, clean};
+use crate::requirement::{Unmet, unmet};
 use crate::surroundings::Surroundings;
 use anyhow::Result;
 use metier_catalog::{
-    ExplainOptions, ExplainedSkill, Explanation, InCatalogue, Include, Parsing, TrustStore,
+    ExplainOptions, ExplainedSkill, Explanation, InCatalogue, Include, Lookup, Parsing, Snapshot, TrustStore,
 };
+use serde::Serialize;
 
 pub(crate) fn run(
     args: &Explain,
@@ -30,11 +32,39 @@ fn explain_name(name: &str, surroundings: &Surroundings, output: &mut Output) ->
     let store = TrustStore::open(&surroundings.places.data).ok();
     let options = ExplainOptions { catalogue: snapshot.catalogue_options(None), trust: store.as_ref() };
     let explanation = snapshot.explain(name, &options);
+    let unmet = unmet_by(name, &snapshot, surroundings);
     match output.form() {
-        Form::Json => output.json(&explanation)?,
-        Form::Text => write(&explanation, surroundings, output)?,
+        Form::Json => output.json(&Answer { explanation: &explanation, unmet: &unmet })?,
+        Form::Text => {
+            write(&explanation, surroundings, output)?;
+            if !unmet.is_empty() {
+                output.line("\nwhat it requires and is not here")?;
+            }
+            for unmet in &unmet {
+                output.line(format!("  {}; {}", clean(&unmet.what), clean(&unmet.help)))?;
+            }
+        }
     }
     Ok(Exit::Fine)
+}
+
+/// An explanation for programs.
+#[derive(Serialize)]
+struct Answer<'a> {
+    #[serde(flatten)]
+    explanation: &'a Explanation,
+    /// What the skill that is meant requires and is not here.
+    unmet: &'a [Unmet],
+}
+
+/// What the skill that a name means requires and is not here. Nothing where the name means none.
+fn unmet_by(name: &str, snapshot: &Snapshot, surroundings: &Surroundings) -> Vec<Unmet> {
+    let Ok(reference) = name.parse() else { return Vec::new() };
+    let (Lookup::Found(_, entry) | Lookup::Unusable(_, entry)) = snapshot.find(&reference) else {
+        return Vec::new();
+    };
+    let Ok(file) = snapshot.read(entry) else { return Vec::new() };
+    file.manifest().map(|manifest| unmet(snapshot, entry, manifest, surroundings)).unwrap_or_default()
 }
 
 fn write(explanation: &Explanation, surroundings: &Surroundings, output: &mut Output) -> Result<()> {

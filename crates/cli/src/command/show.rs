@@ -102,7 +102,7 @@ impl<'a> Whole<'a> {
         diagnostics.extend(entry.diagnostics().iter().filter(known).cloned());
         let store = TrustStore::open(&surroundings.places.data).ok();
         let changes = store.and_then(|store| changes_of(snapshot, &store, entry));
-        let mut missing = read.more.requires.as_ref().map(unmet).unwrap_or_default();
+        let mut missing = unmet(snapshot, entry, read, surroundings);
         missing.extend(unprepared(snapshot, entry, &folder, surroundings));
         Ok(Self {
             name: entry.name().as_str(),

@@ -27,6 +27,7 @@ mod reference;
 mod secret;
 mod show;
 mod toggle;
+mod tools;
 mod trust;
 mod typist;
 mod usage;

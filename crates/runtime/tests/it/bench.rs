@@ -24,6 +24,8 @@ pub(crate) struct Bench {
     pub(crate) way_out: WayOut,
     pub(crate) asking: Asking,
     pub(crate) path: OsString,
+    /// Programs that the skill requires.
+    pub(crate) tools: Vec<&'static str>,
 }
 
 impl Bench {
@@ -39,6 +41,7 @@ impl Bench {
             way_out: WayOut::default(),
             asking: Asking::Nobody,
             path: "/usr/local/bin:/usr/bin:/bin".into(),
+            tools: Vec::new(),
         }
     }
 
@@ -68,7 +71,7 @@ impl Bench {
 
     pub(crate) fn with<T>(&self, work: impl FnOnce(&Workbench<'_>, &Using<'_>) -> T) -> T {
         let path = SearchPath::new(&self.path).home(&self.workspace.join("home"));
-        let toolbox = path.toolbox(&path.tools(&[]));
+        let toolbox = path.toolbox(&path.tools(&self.tools));
         let survey = Survey::of(&self.workspace.join("project"), SurveyBounds::default()).unwrap();
         let owner = DataOwner { origin: &self.skill.origin, name: &self.skill.name, project: None };
         let data = owner.make(&self.workspace.join("data")).unwrap();
@@ -97,7 +100,7 @@ impl Bench {
 }
 
 /// The example beside these tests, which begins as every program with a sandbox does. Cargo builds it with them.
-fn helper() -> PathBuf {
+pub(crate) fn helper() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let folder = test.parent().and_then(Path::parent).unwrap();
     let helper = folder.join("examples/run_script");

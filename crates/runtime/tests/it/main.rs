@@ -14,5 +14,8 @@ mod network;
 mod prepare;
 mod programs;
 mod registry;
+mod requirements;
 mod scripts;
+mod surfaces;
+mod tools;
 mod wanting;

@@ -1,0 +1,49 @@
+//! `tools`: what a model would be offered.
+
+use crate::args::Tools;
+use crate::exit::Exit;
+use crate::output::{Form, Output, Tone};
+use crate::surroundings::Surroundings;
+use anyhow::Result;
+use metier_catalog::{Include, Snapshot};
+use metier_runtime::{Coverage, Definition, Entrance, Surface, ToolFormat, Toolset, Visible};
+use serde_json::Value;
+use std::sync::Arc;
+
+pub(crate) fn run(args: &Tools, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+    let tools = toolset(args.surface, Arc::new(surroundings.snapshot(Include::Usual)));
+    match (args.format, output.form()) {
+        (Some(format), _) => output.json(&tools.render(format))?,
+        (None, Form::Json) => output.json(&tools.render(ToolFormat::Mcp))?,
+        (None, Form::Text) => {
+            for tool in tools.definitions() {
+                let name = output.tinted(Tone::Strong, &format!("{}({})", tool.name, fields(tool)));
+                output.line(format!("{name}\n  {}", tool.description))?;
+            }
+            if tools.definitions().is_empty() {
+                let text = "no skill may be offered to a model from here, so there are no tools; `metier list --all` says why";
+                output.aside(text)?;
+            }
+        }
+    }
+    Ok(Exit::Fine)
+}
+
+/// The tools of a session that starts now.
+pub(crate) fn toolset(surface: Surface, snapshot: Arc<Snapshot>) -> Toolset {
+    let catalogue = snapshot.catalogue(&snapshot.catalogue_options(None));
+    let coverage = if catalogue.report.is_complete() { Coverage::Whole } else { Coverage::Partial };
+    Toolset::new(surface, Visible::all(snapshot), coverage, Entrance::Tool)
+}
+
+/// The fields of a tool, the optional ones with a question mark.
+fn fields(tool: &Definition) -> String {
+    let required: Vec<&str> =
+        tool.schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let properties = tool.schema["properties"].as_object();
+    let names = properties
+        .into_iter()
+        .flatten()
+        .map(|(name, _)| if required.contains(&name.as_str()) { name.clone() } else { format!("{name}?") });
+    names.collect::<Vec<_>>().join(", ")
+}

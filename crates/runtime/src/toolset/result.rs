@@ -1,0 +1,83 @@
+//! What came of a call.
+
+use metier_catalog::EntryId;
+use metier_policy::Decision;
+use serde_json::{Value, json};
+
+use crate::run::Ran;
+
+/// What came of a call: what the model gets, and what everybody else should know. Nothing is written anywhere; whoever
+/// called records it.
+#[derive(Clone, Debug, Default)]
+pub struct ToolResult {
+    /// What the model gets.
+    pub text: String,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What whoever reads it should know beside.
+    pub notes: Vec<String>,
+    /// The message that follows all results of the turn, after an activation.
+    pub message: Option<MetaMessage>,
+    /// The skill that was activated: it is the last one of the conversation now.
+    pub activated: Option<EntryId>,
+    /// What the gate decided, where it was asked.
+    pub decision: Option<Box<Decision>>,
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// It was carried out.
+    #[default]
+    Done,
+    /// It was carried out, and what ran failed.
+    Failed,
+    /// It was not carried out.
+    Refused,
+}
+
+/// A message with the role of the user that no user wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MetaMessage {
+    /// The skill whose text it is.
+    pub skill: String,
+    /// The text.
+    pub text: String,
+}
+
+impl MetaMessage {
+    /// What kind of message it is, for whoever keeps it.
+    pub const KIND: &'static str = "skill-context";
+}
+
+impl ToolResult {
+    pub(crate) fn done(text: String) -> Self {
+        Self { text, ..Self::default() }
+    }
+
+    pub(crate) fn refused(text: String) -> Self {
+        Self { text, outcome: Outcome::Refused, ..Self::default() }
+    }
+
+    /// A program ran; `text` is its result in the shape of the tool.
+    pub(crate) fn ran(ran: Ran, text: String) -> Self {
+        let outcome = if ran.report.succeeded() { Outcome::Done } else { Outcome::Failed };
+        let decision = Some(Box::new(ran.decision));
+        Self { text, outcome, notes: ran.notes, decision, ..Self::default() }
+    }
+
+    pub(crate) fn by(mut self, decision: impl Into<Box<Decision>>) -> Self {
+        self.decision = Some(decision.into());
+        self
+    }
+
+    /// Whether the model should take it for an error.
+    pub fn is_error(&self) -> bool {
+        self.outcome != Outcome::Done
+    }
+}
+
+/// An error in the shape of the ADK's results.
+pub(crate) fn error_json(message: &str) -> String {
+    Value::to_string(&json!({ "error": message }))
+}

@@ -1,0 +1,133 @@
+//! The tools that run something of a skill.
+
+use metier_catalog::EntryId;
+use metier_policy::shell::{self, RefusalKind};
+use serde_json::json;
+
+use super::hands::{NotDone, Work, WorkKind};
+use super::input::{InputProblem, Told};
+use super::result::{ToolResult, error_json};
+use super::visible::Purpose;
+use super::{Call, NO_SKILL, Surface, Toolset};
+use crate::output::{command_error, for_model};
+use crate::run::{NotRun, Ran, Words, run_command_line, run_script};
+
+impl Toolset {
+    /// `skill_run_script`.
+    pub(super) fn run_script(&self, call: &Call<'_>) -> Result<ToolResult, InputProblem> {
+        let Call { surface, input, desk } = *call;
+        let (name, script) = (input.text("skill_name")?, input.text("script_name")?);
+        let words = words(input.words("script_args")?);
+        let id = match self.visible.find(name, Purpose::Use, desk.active) {
+            Ok(id) => id,
+            Err(refusal) => return Ok(ToolResult::refused(refusal.text(surface))),
+        };
+        Ok(match ran_script(id, script, &words, call) {
+            Ok(ran) => {
+                let text = ran.text.clone();
+                ToolResult::ran(ran, text)
+            }
+            Err(error) => refused(&error, error.to_string()),
+        })
+    }
+
+    /// `run_skill_script`: the same in the shape of the ADK.
+    pub(super) fn run_json(&self, call: &Call<'_>) -> Result<ToolResult, InputProblem> {
+        let Call { surface, input, desk } = *call;
+        let (name, script) = (input.text("skill_name")?, input.text("script_path")?);
+        let words = words(input.words("args")?);
+        let id = match self.visible.find(name, Purpose::Use, desk.active) {
+            Ok(id) => id,
+            Err(refusal) => return Ok(ToolResult::refused(error_json(&refusal.text(surface)))),
+        };
+        Ok(match ran_script(id, script, &words, call) {
+            Ok(ran) => {
+                let (stdout, stderr) = (for_model(&ran.report.stdout), for_model(&ran.report.stderr));
+                let status = match (ran.report.succeeded(), stderr.trim().is_empty()) {
+                    (false, _) => "error",
+                    (true, false) => "warning",
+                    (true, true) => "success",
+                };
+                let text = json!({
+                    "skill_name": name, "script_path": script, "stdout": stdout, "stderr": stderr, "status": status,
+                });
+                ToolResult::ran(ran, text.to_string())
+            }
+            Err(error) => refused(&error, error_json(&error.to_string())),
+        })
+    }
+
+    /// `run_command_line`, for the skill that was activated last.
+    pub(super) fn command(&self, call: &Call<'_>) -> Result<ToolResult, InputProblem> {
+        let Call { surface, input, desk } = *call;
+        let line = {
+            input.text("reason")?;
+            input.text("commandLine")?
+        };
+        let Some(id) = desk.active.last().copied() else {
+            return Ok(ToolResult::refused(command_error(NO_SKILL).to_string()));
+        };
+        if self.surface == Surface::SkilledCrew
+            && let Some(joint) = joint(line)
+        {
+            let text = format!("Command chaining is not allowed (found {joint}): {line}");
+            return Ok(ToolResult::refused(command_error(&text).to_string()));
+        }
+        let work = Work { id, kind: WorkKind::CommandLine, time: surface.time() };
+        let ran = desk
+            .hands
+            .run(work, &mut |bench, using| run_command_line(bench, using, line, None, &mut |_, _| {}));
+        Ok(match ran {
+            Ok(ran) => {
+                let text = ran.text.clone();
+                ToolResult::ran(ran, text)
+            }
+            Err(error) => refused(&error, command_error(&error.to_string()).to_string()),
+        })
+    }
+}
+
+fn ran_script(id: EntryId, script: &str, words: &Words, call: &Call<'_>) -> Result<Ran, NotDone> {
+    let work = Work { id, kind: WorkKind::Script, time: call.surface.time() };
+    call.desk
+        .hands
+        .run(work, &mut |bench, using| run_script(bench, using, script, words, None, &mut |_, _| {}))
+}
+
+/// What joins several commands in a line, in the eyes of a system that takes one at a time. It is documented for that
+/// system and no wall: what a line does is contained, and a fence takes nothing that it does not understand to the byte.
+fn joint(line: &str) -> Option<String> {
+    match shell::parse(line) {
+        Ok(parsed) => match parsed.commands.as_slice() {
+            [first, second, ..] => {
+                let between = line.get(first.span.end..second.span.start).unwrap_or_default().trim();
+                Some(between.to_owned())
+            }
+            _ => None,
+        },
+        Err(refusal) => matches!(
+            refusal.kind,
+            RefusalKind::NewLine
+                | RefusalKind::Background
+                | RefusalKind::PipeBoth
+                | RefusalKind::CommandSubstitution
+                | RefusalKind::ProcessSubstitution
+        )
+        .then(|| if refusal.kind == RefusalKind::NewLine { "newline".to_owned() } else { refusal.piece }),
+    }
+}
+
+fn words(arguments: Told) -> Words {
+    match arguments {
+        Told::Text(text) => Words::Text(text),
+        Told::List(words) => Words::Split(words),
+    }
+}
+
+fn refused(error: &NotDone, text: String) -> ToolResult {
+    let result = ToolResult::refused(text);
+    match error {
+        NotDone::NotRun(NotRun::Gate { decision, .. }) => result.by((**decision).clone()),
+        _ => result,
+    }
+}

@@ -1,0 +1,275 @@
+//! The tools of each surface, as data.
+
+use super::surface::Surface;
+
+/// What a tool does, whatever it is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Act {
+    /// Activates a skill.
+    Use,
+    /// Reads a file of a skill, a page at a time.
+    Read,
+    /// Runs a script of a skill; the result is a text.
+    Run,
+    /// Finds skills.
+    Search,
+    /// Runs a command line for the skill that was activated last.
+    Command,
+    /// Reads references of the skill that was activated last.
+    References,
+    /// Lists the skills, as the ADK does.
+    List,
+    /// Activates a skill; the result is JSON that holds its instructions.
+    Load,
+    /// Reads a file of a skill whole; the result is JSON.
+    Resource,
+    /// Runs a script of a skill; the result is JSON.
+    RunJson,
+}
+
+/// One tool as it is written down here.
+#[derive(Debug)]
+pub(crate) struct Spec {
+    pub(crate) act: Act,
+    pub(crate) name: &'static str,
+    pub(crate) description: &'static str,
+    pub(crate) fields: &'static [Field],
+    /// A call that works, for whoever has to mend one that does not.
+    pub(crate) example: &'static str,
+}
+
+/// One field of a tool's input.
+#[derive(Debug)]
+pub(crate) struct Field {
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) need: Need,
+    pub(crate) description: &'static str,
+}
+
+/// What a field takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The name of a skill.
+    Skill,
+    /// A text.
+    Text,
+    /// What a skill or a script is told: a text, or a list of words.
+    Words,
+    /// The same, or options by name.
+    Options,
+    /// A whole number, at least this.
+    Number { least: u64, default: u64 },
+    /// References, each with a reason.
+    References,
+}
+
+/// Whether a field has to be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    Required,
+    Optional,
+}
+
+const fn required(name: &'static str, kind: Kind, description: &'static str) -> Field {
+    Field { name, kind, need: Need::Required, description }
+}
+
+const fn optional(name: &'static str, kind: Kind, description: &'static str) -> Field {
+    Field { name, kind, need: Need::Optional, description }
+}
+
+const OFFSET: Field = optional(
+    "offset",
+    Kind::Number { least: 0, default: 0 },
+    "The byte to begin at. A long file comes in pages; the last line of each says where the next one begins.",
+);
+
+const SKILL_NAME: Field = required("skill_name", Kind::Skill, "The skill.");
+
+static USE: Spec = Spec {
+    act: Act::Use,
+    name: "skill_use",
+    description: "Activates a skill: its instructions follow as a message, to be carried out. Call it before you do work that \
+                  a skill is there for.",
+    fields: &[
+        SKILL_NAME,
+        optional(
+            "arguments",
+            Kind::Words,
+            "What the skill is told, as a user would type it behind its name.",
+        ),
+    ],
+    example: r#"{"skill_name": "review-pr", "arguments": "128"}"#,
+};
+
+static READ: Spec = Spec {
+    act: Act::Read,
+    name: "skill_read_file",
+    description: "Reads a file of a skill's folder.",
+    fields: &[
+        SKILL_NAME,
+        required("file_path", Kind::Text, "The file, seen from the skill's folder: references/style.md."),
+        OFFSET,
+    ],
+    example: r#"{"skill_name": "review-pr", "file_path": "references/style.md"}"#,
+};
+
+static RUN: Spec = Spec {
+    act: Act::Run,
+    name: "skill_run_script",
+    description: "Runs a script of a skill's scripts/ folder, contained, and returns what it printed.",
+    fields: &[
+        SKILL_NAME,
+        required("script_name", Kind::Text, "The script, a file in scripts/: lint.sh."),
+        optional("script_args", Kind::Words, "What the script is told, in words as a shell splits them."),
+    ],
+    example: r#"{"skill_name": "review-pr", "script_name": "lint.sh", "script_args": "src --quiet"}"#,
+};
+
+static SEARCH: Spec = Spec {
+    act: Act::Search,
+    name: "skill_search",
+    description: "Finds skills by what they are for. Not every skill is described above; search before you decide that there \
+                  is none.",
+    fields: &[
+        required("query", Kind::Text, "What is to be done, in a few words."),
+        optional("limit", Kind::Number { least: 1, default: 5 }, "How many skills to name at most."),
+    ],
+    example: r#"{"query": "turn a PDF into text", "limit": 5}"#,
+};
+
+static COMMAND: Spec = Spec {
+    act: Act::Command,
+    name: "run_command_line",
+    description: "Runs a command line in the folder of the active skill, contained, and returns exitCode, stdout, stderr and \
+                  timedOut.",
+    fields: &[
+        required("reason", Kind::Text, "Why it is run, in one sentence."),
+        required("commandLine", Kind::Text, "The command line, as bash takes it."),
+    ],
+    example: r#"{"reason": "why", "commandLine": "what"}"#,
+};
+
+static REFERENCES: Spec = Spec {
+    act: Act::References,
+    name: "load_skill_resources",
+    description: "Reads files of the active skill's references/ folder: a map from path to text.",
+    fields: &[required("resources", Kind::References, "The files that are needed now.")],
+    example: r#"{"resources": [{"path": "references/api.md", "reason": "why"}]}"#,
+};
+
+static LIST: Spec = Spec {
+    act: Act::List,
+    name: "list_skills",
+    description: "Lists the skills with their names and descriptions.",
+    fields: &[],
+    example: "{}",
+};
+
+static LOAD: Spec = Spec {
+    act: Act::Load,
+    name: "load_skill",
+    description: "Loads the instructions of a skill, to be carried out.",
+    fields: &[required("name", Kind::Skill, "The skill.")],
+    example: r#"{"name": "review-pr"}"#,
+};
+
+static RESOURCE: Spec = Spec {
+    act: Act::Resource,
+    name: "load_skill_resource",
+    description: "Loads a file of a skill's folder, such as those in references/, assets/ and scripts/.",
+    fields: &[
+        SKILL_NAME,
+        required(
+            "resource_path",
+            Kind::Text,
+            "The file, seen from the skill's folder: references/style.md, assets/form.txt, scripts/setup.sh.",
+        ),
+    ],
+    example: r#"{"skill_name": "review-pr", "resource_path": "references/style.md"}"#,
+};
+
+static RUN_JSON: Spec = Spec {
+    act: Act::RunJson,
+    name: "run_skill_script",
+    description: "Runs a script of a skill's scripts/ folder, contained, and returns status, stdout and stderr.",
+    fields: &[
+        SKILL_NAME,
+        required("script_path", Kind::Text, "The script, seen from the skill's folder: scripts/setup.sh."),
+        optional(
+            "args",
+            Kind::Options,
+            "What the script is told: a text, a list of words, or options by name.",
+        ),
+    ],
+    example: r#"{"skill_name": "review-pr", "script_path": "scripts/lint.sh", "args": ["src", "--quiet"]}"#,
+};
+
+static SKILL: Spec = Spec {
+    act: Act::Use,
+    name: "Skill",
+    description: "Activates a skill: its instructions follow as a message, to be carried out. Call it before you do work that \
+                  a skill is there for.",
+    fields: &[
+        required("skill", Kind::Skill, "The skill."),
+        optional("args", Kind::Words, "What the skill is told, as a user would type it behind its name."),
+    ],
+    example: r#"{"skill": "review-pr", "args": "128"}"#,
+};
+
+static OWN_TOOLS: [&Spec; 4] = [&USE, &READ, &RUN, &SEARCH];
+static CREW_TOOLS: [&Spec; 4] = [&USE, &COMMAND, &REFERENCES, &SEARCH];
+static ADK_TOOLS: [&Spec; 5] = [&LIST, &LOAD, &RESOURCE, &RUN_JSON, &SEARCH];
+static CLAUDE_CODE_TOOLS: [&Spec; 2] = [&SKILL, &SEARCH];
+
+/// The tools of a surface, in the order in which they are offered.
+///
+/// Where not every skill is described, a model has to be able to find the rest, so every surface has `skill_search` for that
+/// case. skilled-crew hands work over instead of activating a skill; where one conversation uses several skills, it needs
+/// `skill_use`.
+pub(crate) fn specs(surface: Surface) -> &'static [&'static Spec] {
+    match surface {
+        Surface::Canonical | Surface::Agentmd => &OWN_TOOLS,
+        Surface::SkilledCrew => &CREW_TOOLS,
+        Surface::Adk => &ADK_TOOLS,
+        Surface::ClaudeCode => &CLAUDE_CODE_TOOLS,
+    }
+}
+
+/// The tool of a surface by this name.
+pub(crate) fn spec(surface: Surface, name: &str) -> Option<&'static Spec> {
+    specs(surface).iter().copied().find(|spec| spec.name == name)
+}
+
+impl Act {
+    /// Whether it only looks: it starts nothing and changes nothing.
+    pub(crate) const fn is_looking(self) -> bool {
+        matches!(self, Self::Read | Self::Search | Self::References | Self::List | Self::Resource)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use metier_skill::Tool;
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn every_tool_is_in_the_one_table_of_names_and_has_an_example_that_fits() {
+        for surface in Surface::ALL {
+            for spec in specs(surface) {
+                assert!(Tool::named(spec.name).is_some(), "{} is no tool that fences know", spec.name);
+                let example: Value = serde_json::from_str(spec.example).unwrap();
+                let given: Vec<&String> = example.as_object().unwrap().keys().collect();
+                for name in &given {
+                    assert!(spec.fields.iter().any(|field| field.name == **name), "{}: {name}", spec.name);
+                }
+                for field in spec.fields.iter().filter(|field| field.need == Need::Required) {
+                    assert!(given.iter().any(|name| *name == field.name), "{}: {}", spec.name, field.name);
+                }
+            }
+        }
+    }
+}
