@@ -35,24 +35,34 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod activation;
 mod arguments;
+pub mod code;
 mod containment;
 mod data_folder;
+mod injection;
 mod interpreter;
 mod output;
 mod prepare;
 mod read_file;
 mod redaction;
+mod render;
 mod run;
+mod scope;
 mod script;
 mod search_path;
 mod wants;
 mod way_out;
 mod writing;
 
+pub use activation::{
+    Activated, Activation, Again, By, Closed, Conversation, Draft, NotActivated, Request, Setting, TRAILER,
+    Way, activate, breadcrumb,
+};
 pub use arguments::{ArgumentError, MAX_ARGUMENTS, split_arguments};
 pub use containment::{Containment, ENVIRONMENT, LANGUAGE, Start};
 pub use data_folder::DataOwner;
+pub use injection::{COMMAND_OUTPUT, COMMAND_TIME, MAX_COMMANDS, ShellLine, Unsafe, injection_start};
 pub use interpreter::{INTERPRETERS, Interpreter, Launch, LaunchError, NodeVersion, Types, launch};
 pub use output::{MODEL_HEAD, MODEL_TAIL, command_error, command_json, for_model, notes, script_text};
 pub use prepare::{
@@ -61,10 +71,15 @@ pub use prepare::{
     ScriptBlock, ScriptBlockError, Standing, missing, prepare,
 };
 pub use read_file::read_file;
+pub use render::{
+    Arguments, Folder, Piece, Plan, Planned, PlannedCommand, Plugin, Rendered, Source, Token, Values,
+    Variable, VariableValue,
+};
 pub use run::{
     CommandLineInput, InputError, NodeVersions, NotRun, Ran, Using, Words, Workbench, run_command_line,
     run_script,
 };
+pub use scope::{End, ScopeId, Scopes, SkillScope};
 pub use script::{SCRIPTS, Script, ScriptError};
 pub use search_path::{Program, SearchPath, TOOLS, Toolbox};
 pub use wants::{Declared, Wants};
