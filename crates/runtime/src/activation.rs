@@ -116,7 +116,7 @@ pub enum Activated {
 /// The conversation is not changed: give what comes back to [`Conversation::enter`].
 pub fn activate(
     setting: &Setting<'_>,
-    request: &Request<'_>,
+    request: Request<'_>,
     bench: &Workbench<'_>,
     conversation: &Conversation,
     cancel: Option<&Cancel>,

@@ -28,7 +28,6 @@ codes! {
     // Activation.
     Warning {
         SKILL_UNTRUSTED "skill-untrusted" "The skill is shown to you and to nobody else, since it is not trusted: no model gets it, nothing in it runs."
-        ONLY_BY_USE "only-by-use" "The skill is closed to the model and has no `/name`, so only `metier use` reaches it."
         TOOL_NEVER_MATCHES "tool-never-matches" "An entry of a tool list names a tool that metier does not have, so it neither allows nor fences anything."
     }
     Info {

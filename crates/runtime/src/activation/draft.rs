@@ -8,7 +8,7 @@ use metier_diagnostic::{Diagnostic, Severity};
 use metier_files::{Error, FileDigest};
 use metier_policy::{Action, Decision, Dialect, Folders, Gate, McpTools, Meaning, Scope, Terms, Trust};
 use metier_sandbox::Cancel;
-use metier_skill::{Context, Manifest, UserOnly};
+use metier_skill::{Context, Manifest};
 
 use super::by::{By, Closed};
 use super::content::content;
@@ -109,7 +109,7 @@ fn list(names: &[String]) -> String {
 #[derive(Debug)]
 pub struct Draft<'a> {
     setting: &'a Setting<'a>,
-    request: &'a Request<'a>,
+    request: Request<'a>,
     entry: &'a Entry,
     manifest: Manifest,
     /// The file's text, and where in it the body begins.
@@ -124,7 +124,7 @@ pub struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     /// Reads the file and refuses what this path has no way to. Everything that follows is made of this one read.
-    pub fn open(setting: &'a Setting<'a>, request: &'a Request<'a>) -> Result<Self, NotActivated> {
+    pub fn open(setting: &'a Setting<'a>, request: Request<'a>) -> Result<Self, NotActivated> {
         let entry = setting.snapshot.entry(setting.id).ok_or(NotActivated::Unknown)?;
         let name = || entry.name().to_string();
         let file =
@@ -287,14 +287,6 @@ impl<'a> Draft<'a> {
                 "the skill is not trusted: you see it and no model does",
             )
             .help("look at it and then run `metier trust`"));
-        }
-        let is_closed = self.manifest.user_only == Some(UserOnly::Declared) && !self.manifest.user_invocable;
-        if is_closed {
-            say(Diagnostic::new(
-                &code::ONLY_BY_USE,
-                "`disable-model-invocation: true` and `user-invocable: false` leave only `metier use`",
-            )
-            .help("take one of them out"));
         }
         for note in scope.rules.notes() {
             say(Diagnostic::new(&code::TOOL_NEVER_MATCHES, note.clone()));

@@ -140,7 +140,7 @@ impl Scanner<'_, '_> {
             }
             b'&' if self.byte(1) == Some(b'>') => self.end_word(1),
             b'\n' | b';' | b'&' | b'|' => self.end_part(),
-            b'<' | b'>' => self.redirection(byte),
+            b'<' | b'>' => self.redirection(),
             b'(' => {
                 if self.byte(1) == Some(b'(') {
                     self.warn(Unsafe::Arithmetic);
@@ -394,8 +394,10 @@ impl Scanner<'_, '_> {
         self.at += length;
     }
 
-    fn redirection(&mut self, byte: u8) {
-        if byte == b'<' && self.byte(1) == Some(b'<') && self.byte(2) != Some(b'<') {
+    fn redirection(&mut self) {
+        let rest = &self.command[self.at..];
+        let length = if rest.starts_with("<<<") { 3 } else { 1 };
+        if length == 1 && rest.starts_with("<<") {
             self.warn(Unsafe::HereDocument);
         }
         // `2>` has a number, not a word.
@@ -407,7 +409,7 @@ impl Scanner<'_, '_> {
         if simple.word.as_ref().is_some_and(is_number) {
             simple.word = None;
         }
-        self.end_word(1);
+        self.end_word(length);
         self.simple().redirects = true;
     }
 
@@ -547,3 +549,6 @@ fn computes(inside: &str) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests;
