@@ -22,7 +22,7 @@ mod hazard;
 mod outcome;
 mod shell;
 
-pub(crate) use evaluate::{Evaluated, Round, evaluate, questions};
+pub(crate) use evaluate::{Evaluated, Round, evaluate, objections, questions};
 pub use hazard::Unsafe;
 pub(crate) use outcome::outcome;
 pub use shell::ShellLine;

@@ -28,4 +28,5 @@ mod toggle;
 mod trust;
 mod typist;
 mod usage;
+mod use_skill;
 mod watch;

@@ -195,10 +195,13 @@ impl<'a> Draft<'a> {
     /// What has to be asked before its commands can run. What is not answered with a yes stays as text.
     pub fn questions(&self, bench: &Workbench<'_>) -> Result<Vec<(Action, Decision)>, ArgumentError> {
         let plan = self.plan()?;
-        if plan.commands().is_empty() {
-            return Ok(Vec::new());
-        }
         Ok(self.with_round(bench, |round| injection::questions(round, plan.commands())))
+    }
+
+    /// What the gate has against each command of the plan, in their order: nothing, or its decision.
+    pub fn objections(&self, bench: &Workbench<'_>) -> Result<Vec<Option<Decision>>, ArgumentError> {
+        let plan = self.plan()?;
+        Ok(self.with_round(bench, |round| injection::objections(round, plan.commands())))
     }
 
     /// The note, if this skill is in the conversation already with these arguments.

@@ -86,6 +86,17 @@ pub(crate) fn questions(round: &Round<'_>, commands: &[PlannedCommand]) -> Vec<(
     })
 }
 
+/// What the gate has against each command.
+pub(crate) fn objections(round: &Round<'_>, commands: &[PlannedCommand]) -> Vec<Option<Decision>> {
+    round.contained(|using| {
+        let of_command = |command: &PlannedCommand| {
+            let line = command.line.as_ref().ok()?;
+            objection(round.bench, using, line).map(|(_, decision)| decision)
+        };
+        commands.iter().map(of_command).collect()
+    })
+}
+
 /// Runs the commands: side by side where they share nothing, else one after the other; the outputs are in their order.
 pub(crate) fn evaluate(round: &Round<'_>, commands: &[PlannedCommand], cancel: Option<&Cancel>) -> Evaluated {
     let Some(shell) = Shell::named(round.shell) else {

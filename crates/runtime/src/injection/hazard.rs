@@ -168,36 +168,36 @@ mod tests {
     use super::*;
 
     /// Words with a `%` where a value stands.
-    fn check(line: &str, expect: &Option<Unsafe>) {
+    fn check(line: &str, expect: Option<&Unsafe>) {
         let word = |text: &str| Word { text: text.replace('%', ""), has_value: text.contains('%') };
         let words: Vec<Word> = line.split(' ').map(word).collect();
-        assert_eq!(of_command(&words), *expect, "{line}");
+        assert_eq!(of_command(&words).as_ref(), expect, "{line}");
     }
 
     #[test]
     fn what_runs_its_words_is_known() {
-        let evaluated = |name: &str| Some(Unsafe::Evaluated(name.to_owned()));
-        let nested = |name: &str| Some(Unsafe::NestedProgram(name.to_owned()));
-        check("eval %", &evaluated("eval"));
-        check("command eval %", &evaluated("eval"));
-        check("export %", &evaluated("export"));
-        check("builtin export %", &nested("builtin"));
-        check("printf -v x %", &evaluated("printf"));
-        check("printf %", &evaluated("printf"));
-        check("test -v %", &evaluated("test"));
-        check("[[ % -eq 1 ]]", &Some(Unsafe::Arithmetic));
-        check("sh -c %", &nested("sh"));
-        check("/bin/bash -ec %", &nested("bash"));
-        check("bash -s %", &nested("bash"));
-        check("bash %", &nested("bash"));
-        check("bash", &nested("bash"));
-        check("xargs sh -c %", &nested("sh"));
-        check("env bash", &nested("bash"));
-        check("git bash -c x", &nested("bash"));
-        check("python3 -c %", &nested("python3"));
-        check("timeout 5 python3 -c %", &nested("python3"));
-        check("node -e %", &nested("node"));
-        check("ssh host %", &nested("ssh"));
+        let evaluated = |name: &str| Unsafe::Evaluated(name.to_owned());
+        let nested = |name: &str| Unsafe::NestedProgram(name.to_owned());
+        check("eval %", Some(&evaluated("eval")));
+        check("command eval %", Some(&evaluated("eval")));
+        check("export %", Some(&evaluated("export")));
+        check("builtin export %", Some(&nested("builtin")));
+        check("printf -v x %", Some(&evaluated("printf")));
+        check("printf %", Some(&evaluated("printf")));
+        check("test -v %", Some(&evaluated("test")));
+        check("[[ % -eq 1 ]]", Some(&Unsafe::Arithmetic));
+        check("sh -c %", Some(&nested("sh")));
+        check("/bin/bash -ec %", Some(&nested("bash")));
+        check("bash -s %", Some(&nested("bash")));
+        check("bash %", Some(&nested("bash")));
+        check("bash", Some(&nested("bash")));
+        check("xargs sh -c %", Some(&nested("sh")));
+        check("env bash", Some(&nested("bash")));
+        check("git bash -c x", Some(&nested("bash")));
+        check("python3 -c %", Some(&nested("python3")));
+        check("timeout 5 python3 -c %", Some(&nested("python3")));
+        check("node -e %", Some(&nested("node")));
+        check("ssh host %", Some(&nested("ssh")));
     }
 
     #[test]
@@ -217,7 +217,7 @@ mod tests {
             "gh pr view % --json title",
             "git config x source",
         ] {
-            check(line, &None);
+            check(line, None);
         }
     }
 }

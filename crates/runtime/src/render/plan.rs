@@ -242,6 +242,11 @@ impl<'a> Plan<'a> {
         self.segments.push(Segment { range, kind: Kind::Command(number) });
     }
 
+    /// The body that was scanned.
+    pub fn body(&self) -> &'a str {
+        self.body
+    }
+
     /// The commands, in order. Each has the number of its output.
     pub fn commands(&self) -> &[PlannedCommand] {
         &self.commands
