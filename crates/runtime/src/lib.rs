@@ -9,6 +9,8 @@
 //! - [`WayOut`] is how a call reaches hosts: by a proxy, at which the gate decides.
 //! - [`run_script`] and [`run_command_line`] ask the gate, run in the sandbox and give the result in the shape that models
 //!   know; [`read_file()`] does the same for a skill's files.
+//! - [`Plan`] and [`Rendered`] are a body with its tokens replaced; [`activate`] puts a skill's text into a [`Conversation`],
+//!   which holds the [`Scopes`] that are open.
 //!
 //! What this crate is not: it decides nothing (that is `metier-policy`), contains nothing by itself (that is
 //! `metier-sandbox`), asks nobody, prints nothing and reads no environment: the search path, the home and the session are

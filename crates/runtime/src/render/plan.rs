@@ -120,10 +120,7 @@ impl<'a> Plan<'a> {
     /// Scans text up to `stop`, and says where it came to: an escaped command may reach beyond.
     fn scan_text(&mut self, mut at: usize, stop: usize, closing: &mut Closing) -> usize {
         while at < stop {
-            let Some(offset) = self.body.as_bytes()[at..stop].iter().position(|byte| is_special(*byte))
-            else {
-                return stop;
-            };
+            let Some(offset) = next_special(&self.body.as_bytes()[at..stop]) else { return stop };
             at = self.special(at + offset, closing);
         }
         at
@@ -350,8 +347,25 @@ impl<'a> Plan<'a> {
     }
 }
 
-const fn is_special(byte: u8) -> bool {
-    matches!(byte, b'$' | b'{' | b'\\')
+/// The first `$`, `{` or backslash. Bodies are mostly prose, so eight bytes are looked at in one step.
+fn next_special(bytes: &[u8]) -> Option<usize> {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
+    // Where a byte of the chunk is the one that is looked for, its high bit is set; borrows reach only bytes behind it.
+    const fn marks(chunk: u64, byte: u8) -> u64 {
+        let word = chunk ^ u64::from_le_bytes([byte; 8]);
+        word.wrapping_sub(ONES) & !word & HIGH
+    }
+    let (chunks, rest) = bytes.as_chunks::<8>();
+    for (number, chunk) in chunks.iter().enumerate() {
+        let chunk = u64::from_le_bytes(*chunk);
+        let found = marks(chunk, b'$') | marks(chunk, b'{') | marks(chunk, b'\\');
+        if found != 0 {
+            return Some(number * 8 + found.trailing_zeros() as usize / 8);
+        }
+    }
+    let before = bytes.len() - rest.len();
+    rest.iter().position(|byte| matches!(byte, b'$' | b'{' | b'\\')).map(|at| before + at)
 }
 
 fn is_too_many(finding: &Finding) -> bool {
@@ -425,4 +439,27 @@ fn escaped_command(body: &str, at: usize, closing: &mut Closing) -> Option<usize
     };
     let found = injected_commands(text.get(..end)?).into_iter().next()?;
     (found.span.start == 0).then_some(found.span.end as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_special_byte_is_found_wherever_it_stands() {
+        for length in 0..30 {
+            // Bytes next to the ones that are looked for, and ones with their high bit set.
+            let plain: Vec<u8> =
+                (0..length).map(|n| [b'#', b'%', b'z', b'|', b'[', b']', 0xff, 0x80][n % 8]).collect();
+            assert_eq!(next_special(&plain), None);
+            for at in 0..length {
+                for special in [b'$', b'{', b'\\'] {
+                    let mut bytes = plain.clone();
+                    bytes[at] = special;
+                    bytes[length - 1] = b'$';
+                    assert_eq!(next_special(&bytes), Some(at), "{bytes:?}");
+                }
+            }
+        }
+    }
 }
