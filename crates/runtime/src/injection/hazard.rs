@@ -25,6 +25,10 @@ pub enum Unsafe {
     /// An argument is the name of the program.
     #[error("an argument would choose the program that runs")]
     Program,
+    /// The shell makes the name of the program: by a variable, a substitution, a glob. It may be `eval`, or nothing at all, and
+    /// then the next word is the program.
+    #[error("which program runs is not known from its text")]
+    Unknown,
     /// A quote or a parenthesis that is not closed, or a `case` inside a substitution.
     #[error("its quotes and parentheses cannot be followed to the end")]
     Unreadable,
@@ -86,12 +90,17 @@ pub(super) struct Word {
     pub(super) text: String,
     /// Whether a value stands in it.
     pub(super) has_value: bool,
+    /// Whether the shell makes a part of it.
+    pub(super) is_expanded: bool,
 }
 
 /// What of a simple command would read a value as a program.
 pub(super) fn of_command(words: &[Word]) -> Option<Unsafe> {
     let (first, rest) = words.split_first()?;
     let name = base(&first.text);
+    if is_made(first) && !matches!(first.text.as_str(), "[" | "[[" | "{") {
+        return Some(Unsafe::Unknown);
+    }
     let nested = || Some(Unsafe::NestedProgram(name.to_owned()));
     if words.iter().any(|word| word.text == "eval") {
         return Some(Unsafe::Evaluated("eval".to_owned()));
@@ -106,6 +115,9 @@ pub(super) fn of_command(words: &[Word]) -> Option<Unsafe> {
         return nested();
     }
     let starts = STARTERS.contains(&name);
+    if starts && rest.iter().any(is_made) {
+        return Some(Unsafe::Unknown);
+    }
     if starts && rest.iter().any(|word| EVALUATES.contains(&word.text.as_str())) {
         return nested();
     }
@@ -132,6 +144,7 @@ fn reads_text(words: &[Word], is_program: bool) -> bool {
     while let Some(word) = words.next() {
         match word.text.as_str() {
             _ if word.has_value && !word.text.starts_with('/') => return is_program,
+            text if is_made(word) && !text.contains('/') => return is_program,
             "-o" | "+o" => drop(words.next()),
             "--" => {}
             text if text.starts_with(['-', '+']) => {
@@ -159,6 +172,11 @@ fn is_number_test(text: &str) -> bool {
     matches!(text, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge")
 }
 
+/// Whether the shell makes a word of what is written: by expanding it, or by looking for files.
+fn is_made(word: &Word) -> bool {
+    word.is_expanded || word.text.contains(['*', '?', '[', '{', '~'])
+}
+
 fn base(text: &str) -> &str {
     text.rsplit('/').next().unwrap_or(text)
 }
@@ -169,7 +187,11 @@ mod tests {
 
     /// Words with a `%` where a value stands.
     fn check(line: &str, expect: Option<&Unsafe>) {
-        let word = |text: &str| Word { text: text.replace('%', ""), has_value: text.contains('%') };
+        let word = |text: &str| Word {
+            text: text.replace('%', ""),
+            has_value: text.contains('%'),
+            is_expanded: text.contains('$'),
+        };
         let words: Vec<Word> = line.split(' ').map(word).collect();
         assert_eq!(of_command(&words).as_ref(), expect, "{line}");
     }
@@ -198,12 +220,17 @@ mod tests {
         check("timeout 5 python3 -c %", Some(&nested("python3")));
         check("node -e %", Some(&nested("node")));
         check("ssh host %", Some(&nested("ssh")));
+        check("$x let %", Some(&Unsafe::Unknown));
+        check("/bin/ev* %", Some(&Unsafe::Unknown));
+        check("command $x %", Some(&Unsafe::Unknown));
+        check("bash $x %", Some(&nested("bash")));
     }
 
     #[test]
     fn what_gets_its_words_as_words_is_fine() {
         for line in [
-            "git log %",
+            "git log % $x",
+            "bash $SKILL_DIR/run.sh %",
             "bash scripts/run.sh %",
             "bash -eu scripts/run.sh %",
             "bash -o pipefail scripts/run.sh %",

@@ -205,32 +205,35 @@ impl Scanner<'_, '_> {
         let is_plain = matches!(self.frames.last(), Some(Frame::Plain { .. }) | None);
         match (self.byte(1), self.byte(2)) {
             (Some(b'\''), _) if is_plain => {
-                self.word();
+                self.expanded();
                 self.ansi();
             }
             (Some(b'('), Some(b'(')) | (Some(b'['), _) => {
                 self.warn(Unsafe::Arithmetic);
-                self.word();
+                self.expanded();
                 self.at += 2;
                 if self.command.as_bytes()[self.at - 1] == b'(' {
                     self.open(Opened::Parenthesis);
                 }
             }
             (Some(b'('), _) => {
-                self.word();
+                self.expanded();
                 self.at += 2;
                 self.open(Opened::Parenthesis);
             }
             _ if self.token() => {}
             (Some(b'{'), _) => {
-                self.word();
+                self.expanded();
                 if computes(&self.command[self.at + 2..]) {
                     self.warn(Unsafe::Arithmetic);
                 }
                 self.at += 2;
                 self.frames.push(Frame::Expansion);
             }
-            _ => self.literal(),
+            _ => {
+                self.expanded();
+                self.literal();
+            }
         }
     }
 
@@ -307,7 +310,7 @@ impl Scanner<'_, '_> {
     /// `${env:NAME}` as the variable that the skill's processes have.
     fn known_variable(&mut self, name: &str, length: usize) -> bool {
         let name = name.to_owned();
-        self.word();
+        self.expanded();
         self.copy(self.at);
         let is_quoted = matches!(self.frames.last(), Some(Frame::Double));
         let text = if is_quoted { format!("${{{name}}}") } else { format!("\"${{{name}}}\"") };
@@ -414,7 +417,7 @@ impl Scanner<'_, '_> {
     }
 
     fn backtick(&mut self) {
-        self.word();
+        self.expanded();
         self.at += 1;
         let open = self
             .frames
@@ -507,6 +510,11 @@ impl Scanner<'_, '_> {
     /// The word at hand, begun if there is none.
     fn word(&mut self) -> &mut Word {
         self.simple().word.get_or_insert_default()
+    }
+
+    /// The shell makes a part of the word at hand.
+    fn expanded(&mut self) {
+        self.word().is_expanded = true;
     }
 
     fn warn(&mut self, hazard: Unsafe) {

@@ -3,12 +3,15 @@
 use std::time::{Duration, Instant};
 
 use metier_policy::{Asking, Trust};
-use metier_runtime::{Activation, Arguments, By, Start};
+use metier_runtime::{Activation, Arguments, By, Plan, Start};
 use metier_secret::Secret;
+use metier_skill::Argument;
 use metier_testkit::Workspace;
+use proptest::prelude::*;
 
 use crate::activating::{Stage, codes};
 use crate::bench::Bench;
+use crate::render_invariant::values;
 
 /// A bench whose skill has this body.
 fn bench(body: &str) -> Bench {
@@ -170,4 +173,115 @@ fn another_shell_is_one_whose_quotes_are_known() {
     let refused = with_shell("powershell");
     assert!(refused.rendered.text().starts_with("!`echo $0`"));
     assert_eq!(codes(&refused), ["command-not-run"]);
+}
+
+/// Pieces of commands in which a value could be taken for a program. None of them starts one: there is no search path.
+fn command() -> impl Strategy<Value = String> {
+    const PIECES: &[&str] = &[
+        "$ARGUMENTS",
+        "$ARGUMENTS",
+        "$0",
+        "$1",
+        "$name",
+        "echo ",
+        "printf '%s\\n' ",
+        "eval ",
+        "let ",
+        "export ",
+        "declare ",
+        "read ",
+        "trap ",
+        "test -v ",
+        "test ",
+        "[[ ",
+        " ]]",
+        " -eq 1",
+        "case ",
+        " in ",
+        "a) ",
+        ";; esac",
+        "if ",
+        "then ",
+        "fi",
+        "for i in ",
+        "do ",
+        "done",
+        "x=",
+        "$x",
+        "\"$x\"",
+        "a[",
+        "]=1",
+        "${x:-",
+        "${x[",
+        "${x:",
+        "}",
+        "$((",
+        "))",
+        "((",
+        "$[",
+        "]",
+        "$(",
+        "(",
+        ")",
+        "`",
+        "'",
+        "\"",
+        "$'",
+        "\\",
+        "#",
+        ";",
+        "&&",
+        "|",
+        " ",
+        " ",
+        "\n",
+        "<<<",
+        "<<E\n",
+        "\nE\n",
+        "{ ",
+        "}",
+        "!",
+        "y",
+    ];
+    prop::collection::vec(prop::sample::select(PIECES), 1..14).prop_map(|pieces| pieces.concat())
+}
+
+/// Arguments that say something where they are run, and only there.
+const TELLTALES: &[&str] = &[
+    "$(printf X%sX RAN)",
+    "`printf X%sX RAN`",
+    "a[$(printf X%sX RAN >&2)]",
+    ";printf X%sX RAN;",
+    "' ;printf X%sX RAN; '",
+    "\" ;printf X%sX RAN; \"",
+    "$((a[$(printf X%sX RAN >&2)]))",
+    "x[$(printf X%sX RAN >&2)]=1",
+    ") ;printf X%sX RAN",
+    "\nprintf X%sX RAN\n",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn no_argument_is_run_by_a_real_bash(
+        command in command(),
+        first in prop::sample::select(TELLTALES),
+        second in prop::sample::select(TELLTALES),
+    ) {
+        let arguments = words(&[first, second]);
+        let declared = [Argument { name: "name".into(), description: None, default: None }];
+        let block = format!("```!\n{command}\n```\n");
+        let plan = Plan::new(&block, values(&arguments, &declared)).unwrap();
+        for planned in plan.commands() {
+            let Ok(line) = &planned.line else { continue };
+            let mut bash = std::process::Command::new("/bin/bash");
+            bash.args(["--noprofile", "--norc", "-c", &line.text]).env_clear().env("PATH", "/nonexistent");
+            bash.envs(line.variables.iter().cloned()).current_dir("/").stdin(std::process::Stdio::null());
+            let output = bash.output().unwrap();
+            let said = [output.stdout, output.stderr].concat();
+            let said = String::from_utf8_lossy(&said);
+            prop_assert!(!said.contains("XRANX"), "{:?} ran {:?} {:?}: {said}", line.text, first, second);
+        }
+    }
 }
