@@ -13,7 +13,7 @@ pub(crate) fn values<'a>(arguments: &'a Arguments, declared: &'a [Argument]) -> 
         skill: Path::new("/skills/demo"),
         data: Some(Path::new("/data/demo")),
         plugin: None,
-        project: Some(Path::new("/work")),
+        project: Some(Path::new("/project")),
         session: "s-1",
         environment: &[],
     }

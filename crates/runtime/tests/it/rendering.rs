@@ -146,7 +146,9 @@ fn folders_and_the_session_have_all_their_names() {
     let skill = "/my \"skills\"/it's";
     assert_eq!(
         plan.render(&[]).text(),
-        format!("{skill} {skill} {skill} {skill} {skill} /data/demo /shared /plugin /work /work s-1 s-1")
+        format!(
+            "{skill} {skill} {skill} {skill} {skill} /data/demo /shared /plugin /project /project s-1 s-1"
+        )
     );
 }
 
