@@ -1,7 +1,7 @@
 //! A skill's file read whole, for those who need more than a listing.
 
 use metier_diagnostic::{Code, Diagnostic};
-use metier_files::{DocumentName, Error, SkillDir};
+use metier_files::{DocumentName, Error, FileDigest, SkillDir};
 use metier_skill::{Document, Manifest};
 use std::path::Path;
 
@@ -22,6 +22,8 @@ pub struct SkillFile {
     pub document: Option<Document>,
     /// What there is to say about it, without the path.
     pub diagnostics: Vec<Diagnostic>,
+    /// The bytes, where they are not the text's.
+    replaced: Option<Box<[u8]>>,
 }
 
 impl SkillFile {
@@ -47,12 +49,18 @@ impl SkillFile {
             size: bytes.len(),
             document: parsed.document,
             diagnostics: parsed.diagnostics,
+            replaced: str::from_utf8(bytes).is_err().then(|| bytes.into()),
         }
     }
 
     /// What the frontmatter says.
     pub fn manifest(&self) -> Option<&Manifest> {
         self.document.as_ref().map(|document| &document.manifest)
+    }
+
+    /// The digest of the bytes that were read, which are the ones that everything here was made of.
+    pub fn digest(&self) -> FileDigest {
+        FileDigest::of(self.replaced.as_deref().unwrap_or(self.source.as_bytes()))
     }
 
     /// What follows the frontmatter.

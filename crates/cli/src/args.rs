@@ -65,6 +65,7 @@ pub(crate) enum Command {
     List(List),
     Show(Show),
     Explain(Explain),
+    Use(UseSkill),
     Exec(Exec),
     Prepare(Prepare),
     Tools(Tools),
@@ -144,6 +145,36 @@ pub(crate) struct ActiveSkill {
     /// As if this skill were active: its fence and its grants hold
     #[arg(long = "skill", value_name = "NAME")]
     pub(crate) skill: Option<String>,
+}
+
+/// Shows exactly what activating a skill would put into the conversation
+///
+/// The skill's text with its tokens replaced, its injected commands run (contained, and only if the skill is trusted and the
+/// gate allows it) and its files listed, in the envelope in which a model gets it. What there is to say about it goes to
+/// standard error. A skill that is not trusted is shown to you with its commands as text, and to no model.
+/// docs/activation.md and docs/substitution.md have the whole story.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  metier use review -- src/main.rs             one argument: the argument text, as typed behind /review
+  metier use compare -- main 'my branch'       several: each kept as it is
+  metier use review --dry-run -- 42            what would be replaced and run; nothing runs
+  metier use review --raw | wl-copy            without the envelope, to paste into another client
+  metier use review --json                     text, digest, scope and diagnostics, for programs
+
+The exit code is 0 when the skill was shown, 1 when it could not be, 4 when it needs a yes.")]
+pub(crate) struct UseSkill {
+    /// The skill: NAME, ORIGIN:NAME or NAME@REQUIREMENT
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// Lists the tokens and commands and what would become of them, and runs nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Leaves the envelope out, as a fork or another client gets the text
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) raw: bool,
+    /// What the skill is started with
+    #[arg(value_name = "ARGS", last = true)]
+    pub(crate) arguments: Vec<String>,
 }
 
 /// Runs a script of a skill, contained

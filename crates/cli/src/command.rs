@@ -18,6 +18,7 @@ mod show;
 mod toggle;
 mod tools;
 mod trust;
+mod use_skill;
 
 use crate::args::{Cli, Command};
 use crate::exit::Exit;
@@ -38,6 +39,7 @@ pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit> {
         Command::List(args) => list::run(&args, &surroundings, output),
         Command::Show(args) => show::run(&args.name, &surroundings, output),
         Command::Explain(args) => explain::run(&args, &cli.global, &surroundings, output),
+        Command::Use(args) => use_skill::run(&args, &cli.global, &surroundings, output),
         Command::Exec(args) => exec::run(&args, &cli.global, &surroundings, output),
         Command::Prepare(args) => prepare::run(&args, &cli.global, &surroundings, output),
         Command::Call(args) => call::run(&args, &cli.global, &surroundings, output),

@@ -11,6 +11,8 @@
 //!   know; [`read_file()`] does the same for a skill's files.
 //! - [`Toolset`] is all of that as tools of a model, in the shapes of several systems ([`Surface`]).
 //! - [`Requirements`] says what a skill requires and is not here.
+//! - [`Plan`] and [`Rendered`] are a body with its tokens replaced; [`activate`] puts a skill's text into a [`Conversation`],
+//!   which holds the [`Scopes`] that are open.
 //!
 //! What this crate is not: it decides nothing (that is `metier-policy`), contains nothing by itself (that is
 //! `metier-sandbox`), asks nobody, prints nothing and reads no environment: the search path, the home and the session are
@@ -37,17 +39,22 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod activation;
 mod arguments;
+pub mod code;
 mod containment;
 mod data_folder;
+mod injection;
 mod interpreter;
 mod long_output;
 mod output;
 mod prepare;
 mod read_file;
 mod redaction;
+mod render;
 mod requirements;
 mod run;
+mod scope;
 mod script;
 mod search_path;
 mod toolset;
@@ -55,9 +62,14 @@ mod wants;
 mod way_out;
 mod writing;
 
+pub use activation::{
+    Activated, Activation, Again, By, Closed, Conversation, Draft, NotActivated, Request, Setting, TRAILER,
+    Way, activate, breadcrumb,
+};
 pub use arguments::{ArgumentError, MAX_ARGUMENTS, split_arguments};
 pub use containment::{Containment, ENVIRONMENT, LANGUAGE, Start};
 pub use data_folder::DataOwner;
+pub use injection::{COMMAND_OUTPUT, COMMAND_TIME, MAX_COMMANDS, ShellLine, Unsafe, injection_start};
 pub use interpreter::{INTERPRETERS, Interpreter, Launch, LaunchError, NodeVersion, Types, launch};
 pub use long_output::{LONGEST_FILE, LongOutput};
 pub use output::{MODEL_HEAD, MODEL_TAIL, Rest, command_error, command_json, for_model, notes, script_text};
@@ -67,11 +79,16 @@ pub use prepare::{
     ScriptBlock, ScriptBlockError, Standing, missing, prepare,
 };
 pub use read_file::{ReadError, read_file};
+pub use render::{
+    Arguments, Folder, Piece, Plan, Planned, PlannedCommand, Plugin, Rendered, Source, Token, Values,
+    Variable, VariableValue,
+};
 pub use requirements::{Given, Here, Missing, Requirements};
 pub use run::{
     CommandLineInput, InputError, NodeVersions, NotRun, Ran, Using, Words, Workbench, run_command_line,
     run_script,
 };
+pub use scope::{End, ScopeId, Scopes, SkillScope};
 pub use script::{SCRIPTS, Script, ScriptError};
 pub use search_path::{Program, SearchPath, TOOLS, Toolbox};
 pub use toolset::{

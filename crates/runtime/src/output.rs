@@ -3,6 +3,7 @@
 use metier_sandbox::{Captured, Ended, Limits, Report, Stop, Stream};
 use serde_json::{Value, json};
 
+use crate::injection::outcome;
 use crate::long_output::LongOutput;
 
 /// How much of the beginning of each stream a model gets, in bytes: about 4,000 tokens, which hold what a script says
@@ -75,6 +76,8 @@ pub(crate) enum Shape {
     Script(String),
     /// `run_command_line`.
     CommandLine,
+    /// A command inside a body, as it is written there.
+    Injected(String),
 }
 
 /// Where what a model does not get at once can be read.
@@ -102,12 +105,13 @@ impl Shape {
             }
             // A command line has no such way, and can as well write to a file.
             (Rest::Nowhere, Self::Script(_)) => "; `metier exec --out DIR` keeps all of it".to_owned(),
-            (Rest::Nowhere, Self::CommandLine) => String::new(),
+            (Rest::Nowhere, Self::CommandLine | Self::Injected(_)) => String::new(),
         };
         let hints = Hints { stdout: hint(Stream::Output), stderr: hint(Stream::Error) };
         match self {
             Self::Script(name) => script_text_with(name, report, limits, &hints),
             Self::CommandLine => command_json_with(report, limits, &hints).to_string(),
+            Self::Injected(command) => outcome(command, report),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! From a call to its result: what is meant, whether it may happen, in what containment, and what came of it.
 
+pub(crate) mod injected;
+
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 

@@ -31,4 +31,5 @@ mod tools;
 mod trust;
 mod typist;
 mod usage;
+mod use_skill;
 mod watch;

@@ -59,6 +59,13 @@ impl Bench {
         self
     }
 
+    /// Asks about what this rule names.
+    pub(crate) fn ask(mut self, rule: &str) -> Self {
+        let layer = Layer::new(Source::new(Owner::User, "test")).list(List::Ask, [rule]);
+        self.rules = Rules::new(vec![layer], Standing::Trusted);
+        self
+    }
+
     pub(crate) fn script(&self, name: &str, arguments: &str) -> Result<Ran, NotRun> {
         self.with(|bench, using| {
             run_script(bench, using, name, &Words::Text(arguments.to_owned()), None, &mut |_, _| {})

@@ -7,13 +7,17 @@
     reason = "tests change the disk behind the crate's back, and stop where their fixture fails"
 )]
 
+mod activating;
 mod bench;
 mod commands;
 mod guarded;
+mod injecting;
 mod network;
 mod prepare;
 mod programs;
 mod registry;
+mod render_invariant;
+mod rendering;
 mod requirements;
 mod scripts;
 mod surfaces;

@@ -1,0 +1,158 @@
+//! What `use` says, for people and for programs.
+
+use metier_diagnostic::{Diagnostic, JsonDiagnostic, Position};
+use metier_runtime::{Activation, Draft, End, NotActivated, Way, Workbench};
+use serde::Serialize;
+
+/// What would be replaced and run.
+#[derive(Serialize)]
+pub(super) struct Plan {
+    digest: String,
+    tokens: Vec<Replaced>,
+    commands: Vec<Injected>,
+    #[serde(serialize_with = "as_json", rename = "diagnostics")]
+    pub(super) found: Vec<Diagnostic>,
+    #[serde(skip)]
+    pub(super) source: String,
+}
+
+#[derive(Serialize)]
+struct Replaced {
+    line: u32,
+    column: u32,
+    token: String,
+    /// `null` where it stays as it is.
+    becomes: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Injected {
+    line: u32,
+    column: u32,
+    command: String,
+    /// The command with its values, as the gate judges it; `null` where it stays as text.
+    runs: Option<String>,
+    /// Why it would not run, or not without a yes.
+    stays: Option<String>,
+}
+
+impl Plan {
+    pub(super) fn of(draft: &Draft<'_>, bench: &Workbench<'_>) -> Result<Self, NotActivated> {
+        let plan = draft.plan()?;
+        let source = draft.source().to_owned();
+        let body = source.len() - plan.body().len();
+        let place = |start: u32| Position::of(&source, body + start as usize);
+        let tokens = plan.tokens().map(|token| {
+            let Position { line, column } = place(token.span.start);
+            Replaced { line, column, token: token.token.to_owned(), becomes: token.becomes.map(Into::into) }
+        });
+        let tokens = tokens.collect();
+        let objections = draft.objections(bench)?;
+        let commands = plan.commands().iter().zip(objections).map(|(command, objection)| {
+            let Position { line, column } = place(command.span.start);
+            let (runs, stays) = match &command.line {
+                Ok(line) => (Some(line.judged.clone()), objection.map(|decision| decision.to_string())),
+                Err(hazard) => (None, Some(hazard.to_string())),
+            };
+            Injected { line, column, command: command.command.clone(), runs, stays }
+        });
+        let commands = commands.collect();
+        Ok(Self {
+            digest: draft.digest().to_string(),
+            tokens,
+            commands,
+            found: draft.preview()?.diagnostics,
+            source,
+        })
+    }
+
+    /// For people: a line each, and nothing more.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let mut lines = vec![format!(
+            "{} and {}; nothing was run",
+            count(self.tokens.len(), "token"),
+            count(self.commands.len(), "command")
+        )];
+        for Replaced { line, column, token, becomes } in &self.tokens {
+            let becomes =
+                becomes.as_ref().map_or_else(|| "stays".to_owned(), |text| format!("becomes {text:?}"));
+            lines.push(format!("{line}:{column}  {token}  {becomes}"));
+        }
+        for Injected { line, column, command, runs, stays } in &self.commands {
+            let runs = runs.as_ref().unwrap_or(command);
+            lines.push(match stays {
+                None => format!("{line}:{column}  would run  {runs}"),
+                Some(why) => format!("{line}:{column}  would not run  {runs}  ({why})"),
+            });
+        }
+        lines
+    }
+}
+
+fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+/// An activation, for programs.
+#[derive(Serialize)]
+pub(super) struct Json<'a> {
+    name: &'a str,
+    origin: &'a str,
+    digest: String,
+    arguments: String,
+    text: &'a str,
+    content: &'a str,
+    way: &'static str,
+    scope: Scope<'a>,
+    #[serde(serialize_with = "as_json")]
+    diagnostics: &'a [Diagnostic],
+    notes: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Scope<'a> {
+    fenced: bool,
+    model: Option<&'a str>,
+    effort: Option<&'a str>,
+    max_turns: Option<u32>,
+    hooks: bool,
+    ends: &'static str,
+}
+
+impl<'a> Json<'a> {
+    pub(super) fn of(activation: &'a Activation) -> Self {
+        let scope = &activation.scope;
+        Self {
+            name: &activation.skill.name,
+            origin: &activation.skill.origin,
+            digest: activation.digest.to_string(),
+            arguments: activation.arguments.text().into_owned(),
+            text: &activation.text,
+            content: activation.content(),
+            way: match activation.way {
+                Way::Inline => "inline",
+                Way::Fork { .. } => "fork",
+            },
+            scope: Scope {
+                fenced: scope.rules.is_fenced(),
+                model: scope.model.as_deref(),
+                effort: scope.effort.as_deref(),
+                max_turns: scope.max_turns.map(std::num::NonZero::get),
+                hooks: scope.hooks.is_some(),
+                ends: match scope.end {
+                    End::NextUserMessage => "next-user-message",
+                    End::Child => "child",
+                },
+            },
+            diagnostics: &activation.diagnostics,
+            notes: &activation.notes,
+        }
+    }
+}
+
+fn as_json<S: serde::Serializer>(
+    diagnostics: &impl AsRef<[Diagnostic]>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(diagnostics.as_ref().iter().map(JsonDiagnostic::from))
+}

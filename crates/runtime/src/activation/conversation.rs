@@ -1,0 +1,105 @@
+//! What is in a conversation already.
+
+use metier_files::FileDigest;
+use metier_policy::Skill;
+
+use super::{Activated, Activation};
+use crate::render::Arguments;
+use crate::scope::{ScopeId, Scopes, SkillScope};
+
+/// The skills of one conversation: whose text is in it, and whose scopes are open.
+#[derive(Clone, Debug, Default)]
+pub struct Conversation {
+    entered: Vec<Entered>,
+    /// The scopes.
+    pub scopes: Scopes,
+}
+
+#[derive(Clone, Debug)]
+struct Entered {
+    skill: Skill,
+    arguments: Arguments,
+    digest: FileDigest,
+    scope: ScopeId,
+}
+
+/// A skill that is in the conversation already, with the same arguments.
+#[derive(Clone, Debug)]
+pub struct Again {
+    /// Who it is.
+    pub skill: Skill,
+    /// The note that goes into the conversation.
+    pub note: String,
+    /// The scope, which the note opens again.
+    pub scope: SkillScope,
+    place: usize,
+}
+
+impl Conversation {
+    /// The conversation of a child, which knows nothing of what was said and is held by what holds the parent.
+    #[must_use]
+    pub fn child(&self) -> Self {
+        Self { entered: Vec::new(), scopes: self.scopes.child() }
+    }
+
+    /// Takes what an activation gave, opens its scope, and says which that is.
+    pub fn enter(&mut self, activated: &Activated) -> ScopeId {
+        match activated {
+            Activated::Fresh(activation) => self.enter_fresh(activation),
+            Activated::Again(again) => self.enter_again(again),
+        }
+    }
+
+    fn enter_fresh(&mut self, activation: &Activation) -> ScopeId {
+        let scope = self.scopes.open(activation.scope.clone());
+        self.entered.push(Entered {
+            skill: activation.skill.clone(),
+            arguments: activation.arguments.clone(),
+            digest: activation.digest,
+            scope,
+        });
+        scope
+    }
+
+    fn enter_again(&mut self, again: &Again) -> ScopeId {
+        let known = self.entered.get(again.place).map(|entered| entered.scope);
+        if let Some(open) = known.filter(|scope| self.scopes.get(*scope).is_some()) {
+            self.scopes.touch(&again.skill);
+            return open;
+        }
+        let scope = self.scopes.open(again.scope.clone());
+        if let Some(entered) = self.entered.get_mut(again.place) {
+            entered.scope = scope;
+        }
+        scope
+    }
+
+    /// A message of the user: inline scopes are over.
+    pub fn user_message(&mut self) -> Vec<ScopeId> {
+        self.scopes.user_message()
+    }
+
+    /// Forgets which texts are in the conversation: they were cut away, and the next activation brings a new copy. Scopes
+    /// stay as they are.
+    pub fn forget_texts(&mut self) {
+        self.entered.clear();
+    }
+
+    /// Where this skill is in the conversation. Another digest is another text: whoever changed a skill gets it anew.
+    pub(super) fn place(&self, skill: &Skill, arguments: &Arguments, digest: FileDigest) -> Option<usize> {
+        let is_same = |entered: &Entered| {
+            entered.skill.is(skill) && entered.arguments == *arguments && entered.digest == digest
+        };
+        self.entered.iter().rposition(is_same)
+    }
+}
+
+impl Again {
+    pub(super) fn new(skill: &Skill, scope: SkillScope, place: usize) -> Self {
+        let note = format!(
+            "Skill '{}' is in this conversation already, with the same arguments. Its instructions above hold again.",
+            skill.name
+        );
+        Self { skill: skill.clone(), note: super::envelope::neutral(&note).into_owned(), scope, place }
+    }
+}

@@ -1,0 +1,354 @@
+//! A skill's file, read once, and what would be done with it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use metier_catalog::{AllowedTools, Entry, EntryId, SkillFile, Snapshot};
+use metier_diagnostic::{Diagnostic, Severity};
+use metier_files::{Error, FileDigest};
+use metier_policy::{Action, Decision, Dialect, Folders, Gate, McpTools, Meaning, Scope, Terms, Trust};
+use metier_sandbox::Cancel;
+use metier_skill::{Context, Manifest};
+
+use super::by::{By, Closed};
+use super::content::content;
+use super::conversation::{Again, Conversation};
+use super::envelope::wrap;
+use super::{Activation, Way, resources};
+use crate::arguments::ArgumentError;
+use crate::code;
+use crate::containment::Start;
+use crate::injection::{self, Evaluated, Round};
+use crate::render::{Arguments, Finding, Plan, Plugin, Values, Variable};
+use crate::run::{Using, Workbench};
+use crate::scope::SkillScope;
+
+/// Which skill, and what is around it.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting<'a> {
+    /// The skills.
+    pub snapshot: &'a Snapshot,
+    /// The one that is meant.
+    pub id: EntryId,
+    /// The same as the gate and its processes know it.
+    pub using: &'a Using<'a>,
+    /// Where its commands start; see [`injection_start`](crate::injection_start).
+    pub start: Start,
+    /// The plugin or crew it belongs to.
+    pub plugin: Option<Plugin<'a>>,
+    /// The environment names that the configuration declares.
+    pub environment: &'a [Variable],
+    /// The tools of MCP servers, by which bare names in its lists are understood.
+    pub servers: &'a McpTools,
+    /// Whose rules its fence follows.
+    pub dialect: Dialect,
+}
+
+/// Who asks, with which arguments.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// Who.
+    pub by: By,
+    /// With which.
+    pub arguments: &'a Arguments,
+}
+
+/// Why a skill was not activated.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotActivated {
+    /// The snapshot has no such skill.
+    #[error("there is no such skill any more")]
+    Unknown,
+    /// Its file cannot be read any more.
+    #[error("the skill `{name}` cannot be read any more: {source}")]
+    Gone {
+        /// Its name.
+        name: String,
+        /// Why.
+        source: Error,
+    },
+    /// Its file is none any more.
+    #[error("the skill `{name}` has changed and does not load any more: {reason}")]
+    Broken {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// This path has no way to it.
+    #[error(transparent)]
+    Closed(#[from] Closed),
+    /// Its arguments cannot be taken.
+    #[error(transparent)]
+    Arguments(#[from] ArgumentError),
+    /// Variables that it cannot do without are not set.
+    #[error("the skill `{name}` needs {}, which {} not set", list(.names), if .names.len() == 1 { "is" } else { "are" })]
+    Unset {
+        /// Its name.
+        name: String,
+        /// All of them.
+        names: Vec<String>,
+    },
+    /// It may not happen, or not without a yes: then the decision has the question.
+    #[error("{decision}")]
+    Gate {
+        /// What was to happen.
+        action: Box<Action>,
+        /// What was decided about it.
+        decision: Box<Decision>,
+    },
+}
+
+fn list(names: &[String]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
+}
+
+/// A skill that somebody may have, read and not yet rendered.
+#[derive(Debug)]
+pub struct Draft<'a> {
+    setting: &'a Setting<'a>,
+    request: Request<'a>,
+    entry: &'a Entry,
+    manifest: Manifest,
+    /// The file's text, and where in it the body begins.
+    source: String,
+    body: usize,
+    /// What the file is called.
+    document: String,
+    digest: FileDigest,
+    /// What the parser said.
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl<'a> Draft<'a> {
+    /// Reads the file and refuses what this path has no way to. Everything that follows is made of this one read.
+    pub fn open(setting: &'a Setting<'a>, request: Request<'a>) -> Result<Self, NotActivated> {
+        let entry = setting.snapshot.entry(setting.id).ok_or(NotActivated::Unknown)?;
+        let name = || entry.name().to_string();
+        let file =
+            setting.snapshot.read(entry).map_err(|source| NotActivated::Gone { name: name(), source })?;
+        let digest = file.digest();
+        let body = file.source.len() - file.body().len();
+        let SkillFile { name: document, source, document: parsed, diagnostics, .. } = file;
+        let Some(manifest) = parsed.map(|parsed| parsed.manifest) else {
+            let error = diagnostics.iter().find(|found| found.severity() == Severity::Error);
+            let reason = error.map_or_else(|| "it was refused".to_owned(), |found| found.message.clone());
+            return Err(NotActivated::Broken { name: name(), reason });
+        };
+        request.by.check(entry, &manifest)?;
+        let draft = Self { setting, request, entry, manifest, source, body, document, digest, diagnostics };
+        let unset: Vec<String> = draft.plan()?.unset().into_iter().map(str::to_owned).collect();
+        if !unset.is_empty() {
+            return Err(NotActivated::Unset { name: name(), names: unset });
+        }
+        Ok(draft)
+    }
+
+    /// What the file says of itself.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The digest of the file that was read.
+    pub fn digest(&self) -> FileDigest {
+        self.digest
+    }
+
+    /// The file as text, for those who show places in it.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// What would be replaced, and which commands would run.
+    pub fn plan(&self) -> Result<Plan<'_>, ArgumentError> {
+        let containment = self.setting.using.containment;
+        let values = Values {
+            arguments: self.request.arguments,
+            declared: &self.manifest.more.arguments,
+            skill: containment.skill,
+            data: containment.data,
+            plugin: self.setting.plugin,
+            project: containment.project.map(metier_files::Survey::project),
+            session: containment.session,
+            environment: self.setting.environment,
+        };
+        Plan::new(&self.source[self.body..], values)
+    }
+
+    /// Asks the gate whether the skill may be activated at all. Somebody who only looks at a skill that is not trusted asks
+    /// nobody: nothing runs, and nothing goes to a model.
+    pub fn may_start(&self, bench: &Workbench<'_>) -> Result<(), NotActivated> {
+        let skill = self.setting.using.skill;
+        if self.request.by == By::Viewer && skill.trust == Trust::Untrusted {
+            return Ok(());
+        }
+        let action = Action::activate(skill.clone());
+        let decision = bench.gate.decide(&action);
+        if decision.is_allowed() {
+            return Ok(());
+        }
+        Err(NotActivated::Gate { action: Box::new(action), decision: Box::new(decision) })
+    }
+
+    /// What has to be asked before its commands can run. What is not answered with a yes stays as text.
+    pub fn questions(&self, bench: &Workbench<'_>) -> Result<Vec<(Action, Decision)>, ArgumentError> {
+        let plan = self.plan()?;
+        Ok(self.with_round(bench, |round| injection::questions(round, plan.commands())))
+    }
+
+    /// What the gate has against each command of the plan, in their order: nothing, or its decision.
+    pub fn objections(&self, bench: &Workbench<'_>) -> Result<Vec<Option<Decision>>, ArgumentError> {
+        let plan = self.plan()?;
+        Ok(self.with_round(bench, |round| injection::objections(round, plan.commands())))
+    }
+
+    /// The note, if this skill is in the conversation already with these arguments.
+    pub fn again(&self, conversation: &Conversation) -> Option<Again> {
+        let skill = self.setting.using.skill;
+        let place = conversation.place(skill, self.request.arguments, self.digest)?;
+        Some(Again::new(skill, self.scope(), place))
+    }
+
+    /// The scope that the activation opens.
+    pub fn scope(&self) -> SkillScope {
+        SkillScope::new(self.setting.using.skill, self.rules(Whole::Yes), &self.manifest)
+    }
+
+    /// Runs the commands and puts everything together.
+    pub fn finish(&self, bench: &Workbench<'_>, cancel: Option<&Cancel>) -> Result<Activation, NotActivated> {
+        let plan = self.plan()?;
+        let evaluated = match plan.commands() {
+            [] => Evaluated::default(),
+            commands => self.with_round(bench, |round| injection::evaluate(round, commands, cancel)),
+        };
+        Ok(self.put_together(&plan, evaluated))
+    }
+
+    /// The activation with its commands left as text; for those who only want to look.
+    pub fn preview(&self) -> Result<Activation, NotActivated> {
+        let plan = self.plan()?;
+        Ok(self.put_together(&plan, Evaluated::default()))
+    }
+
+    fn put_together(&self, plan: &Plan<'_>, evaluated: Evaluated) -> Activation {
+        let Using { skill, folder, containment } = *self.setting.using;
+        let rendered = plan.render(&evaluated.outputs);
+        let scope = self.scope();
+        let path: Arc<Path> = self.setting.snapshot.document_path(self.entry).into();
+        let mut diagnostics = self.about_skill(&scope, &path);
+        let findings = plan.findings().iter().chain(&evaluated.findings);
+        let in_file = |finding: &Finding| finding.diagnostic(&self.source, self.body).in_file(&path);
+        diagnostics.extend(findings.map(in_file));
+        let mut notes = evaluated.notes;
+        let resources = resources::list(folder, &self.document).unwrap_or_else(|error| {
+            notes.push(format!("the files of the skill could not be listed: {error}"));
+            resources::Resources::default()
+        });
+        if resources.left_out > 0 || resources.is_partial {
+            let message = if resources.is_partial {
+                "the folder is too large to be listed whole".to_owned()
+            } else {
+                format!("{} files of the skill are not listed", resources.left_out)
+            };
+            diagnostics.push(Diagnostic::new(&code::LISTING_CUT, message).in_file(&path));
+        }
+        let more = &self.manifest.more;
+        let inside = content(&skill.name, &rendered, &more.context, containment.skill, &resources);
+        let (text, content) = wrap(&skill.name, &skill.origin, self.digest, &inside);
+        Activation {
+            skill: skill.clone(),
+            digest: self.digest,
+            arguments: self.request.arguments.clone(),
+            text,
+            content,
+            rendered,
+            way: self.way(),
+            scope,
+            diagnostics,
+            notes,
+        }
+    }
+
+    fn way(&self) -> Way {
+        let more = &self.manifest.more;
+        if more.context != Context::Fork {
+            return Way::Inline;
+        }
+        Way::Fork { agent: more.agent.as_ref().map(|agent| agent.value.clone()), background: more.background }
+    }
+
+    /// What there is to say about the skill itself.
+    fn about_skill(&self, scope: &SkillScope, path: &Arc<Path>) -> Vec<Diagnostic> {
+        let grave = self.diagnostics.iter().filter(|found| found.severity() > Severity::Info);
+        let mut diagnostics: Vec<Diagnostic> = grave.cloned().collect();
+        let mut say = |found: Diagnostic| diagnostics.push(found.in_file(path));
+        if scope.skill.trust == Trust::Untrusted {
+            say(Diagnostic::new(
+                &code::SKILL_UNTRUSTED,
+                "the skill is not trusted: you see it and no model does",
+            )
+            .help("look at it and then run `metier trust`"));
+        }
+        for note in scope.rules.notes() {
+            say(Diagnostic::new(&code::TOOL_NEVER_MATCHES, note.clone()));
+        }
+        diagnostics
+    }
+
+    /// The fence and the grants.
+    fn rules(&self, whole: Whole) -> Scope {
+        let Setting { snapshot, id, using, plugin, servers, dialect, .. } = *self.setting;
+        let containment = using.containment;
+        let meaning = match snapshot.allowed_tools(id, &self.manifest) {
+            AllowedTools::Fence => Meaning::Fence,
+            AllowedTools::Grant => Meaning::Grant,
+            AllowedTools::Both => Meaning::Both,
+            AllowedTools::Advisory => Meaning::Advisory,
+        };
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let folders = Folders {
+            skill: Some(text(containment.skill)),
+            plugin: plugin.map(|plugin| text(plugin.folder)),
+            data: containment.data.map(text),
+            shared_data: plugin.and_then(|plugin| plugin.data).map(text),
+            project: containment.project.map(|survey| text(survey.project())),
+        };
+        let tools = self.manifest.tool_list();
+        let terms = Terms {
+            skill: using.skill.clone(),
+            tools: tools.as_deref(),
+            disallowed: match (whole, &self.manifest.more.disallowed_tools) {
+                (Whole::Yes, Some(disallowed)) => &disallowed.value,
+                _ => &[],
+            },
+            meaning,
+            dialect,
+            folders,
+        };
+        Scope::open(terms, servers)
+    }
+
+    /// Does something with the gate as it is while the skill's own commands run: its grants hold already. What it takes away
+    /// is about what is called once it is active, and its own text comes before.
+    fn with_round<T>(&self, bench: &Workbench<'_>, work: impl FnOnce(&Round<'_>) -> T) -> T {
+        let mut scopes = bench.gate.scopes.to_vec();
+        scopes.push(self.rules(Whole::ButForWhatItTakesAway));
+        let gate = Gate { scopes: &scopes, ..bench.gate };
+        let bench = Workbench { gate, ..*bench };
+        work(&Round {
+            bench: &bench,
+            using: self.setting.using,
+            start: self.setting.start,
+            shell: self.manifest.more.shell.as_ref().map(|shell| shell.value.as_str()),
+        })
+    }
+}
+
+/// How much of a skill's lists counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Whole {
+    Yes,
+    ButForWhatItTakesAway,
+}

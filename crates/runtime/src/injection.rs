@@ -1,0 +1,71 @@
+//! Injected commands: `` !`command` `` and blocks opened with ```` ```! ````, whose output stands in their place.
+//!
+//! A command's text is its author's. A value in it is whoever's who called, so it never becomes a part of that text: a
+//! token in a command is rewritten into a shell variable that holds the value, quoted so that it stays the words it is.
+//!
+//! | where the token stands | `$ARGUMENTS` | any other token |
+//! |---|---|---|
+//! | outside quotes | the arguments as separate words, each literal | one word |
+//! | outside quotes, in an assignment, behind `<` or `>`, behind `case` or in `[[ … ]]` | one word, the argument text | one word |
+//! | in double quotes | a part of that word | a part of that word |
+//! | in single quotes, in `$'…'` | stays, with a diagnostic | the same |
+//! | in a comment, behind a backslash | stays | stays |
+//!
+//! A command that has a value is refused where the shell would read the value as a program: see [`Unsafe`]. Such a
+//! command, one of an untrusted skill, and one that the gate does not allow stay in the text as they are.
+//!
+//! The gate judges the line with the values in their places, each quoted; the shell runs the line with variables. Both
+//! are the same words.
+
+mod evaluate;
+mod hazard;
+mod outcome;
+mod shell;
+
+pub(crate) use evaluate::{Evaluated, Round, evaluate, objections, questions};
+pub use hazard::Unsafe;
+pub(crate) use outcome::outcome;
+pub use shell::ShellLine;
+pub(crate) use shell::read;
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::containment::Start;
+
+/// How long one command may take. Somebody waits for the text.
+pub const COMMAND_TIME: Duration = Duration::from_secs(10);
+
+/// How much of a command's output is put into the text, in bytes: about 16,000 tokens, the size of a page of a file.
+pub const COMMAND_OUTPUT: usize = 64 * 1024;
+
+/// How many commands of one body are run. The largest public skill has a dozen; each may take [`COMMAND_TIME`].
+pub const MAX_COMMANDS: usize = 32;
+
+/// The folders below a project in which agentmd keeps skills, whose authors expect commands to start in the skill's own.
+const AGENTMD: &[&str] = &["workspace/agents/skills", "agents/skills", "agents/_config/skills"];
+
+/// Where the injected commands of the skills below a root start: in the project, as their authors expect, but for
+/// agentmd's places. Without a project both are the skill's folder.
+pub fn injection_start(root: &Path) -> Start {
+    if AGENTMD.iter().any(|place| root.ends_with(place)) { Start::Skill } else { Start::Project }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_start_where_their_authors_expect() {
+        for (root, expect) in [
+            ("/p/.claude/skills", Start::Project),
+            ("/p/.agents/skills", Start::Project),
+            ("/p/workspace/agents/skills", Start::Skill),
+            ("/p/agents/skills", Start::Skill),
+            ("/p/agents/_config/skills", Start::Skill),
+            ("/p/myagents/skills", Start::Project),
+        ] {
+            assert_eq!(injection_start(Path::new(root)), expect, "{root}");
+        }
+    }
+}
