@@ -35,6 +35,8 @@ enum Bench {
     Spawn,
     /// What the way through the proxy costs
     Proxy,
+    /// How well and how fast a request finds its skill
+    Route,
 }
 
 impl Bench {
@@ -45,6 +47,7 @@ impl Bench {
             Self::Watch => "watch",
             Self::Spawn => "spawn",
             Self::Proxy => "proxy",
+            Self::Route => "route",
         }
     }
 }
@@ -90,7 +93,7 @@ fn measure(repository: &Repository, bench: Bench, arguments: &Arguments) -> Resu
                 ["run", "--quiet", "--release", "--package", "metier-proxy", "--example", "throughput"];
             return Cargo::new(repository, example).show();
         }
-        Bench::Discovery | Bench::Check => "metier",
+        Bench::Discovery | Bench::Check | Bench::Route => "metier",
     };
     let binary = format!("{program}{}", std::env::consts::EXE_SUFFIX);
     let mut cargo = Cargo::new(repository, ["run", "--quiet", "--release", "--manifest-path"])
@@ -103,6 +106,9 @@ fn measure(repository: &Repository, bench: Bench, arguments: &Arguments) -> Resu
         .argument(repository.corpus())
         .argument("--rounds")
         .argument(arguments.rounds.to_string());
+    if matches!(bench, Bench::Route) {
+        cargo = cargo.argument("--routing").argument(repository.routing());
+    }
     if arguments.large {
         cargo = cargo.argument("--large");
     }

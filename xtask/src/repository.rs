@@ -33,6 +33,11 @@ impl Repository {
         self.root.join("..").join("shared").join("corpus")
     }
 
+    /// Requests that authors wrote for their skills, with the skills to choose from; absent like the corpus.
+    pub(crate) fn routing(&self) -> PathBuf {
+        self.root.join("..").join("shared").join("routing")
+    }
+
     /// Where cargo builds to.
     pub(crate) fn target(&self) -> Result<PathBuf> {
         let metadata = MetadataCommand::new()

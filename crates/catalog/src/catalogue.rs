@@ -173,9 +173,9 @@ pub fn render(
     }
 }
 
-/// One skill's line in the Markdown rendering.
-pub(crate) fn line(offer: &Offer<'_>) -> String {
-    markdown::line(offer)
+/// One skill's line in the Markdown rendering, its description whole.
+pub(crate) fn whole_line(offer: &Offer<'_>) -> String {
+    markdown::line_up_to(offer, usize::MAX)
 }
 
 /// What a skill's line costs in the Markdown rendering, budget aside.

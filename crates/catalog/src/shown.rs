@@ -3,7 +3,7 @@
 /// One line of at most `limit` characters: every run of white space and control characters one space, a cut marked with
 /// `…`, invisible characters gone.
 pub fn one_line(text: &str, limit: usize) -> String {
-    let mut line = String::with_capacity(text.len().min(4 * limit));
+    let mut line = String::with_capacity(text.len().min(limit.saturating_mul(4)));
     let mut count = 0;
     let mut gap = false;
     for c in text.chars().filter(|c| !is_invisible(*c)) {

@@ -3,7 +3,9 @@
 use crate::leaf::Key;
 use crate::segment::Segment;
 use crate::term::Term;
+use crate::weights as by;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 /// The number of a skill in an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,11 +22,17 @@ pub struct Index {
     pub(crate) alive: u32,
     /// How many of them count as written in a script without blanks.
     pub(crate) joined: u32,
-    /// The mean of their lengths.
-    pub(crate) length: f32,
-    pub(crate) piece_length: f32,
+    /// How much each skill is held back for its length, beside the mean of all; gone ones, too.
+    pub(crate) lengths: Vec<Lengths>,
     /// Short and long forms, from each to the other.
     pub(crate) learned: HashMap<Term, Learned>,
+}
+
+/// How much a skill is held back for its length: what stands beside a count before it is divided.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Lengths {
+    pub(crate) words: f32,
+    pub(crate) pieces: f32,
 }
 
 /// What was learned of a term.
@@ -39,7 +47,7 @@ pub(crate) enum Learned {
 /// A segment and who of it is alive.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
-    pub(crate) segment: Segment,
+    pub(crate) segment: Arc<Segment>,
     /// `true` for those that are gone; empty when nobody is.
     pub(crate) gone: Vec<bool>,
     /// The number of its first skill among those of all segments.
@@ -57,7 +65,7 @@ impl Index {
     pub fn new(segments: Vec<Segment>) -> Self {
         let mut index = Self::default();
         for segment in segments {
-            index.segments.push(Part { segment, gone: Vec::new(), first: 0 });
+            index.segments.push(Part { segment: Arc::new(segment), gone: Vec::new(), first: 0 });
         }
         index.settle();
         index
@@ -79,7 +87,7 @@ impl Index {
 
     /// Adds a segment.
     pub fn push(&mut self, segment: Segment) {
-        self.segments.push(Part { segment, gone: Vec::new(), first: 0 });
+        self.segments.push(Part { segment: Arc::new(segment), gone: Vec::new(), first: 0 });
         self.settle();
     }
 
@@ -103,7 +111,7 @@ impl Index {
 
     /// Its segments.
     pub fn segments(&self) -> impl ExactSizeIterator<Item = &Segment> {
-        self.segments.iter().map(|part| &part.segment)
+        self.segments.iter().map(|part| &*part.segment)
     }
 
     /// How many segments it has.
@@ -113,7 +121,7 @@ impl Index {
 
     /// One segment of all that is alive.
     pub fn merged(&self) -> Segment {
-        let segments: Vec<&Segment> = self.segments.iter().map(|part| &part.segment).collect();
+        let segments: Vec<&Segment> = self.segments.iter().map(|part| &*part.segment).collect();
         Segment::merge(&segments, |at, skill| !self.segments[at].is_gone(skill as u32))
     }
 
@@ -172,7 +180,16 @@ impl Index {
         }
         (self.alive, self.joined) = (alive, joined);
         let mean = |sum: u64| (sum as f64 / f64::from(alive.max(1))).max(1.0) as f32;
-        (self.length, self.piece_length) = (mean(length), mean(pieces));
+        let (length, pieces) = (mean(length), mean(pieces));
+        let held = |share: f32, saturation: f32, own: u32, mean: f32| {
+            saturation * (1.0 - share + share * own as f32 / mean)
+        };
+        let records = self.segments.iter().flat_map(|part| &part.segment.skills);
+        let lengths = records.map(|record| Lengths {
+            words: held(by::WORD_LENGTH, by::WORD_SATURATION, record.length, length),
+            pieces: held(by::PIECE_LENGTH, by::PIECE_SATURATION, record.piece_length, pieces),
+        });
+        self.lengths = lengths.collect();
         self.learned = learned(shorts);
     }
 }

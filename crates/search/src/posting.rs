@@ -28,10 +28,11 @@ const SHORT: [u8; 8] = [1, 2, 3, 4, 8, 12, 16, 24];
 /// Marks the long form.
 const LONG: u8 = 0x80;
 
-/// Packs a list.
-pub(crate) fn pack(kind: Kind, postings: impl IntoIterator<Item = Posting>, bytes: &mut Vec<u8>) {
+/// Packs a list, its length first.
+pub(crate) fn pack(kind: Kind, postings: &[Posting], bytes: &mut Vec<u8>) {
+    put(bytes, u32::try_from(postings.len()).unwrap_or(u32::MAX));
     let mut last = 0;
-    for posting in postings {
+    for &posting in postings {
         let distance = posting.skill - last;
         last = posting.skill;
         match kind {
@@ -55,9 +56,16 @@ pub(crate) fn pack(kind: Kind, postings: impl IntoIterator<Item = Posting>, byte
     }
 }
 
-/// Unpacks a list into `postings`.
-pub(crate) fn unpack(kind: Kind, bytes: &[u8], postings: &mut Vec<Posting>) {
+/// How many skills are in a list.
+pub(crate) fn count(bytes: &[u8]) -> u32 {
+    take(bytes, &mut 0)
+}
+
+/// Calls `each` with every skill of a list.
+#[inline]
+pub(crate) fn unpack(kind: Kind, bytes: &[u8], mut each: impl FnMut(Posting)) {
     let (mut at, mut skill) = (0, 0_u32);
+    take(bytes, &mut at);
     let byte = |at: &mut usize| {
         let byte = bytes.get(*at).copied().unwrap_or_default();
         *at += 1;
@@ -84,7 +92,7 @@ pub(crate) fn unpack(kind: Kind, bytes: &[u8], postings: &mut Vec<Posting>) {
                 passages = 0;
             }
         }
-        postings.push(Posting { skill, count, passages });
+        each(Posting { skill, count, passages });
     }
 }
 
@@ -111,8 +119,9 @@ mod tests {
             let pieces = words.iter().map(|posting| Posting { passages: 0, ..*posting }).collect();
             for (kind, postings) in [(Kind::Word, words), (Kind::Piece, pieces)] {
                 let (mut bytes, mut back) = (Vec::new(), Vec::new());
-                pack(kind, postings.iter().copied(), &mut bytes);
-                unpack(kind, &bytes, &mut back);
+                pack(kind, &postings, &mut bytes);
+                unpack(kind, &bytes, |posting| back.push(posting));
+                prop_assert_eq!(super::count(&bytes) as usize, postings.len());
                 prop_assert_eq!(back, postings);
             }
         }
@@ -121,7 +130,7 @@ mod tests {
         fn any_bytes_are_unpacked_without_harm(bytes: Vec<u8>) {
             for kind in [Kind::Word, Kind::Piece] {
                 let mut postings = Vec::new();
-                unpack(kind, &bytes, &mut postings);
+                unpack(kind, &bytes, |posting| postings.push(posting));
                 prop_assert!(postings.len() <= bytes.len());
             }
         }
@@ -130,7 +139,7 @@ mod tests {
     #[test]
     fn the_usual_word_takes_two_bytes() {
         let mut bytes = Vec::new();
-        pack(Kind::Word, [Posting { skill: 7, count: 4, passages: 0b1000 }], &mut bytes);
-        assert_eq!(bytes.len(), 2);
+        pack(Kind::Word, &[Posting { skill: 7, count: 4, passages: 0b1000 }], &mut bytes);
+        assert_eq!(bytes.len(), 1 + 2);
     }
 }

@@ -70,7 +70,6 @@ pub struct Desk {
     sums: Vec<Sums>,
     blocks: Vec<[f32; BLOCKS]>,
     touched: Vec<u32>,
-    list: Vec<Posting>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -125,7 +124,7 @@ impl Index {
             let mut parts = desk.parts(skill, said);
             if hits.len() < limit.max(2) {
                 parts.against = against(&part.1.segment, at as usize, &weighed);
-                parts.denied = denied(request, part.1, at, &weighed, desk);
+                parts.denied = denied(request, part.1, at, &weighed);
             }
             let id = SkillId { segment: part.0, skill: at };
             hits.push(Hit { skill: id, key: record.key, score, parts, copies: Vec::new() });
@@ -143,8 +142,8 @@ impl Index {
     }
 
     /// What a word of a request weighs among these skills.
-    pub(crate) fn weight(&self, asked: &Asked, desk: &mut Desk) -> f32 {
-        self.rarity(asked.term, self.collect(asked.term, desk)) * times(asked)
+    pub(crate) fn weight(&self, asked: &Asked) -> f32 {
+        self.rarity(asked.term, self.count(asked.term)) * times(asked)
     }
 
     /// Weighs the words of a request and adds them up.
@@ -188,89 +187,67 @@ impl Index {
 
     /// Adds a word to every skill that has it; gives its weight.
     fn sum_word(&self, term: Term, times: f32, desk: &mut Desk, is_said: bool) -> f32 {
-        let count = self.collect(term, desk);
-        let weight = self.rarity(term, count) * times;
-        let list = std::mem::take(&mut desk.list);
-        for posting in &list {
-            let Some(record) = self.record(posting.skill) else { continue };
-            let length = 1.0 - by::WORD_LENGTH + by::WORD_LENGTH * record.length as f32 / self.length;
+        let weight = self.rarity(term, self.count(term)) * times;
+        let said = if is_said { weight } else { 0.0 };
+        self.each(term, |skill, posting| {
             let count = f32::from(posting.count) / QUARTERS as f32;
-            let sums = desk.touch(posting.skill);
-            sums.words +=
-                weight * count * (by::WORD_SATURATION + 1.0) / (count + by::WORD_SATURATION * length);
-            if is_said {
-                sums.covered += weight;
-                if posting.passages & 1 == 1 {
-                    sums.head += weight;
-                }
+            let words = weight * count * (by::WORD_SATURATION + 1.0) / (count + self.lengths[skill].words);
+            let sums = desk.touch(skill);
+            sums.words += words;
+            sums.covered += said;
+            if posting.passages & 1 == 1 {
+                sums.head += said;
             }
-            let blocks = &mut desk.blocks[posting.skill as usize];
+            let blocks = &mut desk.blocks[skill];
             let mut passages = posting.passages;
             while passages != 0 {
                 blocks[passages.trailing_zeros() as usize] += weight;
                 passages &= passages - 1;
             }
-        }
-        desk.list = list;
+        });
         weight
     }
 
     fn sum_pieces(&self, request: &Request, desk: &mut Desk) {
         for &piece in &request.pieces {
-            let count = self.collect(piece, desk);
-            let weight = self.rarity(piece, count);
-            let list = std::mem::take(&mut desk.list);
-            for posting in &list {
-                let Some(record) = self.record(posting.skill) else { continue };
-                let length = 1.0 - by::PIECE_LENGTH
-                    + by::PIECE_LENGTH * record.piece_length as f32 / self.piece_length;
+            let weight = self.rarity(piece, self.count(piece)) * (by::PIECE_SATURATION + 1.0);
+            self.each(piece, |skill, posting| {
                 let count = f32::from(posting.count);
-                desk.touch(posting.skill).pieces +=
-                    weight * count * (by::PIECE_SATURATION + 1.0) / (count + by::PIECE_SATURATION * length);
-            }
-            desk.list = list;
+                desk.touch(skill).pieces += weight * count / (count + self.lengths[skill].pieces);
+            });
         }
     }
 
-    /// Unpacks the living skills that have a term, numbered over all segments; gives how many they are.
-    fn collect(&self, term: Term, desk: &mut Desk) -> usize {
-        desk.list.clear();
-        for part in &self.segments {
-            let from = desk.list.len();
-            part.segment.postings(term, &mut desk.list);
-            if !part.gone.is_empty() {
-                let mut at = from;
-                desk.list.retain(|posting| {
-                    at += 1;
-                    at <= from || !part.is_gone(posting.skill)
-                });
+    /// How many living skills have a term.
+    fn count(&self, term: Term) -> u32 {
+        let alive = |part: &Part| {
+            if part.gone.is_empty() {
+                return part.segment.count(term);
             }
-            // Numbers out of range are those of a damaged file, and nobody's.
-            let skills = part.segment.len() as u32;
-            let mut kept = from;
-            for at in from..desk.list.len() {
-                let posting = desk.list[at];
-                if posting.skill < skills {
-                    desk.list[kept] = Posting { skill: posting.skill + part.first, ..posting };
-                    kept += 1;
-                }
-            }
-            desk.list.truncate(kept);
-        }
-        desk.list.len()
-    }
-
-    fn record(&self, skill: u32) -> Option<&crate::segment::Record> {
-        let part = match &self.segments[..] {
-            [only] => only,
-            _ => self.part_of(skill)?.0.1,
+            let mut count = 0;
+            part.segment.each(term, |posting| count += u32::from(!part.is_gone(posting.skill)));
+            count
         };
-        part.segment.skills.get((skill - part.first) as usize)
+        self.segments.iter().map(alive).sum()
+    }
+
+    /// Calls `each` with every living skill that has a term, numbered over all segments.
+    #[inline]
+    fn each(&self, term: Term, mut each: impl FnMut(usize, Posting)) {
+        for part in &self.segments {
+            // Numbers out of range are those of a damaged file, and nobody's.
+            let skills = part.segment.len();
+            part.segment.each(term, |posting| {
+                if (posting.skill as usize) < skills && !part.is_gone(posting.skill) {
+                    each((part.first + posting.skill) as usize, posting);
+                }
+            });
+        }
     }
 
     /// How much a term tells, by how few skills have it. A pair of characters is counted among the skills of its script: in
     /// a library of English skills every Chinese word is rare.
-    fn rarity(&self, term: Term, count: usize) -> f32 {
+    fn rarity(&self, term: Term, count: u32) -> f32 {
         let among = match term.script() {
             Script::Spaced => self.alive,
             Script::Joined => self.joined,
@@ -300,17 +277,14 @@ fn score(parts: &Parts) -> f32 {
 }
 
 /// The weight of what the request says it is not about, in the head of a skill.
-fn denied(request: &Request, part: &Part, skill: u32, weighed: &[Weighed], desk: &mut Desk) -> f32 {
-    let mut sum = 0.0;
-    for term in &request.denied {
-        desk.list.clear();
-        part.segment.postings(*term, &mut desk.list);
-        let in_head = desk.list.iter().any(|posting| posting.skill == skill && posting.passages & 1 == 1);
-        if in_head && let Some(word) = weighed.iter().find(|word| word.term == *term) {
-            sum += word.weight;
-        }
-    }
-    sum
+fn denied(request: &Request, part: &Part, skill: u32, weighed: &[Weighed]) -> f32 {
+    let in_head = |term: &&Term| {
+        let mut found = false;
+        part.segment.each(**term, |posting| found |= posting.skill == skill && posting.passages & 1 == 1);
+        found
+    };
+    let met = request.denied.iter().filter(in_head);
+    met.filter_map(|term| weighed.iter().find(|word| word.term == *term)).map(|word| word.weight).sum()
 }
 
 /// The weight of the request in the sentence that meets it best among those that say what a skill is not for.
@@ -337,11 +311,12 @@ impl Desk {
         self.blocks.resize(skills, [0.0; BLOCKS]);
     }
 
-    fn touch(&mut self, skill: u32) -> &mut Sums {
-        let sums = &mut self.sums[skill as usize];
+    #[inline]
+    fn touch(&mut self, skill: usize) -> &mut Sums {
+        let sums = &mut self.sums[skill];
         if !sums.is_touched {
             sums.is_touched = true;
-            self.touched.push(skill);
+            self.touched.push(skill as u32);
         }
         sums
     }

@@ -2,7 +2,6 @@
 
 use crate::anatomy::{Place, Reader, SkillText, take_apart};
 use crate::index::Index;
-use crate::rank::Desk;
 use crate::request::Request;
 use crate::term::Term;
 use crate::words::{Load, Word};
@@ -31,8 +30,8 @@ pub struct Reason {
 
 impl Index {
     /// Says why a skill has its rank. It is given its text again, since an index keeps no words.
-    pub fn reasons(&self, request: &Request, skill: &SkillText<'_>, desk: &mut Desk) -> Reasons {
-        let weights: Vec<f32> = request.words.iter().map(|asked| self.weight(asked, desk)).collect();
+    pub fn reasons(&self, request: &Request, skill: &SkillText<'_>) -> Reasons {
+        let weights: Vec<f32> = request.words.iter().map(|asked| self.weight(asked)).collect();
         let mut finder = Finder {
             request,
             weights: &weights,
@@ -110,7 +109,7 @@ impl<'a> Reader<'a> for Finder<'a, '_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Desk, Index, Key, Leaf, Place, Request, Segment, SkillText};
+    use crate::{Index, Key, Leaf, Place, Request, Segment, SkillText};
 
     #[test]
     fn words_places_and_what_is_held_against_it_are_told() {
@@ -125,7 +124,7 @@ mod tests {
         let leaves = vec![Leaf::new(Key([1; 16]), &skill), Leaf::new(Key([2; 16]), &other)];
         let index = Index::new(vec![Segment::new(leaves)]);
         let request = Request::new("review the contract with the tax returns of my aunt");
-        let reasons = index.reasons(&request, &skill, &mut Desk::default());
+        let reasons = index.reasons(&request, &skill);
 
         let told: Vec<_> =
             reasons.words.iter().map(|reason| (reason.word.as_str(), reason.places.clone())).collect();
@@ -133,5 +132,12 @@ mod tests {
         assert!(told.contains(&("tax", vec![Place::Against])), "{told:?}");
         assert_eq!(reasons.missing, ["aunt"]);
         assert_eq!(reasons.against.as_deref(), Some("tax returns."));
+    }
+    #[test]
+    fn a_body_is_held_against_it_too() {
+        let skill = SkillText { name: "tax", description: "Computes tax.", body: "\nNot for PDF forms.\n", ..SkillText::default() };
+        let index = Index::new(vec![Segment::new(vec![Leaf::new(Key([1; 16]), &skill)])]);
+        let reasons = index.reasons(&Request::new("the tax of a pdf form"), &skill);
+        assert_eq!(reasons.against.as_deref(), Some("PDF forms."));
     }
 }

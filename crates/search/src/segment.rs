@@ -4,11 +4,11 @@
 use crate::abbreviation::Abbreviation;
 use crate::bytes::{Parts, put, take};
 use crate::leaf::{Key, Leaf};
-use crate::posting::{Kind, Posting, pack, unpack};
+use crate::posting::{Kind, Posting, count, pack, unpack};
 use crate::term::Term;
 
 /// Marks a segment on disk; the number changes with everything that changes what is counted.
-const MAGIC: &[u8; 8] = b"metidx\x00\x01";
+const MAGIC: &[u8; 8] = b"metidx\x00\x02";
 
 /// Many skills, counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -69,8 +69,11 @@ impl Segment {
             segment.abbreviations.extend(leaf.abbreviations.into_iter().map(|short| (skill, short)));
         }
         all.sort_unstable_by_key(|(term, posting)| (*term, posting.skill));
+        let mut list = Vec::new();
         for same in all.chunk_by(|(one, _), (other, _)| one == other) {
-            segment.push_list(same[0].0, same.iter().map(|(_, posting)| *posting));
+            list.clear();
+            list.extend(same.iter().map(|(_, posting)| *posting));
+            segment.push_list(same[0].0, &list);
         }
         segment
     }
@@ -98,25 +101,23 @@ impl Segment {
             numbers.push(renumbered);
         }
         let mut at = vec![0_usize; segments.len()];
-        let (mut list, mut together) = (Vec::new(), Vec::new());
+        let mut together = Vec::new();
         loop {
             let next = segments.iter().zip(&at).filter_map(|(segment, at)| segment.terms.get(*at)).min();
             let Some(&term) = next else { break };
             together.clear();
             for ((segment, at), numbers) in segments.iter().zip(&mut at).zip(&numbers) {
                 if segment.terms.get(*at) == Some(&term) {
-                    list.clear();
-                    unpack(kind(term), segment.list(*at), &mut list);
-                    let moved = list.iter().filter_map(|posting| {
-                        let skill = numbers.get(posting.skill as usize).copied().flatten()?;
-                        Some(Posting { skill, ..*posting })
+                    unpack(kind(term), segment.list(*at), |posting| {
+                        if let Some(skill) = numbers.get(posting.skill as usize).copied().flatten() {
+                            together.push(Posting { skill, ..posting });
+                        }
                     });
-                    together.extend(moved);
                     *at += 1;
                 }
             }
             if !together.is_empty() {
-                merged.push_list(term, together.iter().copied());
+                merged.push_list(term, &together);
             }
         }
         merged
@@ -137,7 +138,7 @@ impl Segment {
         self.skills.iter().map(|record| record.key)
     }
 
-    fn push_list(&mut self, term: Term, postings: impl IntoIterator<Item = Posting>) {
+    fn push_list(&mut self, term: Term, postings: &[Posting]) {
         pack(kind(term), postings, &mut self.lists);
         self.terms.push(term);
         self.ends.push(u32::try_from(self.lists.len()).unwrap_or(u32::MAX));
@@ -149,10 +150,16 @@ impl Segment {
         self.lists.get(start as usize..end as usize).unwrap_or_default()
     }
 
-    /// Unpacks the skills that have a term.
-    pub(crate) fn postings(&self, term: Term, postings: &mut Vec<Posting>) {
+    /// How many skills have a term, gone ones among them.
+    pub(crate) fn count(&self, term: Term) -> u32 {
+        self.terms.binary_search(&term).map_or(0, |at| count(self.list(at)))
+    }
+
+    /// Calls `each` with every skill that has a term.
+    #[inline]
+    pub(crate) fn each(&self, term: Term, each: impl FnMut(Posting)) {
         if let Ok(at) = self.terms.binary_search(&term) {
-            unpack(kind(term), self.list(at), postings);
+            unpack(kind(term), self.list(at), each);
         }
     }
 

@@ -21,7 +21,30 @@ const WORDS: [&str; 186] = [
 
 /// Whether a word in lower case is one of them.
 pub(crate) fn is_stop_word(word: &[u8]) -> bool {
-    WORDS.binary_search_by(|known| known.as_bytes().cmp(word)).is_ok()
+    // Every word of a skill is asked for, so the table is one of numbers, and most words are too long for it.
+    word.len() <= 8 && NUMBERS.binary_search(&number(word)).is_ok()
+}
+
+/// The words as numbers, which sort as they do.
+const NUMBERS: [u64; WORDS.len()] = {
+    let mut numbers = [0; WORDS.len()];
+    let mut at = 0;
+    while at < WORDS.len() {
+        numbers[at] = number(WORDS[at].as_bytes());
+        at += 1;
+    }
+    numbers
+};
+
+/// Up to eight bytes as a number, the first byte the heaviest.
+const fn number(word: &[u8]) -> u64 {
+    let (mut number, mut at) = (0, 0);
+    while at < 8 {
+        let byte = if at < word.len() { word[at] } else { 0 };
+        number = number << 8 | byte as u64;
+        at += 1;
+    }
+    number
 }
 
 #[cfg(test)]
@@ -30,7 +53,8 @@ mod tests {
 
     #[test]
     fn the_table_is_sorted() {
-        assert!(super::WORDS.is_sorted());
+        assert!(super::WORDS.is_sorted() && super::NUMBERS.is_sorted());
+        assert!(super::WORDS.iter().all(|word| word.len() <= 8));
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use super::budget::{Full, Rendering, Rest};
 use super::markdown::rest_in_words;
-use super::text::{description, without_tags};
+use super::text::{MAX_DESCRIPTION, description, without_tags};
 use super::{CatalogueOptions, Offer};
 use crate::shown::one_line;
 use std::cell::{Cell, RefCell};
@@ -88,7 +88,7 @@ impl<F: FnMut(usize) -> Result<EagerSection, String>> Rendering for Eager<'_, F>
 
 fn head(offer: &Offer<'_>) -> String {
     let mut text = format!("### Skill: {}\n", offer.name);
-    let description = description(offer.description, offer.when_to_use);
+    let description = description(offer.description, offer.when_to_use, MAX_DESCRIPTION);
     if !description.is_empty() {
         text.push_str(&format!("**Description:** {}\n", without_tags(&description)));
     }

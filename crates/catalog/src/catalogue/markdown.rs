@@ -1,7 +1,7 @@
 //! `- **name** [argument-hint]: description`, a line per skill.
 
 use super::budget::{Full, Rendering, Rest};
-use super::text::{comma_list, description, hint, without_tags};
+use super::text::{MAX_DESCRIPTION, comma_list, description, hint, without_tags};
 use super::{CatalogueOptions, Offer};
 
 pub(super) struct Markdown<'a> {
@@ -44,12 +44,17 @@ impl Rendering for Markdown<'_> {
 
 /// One skill's line.
 pub(super) fn line(offer: &Offer<'_>) -> String {
+    line_up_to(offer, MAX_DESCRIPTION)
+}
+
+/// One skill's line with so many characters of its description at most.
+pub(super) fn line_up_to(offer: &Offer<'_>, most: usize) -> String {
     let mut line = format!("- **{}**", offer.name);
     if let Some(hint) = hint(offer.argument_hint) {
         line.push(' ');
         line.push_str(&without_tags(&hint));
     }
-    let description = description(offer.description, offer.when_to_use);
+    let description = description(offer.description, offer.when_to_use, most);
     if !description.is_empty() {
         line.push_str(": ");
         line.push_str(&without_tags(&description));

@@ -10,11 +10,11 @@ pub(super) const MAX_DESCRIPTION: usize = 1_024;
 /// Characters of an argument hint. A hint is a few words; anything longer is a description in the wrong place.
 const MAX_HINT: usize = 200;
 
-/// The description with `when_to_use` behind it, on one line.
-pub(super) fn description(description: &str, when_to_use: Option<&str>) -> String {
-    let mut text = one_line(description, MAX_DESCRIPTION);
+/// The description with `when_to_use` behind it, on one line, so many characters of each at most.
+pub(super) fn description(description: &str, when_to_use: Option<&str>, most: usize) -> String {
+    let mut text = one_line(description, most);
     if let Some(when) = when_to_use {
-        let when = one_line(when, MAX_DESCRIPTION);
+        let when = one_line(when, most);
         if !text.is_empty() && !when.is_empty() {
             text.push(' ');
         }
@@ -87,10 +87,10 @@ mod tests {
 
     #[test]
     fn a_long_description_does_not_push_out_when_to_use() {
-        let text = description(&"x".repeat(2_000), Some("when asked"));
+        let text = description(&"x".repeat(2_000), Some("when asked"), MAX_DESCRIPTION);
         assert!(text.ends_with("x… when asked"));
-        assert_eq!(description("", Some("when")), "when");
-        assert_eq!(description("a", Some(" \n")), "a");
+        assert_eq!(description("", Some("when"), 9), "when");
+        assert_eq!(description("a", Some(" \n"), 9), "a");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `<available_skills>`, with where each skill is, everything escaped.
 
 use super::budget::{Full, Rendering, Rest};
-use super::text::{comma_list, description, hint, xml};
+use super::text::{MAX_DESCRIPTION, comma_list, description, hint, xml};
 use super::{CatalogueOptions, Offer};
 use crate::shown::one_line;
 
@@ -32,7 +32,7 @@ impl Rendering for Xml<'_> {
         };
         element("name", offer.name);
         element("argument_hint", &hint(offer.argument_hint).unwrap_or_default());
-        element("description", &description(offer.description, offer.when_to_use));
+        element("description", &description(offer.description, offer.when_to_use, MAX_DESCRIPTION));
         element("location", &one_line(&offer.location.to_string_lossy(), MAX_LOCATION));
         text.push_str("</skill>\n");
         if text.len() <= room { Full::Text(text) } else { Full::TooLong }

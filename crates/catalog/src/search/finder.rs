@@ -136,7 +136,7 @@ impl Finder {
         let Some(entry) = self.snapshot.entry(entry) else { return Reasons::default() };
         let content = Content::read(&self.snapshot, entry);
         let request = Request::new(request);
-        self.at_desk(|desk| self.index.reasons(&request, &content.text(), desk))
+        self.index.reasons(&request, &content.text())
     }
 
     fn at_desk<T>(&self, work: impl FnOnce(&mut Desk) -> T) -> T {

@@ -10,6 +10,7 @@ mod explain;
 mod layout;
 mod links;
 mod machine;
+mod search;
 mod switches;
 mod trust;
 mod versions;
