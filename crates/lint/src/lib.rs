@@ -20,7 +20,9 @@
 //! ```
 
 mod address;
+mod claim;
 mod command;
+mod crowd;
 mod file;
 mod findings;
 mod hidden;

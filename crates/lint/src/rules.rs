@@ -3,12 +3,14 @@
 mod agent_without_fork;
 mod argument_hint_missing;
 mod arguments_unused;
+mod attracts_everything;
 mod bidi_character;
 mod body_empty;
 mod body_too_long;
 mod boolean_in_quotes;
 mod catalogue_over_budget;
 mod concealment;
+mod crowded_pair;
 mod dangerous_auto_invocation;
 mod dangling_link;
 mod description_has_tags;
@@ -58,12 +60,14 @@ pub static ALL: &[&Rule] = &[
     &agent_without_fork::RULE,
     &argument_hint_missing::RULE,
     &arguments_unused::RULE,
+    &attracts_everything::RULE,
     &bidi_character::RULE,
     &body_empty::RULE,
     &body_too_long::RULE,
     &boolean_in_quotes::RULE,
     &catalogue_over_budget::RULE,
     &concealment::RULE,
+    &crowded_pair::RULE,
     &dangerous_auto_invocation::RULE,
     &dangling_link::RULE,
     &description_has_tags::RULE,

@@ -6,6 +6,7 @@
 //! - [`Request`] is what somebody wants, cleaned of pasted code, paths and logs.
 //! - [`Index::reasons`] says why a skill has its rank, word by word.
 //! - [`Index::rank`] gives a [`Ranking`]: the best, copies of each other once, and whether to [`Abstain`].
+//! - [`Heads`] says which skills of a root a request could not tell apart, [`Bodies`] by which words it could.
 //!
 //! What this crate is not: it reads no files and knows nothing of roots, states or trust (that is `metier-catalog`), and it asks
 //! no model. Same skills, same request: same bytes.
@@ -34,9 +35,11 @@ mod abbreviation;
 mod anatomy;
 mod bytes;
 mod cue;
+mod everyday;
 mod gram;
 mod index;
 mod leaf;
+mod neighbour;
 mod noise;
 mod posting;
 mod rank;
@@ -46,6 +49,7 @@ mod script;
 mod segment;
 mod stem;
 mod stop_word;
+mod telling;
 mod term;
 mod verdict;
 mod weights;
@@ -54,8 +58,10 @@ mod words;
 pub use anatomy::{Place, SkillText};
 pub use index::{Index, SkillId};
 pub use leaf::{Key, Leaf};
+pub use neighbour::{Heads, Neighbours};
 pub use rank::{Desk, Hit, Parts, Ranking};
 pub use reason::{Reason, Reasons};
 pub use request::Request;
 pub use segment::{Segment, SegmentError};
+pub use telling::Bodies;
 pub use verdict::Abstain;

@@ -1,0 +1,106 @@
+use crate::claim::claim;
+use crate::crowd::{heads, listed, offered};
+use crate::phrase::quoted;
+use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use metier_diagnostic::{Code, Severity};
+use metier_search::Bodies;
+use std::cell::LazyCell;
+
+/// How many words are suggested.
+const SUGGESTED: usize = 3;
+
+pub(super) static RULE: Rule = Rule {
+    code: Code::new(
+        "attracts-everything",
+        Severity::Info,
+        "A description is so general that it fits requests about anything.",
+    ),
+    why: "Whoever chooses by descriptions takes a skill that is for everything wherever nothing else fits word for word, so it \
+          takes the place of the skill that was meant, and its text is read for nothing.",
+    remedy: "Say for which requests it is, with words that other skills do not have. What really belongs into every \
+             conversation belongs into the project's instructions, not into a skill.",
+    mends: Mends::Never,
+    ok: Example::new(
+        "house-style",
+        "---\nname: house-style\ndescription: Knows our spelling and our typography. Use when a press release is written.\n---\nWrite numbers up to twelve as words.\n",
+    ),
+    bad: Example::new(
+        "house-style",
+        "---\nname: house-style\ndescription: Knows how we work. Use for any task.\n---\nIn a press release the embargo stands first. No press release without embargo. The embargo ends at noon.\n",
+    ),
+    check: Check::Root(check),
+};
+
+fn check(skills: &[Skill<'_>], findings: &mut Findings<'_>) {
+    let offered = offered(skills);
+    let heads = heads(&offered);
+    // Bodies are read once, and only where there is somebody to advise.
+    let bodies = LazyCell::new(|| Bodies::new(&heads));
+    for (at, skill) in offered.iter().enumerate() {
+        let message = if let Some(claim) = claim(&skill.manifest().offer()) {
+            format!("the description fits every request: {}", quoted(&claim))
+        } else if heads.is_general(at) {
+            "the description fits nearly every request: each of its words is an everyday one".to_owned()
+        } else {
+            continue;
+        };
+        let own = bodies.telling(at, None, SUGGESTED);
+        let help = if own.is_empty() {
+            "say for which requests it is, with words that only they have".to_owned()
+        } else {
+            format!("say for which requests it is; the text speaks of {}", listed(&own))
+        };
+        findings.add(findings.at(skill, skill.description_at(), message).help(help));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::{Files, Skill, lint_root};
+    use std::path::Path;
+
+    /// Which of some skills, given by name and frontmatter, the rule reports.
+    fn check(skills: &[(&str, &str)], expect: &[&str]) {
+        let source = |(name, rest): &(&str, &str)| format!("---\nname: {name}\n{rest}\n---\nx\n");
+        let sources: Vec<String> = skills.iter().map(source).collect();
+        let documents: Vec<_> = sources
+            .iter()
+            .map(|source| metier_skill::parse(source.as_bytes(), None).document.unwrap())
+            .collect();
+        let skills: Vec<_> = skills
+            .iter()
+            .zip(sources.iter().zip(&documents))
+            .map(|((name, _), (source, document))| {
+                Skill::new(Path::new(name).into(), Some(name), source, document, Files::Unknown)
+            })
+            .collect();
+        let found = lint_root(&skills);
+        let found: Vec<_> = found.iter().filter(|one| one.code == &RULE.code).collect();
+        let names: Vec<_> = found.iter().filter_map(|one| one.path.as_ref()?.to_str()).collect();
+        assert_eq!(names, expect);
+    }
+
+    #[test]
+    fn a_claim_counts_in_the_description_and_in_when_to_use() {
+        check(
+            &[
+                ("a", "description: Knows us. Use for any task."),
+                ("b", "description: Knows us.\nwhen_to_use: Use before any task."),
+                ("c", "description: Use for any task about invoices."),
+                ("d", "description: Use for any task.\ndisable-model-invocation: true"),
+            ],
+            &["a", "b"],
+        );
+    }
+
+    #[test]
+    fn everyday_words_alone_count_among_many() {
+        let mut skills = vec![("complete", "description: Marks a task as complete.")];
+        check(&skills, &[]);
+        let topics = ["parcels", "podcasts", "invoices", "gardens", "trains", "recipes", "tides"];
+        let texts: Vec<String> = topics.iter().map(|topic| format!("description: Lists {topic}.")).collect();
+        skills.extend(topics.iter().zip(&texts).map(|(topic, text)| (*topic, text.as_str())));
+        check(&skills, &["complete"]);
+    }
+}
