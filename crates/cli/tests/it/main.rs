@@ -25,6 +25,7 @@ mod new;
 mod prepare;
 mod reference;
 mod secret;
+mod seeds;
 mod show;
 mod toggle;
 mod tools;

@@ -1,0 +1,124 @@
+//! Seed 001: Ultron's page on its skill files.
+
+use super::{Seed, TRAILER, entries, ran, ready};
+use serde_json::{Value, json};
+
+/// The page's example of a body: a quality gate, a structure, banned words, a loop of scoring.
+const COLD_EMAIL: &str = r"---
+name: cold-email
+description: Drafts a first email to a prospect who does not know us. Used for outreach.
+model: kimi-k2
+maxTurns: 8
+tools: [web_search, lookup_leads, search_memories, save_content, gmail_send_email]
+tags: [sales, cold-email]
+context: inline
+---
+# Cold email
+
+## Quality gate
+
+All six hold before anything is returned: one reader, one fact about them, one offer, one question, short, true.
+
+## Structure
+
+A fact about the reader, then the offer, then one call to action.
+
+## Banned
+
+synergy, game-changer
+
+## Loop
+
+Draft, score, revise while below the threshold, return what passed.
+";
+
+/// A long task, which the page runs apart from the conversation.
+const RESEARCH: &str = r"---
+name: competitor-research
+description: Researches a competitor on the web and reports on its pricing.
+model: fast
+maxTurns: 12
+tools: [web_search, web_search_multiple, scrape_website, browser_action, search_memories]
+tags: [research]
+context: fork
+---
+Search, read, report.
+";
+
+fn skills() -> Seed {
+    Seed::new()
+        .file("home/.agents/skills/cold-email/SKILL.md", COLD_EMAIL)
+        .file("home/.agents/skills/cold-email/scripts/score.sh", "echo scored\n")
+        .file("home/.agents/skills/competitor-research/SKILL.md", RESEARCH)
+}
+
+fn activated(seed: &Seed, name: &str) -> Value {
+    seed.run(&["use", name, "--json"]).json()
+}
+
+#[test]
+fn seed_001_ultron_runs_a_cold_email_inline() {
+    let seed = skills();
+    assert_eq!(seed.listed(), ready(&["cold-email", "competitor-research"]));
+    let lines = seed.run(&["catalog"]).stdout;
+    assert_eq!(entries(&lines).len(), 2, "{lines}");
+    let answer = activated(&seed, "cold-email");
+    assert_eq!(answer["way"], "inline");
+    let scope = &answer["scope"];
+    assert_eq!((&scope["model"], &scope["max_turns"]), (&json!("kimi-k2"), &json!(8)));
+    assert_eq!((&scope["fenced"], &scope["ends"]), (&json!(true), &json!("next-user-message")));
+    let body = COLD_EMAIL.split_once("\n---\n").expect("it has a frontmatter").1.trim_end();
+    let folder = seed.path("home/.agents/skills/cold-email");
+    let files = format!("Skill directory: {folder}\nAvailable scripts: score.sh\n");
+    let content = format!("# Skill: cold-email\n{body}\n{files}{TRAILER}");
+    assert_eq!(answer["content"], content.trim_end());
+    let text = answer["text"].as_str().expect("it is a text");
+    assert!(text.starts_with("<skill-context name=\"cold-email\""), "{text}");
+}
+
+#[test]
+fn seed_001_ultron_runs_research_as_a_fork() {
+    let answer = activated(&skills(), "competitor-research");
+    assert_eq!(answer["way"], "fork");
+    let scope = &answer["scope"];
+    assert_eq!((&scope["model"], &scope["max_turns"]), (&json!("fast"), &json!(12)));
+    assert_eq!((&scope["fenced"], &scope["ends"]), (&json!(true), &json!("child")));
+    // The content is the child's system prompt, so it has no envelope.
+    let content = answer["content"].as_str().expect("it is a text");
+    assert!(content.contains("Search, read, report.") && !content.contains("skill-context"), "{content}");
+}
+
+#[test]
+fn seed_001_ultron_detects_the_intent_from_plain_language() {
+    let seed = skills();
+    for (request, name) in [
+        ("write a cold email to this prospect", "cold-email"),
+        ("research what our competitor charges", "competitor-research"),
+    ] {
+        let route = seed.run(&["route", request, "--json"]).json();
+        assert_eq!(route["results"][0]["name"], name, "{route}");
+        assert_eq!(route["abstain"], Value::Null, "{route}");
+    }
+}
+
+#[test]
+fn seed_001_ultron_keeps_a_skill_to_its_list_of_tools() {
+    let seed = skills();
+    let manifest = seed.run(&["show", "cold-email", "--json"]).json()["manifest"].clone();
+    assert_eq!(manifest["tags"], json!(["sales", "cold-email"]));
+    assert_eq!(manifest["tools"].as_array().map(Vec::len), Some(5), "{manifest}");
+    let line = json!({ "reason": "look", "commandLine": "echo hi" });
+    let script = json!({ "skill_name": "cold-email", "script_name": "score.sh" });
+    let active = ["--skill", "cold-email"];
+    let command = seed.call("skilled-crew", "run_command_line", &line, &active);
+    let run = seed.call("canonical", "skill_run_script", &script, &active);
+    for refused in [command, run] {
+        assert!(refused.stdout.contains("lets only `web_search`, `lookup_leads`,"), "{}", refused.stdout);
+        assert_eq!(refused.code, 1);
+    }
+    // A skill that has no list inherits whatever there is.
+    let free =
+        seed.file("home/.agents/skills/free/SKILL.md", "---\nname: free\ndescription: Is free.\n---\nDo.\n");
+    let run = free.call("skilled-crew", "run_command_line", &line, &["--skill", "free"]);
+    assert_eq!(run.json(), ran("hi"));
+}
