@@ -127,7 +127,8 @@ fn split_at_cue<'a>(text: &'a str, line: &[Word<'a>], place: Place, reader: &mut
         return;
     }
     let may_be = line.iter().any(|word| word.load == Load::Function || is_cue_word(word.written));
-    let found = may_be.then(|| cue(&line.iter().map(|word| word.written).collect::<Vec<_>>())).flatten();
+    let word = |at: usize| line.get(at).map_or("", |word| word.written);
+    let found = may_be.then(|| cue(line.len(), word)).flatten();
     let Some(found) = found else {
         for word in line {
             reader.word(place, *word);

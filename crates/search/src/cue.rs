@@ -15,10 +15,9 @@ const VERBS: [&str; 13] = [
     "suitable", "designed",
 ];
 
-/// The end of a cue in the words of a sentence: the number of the word behind it. `written` are the words as written.
-pub(crate) fn cue(written: &[&str]) -> Option<Cue> {
-    let word = |at: usize| written.get(at).copied().unwrap_or_default();
-    for at in 0..written.len() {
+/// Finds a cue in a sentence of so many words; `word` gives each as it is written, and nothing behind the last.
+pub(crate) fn cue<'a>(words: usize, word: impl Fn(usize) -> &'a str) -> Option<Cue> {
+    for at in 0..words {
         let (here, next) = (word(at), word(at + 1));
         let end = if is(here, &["not"]) {
             if is(next, &VERBS) || is(next, &["for", "when", "about"]) {
@@ -82,7 +81,8 @@ const JOINED: [&str; 17] = [
 
 /// The bytes of such a cue in a text.
 pub(crate) fn joined_cue(text: &str) -> Option<std::ops::Range<usize>> {
-    if text.is_ascii() {
+    // The first bytes of all these cues. Most lines that are not ASCII have a dash or an arrow, which begin with another.
+    if !text.bytes().any(|byte| matches!(byte, 0xe3..=0xe9)) {
         return None;
     }
     let found = JOINED.iter().filter_map(|cue| text.find(cue).map(|at| at..at + cue.len()));
@@ -119,7 +119,8 @@ mod tests {
 
     fn check(sentence: &str, behind: Option<&str>) {
         let written: Vec<&str> = sentence.split(' ').collect();
-        let found = cue(&written).map(|cue| written[cue.behind..].join(" "));
+        let found = cue(written.len(), |at| written.get(at).copied().unwrap_or_default())
+            .map(|cue| written[cue.behind..].join(" "));
         assert_eq!(found.as_deref(), behind, "{sentence}");
     }
 

@@ -135,7 +135,12 @@ mod tests {
     }
     #[test]
     fn a_body_is_held_against_it_too() {
-        let skill = SkillText { name: "tax", description: "Computes tax.", body: "\nNot for PDF forms.\n", ..SkillText::default() };
+        let skill = SkillText {
+            name: "tax",
+            description: "Computes tax.",
+            body: "\nNot for PDF forms.\n",
+            ..SkillText::default()
+        };
         let index = Index::new(vec![Segment::new(vec![Leaf::new(Key([1; 16]), &skill)])]);
         let reasons = index.reasons(&Request::new("the tax of a pdf form"), &skill);
         assert_eq!(reasons.against.as_deref(), Some("PDF forms."));
