@@ -130,7 +130,10 @@ fn quoted(line: &str) -> Option<&str> {
 /// `bash: line 1: docs/a.md: `: what stands between the last two colons.
 fn before_colon(text: &str) -> Option<&str> {
     let text = text.trim_end().strip_suffix(':')?;
-    let path = text.rsplit(": ").next()?.trim();
+    let said = text.rsplit(": ").next()?.trim();
+    // dash and busybox say what they could not do in the same breath.
+    let could_not = ["cannot create ", "can't create ", "cannot open ", "can't open "];
+    let path = could_not.iter().find_map(|words| said.strip_prefix(words)).unwrap_or(said);
     (!path.is_empty()).then_some(path)
 }
 
@@ -203,6 +206,8 @@ mod tests {
         };
         check("bash: line 1: /p/docs/a.md: Read-only file system", &["/p/docs/a.md"]);
         check("/p/skill/scripts/a.sh: line 3: ../b: Read-only file system", &["/p/b"]);
+        check("a.sh: 3: cannot create ../../b/x: Read-only file system", &[]);
+        check("a.sh: 3: cannot create ../b/x: Read-only file system", &["/p/b/x"]);
         check("touch: cannot touch '/p/x y': Read-only file system", &["/p/x y"]);
         check("mkdir: cannot create directory \u{2018}/p/x\u{2019}: Read-only file system", &["/p/x"]);
         check("OSError: [Errno 30] Read-only file system: '/p/a.txt'", &["/p/a.txt"]);
