@@ -5,6 +5,7 @@
 
 mod args;
 mod bundled;
+mod candidate;
 mod command;
 mod data_place;
 mod environment;

@@ -9,7 +9,7 @@ use crate::surroundings::Surroundings;
 use crate::workplace::search_path;
 use metier_catalog::{Entry, Snapshot};
 use metier_files::SkillDir;
-use metier_runtime::{Given, Here, Requirements, missing};
+use metier_runtime::{Given, Here, Missing, Requirements, missing};
 use metier_skill::Manifest;
 use serde::Serialize;
 
@@ -29,6 +29,17 @@ pub(crate) fn unmet(
     manifest: &Manifest,
     surroundings: &Surroundings,
 ) -> Vec<Unmet> {
+    let missing = unmet_here(snapshot, entry, manifest, surroundings);
+    missing.iter().map(|missing| Unmet { what: missing.what(), help: missing.help() }).collect()
+}
+
+/// The same as what is missing.
+pub(crate) fn unmet_here(
+    snapshot: &Snapshot,
+    entry: &Entry,
+    manifest: &Manifest,
+    surroundings: &Surroundings,
+) -> Vec<Missing> {
     let Some(requires) = &manifest.more.requires else { return Vec::new() };
     let path = search_path(surroundings);
     // What is set for the skill is looked up only where it requires a variable: a keyring may have to be opened.
@@ -37,8 +48,7 @@ pub(crate) fn unmet(
         .flatten();
     let variable = |name: &str| given(name, needs.as_ref(), snapshot, entry, surroundings);
     let here = Here { path: &path, variable: &variable, system: std::env::consts::OS, tools: None };
-    let missing = Requirements { skill: entry.name().as_str(), requires }.check(&here);
-    missing.iter().map(|missing| Unmet { what: missing.what(), help: missing.help() }).collect()
+    Requirements { skill: entry.name().as_str(), requires }.check(&here)
 }
 
 /// Whether a script of the skill would see a variable.
@@ -73,8 +83,7 @@ pub(crate) fn unprepared(
 ) -> Vec<Unmet> {
     let name = entry.name().as_str();
     let place = DataPlace::of(snapshot, entry, surroundings);
-    let data = place.owner().place(&surroundings.places.data.join("skills"));
-    match missing(folder, &data, &search_path(surroundings)) {
+    match missing(folder, &place.path(), &search_path(surroundings)) {
         Ok(missing) => {
             let help = format!("run `metier prepare {name}`");
             missing.into_iter().map(|what| Unmet { what, help: help.clone() }).collect()

@@ -1,6 +1,6 @@
 //! Everything that is needed to run something for a skill: who it is, what it may, where it runs.
 
-use crate::data_place::DataPlace;
+use crate::data_place::{DataPlace, SkillFolders};
 use crate::environment;
 use crate::gatekeeper::Gatekeeper;
 use crate::needs::{Flags, Needs};
@@ -13,7 +13,7 @@ use metier_catalog::{
 use metier_files::{Kind, SkillDir, Survey, SurveyBounds, TreeDigest, kind, real_path};
 use metier_policy::{Action, Actor, Dialect, Digest, Folders, McpTools, Meaning, Scope, Skill, Terms, Trust};
 use metier_runtime::{
-    Containment, NodeVersions, Requirements, SearchPath, Start, Toolbox, Using, WayOut, Workbench,
+    Containment, NodeVersions, Plugin, Requirements, SearchPath, Start, Toolbox, Using, WayOut, Workbench,
 };
 use metier_sandbox::{Expecting, Limits, Sandbox, Setup};
 use std::path::{Path, PathBuf};
@@ -26,9 +26,8 @@ const BUBBLEWRAP: &[&str] = &["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bw
 pub(crate) struct Workplace {
     pub(crate) skill: Skill,
     pub(crate) scopes: Vec<Scope>,
-    folder: PathBuf,
+    folders: SkillFolders,
     handle: SkillDir,
-    data: PathBuf,
     survey: Option<Survey>,
     toolbox: Toolbox,
     path: SearchPath,
@@ -63,15 +62,9 @@ impl Workplace {
         flags: &Flags<'_>,
         surroundings: &Surroundings,
     ) -> Result<Self> {
-        let reference: Reference = name.parse()?;
         let ready = Ready::begin(purpose, surroundings)?;
         let snapshot = surroundings.snapshot(Include::Usual);
-        let lookup = snapshot.find(&reference);
-        let id = match lookup {
-            // What may not be used is refused by the gate, with the reason.
-            Lookup::Found(id, _) | Lookup::Unusable(id, _) => id,
-            other => bail!("`{name}`: {}; `metier explain {name}` says more", snapshot.in_words(&other)),
-        };
+        let id = find(&snapshot, name)?;
         Self::at(&snapshot, id, active, flags, surroundings, ready)
     }
 
@@ -86,22 +79,11 @@ impl Workplace {
     ) -> Result<Self> {
         let Some(entry) = snapshot.entry(id) else { bail!("the skill is not there any more") };
         let name = entry.name().as_str();
-        if let State::Off | State::Disabled = entry.state() {
-            bail!("`{name}` is {}; `metier explain {name}` says how to change that", entry.state());
-        }
-        // What comes with metier runs without a question, so it has to be what came.
-        snapshot.verify_bundled(entry).with_context(|| format!("`{name}` is not used"))?;
+        let folders = folders(snapshot, entry, surroundings)?;
         let mut skill = who(snapshot, entry, surroundings);
-        let folder = real_path(&snapshot.folder(entry)).with_context(|| format!("`{name}` is gone"))?;
-        let handle = SkillDir::open(&folder)?;
+        let handle = SkillDir::open(&folders.skill)?;
         let project = surroundings.layout.project.as_ref().map(|project| project.folder.as_path());
         let survey = project.map(|project| Survey::of(project, SurveyBounds::default())).transpose()?;
-        let base = surroundings.places.data.join("skills");
-        let data = DataPlace::of(&snapshot, entry, surroundings)
-            .owner()
-            .make(&base)
-            .and_then(|data| real_path(&data).map_err(std::io::Error::other))
-            .with_context(|| format!("the skill's data folder below {} cannot be made", base.display()))?;
         let file = snapshot.read(entry).with_context(|| format!("`{name}` cannot be read any more"))?;
         let needs = Needs::collect(snapshot, entry, file.manifest(), flags, surroundings)?;
         if !needs.wants.is_empty() {
@@ -110,7 +92,7 @@ impl Workplace {
         }
         let scopes = match active {
             Active::Yes => vec![{
-                let around = ScopeAround { folder: &folder, data: &data, dialect: Dialect::Usual };
+                let around = ScopeAround { folders: &folders, dialect: Dialect::Usual };
                 scope(snapshot, id, &file, &skill, &around, surroundings)?
             }],
             Active::No => Vec::new(),
@@ -129,9 +111,8 @@ impl Workplace {
         Ok(Self {
             skill,
             scopes,
-            folder,
+            folders,
             handle,
-            data,
             survey,
             toolbox,
             path,
@@ -157,11 +138,12 @@ impl Workplace {
         limits: Limits,
         work: impl FnOnce(&Workbench<'_>, &Using<'_>) -> T,
     ) -> T {
-        let language = environment::language();
+        let (language, plugin) = (environment::language(), self.folders.plugin.as_ref());
         let containment = Containment {
-            skill: &self.folder,
+            skill: &self.folders.skill,
             project: self.survey.as_ref(),
-            data: Some(&self.data),
+            data: Some(&self.folders.data),
+            plugin: plugin.map(|plugin| Plugin { folder: &plugin.folder, data: Some(&plugin.data) }),
             toolbox: &self.toolbox,
             limits,
             session: &self.session,
@@ -209,6 +191,32 @@ impl Ready {
     }
 }
 
+/// A skill by the name that the user gives it.
+pub(crate) fn find(snapshot: &Snapshot, name: &str) -> Result<EntryId> {
+    let reference: Reference = name.parse()?;
+    match snapshot.find(&reference) {
+        // What may not be used is refused by the gate or by the activation, with the reason.
+        Lookup::Found(id, _) | Lookup::Unusable(id, _) => Ok(id),
+        other => bail!("`{name}`: {}; `metier explain {name}` says more", snapshot.in_words(&other)),
+    }
+}
+
+/// The folders of a skill that may be used, made where they are not there.
+pub(crate) fn folders(
+    snapshot: &Snapshot,
+    entry: &Entry,
+    surroundings: &Surroundings,
+) -> Result<SkillFolders> {
+    let name = entry.name().as_str();
+    if let State::Off | State::Disabled = entry.state() {
+        bail!("`{name}` is {}; `metier explain {name}` says how to change that", entry.state());
+    }
+    // What comes with metier runs without a question, so it has to be what came.
+    snapshot.verify_bundled(entry).with_context(|| format!("`{name}` is not used"))?;
+    let folder = real_path(&snapshot.folder(entry)).with_context(|| format!("`{name}` is gone"))?;
+    DataPlace::of(snapshot, entry, surroundings).make(folder)
+}
+
 /// A skill as the gate sees it.
 pub(crate) fn who(snapshot: &Snapshot, entry: &Entry, surroundings: &Surroundings) -> Skill {
     let trust = if entry.state() == State::Untrusted {
@@ -226,8 +234,7 @@ pub(crate) fn who(snapshot: &Snapshot, entry: &Entry, surroundings: &Surrounding
 
 /// What the scope of a skill depends on beside the skill itself.
 pub(crate) struct ScopeAround<'a> {
-    pub(crate) folder: &'a Path,
-    pub(crate) data: &'a Path,
+    pub(crate) folders: &'a SkillFolders,
     /// Whose rules the fence follows.
     pub(crate) dialect: Dialect,
 }
@@ -252,11 +259,13 @@ pub(crate) fn scope(
         AllowedTools::Advisory => Meaning::Advisory,
     };
     let text = |path: &Path| path.to_string_lossy().into_owned();
+    let SkillFolders { skill: folder, data, plugin } = around.folders;
     let folders = Folders {
-        skill: Some(text(around.folder)),
-        data: Some(text(around.data)),
+        skill: Some(text(folder)),
+        plugin: plugin.as_ref().map(|plugin| text(&plugin.folder)),
+        data: Some(text(data)),
+        shared_data: plugin.as_ref().map(|plugin| text(&plugin.data)),
         project: surroundings.layout.project.as_ref().map(|project| text(&project.folder)),
-        ..Folders::default()
     };
     let terms = Terms {
         skill: skill.clone(),

@@ -33,6 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         skill: &folder,
         project: Some(&survey),
         data: None,
+        plugin: None,
         toolbox: &toolbox,
         limits: Limits::default(),
         session: "example",

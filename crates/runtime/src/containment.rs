@@ -6,14 +6,16 @@ use std::path::{Path, PathBuf};
 use metier_files::{Presence, Protected, Stamp, Survey, real_path};
 use metier_sandbox::{Limits, Profile, Project};
 
+use crate::render::Plugin;
 use crate::search_path::Toolbox;
 use crate::wants::Wants;
 use crate::writing::Writing;
 
 /// What a skill's processes see and may use up, from plain inputs.
 ///
-/// The skill's folder and the project are read-only, the skill's data folder and a scratch folder writable; of the rest
-/// of the user's files only what the toolbox names is shown; the only way out is a proxy.
+/// The skill's folder, its plugin's and the project are read-only; the skill's data folder, the one that its plugin's
+/// skills share and a scratch folder are writable; of the rest of the user's files only what the toolbox names is shown;
+/// the only way out is a proxy.
 #[derive(Clone, Debug)]
 pub struct Containment<'a> {
     /// The skill's folder, without links on the way.
@@ -22,6 +24,9 @@ pub struct Containment<'a> {
     pub project: Option<&'a Survey>,
     /// The skill's data folder, which has to be there.
     pub data: Option<&'a Path>,
+    /// The plugin or crew that the skill belongs to: its folder, and the data folder that its skills share, both without
+    /// links on the way and both there.
+    pub plugin: Option<Plugin<'a>>,
     /// Programs outside of the system's folders, and the search path inside.
     pub toolbox: &'a Toolbox,
     /// What may be used up.
@@ -105,6 +110,10 @@ pub const LANGUAGE: &str = "C.UTF-8";
 pub const ENVIRONMENT: &[&str] =
     &["SKILL_DIR", "SKILL_DATA", "PROJECT_DIR", "SESSION_ID", "TMPDIR", "PATH", "LANG", "HOME"];
 
+/// What scripts of plugins expect beside: the plugin's folder, inside one, and the folder that its skills share, which is
+/// `SKILL_DATA` elsewhere.
+pub const PLUGIN_ENVIRONMENT: &[&str] = &["CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"];
+
 impl Containment<'_> {
     /// The default profile: nothing of what is wanted, no way out.
     pub fn profile(&self) -> Profile {
@@ -116,7 +125,8 @@ impl Containment<'_> {
             protected: Vec::new(),
         });
         Profile {
-            readable: vec![self.skill.to_owned()],
+            readable: self.readable(),
+            writable: self.shared().map(Path::to_owned).into_iter().collect(),
             project,
             data: self.data.map(Path::to_owned),
             programs: self.toolbox.shown.clone(),
@@ -135,8 +145,29 @@ impl Containment<'_> {
             project.protected = protected(survey);
         }
         for (name, secret) in self.wants.secrets() {
+            // What metier sets keeps its meaning: a script would write to wherever another value leads.
+            if profile.environment.iter().any(|(known, _)| known == name.as_str()) {
+                continue;
+            }
             profile.environment.push((name.as_str().into(), secret.expose().into()));
         }
+    }
+
+    /// The folder that the skills of a plugin share.
+    pub(crate) fn shared(&self) -> Option<&Path> {
+        self.plugin.and_then(|plugin| plugin.data)
+    }
+
+    fn readable(&self) -> Vec<PathBuf> {
+        let mut readable = vec![self.skill.to_owned()];
+        if let Some(Plugin { folder, .. }) = self.plugin {
+            // Inside the project it is shown already, and there without what looks like a secret.
+            let is_shown = self.project.is_some_and(|survey| folder.starts_with(survey.project()));
+            if !is_shown {
+                readable.push(folder.to_owned());
+            }
+        }
+        readable
     }
 
     /// Where the process starts.
@@ -153,6 +184,12 @@ impl Containment<'_> {
         set("SKILL_DIR", self.skill.into());
         if let Some(data) = self.data {
             set("SKILL_DATA", data.into());
+        }
+        if let Some(plugin) = self.plugin {
+            set("CLAUDE_PLUGIN_ROOT", plugin.folder.into());
+        }
+        if let Some(shared) = self.shared().or(self.data) {
+            set("CLAUDE_PLUGIN_DATA", shared.into());
         }
         if let Some(survey) = self.project {
             set("PROJECT_DIR", survey.project().into());
@@ -194,6 +231,7 @@ mod tests {
             skill: &skill,
             project: Some(&survey),
             data: Some(&data),
+            plugin: None,
             toolbox: &toolbox,
             limits: Limits::default(),
             session: "s-1",
@@ -208,7 +246,10 @@ mod tests {
         let project = profile.project.as_ref().unwrap();
         assert_eq!(project.masked, [workspace.join("project/.env")]);
         assert!(project.writable.is_empty() && project.protected.is_empty());
-        assert_eq!(names(&profile), ["SKILL_DIR", "SKILL_DATA", "PROJECT_DIR", "SESSION_ID", "PATH", "LANG"]);
+        assert_eq!(
+            names(&profile),
+            ["SKILL_DIR", "SKILL_DATA", "CLAUDE_PLUGIN_DATA", "PROJECT_DIR", "SESSION_ID", "PATH", "LANG"]
+        );
         let path = profile.environment.iter().find(|(name, _)| name == "PATH").unwrap();
         assert_eq!(path.1, "/x/bin:/usr/bin");
 
@@ -246,6 +287,7 @@ mod tests {
             skill: &skill,
             project: Some(&survey),
             data: None,
+            plugin: None,
             toolbox: &toolbox,
             limits: Limits::default(),
             session: "",
@@ -263,6 +305,52 @@ mod tests {
         assert!(view.protected.contains(&project.join(".git/config")));
         assert!(view.protected.contains(&project.join(".git/hooks")), "also where there is none yet");
         writing.settle();
+    }
+
+    #[test]
+    fn a_plugin_is_readable_and_its_skills_share_a_folder() {
+        let workspace = Workspace::new()
+            .skill("plugin/skills/a", "A.")
+            .dir("project/plugin")
+            .dir("data/a")
+            .dir("data/shared");
+        let survey = Survey::of(&workspace.join("project"), SurveyBounds::default()).unwrap();
+        let (skill, data) = (workspace.join("plugin/skills/a"), workspace.join("data/a"));
+        let (outside, inside) = (workspace.join("plugin"), workspace.join("project/plugin"));
+        let (shared, toolbox) = (workspace.join("data/shared"), Toolbox::default());
+        let mut wants = Wants::default();
+        let secret = metier_secret::Secret::new("0123456789".into()).unwrap();
+        wants.variable("CLAUDE_PLUGIN_DATA".parse().unwrap(), Some(secret));
+        let profile = |folder| {
+            let containment = Containment {
+                skill: &skill,
+                project: Some(&survey),
+                data: Some(&data),
+                plugin: Some(Plugin { folder, data: Some(&shared) }),
+                toolbox: &toolbox,
+                limits: Limits::default(),
+                session: "",
+                language: LANGUAGE,
+                wants: &wants,
+                start: Start::Skill,
+            };
+            let mut profile = containment.profile();
+            containment.widen(&mut profile, &Writing::default());
+            profile
+        };
+        let found = profile(&outside);
+        assert_eq!(found.readable, [skill.clone(), outside.clone()]);
+        assert_eq!((&found.data, found.writable.as_slice()), (&Some(data.clone()), &[shared.clone()][..]));
+        let value = |name: &str| {
+            let mut values = found.environment.iter().filter(|(known, _)| known == name);
+            (values.next().map(|(_, value)| PathBuf::from(value)), values.count())
+        };
+        assert_eq!(value("SKILL_DATA"), (Some(data.clone()), 0));
+        assert_eq!(value("CLAUDE_PLUGIN_ROOT"), (Some(outside.clone()), 0));
+        // Also where the skill asks for a secret of that name.
+        assert_eq!(value("CLAUDE_PLUGIN_DATA"), (Some(shared.clone()), 0));
+        // The project is shown with its secrets masked; a second look without that must not come beside it.
+        assert_eq!(profile(&inside).readable.as_slice(), std::slice::from_ref(&skill));
     }
 
     #[test]

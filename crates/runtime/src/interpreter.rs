@@ -11,7 +11,9 @@ use crate::search_path::{Program, SearchPath};
 pub enum Interpreter {
     /// `.py`.
     Python,
-    /// `.sh`, `.bash`.
+    /// `.sh`: bash, and where there is none, the system's `sh`.
+    Shell,
+    /// `.bash`.
     Bash,
     /// `.js`, `.mjs`, `.cjs`.
     Node,
@@ -25,7 +27,10 @@ pub enum Interpreter {
 pub const INTERPRETERS: &[(&[&str], Interpreter, &[&str])] = &[
     // `python` alone may still be version 2 somewhere, so it comes second.
     (&["py"], Interpreter::Python, &["python3", "python"]),
-    (&["sh", "bash"], Interpreter::Bash, &["bash"]),
+    // Many scripts that end in `.sh` use what only bash knows, so it comes first; small systems have no bash, and there the
+    // plain ones still run.
+    (&["sh"], Interpreter::Shell, &["bash", "sh"]),
+    (&["bash"], Interpreter::Bash, &["bash"]),
     (&["js", "mjs", "cjs"], Interpreter::Node, &["node"]),
     (&["ts", "mts", "cts"], Interpreter::NodeTypes, &["node"]),
 ];
@@ -268,6 +273,15 @@ mod tests {
         let (workspace, path) = machine(&["python", "python3"]);
         let launch = launch(&script("scripts/a.py", false, None), folder, &path, &mut |_| None).unwrap();
         assert_eq!(launch.program, workspace.join("tools/x/bin/python3"));
+    }
+
+    #[test]
+    fn without_bash_a_plain_shell_script_is_run_by_sh_and_one_for_bash_is_not() {
+        let (workspace, path) = machine(&["sh"]);
+        let start = |name: &str| launch(&script(name, false, None), Path::new("/s"), &path, &mut |_| None);
+        assert_eq!(start("scripts/a.sh").unwrap().program, workspace.join("tools/x/bin/sh"));
+        let error = start("scripts/a.bash").unwrap_err().to_string();
+        assert!(error.contains("`bash` is not on the search path"), "{error}");
     }
 
     #[test]

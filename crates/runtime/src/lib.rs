@@ -67,7 +67,7 @@ pub use activation::{
     Way, activate, breadcrumb,
 };
 pub use arguments::{ArgumentError, MAX_ARGUMENTS, split_arguments};
-pub use containment::{Containment, ENVIRONMENT, LANGUAGE, Start};
+pub use containment::{Containment, ENVIRONMENT, LANGUAGE, PLUGIN_ENVIRONMENT, Start};
 pub use data_folder::DataOwner;
 pub use injection::{COMMAND_OUTPUT, COMMAND_TIME, MAX_COMMANDS, ShellLine, Unsafe, injection_start};
 pub use interpreter::{INTERPRETERS, Interpreter, Launch, LaunchError, NodeVersion, Types, launch};
@@ -84,10 +84,7 @@ pub use render::{
     Variable, VariableValue,
 };
 pub use requirements::{Given, Here, Missing, Requirements};
-pub use run::{
-    CommandLineInput, InputError, NodeVersions, NotRun, Ran, Using, Words, Workbench, run_command_line,
-    run_script,
-};
+pub use run::{NodeVersions, NotRun, Ran, Using, Words, Workbench, run_command_line, run_script};
 pub use scope::{End, ScopeId, Scopes, SkillScope};
 pub use script::{SCRIPTS, Script, ScriptError};
 pub use search_path::{Program, SearchPath, TOOLS, Toolbox};

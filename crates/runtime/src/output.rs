@@ -98,20 +98,38 @@ impl Shape {
         long: &[LongOutput],
         rest: Rest<'_>,
     ) -> String {
-        let hint = |stream| match (rest, self) {
-            (Rest::In(place), _) => {
+        let hint = |stream| match rest {
+            Rest::In(place) => {
                 let long = long.iter().find(|long| long.stream == stream);
                 long.map_or_else(String::new, |long| long.hint(place))
             }
-            // A command line has no such way, and can as well write to a file.
-            (Rest::Nowhere, Self::Script(_)) => "; `metier exec --out DIR` keeps all of it".to_owned(),
-            (Rest::Nowhere, Self::CommandLine | Self::Injected(_)) => String::new(),
+            Rest::Nowhere => self.advice().to_owned(),
         };
         let hints = Hints { stdout: hint(Stream::Output), stderr: hint(Stream::Error) };
         match self {
             Self::Script(name) => script_text_with(name, report, limits, &hints),
             Self::CommandLine => command_json_with(report, limits, &hints).to_string(),
             Self::Injected(command) => outcome(command, report),
+        }
+    }
+
+    /// Both streams where nobody keeps what is left out.
+    pub(crate) fn streams(&self, report: &Report) -> (String, String) {
+        (shortened(&report.stdout, self.advice()), shortened(&report.stderr, self.advice()))
+    }
+
+    /// What whoever reads a result can do to see the rest, where nobody keeps it. A model that is only told what is missing
+    /// makes the same call again.
+    const fn advice(&self) -> &'static str {
+        match self {
+            Self::Script(_) => {
+                "; call it so that it prints less, or let the user run `metier exec --out DIR`, which keeps all of it"
+            }
+            Self::CommandLine => {
+                "; run it so that it prints less, or into a file below $SKILL_DATA, and read that in parts"
+            }
+            // Its author's to mend, and nobody calls it again.
+            Self::Injected(_) => "",
         }
     }
 }
@@ -333,8 +351,18 @@ mod tests {
         let script = || Shape::Script("s.py".into());
         check(script(), Rest::In("results/"), "; all of it is in results/stdout.txt");
         check(Shape::CommandLine, Rest::In(""), "; all of it is in stdout.txt");
-        check(script(), Rest::Nowhere, "; `metier exec --out DIR` keeps all of it");
-        check(Shape::CommandLine, Rest::Nowhere, "");
+        check(
+            script(),
+            Rest::Nowhere,
+            "; call it so that it prints less, or let the user run `metier exec --out DIR`, which keeps all of it",
+        );
+        check(
+            Shape::CommandLine,
+            Rest::Nowhere,
+            "; run it so that it prints less, or into a file below $SKILL_DATA, and read that in parts",
+        );
+        let (stdout, stderr) = script().streams(&report);
+        assert!(stdout.contains("let the user run `metier exec --out DIR`") && stderr == "short");
     }
 
     #[test]

@@ -11,13 +11,12 @@ use metier_sandbox::{
     Attendance, Cancel, Clock, Command, Error as SandboxError, Limits, Profile, Report, Sandbox, Sieve, Sink,
 };
 use metier_secret::{Redactor, RedactorError};
-use serde_json::Value;
 
 use crate::arguments::{ArgumentError, split_arguments};
 use crate::containment::{Containment, Remembered};
 use crate::interpreter::{LaunchError, NodeVersion, launch};
 use crate::long_output::{LongOutput, Transcript};
-use crate::output::{Rest, Shape, command_error, notes as notes_of};
+use crate::output::{Rest, Shape, notes as notes_of};
 use crate::prepare::Standing;
 use crate::redaction::Redaction;
 use crate::script::{Script, ScriptError};
@@ -81,6 +80,11 @@ impl Ran {
     /// [`Ran::long`] with `place` before them, as whoever reads the result can open them.
     pub fn text_beside(&self, place: &str) -> String {
         self.shape.text(&self.report, &self.limits, &self.long, Rest::In(place))
+    }
+
+    /// Both streams as a model gets them, for results of another shape.
+    pub(crate) fn streams(&self) -> (String, String) {
+        self.shape.streams(&self.report)
     }
 }
 
@@ -178,38 +182,6 @@ pub fn run_script(
     Ok(ran)
 }
 
-/// The input of `run_command_line`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CommandLineInput {
-    /// Why the model wants it, for whoever is asked and for the record.
-    pub reason: String,
-    /// The line.
-    pub line: String,
-}
-
-/// An input that does not have its shape, in words with which a model can mend it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}; call run_command_line with {{\"reason\": \"why\", \"commandLine\": \"what\"}}")]
-pub struct InputError(String);
-
-impl CommandLineInput {
-    /// Reads what a model gave.
-    pub fn read(input: &Value) -> Result<Self, InputError> {
-        let Some(map) = input.as_object() else {
-            return Err(InputError("the input is not an object".to_owned()));
-        };
-        let text = |key: &str| match map.get(key) {
-            None | Some(Value::Null) => Err(InputError(format!("`{key}` is missing"))),
-            Some(Value::String(text)) if text.trim().is_empty() => {
-                Err(InputError(format!("`{key}` is empty")))
-            }
-            Some(Value::String(text)) => Ok(text.clone()),
-            Some(_) => Err(InputError(format!("`{key}` is not a text"))),
-        };
-        Ok(Self { reason: text("reason")?, line: text("commandLine")? })
-    }
-}
-
 /// `run_command_line`: runs a line by bash, contained. The gate judges what the line was read as; bash runs its text, and
 /// sees none of the user's settings.
 pub fn run_command_line(
@@ -235,13 +207,6 @@ pub fn run_command_line(
     show(&mut profile, &bash);
     let command = Command::new(bash.file).arguments(["--noprofile", "--norc", "-c", line]);
     run(bench, using, Job { allowed, profile, command, shape: Shape::CommandLine }, cancel, sink)
-}
-
-impl NotRun {
-    /// What `run_command_line` answers.
-    pub fn command_text(&self) -> String {
-        command_error(&self.to_string()).to_string()
-    }
 }
 
 /// A yes of the gate to a call and to all that is wanted for it. Nothing runs without one.
@@ -310,7 +275,11 @@ fn run(
     }
     let (mut notes, open) = (writing.notes.clone(), writing.places.clone());
     writing.settle();
-    let report = ran?;
+    let mut report = ran?;
+    // What a skill remembers is its own, and what its plugin's skills share is theirs: neither is told as a change.
+    if let Some(shared) = containment.shared() {
+        report.changes.entries.retain(|change| !change.path.starts_with(shared));
+    }
     notes.extend(notes_of(&report));
     notes.extend(without);
     if let Some(bounded) = containment.project.and_then(metier_files::Survey::bounded) {
@@ -373,31 +342,4 @@ fn ask_node(sandbox: &Sandbox, profile: &Profile, node: &Program) -> Option<Node
     profile.limits = Limits { time: std::time::Duration::from_secs(10), ..Limits::default() };
     let report = sandbox.run(&profile, &Command::new(node.file.clone()).argument("--version")).ok()?;
     report.succeeded().then(|| report.stdout.text()).and_then(|text| NodeVersion::parse(&text))
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn an_input_without_its_shape_says_how_to_mend_it() {
-        let check = |input: Value, expect: &str| {
-            let error = CommandLineInput::read(&input).unwrap_err().to_string();
-            assert_eq!(
-                error,
-                format!(
-                    "{expect}; call run_command_line with {{\"reason\": \"why\", \"commandLine\": \"what\"}}"
-                )
-            );
-        };
-        check(json!({ "commandLine": "ls" }), "`reason` is missing");
-        check(json!({ "reason": null, "commandLine": "ls" }), "`reason` is missing");
-        check(json!({ "reason": "look", "commandLine": " " }), "`commandLine` is empty");
-        check(json!({ "reason": 1, "commandLine": "ls" }), "`reason` is not a text");
-        check(json!("ls"), "the input is not an object");
-        let read = CommandLineInput::read(&json!({ "reason": "look", "commandLine": "ls" })).unwrap();
-        assert_eq!((read.reason.as_str(), read.line.as_str()), ("look", "ls"));
-    }
 }

@@ -20,6 +20,7 @@ mod reading;
 mod refusal;
 mod result;
 mod running;
+mod search;
 mod spec;
 mod surface;
 mod visible;

@@ -1,16 +1,16 @@
 //! `call`: one tool call, as a model would make it.
 
 mod session;
-mod verbatim;
 
 use self::session::Session;
 use crate::args::{Call, Global};
 use crate::exit::Exit;
-use crate::gatekeeper::Gatekeeper;
 use crate::output::{Form, Output, clean};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
-use metier_runtime::{Desk, Outcome, Surface, ToolResult, Toolset};
+use metier_catalog::Finder;
+use metier_runtime::{Desk, Outcome, Search, Surface, ToolResult, Toolset};
+use metier_skill::Tool;
 use serde_json::{Value, json};
 
 pub(crate) fn run(
@@ -26,13 +26,26 @@ pub(crate) fn run(
     if args.surface.is_none() && !Surface::ALL.into_iter().any(|surface| Toolset::has(surface, &args.tool)) {
         bail!("there is no tool `{}` on any surface; `metier tools` lists what there is", clean(&args.tool));
     }
-    let keeper = Gatekeeper::new(global, &[], surroundings)?;
-    keeper.report_problems();
-    let session = Session::begin(&args.tool, args.scope.skill.as_deref(), surface, keeper, surroundings)?;
+    let session = Session::begin(&args.tool, args.scope.skill.as_deref(), surface, global, surroundings)?;
     let tools = super::tools::toolset(surface, session.snapshot());
     let active: Vec<_> = session.active().into_iter().collect();
-    let desk = Desk { hands: &session, activate: &session, search: None, active: &active };
+    // All skills are read for a search, so there is an index only where somebody searches.
+    let is_search = Tool::named(&args.tool) == Some(Tool::SkillSearch) && args.tool != "list_skills";
+    let finder = is_search.then(|| finder(&session, surroundings, output)).transpose()?;
+    let search = finder.as_ref().map(|finder| finder as &dyn Search);
+    let desk = Desk { hands: &session, activate: &session, search, active: &active };
     show(&tools.call(&args.tool, &input, &desk), output)
+}
+
+/// The index of this session's skills. What it learned is kept for the next time; where it cannot be, it is said.
+fn finder(session: &Session<'_>, surroundings: &Surroundings, output: &mut Output) -> Result<Finder> {
+    let finder = Finder::open(session.snapshot(), surroundings.places.cache.as_deref());
+    if let Err(error) = finder.save() {
+        output.aside(&format!(
+            "the search index is not kept, so the next search reads all skills again: {error}"
+        ))?;
+    }
+    Ok(finder)
 }
 
 fn show(result: &ToolResult, output: &mut Output) -> Result<Exit> {

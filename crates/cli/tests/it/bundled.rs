@@ -91,6 +91,13 @@ fn a_change_that_a_listing_cannot_see_does_not_run() {
     let run = metier(&workspace, &["exec", "count-lines", "count.sh"]);
     assert_eq!((run.stdout.as_str(), run.code), ("", 1));
     assert!(run.stderr.contains("count.sh` has other bytes than it came with; remove `"), "{}", run.stderr);
+    // Nor is its text shown to anybody: what it tells a model to run is not what came.
+    let shown = metier(&workspace, &["use", "count-lines"]);
+    assert_eq!((shown.stdout.as_str(), shown.code), ("", 1));
+    let told = metier(&workspace, &["call", "skill_use", "{\"skill_name\": \"count-lines\"}"]);
+    assert!(told.code == 1 && told.stdout.contains("has other bytes than it came with"), "{}", told.stdout);
+    let active = ["call", "run_command_line", "{}", "--skill", "count-lines"];
+    assert!(metier(&workspace, &active).stderr.contains("has other bytes than it came with"));
     // Another one is as it came.
     assert_eq!(metier(&workspace, &["exec", "list-tasks", "list-tasks.sh"]).stdout, "0 open, 0 done\n");
     fs::remove_dir_all(folder(&workspace)).unwrap();

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use metier_catalog::{AllowedTools, Entry, EntryId, SkillFile, Snapshot};
+use metier_catalog::{AllowedTools, BundledError, Entry, EntryId, SkillFile, Snapshot};
 use metier_diagnostic::{Diagnostic, Severity};
 use metier_files::{Error, FileDigest};
 use metier_policy::{Action, Decision, Dialect, Folders, Gate, McpTools, Meaning, Scope, Terms, Trust};
@@ -19,7 +19,8 @@ use crate::arguments::ArgumentError;
 use crate::code;
 use crate::containment::Start;
 use crate::injection::{self, Evaluated, Round};
-use crate::render::{Arguments, Finding, Plan, Plugin, Values, Variable};
+use crate::render::{Arguments, Finding, Plan, Values, Variable};
+use crate::requirements::Missing;
 use crate::run::{Using, Workbench};
 use crate::scope::SkillScope;
 
@@ -34,8 +35,8 @@ pub struct Setting<'a> {
     pub using: &'a Using<'a>,
     /// Where its commands start; see [`injection_start`](crate::injection_start).
     pub start: Start,
-    /// The plugin or crew it belongs to.
-    pub plugin: Option<Plugin<'a>>,
+    /// What it requires and is not here, as [`Requirements::check`](crate::Requirements::check) finds it: it is noted.
+    pub missing: &'a [Missing],
     /// The environment names that the configuration declares.
     pub environment: &'a [Variable],
     /// The tools of MCP servers, by which bare names in its lists are understood.
@@ -75,6 +76,14 @@ pub enum NotActivated {
         name: String,
         /// What is wrong with it.
         reason: String,
+    },
+    /// It seems to come with metier, and is not as it came.
+    #[error("the skill `{name}` is not used: {source}")]
+    NotAsItCame {
+        /// Its name.
+        name: String,
+        /// What is other about it.
+        source: BundledError,
     },
     /// This path has no way to it.
     #[error(transparent)]
@@ -127,6 +136,11 @@ impl<'a> Draft<'a> {
     pub fn open(setting: &'a Setting<'a>, request: Request<'a>) -> Result<Self, NotActivated> {
         let entry = setting.snapshot.entry(setting.id).ok_or(NotActivated::Unknown)?;
         let name = || entry.name().to_string();
+        // What comes with metier is trusted without a question, so it has to be what came.
+        setting
+            .snapshot
+            .verify_bundled(entry)
+            .map_err(|source| NotActivated::NotAsItCame { name: name(), source })?;
         let file =
             setting.snapshot.read(entry).map_err(|source| NotActivated::Gone { name: name(), source })?;
         let digest = file.digest();
@@ -169,7 +183,7 @@ impl<'a> Draft<'a> {
             declared: &self.manifest.more.arguments,
             skill: containment.skill,
             data: containment.data,
-            plugin: self.setting.plugin,
+            plugin: containment.plugin,
             project: containment.project.map(metier_files::Survey::project),
             session: containment.session,
             environment: self.setting.environment,
@@ -241,7 +255,11 @@ impl<'a> Draft<'a> {
         let findings = plan.findings().iter().chain(&evaluated.findings);
         let in_file = |finding: &Finding| finding.diagnostic(&self.source, self.body).in_file(&path);
         diagnostics.extend(findings.map(in_file));
-        let mut notes = evaluated.notes;
+        let missing = self.setting.missing.iter();
+        let mut notes: Vec<String> = missing
+            .map(|missing| format!("it requires what is not here: {}; {}", missing.what(), missing.help()))
+            .collect();
+        notes.extend(evaluated.notes);
         let resources = resources::list(folder, &self.document).unwrap_or_else(|error| {
             notes.push(format!("the files of the skill could not be listed: {error}"));
             resources::Resources::default()
@@ -299,7 +317,7 @@ impl<'a> Draft<'a> {
 
     /// The fence and the grants.
     fn rules(&self, whole: Whole) -> Scope {
-        let Setting { snapshot, id, using, plugin, servers, dialect, .. } = *self.setting;
+        let Setting { snapshot, id, using, servers, dialect, .. } = *self.setting;
         let containment = using.containment;
         let meaning = match snapshot.allowed_tools(id, &self.manifest) {
             AllowedTools::Fence => Meaning::Fence,
@@ -310,9 +328,9 @@ impl<'a> Draft<'a> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let folders = Folders {
             skill: Some(text(containment.skill)),
-            plugin: plugin.map(|plugin| text(plugin.folder)),
+            plugin: containment.plugin.map(|plugin| text(plugin.folder)),
             data: containment.data.map(text),
-            shared_data: plugin.and_then(|plugin| plugin.data).map(text),
+            shared_data: containment.shared().map(text),
             project: containment.project.map(|survey| text(survey.project())),
         };
         let tools = self.manifest.tool_list();

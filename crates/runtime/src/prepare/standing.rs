@@ -39,7 +39,7 @@ impl Standing {
         let language = match Interpreter::of(script.path.as_path()) {
             Interpreter::Python => Language::Python,
             Interpreter::Node | Interpreter::NodeTypes => Language::Node,
-            Interpreter::Bash | Interpreter::Direct => return Self::NotWanted,
+            Interpreter::Shell | Interpreter::Bash | Interpreter::Direct => return Self::NotWanted,
         };
         let recipe = match Recipe::of(skill) {
             Ok(recipe) => recipe,

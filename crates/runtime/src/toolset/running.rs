@@ -9,7 +9,7 @@ use super::input::{InputProblem, Told};
 use super::result::{ToolResult, error_json};
 use super::visible::Purpose;
 use super::{Call, NO_SKILL, Surface, Toolset};
-use crate::output::{command_error, for_model};
+use crate::output::command_error;
 use crate::run::{NotRun, Ran, Words, run_command_line, run_script};
 
 impl Toolset {
@@ -42,7 +42,7 @@ impl Toolset {
         };
         Ok(match ran_script(id, script, &words, call) {
             Ok(ran) => {
-                let (stdout, stderr) = (for_model(&ran.report.stdout), for_model(&ran.report.stderr));
+                let (stdout, stderr) = ran.streams();
                 let status = match (ran.report.succeeded(), stderr.trim().is_empty()) {
                     (false, _) => "error",
                     (true, false) => "warning",

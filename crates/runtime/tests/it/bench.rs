@@ -87,6 +87,7 @@ impl Bench {
             skill: &skill,
             project: Some(&survey),
             data: Some(&data),
+            plugin: None,
             toolbox: &toolbox,
             limits: self.limits.clone(),
             session: "session-1",

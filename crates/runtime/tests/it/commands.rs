@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use metier_policy::{Dialect, Folders, McpTools, Meaning, Scope, Terms};
+use metier_runtime::command_error;
 use metier_testkit::Workspace;
 use serde_json::Value;
 
@@ -11,7 +12,7 @@ use crate::bench::Bench;
 fn json(bench: &Bench, line: &str) -> Value {
     let text = match bench.line(line) {
         Ok(ran) => ran.text,
-        Err(error) => error.command_text(),
+        Err(error) => command_error(&error.to_string()).to_string(),
     };
     serde_json::from_str(&text).unwrap()
 }

@@ -53,7 +53,7 @@ fn a_hundred_megabytes_of_output_are_cut_and_said() {
     let ran = bench.script("loud.sh", "").unwrap();
     assert!(ran.text.len() < 40_000, "{}", ran.text.len());
     assert!(ran.text.starts_with("xxxx") && ran.text.ends_with("end"));
-    assert!(ran.text.contains(" bytes left out; `metier exec --out DIR` keeps all of it ...]"));
+    assert!(ran.text.contains("let the user run `metier exec --out DIR`, which keeps all of it ...]"));
     let [long] = ran.long.as_slice() else { panic!("{} long streams", ran.long.len()) };
     assert!(long.bytes.len() > metier_runtime::LONGEST_FILE && long.bytes.ends_with(b"xxx\nend\n"));
     assert!(ran.text_beside("outputs/").contains(" bytes left out; all of it is in outputs/stdout.txt ...]"));
@@ -86,6 +86,7 @@ fn the_environment_is_the_named_one_and_nothing_else() {
         names,
         [
             "ALL_PROXY",
+            "CLAUDE_PLUGIN_DATA",
             "HOME",
             "HTTPS_PROXY",
             "HTTP_PROXY",

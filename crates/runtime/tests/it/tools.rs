@@ -46,6 +46,8 @@ impl Room {
             temp: at("tmp"),
             config: at("home/.config/metier"),
             data: at("home/.local/share/metier"),
+            cache: None,
+            bundled: None,
             user_skills: at("home/.config/metier/skills"),
             system_skills: at("etc/skills"),
         };
@@ -124,6 +126,7 @@ impl Hands for Room {
             skill: &folder,
             project: Some(&survey),
             data: Some(&data),
+            plugin: None,
             toolbox: &toolbox,
             limits: Limits { time, ..Limits::default() },
             session: "session-1",

@@ -1,17 +1,19 @@
 //! A session of one call: the skills, the gate and whoever can be asked, and what runs things.
 
-use super::verbatim;
+use crate::args::Global;
+use crate::candidate::{Asked, Asking, Candidate, Step, step};
 use crate::gatekeeper::Gatekeeper;
 use crate::needs::Flags;
-use crate::output::complain;
+use crate::output::{clean, complain};
 use crate::surroundings::Surroundings;
-use crate::workplace::{Active, Purpose, Ready, ScopeAround, Workplace, scope, who};
+use crate::workplace::{Active, Purpose, Ready, ScopeAround, Workplace, find, folders, scope, who};
 use anyhow::{Context, Result, bail};
-use metier_catalog::{Class, EntryId, Include, Lookup, Reference, Snapshot, State};
-use metier_files::real_path;
+use metier_catalog::{EntryId, Include, Snapshot};
+use metier_diagnostic::Severity;
 use metier_policy::{Action, Decision, Scope, Skill};
 use metier_runtime::{
-    Activate, DataOwner, Hands, InUse, Job, NotDone, NotRun, Ran, Surface, Use, Work, WorkKind,
+    Activate, Activation, Arguments, By, Hands, InUse, Job, NotDone, NotRun, Ran, Surface, Told, Use, Work,
+    WorkKind, frontmatter,
 };
 use metier_sandbox::Limits;
 use metier_skill::Tool;
@@ -20,6 +22,8 @@ use std::sync::Arc;
 
 pub(super) struct Session<'a> {
     keeper: RefCell<Gatekeeper>,
+    global: &'a Global,
+    surface: Surface,
     surroundings: &'a Surroundings,
     snapshot: Arc<Snapshot>,
     /// The skill that counts as active, and its fence and grants.
@@ -34,14 +38,18 @@ impl<'a> Session<'a> {
         tool: &str,
         active: Option<&str>,
         surface: Surface,
-        keeper: Gatekeeper,
+        global: &'a Global,
         surroundings: &'a Surroundings,
     ) -> Result<Self> {
+        let keeper = Gatekeeper::new(global, &[], surroundings)?;
+        keeper.report_problems();
         let runs = matches!(Tool::named(tool), Some(Tool::Bash | Tool::SkillRunScript));
         let ready = runs.then(|| Ready::begin(Purpose::Running, surroundings)).transpose()?;
         let snapshot = Arc::new(surroundings.snapshot(Include::Usual));
         let mut session = Self {
             keeper: RefCell::new(keeper),
+            global,
+            surface,
             surroundings,
             snapshot,
             active: None,
@@ -49,7 +57,7 @@ impl<'a> Session<'a> {
             ready: RefCell::new(ready),
         };
         if let Some(name) = active {
-            session.activate_at_once(name, surface)?;
+            session.activate_at_once(name)?;
         }
         Ok(session)
     }
@@ -63,29 +71,35 @@ impl<'a> Session<'a> {
     }
 
     /// Makes the call as if this skill were active: its fence holds, and tools that name no skill are its own.
-    fn activate_at_once(&mut self, name: &str, surface: Surface) -> Result<()> {
+    fn activate_at_once(&mut self, name: &str) -> Result<()> {
         let (snapshot, surroundings) = (&self.snapshot, self.surroundings);
-        let reference: Reference = name.parse()?;
-        let (id, entry) = match snapshot.find(&reference) {
-            // What may not be used is refused by the gate, with the reason.
-            Lookup::Found(id, entry) | Lookup::Unusable(id, entry) => (id, entry),
-            other => bail!("`{name}`: {}; `metier explain {name}` says more", snapshot.in_words(&other)),
-        };
-        if let State::Off | State::Disabled = entry.state() {
-            bail!("`{name}` is {}; `metier explain {name}` says how to change that", entry.state());
-        }
+        let id = find(snapshot, name)?;
+        let Some(entry) = snapshot.entry(id) else { bail!("`{name}` is not there any more") };
+        let folders = folders(snapshot, entry, surroundings)?;
         let skill = who(snapshot, entry, surroundings);
-        let folder = real_path(&snapshot.folder(entry)).with_context(|| format!("`{name}` is gone"))?;
         let file = snapshot.read(entry).with_context(|| format!("`{name}` cannot be read any more"))?;
-        let project = surroundings.layout.project.as_ref();
-        let project = project.filter(|_| snapshot.root(entry).origin.class == Class::Project);
-        let project = project.map(|project| project.folder.as_path());
-        let owner = DataOwner { origin: &skill.origin, name: &skill.name, project };
-        let data = owner.place(&surroundings.places.data.join("skills"));
-        let around = ScopeAround { folder: &folder, data: &data, dialect: surface.dialect() };
+        let around = ScopeAround { folders: &folders, dialect: self.surface.dialect() };
         self.scopes = vec![scope(snapshot, id, &file, &skill, &around, surroundings)?];
         self.active = Some(id);
         Ok(())
+    }
+
+    /// The workplace of a skill, and at the gate what the user's own configuration says for it.
+    fn workplace(&self, id: EntryId, purpose: Purpose) -> Result<Workplace> {
+        let ready = match self.ready.take() {
+            Some(ready) => ready,
+            None => Ready::begin(purpose, self.surroundings)?,
+        };
+        let flags = Flags::default();
+        let mut place = Workplace::at(&self.snapshot, id, Active::No, &flags, self.surroundings, ready)?;
+        place.scopes.clone_from(&self.scopes);
+        if !place.needs.allowed.is_empty() {
+            // A session of one call has one skill, so nobody else gets these. What was answered until now was about the
+            // activation itself, which is decided when this is called.
+            let keeper = Gatekeeper::new(self.global, &place.needs.allowed, self.surroundings)?;
+            self.keeper.replace(keeper);
+        }
+        Ok(place)
     }
 
     /// Asks about a decision that needs a yes. True when it may be tried again.
@@ -122,14 +136,7 @@ impl Hands for Session<'_> {
 
     fn run(&self, work: Work, job: &mut Job<'_>) -> Result<Ran, NotDone> {
         let trouble = |error: anyhow::Error| NotDone::Trouble(format!("{error:#}"));
-        let ready = match self.ready.take() {
-            Some(ready) => ready,
-            None => Ready::begin(Purpose::Running, self.surroundings).map_err(trouble)?,
-        };
-        let flags = Flags::default();
-        let mut place = Workplace::at(&self.snapshot, work.id, Active::No, &flags, self.surroundings, ready)
-            .map_err(trouble)?;
-        place.scopes.clone_from(&self.scopes);
+        let mut place = self.workplace(work.id, Purpose::Running).map_err(trouble)?;
         if work.kind == WorkKind::CommandLine {
             place.keep_granted(&self.keeper.borrow());
         }
@@ -149,7 +156,49 @@ impl Hands for Session<'_> {
 }
 
 impl Activate for Session<'_> {
+    /// Whether the skill may be activated has been decided, with this very gate, so nobody is asked that again; there may be
+    /// questions about its commands.
     fn activate(&self, request: &Use<'_>) -> Result<InUse, String> {
-        verbatim::activate(&self.snapshot, request)
+        let place = self.workplace(request.id, Purpose::Looking).map_err(|error| format!("{error:#}"))?;
+        let arguments = match request.arguments {
+            Told::Text(text) => Arguments::Text(text.clone()),
+            Told::List(list) => Arguments::List(list.clone()),
+        };
+        let dialect = self.surface.dialect();
+        let candidate = Candidate::new(&self.snapshot, request.id, &place, dialect, self.surroundings);
+        let asked = Asked { by: By::Model, arguments: &arguments };
+        let mut asking = Asking::of(&self.keeper.borrow());
+        loop {
+            let made = candidate.with(asked, &self.keeper.borrow(), |draft, bench| {
+                Ok((step(draft, bench, asking)?, frontmatter(draft.manifest())))
+            });
+            match made.map_err(|error| error.to_string())? {
+                (Step::Done(activation), frontmatter) => {
+                    let content = activation.content().to_owned();
+                    let notes = notes(&activation);
+                    return Ok(InUse {
+                        message: activation.text,
+                        content,
+                        frontmatter,
+                        instead: None,
+                        notes,
+                    });
+                }
+                (Step::Ask(questions), _) => {
+                    for (action, decision) in questions {
+                        // A no leaves the command as text, which is then said.
+                        self.ask(&action, &decision);
+                    }
+                    asking = Asking::Over;
+                }
+            }
+        }
     }
+}
+
+/// What there is to say about an activation, a line each.
+fn notes(activation: &Activation) -> Vec<String> {
+    let grave = activation.diagnostics.iter().filter(|found| found.severity() >= Severity::Warning);
+    let grave = grave.map(|found| format!("{}: {}", found.code.name(), clean(&found.message)));
+    grave.chain(activation.notes.iter().cloned()).collect()
 }
