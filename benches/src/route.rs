@@ -66,7 +66,7 @@ fn measure(arguments: &Arguments, data: &Data, size: usize) -> Result<()> {
         anyhow::ensure!(finder.synced().read == 0, "a warm cache reads {} documents", finder.synced().read);
         Ok(time)
     })?;
-    let finder = Finder::open(Arc::clone(&snapshot), Some(&cache));
+    let finder = Finder::open(Arc::clone(&snapshot), Some(&cache)).held();
     let edit = edits(&root, &finder, arguments.rounds)?;
     let mut times = Vec::new();
     for query in data.queries.iter() {

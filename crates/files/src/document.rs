@@ -4,6 +4,7 @@
 //! repository, so reads are bounded and never wait, and whoever is stopped in the middle of a write leaves the old file.
 
 mod atomic;
+mod held;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -12,7 +13,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-pub use self::atomic::{write_atomic, write_cache};
+pub use self::atomic::write_atomic;
+pub use self::held::HeldFile;
 use crate::Error;
 
 /// Who may read a file that is made new. The user's umask takes away from it as usual.

@@ -63,7 +63,7 @@ mod watch;
 pub use blank::Blank;
 pub use digest::{DigestParseError, FileDigest, TreeDigest};
 pub use document::{
-    Kind, Mode, create_new_dir, kind, read_bounded, real_path, write_atomic, write_cache, write_new,
+    HeldFile, Kind, Mode, create_new_dir, kind, read_bounded, real_path, write_atomic, write_new,
 };
 pub use document_name::DocumentName;
 pub use error::Error;
@@ -81,7 +81,7 @@ pub use skill_dir::{
     Binary, BinaryKind, Content, Document, LeftOut, LeftOutReason, ListBounds, Listed, Listing, PAGE, Page,
     SkillDir, TextPage,
 };
-pub use stamp::{Stamp, is_link};
+pub use stamp::{Lookout, Stamp, is_link};
 pub use survey::{Bounded, Changed, Secret, Survey, SurveyBounds, Unreadable};
 pub use sweep::{
     Bounds, Candidate, Found, LinkPolicy, Nested, Place, Problem, Repeat, Sweep, SweepRoot, sweep,

@@ -119,8 +119,17 @@ impl Index {
         self.segments.len()
     }
 
+    /// Brings all lists into memory: for whoever asks again and again.
+    pub fn fetch(&mut self) {
+        for part in &mut self.segments {
+            Arc::make_mut(&mut part.segment).fetch();
+        }
+    }
+
     /// One segment of all that is alive.
-    pub fn merged(&self) -> Segment {
+    pub fn merged(&mut self) -> Segment {
+        // Every list is needed, and one by one would be two hundred thousand reads.
+        self.fetch();
         let segments: Vec<&Segment> = self.segments.iter().map(|part| &*part.segment).collect();
         Segment::merge(&segments, |at, skill| !self.segments[at].is_gone(skill as u32))
     }

@@ -62,6 +62,6 @@ pub use neighbour::{Heads, Neighbours};
 pub use rank::{Desk, Hit, Parts, Ranking};
 pub use reason::{Reason, Reasons};
 pub use request::Request;
-pub use segment::{Segment, SegmentError};
+pub use segment::{Lists, Segment, SegmentError, Shelf};
 pub use telling::Bodies;
 pub use verdict::Abstain;

@@ -6,22 +6,80 @@ use crate::bytes::{Parts, put, take};
 use crate::leaf::{Key, Leaf};
 use crate::posting::{Kind, Posting, count, pack, unpack};
 use crate::term::Term;
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
 
 /// Marks a segment on disk; the number changes with everything that changes what is counted.
-const MAGIC: &[u8; 8] = b"metidx\x00\x02";
+const MAGIC: &[u8; 8] = b"metidx\x00\x03";
 
 /// Many skills, counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Segment {
     /// All terms, rising.
     terms: Vec<Term>,
     /// Where the list of each ends.
     ends: Vec<u32>,
-    lists: Vec<u8>,
+    lists: Lists,
     pub(crate) skills: Vec<Record>,
     /// What skills are not for, packed; a record says where its part ends.
     against: Vec<u8>,
     pub(crate) abbreviations: Vec<(u32, Abbreviation)>,
+}
+
+/// The lists of a segment, wherever they are.
+#[derive(Clone, Debug)]
+pub enum Lists {
+    /// In memory.
+    Here(Vec<u8>),
+    /// Elsewhere: a request asks for a few dozen of two hundred thousand.
+    Shelved {
+        /// Who fetches them.
+        shelf: Arc<dyn Shelf>,
+        /// How many bytes they are.
+        length: usize,
+    },
+}
+
+/// Who fetches lists that are not in memory.
+pub trait Shelf: fmt::Debug + Send + Sync {
+    /// The bytes from one place up to another. What cannot be had reads as nothing: a list that is missing is a word that nobody
+    /// has.
+    fn fetch(&self, from: usize, to: usize) -> Vec<u8>;
+}
+
+impl Default for Lists {
+    fn default() -> Self {
+        Self::Here(Vec::new())
+    }
+}
+
+impl PartialEq for Lists {
+    fn eq(&self, other: &Self) -> bool {
+        self.part(0, self.len()) == other.part(0, other.len())
+    }
+}
+
+impl Lists {
+    /// How many bytes they are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Here(lists) => lists.len(),
+            Self::Shelved { length, .. } => *length,
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn part(&self, from: usize, to: usize) -> Cow<'_, [u8]> {
+        match self {
+            Self::Here(lists) => Cow::Borrowed(lists.get(from..to).unwrap_or_default()),
+            Self::Shelved { shelf, .. } => Cow::Owned(shelf.fetch(from, to)),
+        }
+    }
 }
 
 /// One skill of a segment.
@@ -108,7 +166,7 @@ impl Segment {
             together.clear();
             for ((segment, at), numbers) in segments.iter().zip(&mut at).zip(&numbers) {
                 if segment.terms.get(*at) == Some(&term) {
-                    unpack(kind(term), segment.list(*at), |posting| {
+                    unpack(kind(term), &segment.list(*at), |posting| {
                         if let Some(skill) = numbers.get(posting.skill as usize).copied().flatten() {
                             together.push(Posting { skill, ..posting });
                         }
@@ -139,27 +197,36 @@ impl Segment {
     }
 
     fn push_list(&mut self, term: Term, postings: &[Posting]) {
-        pack(kind(term), postings, &mut self.lists);
+        if let Lists::Here(lists) = &mut self.lists {
+            pack(kind(term), postings, lists);
+        }
         self.terms.push(term);
         self.ends.push(u32::try_from(self.lists.len()).unwrap_or(u32::MAX));
     }
 
-    fn list(&self, at: usize) -> &[u8] {
+    /// Brings lists that are elsewhere into memory: for whoever asks for most of them.
+    pub fn fetch(&mut self) {
+        if let Lists::Shelved { .. } = self.lists {
+            self.lists = Lists::Here(self.lists.part(0, self.lists.len()).into_owned());
+        }
+    }
+
+    fn list(&self, at: usize) -> Cow<'_, [u8]> {
         let start = at.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or_default();
         let end = self.ends.get(at).copied().unwrap_or_default();
-        self.lists.get(start as usize..end as usize).unwrap_or_default()
+        self.lists.part(start as usize, end as usize)
     }
 
     /// How many skills have a term, gone ones among them.
     pub(crate) fn count(&self, term: Term) -> u32 {
-        self.terms.binary_search(&term).map_or(0, |at| count(self.list(at)))
+        self.terms.binary_search(&term).map_or(0, |at| count(&self.list(at)))
     }
 
     /// Calls `each` with every skill that has a term.
     #[inline]
     pub(crate) fn each(&self, term: Term, each: impl FnMut(Posting)) {
         if let Ok(at) = self.terms.binary_search(&term) {
-            unpack(kind(term), self.list(at), each);
+            unpack(kind(term), &self.list(at), each);
         }
     }
 
@@ -186,22 +253,23 @@ impl Segment {
         }
     }
 
-    /// The bytes for the disk.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(self.lists.len() + self.terms.len() * 12 + self.skills.len() * 40);
+    /// The bytes for the disk: first all but the lists, which may then be read one by one.
+    pub fn to_bytes(&self) -> (Vec<u8>, Cow<'_, [u8]>) {
+        let mut bytes =
+            Vec::with_capacity(self.terms.len() * 12 + self.skills.len() * 40 + self.against.len());
         bytes.extend_from_slice(MAGIC);
-        for length in [
+        let lengths = [
             self.terms.len(),
             self.lists.len(),
             self.skills.len(),
             self.against.len(),
             self.abbreviations.len(),
-        ] {
+        ];
+        for length in lengths {
             bytes.extend_from_slice(&u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes());
         }
         self.terms.iter().for_each(|term| bytes.extend_from_slice(&term.0.to_le_bytes()));
         self.ends.iter().for_each(|end| bytes.extend_from_slice(&end.to_le_bytes()));
-        bytes.extend_from_slice(&self.lists);
         for record in &self.skills {
             bytes.extend_from_slice(&record.key.0);
             bytes.extend_from_slice(&record.body.to_le_bytes());
@@ -217,30 +285,33 @@ impl Segment {
             bytes.push(u8::try_from(abbreviation.long.len()).unwrap_or_default());
             abbreviation.long.iter().for_each(|term| bytes.extend_from_slice(&term.0.to_le_bytes()));
         }
-        bytes
+        (bytes, self.lists.part(0, self.lists.len()))
     }
 
-    /// Reads such bytes. Whatever they are, the segment that comes of them can be used without harm.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, SegmentError> {
+    /// Reads such bytes, with the lists wherever they are. Whatever the bytes are, the segment that comes of them can be used without
+    /// harm.
+    pub fn from_bytes(bytes: &[u8], lists: Lists) -> Result<Self, SegmentError> {
         let mut parts = Parts(bytes);
         if parts.bytes(MAGIC.len()) != Some(MAGIC) {
             return Err(SegmentError::Foreign);
         }
-        let segment = Self::read(&mut parts).ok_or(SegmentError::Damaged)?;
+        let segment = Self::read(&mut parts, lists).ok_or(SegmentError::Damaged)?;
         if parts.0.is_empty() && segment.is_sound() { Ok(segment) } else { Err(SegmentError::Damaged) }
     }
 
-    fn read(parts: &mut Parts<'_>) -> Option<Self> {
+    fn read(parts: &mut Parts<'_>, lists: Lists) -> Option<Self> {
         let mut lengths = [0_usize; 5];
         for length in &mut lengths {
             *length = parts.u32()? as usize;
         }
-        let [terms, lists, skills, against, abbreviations] = lengths;
+        let [terms, length, skills, against, abbreviations] = lengths;
+        if lists.len() != length {
+            return None;
+        }
         let terms = parts.bytes(terms.checked_mul(8)?)?.as_chunks::<8>().0;
         let terms: Vec<Term> = terms.iter().map(|term| Term(u64::from_le_bytes(*term))).collect();
         let ends = parts.bytes(terms.len().checked_mul(4)?)?.as_chunks::<4>().0;
         let ends = ends.iter().map(|end| u32::from_le_bytes(*end)).collect();
-        let lists = parts.bytes(lists)?.to_vec();
         let mut records = Vec::new();
         for _ in 0..skills {
             records.push(Record {
@@ -281,10 +352,20 @@ fn kind(term: Term) -> Kind {
 
 #[cfg(test)]
 mod tests {
-    use super::{Segment, SegmentError};
+    use super::{Lists, Segment, SegmentError, Shelf};
     use crate::anatomy::SkillText;
     use crate::leaf::{Key, Leaf};
     use proptest::prelude::*;
+    use std::sync::Arc;
+
+    #[derive(Debug)]
+    struct InMemory(Vec<u8>);
+
+    impl Shelf for InMemory {
+        fn fetch(&self, from: usize, to: usize) -> Vec<u8> {
+            self.0.get(from..to).unwrap_or_default().to_vec()
+        }
+    }
 
     fn leaf(number: u8, text: &str) -> Leaf {
         let description = "Reads a Wildly Important Goal (WIG). Not for taxes.";
@@ -300,19 +381,30 @@ mod tests {
 
     #[test]
     fn a_segment_comes_back_from_its_bytes() {
-        let segment = segment(&["alpha beta", "beta gamma", "測試文件"]);
-        assert_eq!(Segment::from_bytes(&segment.to_bytes()), Ok(segment));
-        assert_eq!(Segment::from_bytes(&Segment::default().to_bytes()), Ok(Segment::default()));
+        for segment in [segment(&["alpha beta", "beta gamma", "測試文件"]), Segment::default()] {
+            let (bytes, lists) = segment.to_bytes();
+            assert_eq!(Segment::from_bytes(&bytes, Lists::Here(lists.to_vec())).as_ref(), Ok(&segment));
+
+            let shelf = Arc::new(InMemory(lists.to_vec()));
+            let shelved = Lists::Shelved { shelf, length: lists.len() };
+            let mut back = Segment::from_bytes(&bytes, shelved).unwrap();
+            assert_eq!(back, segment);
+            back.fetch();
+            assert_eq!(back, segment);
+        }
     }
 
     #[test]
     fn foreign_and_damaged_bytes_are_told_apart() {
-        let bytes = segment(&["alpha beta"]).to_bytes();
-        assert_eq!(Segment::from_bytes(b"something else"), Err(SegmentError::Foreign));
-        assert_eq!(Segment::from_bytes(&bytes[..bytes.len() - 1]), Err(SegmentError::Damaged));
+        let segment = segment(&["alpha beta"]);
+        let (bytes, lists) = segment.to_bytes();
+        let here = || Lists::Here(lists.to_vec());
+        assert_eq!(Segment::from_bytes(b"something else", here()), Err(SegmentError::Foreign));
+        assert_eq!(Segment::from_bytes(&bytes[..bytes.len() - 1], here()), Err(SegmentError::Damaged));
+        assert_eq!(Segment::from_bytes(&bytes, Lists::default()), Err(SegmentError::Damaged));
         let mut longer = bytes.clone();
         longer.push(0);
-        assert_eq!(Segment::from_bytes(&longer), Err(SegmentError::Damaged));
+        assert_eq!(Segment::from_bytes(&longer, here()), Err(SegmentError::Damaged));
     }
 
     #[test]
@@ -327,10 +419,16 @@ mod tests {
     proptest! {
         #[test]
         fn damage_is_never_more_than_an_error_or_a_wrong_count(at: prop::sample::Index, byte: u8) {
-            let mut bytes = segment(&["alpha beta", "beta gamma"]).to_bytes();
-            let at = at.index(bytes.len());
-            bytes[at] = byte;
-            if let Ok(segment) = Segment::from_bytes(&bytes) {
+            let segment = segment(&["alpha beta", "beta gamma"]);
+            let (mut bytes, lists) = segment.to_bytes();
+            let mut lists = lists.to_vec();
+            let at = at.index(bytes.len() + lists.len());
+            if let Some(at) = at.checked_sub(bytes.len()) {
+                lists[at] = byte;
+            } else {
+                bytes[at] = byte;
+            }
+            if let Ok(segment) = Segment::from_bytes(&bytes, Lists::Here(lists)) {
                 let index = crate::Index::new(vec![segment]);
                 let _ = index.rank(&crate::Request::new("beta"), 5, &mut crate::Desk::default());
             }

@@ -4,17 +4,15 @@
 //! made anew, and nothing else comes of it.
 
 use super::gather::Look;
-use metier_files::{read_bounded, write_cache};
-use metier_search::{Key, Segment};
+use metier_files::{HeldFile, Mode, write_atomic};
+use metier_search::{Key, Lists, Segment, Shelf};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Marks the file; the number changes with its form.
-const MAGIC: &[u8; 8] = b"metfind\x01";
-
-/// The largest file that is read. A library of 50,000 skills takes 80 MB; what is larger was not written by us.
-const MAX_FILE: u64 = 512 << 20;
+const MAGIC: &[u8; 8] = b"metfind\x02";
 
 /// What the file holds.
 #[derive(Debug, Default)]
@@ -32,25 +30,31 @@ pub(super) fn file_for<'a>(cache: &Path, roots: impl Iterator<Item = &'a Path>) 
     cache.join("search").join(format!("{:016x}.index", hasher.finish()))
 }
 
-/// Reads the file; `None` where there is none that can be used.
+/// Reads the file, but for the lists of its segments, which stay there; `None` where there is none that can be used.
 pub(super) fn read(path: &Path) -> Option<Cached> {
-    let bytes = read_bounded(path, MAX_FILE).ok().flatten()?;
-    let rest = bytes.strip_prefix(MAGIC)?;
-    let (sum, mut rest) = rest.split_first_chunk::<8>()?;
-    if u64::from_le_bytes(*sum) != self::sum(rest) {
+    let file = Arc::new(HeldFile::open(path).ok().flatten()?);
+    let start = file.read_at(0, HEADER).ok()?;
+    let mut rest = start.strip_prefix(MAGIC)?;
+    let sum = take::<8>(&mut rest).map(u64::from_le_bytes)?;
+    let length = number(&mut rest)?;
+    let head = file.read_at(HEADER as u64, length).ok()?;
+    if self::sum(&head) != sum {
         return None;
     }
-    let number = |rest: &mut &[u8]| {
-        let (number, behind) = rest.split_first_chunk::<4>()?;
-        *rest = behind;
-        Some(u32::from_le_bytes(*number) as usize)
-    };
+    let mut rest = head.as_slice();
+    let mut lists_at = (HEADER + length) as u64;
     let mut cached = Cached::default();
     for _ in 0..number(&mut rest)? {
-        let length = number(&mut rest)?;
-        let (segment, behind) = rest.split_at_checked(length)?;
-        cached.segments.push(Segment::from_bytes(segment).ok()?);
+        let (head, lists) = (number(&mut rest)?, number(&mut rest)?);
+        let (segment, behind) = rest.split_at_checked(head)?;
+        let shelf = Arc::new(InFile { file: Arc::clone(&file), at: lists_at });
+        let segment = Segment::from_bytes(segment, Lists::Shelved { shelf, length: lists }).ok()?;
+        cached.segments.push(segment);
         rest = behind;
+        lists_at += lists as u64;
+    }
+    if lists_at != file.size() {
+        return None;
     }
     let count = number(&mut rest)?;
     for look in rest.get(..count.checked_mul(24)?)?.as_chunks::<24>().0 {
@@ -60,32 +64,62 @@ pub(super) fn read(path: &Path) -> Option<Cached> {
     Some(cached)
 }
 
-/// Writes the file.
+/// The mark, the sum and the length of what follows.
+const HEADER: usize = 8 + 8 + 4;
+
+fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
+    let (part, behind) = rest.split_first_chunk::<N>()?;
+    *rest = behind;
+    Some(*part)
+}
+
+fn number(rest: &mut &[u8]) -> Option<usize> {
+    take::<4>(rest).map(|number| u32::from_le_bytes(number) as usize)
+}
+
+/// The lists of a segment in the file.
+#[derive(Debug)]
+struct InFile {
+    file: Arc<HeldFile>,
+    at: u64,
+}
+
+impl Shelf for InFile {
+    fn fetch(&self, from: usize, to: usize) -> Vec<u8> {
+        self.file.read_at(self.at + from as u64, to.saturating_sub(from)).unwrap_or_default()
+    }
+}
+
+/// Writes the file. It is written through to the disk: the sum covers everything but the lists, which are not read when it is opened.
 pub(super) fn write<'a>(
     path: &Path,
     segments: impl ExactSizeIterator<Item = &'a Segment>,
     looks: &[(Look, Key)],
 ) -> io::Result<()> {
-    let mut body = Vec::new();
+    let (mut head, mut all_lists) = (Vec::new(), Vec::new());
     let number = |bytes: &mut Vec<u8>, number: usize| {
         bytes.extend_from_slice(&u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes());
     };
-    number(&mut body, segments.len());
+    number(&mut head, segments.len());
     for segment in segments {
-        let bytes = segment.to_bytes();
-        number(&mut body, bytes.len());
-        body.extend_from_slice(&bytes);
+        let (bytes, lists) = segment.to_bytes();
+        number(&mut head, bytes.len());
+        number(&mut head, lists.len());
+        head.extend_from_slice(&bytes);
+        all_lists.extend_from_slice(&lists);
     }
-    number(&mut body, looks.len());
+    number(&mut head, looks.len());
     for (look, key) in looks {
-        body.extend_from_slice(&look.0.to_le_bytes());
-        body.extend_from_slice(&key.0);
+        head.extend_from_slice(&look.0.to_le_bytes());
+        head.extend_from_slice(&key.0);
     }
-    let mut bytes = Vec::with_capacity(body.len() + 16);
+    let mut bytes = Vec::with_capacity(HEADER + head.len() + all_lists.len());
     bytes.extend_from_slice(MAGIC);
-    bytes.extend_from_slice(&sum(&body).to_le_bytes());
-    bytes.extend_from_slice(&body);
-    write_cache(path, &bytes)
+    bytes.extend_from_slice(&sum(&head).to_le_bytes());
+    number(&mut bytes, head.len());
+    bytes.extend_from_slice(&head);
+    bytes.extend_from_slice(&all_lists);
+    write_atomic(path, &bytes, Mode::Private)
 }
 
 /// Tells a torn file from a whole one. It is no proof against somebody who means harm: who can write into the user's cache
@@ -110,6 +144,7 @@ fn sum(bytes: &[u8]) -> u64 {
 mod tests {
     use super::{read, sum, write};
     use crate::search::gather::Look;
+    use metier_files::{Mode, write_atomic};
     use metier_search::{Key, Leaf, Segment, SkillText};
 
     #[test]
@@ -126,13 +161,15 @@ mod tests {
         );
 
         let whole = metier_files::read_bounded(&path, u64::MAX).unwrap().unwrap();
-        for at in 0..whole.len() {
+        let lists = cached.segments[0].to_bytes().1.len();
+        drop(cached);
+        for at in 0..whole.len() - lists {
             let mut torn = whole.clone();
             torn[at] ^= 1;
-            metier_files::write_cache(&path, &torn).unwrap();
+            write_atomic(&path, &torn, Mode::Private).unwrap();
             assert!(read(&path).is_none(), "byte {at}");
         }
-        metier_files::write_cache(&path, &whole[..whole.len() / 2]).unwrap();
+        write_atomic(&path, &whole[..whole.len() - 1], Mode::Private).unwrap();
         assert!(read(&path).is_none());
     }
 

@@ -2,12 +2,12 @@
 
 use crate::entry::{Entry, EntryId};
 use crate::snapshot::Snapshot;
-use metier_files::{FileDigest, ListBounds, RelativePath, SkillDir, Stamp};
+use metier_files::{FileDigest, ListBounds, Lookout, RelativePath, SkillDir, Stamp};
 use metier_search::{Key, Leaf, Segment, SkillText};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZero;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::SystemTime;
 
@@ -19,9 +19,13 @@ const MAX_SCRIPTS: usize = 200;
 pub(super) struct Look(pub(super) u64);
 
 impl Look {
-    fn of(path: &Path, stamp: &Stamp) -> Self {
+    fn of(parts: [&Path; 3], stamp: &Stamp) -> Self {
         let mut hasher = DefaultHasher::new();
-        (path, stamp).hash(&mut hasher);
+        // Bytes, since a path hashes itself part by part.
+        for part in parts {
+            part.as_os_str().as_encoded_bytes().hash(&mut hasher);
+        }
+        stamp.hash(&mut hasher);
         Self(hasher.finish())
     }
 }
@@ -56,7 +60,10 @@ pub(super) fn gather(
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     // A thread costs as much as looking at some dozens of documents.
     let share = offered.len().div_ceil(threads).max(64);
-    let work = |entries: &[(EntryId, &Entry)]| some(snapshot, entries, known, has);
+    let roots: Vec<Option<Lookout>> =
+        snapshot.layout().roots.iter().map(|root| Lookout::open(&root.path)).collect();
+    let roots = &roots;
+    let work = |entries: &[(EntryId, &Entry)]| some(snapshot, entries, roots, known, has);
     let parts: Vec<Gathered> = thread::scope(|scope| {
         let mut shares = offered.chunks(share);
         let first = shares.next().unwrap_or_default();
@@ -78,16 +85,22 @@ pub(super) fn gather(
 fn some(
     snapshot: &Snapshot,
     entries: &[(EntryId, &Entry)],
+    roots: &[Option<Lookout>],
     known: &HashMap<Look, Key>,
     has: &impl Fn(Key) -> bool,
 ) -> Gathered {
     let mut gathered = Gathered::default();
     let mut leaves = Vec::new();
+    let mut below = PathBuf::new();
     for &(id, entry) in entries {
-        let path = snapshot.document_path(entry);
         // The stamp comes before the bytes: a change in between leaves an old stamp with new bytes, and is read again.
-        let stamp = Stamp::of(&path);
-        let look = stamp.as_ref().map(|stamp| Look::of(&path, stamp));
+        let parts = snapshot.document_parts(entry);
+        below.clear();
+        below.push(parts[1]);
+        below.push(parts[2]);
+        let lookout = roots.get(entry.root as usize).and_then(Option::as_ref);
+        let stamp = lookout.and_then(|lookout| lookout.stamp(&below));
+        let look = stamp.as_ref().map(|stamp| Look::of(parts, stamp));
         if let Some(key) = look.and_then(|look| known.get(&look)) {
             gathered.known.push(Known { entry: id, key: *key, look });
             continue;

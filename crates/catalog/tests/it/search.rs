@@ -119,7 +119,8 @@ fn a_broken_cache_is_made_anew() {
     finder(&machine);
     let folder = machine.files.join("cache/search");
     for name in metier_files::names_in(&folder, 9) {
-        metier_files::write_cache(&folder.join(name), b"metfind\x01 torn").unwrap();
+        metier_files::write_atomic(&folder.join(name), b"metfind\x02 torn", metier_files::Mode::Private)
+            .unwrap();
     }
     let again = finder(&machine);
     assert_eq!(again.synced().read, 3);

@@ -44,18 +44,6 @@ pub fn write_atomic(path: &Path, bytes: &[u8], mode: Mode) -> io::Result<()> {
     Ok(())
 }
 
-/// Replaces a file that can be made again: whoever reads it sees the old bytes or the new ones, but a power cut may leave
-/// anything, so it has to carry a sum of its own. Waiting for the disk would cost more than what such a file saves.
-pub fn write_cache(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    create_parent(path)?;
-    let (mut file, temporary) = create_beside(path, Mode::Private)?;
-    let written = file.write_all(bytes).and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
-    written
-}
-
 /// Where the file is once every link at `path` is followed; unlike a real path, it need not exist.
 fn behind_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
