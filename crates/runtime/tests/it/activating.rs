@@ -98,6 +98,8 @@ fn snapshot(workspace: &Workspace) -> Snapshot {
         user_skills: at("config/skills"),
         system_skills: at("system"),
         home: None,
+        bundled: None,
+        cache: None,
     };
     let choice = RootChoice::Given(vec![at("skill")]);
     Snapshot::load(Arc::new(Layout::new(&places, &choice)), Include::Usual)

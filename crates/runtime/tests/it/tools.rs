@@ -48,6 +48,8 @@ impl Room {
             data: at("home/.local/share/metier"),
             user_skills: at("home/.config/metier/skills"),
             system_skills: at("etc/skills"),
+            bundled: None,
+            cache: None,
         };
         let layout = Layout::new(&places, &RootChoice::Usual);
         let snapshot = Arc::new(Snapshot::load(Arc::new(layout), Include::Usual));
