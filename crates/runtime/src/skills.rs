@@ -11,6 +11,7 @@
 mod begin;
 mod builder;
 mod house;
+mod ledger;
 mod note;
 mod room;
 mod session;
@@ -25,6 +26,7 @@ use metier_policy::{Kept, Problem};
 pub use self::begin::begin;
 pub use self::builder::SkillsBuilder;
 use self::house::{House, lock};
+use self::ledger::Mark;
 pub use self::note::Note;
 pub use self::session::{NotUsed, Session, Used};
 use crate::toolset::{Coverage, Entrance, Surface, Toolset, Visible};
@@ -110,9 +112,9 @@ impl Skills {
     pub fn session_on(&self, surface: Surface) -> Session {
         // Whoever begins sees what is there now.
         self.refresh();
-        let news = self.house.watcher.subscribe();
+        let (_, mark) = lock(&self.house.ledger).since(Mark::default());
         let (catalog, toolset) = self.begin(surface);
-        Session::new(Arc::clone(&self.house), toolset, catalog, news)
+        Session::new(Arc::clone(&self.house), toolset, catalog, mark)
     }
 
     fn begin(&self, surface: Surface) -> (String, Toolset) {

@@ -14,6 +14,7 @@ use metier_secret::{Secret, SecretName};
 use super::Skills;
 use super::begin::has_begun;
 use super::house::{Ask, House};
+use super::ledger::Ledger;
 use crate::containment::LANGUAGE;
 use crate::render::{Variable, VariableValue};
 use crate::run::NodeVersions;
@@ -245,6 +246,7 @@ impl SkillsBuilder {
         setup.helper = helper.unwrap_or_else(|| Helper::Program(NO_HELPER.into()));
         let keeps_data = self.data.is_some() || self.places.is_some();
         Skills::new(House {
+            ledger: Mutex::new(Ledger::new(watcher.subscribe())),
             watcher,
             data: keeps_data.then(|| places.data.join("skills")),
             places,

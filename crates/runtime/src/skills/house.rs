@@ -15,6 +15,7 @@ use metier_policy::{
 use metier_sandbox::Sandbox;
 use metier_secret::{Secret, SecretName};
 
+use super::ledger::Ledger;
 use crate::render::Variable;
 use crate::run::NodeVersions;
 use crate::search_path::{SearchPath, Toolbox};
@@ -39,6 +40,8 @@ const FOREIGN: &[(&str, Read)] = &[
 /// What all sessions of a program share.
 pub(super) struct House {
     pub(super) watcher: Watcher,
+    /// What the watcher told.
+    pub(super) ledger: Mutex<Ledger>,
     pub(super) places: Places,
     /// The folder below which each skill has its own, if anything is kept.
     pub(super) data: Option<PathBuf>,

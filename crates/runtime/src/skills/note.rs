@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use metier_catalog::{Change, ChangeKind};
 use metier_diagnostic::visible;
 
+use super::ledger::Unread;
 use crate::toolset::Visible;
 
 /// How many names one line of a note has: enough to choose from. A note is read once and stays in the conversation for good.
@@ -19,18 +20,16 @@ const MOST_NAMES: usize = 20;
 pub struct Note {
     /// Every change, one for each skill, in the order in which they happened; also of skills that the model may not know of.
     pub changes: Vec<Change>,
+    /// How many changes came before these and are not remembered: the session did not look for very long.
+    pub missed: u64,
     lines: Vec<(ChangeKind, Vec<String>)>,
 }
 
 impl Note {
     /// The note of changes, where there are any. `before` is what the model could use, `now` what it can.
-    pub(super) fn of(
-        news: impl IntoIterator<Item = Change>,
-        before: &Visible,
-        now: &Visible,
-    ) -> Option<Self> {
-        let changes = settled(news);
-        if changes.is_empty() {
+    pub(super) fn of(unread: Unread, before: &Visible, now: &Visible) -> Option<Self> {
+        let (changes, missed) = (settled(unread.changes), unread.missed);
+        if changes.is_empty() && missed == 0 {
             return None;
         }
         let mut lines: Vec<(ChangeKind, Vec<String>)> = Vec::new();
@@ -54,12 +53,12 @@ impl Note {
                 lines.push((kind, names));
             }
         }
-        Some(Self { changes, lines })
+        Some(Self { changes, missed, lines })
     }
 
     /// The note as the model gets it: only skills that it may use or could. Nothing where it is not concerned.
     pub fn text(&self) -> Option<String> {
-        if self.lines.is_empty() {
+        if self.lines.is_empty() && self.missed == 0 {
             return None;
         }
         let mut text = String::from("The available skills have changed since they were listed:");
@@ -79,6 +78,9 @@ impl Note {
                 ),
             };
             text.push_str(&format!("\n- {word}: {shown} ({rest})"));
+        }
+        if self.missed > 0 {
+            text.push_str("\n- and more, of which nothing is remembered");
         }
         Some(text)
     }

@@ -4,13 +4,13 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::Receiver;
 
-use metier_catalog::{EntryId, Lookup, News, Reference, ReferenceError};
+use metier_catalog::{EntryId, Lookup, Reference, ReferenceError};
 use serde_json::Value;
 
 use super::Note;
-use super::house::House;
+use super::house::{House, lock};
+use super::ledger::Mark;
 use super::room::{Gated, NotEntered, Room};
 use crate::activation::{Activated, By, NotActivated};
 use crate::render::Arguments;
@@ -29,7 +29,8 @@ pub struct Session {
     room: Room,
     toolset: Toolset,
     catalog: String,
-    news: Receiver<News>,
+    /// How far it has read what became of the skills.
+    mark: Mark,
     /// The skills that were activated, the last one at the end.
     active: Vec<EntryId>,
     /// Their folders, by which they are known from one snapshot to the next; in the same order.
@@ -69,11 +70,11 @@ pub enum NotUsed {
 }
 
 impl Session {
-    pub(super) fn new(house: Arc<House>, toolset: Toolset, catalog: String, news: Receiver<News>) -> Self {
+    pub(super) fn new(house: Arc<House>, toolset: Toolset, catalog: String, mark: Mark) -> Self {
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         let name = format!("{}-{number}", std::process::id());
         let room = Room::new(house, Arc::clone(toolset.visible().snapshot()), name, toolset.surface());
-        Self { room, toolset, catalog, news, active: Vec::new(), folders: Vec::new() }
+        Self { room, toolset, catalog, mark, active: Vec::new(), folders: Vec::new() }
     }
 
     /// Gives the session a name of the program's own; scripts see it as `SESSION_ID`.
@@ -160,8 +161,9 @@ impl Session {
     /// came are taken all the same, skills that went are not.
     pub fn refresh(&mut self) -> Option<Note> {
         let now = self.room.house.watcher.look();
-        let changes: Vec<_> = self.news.try_iter().flat_map(|news| news.changes.to_vec()).collect();
-        if Arc::ptr_eq(&now, &self.room.snapshot) && changes.is_empty() {
+        let (unread, mark) = lock(&self.room.house.ledger).since(self.mark);
+        self.mark = mark;
+        if Arc::ptr_eq(&now, &self.room.snapshot) && unread.changes.is_empty() {
             return None;
         }
         let before = self.toolset.visible().clone();
@@ -170,7 +172,7 @@ impl Session {
         // What is gone cannot be active any more.
         self.folders.retain(|folder| self.room.id_of(folder).is_some());
         self.active = self.folders.iter().filter_map(|folder| self.room.id_of(folder)).collect();
-        Note::of(changes, &before, self.toolset.visible())
+        Note::of(unread, &before, self.toolset.visible())
     }
 
     /// Forgets which texts are in the conversation: they were cut away, and the next activation brings a new copy.
