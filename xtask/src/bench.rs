@@ -37,6 +37,8 @@ enum Bench {
     Proxy,
     /// How well and how fast a request finds its skill
     Route,
+    /// What it costs to activate a skill and to read its files
+    Activate,
 }
 
 impl Bench {
@@ -48,13 +50,17 @@ impl Bench {
             Self::Spawn => "spawn",
             Self::Proxy => "proxy",
             Self::Route => "route",
+            Self::Activate => "activate",
         }
     }
 }
 
 pub(crate) fn run(repository: &Repository, arguments: &Arguments) -> Result<()> {
-    Cargo::new(repository, ["build", "--release", "--package", "metier"]).show()?;
     let chosen = arguments.bench.map_or_else(|| Bench::value_variants().to_vec(), |bench| vec![bench]);
+    // Activation is measured in a process of its own example, which needs no binary.
+    if chosen.iter().any(|bench| !matches!(bench, Bench::Activate)) {
+        Cargo::new(repository, ["build", "--release", "--package", "metier"]).show()?;
+    }
     for bench in chosen {
         measure(repository, bench, arguments)?;
     }
@@ -91,6 +97,11 @@ fn measure(repository: &Repository, bench: Bench, arguments: &Arguments) -> Resu
         Bench::Proxy => {
             let example =
                 ["run", "--quiet", "--release", "--package", "metier-proxy", "--example", "throughput"];
+            return Cargo::new(repository, example).show();
+        }
+        Bench::Activate => {
+            let example =
+                ["run", "--quiet", "--release", "--package", "metier-runtime", "--example", "activate"];
             return Cargo::new(repository, example).show();
         }
         Bench::Discovery | Bench::Check | Bench::Route => "metier",

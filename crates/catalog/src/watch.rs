@@ -145,7 +145,14 @@ impl Watcher {
     /// The snapshot in force. Where changes are looked for on use they are looked for now, unless somebody did so a
     /// moment ago; [`Catalog::snapshot`] gives what is known without a look.
     pub fn snapshot(&self) -> Arc<Snapshot> {
-        self.desk.check();
+        self.desk.check(LOOK_IS_GOOD_FOR);
+        self.desk.catalog.snapshot()
+    }
+
+    /// The same for somebody who has just changed a file and asks for what is there now: where changes are looked for on
+    /// use, a look that somebody took a moment ago does not count.
+    pub fn look(&self) -> Arc<Snapshot> {
+        self.desk.check(Duration::ZERO);
         self.desk.catalog.snapshot()
     }
 
@@ -232,10 +239,11 @@ impl Desk {
         self.tell(Vec::new());
     }
 
-    fn check(&self) {
+    /// Looks at changes, unless a look was taken not longer ago than `good_for`.
+    fn check(&self, good_for: Duration) {
         let mut on_use = lock(&self.on_use);
         let Some(OnUse { holdings, look, at }) = on_use.as_mut() else { return };
-        if at.elapsed() < LOOK_IS_GOOD_FOR {
+        if at.elapsed() < good_for {
             return;
         }
         let now = Look::take(holdings);

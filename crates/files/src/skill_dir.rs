@@ -119,8 +119,8 @@ impl SkillDir {
     /// At most `limit` bytes of one file from `offset`, as text: cut at the end of a line where there is one, never inside
     /// a character. A file that is no text is described instead.
     pub fn read_text(&self, path: &RelativePath, offset: u64, limit: u64) -> Result<Content, Error> {
-        let (mut file, metadata) = self.open_file(path)?;
-        content::read(&mut file, metadata.len(), offset, limit)
+        let (file, metadata) = self.open_file(path)?;
+        content::read(&file, metadata.len(), offset, limit)
             .map_err(|error| Error::from_io(path.as_path(), error))
     }
 

@@ -1,5 +1,39 @@
 //! Uses a skill: reads its files, runs its scripts and command lines contained, and says what came of it.
 //!
+//! # In a program that has a model
+//!
+//! [`Skills`] is what a program opens once, [`Session`] is one conversation. What the model is told and what it may call are
+//! texts and JSON; whose model it is, and how it is asked, is the program's own matter.
+//!
+//! ```standalone_crate
+//! # let workspace = metier_testkit::Workspace::new()
+//! #     .file("skills/greet/SKILL.md", "---\nname: greet\ndescription: Greets people by name.\n---\nSay hello to $ARGUMENTS.\n")
+//! #     .file("skills/greet/scripts/hello.sh", "echo hello $1");
+//! # let folder = workspace.join("skills");
+//! use metier_runtime::{Skills, ToolFormat, begin};
+//! use serde_json::json;
+//!
+//! begin(std::env::args_os()); // First thing in `main`: what runs is contained by this very program.
+//! let skills = Skills::open([folder]);
+//! let mut session = skills.session();
+//!
+//! let system_prompt = format!("You are a helpful assistant.\n\n{}", session.catalog());
+//! let tools = session.tools(ToolFormat::OpenAi);
+//! // … ask the model with both; it answers with calls of tools:
+//! let used = session.call("skill_use", &json!({ "skill_name": "greet", "arguments": "Ada" }));
+//! assert_eq!(used.text, "Skill 'greet' activated successfully. Instructions will follow.");
+//! assert!(used.message.unwrap().text.contains("Say hello to Ada."));
+//!
+//! let ran = session.call("skill_run_script", &json!({ "skill_name": "greet", "script_name": "hello.sh", "script_args": "Ada" }));
+//! assert_eq!(ran.text, "hello Ada");
+//! # assert!(system_prompt.contains("- **greet**: Greets people by name."));
+//! # assert_eq!(tools[0]["function"]["name"], "skill_use");
+//! ```
+//!
+//! `examples/agent_loop.rs` is a whole loop around it, docs/library.md says more.
+//!
+//! # The parts
+//!
 //! The way of a call, each step a plain value:
 //!
 //! - [`Script`] is which script is meant, [`launch()`] who runs it, [`split_arguments`] with what.
@@ -57,6 +91,7 @@ mod run;
 mod scope;
 mod script;
 mod search_path;
+mod skills;
 mod toolset;
 mod wants;
 mod way_out;
@@ -88,6 +123,7 @@ pub use run::{NodeVersions, NotRun, Ran, Using, Words, Workbench, run_command_li
 pub use scope::{End, ScopeId, Scopes, SkillScope};
 pub use script::{SCRIPTS, Script, ScriptError};
 pub use search_path::{Program, SearchPath, TOOLS, Toolbox};
+pub use skills::{NotUsed, Note, Session, Skills, SkillsBuilder, Used, begin};
 pub use toolset::{
     Activate, Coverage, Definition, Desk, Entrance, Hands, Hit, InUse, Job, MetaMessage, NotDone, Outcome,
     Refusal, Search, Surface, Told, ToolFormat, ToolResult, Toolset, Use, Visible, Work, WorkKind,

@@ -1,8 +1,10 @@
 //! A file's content as somebody can read it: a page of text, or what it is instead.
 
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 
 use cap_std::fs::File;
+use rustix::buffer::spare_capacity;
+use rustix::io::{pread, retry_on_intr};
 
 use super::kind::{BinaryKind, binary_kind};
 
@@ -57,19 +59,49 @@ pub struct Binary {
 }
 
 /// Reads from the one opened file, so that what is judged and what is given cannot be two files.
-pub(super) fn read(file: &mut File, size: u64, offset: u64, limit: u64) -> io::Result<Content> {
-    let mut head = Vec::with_capacity(HEAD.min(usize::try_from(size).unwrap_or(HEAD)));
-    file.take(HEAD as u64).read_to_end(&mut head)?;
-    if let Some(kind) = binary_kind(&head) {
+///
+/// The first page is judged by its own beginning: most files are one page, and are read by one call of the system.
+pub(super) fn read(file: &File, size: u64, offset: u64, limit: u64) -> io::Result<Content> {
+    let limit = limit.max(LONGEST_CHARACTER);
+    // One byte more than the page tells whether the file goes on, whatever its size was when it was opened.
+    let wanted = limit.saturating_add(1);
+    let is_first = offset == 0 && limit >= HEAD as u64;
+    let head = if is_first { read_at(file, 0, wanted, size)? } else { read_at(file, 0, HEAD as u64, size)? };
+    if let Some(kind) = binary_kind(head.get(..HEAD).unwrap_or(&head)) {
         return Ok(Content::Binary(Binary { kind, size }));
     }
-    let limit = limit.max(LONGEST_CHARACTER);
-    file.seek(SeekFrom::Start(offset))?;
-    let mut bytes =
-        Vec::with_capacity(usize::try_from(limit.min(size.saturating_sub(offset))).unwrap_or(HEAD));
-    // One byte more than the page tells whether the file goes on, whatever its size was when it was opened.
-    file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    let bytes = if is_first { head } else { read_at(file, offset, wanted, size)? };
     Ok(Content::Text(page(bytes, size, offset, limit)))
+}
+
+/// Up to `limit` bytes from `offset`, of a file that had `size` bytes when it was opened.
+fn read_at(file: &File, offset: u64, limit: u64, size: u64) -> io::Result<Vec<u8>> {
+    // The system counts in signed numbers and would call this a mistake; nothing is there all the same.
+    if i64::try_from(offset).is_err() {
+        return Ok(Vec::new());
+    }
+    let left = size.saturating_sub(offset);
+    // With room for one byte more than there is, a read that leaves room has seen the end.
+    let room = usize::try_from(limit.min(left.saturating_add(1))).unwrap_or(usize::MAX);
+    let mut bytes = Vec::with_capacity(room);
+    loop {
+        let at = offset.saturating_add(bytes.len() as u64);
+        if bytes.len() as u64 >= limit {
+            break;
+        }
+        // A file that grew meanwhile is read on, as far as anybody wants it.
+        if bytes.len() == bytes.capacity() {
+            let more = limit.saturating_sub(bytes.len() as u64).min(HEAD as u64);
+            bytes.reserve(usize::try_from(more).unwrap_or(HEAD));
+        }
+        let count = retry_on_intr(|| pread(file, spare_capacity(&mut bytes), at))?;
+        let is_end = count == 0 || (bytes.len() as u64 == left && bytes.len() < bytes.capacity());
+        if is_end {
+            break;
+        }
+    }
+    bytes.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    Ok(bytes)
 }
 
 fn page(mut bytes: Vec<u8>, size: u64, offset: u64, limit: u64) -> TextPage {
@@ -85,22 +117,33 @@ fn page(mut bytes: Vec<u8>, size: u64, offset: u64, limit: u64) -> TextPage {
     }
     let start = start.min(bytes.len());
     let end = offset.saturating_add(bytes.len() as u64);
-    let mut text = String::with_capacity(bytes.len() - start);
+    let is_empty = bytes.is_empty();
+    bytes.drain(..start);
+    let (text, replaced) = match String::from_utf8(bytes) {
+        Ok(text) => (text, 0),
+        Err(error) => replaced(error.as_bytes()),
+    };
+    // The file may have grown or shrunk since its size was asked for; then what was read is the better answer.
+    let size = match (more, is_empty) {
+        (true, _) => size.max(end.saturating_add(1)),
+        (false, false) => end,
+        (false, true) => size,
+    };
+    TextPage { offset: offset.saturating_add(start as u64), text, end, size, replaced }
+}
+
+/// The text of bytes that are not all UTF-8, and how many sequences of them are not.
+fn replaced(bytes: &[u8]) -> (String, usize) {
+    let mut text = String::with_capacity(bytes.len());
     let mut replaced = 0;
-    for chunk in bytes[start..].utf8_chunks() {
+    for chunk in bytes.utf8_chunks() {
         text.push_str(chunk.valid());
         if !chunk.invalid().is_empty() {
             text.push(char::REPLACEMENT_CHARACTER);
             replaced += 1;
         }
     }
-    // The file may have grown or shrunk since its size was asked for; then what was read is the better answer.
-    let size = match (more, bytes.is_empty()) {
-        (true, _) => size.max(end.saturating_add(1)),
-        (false, false) => end,
-        (false, true) => size,
-    };
-    TextPage { offset: offset.saturating_add(start as u64), text, end, size, replaced }
+    (text, replaced)
 }
 
 /// Where a page of at most `limit` bytes ends: after the last line end, unless that would give away more than half of

@@ -100,17 +100,22 @@ fn is_text(head: &[u8]) -> bool {
     if head.contains(&0) {
         return false;
     }
-    let mut strange = 0;
-    for chunk in head.utf8_chunks() {
-        strange += chunk.valid().bytes().filter(|&byte| is_strange_control(byte)).count();
-        strange += chunk.invalid().len();
+    // Control characters are characters by themselves, wherever they stand. Counting them and checking the rest apart is many
+    // times faster than going through the text piece by piece, and nearly every head is one piece.
+    let count = |piece: &[u8]| piece.iter().map(|byte| u8::from(is_strange_control(*byte))).sum::<u8>();
+    // In pieces of which the count fits into a byte, so that the sum is as narrow as what is summed.
+    let mut strange: usize = head.chunks(u8::MAX.into()).map(|piece| usize::from(count(piece))).sum();
+    if str::from_utf8(head).is_err() {
+        strange += head.utf8_chunks().map(|chunk| chunk.invalid().len()).sum::<usize>();
     }
     strange * STRANGE <= head.len() || strange <= 1
 }
 
 /// Tab, line ends, form feed and the escape of coloured logs are at home in text.
+#[expect(clippy::needless_bitwise_bool, reason = "without jumps many bytes are looked at at once")]
 fn is_strange_control(byte: u8) -> bool {
-    byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x1b)
+    let is_usual = (byte == b'\t') | (byte == b'\n') | (byte == b'\r') | (byte == 0x0c) | (byte == 0x1b);
+    ((byte < b' ') | (byte == 0x7f)) & !is_usual
 }
 
 #[cfg(test)]

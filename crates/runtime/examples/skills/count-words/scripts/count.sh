@@ -1,0 +1,3 @@
+#!/bin/sh
+# Prints how many words it was given.
+echo "$#"

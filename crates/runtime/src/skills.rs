@@ -1,0 +1,127 @@
+//! Skills for a program that has a model of its own: the whole crate behind a few calls.
+//!
+//! - [`Skills`] is what a program opens once: the skills of its roots, the rules, the sandbox. A [`SkillsBuilder`] says where
+//!   things are; nothing is read from the environment.
+//! - [`Session`] is one conversation: [`Session::catalog`] goes into the system prompt and [`Session::tools`] into the request,
+//!   both the same bytes as long as it lasts; [`Session::call`] carries out what the model calls.
+//! - [`Note`] is what became of the skills meanwhile. Whatever was said already stays.
+//!
+//! `room` is what a session carries calls out with, `house` what all sessions share.
+
+mod begin;
+mod builder;
+mod house;
+mod ledger;
+mod note;
+mod room;
+mod session;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use metier_catalog::{Snapshot, Watching};
+use metier_diagnostic::Diagnostic;
+use metier_policy::{Kept, Problem};
+
+pub use self::begin::begin;
+pub use self::builder::SkillsBuilder;
+use self::house::{House, lock};
+use self::ledger::Mark;
+pub use self::note::Note;
+pub use self::session::{NotUsed, Session, Used};
+use crate::toolset::{Coverage, Entrance, Surface, Toolset, Visible};
+
+/// The skills of a program, and everything it takes to use them. A clone is the same thing once more.
+///
+/// See the [first page](crate) for how a model gets at them.
+#[derive(Clone, Debug)]
+pub struct Skills {
+    house: Arc<House>,
+}
+
+impl Skills {
+    /// Opens the skills below these folders, the highest first. Whoever names a root trusts it: its skills may be used, and
+    /// what they run is contained all the same. Anything else, a project or a folder for their data, is for
+    /// [`Skills::builder`] to say.
+    ///
+    /// It does not fail: a root that is missing and a skill that does not load are among [`Skills::problems`].
+    pub fn open<P: Into<PathBuf>>(roots: impl IntoIterator<Item = P>) -> Self {
+        roots.into_iter().fold(Self::builder(), SkillsBuilder::root).open()
+    }
+
+    /// Opens skills with more to say than their roots.
+    pub fn builder() -> SkillsBuilder {
+        SkillsBuilder::default()
+    }
+
+    pub(self) fn new(house: House) -> Self {
+        Self { house: Arc::new(house) }
+    }
+
+    /// The skills as they are known now.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.house.watcher.snapshot()
+    }
+
+    /// Looks for changes of the files now. Sessions take them up when their user speaks, or by [`Session::refresh`].
+    ///
+    /// With [`SkillsBuilder::watch`] the system tells of changes, a moment after they happened, and there is nothing to look for.
+    pub fn refresh(&self) -> Arc<Snapshot> {
+        self.house.watcher.look()
+    }
+
+    /// How changes of the files are noticed.
+    pub fn watching(&self) -> Watching {
+        self.house.watcher.watching()
+    }
+
+    /// What there is to say about roots, configuration and files: every skill that does not load, and why.
+    pub fn problems(&self) -> Vec<Diagnostic> {
+        let snapshot = self.snapshot();
+        let failures = snapshot.failures().iter().filter_map(|failure| failure.reason());
+        failures.chain(snapshot.diagnostics()).cloned().collect()
+    }
+
+    /// What in the rules could not be taken as it is written, and what holds instead.
+    pub fn rule_problems(&self) -> Vec<Problem> {
+        self.house.rules(self.snapshot().layout()).problems().to_vec()
+    }
+
+    /// The answers that were given for good, for a program that keeps them: [`SkillsBuilder::kept`] takes them back.
+    pub fn kept(&self) -> Vec<Kept> {
+        lock(&self.house.kept).clone()
+    }
+
+    /// What a model that is told of skills now would see of them.
+    pub fn catalog(&self) -> String {
+        let snapshot = self.snapshot();
+        snapshot.catalogue(&snapshot.catalogue_options(self.house.window)).text
+    }
+
+    /// The tools of a session that begins now.
+    pub fn toolset(&self, surface: Surface) -> Toolset {
+        self.begin(surface).1
+    }
+
+    /// Begins a conversation, with metier's own tools.
+    pub fn session(&self) -> Session {
+        self.session_on(Surface::default())
+    }
+
+    /// Begins a conversation, with the tools of this system.
+    pub fn session_on(&self, surface: Surface) -> Session {
+        // Whoever begins sees what is there now.
+        self.refresh();
+        let (_, mark) = lock(&self.house.ledger).since(Mark::default());
+        let (catalog, toolset) = self.begin(surface);
+        Session::new(Arc::clone(&self.house), toolset, catalog, mark)
+    }
+
+    fn begin(&self, surface: Surface) -> (String, Toolset) {
+        let snapshot = self.snapshot();
+        let catalogue = snapshot.catalogue(&snapshot.catalogue_options(self.house.window));
+        let coverage = if catalogue.report.is_complete() { Coverage::Whole } else { Coverage::Partial };
+        let toolset = Toolset::new(surface, Visible::all(snapshot), coverage, Entrance::Tool);
+        (catalogue.text, toolset)
+    }
+}

@@ -1,0 +1,261 @@
+//! What one session carries calls out with: its skills, its gate, its conversation.
+
+mod activating;
+mod asking;
+mod searching;
+
+pub(super) use self::activating::{Gated, NotEntered};
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use metier_catalog::{Class, EntryId, SkillFile, Snapshot};
+use metier_files::{SkillDir, Survey, SurveyBounds, TreeDigest, real_path};
+use metier_policy::{Action, Actor, Answers, Asking, Decision, Digest, Gate, Rules, Skill, Trust};
+use metier_sandbox::Limits;
+
+use super::house::House;
+use crate::activation::Conversation;
+use crate::containment::{Containment, Start};
+use crate::data_folder::DataOwner;
+use crate::requirements::Requirements;
+use crate::run::{NotRun, Ran, Using, Workbench};
+use crate::search_path::Toolbox;
+use crate::toolset::{Hands, Job, NotDone, Surface, Work, WorkKind};
+use crate::wants::{Declared, Wants};
+use crate::way_out::WayOut;
+
+/// The longest that a skill can ask a script to take. More is for the program to say.
+const LONGEST_DECLARED: Duration = Duration::from_mins(10);
+
+/// What a session carries calls out with.
+pub(super) struct Room {
+    pub(super) house: Arc<House>,
+    pub(super) snapshot: Arc<Snapshot>,
+    pub(super) rules: Rules,
+    pub(super) answers: RefCell<Answers>,
+    pub(super) conversation: RefCell<Conversation>,
+    /// The project as it was looked over last.
+    survey: RefCell<Option<Survey>>,
+    pub(super) session: String,
+    surface: Surface,
+}
+
+/// A skill's own folders, and the skill as the gate knows it.
+struct Spot {
+    skill: Skill,
+    folder: PathBuf,
+    handle: SkillDir,
+    data: Option<PathBuf>,
+}
+
+/// What a process of a skill gets beyond its spot.
+struct Supply<'a> {
+    wants: &'a Wants,
+    toolbox: &'a Toolbox,
+    limits: Limits,
+    answers: &'a Answers,
+}
+
+impl Room {
+    pub(super) fn new(house: Arc<House>, snapshot: Arc<Snapshot>, session: String, surface: Surface) -> Self {
+        let rules = house.rules(snapshot.layout());
+        let answers = RefCell::new(Answers::new(super::lock(&house.kept).clone()));
+        Self {
+            house,
+            rules,
+            answers,
+            snapshot,
+            conversation: RefCell::default(),
+            survey: RefCell::default(),
+            session,
+            surface,
+        }
+    }
+
+    /// Takes other skills from now on, and the rules that come with them.
+    pub(super) fn renew(&mut self, snapshot: Arc<Snapshot>) {
+        self.rules = self.house.rules(snapshot.layout());
+        self.snapshot = snapshot;
+        self.survey.take();
+    }
+
+    /// Asks the gate as it is now.
+    fn gate<T>(&self, answers: &Answers, work: impl FnOnce(Gate<'_>) -> T) -> T {
+        let asking = if self.house.ask.is_some() { Asking::Terminal } else { Asking::Nobody };
+        let conversation = self.conversation.borrow();
+        work(Gate { rules: &self.rules, answers, scopes: conversation.scopes.rules(), asking })
+    }
+
+    /// Finds a skill's folders. What it remembers gets its folder here.
+    fn spot(&self, id: EntryId) -> Result<Spot, String> {
+        let snapshot = &self.snapshot;
+        let entry = snapshot.entry(id).ok_or("the skill is not there any more")?;
+        let name = entry.name();
+        // What comes with the program runs without a question, so it has to be what came.
+        snapshot.verify_bundled(entry).map_err(|error| format!("`{name}` is not used: {error}"))?;
+        let skill = self.house.who(snapshot, entry);
+        let folder =
+            real_path(&snapshot.folder(entry)).map_err(|error| format!("`{name}` is gone: {error}"))?;
+        let handle = SkillDir::open(&folder).map_err(|error| format!("`{name}` is gone: {error}"))?;
+        let project = snapshot.layout().project.as_ref();
+        let project = project.filter(|_| snapshot.root(entry).origin.class == Class::Project);
+        let owner = DataOwner {
+            origin: &skill.origin,
+            name: &skill.name,
+            project: project.map(|project| project.folder.as_path()),
+        };
+        let make = |base: &PathBuf| {
+            let made = owner.make(base).and_then(|data| real_path(&data).map_err(std::io::Error::other));
+            made.map_err(|error| {
+                format!("the data folder of `{name}` below {} cannot be made: {error}", base.display())
+            })
+        };
+        let data = self.house.data.as_ref().map(make).transpose()?;
+        Ok(Spot { skill, folder, handle, data })
+    }
+
+    /// Looks over the project, if there is one: again, where something is to run in it.
+    fn look_over(&self) -> Result<(), String> {
+        let Some(project) = &self.snapshot.layout().project else { return Ok(()) };
+        let mut survey = self.survey.borrow_mut();
+        let looked = match survey.as_mut() {
+            Some(survey) => survey.refresh().map(drop),
+            None => Survey::of(&project.folder, SurveyBounds::default()).map(|made| *survey = Some(made)),
+        };
+        looked.map_err(|error| format!("the project cannot be looked over: {error}"))
+    }
+
+    /// Does something with all that a skill's processes need.
+    fn with<T>(
+        &self,
+        spot: &Spot,
+        supply: Supply<'_>,
+        work: impl FnOnce(&Workbench<'_>, &Using<'_>) -> T,
+    ) -> T {
+        let survey = self.survey.borrow();
+        let containment = Containment {
+            skill: &spot.folder,
+            project: survey.as_ref(),
+            data: spot.data.as_deref(),
+            plugin: None,
+            toolbox: supply.toolbox,
+            limits: supply.limits,
+            session: &self.session,
+            language: &self.house.language,
+            wants: supply.wants,
+            start: Start::Skill,
+        };
+        let way_out = WayOut { asker: self.asker(supply.answers), ..WayOut::default() };
+        self.gate(supply.answers, |gate| {
+            let House { sandbox, path, node, .. } = &*self.house;
+            let bench = Workbench { sandbox, gate, path, node, way_out: &way_out };
+            let using = Using { skill: &spot.skill, folder: &spot.handle, containment: &containment };
+            work(&bench, &using)
+        })
+    }
+
+    /// What a skill asks for beyond the default containment, and how long its scripts may take.
+    fn wants(&self, file: &SkillFile) -> (Wants, Option<Duration>, Vec<String>) {
+        let mut wants = Wants::default();
+        let Some(needs) = file.manifest().and_then(|manifest| manifest.more.needs.as_ref()) else {
+            return (wants, None, Vec::new());
+        };
+        let declared = Declared { hosts: &needs.hosts, write: &needs.write, env: &needs.env };
+        let problems = wants.declare(&declared, &mut |name| {
+            let known = self.house.secrets.iter().find(|(known, _)| known == name);
+            known.map(|(_, secret)| secret.clone())
+        });
+        let seconds = needs.seconds.map(|seconds| Duration::from_secs(seconds.get().into()));
+        (wants, seconds.map(|seconds| seconds.min(LONGEST_DECLARED)), problems)
+    }
+
+    /// The folder of a skill, by which it is known from one snapshot to the next.
+    pub(super) fn folder(&self, id: EntryId) -> Option<PathBuf> {
+        self.snapshot.entry(id).map(|entry| self.snapshot.folder(entry))
+    }
+
+    /// The skill whose folder this is.
+    pub(super) fn id_of(&self, folder: &Path) -> Option<EntryId> {
+        let mut entries = self.snapshot.entries();
+        entries.find(|(_, entry)| self.snapshot.folder(entry) == folder).map(|(id, _)| id)
+    }
+}
+
+impl Hands for Room {
+    fn skill(&self, id: EntryId) -> Skill {
+        match self.snapshot.entry(id) {
+            Some(entry) => self.house.who(&self.snapshot, entry),
+            // The tools have their ids from this very snapshot; whoever asks for another one gets what nothing trusts.
+            None => Skill { trust: Trust::Untrusted, ..Skill::new("", "") },
+        }
+    }
+
+    fn decide(&self, action: &Action) -> Decision {
+        let decision = self.gate(&self.answers.borrow(), |gate| gate.decide(action));
+        if self.house.ask.is_none() || decision.is_allowed() {
+            return decision;
+        }
+        let mut answers = self.answers.borrow().clone();
+        if !self.ask(action, &decision, &mut answers) {
+            return decision;
+        }
+        self.gate(&answers, |gate| gate.decide(action))
+    }
+
+    fn run(&self, work: Work, job: &mut Job<'_>) -> Result<Ran, NotDone> {
+        if !self.house.can_contain {
+            let text = "nothing can run here: the program does not begin with `metier_runtime::begin`";
+            return Err(NotDone::Trouble(text.to_owned()));
+        }
+        let mut spot = self.spot(work.id).map_err(NotDone::Trouble)?;
+        self.look_over().map_err(NotDone::Trouble)?;
+        let entry = self.snapshot.entry(work.id);
+        let file = entry.map(|entry| self.snapshot.read(entry)).transpose();
+        let file = file.ok().flatten().ok_or_else(|| {
+            NotDone::Trouble(format!("the skill `{}` cannot be read any more", spot.skill.name))
+        })?;
+        let (mut wants, seconds, problems) = self.wants(&file);
+        if !wants.is_empty() {
+            // A yes to more than the usual holds for these very files.
+            spot.skill.tree = TreeDigest::of(&spot.handle).ok().map(|digest| Digest(digest.to_string()));
+        }
+        let mut answers = self.answers.borrow().clone();
+        if work.kind == WorkKind::CommandLine {
+            let granted = |need: &metier_policy::Need| {
+                let action = Action::more(Actor::Skill(spot.skill.clone()), need.clone());
+                self.gate(&answers, |gate| gate.decide(&action).is_allowed())
+            };
+            wants.retain(granted);
+        }
+        // A program that the skill requires by name is shown like those that every script may call.
+        let requires = file.manifest().and_then(|manifest| manifest.more.requires.as_ref());
+        let path = &self.house.path;
+        let own = requires.map(|requires| path.toolbox(&path.tools(&Requirements::programs(requires))));
+        let toolbox = own.as_ref().unwrap_or_else(|| self.house.toolbox());
+        let limits = Limits { time: seconds.unwrap_or(work.time), ..Limits::default() };
+        loop {
+            let supply = Supply { wants: &wants, toolbox, limits: limits.clone(), answers: &answers };
+            match self.with(&spot, supply, |bench, using| job(bench, using)) {
+                Err(NotRun::Gate { action, decision }) => {
+                    if !self.ask(&action, &decision, &mut answers) {
+                        return Err(NotRun::Gate { action, decision }.into());
+                    }
+                    // A yes that changes nothing, since nothing is known to bind it to, is not asked for again.
+                    let is_settled =
+                        self.gate(&answers, |gate| gate.decide(&action).ruling != metier_policy::Ruling::Ask);
+                    if !is_settled {
+                        return Err(NotRun::Gate { action, decision }.into());
+                    }
+                }
+                other => {
+                    let mut ran = other?;
+                    ran.notes.extend(problems);
+                    return Ok(ran);
+                }
+            }
+        }
+    }
+}

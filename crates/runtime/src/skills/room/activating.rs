@@ -1,0 +1,160 @@
+//! From a skill to its text in this conversation.
+
+use metier_catalog::EntryId;
+use metier_diagnostic::Severity;
+use metier_policy::McpTools;
+use metier_sandbox::Limits;
+use serde_json::{Map, Value};
+
+use super::{Room, Supply};
+use crate::activation::{Activated, By, Draft, NotActivated, Request, Setting, Way};
+use crate::injection::injection_start;
+use crate::render::Arguments;
+use crate::run::Workbench;
+use crate::scope::End;
+use crate::toolset::{Activate, InUse, Told, Use, frontmatter};
+use crate::wants::Wants;
+
+/// Whether the gate has been asked about an activation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::skills) enum Gated {
+    Already,
+    NotYet,
+}
+
+/// Why there is no activation.
+pub(in crate::skills) enum NotEntered {
+    /// The skill itself, or the gate.
+    NotActivated(NotActivated),
+    /// What it takes could not be had.
+    Trouble(String),
+}
+
+/// What came of it, with the frontmatter for the surface that shows it.
+pub(in crate::skills) struct Entered {
+    pub(in crate::skills) activated: Activated,
+    frontmatter: Map<String, Value>,
+}
+
+impl Room {
+    /// Activates a skill and takes it into the conversation.
+    pub(in crate::skills) fn enter(
+        &self,
+        id: EntryId,
+        by: By,
+        arguments: &Arguments,
+        gated: Gated,
+    ) -> Result<Entered, NotEntered> {
+        let spot = self.spot(id).map_err(NotEntered::Trouble)?;
+        if self.survey.borrow().is_none() {
+            self.look_over().map_err(NotEntered::Trouble)?;
+        }
+        let mut answers = self.answers.borrow().clone();
+        // A question is asked between two looks at the file, so that the text is of the last one.
+        let mut asked = false;
+        loop {
+            let wants = Wants::default();
+            let supply = Supply {
+                wants: &wants,
+                toolbox: self.house.toolbox(),
+                limits: Limits::default(),
+                answers: &answers,
+            };
+            let step = self.with(&spot, supply, |bench, using| {
+                let root = self.snapshot.entry(id).map(|entry| self.snapshot.root(entry).path.clone());
+                let setting = Setting {
+                    snapshot: &self.snapshot,
+                    id,
+                    using,
+                    start: injection_start(&root.unwrap_or_default()),
+                    missing: &[],
+                    environment: &self.house.variables,
+                    servers: &McpTools::default(),
+                    dialect: self.surface.dialect(),
+                };
+                let draft = Draft::open(&setting, Request { by, arguments })?;
+                if gated == Gated::NotYet {
+                    draft.may_start(bench)?;
+                }
+                self.step(&draft, bench, asked)
+            });
+            match step {
+                Ok(Step::Done(entered)) => return Ok(self.taken(*entered)),
+                Ok(Step::Ask(questions)) => {
+                    for (action, decision) in questions {
+                        // A no leaves the command as text, which is then said.
+                        self.ask(&action, &decision, &mut answers);
+                    }
+                    asked = true;
+                }
+                Err(NotActivated::Gate { action, decision }) => {
+                    if !self.ask(&action, &decision, &mut answers) {
+                        return Err(NotEntered::NotActivated(NotActivated::Gate { action, decision }));
+                    }
+                }
+                Err(error) => return Err(NotEntered::NotActivated(error)),
+            }
+        }
+    }
+
+    fn step(&self, draft: &Draft<'_>, bench: &Workbench<'_>, asked: bool) -> Result<Step, NotActivated> {
+        let frontmatter = frontmatter(draft.manifest());
+        if let Some(again) = draft.again(&self.conversation.borrow()) {
+            let activated = Activated::Again(Box::new(again));
+            return Ok(Step::Done(Box::new(Entered { activated, frontmatter })));
+        }
+        if self.house.ask.is_some() && !asked {
+            let questions = draft.questions(bench)?;
+            if !questions.is_empty() {
+                return Ok(Step::Ask(questions));
+            }
+        }
+        let activation = draft.finish(bench, None)?;
+        Ok(Step::Done(Box::new(Entered { activated: Activated::Fresh(Box::new(activation)), frontmatter })))
+    }
+
+    /// Opens the scope.
+    fn taken(&self, mut entered: Entered) -> Entered {
+        if let Activated::Fresh(activation) = &mut entered.activated
+            && let Way::Fork { .. } = activation.way
+        {
+            // There is no child whose end could be its end.
+            activation.scope.end = End::NextUserMessage;
+            activation
+                .notes
+                .push("the skill asks for a child of its own and is in this conversation".to_owned());
+        }
+        self.conversation.borrow_mut().enter(&entered.activated);
+        entered
+    }
+}
+
+/// How far an activation came.
+enum Step {
+    Ask(Vec<(metier_policy::Action, metier_policy::Decision)>),
+    Done(Box<Entered>),
+}
+
+impl Activate for Room {
+    fn activate(&self, request: &Use<'_>) -> Result<InUse, String> {
+        let arguments = match request.arguments {
+            Told::Text(text) => Arguments::Text(text.clone()),
+            Told::List(words) => Arguments::List(words.clone()),
+        };
+        let entered = self.enter(request.id, By::Model, &arguments, Gated::Already);
+        let Entered { activated, frontmatter } = entered.map_err(|error| match error {
+            NotEntered::NotActivated(error) => error.to_string(),
+            NotEntered::Trouble(text) => text,
+        })?;
+        Ok(match activated {
+            Activated::Again(again) => InUse { instead: Some(again.note), frontmatter, ..InUse::default() },
+            Activated::Fresh(activation) => {
+                let grave = activation.diagnostics.iter().filter(|found| found.severity() > Severity::Info);
+                let said = grave.map(|found| found.message.clone());
+                let notes = said.chain(activation.notes.iter().cloned()).collect();
+                let content = activation.content().to_owned();
+                InUse { message: activation.text, content, frontmatter, instead: None, notes }
+            }
+        })
+    }
+}

@@ -1,0 +1,61 @@
+//! Questions: whoever the program named answers them.
+
+use std::sync::{Arc, Mutex};
+
+use metier_policy::{Action, Answer, Answers, Decision, Ruling};
+
+use super::Room;
+use crate::skills::house::{Ask, lock};
+use crate::way_out::Asker;
+
+impl Room {
+    /// Asks about a decision that takes a yes. The answer counts for this call; what lasts longer is kept. True when it may
+    /// be tried again.
+    pub(super) fn ask(&self, action: &Action, decision: &Decision, answers: &mut Answers) -> bool {
+        let question = decision.question.as_ref().filter(|_| decision.ruling == Ruling::Ask);
+        let (Some(ask), Some(question)) = (&self.house.ask, question) else { return false };
+        let answer = ask(action, decision);
+        match answer {
+            // Only until this call is over: the copy that it goes by is thrown away then.
+            Answer::Once => {
+                answers.give(question, Answer::SessionExact);
+            }
+            Answer::No => {
+                self.answers.borrow_mut().give(question, Answer::No);
+            }
+            Answer::SessionExact | Answer::SessionTool | Answer::Always => {
+                answers.give(question, answer);
+                if let Some(kept) = self.answers.borrow_mut().give(question, answer) {
+                    lock(&self.house.kept).push(kept);
+                }
+            }
+        }
+        answer != Answer::No
+    }
+
+    /// Who is asked about hosts while a script waits.
+    pub(super) fn asker(&self, answers: &Answers) -> Option<Arc<dyn Asker>> {
+        let ask = Arc::clone(self.house.ask.as_ref()?);
+        Some(Arc::new(WhileItWaits { ask, answers: Mutex::new(answers.clone()) }))
+    }
+}
+
+/// Asks while something runs. One question at a time: the lock is held until it is answered. What is said here holds until
+/// the call is over, since a connection is a part of it.
+struct WhileItWaits {
+    ask: Arc<Ask>,
+    answers: Mutex<Answers>,
+}
+
+impl Asker for WhileItWaits {
+    fn ask(&self, action: &Action, decision: &Decision) -> bool {
+        let Some(question) = &decision.question else { return false };
+        let mut answers = lock(&self.answers);
+        if let Some(known) = answers.to(question) {
+            return known != Answer::No;
+        }
+        let answer = (self.ask)(action, decision);
+        answers.give(question, if answer == Answer::No { Answer::No } else { Answer::SessionExact });
+        answer != Answer::No
+    }
+}

@@ -1,0 +1,225 @@
+//! One conversation of a model that has skills.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use metier_catalog::{EntryId, Lookup, Reference, ReferenceError};
+use serde_json::Value;
+
+use super::Note;
+use super::house::{House, lock};
+use super::ledger::Mark;
+use super::room::{Gated, NotEntered, Room};
+use crate::activation::{Activated, By, NotActivated};
+use crate::render::Arguments;
+use crate::scope::Scopes;
+use crate::toolset::{Desk, ToolFormat, ToolResult, Toolset, Visible};
+
+/// Tells sessions of one process apart.
+static MADE: AtomicU64 = AtomicU64::new(0);
+
+/// One conversation: what the model was told, which skills are active in it, what was answered.
+///
+/// The skills it knows are those of the moment it began, until the user speaks again; then it takes what has changed
+/// and gives a [`Note`] of it. What a skill *says* is read whenever it is activated: an edit changes the next activation, and
+/// never a text that was given.
+pub struct Session {
+    room: Room,
+    toolset: Toolset,
+    catalog: String,
+    /// How far it has read what became of the skills.
+    mark: Mark,
+    /// The skills that were activated, the last one at the end.
+    active: Vec<EntryId>,
+    /// Their folders, by which they are known from one snapshot to the next; in the same order.
+    folders: Vec<PathBuf>,
+}
+
+/// A skill that is in the conversation now.
+#[derive(Clone, Debug)]
+pub struct Used {
+    /// What goes into the conversation: the skill's text, or a note that it is there already.
+    pub text: String,
+    /// The same with everything that is known of it.
+    pub activated: Activated,
+}
+
+/// Why a skill is not in the conversation.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotUsed {
+    /// The name is none.
+    #[error(transparent)]
+    Name(#[from] ReferenceError),
+    /// No skill is meant by it.
+    #[error("`{name}`: {why}")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// Why nothing is meant.
+        why: String,
+    },
+    /// It cannot be activated.
+    #[error(transparent)]
+    NotActivated(#[from] NotActivated),
+    /// What it takes could not be had, such as its data folder.
+    #[error("{0}")]
+    Trouble(String),
+}
+
+impl Session {
+    pub(super) fn new(house: Arc<House>, toolset: Toolset, catalog: String, mark: Mark) -> Self {
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{}-{number}", std::process::id());
+        let room = Room::new(house, Arc::clone(toolset.visible().snapshot()), name, toolset.surface());
+        Self { room, toolset, catalog, mark, active: Vec::new(), folders: Vec::new() }
+    }
+
+    /// Gives the session a name of the program's own; scripts see it as `SESSION_ID`.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.room.session);
+        self
+    }
+
+    /// What the model sees first: for the system prompt. Empty where there are no skills. It stays the same as long as the
+    /// session lasts.
+    pub fn catalog(&self) -> &str {
+        &self.catalog
+    }
+
+    /// The tools, for whoever wants to know more of them.
+    pub fn toolset(&self) -> &Toolset {
+        &self.toolset
+    }
+
+    /// The definitions of the tools, as they stand in a request. They stay the same as long as the session lasts.
+    pub fn tools(&self, format: ToolFormat) -> Value {
+        self.toolset.render(format)
+    }
+
+    /// Carries out a tool call of the model. It never fails: what cannot be done is a result that says so.
+    ///
+    /// [`ToolResult::text`] is the tool's result. Where there is a [`ToolResult::message`], it follows all results of the turn as a
+    /// message with the role of the user.
+    pub fn call(&mut self, name: &str, arguments: &Value) -> ToolResult {
+        let room = &self.room;
+        let desk = Desk { hands: room, activate: room, search: Some(room), active: &self.active };
+        let result = self.toolset.call(name, arguments, &desk);
+        if let Some(id) = result.activated {
+            self.activated(id);
+        }
+        result
+    }
+
+    /// Puts a skill into the conversation because the program says so, such as after a user typed its name.
+    pub fn activate(&mut self, name: &str, arguments: impl Into<Arguments>) -> Result<Used, NotUsed> {
+        self.activate_by(By::Caller, name, arguments)
+    }
+
+    /// The same for somebody else, to whom some skills are closed: see [`By`].
+    pub fn activate_by(
+        &mut self,
+        by: By,
+        name: &str,
+        arguments: impl Into<Arguments>,
+    ) -> Result<Used, NotUsed> {
+        let reference: Reference = name.parse()?;
+        let id = match self.room.snapshot.find(&reference) {
+            // Why a skill cannot be used is for the activation to say.
+            Lookup::Found(id, _) | Lookup::Unusable(id, _) => id,
+            other => {
+                let why = self.room.snapshot.in_words(&other);
+                return Err(NotUsed::Unknown { name: name.to_owned(), why });
+            }
+        };
+        let entered = self.room.enter(id, by, &arguments.into(), Gated::NotYet);
+        let activated = match entered {
+            Ok(entered) => entered.activated,
+            Err(NotEntered::NotActivated(error)) => return Err(error.into()),
+            Err(NotEntered::Trouble(text)) => return Err(NotUsed::Trouble(text)),
+        };
+        self.activated(id);
+        let text = match &activated {
+            Activated::Fresh(activation) => activation.text.clone(),
+            Activated::Again(again) => again.note.clone(),
+        };
+        Ok(Used { text, activated })
+    }
+
+    /// The user speaks: scopes of skills that run in the conversation are over, what was refused may be asked again, and
+    /// what has changed is taken up. The note's text goes into the conversation with the user's message.
+    pub fn user_message(&mut self) -> Option<Note> {
+        self.room.conversation.borrow_mut().user_message();
+        self.room.answers.borrow_mut().forget_refusals();
+        self.refresh()
+    }
+
+    /// Looks for changes and takes them up. The catalogue and the definitions of the tools stay as they are; skills that
+    /// came are taken all the same, skills that went are not.
+    pub fn refresh(&mut self) -> Option<Note> {
+        let now = self.room.house.watcher.look();
+        let (unread, mark) = lock(&self.room.house.ledger).since(self.mark);
+        self.mark = mark;
+        if Arc::ptr_eq(&now, &self.room.snapshot) && unread.changes.is_empty() {
+            return None;
+        }
+        let before = self.toolset.visible().clone();
+        self.room.renew(Arc::clone(&now));
+        self.toolset.renew(Visible::all(now));
+        // What is gone cannot be active any more.
+        self.folders.retain(|folder| self.room.id_of(folder).is_some());
+        self.active = self.folders.iter().filter_map(|folder| self.room.id_of(folder)).collect();
+        Note::of(unread, &before, self.toolset.visible())
+    }
+
+    /// Forgets which texts are in the conversation: they were cut away, and the next activation brings a new copy.
+    pub fn forget_texts(&mut self) {
+        self.room.conversation.borrow_mut().forget_texts();
+    }
+
+    /// The scopes that are open: which model, how many turns and which fences the active skills ask for.
+    pub fn scopes(&self) -> Scopes {
+        self.room.conversation.borrow().scopes.clone()
+    }
+
+    /// Makes a skill the last active one.
+    fn activated(&mut self, id: EntryId) {
+        let Some(folder) = self.room.folder(id) else { return };
+        if let Some(at) = self.active.iter().position(|known| *known == id) {
+            self.active.remove(at);
+            self.folders.remove(at);
+        }
+        self.active.push(id);
+        self.folders.push(folder);
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session")
+            .field("name", &self.room.session)
+            .field("active", &self.folders)
+            .finish_non_exhaustive()
+    }
+}
+
+impl From<&str> for Arguments {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Arguments {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<Vec<String>> for Arguments {
+    fn from(list: Vec<String>) -> Self {
+        Self::List(list)
+    }
+}
