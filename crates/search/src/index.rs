@@ -28,11 +28,13 @@ pub struct Index {
     pub(crate) learned: HashMap<Term, Learned>,
 }
 
-/// How much a skill is held back for its length: what stands beside a count before it is divided.
+/// How much a skill is held back for its length: what stands beside a count before it is divided, and the part of a weight that a
+/// single one counts. Nine of ten pieces stand once, and a product is cheaper than a quotient.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Lengths {
     pub(crate) words: f32,
     pub(crate) pieces: f32,
+    pub(crate) one_piece: f32,
 }
 
 /// What was learned of a term.
@@ -194,9 +196,10 @@ impl Index {
             saturation * (1.0 - share + share * own as f32 / mean)
         };
         let records = self.segments.iter().flat_map(|part| &part.segment.skills);
-        let lengths = records.map(|record| Lengths {
-            words: held(by::WORD_LENGTH, by::WORD_SATURATION, record.length, length),
-            pieces: held(by::PIECE_LENGTH, by::PIECE_SATURATION, record.piece_length, pieces),
+        let lengths = records.map(|record| {
+            let words = held(by::WORD_LENGTH, by::WORD_SATURATION, record.length, length);
+            let pieces = held(by::PIECE_LENGTH, by::PIECE_SATURATION, record.piece_length, pieces);
+            Lengths { words, pieces, one_piece: 1.0 / (1.0 + pieces) }
         });
         self.lengths = lengths.collect();
         self.learned = learned(shorts);

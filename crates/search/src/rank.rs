@@ -9,6 +9,7 @@ use crate::leaf::{Key, QUARTERS};
 use crate::posting::Posting;
 use crate::request::{Asked, Request};
 use crate::script::Script;
+use crate::segment::List;
 use crate::term::Term;
 use crate::verdict::{Abstain, abstain};
 use crate::weights as by;
@@ -68,17 +69,16 @@ pub struct Parts {
 #[derive(Clone, Debug, Default)]
 pub struct Desk {
     sums: Vec<Sums>,
+    /// Apart from the sums: most of what is added up are pieces, and they fit into the processor's own memory so.
+    pieces: Vec<f32>,
     blocks: Vec<[f32; BLOCKS]>,
-    touched: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     words: f32,
-    pieces: f32,
     covered: f32,
     head: f32,
-    is_touched: bool,
 }
 
 /// A word of the request with what it weighs in this index.
@@ -95,10 +95,13 @@ impl Index {
         let weighed = self.weigh(request, desk);
         self.sum_pieces(request, desk);
         let said: f32 = weighed.iter().filter(|word| word.is_said).map(|word| word.weight).sum();
-        let mut found: Vec<(f32, u32)> = Vec::with_capacity(desk.touched.len());
-        for &skill in &desk.touched {
+        let mut found: Vec<(f32, u32)> = Vec::with_capacity(desk.sums.len());
+        for skill in (0_u32..).take(desk.sums.len()) {
             let parts = desk.parts(skill, said);
-            found.push((score(&parts), skill));
+            let score = score(&parts);
+            if score > 0.0 {
+                found.push((score, skill));
+            }
         }
         let better = |one: &(f32, u32), other: &(f32, u32)| {
             other.0.partial_cmp(&one.0).unwrap_or(Ordering::Equal).then(one.1.cmp(&other.1))
@@ -143,7 +146,7 @@ impl Index {
 
     /// What a word of a request weighs among these skills.
     pub(crate) fn weight(&self, asked: &Asked) -> f32 {
-        self.rarity(asked.term, self.count(asked.term)) * times(asked)
+        self.rarity(asked.term, self.lists(asked.term).count) * times(asked)
     }
 
     /// Weighs the words of a request and adds them up.
@@ -187,13 +190,13 @@ impl Index {
 
     /// Adds a word to every skill that has it; gives its weight.
     fn sum_word(&self, term: Term, times: f32, desk: &mut Desk, is_said: bool) -> f32 {
-        let weight = self.rarity(term, self.count(term)) * times;
+        let lists = self.lists(term);
+        let weight = self.rarity(term, lists.count) * times;
         let said = if is_said { weight } else { 0.0 };
-        self.each(term, |skill, posting| {
+        lists.each(|skill, posting| {
             let count = f32::from(posting.count) / QUARTERS as f32;
-            let words = weight * count * (by::WORD_SATURATION + 1.0) / (count + self.lengths[skill].words);
-            let sums = desk.touch(skill);
-            sums.words += words;
+            let sums = &mut desk.sums[skill];
+            sums.words += weight * count * (by::WORD_SATURATION + 1.0) / (count + self.lengths[skill].words);
             sums.covered += said;
             if posting.passages & 1 == 1 {
                 sums.head += said;
@@ -210,39 +213,34 @@ impl Index {
 
     fn sum_pieces(&self, request: &Request, desk: &mut Desk) {
         for &piece in &request.pieces {
-            let weight = self.rarity(piece, self.count(piece)) * (by::PIECE_SATURATION + 1.0);
-            self.each(piece, |skill, posting| {
-                let count = f32::from(posting.count);
-                desk.touch(skill).pieces += weight * count / (count + self.lengths[skill].pieces);
+            let lists = self.lists(piece);
+            let weight = self.rarity(piece, lists.count) * (by::PIECE_SATURATION + 1.0);
+            lists.each(|skill, posting| {
+                let lengths = &self.lengths[skill];
+                let share = if posting.count == 1 {
+                    lengths.one_piece
+                } else {
+                    let count = f32::from(posting.count);
+                    count / (count + lengths.pieces)
+                };
+                desk.pieces[skill] += weight * share;
             });
         }
     }
 
-    /// How many living skills have a term.
-    fn count(&self, term: Term) -> u32 {
-        let alive = |part: &Part| {
-            if part.gone.is_empty() {
-                return part.segment.count(term);
-            }
-            let mut count = 0;
-            part.segment.each(term, |posting| count += u32::from(!part.is_gone(posting.skill)));
-            count
-        };
-        self.segments.iter().map(alive).sum()
-    }
-
-    /// Calls `each` with every living skill that has a term, numbered over all segments.
-    #[inline]
-    fn each(&self, term: Term, mut each: impl FnMut(usize, Posting)) {
+    /// Who has a term.
+    fn lists(&self, term: Term) -> Lists<'_> {
+        let mut lists = Lists { parts: Vec::with_capacity(self.segments.len()), count: 0 };
         for part in &self.segments {
-            // Numbers out of range are those of a damaged file, and nobody's.
-            let skills = part.segment.len();
-            part.segment.each(term, |posting| {
-                if (posting.skill as usize) < skills && !part.is_gone(posting.skill) {
-                    each((part.first + posting.skill) as usize, posting);
-                }
-            });
+            let Some(list) = part.segment.find(term) else { continue };
+            if part.gone.is_empty() {
+                lists.count += list.count();
+            } else {
+                list.each(|posting| lists.count += u32::from(!part.is_gone(posting.skill)));
+            }
+            lists.parts.push((part, list));
         }
+        lists
     }
 
     /// How much a term tells, by how few skills have it. A pair of characters is counted among the skills of its script: in
@@ -255,6 +253,29 @@ impl Index {
         let count = count as f32;
         let among = (among as f32).max(count);
         (1.0 + (among - count + 0.5) / (count + 0.5)).ln()
+    }
+}
+
+/// Who has a term, over all segments.
+struct Lists<'a> {
+    parts: Vec<(&'a Part, List<'a>)>,
+    /// How many of them live.
+    count: u32,
+}
+
+impl Lists<'_> {
+    /// Calls `each` with every living one, numbered over all segments.
+    #[inline]
+    fn each(&self, mut each: impl FnMut(usize, Posting)) {
+        for (part, list) in &self.parts {
+            // Numbers out of range are those of a damaged file, and nobody's.
+            let skills = part.segment.len();
+            list.each(|posting| {
+                if (posting.skill as usize) < skills && !part.is_gone(posting.skill) {
+                    each((part.first + posting.skill) as usize, posting);
+                }
+            });
+        }
     }
 }
 
@@ -280,7 +301,9 @@ fn score(parts: &Parts) -> f32 {
 fn denied(request: &Request, part: &Part, skill: u32, weighed: &[Weighed]) -> f32 {
     let in_head = |term: &&Term| {
         let mut found = false;
-        part.segment.each(**term, |posting| found |= posting.skill == skill && posting.passages & 1 == 1);
+        if let Some(list) = part.segment.find(**term) {
+            list.each(|posting| found |= posting.skill == skill && posting.passages & 1 == 1);
+        }
         found
     };
     let met = request.denied.iter().filter(in_head);
@@ -299,36 +322,28 @@ fn against(segment: &crate::segment::Segment, skill: usize, weighed: &[Weighed])
 
 impl Desk {
     fn clear(&mut self, index: &Index) {
-        let skills = index.segments.last().map_or(0, |part| part.first as usize + part.segment.len());
-        for &skill in &self.touched {
-            if let Some(sums) = self.sums.get_mut(skill as usize) {
-                *sums = Sums::default();
-                self.blocks[skill as usize] = [0.0; BLOCKS];
-            }
-        }
-        self.touched.clear();
+        let skills = index.lengths.len();
+        self.sums.clear();
         self.sums.resize(skills, Sums::default());
+        self.pieces.clear();
+        self.pieces.resize(skills, 0.0);
+        self.blocks.clear();
         self.blocks.resize(skills, [0.0; BLOCKS]);
-    }
-
-    #[inline]
-    fn touch(&mut self, skill: usize) -> &mut Sums {
-        let sums = &mut self.sums[skill];
-        if !sums.is_touched {
-            sums.is_touched = true;
-            self.touched.push(skill as u32);
-        }
-        sums
     }
 
     fn parts(&self, skill: u32, said: f32) -> Parts {
         let sums = self.sums[skill as usize];
-        let passage = self.blocks[skill as usize].iter().copied().fold(0.0, f32::max);
+        // Whoever has no word of the request has none in a passage.
+        let passage = if sums.words > 0.0 {
+            self.blocks[skill as usize].iter().copied().fold(0.0, f32::max)
+        } else {
+            0.0
+        };
         let share = |sum: f32| if said > 0.0 { sum / said } else { 0.0 };
         Parts {
             words: sums.words,
             passage,
-            pieces: sums.pieces,
+            pieces: self.pieces[skill as usize],
             covered: share(sums.covered),
             covered_by_head: share(sums.head),
             ..Parts::default()

@@ -82,6 +82,25 @@ impl Lists {
     }
 }
 
+/// The skills that have a term.
+pub(crate) struct List<'a> {
+    kind: Kind,
+    bytes: Cow<'a, [u8]>,
+}
+
+impl List<'_> {
+    /// How many they are, gone ones among them.
+    pub(crate) fn count(&self) -> u32 {
+        count(&self.bytes)
+    }
+
+    /// Calls `each` with every one of them.
+    #[inline]
+    pub(crate) fn each(&self, each: impl FnMut(Posting)) {
+        unpack(self.kind, &self.bytes, each);
+    }
+}
+
 /// One skill of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
@@ -217,17 +236,10 @@ impl Segment {
         self.lists.part(start as usize, end as usize)
     }
 
-    /// How many skills have a term, gone ones among them.
-    pub(crate) fn count(&self, term: Term) -> u32 {
-        self.terms.binary_search(&term).map_or(0, |at| count(&self.list(at)))
-    }
-
-    /// Calls `each` with every skill that has a term.
-    #[inline]
-    pub(crate) fn each(&self, term: Term, each: impl FnMut(Posting)) {
-        if let Ok(at) = self.terms.binary_search(&term) {
-            unpack(kind(term), &self.list(at), each);
-        }
+    /// The list of a term.
+    pub(crate) fn find(&self, term: Term) -> Option<List<'_>> {
+        let at = self.terms.binary_search(&term).ok()?;
+        Some(List { kind: kind(term), bytes: self.list(at) })
     }
 
     fn against_of(&self, skill: usize) -> &[u8] {

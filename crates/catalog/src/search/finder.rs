@@ -1,12 +1,12 @@
 //! The search index of a snapshot.
 
 use super::cache;
-use super::gather::{Content, Known, Look, gather};
+use super::gather::{AsItIs, Content, Look, Looks, gather};
 use super::route::{Route, Routed};
 use crate::entry::EntryId;
 use crate::snapshot::Snapshot;
 use metier_search::{Desk, Hit, Index, Key, Reasons, Request};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, TryLockError};
@@ -23,13 +23,35 @@ pub struct Finder {
     snapshot: Arc<Snapshot>,
     index: Arc<Index>,
     /// The skills of each content, in the order of the snapshot.
-    owners: HashMap<Key, Vec<EntryId>>,
-    looks: HashMap<Look, Key>,
+    owners: Owners,
+    looks: Looks,
     synced: Synced,
     /// Where it is kept.
     file: Option<PathBuf>,
     /// Room to work in, kept between requests; who finds it taken makes another.
     desk: Mutex<Desk>,
+}
+
+/// The skills of each content, by content and then in the order of the snapshot.
+#[derive(Debug)]
+struct Owners {
+    all: Vec<(Key, EntryId)>,
+    /// How many contents there are.
+    contents: usize,
+}
+
+impl Owners {
+    fn new(mut all: Vec<(Key, EntryId)>) -> Self {
+        all.sort_unstable();
+        let contents = all.chunk_by(|(one, _), (other, _)| one == other).count();
+        Self { all, contents }
+    }
+
+    fn of(&self, key: Key) -> &[(Key, EntryId)] {
+        let from = self.all.partition_point(|(other, _)| *other < key);
+        let rest = &self.all[from..];
+        &rest[..rest.iter().take_while(|(other, _)| *other == key).count()]
+    }
 }
 
 /// What it took to know all skills.
@@ -49,7 +71,7 @@ impl Finder {
         let roots = snapshot.layout().roots.iter().map(|root| root.path.as_path());
         let file = cache.map(|cache| cache::file_for(cache, roots));
         let cached = file.as_deref().and_then(cache::read).unwrap_or_default();
-        let looks = cached.looks.into_iter().collect();
+        let looks: Looks = cached.looks.into_iter().collect();
         Self::sync(snapshot, Index::new(cached.segments), &looks, file)
     }
 
@@ -59,30 +81,25 @@ impl Finder {
         Self::sync(snapshot, (*self.index).clone(), &self.looks, self.file.clone())
     }
 
-    fn sync(
-        snapshot: Arc<Snapshot>,
-        mut index: Index,
-        looks: &HashMap<Look, Key>,
-        file: Option<PathBuf>,
-    ) -> Self {
-        let indexed: HashSet<Key> = index.keys().collect();
+    fn sync(snapshot: Arc<Snapshot>, mut index: Index, looks: &Looks, file: Option<PathBuf>) -> Self {
+        let indexed: HashSet<Key, AsItIs> = index.keys().collect();
         let gathered = gather(&snapshot, looks, &|key| indexed.contains(&key));
-        let mut owners: HashMap<Key, Vec<EntryId>> = HashMap::with_capacity(gathered.known.len());
-        let mut next_looks = HashMap::with_capacity(gathered.known.len());
-        for Known { entry, key, look } in &gathered.known {
-            owners.entry(*key).or_default().push(*entry);
-            next_looks.extend(look.map(|look| (look, *key)));
-        }
-        let is_gone = indexed.iter().any(|key| !owners.contains_key(key));
+        let owners = Owners::new(gathered.known.iter().map(|known| (known.key, known.entry)).collect());
+        let known = gathered.known.iter();
+        let next_looks: Looks = known.filter_map(|known| Some((known.look?, known.key))).collect();
+        let is_gone =
+            indexed.len() != owners.contents || indexed.iter().any(|key| owners.of(*key).is_empty());
         let changed = !gathered.segments.is_empty() || next_looks != *looks;
         if is_gone {
-            index.bury(|key| !owners.contains_key(&key));
+            index.bury(|key| owners.of(key).is_empty());
         }
         for segment in gathered.segments {
             index.push(segment);
         }
-        // Two threads may have read the same content; one of the two is enough.
-        index.part_twins();
+        if index.parts() > 1 {
+            // Two threads may have read the same content, and a content that went may have come back; one of the two is enough.
+            index.part_twins();
+        }
         if index.parts() > MAX_SEGMENTS
             || index.gone() * 4 > index.len()
             || (indexed.is_empty() && index.parts() > 1)
@@ -132,9 +149,9 @@ impl Finder {
     }
 
     fn routed(&self, hit: &Hit) -> Option<Routed> {
-        let (entry, others) = self.owners.get(&hit.key)?.split_first()?;
-        let copies = hit.copies.iter().filter_map(|key| self.owners.get(key)).flatten();
-        let also = others.iter().chain(copies).copied().collect();
+        let ((_, entry), others) = self.owners.of(hit.key).split_first()?;
+        let copies = hit.copies.iter().flat_map(|key| self.owners.of(*key));
+        let also = others.iter().chain(copies).map(|(_, entry)| *entry).collect();
         Some(Routed { entry: *entry, score: hit.score, parts: hit.parts, also })
     }
 

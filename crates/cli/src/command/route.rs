@@ -78,8 +78,7 @@ pub(crate) fn run(args: &Route, surroundings: &Surroundings, output: &mut Output
     if let Some(abstain) = route.abstain {
         output.comment(format!("\n{}", said(abstain)))?;
     }
-    let rest = route.searched.saturating_sub(route.skills.len());
-    if rest > 0 && !route.skills.is_empty() {
+    if route.skills.len() == args.limit && route.searched > args.limit {
         output.comment(format!("\n{} skills searched; `-k N` shows more", route.searched))?;
     }
     Ok(Exit::Fine)

@@ -26,6 +26,7 @@ mod new;
 mod plugin;
 mod prepare;
 mod reference;
+mod route;
 mod secret;
 mod seeds;
 mod show;
