@@ -3,7 +3,7 @@
 use crate::version::Version;
 use crate::visit::Loaded;
 use metier_diagnostic::Diagnostic;
-use metier_files::DocumentName;
+use metier_files::{DocumentName, Stamp};
 use metier_skill::{Description, SkillName, Summary, UserOnly};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -110,6 +110,8 @@ pub struct Entry {
     /// Whether its name is not by the rules.
     pub(crate) is_odd: bool,
     pub(crate) user_only: Option<UserOnly>,
+    /// How its document looked when it was found; the search index knows by it what need not be read again.
+    pub(crate) stamp: Option<Stamp>,
     pub(crate) folder: Box<Path>,
     /// Shared with the snapshots before and after this one, as long as the skill stays as it is.
     pub(crate) card: Arc<Card>,
@@ -176,6 +178,7 @@ impl Entry {
             is_titled: loaded.is_titled,
             is_odd: loaded.is_odd,
             user_only: loaded.user_only,
+            stamp: loaded.stamp,
             folder,
             card: loaded.card,
         }

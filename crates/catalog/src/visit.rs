@@ -4,7 +4,7 @@ use crate::code;
 use crate::entry::{Card, Links, folder_call_name};
 use crate::identity::NameHasher;
 use metier_diagnostic::Diagnostic;
-use metier_files::{Candidate, Extent, SweepRoot};
+use metier_files::{Candidate, Extent, Stamp, SweepRoot};
 use metier_skill::{Portion, Summarized, UserOnly, is_canonical, summarize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -39,6 +39,8 @@ pub(crate) struct Loaded {
     pub(crate) is_titled: bool,
     pub(crate) is_odd: bool,
     pub(crate) user_only: Option<UserOnly>,
+    /// How the document looked before its first byte was read.
+    pub(crate) stamp: Option<Stamp>,
 }
 
 /// Parses one skill. Everything that can be computed from the skill alone is computed here, where many workers do it.
@@ -46,6 +48,7 @@ pub(crate) fn visit(candidate: &Candidate<'_>, roots: &[SweepRoot], hasher: &Nam
     let root = roots.get(candidate.root()).map_or(Path::new(""), |root| &root.path);
     let name = folder_call_name(candidate.folder()).or_else(|| folder_call_name(root));
     let path = || -> Arc<Path> { document_path(root, candidate).into() };
+    let stamp = candidate.stamp();
     let Summarized { summary, mut diagnostics } = match summarized(candidate, name.as_deref()) {
         Ok(summarized) => summarized,
         Err(error) => {
@@ -84,6 +87,7 @@ pub(crate) fn visit(candidate: &Candidate<'_>, roots: &[SweepRoot], hasher: &Nam
         is_titled: card.title.is_some(),
         is_odd: !is_canonical(name),
         user_only,
+        stamp,
         card: Arc::new(card),
     })
 }

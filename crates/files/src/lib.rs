@@ -81,7 +81,7 @@ pub use skill_dir::{
     Binary, BinaryKind, Content, Document, LeftOut, LeftOutReason, ListBounds, Listed, Listing, PAGE, Page,
     SkillDir, TextPage,
 };
-pub use stamp::{Lookout, Stamp, is_link};
+pub use stamp::{Stamp, is_link};
 pub use survey::{Bounded, Changed, Secret, Survey, SurveyBounds, Unreadable};
 pub use sweep::{
     Bounds, Candidate, Found, LinkPolicy, Nested, Place, Problem, Repeat, Sweep, SweepRoot, sweep,

@@ -1,6 +1,4 @@
-use rustix::fs::{AtFlags, OFlags};
 use std::fs;
-use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -51,6 +49,11 @@ impl Stamp {
         }
     }
 
+    /// The size in bytes.
+    pub const fn size(&self) -> u64 {
+        self.size
+    }
+
     /// Which file or folder it is, whatever its name.
     pub(crate) const fn identity(&self) -> (u64, u64) {
         (self.device, self.inode)
@@ -70,24 +73,6 @@ impl Stamp {
         };
         let changed = Duration::new(seconds, nanoseconds);
         now.duration_since(UNIX_EPOCH).is_ok_and(|now| now > changed + tick)
-    }
-}
-
-/// A folder from which many files below it are looked at. The way to the folder is gone once, not once for each.
-#[derive(Debug)]
-pub struct Lookout(OwnedFd);
-
-impl Lookout {
-    /// Opens the folder.
-    pub fn open(folder: &Path) -> Option<Self> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        rustix::fs::open(folder, flags, rustix::fs::Mode::empty()).ok().map(Self)
-    }
-
-    /// The stamp of what is at a path below the folder, links followed.
-    pub fn stamp(&self, below: &Path) -> Option<Stamp> {
-        let stat = rustix::fs::statat(&self.0, below, AtFlags::empty()).ok()?;
-        Some(Stamp::of_stat(&stat))
     }
 }
 

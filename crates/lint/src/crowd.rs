@@ -2,36 +2,48 @@
 
 use crate::phrase::quoted;
 use crate::skill::Skill;
-use metier_search::{Heads, SkillText};
+use metier_search::{Bodies, Heads, SkillText};
 use metier_skill::Description;
+use std::cell::LazyCell;
 
 /// How many words a message lists. More are not read.
 const MAX_LISTED: usize = 4;
 
-/// The skills that a model is offered, by path, so that the same root gives the same answer in whichever order they come.
-pub(crate) fn offered<'s, 'a>(skills: &'s [Skill<'a>]) -> Vec<&'s Skill<'a>> {
-    let is_offered = |skill: &&Skill<'_>| {
-        let manifest = skill.manifest();
-        manifest.user_only.is_none() && matches!(manifest.description, Description::Written(_))
-    };
-    let mut offered: Vec<_> = skills.iter().filter(is_offered).collect();
-    offered.sort_by(|one, other| one.path.cmp(&other.path));
-    offered
+/// The skills of a root that a model is offered.
+pub(crate) struct Crowd<'s, 'a> {
+    /// By path, so that the same root gives the same answer in whichever order they come.
+    pub(crate) offered: Vec<&'s Skill<'a>>,
+    /// What a request is held against, in the same order.
+    pub(crate) heads: Heads<'a>,
 }
 
-/// What a request is held against.
-pub(crate) fn heads<'a>(skills: &[&Skill<'a>]) -> Heads<'a> {
-    let text = |skill: &&Skill<'a>| {
-        let manifest = skill.manifest();
-        SkillText {
-            name: manifest.name.as_str(),
-            description: manifest.description.text(),
-            when_to_use: manifest.when_to_use.as_ref().map_or("", |when| &when.value),
-            body: skill.body(),
-            ..SkillText::default()
-        }
-    };
-    Heads::new(skills.iter().map(text).collect())
+impl<'s, 'a> Crowd<'s, 'a> {
+    pub(crate) fn of(skills: &'s [Skill<'a>]) -> Self {
+        let is_offered = |skill: &&Skill<'_>| {
+            let manifest = skill.manifest();
+            manifest.user_only.is_none() && matches!(manifest.description, Description::Written(_))
+        };
+        let mut offered: Vec<_> = skills.iter().filter(is_offered).collect();
+        offered.sort_by(|one, other| one.path.cmp(&other.path));
+        let heads = Heads::new(offered.iter().map(|skill| text(skill)).collect());
+        Self { offered, heads }
+    }
+
+    /// What their texts speak of, read when the first of them is advised.
+    pub(crate) fn bodies<'c>(&'c self) -> LazyCell<Bodies<'c, 'a>, impl FnOnce() -> Bodies<'c, 'a>> {
+        LazyCell::new(|| Bodies::new(&self.heads))
+    }
+}
+
+fn text<'a>(skill: &Skill<'a>) -> SkillText<'a> {
+    let manifest = skill.manifest();
+    SkillText {
+        name: manifest.name.as_str(),
+        description: manifest.description.text(),
+        when_to_use: manifest.when_to_use.as_ref().map_or("", |when| &when.value),
+        body: skill.body(),
+        ..SkillText::default()
+    }
 }
 
 /// Words for a message: each in backticks, with commas between.

@@ -198,6 +198,8 @@ fn body<'a>(body: &'a str, line: &mut Vec<Word<'a>>, reader: &mut impl Reader<'a
     // The level of the heading under which everything is against.
     let mut under: Option<usize> = None;
     reader.text(Place::Body, body);
+    // One look at the whole body spares one at every line of it.
+    let has_arrow = body.contains('→');
     for text in body.lines() {
         let trimmed = text.trim_start();
         let mark = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark));
@@ -219,7 +221,7 @@ fn body<'a>(body: &'a str, line: &mut Vec<Word<'a>>, reader: &mut impl Reader<'a
                     }
                 } else if under.is_some() {
                     against(text, reader);
-                } else if let Some(elsewhere) = sends_elsewhere(text) {
+                } else if let Some(elsewhere) = has_arrow.then(|| sends_elsewhere(text)).flatten() {
                     against(&text[..elsewhere], reader);
                 } else {
                     line.clear();

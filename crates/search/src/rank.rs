@@ -214,6 +214,10 @@ impl Index {
     fn sum_pieces(&self, request: &Request, desk: &mut Desk) {
         for &piece in &request.pieces {
             let lists = self.lists(piece);
+            // Those that every third skill has are most of the work, and tell nearly nothing.
+            if lists.count as f32 > by::PIECE_SHARE * self.alive as f32 {
+                continue;
+            }
             let weight = self.rarity(piece, lists.count) * (by::PIECE_SATURATION + 1.0);
             lists.each(|skill, posting| {
                 let lengths = &self.lengths[skill];

@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Marks a segment on disk; the number changes with everything that changes what is counted.
-const MAGIC: &[u8; 8] = b"metidx\x00\x03";
+const MAGIC: &[u8; 8] = b"metidx\x00\x04";
 
 /// Many skills, counted.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,7 +1,7 @@
 //! Words that say nothing about what a request is about.
 
 /// Function words, and the words with which people wrap a request. Forms are as the tokenizer gives them: in lower case,
-/// the apostrophe gone, before endings are taken off. Sorted, for binary search.
+/// the apostrophe gone, before endings are taken off. Sorted, for whoever reads them.
 const WORDS: [&str; 186] = [
     "a", "about", "actually", "after", "again", "all", "also", "am", "an", "and", "another", "any", "are",
     "arent", "as", "at", "be", "because", "been", "before", "being", "but", "by", "can", "cant", "could",
@@ -21,20 +21,41 @@ const WORDS: [&str; 186] = [
 
 /// Whether a word in lower case is one of them.
 pub(crate) fn is_stop_word(word: &[u8]) -> bool {
-    // Every word of a skill is asked for, so the table is one of numbers, and most words are too long for it.
-    word.len() <= 8 && NUMBERS.binary_search(&number(word)).is_ok()
+    // Every word of a library is asked for: a look at one or two slots, and most words are too long even for that.
+    if word.len() > 8 {
+        return false;
+    }
+    let number = number(word);
+    let mut at = slot(number);
+    while SLOTS[at] != 0 {
+        if SLOTS[at] == number {
+            return true;
+        }
+        at = (at + 1) % SLOTS.len();
+    }
+    false
 }
 
-/// The words as numbers, which sort as they do.
-const NUMBERS: [u64; WORDS.len()] = {
-    let mut numbers = [0; WORDS.len()];
-    let mut at = 0;
-    while at < WORDS.len() {
-        numbers[at] = number(WORDS[at].as_bytes());
-        at += 1;
+/// The words as numbers, each in its slot or the next free one behind it. Two of three slots are free, so that a search ends soon.
+const SLOTS: [u64; 512] = {
+    let mut slots = [0; 512];
+    let mut word = 0;
+    while word < WORDS.len() {
+        let number = number(WORDS[word].as_bytes());
+        let mut at = slot(number);
+        while slots[at] != 0 {
+            at = (at + 1) % slots.len();
+        }
+        slots[at] = number;
+        word += 1;
     }
-    numbers
+    slots
 };
+
+/// Where a number belongs: the upper nine bits of a product with the golden ratio.
+const fn slot(number: u64) -> usize {
+    (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 55) as usize
+}
 
 /// Up to eight bytes as a number, the first byte the heaviest.
 const fn number(word: &[u8]) -> u64 {
@@ -52,9 +73,10 @@ mod tests {
     use super::is_stop_word;
 
     #[test]
-    fn the_table_is_sorted() {
-        assert!(super::WORDS.is_sorted() && super::NUMBERS.is_sorted());
-        assert!(super::WORDS.iter().all(|word| word.len() <= 8));
+    fn every_word_of_the_table_is_found_and_none_is_there_twice() {
+        assert!(super::WORDS.is_sorted() && super::WORDS.windows(2).all(|pair| pair[0] != pair[1]));
+        assert!(super::WORDS.iter().all(|word| word.len() <= 8 && is_stop_word(word.as_bytes())));
+        assert!(!is_stop_word(b"") && !is_stop_word(b"contract"));
     }
 
     #[test]

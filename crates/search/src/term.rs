@@ -44,12 +44,17 @@ impl Term {
     }
 
     fn new(kind: u64, bytes: &[u8]) -> Self {
-        /// FNV-1a, whose numbers are public and the same on every machine.
-        const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-        const PRIME: u64 = 0x0000_0100_0000_01b3;
-        let hash = bytes.iter().fold(OFFSET, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(PRIME));
-        // Short words leave the upper bits of FNV uneven; the last step of MurmurHash3 evens them out.
+        /// An odd number with its bits spread evenly: the golden ratio.
+        const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+        // Eight bytes at a time, since most words have fewer. The length tells a word from one that ends with zeros.
+        let (whole, rest) = bytes.as_chunks::<8>();
+        let whole = whole.iter().map(|eight| u64::from_le_bytes(*eight));
+        let rest = rest.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
+        let mix = |hash: u64, part: u64| (hash ^ part).wrapping_mul(SPREAD).rotate_left(29);
+        let hash = mix(whole.fold(bytes.len() as u64, mix), rest);
+        // A product leaves its lower bits uneven; the last steps of MurmurHash3 even them out.
         let hash = (hash ^ hash >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
+        let hash = (hash ^ hash >> 33).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
         let hash = hash ^ hash >> 33;
         Self(kind << KIND | hash >> 2)
     }

@@ -12,6 +12,9 @@ pub(crate) const WORD_LENGTH: f32 = 0.3;
 pub(crate) const PIECE_SATURATION: f32 = 1.2;
 pub(crate) const PIECE_LENGTH: f32 = 0.75;
 
+/// Pieces that a larger share of all skills has are passed over: it costs nothing at 0.3, a point of MRR at 0.1.
+pub(crate) const PIECE_SHARE: f32 = 0.3;
+
 /// What a pair of hiragana counts beside other pairs.
 pub(crate) const ENDING: f32 = 0.3;
 

@@ -52,8 +52,61 @@ pub(crate) fn words<'a>(text: &'a str, mut each: impl FnMut(Word<'a>)) {
     }
 }
 
+/// What a byte is to a word.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    /// It parts words.
+    Other,
+    Lower,
+    Upper,
+    Digit,
+}
+
+/// The class of every byte: each byte of a library is asked for.
+const CLASSES: [Class; 256] = {
+    let mut classes = [Class::Other; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        classes[byte as usize] = match byte {
+            b'a'..=b'z' => Class::Lower,
+            b'A'..=b'Z' => Class::Upper,
+            b'0'..=b'9' => Class::Digit,
+            _ => Class::Other,
+        };
+        byte += 1;
+    }
+    classes
+};
+
 /// Reads a word that begins with an ASCII letter or digit; most texts are made of these. Returns where it ends.
 fn ascii_word<'a>(
+    text: &'a str,
+    start: usize,
+    buffer: &mut Vec<u8>,
+    each: &mut impl FnMut(Word<'a>),
+) -> usize {
+    let bytes = text.as_bytes();
+    let (mut at, mut before) = (start, Class::Other);
+    while let Some(&byte) = bytes.get(at) {
+        let class = CLASSES[usize::from(byte)];
+        if class == Class::Other || (class == Class::Upper && before == Class::Lower) {
+            break;
+        }
+        before = class;
+        at += 1;
+    }
+    if bytes.get(at).is_some_and(|next| *next == b'\'' || !next.is_ascii()) {
+        return mixed_word(text, start, buffer, each);
+    }
+    buffer.clear();
+    buffer.extend_from_slice(&bytes[start..at]);
+    buffer.make_ascii_lowercase();
+    emit(&text[start..at], buffer, each);
+    at
+}
+
+/// The same for a word behind which an apostrophe or something that is not ASCII stands: it may go on there.
+fn mixed_word<'a>(
     text: &'a str,
     start: usize,
     buffer: &mut Vec<u8>,

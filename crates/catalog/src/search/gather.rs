@@ -2,12 +2,12 @@
 
 use crate::entry::{Entry, EntryId};
 use crate::snapshot::Snapshot;
-use metier_files::{FileDigest, ListBounds, Lookout, RelativePath, SkillDir, Stamp};
+use metier_files::{FileDigest, ListBounds, RelativePath, SkillDir, Stamp};
 use metier_search::{Key, Leaf, Segment, SkillText};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher};
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread;
 use std::time::SystemTime;
 
@@ -89,14 +89,9 @@ pub(super) fn gather(snapshot: &Snapshot, known: &Looks, has: &(impl Fn(Key) -> 
     let offered: Vec<(EntryId, &Entry)> =
         snapshot.entries().filter(|(_, entry)| entry.is_offered()).collect();
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
-    // A thread costs as much as looking at some dozens of documents.
-    let share = offered.len().div_ceil(threads).max(64);
-    let roots: Vec<Option<Lookout>> =
-        snapshot.layout().roots.iter().map(|root| Lookout::open(&root.path)).collect();
-    let roots = &roots;
-    let work = |entries: &[(EntryId, &Entry)]| some(snapshot, entries, roots, known, has);
+    let work = |entries: &[(EntryId, &Entry)]| some(snapshot, entries, known, has);
     let parts: Vec<Gathered> = thread::scope(|scope| {
-        let mut shares = offered.chunks(share);
+        let mut shares = shares(&offered, threads).into_iter();
         let first = shares.next().unwrap_or_default();
         let others: Vec<_> = shares.map(|entries| scope.spawn(move || work(entries))).collect();
         let mut parts = vec![work(first)];
@@ -113,25 +108,42 @@ pub(super) fn gather(snapshot: &Snapshot, known: &Looks, has: &(impl Fn(Key) -> 
     gathered
 }
 
+/// Parts the skills among threads, in order and so that each has as many bytes to read: one long document is worth many short ones.
+fn shares<'o, 'e>(offered: &'o [(EntryId, &'e Entry)], threads: usize) -> Vec<&'o [(EntryId, &'e Entry)]> {
+    /// What a document costs before its first byte: opening it, and asking for the scripts beside it.
+    const EACH: u64 = 4_096;
+    /// A thread costs as much as looking at some dozens of documents.
+    const FEWEST: usize = 64;
+    let cost = |entry: &Entry| EACH + entry.stamp.map_or(0, |stamp| stamp.size());
+    let threads = threads.min(offered.len().div_ceil(FEWEST)).max(1) as u64;
+    let total: u64 = offered.iter().map(|(_, entry)| cost(entry)).sum();
+    let (mut shares, mut start, mut sum) = (Vec::new(), 0, 0);
+    for (at, (_, entry)) in offered.iter().enumerate() {
+        sum += cost(entry);
+        if sum >= total.div_ceil(threads) * (shares.len() as u64 + 1) {
+            shares.push(&offered[start..=at]);
+            start = at + 1;
+        }
+    }
+    if start < offered.len() {
+        shares.push(&offered[start..]);
+    }
+    shares
+}
+
 fn some(
     snapshot: &Snapshot,
     entries: &[(EntryId, &Entry)],
-    roots: &[Option<Lookout>],
     known: &Looks,
     has: &impl Fn(Key) -> bool,
 ) -> Gathered {
     let mut gathered = Gathered::default();
     let mut leaves = Vec::new();
-    let mut below = PathBuf::new();
     for &(id, entry) in entries {
-        // The stamp comes before the bytes: a change in between leaves an old stamp with new bytes, and is read again.
-        let parts = snapshot.document_parts(entry);
-        below.clear();
-        below.push(parts[1]);
-        below.push(parts[2]);
-        let lookout = roots.get(entry.root as usize).and_then(Option::as_ref);
-        let stamp = lookout.and_then(|lookout| lookout.stamp(&below));
-        let look = stamp.as_ref().map(|stamp| Look::of(parts, stamp));
+        // The stamp is the sweep's, and older than the bytes that are read here: a change in between leaves an old stamp with new
+        // bytes, and is read again.
+        let stamp = entry.stamp;
+        let look = stamp.as_ref().map(|stamp| Look::of(snapshot.document_parts(entry), stamp));
         if let Some(key) = look.and_then(|look| known.get(&look)) {
             gathered.known.push(Known { entry: id, key: *key, look });
             continue;

@@ -238,3 +238,15 @@ fn a_script_that_uses_what_is_not_declared_is_pointed_out_until_it_is() {
     let run = metier(&workspace, &["check", "skills"]);
     assert!(run.stdout.ends_with("checked 1 skill: 0 errors, 0 warnings, 0 notes\n"), "{}", run.stdout);
 }
+
+#[test]
+fn skills_that_crowd_each_other_are_told_apart_by_words_of_their_texts() {
+    let reader = "---\nname: invoice-reader\ndescription: Extracts amounts, dates and suppliers from invoices. Use when an invoice arrives.\n---\n# Reader\n\n## Reminders\n\nA reminder has a fee. Reminders come weekly.\n";
+    let intake = "---\nname: billing-intake\ndescription: Pulls suppliers, dates and amounts out of scans. Use when invoices have arrived.\n---\nTotals stand at the bottom.\n";
+    let workspace = workspace()
+        .file("project/skills/invoice-reader/SKILL.md", reader)
+        .file("project/skills/billing-intake/SKILL.md", intake);
+    let run = metier(&workspace, &["check", "skills"]);
+    assert!(run.stdout.contains("info[crowded-pair]"), "{}", run.stdout);
+    assert!(run.stdout.contains("its text alone speaks of `reminder`"), "{}", run.stdout);
+}

@@ -6,7 +6,7 @@ use rustix::fs::fstat;
 use rustix::io::{pread, retry_on_intr};
 
 use crate::document_name::DocumentName;
-use crate::{Extent, OsError};
+use crate::{Extent, OsError, Stamp};
 
 /// A skill as the visitor of a sweep sees it: where it is and how its document begins.
 #[derive(Debug)]
@@ -62,6 +62,11 @@ impl<'a> Candidate<'a> {
     pub fn size(&self) -> Result<u64, OsError> {
         let stat = fstat(self.file)?;
         Ok(u64::try_from(stat.st_size).unwrap_or_default())
+    }
+
+    /// What the document looks like to somebody who does not read it, asked of the opened file: nobody can exchange it in between.
+    pub fn stamp(&self) -> Option<Stamp> {
+        fstat(self.file).ok().map(|stat| Stamp::of_stat(&stat))
     }
 
     /// Replaces `bytes` with the document from its beginning, up to `limit` bytes, and says whether that is all of it.

@@ -1,10 +1,8 @@
 use crate::claim::claim;
-use crate::crowd::{heads, listed, offered};
+use crate::crowd::{Crowd, listed};
 use crate::phrase::quoted;
 use crate::{Check, Example, Findings, Mends, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
-use metier_search::Bodies;
-use std::cell::LazyCell;
 
 /// How many words are suggested.
 const SUGGESTED: usize = 3;
@@ -32,10 +30,9 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skills: &[Skill<'_>], findings: &mut Findings<'_>) {
-    let offered = offered(skills);
-    let heads = heads(&offered);
-    // Bodies are read once, and only where there is somebody to advise.
-    let bodies = LazyCell::new(|| Bodies::new(&heads));
+    let crowd = Crowd::of(skills);
+    let Crowd { offered, heads } = &crowd;
+    let bodies = crowd.bodies();
     for (at, skill) in offered.iter().enumerate() {
         let message = if let Some(claim) = claim(&skill.manifest().offer()) {
             format!("the description fits every request: {}", quoted(&claim))

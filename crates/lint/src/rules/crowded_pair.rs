@@ -1,10 +1,8 @@
-use crate::crowd::{heads, listed, offered};
+use crate::crowd::{Crowd, listed};
 use crate::phrase::quoted;
 use crate::resemblance::{WordSets, near_duplicates};
 use crate::{Check, Example, Findings, Mends, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
-use metier_search::Bodies;
-use std::cell::LazyCell;
 
 /// From this likeness on a request that fits one skill fits the other. Below it, what was read were skills of one subject with
 /// work of their own.
@@ -47,11 +45,10 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skills: &[Skill<'_>], findings: &mut Findings<'_>) {
-    let offered = offered(skills);
-    let heads = heads(&offered);
+    let crowd = Crowd::of(skills);
+    let Crowd { offered, heads } = &crowd;
     let pairs = heads.neighbours(ALIKE, |later, earlier| is_crowded(offered[later], offered[earlier]));
-    // Bodies are read once, and only where there is somebody to advise.
-    let bodies = LazyCell::new(|| Bodies::new(&heads));
+    let bodies = crowd.bodies();
     for pair in pairs.iter().filter(|pair| pair.common >= LEAST_COMMON) {
         let (skill, other) = (offered[pair.later], offered[pair.earlier]);
         let mut message = format!(

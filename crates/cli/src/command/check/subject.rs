@@ -12,6 +12,10 @@ use std::sync::Arc;
 /// generated or data.
 const MAX_SCRIPT: u64 = 256 * 1024;
 
+/// How much of a text is kept for the rules about several skills, which look there for words that tell two of them apart. Ten
+/// thousand skills are then 40 MB, and what a skill is about stands at its beginning.
+const KEPT_TEXT: usize = 4 * 1024;
+
 /// A skill with everything that rules ask for.
 pub(crate) struct Subject {
     /// The SKILL.md as it is shown.
@@ -150,10 +154,12 @@ impl Subject {
         real().unwrap_or(false)
     }
 
-    /// Lets go of everything but the frontmatter, which is all that rules about several skills ask for.
+    /// Lets go of everything but the frontmatter and the beginning of the text, which is all that rules about several skills ask
+    /// for.
     pub(crate) fn shrink(&mut self) {
         if let Some(document) = &self.parsed.document {
-            self.source.truncate(document.body as usize);
+            let kept = (document.body as usize).saturating_add(KEPT_TEXT);
+            self.source.truncate(self.source.floor_char_boundary(kept));
             self.source.shrink_to_fit();
         }
         self.parsed.diagnostics = Vec::new();
