@@ -1,0 +1,142 @@
+//! The file itself: where it is, who may read it, and how `SQLite` opens it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use metier_files::Mode;
+use rusqlite::{Connection, OpenFlags};
+use rustix::fs::{FileType, Mode as Bits};
+use rustix::io::Errno;
+
+use crate::StoreError;
+
+/// How long a writer or reader waits for another process. A commit takes milliseconds and an import seconds; whoever holds
+/// the file longer is stuck.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Pages that one connection keeps in memory, in KiB. The system keeps the file's pages anyway.
+const CACHE_KIB: i64 = 1024;
+
+/// Where the `-wal` file is cut to after it has been large, in bytes.
+const WAL_BYTES: i64 = 16 << 20;
+
+/// Closing a file releases every lock that this process has on it, whoever took them (POSIX). So nobody of this process may be
+/// making the file while another one has `SQLite` open it.
+static MAKING: Mutex<()> = Mutex::new(());
+
+/// Where a store is kept.
+#[derive(Clone, Debug)]
+pub(crate) enum Place {
+    /// In this file.
+    File(PathBuf),
+    /// In memory, under this name. Connections of this process that say the same name share it.
+    Memory(String),
+}
+
+impl Place {
+    /// The file at `path`, made where there is none.
+    pub(crate) fn file(path: &Path) -> Result<Self, StoreError> {
+        let _making = MAKING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let refused = |error: std::io::Error| sorted(path, &error);
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        if metier_files::kind(folder) != metier_files::Kind::Folder {
+            metier_files::private_folder(folder).map_err(refused)?;
+        }
+        let name = path.file_name().ok_or_else(|| StoreError::NotAStore { path: path.to_owned() })?;
+        // SQLite is told to follow no link, which it takes for the whole path; the folder's own way may have some.
+        let path = metier_files::real_path(folder).map_err(refused)?.join(name);
+        match metier_files::write_new(&path, b"", Mode::Private) {
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => closed_to_others(&path)?,
+            Err(error) => return Err(sorted(&path, &error)),
+        }
+        Ok(Self::File(path))
+    }
+
+    /// What to call it in messages.
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::File(path) => path,
+            Self::Memory(name) => Path::new(name),
+        }
+    }
+
+    /// A connection that writes.
+    pub(crate) fn writer(&self) -> rusqlite::Result<Connection> {
+        let connection = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        // Deleted rows are overwritten with zeros: what is forgotten must not be found in the file.
+        connection.execute_batch("PRAGMA secure_delete = ON")?;
+        if matches!(self, Self::File(_)) {
+            connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get::<_, String>(0))?;
+            connection.pragma_update(None, "journal_size_limit", WAL_BYTES)?;
+        }
+        // A commit is acknowledged when it is on the disk, not when the system has promised to write it: then a power cut
+        // is no worse than a kill. See docs/store.md for what it costs.
+        connection.execute_batch("PRAGMA synchronous = FULL")?;
+        Ok(connection)
+    }
+
+    /// A connection that reads.
+    pub(crate) fn reader(&self) -> rusqlite::Result<Connection> {
+        // Opened for writing, since a reader of a WAL file may have to make its index; then held to reading.
+        let connection = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        connection.execute_batch("PRAGMA query_only = ON")?;
+        Ok(connection)
+    }
+
+    fn connect(&self, flags: OpenFlags) -> rusqlite::Result<Connection> {
+        // Each connection stays with one thread at a time, so SQLite needs no locks of its own.
+        let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let connection = match self {
+            Self::File(path) => Connection::open_with_flags(path, flags)?,
+            Self::Memory(name) => {
+                let flags = flags | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_CREATE;
+                Connection::open_with_flags(format!("file:/{name}?vfs=memdb"), flags)?
+            }
+        };
+        connection.busy_timeout(PATIENCE)?;
+        connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
+        // A file of a stranger's must not bring its own code: no functions from its schema, and no damaged one by hand.
+        connection.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")?;
+        connection.set_prepared_statement_cache_capacity(32);
+        Ok(connection)
+    }
+}
+
+/// A file that others may read is closed to them, with what `SQLite` keeps beside it: a copy of a store often is open. Asked of the path
+/// and not of an opened file, for the reason at [`MAKING`].
+fn closed_to_others(path: &Path) -> Result<(), StoreError> {
+    for beside in ["", "-wal", "-shm"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(beside);
+        let one = PathBuf::from(name);
+        let stat = match rustix::fs::lstat(&one) {
+            Ok(stat) => stat,
+            Err(Errno::NOENT) => continue,
+            Err(error) => return Err(sorted(&one, &error.into())),
+        };
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return Err(StoreError::NotAStore { path: one });
+        }
+        let mode = Bits::from_raw_mode(stat.st_mode);
+        if mode.intersects(Bits::RWXG | Bits::RWXO) {
+            rustix::fs::chmod(&one, mode & Bits::RWXU).map_err(|error| sorted(&one, &error.into()))?;
+        }
+    }
+    Ok(())
+}
+
+fn sorted(path: &Path, error: &std::io::Error) -> StoreError {
+    use std::io::ErrorKind;
+
+    let (path, detail) = (path.to_owned(), error.to_string());
+    match error.kind() {
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => StoreError::ReadOnly { path, detail },
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => StoreError::Full { path },
+        _ => StoreError::Io { path, detail },
+    }
+}
