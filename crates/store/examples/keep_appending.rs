@@ -2,11 +2,7 @@
 //!
 //! `keep_appending FILE THREADS EVENTS`: each thread begins a session and appends so many events to it; 0 is no end.
 
-#![expect(
-    clippy::print_stdout,
-    clippy::unwrap_used,
-    reason = "a program for tests: what it cannot do ends it"
-)]
+#![expect(clippy::unwrap_used, reason = "a program for tests: what it cannot do ends it")]
 
 use std::io::Write;
 use std::path::PathBuf;

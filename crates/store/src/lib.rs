@@ -9,8 +9,8 @@
 //!              large texts apart       thread    summary   WAL         its own connection
 //! ```
 //!
-//! - **Acknowledged is on the disk.** [`Store::append`] is back when a kill or a power cut cannot take the event away any more.
-//!   Many appends share one commit.
+//! - **Acknowledged stays.** [`Store::append`] is back when no kill can take the event away any more; for what announces an effect,
+//!   when no power cut can. Many appends share one commit.
 //! - **Nothing unknown is lost.** What a newer program wrote is [`EventKind::Other`], and goes through exports as it is.
 //! - **Forgotten is gone**, from every byte of the file.
 //! - **No secret is written.** [`Store::redacting`] takes a [`Redact`] which sees every text first.
@@ -64,12 +64,13 @@ pub use forget::{Forget, Forgotten, Retention, Traces};
 pub use import::{Imported, MAX_IMPORT};
 pub use line::EXPORT_VERSION;
 pub use memory::{MAX_RECORD, MAX_TAGS, RECALLED, Recall, Record, Scope};
+pub use place::Bounds;
 pub use prepared::{LARGE, MAX_DEPTH, MAX_EVENT};
 pub use query::EventQuery;
 pub use redact::{NothingSecret, Redact};
 pub use schema::SCHEMA_VERSION;
 pub use session_id::{ParseIdError, RecordId, SessionId};
-pub use store::{MAX_STORE, Store, Ticket};
+pub use store::{Store, Ticket};
 pub use summary::{Ending, Family, SessionFilter, Summary};
 pub use timestamp::Timestamp;
 pub use writer::Appended;

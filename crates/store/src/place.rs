@@ -11,10 +11,6 @@ use rustix::io::Errno;
 
 use crate::StoreError;
 
-/// How long a writer or reader waits for another process. A commit takes milliseconds and an import seconds; whoever holds
-/// the file longer is stuck.
-const PATIENCE: Duration = Duration::from_secs(30);
-
 /// Pages that one connection keeps in memory, in KiB. The system keeps the file's pages anyway.
 const CACHE_KIB: i64 = 1024;
 
@@ -24,6 +20,39 @@ const WAL_BYTES: i64 = 16 << 20;
 /// Closing a file releases every lock that this process has on it, whoever took them (POSIX). So nobody of this process may be
 /// making the file while another one has `SQLite` open it.
 static MAKING: Mutex<()> = Mutex::new(());
+
+/// How large a store may grow, and how long it waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// The size of the file. A run that has gone wild must not fill the user's disk.
+    pub bytes: u64,
+    /// How long is waited for another process. A commit takes milliseconds and an import seconds; whoever holds the file
+    /// longer than the default is stuck.
+    pub patience: Duration,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { bytes: 16 << 30, patience: Duration::from_secs(30) }
+    }
+}
+
+/// What an acknowledged event outlives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Assurance {
+    /// The end of this process, however it comes. The system has the bytes and writes them when it likes.
+    Kill,
+    /// The end of the machine. The disk has the bytes, these and all that were written before.
+    PowerCut,
+}
+
+/// What the next commits of this connection wait for.
+pub(crate) fn set_assurance(connection: &Connection, assurance: Assurance) -> rusqlite::Result<()> {
+    connection.execute_batch(match assurance {
+        Assurance::Kill => "PRAGMA synchronous = NORMAL",
+        Assurance::PowerCut => "PRAGMA synchronous = FULL",
+    })
+}
 
 /// Where a store is kept.
 #[derive(Clone, Debug)]
@@ -66,29 +95,28 @@ impl Place {
     }
 
     /// A connection that writes.
-    pub(crate) fn writer(&self) -> rusqlite::Result<Connection> {
-        let connection = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    pub(crate) fn writer(&self, bounds: Bounds) -> rusqlite::Result<Connection> {
+        let connection = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE, bounds)?;
         // Deleted rows are overwritten with zeros: what is forgotten must not be found in the file.
         connection.execute_batch("PRAGMA secure_delete = ON")?;
         if matches!(self, Self::File(_)) {
             connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get::<_, String>(0))?;
             connection.pragma_update(None, "journal_size_limit", WAL_BYTES)?;
         }
-        // A commit is acknowledged when it is on the disk, not when the system has promised to write it: then a power cut
-        // is no worse than a kill. See docs/store.md for what it costs.
-        connection.execute_batch("PRAGMA synchronous = FULL")?;
+        // What each commit waits for is set by the writer, batch by batch.
+        set_assurance(&connection, Assurance::Kill)?;
         Ok(connection)
     }
 
     /// A connection that reads.
-    pub(crate) fn reader(&self) -> rusqlite::Result<Connection> {
+    pub(crate) fn reader(&self, bounds: Bounds) -> rusqlite::Result<Connection> {
         // Opened for writing, since a reader of a WAL file may have to make its index; then held to reading.
-        let connection = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let connection = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE, bounds)?;
         connection.execute_batch("PRAGMA query_only = ON")?;
         Ok(connection)
     }
 
-    fn connect(&self, flags: OpenFlags) -> rusqlite::Result<Connection> {
+    fn connect(&self, flags: OpenFlags, bounds: Bounds) -> rusqlite::Result<Connection> {
         // Each connection stays with one thread at a time, so SQLite needs no locks of its own.
         let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let connection = match self {
@@ -98,7 +126,7 @@ impl Place {
                 Connection::open_with_flags(format!("file:/{name}?vfs=memdb"), flags)?
             }
         };
-        connection.busy_timeout(PATIENCE)?;
+        connection.busy_timeout(bounds.patience)?;
         connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
         // A file of a stranger's must not bring its own code: no functions from its schema, and no damaged one by hand.
         connection.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")?;

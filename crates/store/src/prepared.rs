@@ -6,6 +6,7 @@ use metier_files::FileDigest;
 use serde_json::Value;
 
 use crate::event::{self, EventKind};
+use crate::place::Assurance;
 use crate::redact::{Redact, Redaction, redact_value};
 use crate::{StoreError, Timestamp};
 
@@ -90,6 +91,11 @@ impl Prepared {
             words
         });
         Ok(Self { at, name, data, large, words, kind })
+    }
+
+    /// What it must outlive before anybody is told that it is written.
+    pub(crate) fn assurance(&self) -> Assurance {
+        if self.kind.outlives_power_cuts() { Assurance::PowerCut } else { Assurance::Kill }
     }
 
     /// How much it adds to a batch.

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use rusqlite::Connection;
 
 use crate::StoreError;
-use crate::place::Place;
+use crate::place::{Bounds, Place};
 use crate::schema::checked_version;
 
 /// How many connections are kept for the next reader. Each holds a few hundred KiB; making one takes a fraction of a
@@ -16,13 +16,14 @@ const KEPT: usize = 4;
 pub(crate) struct Readers {
     place: Place,
     path: PathBuf,
+    bounds: Bounds,
     idle: Mutex<Vec<Connection>>,
 }
 
 impl Readers {
-    pub(crate) fn new(place: Place) -> Self {
+    pub(crate) fn new(place: Place, bounds: Bounds) -> Self {
         let path = place.path().to_owned();
-        Self { place, path, idle: Mutex::new(Vec::new()) }
+        Self { place, path, bounds, idle: Mutex::new(Vec::new()) }
     }
 
     pub(crate) fn path(&self) -> &PathBuf {
@@ -34,7 +35,9 @@ impl Readers {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let connection = match idle {
             Some(connection) => connection,
-            None => self.place.reader().map_err(|error| StoreError::from_sqlite(&self.path, &error))?,
+            None => {
+                self.place.reader(self.bounds).map_err(|error| StoreError::from_sqlite(&self.path, &error))?
+            }
         };
         // A newer program may have changed the file since it was opened.
         checked_version(&connection, &self.path)?;

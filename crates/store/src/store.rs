@@ -11,7 +11,7 @@ use crate::follow::Follow;
 use crate::forget::{Forget, Forgotten, Retention};
 use crate::import::{Imported, Parcel};
 use crate::memory::{self, Recall, Record};
-use crate::place::Place;
+use crate::place::{Bounds, Place};
 use crate::prepared::Prepared;
 use crate::query::EventQuery;
 use crate::readers::Readers;
@@ -20,9 +20,6 @@ use crate::session_id::as_written;
 use crate::summary::{SessionFilter, Summary};
 use crate::writer::{Append, Appended, Open, Writer};
 use crate::{Event, EventKind, SessionId, Started, StoreError, Timestamp, schema};
-
-/// How large a store may grow, where nobody says otherwise. A run that has gone wild must not fill the user's disk.
-pub const MAX_STORE: u64 = 16 << 30;
 
 /// How many sessions an ambiguous name lists.
 const LISTED: usize = 8;
@@ -47,27 +44,27 @@ struct Shared {
 impl Store {
     /// The store in the file at `path`. Where nothing is, a new one is made, which only the user may read.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        Self::open_bounded(path, MAX_STORE)
+        Self::open_bounded(path, Bounds::default())
     }
 
-    /// The same, with another bound for the size of the file.
-    pub fn open_bounded(path: &Path, bytes: u64) -> Result<Self, StoreError> {
-        Self::start(Place::file(path)?, bytes)
+    /// The same, with other bounds.
+    pub fn open_bounded(path: &Path, bounds: Bounds) -> Result<Self, StoreError> {
+        Self::start(Place::file(path)?, bounds)
     }
 
     /// A store that is gone with its last handle.
     pub fn in_memory() -> Result<Self, StoreError> {
-        Self::start(Place::Memory(format!("metier-{}", SessionId::new()?)), MAX_STORE)
+        Self::start(Place::Memory(format!("metier-{}", SessionId::new()?)), Bounds::default())
     }
 
-    fn start(place: Place, bytes: u64) -> Result<Self, StoreError> {
+    fn start(place: Place, bounds: Bounds) -> Result<Self, StoreError> {
         let path = place.path().to_owned();
         let failed = |error: rusqlite::Error| StoreError::from_sqlite(&path, &error);
-        let mut connection = place.writer().map_err(failed)?;
+        let mut connection = place.writer(bounds).map_err(failed)?;
         schema::migrate(&mut connection, &path)?;
-        bound(&connection, bytes).map_err(failed)?;
+        bound(&connection, bounds.bytes).map_err(failed)?;
         let writer = Writer::start(&place, connection)?;
-        let shared = Shared { readers: Readers::new(place), writer };
+        let shared = Shared { readers: Readers::new(place, bounds), writer };
         Ok(Self { shared: Arc::new(shared), redact: Arc::new(NothingSecret) })
     }
 
@@ -77,7 +74,7 @@ impl Store {
         Self { shared: Arc::clone(&self.shared), redact }
     }
 
-    /// Begins a session, and is back when that is on the disk.
+    /// Begins a session, and is back when that is written.
     pub fn begin(&self, started: Started) -> Result<SessionId, StoreError> {
         let id = SessionId::new()?;
         self.begin_as(id, started)?;
@@ -90,7 +87,8 @@ impl Store {
         Self::ticket(|tell| self.hand_in(id, Open::New, kind, tell))?.wait()
     }
 
-    /// Appends an event, and is back when it is on the disk.
+    /// Appends an event, and is back when no kill can take it away; where it announces something that cannot be undone
+    /// ([`EventKind::outlives_power_cuts`]), when no power cut can take it or anything before it away.
     pub fn append(&self, session: SessionId, kind: EventKind) -> Result<Appended, StoreError> {
         self.submit(session, kind)?.wait()
     }
@@ -101,7 +99,7 @@ impl Store {
         Self::ticket(|tell| self.hand_in(session, Open::Existing, kind, tell))
     }
 
-    /// The same, for those who have no thread to wait with: `then` is called by the writer when the event is on the disk or
+    /// The same, for those who have no thread to wait with: `then` is called by the writer when the event is written or
     /// cannot be, and must be quick, since everybody else waits meanwhile.
     pub fn append_then(
         &self,
@@ -134,7 +132,7 @@ impl Store {
         Ok(Ticket { told })
     }
 
-    /// Is back when everything that was handed in before is on the disk.
+    /// Is back when everything that was handed in before is written.
     pub fn flush(&self) -> Result<(), StoreError> {
         self.shared.writer.alone(|_| Ok(()))
     }
@@ -248,7 +246,7 @@ pub struct Ticket {
 }
 
 impl Ticket {
-    /// Waits until the event is on the disk.
+    /// Waits until the event is written, as [`Store::append`] does.
     pub fn wait(self) -> Result<Appended, StoreError> {
         self.told.recv().unwrap_or(Err(StoreError::Closed))
     }

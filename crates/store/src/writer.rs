@@ -1,7 +1,7 @@
 //! The one thread that writes.
 //!
-//! Events come over a channel, as many as there are go into one transaction, and each sender is told when that one is on the
-//! disk. So a thousand sessions that append at once share the price of a few commits, and nobody who waits for an
+//! Events come over a channel, as many as there are go into one transaction, and each sender is told when that one is
+//! written. So a thousand sessions that append at once share the price of a few commits, and nobody who waits for an
 //! acknowledgement is told too early.
 
 mod append;
@@ -16,7 +16,7 @@ use std::time::Duration;
 pub(crate) use append::{Open, insert};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use crate::place::Place;
+use crate::place::{Assurance, Place, set_assurance};
 use crate::prepared::Prepared;
 use crate::schema::checked_version;
 use crate::{SessionId, StoreError};
@@ -30,7 +30,7 @@ const BATCH: usize = 512;
 /// How many bytes one commit takes: some of them are in memory until it is done.
 const BATCH_BYTES: usize = 16 << 20;
 
-/// What became of an event: it is on the disk.
+/// What became of an event: it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Appended {
     /// Its place in the session.
@@ -39,7 +39,7 @@ pub struct Appended {
     pub position: u64,
 }
 
-/// What to call when an event is on the disk, or cannot be.
+/// What to call when an event is written, or cannot be.
 pub(crate) type Acknowledge = Box<dyn FnOnce(Result<Appended, StoreError>) + Send>;
 
 /// A job that has the connection for itself.
@@ -173,7 +173,12 @@ impl Work {
                 }
                 Job::Alone(work) => {
                     let known = checked_version(&self.connection, &self.path);
-                    work(known.map(|_| &mut self.connection));
+                    // Memory, imports and deletions are rare, and somebody was told that they are done.
+                    let ready = known.and_then(|_| {
+                        set_assurance(&self.connection, Assurance::PowerCut)
+                            .map_err(|error| StoreError::from_sqlite(&self.path, &error))
+                    });
+                    work(ready.map(|()| &mut self.connection));
                     self.bell.ring();
                 }
             }
@@ -197,7 +202,10 @@ impl Work {
     ) -> Result<(), StoreError> {
         let path = &self.path;
         let failed = |error: rusqlite::Error| StoreError::from_sqlite(path, &error);
-        let mut begun = Transaction::new(&mut self.connection, TransactionBehavior::Immediate)
+        // One event that must outlive a power cut takes along all that came before it.
+        let assurance = batch.iter().map(|append| append.event.assurance()).max().unwrap_or(Assurance::Kill);
+        let mut begun = set_assurance(&self.connection, assurance)
+            .and_then(|()| Transaction::new(&mut self.connection, TransactionBehavior::Immediate))
             .map_err(failed)
             // A newer program may have changed the file since it was opened.
             .and_then(|transaction| checked_version(&transaction, path).map(|_| transaction));

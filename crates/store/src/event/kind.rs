@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Answered, By, Called, Decided, Finished, Framed, Started, Usage};
+use super::{Answered, By, Called, Decided, Effect, Finished, Framed, Started, Usage};
 use crate::{RecordId, SessionId};
 
 /// What happened. As JSON it is an object whose `type` is the name in `snake_case`.
@@ -317,6 +317,19 @@ impl EventKind {
             Self::Finished(finished) => finished.skill.as_deref(),
             Self::ChildBegan { skill, .. } => skill.as_deref(),
             _ => None,
+        }
+    }
+
+    /// Whether an acknowledgement waits for the disk itself, which takes milliseconds.
+    ///
+    /// True for what announces an effect that cannot be taken back, and for ends. Files keep their order, so everything
+    /// before such an event is on the disk with it. What a power cut can take are the latest events that only look, think
+    /// and answer: doing those again harms nobody. What this program does not know counts as an announcement.
+    pub fn outlives_power_cuts(&self) -> bool {
+        match self {
+            Self::Called(called) => called.effect != Effect::ReadOnly,
+            Self::ChildBegan { .. } | Self::Ended(_) | Self::Other { .. } => true,
+            _ => false,
         }
     }
 

@@ -46,7 +46,7 @@ fn conversation(kinds: &[EventKind]) -> String {
                 results.push((finished.id.clone(), result));
             }
             EventKind::Activated(activated) => {
-                activations.push((activated.call.clone(), user(&activated.message)))
+                activations.push((activated.call.clone(), user(&activated.message)));
             }
             EventKind::Compacted { messages: instead, .. } => {
                 messages = instead.as_array().cloned().unwrap_or_default();
@@ -99,7 +99,7 @@ fn history() -> Vec<EventKind> {
             parts: vec![
                 Part::Reasoning { text: "hm".to_owned(), opaque },
                 Part::Text { text: "First ".to_owned() },
-                call("b", json!({"q": "x", "n": 0.30000000000000004, "deep": [[[[[{}]]]]]}), None),
+                call("b", json!({"q": "x", "n": 0.300_000_000_000_000_04, "deep": [[[[[{}]]]]]}), None),
                 Part::Text { text: String::new() },
                 call("a", Value::Null, Some("{\"broken\": ")),
             ],

@@ -1,7 +1,8 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::time::Duration;
 
-use metier_store::{EventQuery, Record, SCHEMA_VERSION, SessionFilter, Store, StoreError};
+use metier_store::{Bounds, EventQuery, Record, SCHEMA_VERSION, SessionFilter, Store, StoreError};
 use metier_testkit::Workspace;
 use rusqlite::Connection;
 
@@ -168,7 +169,7 @@ fn a_damaged_file_is_named_as_such() {
 #[test]
 fn a_full_store_says_so_and_what_was_acknowledged_stays() {
     let (_workspace, file) = place();
-    let store = Store::open_bounded(&file, 400_000).unwrap();
+    let store = Store::open_bounded(&file, Bounds { bytes: 400_000, ..Bounds::default() }).unwrap();
     let session = store.begin(request("x")).unwrap();
     let mut last = 1;
     let error = loop {
@@ -198,9 +199,15 @@ fn a_place_that_cannot_be_written_is_named_as_such() {
 #[test]
 fn whoever_waits_too_long_for_another_process_is_told_so() {
     let (_workspace, file) = place();
-    Store::open(&file).unwrap();
-    let busy = StoreError::Busy { path: file };
-    assert!(busy.to_string().ends_with(
-        "is in use by another process for longer than it should be; try again when that one is done"
-    ));
+    let bounds = Bounds { patience: Duration::from_millis(50), ..Bounds::default() };
+    let store = Store::open_bounded(&file, bounds).unwrap();
+    let session = store.begin(request("x")).unwrap();
+    let other = Connection::open(&file).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let error = store.append(session, said("y")).unwrap_err();
+    assert!(matches!(error, StoreError::Busy { .. }), "{error}");
+    assert!(error.to_string().ends_with("try again when that one is done"), "{error}");
+    assert_eq!(store.events(&EventQuery::of(session)).unwrap().len(), 1, "reading goes on meanwhile");
+    other.execute_batch("COMMIT").unwrap();
+    assert_eq!(store.append(session, said("y")).unwrap().seq, 2);
 }

@@ -99,7 +99,7 @@ fn eight_processes_write_one_file_and_another_one_follows() {
     let mut seen: HashMap<SessionId, u64> = HashMap::new();
     let mut count = 0;
     while count < 16 * EVENTS {
-        let event = follow.next_within(Duration::from_secs(60)).expect("all events come").unwrap();
+        let event = follow.next_within(Duration::from_mins(1)).expect("all events come").unwrap();
         let last = seen.entry(event.session).or_default();
         assert_eq!(event.seq, *last + 1);
         *last = event.seq;
