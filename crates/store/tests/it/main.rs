@@ -11,6 +11,7 @@ mod conversation;
 mod exchange;
 mod following;
 mod forgetting;
+mod invariant;
 mod memory;
 mod opening;
 mod processes;
