@@ -162,7 +162,8 @@ struct Tree {
     changed: u64,
 }
 
-/// All trees, the latest first. A child whose parent is gone is one by itself.
+/// All trees, the latest first. A child whose parent is gone is one by itself, and so is whoever stands in a circle, which only a
+/// stranger's file can make.
 fn trees(connection: &Connection) -> rusqlite::Result<Vec<Tree>> {
     let mut statement = connection.prepare(
         "WITH RECURSIVE tree (root, id, changed) AS (
@@ -171,7 +172,10 @@ fn trees(connection: &Connection) -> rusqlite::Result<Vec<Tree>> {
             UNION
             SELECT tree.root, c.id, c.changed FROM session c JOIN tree ON c.parent = tree.id
          )
-         SELECT root, max(changed) AS latest FROM tree GROUP BY root ORDER BY latest DESC, root DESC",
+         SELECT root, max(changed) AS latest FROM tree GROUP BY root
+         UNION ALL
+         SELECT id, changed FROM session WHERE id NOT IN (SELECT id FROM tree)
+         ORDER BY 2 DESC, 1 DESC",
     )?;
     let rows =
         statement.query_map([], |row| Ok(Tree { id: crate::query::id(row, 0)?, changed: row.get(1)? }))?;

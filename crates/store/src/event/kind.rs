@@ -347,3 +347,38 @@ impl EventKind {
         (!words.trim().is_empty()).then_some(words)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_announces_an_effect_waits_for_the_disk_and_the_rest_does_not() {
+        let called = |effect| {
+            let (id, tool) = ("1".to_owned(), "x".to_owned());
+            EventKind::Called(Called { id, tool, skill: None, input: Value::Null, effect })
+        };
+        for (kind, expect) in [
+            (called(Effect::ReadOnly), false),
+            (called(Effect::Writes), true),
+            (called(Effect::Runs), true),
+            (called(Effect::Asks), true),
+            (EventKind::Answered(Answered::default()), false),
+            (EventKind::Finished(Finished::default()), false),
+            (EventKind::Other { name: "newer".to_owned(), data: Value::Null }, true),
+        ] {
+            assert_eq!(kind.outlives_power_cuts(), expect, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn every_outcome_comes_back_from_its_word_as_json_writes_it() {
+        for outcome in
+            [Outcome::Done, Outcome::Partial, Outcome::Failed, Outcome::Cancelled, Outcome::NeedsYes]
+        {
+            assert_eq!(Outcome::from_word(outcome.word()), Some(outcome));
+            assert_eq!(serde_json::to_value(outcome).unwrap(), outcome.word());
+        }
+        assert_eq!(Outcome::from_word("lost"), None);
+    }
+}

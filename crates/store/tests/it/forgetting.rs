@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use metier_store::{
-    Activated, EventKind, EventQuery, Forget, LARGE, Recall, Record, Retention, Scope, SessionFilter,
+    Activated, Bounds, EventKind, EventQuery, Forget, LARGE, Recall, Record, Retention, Scope, SessionFilter,
     SessionId, Started, Store, StoreError, Timestamp, Traces,
 };
 
@@ -70,13 +70,12 @@ fn what_is_forgotten_is_in_no_byte_of_the_files() {
 }
 
 #[test]
-fn whoever_reads_meanwhile_is_named_and_the_next_time_cleans_up() {
+fn whoever_reads_meanwhile_is_waited_for() {
     let (_workspace, file) = place();
     let store = Store::open(&file).unwrap();
     let session = store.begin(request("quartzzebra")).unwrap();
     let reader = rusqlite::Connection::open(&file).unwrap();
     reader.execute_batch("BEGIN; SELECT count(*) FROM event").unwrap();
-    // The writer waits for readers before it says so; this one never ends by itself.
     let waiting = std::thread::spawn({
         let store = store.clone();
         move || store.forget(Forget::Session(session)).unwrap()
@@ -84,6 +83,22 @@ fn whoever_reads_meanwhile_is_named_and_the_next_time_cleans_up() {
     std::thread::sleep(Duration::from_millis(300));
     reader.execute_batch("COMMIT").unwrap();
     assert_eq!(waiting.join().unwrap().traces, Traces::None);
+    assert!(!is_on_disk(&file, "quartzzebra"));
+}
+
+#[test]
+fn whoever_reads_for_too_long_is_named_and_the_next_time_cleans_up() {
+    let (_workspace, file) = place();
+    let bounds = Bounds { patience: Duration::from_millis(50), ..Bounds::default() };
+    let store = Store::open_bounded(&file, bounds).unwrap();
+    let session = store.begin(request("quartzzebra")).unwrap();
+    let reader = rusqlite::Connection::open(&file).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM event").unwrap();
+    let forgotten = store.forget(Forget::Session(session)).unwrap();
+    assert_eq!((forgotten.sessions, forgotten.traces), (1, Traces::WhileOthersRead));
+    assert!(store.session(session).is_err());
+    reader.execute_batch("COMMIT").unwrap();
+    assert_eq!(store.forget(Forget::Everything).unwrap().traces, Traces::None);
     assert!(!is_on_disk(&file, "quartzzebra"));
 }
 
@@ -143,7 +158,9 @@ fn positions_are_never_given_twice() {
 fn a_family_that_goes_in_a_circle_is_forgotten_too() {
     let store = Store::in_memory().unwrap();
     let (one, other) = (SessionId::new().unwrap(), SessionId::new().unwrap());
-    store.begin_as(one, child_of(other, "x")).unwrap();
-    store.begin_as(other, child_of(one, "y")).unwrap();
-    assert_eq!(store.forget(Forget::Session(one)).unwrap().sessions, 2);
+    for forget in [Forget::Session(one), Forget::Before(Timestamp::LATEST), Forget::Everything] {
+        store.begin_as(one, child_of(other, "x")).unwrap();
+        store.begin_as(other, child_of(one, "y")).unwrap();
+        assert_eq!(store.forget(forget).unwrap().sessions, 2);
+    }
 }

@@ -1,31 +1,63 @@
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use metier_store::{EventKind, EventQuery, SessionFilter, SessionId, Store};
+use metier_store::{EventKind, EventQuery, LARGE, SessionFilter, SessionId, Store};
 
-use crate::{place, request};
+use crate::{place, request, said};
 
 /// How often a process is killed.
 const KILLS: u64 = 50;
 
-/// The example beside these tests. Cargo builds it with them.
-fn program() -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let program = test.parent().and_then(Path::parent).unwrap().join("examples/keep_appending");
-    assert!(program.exists(), "{} is missing: build the examples first", program.display());
-    program
-}
+/// What a child is to do: which file, how many threads, how many events each (0 is no end).
+const CHILD: [&str; 3] = ["STORE_TEST_FILE", "STORE_TEST_THREADS", "STORE_TEST_EVENTS"];
 
+/// This very program, made to run the one test below with a file of ours. A program beside it could be an older one.
 fn start(file: &Path, threads: usize, events: u64) -> Child {
-    Command::new(program())
-        .arg(file)
-        .args([threads.to_string(), events.to_string()])
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "processes::whoever_appends_is_told_each_number", "--nocapture"])
+        .env(CHILD[0], file)
+        .env(CHILD[1], threads.to_string())
+        .env(CHILD[2], events.to_string())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap()
+}
+
+#[test]
+fn whoever_appends_is_told_each_number() {
+    let (_workspace, own) = place();
+    let file = std::env::var_os(CHILD[0]).map_or(own, PathBuf::from);
+    let number = |name: &str, or: u64| std::env::var(name).map_or(or, |text| text.parse().unwrap());
+    let (threads, events) = (number(CHILD[1], 2), number(CHILD[2], 10));
+    // Somebody reads it only where this is a child.
+    let acknowledge = if std::env::var_os(CHILD[0]).is_some() { acknowledge } else { |_, _| () };
+    let store = Store::open(&file).unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                let session = store.begin(request("x")).unwrap();
+                acknowledge(session, 1);
+                let end = if events == 0 { u64::MAX } else { events };
+                for count in 2..=end {
+                    // Some are large, so that kills also fall between an event and its text.
+                    let text = "x".repeat(if count % 5 == 0 { LARGE } else { 10 });
+                    let done = store.append(session, said(&format!("{text} {count}"))).unwrap();
+                    assert_eq!(done.seq, count);
+                    acknowledge(session, done.seq);
+                }
+            });
+        }
+    });
+}
+
+/// One write for one line: a kill leaves whole lines, and at most one that is cut. The test runner may have begun a line.
+fn acknowledge(session: SessionId, seq: u64) {
+    let mut out = std::io::stdout().lock();
+    out.write_all(format!("\nacknowledged {session} {seq}\n").as_bytes()).unwrap();
+    out.flush().unwrap();
 }
 
 #[test]
@@ -34,13 +66,16 @@ fn what_was_acknowledged_is_there_after_a_kill_at_any_moment() {
     let mut acknowledged: HashMap<SessionId, u64> = HashMap::new();
     let mut after_first = 0;
     for round in 0..KILLS {
+        let before = acknowledged.len();
         let mut child = start(&file, 3, 0);
         let mut lines = BufReader::new(child.stdout.take().unwrap());
         if round % 4 != 0 {
             // Not only while the file is opened: from the first acknowledgement on, other times each round.
-            let mut first = String::new();
-            lines.read_line(&mut first).unwrap();
-            note(&first, &mut acknowledged);
+            while acknowledged.len() == before {
+                let mut line = String::new();
+                assert!(lines.read_line(&mut line).unwrap() > 0, "the child ended by itself");
+                note(&line, &mut acknowledged);
+            }
             std::thread::sleep(Duration::from_micros(round * 1_913 % 40_000));
         } else {
             std::thread::sleep(Duration::from_micros(round * 977 % 20_000));
@@ -51,8 +86,7 @@ fn what_was_acknowledged_is_there_after_a_kill_at_any_moment() {
         lines.read_to_string(&mut rest).unwrap();
         // The last line may be cut.
         for line in rest.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
-            after_first += 1;
-            note(line, &mut acknowledged);
+            after_first += u64::from(note(line, &mut acknowledged));
         }
     }
     assert!(
@@ -80,12 +114,12 @@ fn what_was_acknowledged_is_there_after_a_kill_at_any_moment() {
     assert_eq!(verdict, "ok");
 }
 
-fn note(line: &str, acknowledged: &mut HashMap<SessionId, u64>) {
-    let Some((session, seq)) = line.trim_end().split_once(' ') else {
-        assert!(line.is_empty(), "{line:?}");
-        return;
-    };
+/// Whether the line is an acknowledgement.
+fn note(line: &str, acknowledged: &mut HashMap<SessionId, u64>) -> bool {
+    let Some(line) = line.strip_prefix("acknowledged ") else { return false };
+    let (session, seq) = line.trim_end().split_once(' ').unwrap();
     acknowledged.insert(session.parse().unwrap(), seq.parse().unwrap());
+    true
 }
 
 #[test]
@@ -118,7 +152,7 @@ fn two_stores_of_one_process_on_one_file_see_each_other() {
     let (_workspace, file) = place();
     let (one, other) = (Store::open(&file).unwrap(), Store::open(&file).unwrap());
     let session = one.begin(request("x")).unwrap();
-    assert_eq!(other.append(session, crate::said("y")).unwrap().seq, 2);
-    assert_eq!(one.append(session, crate::said("z")).unwrap().seq, 3);
+    assert_eq!(other.append(session, said("y")).unwrap().seq, 2);
+    assert_eq!(one.append(session, said("z")).unwrap().seq, 3);
     assert_eq!(other.events(&EventQuery::of(session)).unwrap().len(), 3);
 }
