@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use metier_files::Mode;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use rustix::fs::{FileType, Mode as Bits};
 use rustix::io::Errno;
 
@@ -100,7 +100,7 @@ impl Place {
         // Deleted rows are overwritten with zeros: what is forgotten must not be found in the file.
         connection.execute_batch("PRAGMA secure_delete = ON")?;
         if matches!(self, Self::File(_)) {
-            connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get::<_, String>(0))?;
+            write_ahead(&connection, bounds.patience)?;
             connection.pragma_update(None, "journal_size_limit", WAL_BYTES)?;
         }
         // What each commit waits for is set by the writer, batch by batch.
@@ -130,8 +130,29 @@ impl Place {
         connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
         // A file of a stranger's must not bring its own code: no functions from its schema, and no damaged one by hand.
         connection.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")?;
+        // What does not fit while something is sorted stays in memory: a file for it would lie in a folder that others use, and
+        // keep what was forgotten.
+        connection.execute_batch("PRAGMA temp_store = MEMORY")?;
         connection.set_prepared_statement_cache_capacity(32);
         Ok(connection)
+    }
+}
+
+/// Has writers append to a file beside, so that readers go on meanwhile. Where several processes open a new file at once, all but
+/// one are told at once that it is busy, without the usual patience.
+fn write_ahead(connection: &Connection, patience: Duration) -> rusqlite::Result<()> {
+    const PAUSE: Duration = Duration::from_millis(5);
+    let begin = Instant::now();
+    loop {
+        match connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get::<_, String>(0)) {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && begin.elapsed() < patience =>
+            {
+                std::thread::sleep(PAUSE);
+            }
+            answer => return answer.map(drop),
+        }
     }
 }
 

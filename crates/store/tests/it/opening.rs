@@ -24,6 +24,20 @@ fn only_the_user_may_read_it() {
 }
 
 #[test]
+fn many_may_make_the_same_file_at_once() {
+    for _ in 0..20 {
+        let (_workspace, file) = place();
+        std::thread::scope(|scope| {
+            for count in 0..8 {
+                let file = &file;
+                scope.spawn(move || Store::open(file).unwrap().begin(request(&count.to_string())).unwrap());
+            }
+        });
+        assert_eq!(Store::open(&file).unwrap().sessions(&SessionFilter::default()).unwrap().len(), 8);
+    }
+}
+
+#[test]
 fn a_copy_that_others_may_read_is_closed_to_them() {
     let (workspace, file) = place();
     let session = Store::open(&file).unwrap().begin(request("x")).unwrap();
