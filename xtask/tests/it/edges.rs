@@ -18,6 +18,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("metier-files", &[]),
     ("metier-sandbox", &[]),
     ("metier-secret", &["metier-files"]),
+    ("metier-store", &["metier-files"]),
     ("metier-catalog", &["metier-diagnostic", "metier-files", "metier-search", "metier-skill"]),
     (
         "metier-runtime",

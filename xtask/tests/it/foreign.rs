@@ -12,11 +12,22 @@ const HOMES: &[(&str, &[&str])] = &[
     ("granit-parser", &["metier-skill"]),
     // The file system: invariant 4, files of a skill only through `metier-files`.
     ("cap-std", &["metier-files"]),
-    // The binary switches a terminal's echo off; secrets are opened by what they are, not by where a link leads.
+    // The binary switches a terminal's echo off; secrets are opened by what they are, not by where a link leads; a store is
+    // closed to others without being opened.
     (
         "rustix",
-        &["metier", "metier-files", "metier-proxy", "metier-sandbox", "metier-secret", "metier-testkit"],
+        &[
+            "metier",
+            "metier-files",
+            "metier-proxy",
+            "metier-sandbox",
+            "metier-secret",
+            "metier-store",
+            "metier-testkit",
+        ],
     ),
+    // The database: everyone else sees events.
+    ("rusqlite", &["metier-store"]),
     // Secrets: everyone else sees a `Secret` and a `Redactor`.
     ("aho-corasick", &["metier-secret"]),
     ("zeroize", &["metier-secret"]),
@@ -78,7 +89,7 @@ fn a_foreign_crate_elsewhere_is_a_problem() {
             found,
             [
                 "`metier-catalog` depends on `rustix`, which lives in metier and metier-files and metier-proxy and \
-              metier-sandbox and metier-secret and metier-testkit (xtask/tests/it/foreign.rs); use what that crate offers"
+              metier-sandbox and metier-secret and metier-store and metier-testkit (xtask/tests/it/foreign.rs); use what that crate offers"
             ]
         );
     }

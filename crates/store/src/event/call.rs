@@ -1,0 +1,89 @@
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What a call can do, as far as it decides whether it may be repeated after a kill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// It only looks. It may be done again.
+    ReadOnly,
+    /// It changes files.
+    Writes,
+    /// It runs something, which may do anything that its containment allows.
+    Runs,
+    /// It asks a person.
+    Asks,
+}
+
+/// A call that is about to be carried out. Written before it is, so that a killed process leaves a trace of what it began.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Called {
+    /// The provider's id of the call.
+    pub id: String,
+    /// The tool.
+    pub tool: String,
+    /// For which skill.
+    #[serde(default)]
+    pub skill: Option<String>,
+    /// The input as it is carried out.
+    #[serde(default)]
+    pub input: Value,
+    /// What it can do.
+    pub effect: Effect,
+}
+
+/// What the gate said.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Decided {
+    /// The call it was about, where there was one.
+    pub call: Option<String>,
+    /// For which skill.
+    pub skill: Option<String>,
+    /// The action, in words.
+    pub action: String,
+    /// `allowed`, `refused`, or another word of the gate's.
+    pub verdict: String,
+    /// The rule, mode or fence that made it so.
+    pub rule: Option<String>,
+    /// Who was asked and said so.
+    pub answered_by: Option<String>,
+}
+
+/// A call that was carried out, or refused: what the model got for it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Finished {
+    /// The provider's id of the call.
+    pub id: String,
+    /// For which skill.
+    pub skill: Option<String>,
+    /// The very text that the model got.
+    pub text: String,
+    /// Whether the model is told that it failed.
+    pub is_error: bool,
+    /// How long it took.
+    pub ms: u64,
+    /// What became of the process, where one ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub report: Option<ScriptReport>,
+    /// Files that were changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<String>,
+}
+
+/// What became of a process.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ScriptReport {
+    /// Its exit code, where it had one.
+    pub exit: Option<i32>,
+    /// Whether its time was up.
+    pub timed_out: bool,
+    /// Whether a part of its output was left out.
+    pub truncated: bool,
+    /// Files that hold the whole output.
+    pub outputs: Vec<String>,
+    /// What it wanted and did not get.
+    pub denied: Vec<String>,
+}

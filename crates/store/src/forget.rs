@@ -1,0 +1,249 @@
+//! Deleting, so that nothing is left.
+//!
+//! Rows are overwritten with zeros (`secure_delete`), words leave the index with them, texts that no event holds any more go
+//! too, and the `-wal` file, in which older states of pages still stand, is cut to nothing.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+
+use crate::{RecordId, SessionId, StoreError, Timestamp};
+
+/// What is to be deleted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Forget {
+    /// A session, its children and theirs, and the records that were kept in them.
+    Session(SessionId),
+    /// All records of one skill: of one origin, or of all that have this name.
+    SkillMemory {
+        /// Its name.
+        skill: String,
+        /// Where it is from.
+        origin: Option<String>,
+    },
+    /// One record.
+    Record(RecordId),
+    /// Sessions in which nothing has happened since, children included, and records that are older.
+    Before(Timestamp),
+    /// All of it.
+    Everything,
+}
+
+/// What is kept; the rest is deleted. A session goes with its children or not at all. Records stay: memory is what is to last
+/// when the log is gone, and is deleted by its own name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Retention {
+    /// Sessions in which something has happened in so many days.
+    pub days: Option<u32>,
+    /// So many sessions, the latest ones; children do not count.
+    pub sessions: Option<u32>,
+}
+
+/// What was deleted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Forgotten {
+    /// How many sessions.
+    pub sessions: usize,
+    /// How many events.
+    pub events: usize,
+    /// How many records.
+    pub records: usize,
+    /// How many large texts that nothing else held.
+    pub texts: usize,
+    /// Whether it is gone from the disk.
+    pub traces: Traces,
+}
+
+/// Whether what was deleted can still be found in the `-wal` file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Traces {
+    /// No.
+    #[default]
+    None,
+    /// Yes, until whoever reads the store right now is done and something is forgotten again, or everybody has closed it.
+    WhileOthersRead,
+}
+
+impl Forget {
+    pub(crate) fn run(&self, connection: &mut Connection, path: &Path) -> Result<Forgotten, StoreError> {
+        let failed = |error: rusqlite::Error| StoreError::from_sqlite(path, &error);
+        let transaction = Transaction::new(connection, TransactionBehavior::Immediate).map_err(failed)?;
+        let forgotten = self.delete(&transaction).map_err(failed)??;
+        transaction.commit().map_err(failed)?;
+        finish(connection, forgotten).map_err(failed)
+    }
+
+    fn delete(&self, transaction: &Connection) -> rusqlite::Result<Result<Forgotten, StoreError>> {
+        let mut forgotten = Forgotten::default();
+        match self {
+            Self::Session(id) => {
+                let family = family(transaction, *id)?;
+                if family.is_empty() {
+                    return Ok(Err(StoreError::NoSession { id: *id }));
+                }
+                for (number, id) in family {
+                    forgotten.records += delete_records(transaction, "session = ?1", &id)?;
+                    delete_session(transaction, number, &mut forgotten)?;
+                }
+            }
+            Self::SkillMemory { skill, origin: None } => {
+                forgotten.records += delete_records(transaction, "skill = ?1", skill)?;
+            }
+            Self::SkillMemory { skill, origin: Some(origin) } => {
+                // One parameter: both values as a JSON list.
+                let both = serde_json::json!([skill, origin]).to_string();
+                let condition = "skill = json_extract(?1, '$[0]') AND origin = json_extract(?1, '$[1]')";
+                forgotten.records += delete_records(transaction, condition, &both)?;
+            }
+            Self::Record(id) => {
+                forgotten.records += delete_records(transaction, "id = ?1", &id.to_string())?;
+            }
+            Self::Before(moment) => {
+                for tree in trees(transaction)?.into_iter().filter(|tree| tree.changed < moment.millis()) {
+                    delete_tree(transaction, &tree, &mut forgotten)?;
+                }
+                let before = moment.millis().to_string();
+                forgotten.records += delete_records(transaction, "at < CAST(?1 AS INTEGER)", &before)?;
+            }
+            Self::Everything => {
+                let sessions: Vec<i64> = transaction
+                    .prepare("SELECT number FROM session")?
+                    .query_map([], |row| row.get(0))?
+                    .collect::<rusqlite::Result<_>>()?;
+                for number in sessions {
+                    delete_session(transaction, number, &mut forgotten)?;
+                }
+                forgotten.records += delete_records(transaction, "?1 = ''", "")?;
+            }
+        }
+        delete_texts(transaction, &mut forgotten)?;
+        Ok(Ok(forgotten))
+    }
+}
+
+impl Retention {
+    pub(crate) fn run(
+        self,
+        now: Timestamp,
+        connection: &mut Connection,
+        path: &Path,
+    ) -> Result<Forgotten, StoreError> {
+        let run = |connection: &mut Connection| {
+            let mut forgotten = Forgotten::default();
+            let transaction = Transaction::new(connection, TransactionBehavior::Immediate)?;
+            let oldest =
+                self.days.map(|days| now.before(Duration::from_secs(u64::from(days) * 86_400)).millis());
+            let most = self.sessions.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
+            for (place, tree) in trees(&transaction)?.iter().enumerate() {
+                if place >= most || oldest.is_some_and(|oldest| tree.changed < oldest) {
+                    delete_tree(&transaction, tree, &mut forgotten)?;
+                }
+            }
+            delete_texts(&transaction, &mut forgotten)?;
+            transaction.commit()?;
+            // Nothing deleted is nothing to clean up: this runs at the start of every command.
+            if forgotten == Forgotten::default() { Ok(forgotten) } else { finish(connection, forgotten) }
+        };
+        run(connection).map_err(|error| StoreError::from_sqlite(path, &error))
+    }
+}
+
+/// Writes the zeros into the file itself and cuts the `-wal` file.
+fn finish(connection: &Connection, mut forgotten: Forgotten) -> rusqlite::Result<Forgotten> {
+    let busy: i64 = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+    forgotten.traces = if busy == 0 { Traces::None } else { Traces::WhileOthersRead };
+    Ok(forgotten)
+}
+
+/// A session that is nobody's child, and the latest change in it and below it.
+struct Tree {
+    id: SessionId,
+    changed: u64,
+}
+
+/// All trees, the latest first. A child whose parent is gone is one by itself, and so is whoever stands in a circle, which only a
+/// stranger's file can make.
+fn trees(connection: &Connection) -> rusqlite::Result<Vec<Tree>> {
+    let mut statement = connection.prepare(
+        "WITH RECURSIVE tree (root, id, changed) AS (
+            SELECT s.id, s.id, s.changed FROM session s
+            WHERE s.parent IS NULL OR NOT EXISTS (SELECT 1 FROM session p WHERE p.id = s.parent)
+            UNION
+            SELECT tree.root, c.id, c.changed FROM session c JOIN tree ON c.parent = tree.id
+         )
+         SELECT root, max(changed) AS latest FROM tree GROUP BY root
+         UNION ALL
+         SELECT id, changed FROM session WHERE id NOT IN (SELECT id FROM tree)
+         ORDER BY 2 DESC, 1 DESC",
+    )?;
+    let rows =
+        statement.query_map([], |row| Ok(Tree { id: crate::query::id(row, 0)?, changed: row.get(1)? }))?;
+    rows.collect()
+}
+
+/// A session and everything below it. The union ends where a stranger's file has made a circle.
+pub(crate) fn family(connection: &Connection, id: SessionId) -> rusqlite::Result<Vec<(i64, String)>> {
+    let mut statement = connection.prepare(
+        "WITH RECURSIVE family (number, id) AS (
+            SELECT number, id FROM session WHERE id = ?1
+            UNION
+            SELECT c.number, c.id FROM session c JOIN family ON c.parent = family.id
+         )
+         SELECT number, id FROM family ORDER BY id",
+    )?;
+    let rows = statement.query_map([id.to_string()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    rows.collect()
+}
+
+fn delete_tree(connection: &Connection, tree: &Tree, forgotten: &mut Forgotten) -> rusqlite::Result<()> {
+    for (number, _) in family(connection, tree.id)? {
+        delete_session(connection, number, forgotten)?;
+    }
+    Ok(())
+}
+
+fn delete_session(connection: &Connection, number: i64, forgotten: &mut Forgotten) -> rusqlite::Result<()> {
+    for sql in [
+        "DELETE FROM event_words WHERE rowid IN (SELECT position FROM event WHERE session = ?1)",
+        "DELETE FROM event_blob WHERE position IN (SELECT position FROM event WHERE session = ?1)",
+        "DELETE FROM session_skill WHERE session = ?1",
+    ] {
+        connection.prepare_cached(sql)?.execute([number])?;
+    }
+    forgotten.events +=
+        connection.prepare_cached("DELETE FROM event WHERE session = ?1")?.execute([number])?;
+    forgotten.sessions +=
+        connection.prepare_cached("DELETE FROM session WHERE number = ?1")?.execute([number])?;
+    Ok(())
+}
+
+/// `condition` is one of ours, never somebody's words; those are the parameter.
+fn delete_records(connection: &Connection, condition: &str, parameter: &str) -> rusqlite::Result<usize> {
+    let numbers: Vec<i64> = connection
+        .prepare(&format!("SELECT number FROM record WHERE {condition}"))?
+        .query_map([parameter], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    for number in &numbers {
+        for sql in [
+            "DELETE FROM record_words WHERE rowid = ?1",
+            "DELETE FROM record_tag WHERE record = ?1",
+            "DELETE FROM record WHERE number = ?1",
+        ] {
+            connection.prepare_cached(sql)?.execute(params![number])?;
+        }
+    }
+    Ok(numbers.len())
+}
+
+fn delete_texts(connection: &Connection, forgotten: &mut Forgotten) -> rusqlite::Result<()> {
+    let any: Option<i64> =
+        connection.query_row("SELECT 1 FROM blob LIMIT 1", [], |row| row.get(0)).optional()?;
+    if any.is_some() && forgotten.events > 0 {
+        forgotten.texts += connection.execute(
+            "DELETE FROM blob WHERE NOT EXISTS (SELECT 1 FROM event_blob r WHERE r.blob = blob.number)",
+            [],
+        )?;
+    }
+    Ok(())
+}

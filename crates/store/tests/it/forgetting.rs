@@ -1,0 +1,166 @@
+use std::time::Duration;
+
+use metier_store::{
+    Activated, Bounds, EventKind, EventQuery, Forget, LARGE, Recall, Record, Retention, Scope, SessionFilter,
+    SessionId, Started, Store, StoreError, Timestamp, Traces,
+};
+
+use crate::{is_on_disk, place, request, said};
+
+fn child_of(parent: SessionId, text: &str) -> Started {
+    Started { parent: Some(parent), ..request(text) }
+}
+
+#[test]
+fn what_is_forgotten_is_in_no_byte_of_the_files() {
+    let (_workspace, file) = place();
+    let store = Store::open(&file).unwrap();
+    let shared = format!("sharedwalrus {}", "s".repeat(LARGE));
+    let mut secret = Vec::new();
+    for (request_text, word) in [("quartzzebra asks", "gone"), ("something harmless", "stays")] {
+        let parent = store.begin(request(request_text)).unwrap();
+        let child = store.begin(child_of(parent, &format!("child{word}okapi"))).unwrap();
+        store.append(child, said(&format!("large{word}lemur {}", word.repeat(LARGE)))).unwrap();
+        let activated =
+            Activated { skill: format!("skill{word}ibex"), message: shared.clone(), ..Activated::default() };
+        store.append(child, EventKind::Activated(activated)).unwrap();
+        for count in 0..200 {
+            store.submit(parent, said(&format!("filler{word}gecko number {count}"))).unwrap();
+        }
+        let record = Record { session: Some(child), ..Record::new(format!("memory{word}newt")).unwrap() };
+        store.remember(record).unwrap();
+        secret.push(parent);
+    }
+    let words = [
+        "quartzzebra",
+        "childgoneokapi",
+        "largegonelemur",
+        "skillgoneibex",
+        "fillergonegecko",
+        "memorygonenewt",
+    ];
+    for word in words {
+        assert!(is_on_disk(&file, word), "{word} is there before");
+    }
+    let forgotten = store.forget(Forget::Session(secret[0])).unwrap();
+    assert_eq!((forgotten.sessions, forgotten.records, forgotten.texts), (2, 1, 1));
+    assert_eq!(forgotten.events, 1 + 200 + 3);
+    assert_eq!(forgotten.traces, Traces::None);
+    for word in words {
+        assert!(!is_on_disk(&file, word), "{word} is left");
+    }
+    for word in ["sharedwalrus", "largestayslemur", "memorystaysnewt", "something harmless"] {
+        assert!(is_on_disk(&file, word), "{word} belongs to somebody else");
+    }
+    // Half a word would be left in the index if its pages were not overwritten.
+    assert!(!is_on_disk(&file, "goneokapi") && !is_on_disk(&file, "gonegecko"));
+    let found = |text: &str| {
+        store
+            .sessions(&SessionFilter { text: Some(text.to_owned()), ..SessionFilter::default() })
+            .unwrap()
+            .len()
+    };
+    assert_eq!((found("quartzzebra"), found("harmless")), (0, 1));
+    assert_eq!(store.append(secret[0], said("x")), Err(StoreError::NoSession { id: secret[0] }));
+
+    store.forget(Forget::Everything).unwrap();
+    for word in ["sharedwalrus", "stays", "harmless"] {
+        assert!(!is_on_disk(&file, word), "{word} is left");
+    }
+}
+
+#[test]
+fn whoever_reads_meanwhile_is_waited_for() {
+    let (_workspace, file) = place();
+    let store = Store::open(&file).unwrap();
+    let session = store.begin(request("quartzzebra")).unwrap();
+    let reader = rusqlite::Connection::open(&file).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM event").unwrap();
+    let waiting = std::thread::spawn({
+        let store = store.clone();
+        move || store.forget(Forget::Session(session)).unwrap()
+    });
+    std::thread::sleep(Duration::from_millis(300));
+    reader.execute_batch("COMMIT").unwrap();
+    assert_eq!(waiting.join().unwrap().traces, Traces::None);
+    assert!(!is_on_disk(&file, "quartzzebra"));
+}
+
+#[test]
+fn whoever_reads_for_too_long_is_named_and_the_next_time_cleans_up() {
+    let (_workspace, file) = place();
+    let bounds = Bounds { patience: Duration::from_millis(50), ..Bounds::default() };
+    let store = Store::open_bounded(&file, bounds).unwrap();
+    let session = store.begin(request("quartzzebra")).unwrap();
+    let reader = rusqlite::Connection::open(&file).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM event").unwrap();
+    let forgotten = store.forget(Forget::Session(session)).unwrap();
+    assert_eq!((forgotten.sessions, forgotten.traces), (1, Traces::WhileOthersRead));
+    assert!(store.session(session).is_err());
+    reader.execute_batch("COMMIT").unwrap();
+    assert_eq!(store.forget(Forget::Everything).unwrap().traces, Traces::None);
+    assert!(!is_on_disk(&file, "quartzzebra"));
+}
+
+#[test]
+fn a_session_is_as_old_as_its_youngest_child() {
+    let store = Store::in_memory().unwrap();
+    let old = store.begin(request("old")).unwrap();
+    let parent = store.begin(request("parent")).unwrap();
+    let child = store.begin(child_of(parent, "child")).unwrap();
+    let mut record = Record::new("an old record").unwrap();
+    record.at = Timestamp::from_millis(1);
+    store.remember(record).unwrap();
+    std::thread::sleep(Duration::from_millis(5));
+    let between = Timestamp::now();
+    std::thread::sleep(Duration::from_millis(5));
+    store.append(child, said("still at it")).unwrap();
+    let forgotten = store.forget(Forget::Before(between)).unwrap();
+    assert_eq!((forgotten.sessions, forgotten.records), (1, 1));
+    assert!(store.session(old).is_err());
+    assert!(store.session(parent).is_ok() && store.session(child).is_ok());
+}
+
+#[test]
+fn so_many_sessions_are_kept_with_their_children_and_memory_stays() {
+    let store = Store::in_memory().unwrap();
+    let mut sessions = Vec::new();
+    for count in 0..4 {
+        let parent = store.begin(request(&count.to_string())).unwrap();
+        store.begin(child_of(parent, "child")).unwrap();
+        store.remember(Record { session: Some(parent), ..Record::new("kept").unwrap() }).unwrap();
+        sessions.push(parent);
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let all = Retention { days: Some(1), sessions: Some(10) };
+    assert_eq!(store.retain(all).unwrap().sessions, 0);
+    let two = Retention { days: None, sessions: Some(2) };
+    assert_eq!(store.retain(two).unwrap().sessions, 4);
+    let left: Vec<bool> = sessions.iter().map(|session| store.session(*session).is_ok()).collect();
+    assert_eq!(left, [false, false, true, true]);
+    assert_eq!(store.recall(&Recall::new("", Scope::Everything)).unwrap().len(), 4);
+    let none = Retention { days: Some(0), sessions: None };
+    std::thread::sleep(Duration::from_millis(2));
+    assert_eq!(store.retain(none).unwrap().sessions, 4);
+}
+
+#[test]
+fn positions_are_never_given_twice() {
+    let store = Store::in_memory().unwrap();
+    let session = store.begin(request("x")).unwrap();
+    let last = store.append(session, said("y")).unwrap().position;
+    store.forget(Forget::Everything).unwrap();
+    let session = store.begin(request("z")).unwrap();
+    assert!(store.events(&EventQuery::of(session)).unwrap()[0].position > last);
+}
+
+#[test]
+fn a_family_that_goes_in_a_circle_is_forgotten_too() {
+    let store = Store::in_memory().unwrap();
+    let (one, other) = (SessionId::new().unwrap(), SessionId::new().unwrap());
+    for forget in [Forget::Session(one), Forget::Before(Timestamp::LATEST), Forget::Everything] {
+        store.begin_as(one, child_of(other, "x")).unwrap();
+        store.begin_as(other, child_of(one, "y")).unwrap();
+        assert_eq!(store.forget(forget).unwrap().sessions, 2);
+    }
+}
