@@ -10,10 +10,12 @@ use tokio::time::{Instant, timeout, timeout_at};
 use crate::chat_model::Answer;
 use crate::endpoint::{Endpoint, EndpointError};
 use crate::outlet::{self, Outlet};
-use crate::speech::Speech;
-use crate::sse::{MAX_EVENT, ServerEvent, Sse};
-use crate::wire::{Decode, Fault, complaint};
-use crate::{ChatModel, Event, ModelError, ModelId, Protocol, Received, Request, Wait, http, retry};
+use crate::sse::MAX_EVENT;
+use crate::wire::complaint;
+use crate::{
+    ChatModel, DecodeError, Decoder, Event, ModelError, ModelId, Protocol, Received, Request, Wait, http,
+    retry,
+};
 
 /// How much of an answer that is a fault is read: an object with a sentence in it, or a page of a proxy.
 const MAX_COMPLAINT: usize = 64 << 10;
@@ -76,7 +78,10 @@ impl Remote {
         let mut attempt = 1;
         loop {
             let Some(again) = built.try_clone() else { return };
-            let Err(error) = self.attempt(again, Speech::new(request.turn()), outlet).await else { return };
+            let Err(error) = self.attempt(again, Decoder::new(self.protocol, request.turn()), outlet).await
+            else {
+                return;
+            };
             let Some(after) = retry::wait(attempt, &error) else { return outlet.put(Err(error)).await };
             attempt += 1;
             outlet.put(Ok(Event::Retrying { attempt, after, why: error.to_string() })).await;
@@ -88,7 +93,7 @@ impl Remote {
     async fn attempt(
         &self,
         request: reqwest::Request,
-        speech: Speech,
+        decoder: Decoder,
         outlet: &Outlet<Result<Event, ModelError>>,
     ) -> Result<(), ModelError> {
         let first_byte = self.endpoint.timeouts().first_byte;
@@ -97,8 +102,8 @@ impl Remote {
             outlet,
             deadline: Instant::now() + first_byte,
             received: Received::default(),
-            speech,
-            decoder: self.protocol.decoder(),
+            decoder,
+            events: Vec::new(),
         };
         let response = match timeout_at(reading.deadline, self.client.execute(request)).await {
             Ok(Ok(response)) => response,
@@ -119,7 +124,7 @@ impl Remote {
         }
         let kind = header(response.headers(), &CONTENT_TYPE).unwrap_or("text/event-stream");
         match kind.split(';').next().unwrap_or("").trim().to_ascii_lowercase().as_str() {
-            "text/event-stream" => reading.events(response).await,
+            "text/event-stream" => reading.stream(response).await,
             // Servers that do not stream, and faults that pretend to be answers.
             "application/json" => reading.whole(response).await,
             _ => {
@@ -194,89 +199,81 @@ struct Reading<'a> {
     /// Until when the next byte must come.
     deadline: Instant,
     received: Received,
-    speech: Speech,
-    decoder: Box<dyn Decode>,
+    decoder: Decoder,
+    events: Vec<Event>,
 }
 
 impl Reading<'_> {
     /// A stream of events.
-    async fn events(&mut self, mut response: Response) -> Result<(), ModelError> {
-        let (mut sse, mut found) = (Sse::default(), Vec::new());
+    async fn stream(&mut self, mut response: Response) -> Result<(), ModelError> {
         while let Some(chunk) = self.chunk(&mut response).await? {
-            // What was whole before a fault counts.
-            let pushed = sse.push(&chunk, &mut found);
-            for event in found.drain(..) {
-                self.take(&event).await?;
-            }
-            pushed.map_err(|error| self.garbled(&error.to_string()))?;
-            if self.speech.is_over() {
+            let pushed = self.decoder.push(chunk.as_ref(), &mut self.events);
+            self.pass_on(pushed).await?;
+            if self.decoder.is_over() {
                 drop(timeout(LINGER, response.chunk()).await);
                 return Ok(());
             }
         }
-        if let Some(event) = sse.finish().map_err(|error| self.garbled(&error.to_string()))? {
-            self.take(&event).await?;
-        }
-        self.close().await
+        let finished = self.decoder.finish(&mut self.events);
+        self.pass_on(finished).await?;
+        self.close()
     }
 
     /// An answer in one piece.
     async fn whole(&mut self, mut response: Response) -> Result<(), ModelError> {
         let mut bytes = Vec::new();
         while let Some(chunk) = self.chunk(&mut response).await? {
-            bytes.extend_from_slice(&chunk);
+            bytes.extend_from_slice(chunk.as_ref());
             if bytes.len() > MAX_EVENT {
                 return Err(self.garbled(&format!("the answer has more than {MAX_EVENT} bytes")));
             }
         }
         let data = String::from_utf8(bytes).map_err(|_| self.garbled("the answer is not UTF-8"))?;
-        self.take(&ServerEvent { event: None, data }).await?;
-        self.close().await
+        let read = self.decoder.whole(data, &mut self.events);
+        self.pass_on(read).await?;
+        self.close()
     }
 
     /// The next bytes; `None` at the end. An answer that has said why it ends is whole, however its connection ends.
-    async fn chunk(&mut self, response: &mut Response) -> Result<Option<Vec<u8>>, ModelError> {
+    async fn chunk(
+        &mut self,
+        response: &mut Response,
+    ) -> Result<Option<impl AsRef<[u8]> + use<>>, ModelError> {
         let polled = timeout_at(self.deadline, response.chunk()).await;
         match polled {
             Ok(Ok(Some(chunk))) => {
                 self.deadline = Instant::now() + self.remote.endpoint.timeouts().between_bytes;
                 self.received.bytes += chunk.len() as u64;
-                Ok(Some(chunk.to_vec()))
+                Ok(Some(chunk))
             }
             Ok(Ok(None)) => Ok(None),
-            Ok(Err(_)) | Err(_) if self.speech.has_stop() => Ok(None),
+            Ok(Err(_)) | Err(_) if self.decoder.has_stop() => Ok(None),
             Ok(Err(error)) => Err(self.cut_off(&http::causes(error))),
             Err(_) => Err(self.stalled()),
         }
     }
 
-    async fn take(&mut self, event: &ServerEvent) -> Result<(), ModelError> {
-        let taken = self.decoder.take(event, &mut self.speech);
-        self.pass_on().await;
-        taken.map_err(|fault| match fault {
-            Fault::Garbled(why) => self.garbled(&why),
-            Fault::Told { status, message } if self.received.events == 0 => {
-                self.remote.fault(status, &message, None)
-            }
-            Fault::Told { message, .. } => self.cut_off(&message),
-        })
-    }
-
-    async fn close(&mut self) -> Result<(), ModelError> {
-        self.decoder.close(&mut self.speech);
-        self.pass_on().await;
-        if self.speech.is_over() { Ok(()) } else { Err(self.cut_off("the server closed it")) }
-    }
-
-    async fn pass_on(&mut self) {
-        for event in self.speech.drain() {
+    /// Passes on what was found, and then says what was wrong.
+    async fn pass_on(&mut self, read: Result<(), DecodeError>) -> Result<(), ModelError> {
+        for event in self.events.drain(..) {
             self.received.events += 1;
             self.outlet.put(Ok(event)).await;
         }
+        read.map_err(|error| match error {
+            DecodeError::Garbled(why) => self.garbled(&why),
+            DecodeError::Told { status, message } if self.received.events == 0 => {
+                self.remote.fault(status, &message, None)
+            }
+            DecodeError::Told { message, .. } => self.cut_off(&message),
+        })
+    }
+
+    fn close(&self) -> Result<(), ModelError> {
+        if self.decoder.is_over() { Ok(()) } else { Err(self.cut_off("the server closed it")) }
     }
 
     fn received(&self) -> Received {
-        Received { usage: self.speech.known_usage(), ..self.received }
+        Received { usage: self.decoder.usage(), ..self.received }
     }
 
     fn cut_off(&self, why: &str) -> ModelError {

@@ -18,6 +18,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("metier-files", &[]),
     ("metier-sandbox", &[]),
     ("metier-secret", &["metier-files"]),
+    ("metier-model", &["metier-files", "metier-secret"]),
     ("metier-catalog", &["metier-diagnostic", "metier-files", "metier-search", "metier-skill"]),
     (
         "metier-runtime",

@@ -193,7 +193,7 @@ fn anthropic_to_the_byte() {
             r#"}]},{"role":"assistant","content":[{"type":"text","text":"Reading."},{"type":"tool_use","id":"c0","name":"read","#,
             r#""input":{"path": "0.txt", "n": 1.50}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c0","content":"text ä""#,
             MARK,
-            r#"}]}]}"#,
+            "}]}]}",
         ]
         .concat()
     );

@@ -1,9 +1,13 @@
 //! Models over real sockets: every protocol against a local server, with every fault.
 
+#![expect(clippy::panic, clippy::unwrap_used, reason = "tests stop where their fixture fails")]
+
 mod bodies;
 mod cancelling;
 mod choosing;
+mod decoding;
 mod faults;
+mod invariant;
 mod keys;
 mod recording;
 mod retrying;

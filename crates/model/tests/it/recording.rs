@@ -21,13 +21,13 @@ async fn a_recording_is_played_back_without_a_network(protocol: Protocol) {
     let lines = recorder.lines().unwrap();
     drop(server);
 
-    let recorded = Recorded::read(&lines).unwrap();
-    assert_eq!(recorded.id().as_str(), "test/some-model");
-    assert_eq!(ask(&recorded).await, first);
-    assert_eq!(collect(recorded.ask(&other)).await, second);
+    let player = Recorded::read(&lines).unwrap();
+    assert_eq!(player.id().as_str(), "test/some-model");
+    assert_eq!(ask(&player).await, first);
+    assert_eq!(collect(player.ask(&other)).await, second);
     assert_eq!(first, (story_events(), None));
     // The same question has the same answer as often as it is asked.
-    assert_eq!(ask(&recorded).await, first);
+    assert_eq!(ask(&player).await, first);
 }
 
 async fn a_recording_holds_no_secret(protocol: Protocol) {
@@ -55,16 +55,16 @@ async fn answers_to_the_same_question_come_in_their_order() {
     for _ in 0..2 {
         whole(recorder.ask(&hello())).await.unwrap();
     }
-    let recorded = Recorded::read(&recorder.lines().unwrap()).unwrap();
+    let player = Recorded::read(&recorder.lines().unwrap()).unwrap();
     for expect in ["one", "two", "two"] {
-        assert_eq!(whole(recorded.ask(&hello())).await.unwrap().text(), expect);
+        assert_eq!(whole(player.ask(&hello())).await.unwrap().text(), expect);
     }
 }
 
 #[tokio::test]
 async fn a_question_that_was_not_recorded_is_an_error() {
-    let recorded = Recorded::read("").unwrap();
-    let (events, error) = ask(&recorded).await;
+    let player = Recorded::read("").unwrap();
+    let (events, error) = ask(&player).await;
     assert!(events.is_empty());
     assert!(matches!(error, Some(ModelError::OffScript { why }) if why.contains("record it anew")));
     assert!(Recorded::read("{\"no\": 1}\n").unwrap_err().to_string().starts_with("line 1 of the recording"));
