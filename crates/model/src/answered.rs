@@ -45,7 +45,7 @@ impl Answered {
                 _ => self.pieces.push(Piece::Text(more)),
             },
             Event::Reasoning { text: more, seal: new } => match self.pieces.last_mut() {
-                Some(Piece::Reasoning { text, seal }) if *seal == Seal::Open => {
+                Some(Piece::Reasoning { text, seal }) if !seal.is_final() => {
                     text.push_str(&more);
                     *seal = new;
                 }

@@ -17,7 +17,7 @@ use crate::{Seal, Usage};
 pub enum Event {
     /// A piece of the answer's text.
     Text(String),
-    /// A piece of what the model thinks. A seal other than `Open` ends the thought.
+    /// A piece of what the model thinks. A signature, and a thought that is hidden, end it.
     Reasoning {
         /// The piece. May be empty when only the seal comes.
         text: String,

@@ -61,6 +61,11 @@ pub enum Seal {
     /// Nothing.
     #[default]
     Open,
+    /// Nothing but the text itself, which this protocol's provider wants back with the calls that it led to.
+    Echo {
+        /// Whose it is.
+        by: Protocol,
+    },
     /// A signature over the text or the call it stands beside.
     Signed {
         /// Whose it is.
@@ -78,6 +83,11 @@ pub enum Seal {
 }
 
 impl Seal {
+    /// Whether it ends the thought it is on.
+    pub(crate) fn is_final(&self) -> bool {
+        matches!(self, Self::Signed { .. } | Self::Hidden { .. })
+    }
+
     /// The signature, if this protocol made it.
     pub(crate) fn signature_of(&self, protocol: Protocol) -> Option<&str> {
         match self {

@@ -63,7 +63,7 @@ impl Remote {
 
     /// The bytes that asking this would send, for whoever measures or compares them.
     pub fn body(&self, request: &Request) -> Result<Vec<u8>, ModelError> {
-        self.protocol.body(self.id.model(), request)
+        self.protocol.body(&self.id, request)
     }
 
     async fn answer(&self, request: &Request, outlet: &Outlet<Result<Event, ModelError>>) {
@@ -100,7 +100,7 @@ impl Remote {
         let mut reading = Reading {
             remote: self,
             outlet,
-            deadline: Instant::now() + first_byte,
+            deadline: later(first_byte),
             received: Received::default(),
             decoder,
             events: Vec::new(),
@@ -242,7 +242,7 @@ impl Reading<'_> {
         let polled = timeout_at(self.deadline, response.chunk()).await;
         match polled {
             Ok(Ok(Some(chunk))) => {
-                self.deadline = Instant::now() + self.remote.endpoint.timeouts().between_bytes;
+                self.deadline = later(self.remote.endpoint.timeouts().between_bytes);
                 self.received.bytes += chunk.len() as u64;
                 Ok(Some(chunk))
             }
@@ -292,6 +292,12 @@ impl Reading<'_> {
         };
         ModelError::Stalled { wait, after, received: self.received() }
     }
+}
+
+/// So long from now. A time that no clock can show is as good as a day: nobody waits longer for a byte.
+fn later(time: Duration) -> Instant {
+    let now = Instant::now();
+    now.checked_add(time).unwrap_or(now + Duration::from_hours(24))
 }
 
 fn header<'a>(headers: &'a HeaderMap, name: &reqwest::header::HeaderName) -> Option<&'a str> {

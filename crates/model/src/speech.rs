@@ -28,7 +28,7 @@ impl Speech {
     }
 
     pub(crate) fn reasoning(&mut self, text: &str, seal: Seal) {
-        if !text.is_empty() || seal != Seal::Open {
+        if !text.is_empty() || seal.is_final() {
             self.events.push(Event::Reasoning { text: text.to_owned(), seal });
         }
     }

@@ -7,7 +7,7 @@ use crate::gemini::GeminiDecoder;
 use crate::openai::OpenAiDecoder;
 use crate::speech::Speech;
 use crate::sse::ServerEvent;
-use crate::{ModelError, Protocol, Request, anthropic, gemini, openai};
+use crate::{ModelError, ModelId, Protocol, Request, anthropic, gemini, openai};
 
 /// Reads the events of one answer.
 pub(crate) trait Decode: Send {
@@ -59,10 +59,10 @@ impl Protocol {
     }
 
     /// The body of a request.
-    pub(crate) fn body(self, model: &str, request: &Request) -> Result<Vec<u8>, ModelError> {
+    pub(crate) fn body(self, id: &ModelId, request: &Request) -> Result<Vec<u8>, ModelError> {
         let body = match self {
-            Self::OpenAi => openai::body(model, request),
-            Self::Anthropic => anthropic::body(model, request),
+            Self::OpenAi => openai::body(id, request),
+            Self::Anthropic => anthropic::body(id.model(), request),
             Self::Gemini => gemini::body(request),
         };
         body.map_err(|error| ModelError::Unsendable { why: error.to_string() })

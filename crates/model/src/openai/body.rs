@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{Effort, Message, OutcomeStatus, Part, Request, ToolChoice};
+use crate::{Effort, Message, ModelId, OutcomeStatus, Part, Protocol, Reasoning, Request, Seal, ToolChoice};
 
 /// Keys are sent in the order of these fields. `messages` is last, so that a longer history begins with the bytes of a
 /// shorter one.
@@ -81,7 +81,7 @@ struct CallFunction<'a> {
     arguments: Arc<str>,
 }
 
-pub(crate) fn body(model: &str, request: &Request) -> Result<Vec<u8>, serde_json::Error> {
+pub(crate) fn body(id: &ModelId, request: &Request) -> Result<Vec<u8>, serde_json::Error> {
     let mut messages = Vec::with_capacity(request.messages.len() + 1);
     if !request.system.is_empty() {
         let texts = request.system.iter().map(|block| &*block.text);
@@ -90,11 +90,12 @@ pub(crate) fn body(model: &str, request: &Request) -> Result<Vec<u8>, serde_json
     for message in &request.messages {
         lines(message, &mut messages);
     }
-    // Models that think count thoughts into the output, and take only the newer word for the limit.
+    // OpenAI itself, and models that think, take only the newer word for the limit; other servers know only the older.
+    let is_newer = id.provider() == "openai" || request.effort.is_some();
     let (max_tokens, max_completion_tokens) =
-        if request.effort.is_some() { (None, request.max_output) } else { (request.max_output, None) };
+        if is_newer { (None, request.max_output) } else { (request.max_output, None) };
     serde_json::to_vec(&Body {
-        model,
+        model: id.model(),
         stream: true,
         stream_options: StreamOptions { include_usage: true },
         max_tokens,
@@ -183,12 +184,12 @@ fn joined<'a>(texts: impl Iterator<Item = &'a str>, between: &str) -> Option<Tex
     }
 }
 
-/// Only thoughts that came by this protocol, which knows no seals.
+/// Only thoughts whose server wants them back; others refuse the field.
 fn thoughts(parts: &[Part]) -> Option<String> {
     let text: String = parts
         .iter()
         .filter_map(|part| match part {
-            Part::Reasoning(reasoning) if reasoning.seal == crate::Seal::Open => Some(&*reasoning.text),
+            Part::Reasoning(Reasoning { text, seal: Seal::Echo { by: Protocol::OpenAi } }) => Some(&**text),
             _ => None,
         })
         .collect();

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::speech::Speech;
 use crate::sse::ServerEvent;
 use crate::wire::{Decode, Fault, complaint, count, json};
-use crate::{Seal, Stop, Usage};
+use crate::{Protocol, Seal, Stop, Usage};
 
 /// Reads chat completions.
 #[derive(Debug, Default)]
@@ -58,12 +58,13 @@ impl Decode for OpenAiDecoder {
 
 impl OpenAiDecoder {
     fn delta(&mut self, delta: &Value, speech: &mut Speech) {
-        for key in ["reasoning_content", "reasoning"] {
-            if let Some(text) = delta.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()) {
-                speech.reasoning(text, Seal::Open);
-                // Servers that have both words say the same twice.
-                break;
-            }
+        // Servers that have both words say the same twice. Those that say the first one want it back, and those that say
+        // the second one refuse a message with the first.
+        let thought = |key: &str| delta.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+        if let Some(text) = thought("reasoning_content") {
+            speech.reasoning(text, Seal::Echo { by: Protocol::OpenAi });
+        } else if let Some(text) = thought("reasoning") {
+            speech.reasoning(text, Seal::Open);
         }
         match delta.get("content") {
             Some(Value::String(text)) => speech.text(text),
@@ -310,14 +311,18 @@ mod tests {
 
     #[test]
     fn thoughts_are_found_under_both_words_and_in_lists() {
-        let check = |delta: Value| {
+        let check = |delta: Value, seal: Seal| {
             let found = events(&[json!({"choices": [{"delta": delta}]})]);
-            assert_eq!(found, [Event::Reasoning { text: "hm".into(), seal: Seal::Open }]);
+            assert_eq!(found, [Event::Reasoning { text: "hm".into(), seal }]);
         };
-        check(json!({"reasoning_content": "hm"}));
-        check(json!({"reasoning": "hm", "content": null}));
-        check(json!({"reasoning_content": "hm", "reasoning": "hm"}));
-        check(json!({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]}));
+        let echo = Seal::Echo { by: Protocol::OpenAi };
+        check(json!({"reasoning_content": "hm"}), echo.clone());
+        check(json!({"reasoning": "hm", "content": null}), Seal::Open);
+        check(json!({"reasoning_content": "hm", "reasoning": "hm"}), echo);
+        check(
+            json!({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]}),
+            Seal::Open,
+        );
     }
 
     #[test]

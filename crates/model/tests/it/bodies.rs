@@ -109,7 +109,8 @@ async fn only_its_own_seals_go_back(protocol: Protocol) {
         thought("a", signed(Protocol::Anthropic)),
         thought("", Seal::Hidden { by: Protocol::Anthropic, data: "hidden".into() }),
         thought("g", signed(Protocol::Gemini)),
-        thought("o", Seal::Open),
+        thought("open", Seal::Open),
+        thought("o", Seal::Echo { by: Protocol::OpenAi }),
         call("c1", "{}"),
     ];
     let request = Request { messages: vec![Message::Assistant(parts).into()], ..Request::default() };

@@ -138,6 +138,25 @@ async fn no_http_at_all(protocol: Protocol) {
     assert!(matches!(error, Some(ModelError::CutOff { .. })), "{error:?}");
 }
 
+async fn times_that_no_clock_can_show(protocol: Protocol) {
+    let server = Server::start([Reply::stream(&story(protocol))]).await;
+    let timeouts =
+        Timeouts { first_byte: Duration::MAX, between_bytes: Duration::MAX, ..Timeouts::default() };
+    let model = remote(protocol, server.endpoint().with_timeouts(timeouts));
+    assert_eq!(ask(&model).await, (story_events(), None));
+}
+
+/// A server that does not stream answers with the whole.
+#[tokio::test]
+async fn an_answer_in_one_piece() {
+    let body = r#"{"choices":[{"message":{"role":"assistant","content":"Hello","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3,"completion_tokens":2}}"#;
+    let server = Server::start([Reply::status(200, "content-type: application/json\r\n", body)]).await;
+    let (events, error) = ask(&server.model(Protocol::OpenAi)).await;
+    assert_eq!((events.len(), error), (6, None), "{events:?}");
+    assert_eq!(events[0], Event::Text("Hello".into()));
+    assert_eq!(events[5], Event::End(metier_model::Stop::ToolCalls));
+}
+
 async fn headers_without_a_kind_and_other_line_ends(protocol: Protocol) {
     let text = format!("\u{feff}: hello\r\r{}", story(protocol).replace('\n', "\r"));
     let head = "HTTP/1.1 200 OK\r\n\r\n";
@@ -160,5 +179,6 @@ in_every_protocol!(
     a_refusal_in_the_provider_s_own_words,
     a_refusal_is_cut,
     no_http_at_all,
+    times_that_no_clock_can_show,
     headers_without_a_kind_and_other_line_ends,
 );

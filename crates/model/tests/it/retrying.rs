@@ -97,6 +97,16 @@ async fn nobody_listens(protocol: Protocol) {
     assert_eq!(*host, address.to_string());
 }
 
+/// The server waits for a request that it understands, and TLS waits for an answer.
+async fn a_server_without_tls(protocol: Protocol) {
+    let server = Server::start([]).await;
+    tokio::time::pause();
+    let endpoint = Endpoint::new(&format!("https://{}/v1", server.address)).unwrap();
+    let (events, error) = ask(&remote(protocol, endpoint)).await;
+    assert_eq!(retries(&events).len(), 3);
+    assert!(matches!(error, Some(ModelError::Unreachable { .. })), "{error:?}");
+}
+
 in_every_protocol!(
     status_429_with_retry_after,
     status_429_with_a_date,
@@ -106,4 +116,5 @@ in_every_protocol!(
     a_cut_before_the_first_event,
     a_fault_as_the_first_event,
     nobody_listens,
+    a_server_without_tls,
 );

@@ -113,7 +113,7 @@ pub(crate) fn stopping(protocol: Protocol) -> &'static str {
 /// A thought, as the protocol sends it.
 fn thought(protocol: Protocol) -> String {
     match protocol {
-        Protocol::OpenAi => data(&json!({"choices": [{"index": 0, "delta": {"reasoning_content": "hm"}}]})),
+        Protocol::OpenAi => data(&json!({"choices": [{"index": 0, "delta": {"reasoning": "hm"}}]})),
         Protocol::Anthropic => [
             named(&json!({"type": "content_block_start", "index": 9, "content_block": {"type": "thinking", "thinking": "", "signature": ""}})),
             named(&json!({"type": "content_block_delta", "index": 9, "delta": {"type": "thinking_delta", "thinking": "hm"}})),
