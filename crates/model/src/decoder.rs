@@ -7,6 +7,10 @@ use crate::sse::{ServerEvent, Sse};
 use crate::wire::{Decode, Fault};
 use crate::{Event, Protocol, Usage};
 
+/// The longest answer, with all that stands around its text on the wire. The longest that models can write have some
+/// 128,000 tokens, each in an event of 300 bytes: 40 MB. A server that never ends must not eat the memory.
+const MAX_ANSWER: usize = 128 << 20;
+
 /// Reads an answer in one of the protocols from its bytes, wherever they are split.
 ///
 /// ```
@@ -24,6 +28,7 @@ pub struct Decoder {
     found: Vec<ServerEvent>,
     wire: Box<dyn Decode>,
     speech: Speech,
+    bytes: usize,
 }
 
 /// Why bytes are no answer.
@@ -55,11 +60,21 @@ impl From<Fault> for DecodeError {
 impl Decoder {
     /// A reader for the answer to a history in which the model has spoken `turn` times; ids that are made up depend on it.
     pub fn new(protocol: Protocol, turn: usize) -> Self {
-        Self { sse: Sse::default(), found: Vec::new(), wire: protocol.decoder(), speech: Speech::new(turn) }
+        Self {
+            sse: Sse::default(),
+            found: Vec::new(),
+            wire: protocol.decoder(),
+            speech: Speech::new(turn),
+            bytes: 0,
+        }
     }
 
     /// Takes bytes of a stream. What came before a fault is among the events.
     pub fn push(&mut self, bytes: &[u8], events: &mut Vec<Event>) -> Result<(), DecodeError> {
+        self.bytes = self.bytes.saturating_add(bytes.len());
+        if self.bytes > MAX_ANSWER {
+            return Err(DecodeError::Garbled(format!("the answer has more than {MAX_ANSWER} bytes")));
+        }
         let pushed = self.sse.push(bytes, &mut self.found);
         self.decode(events)?;
         pushed.map_err(|error| DecodeError::Garbled(error.to_string()))
@@ -113,5 +128,21 @@ impl Decoder {
 impl fmt::Debug for Decoder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Decoder").field("speech", &self.speech).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_never_ends_is_refused() {
+        let piece = format!(":{}\n", "x".repeat((1 << 20) - 2));
+        let (mut decoder, mut events) = (Decoder::new(Protocol::Anthropic, 0), Vec::new());
+        for _ in 0..MAX_ANSWER >> 20 {
+            assert_eq!(decoder.push(piece.as_bytes(), &mut events), Ok(()));
+        }
+        let error = decoder.push(b"\n", &mut events).unwrap_err();
+        assert_eq!(error.to_string(), "the answer has more than 134217728 bytes");
     }
 }

@@ -8,7 +8,7 @@ use rustls_platform_verifier::BuilderVerifierExt;
 
 use crate::endpoint::{Endpoint, EndpointError};
 
-/// How long an unused connection is kept: longer than a tool runs mostly, shorter than servers keep it.
+/// How long an unused connection is kept: longer than most tools run. One that its server closed before is not used again.
 const IDLE: Duration = Duration::from_mins(1);
 
 /// A client for one endpoint. It follows no redirect, takes no proxy that was not given to it, and repeats nothing by
@@ -26,9 +26,9 @@ pub(crate) fn client(endpoint: &Endpoint) -> Result<reqwest::Client, EndpointErr
         .pool_idle_timeout(IDLE)
         .user_agent(concat!("metier/", env!("CARGO_PKG_VERSION")));
     if let Some(proxy) = endpoint.proxy() {
-        builder = builder.proxy(reqwest::Proxy::all(proxy.clone()).map_err(|error| fault(causes(error)))?);
+        builder = builder.proxy(reqwest::Proxy::all(proxy.clone()).map_err(|error| fault(cause(error)))?);
     }
-    builder.build().map_err(|error| fault(causes(error)))
+    builder.build().map_err(|error| fault(cause(error)))
 }
 
 /// The system's certificates, so that a company's own count. They are read from many files, so only where they are used:
@@ -44,18 +44,14 @@ fn tls(endpoint: &Endpoint) -> Result<ClientConfig, rustls::Error> {
     Ok(verified.with_no_client_auth())
 }
 
-/// What went wrong, from the outside to the inside, without the address.
-pub(crate) fn causes(error: reqwest::Error) -> String {
+/// What went wrong at the bottom of it, without the address: what lies above only says that a request was sent.
+pub(crate) fn cause(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut text = error.to_string();
     let mut source = std::error::Error::source(&error);
-    while let Some(cause) = source {
-        let more = cause.to_string();
-        if !text.contains(&more) {
-            text.push_str(": ");
-            text.push_str(&more);
-        }
-        source = cause.source();
+    while let Some(inner) = source {
+        text = inner.to_string();
+        source = inner.source();
     }
     text
 }

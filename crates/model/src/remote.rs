@@ -1,5 +1,6 @@
 //! A model behind an address.
 
+use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use metier_secret::Redactor;
@@ -28,7 +29,6 @@ const MAX_WORDS: usize = 600;
 const LINGER: Duration = Duration::from_millis(10);
 
 /// A model behind an address, in one of the protocols.
-#[derive(Debug)]
 pub struct Remote {
     id: ModelId,
     protocol: Protocol,
@@ -69,7 +69,7 @@ impl Remote {
     async fn answer(&self, request: &Request, outlet: &Outlet<Result<Event, ModelError>>) {
         let built = self.body(request).and_then(|body| {
             let built = self.client.post(self.url.clone()).headers(self.headers.clone()).body(body).build();
-            built.map_err(|error| ModelError::Unsendable { why: http::causes(error) })
+            built.map_err(|error| ModelError::Unsendable { why: http::cause(error) })
         });
         let built = match built {
             Ok(built) => built,
@@ -108,12 +108,12 @@ impl Remote {
         let response = match timeout_at(reading.deadline, self.client.execute(request)).await {
             Ok(Ok(response)) => response,
             Ok(Err(error)) if error.is_connect() => {
-                let why = self.clean(&http::causes(error));
+                let why = self.clean(&http::cause(error));
                 return Err(ModelError::Unreachable { host: self.endpoint.host(), why });
             }
             Ok(Err(error)) => {
                 return Err(ModelError::CutOff {
-                    why: self.clean(&http::causes(error)),
+                    why: self.clean(&http::cause(error)),
                     received: reading.received,
                 });
             }
@@ -192,6 +192,17 @@ impl ChatModel for Remote {
     }
 }
 
+impl fmt::Debug for Remote {
+    /// Not the client, which knows the proxy and its password.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Remote")
+            .field("id", &self.id)
+            .field("protocol", &self.protocol)
+            .field("endpoint", &self.endpoint)
+            .finish_non_exhaustive()
+    }
+}
+
 /// One answer while it is read.
 struct Reading<'a> {
     remote: &'a Remote,
@@ -248,7 +259,7 @@ impl Reading<'_> {
             }
             Ok(Ok(None)) => Ok(None),
             Ok(Err(_)) | Err(_) if self.decoder.has_stop() => Ok(None),
-            Ok(Err(error)) => Err(self.cut_off(&http::causes(error))),
+            Ok(Err(error)) => Err(self.cut_off(&http::cause(error))),
             Err(_) => Err(self.stalled()),
         }
     }

@@ -7,6 +7,9 @@ use crate::sse::ServerEvent;
 use crate::wire::{Decode, Fault, complaint, count, json};
 use crate::{Protocol, Seal, Stop, Usage};
 
+/// The most calls of one answer. No model makes so many at once, and each piece is looked for among all of them.
+const MAX_CALLS: usize = 1_000;
+
 /// Reads chat completions.
 #[derive(Debug, Default)]
 pub(crate) struct OpenAiDecoder {
@@ -46,7 +49,7 @@ impl Decode for OpenAiDecoder {
         let Some(choice) = chunk.pointer("/choices/0") else { return Ok(()) };
         // Servers that do not stream send the message as a whole.
         if let Some(delta) = choice.get("delta").or_else(|| choice.get("message")) {
-            self.delta(delta, speech);
+            self.delta(delta, speech)?;
         }
         if let Some(reason) = choice.get("finish_reason").and_then(Value::as_str) {
             self.announce_all(speech);
@@ -57,7 +60,7 @@ impl Decode for OpenAiDecoder {
 }
 
 impl OpenAiDecoder {
-    fn delta(&mut self, delta: &Value, speech: &mut Speech) {
+    fn delta(&mut self, delta: &Value, speech: &mut Speech) -> Result<(), Fault> {
         // Servers that have both words say the same twice. Those that say the first one want it back, and those that say
         // the second one refuse a message with the first.
         let thought = |key: &str| delta.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
@@ -76,7 +79,11 @@ impl OpenAiDecoder {
         }
         for call in delta.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
             self.call(call, speech);
+            if self.calls.len() > MAX_CALLS {
+                return Err(Fault::Garbled(format!("an answer has more than {MAX_CALLS} calls")));
+            }
         }
+        Ok(())
     }
 
     fn call(&mut self, piece: &Value, speech: &mut Speech) {
@@ -342,6 +349,15 @@ mod tests {
         check(json!({"error": {"message": "no"}}), 500);
         check(json!({"error": "no"}), 500);
         check(json!({"object": "error", "message": "no", "code": 400}), 400);
+    }
+
+    #[test]
+    fn calls_without_an_end_are_refused() {
+        let many: Vec<Value> = (0..=MAX_CALLS).map(|index| json!({"index": index})).collect();
+        let data = json!({"choices": [{"delta": {"tool_calls": many}}]}).to_string();
+        let (mut decoder, mut speech) = (OpenAiDecoder::default(), Speech::new(0));
+        let fault = decoder.take(&ServerEvent { event: None, data }, &mut speech);
+        assert_eq!(fault, Err(Fault::Garbled("an answer has more than 1000 calls".to_owned())));
     }
 
     #[test]

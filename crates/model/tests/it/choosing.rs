@@ -104,6 +104,28 @@ fn money_is_counted_only_where_prices_are() {
     assert_eq!(directory.resolve("fast").unwrap().cost(&usage), None);
 }
 
+/// What the page for users shows is what there is.
+#[test]
+fn the_page_about_models_is_right() {
+    let page = include_str!("../../../../docs/models.md");
+    let blocks: Vec<&str> =
+        page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert_eq!(blocks.len(), 2);
+    let read = directory(&blocks.concat()).unwrap();
+    assert_eq!(read.resolve("work/x").unwrap().provider.key_env, ["WORK_LLM_KEY"]);
+    for provider in metier_model::Provider::built_in() {
+        let speaks = match provider.protocol {
+            Protocol::OpenAi => "OpenAI",
+            Protocol::Anthropic => "Anthropic",
+            Protocol::Gemini => "Gemini",
+        };
+        let keys: Vec<String> = provider.key_env.iter().map(|name| format!("`{name}`")).collect();
+        let keys = if keys.is_empty() { "–".to_owned() } else { keys.join(", ") };
+        let row = format!("| `{}` | {speaks} | `{}` | {keys} |", provider.name, provider.base_url);
+        assert!(page.contains(&row), "{row}");
+    }
+}
+
 #[test]
 fn the_configuration_has_a_schema() {
     let schema = schemars::schema_for!(ProviderConfig);

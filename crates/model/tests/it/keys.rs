@@ -86,9 +86,11 @@ async fn a_given_proxy_is_used(protocol: Protocol) {
         .with_plain_http(PlainHttp::Allow)
         .with_proxy(&format!("http://user:hunter22@{}", proxy.address))
         .unwrap();
-    assert_eq!(ask(&remote(protocol, with_key(endpoint))).await, (story_events(), None));
+    let model = remote(protocol, with_key(endpoint));
+    assert_eq!(ask(&model).await, (story_events(), None));
     let head = proxy.seen()[0].head.clone();
     assert!(head.starts_with("POST http://model.invalid/v1/"), "{head}");
+    assert!(!format!("{model:?}").contains("hunter22"));
     assert!(head.contains("proxy-authorization: Basic dXNlcjpodW50ZXIyMg=="), "{head}");
 }
 

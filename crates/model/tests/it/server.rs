@@ -65,6 +65,12 @@ impl Reply {
         self
     }
 
+    /// All is sent, and then the connection ends, as servers do that keep none.
+    pub(crate) fn closing(mut self) -> Self {
+        self.after = After::Close;
+        self
+    }
+
     /// The last chunk is never sent, and the connection stays open.
     pub(crate) fn hanging(mut self) -> Self {
         self.pieces.pop();

@@ -176,7 +176,18 @@ async fn a_conversation_goes_on_over_the_same_connection(protocol: Protocol) {
     assert_eq!((server.seen().len(), server.connections()), (3, 1));
 }
 
+async fn a_connection_that_the_server_closed_is_replaced_without_a_word(protocol: Protocol) {
+    let reply = Reply::stream(&story(protocol)).closing();
+    let server = Server::start([reply.clone(), reply]).await;
+    let model = server.model(protocol);
+    assert_eq!(ask(&model).await, (story_events(), None));
+    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    assert_eq!(ask(&model).await, (story_events(), None));
+    assert_eq!((server.seen().len(), server.connections()), (2, 2));
+}
+
 in_every_protocol!(
     the_same_conversation_gives_the_same_events,
     a_conversation_goes_on_over_the_same_connection,
+    a_connection_that_the_server_closed_is_replaced_without_a_word,
 );
