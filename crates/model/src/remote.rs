@@ -150,8 +150,8 @@ impl Remote {
             .and_then(|value| retry::retry_after(value, header(headers, &DATE), SystemTime::now()));
         let text = self.text(response).await;
         let told = serde_json::from_str(&text).ok().and_then(|value| complaint(&value));
-        let message =
-            told.unwrap_or_else(|| if text.is_empty() { "it gave no reason".to_owned() } else { text });
+        let message = told
+            .unwrap_or_else(|| if text.trim().is_empty() { "it gave no reason".to_owned() } else { text });
         self.fault(status, &message, retry_after)
     }
 
@@ -163,16 +163,23 @@ impl Remote {
         }
     }
 
-    /// The beginning of a body, as far as it is worth reading and comes in time.
+    /// The beginning of a body, as far as it is worth reading and comes in time, without secrets. Where it breaks off, what
+    /// may be the beginning of a secret stays behind.
     async fn text(&self, mut response: Response) -> String {
-        let mut bytes = Vec::new();
-        while bytes.len() < MAX_COMPLAINT {
+        let (mut redacted, mut bytes, mut read) = (self.redactor.stream(), Vec::new(), 0);
+        while read < MAX_COMPLAINT {
             match timeout(self.endpoint.timeouts().between_bytes, response.chunk()).await {
-                Ok(Ok(Some(chunk))) => bytes.extend_from_slice(&chunk),
+                Ok(Ok(Some(chunk))) => {
+                    read += chunk.len();
+                    bytes.extend_from_slice(&redacted.push(&chunk));
+                }
+                Ok(Ok(None)) => {
+                    bytes.extend(redacted.finish());
+                    break;
+                }
                 _ => break,
             }
         }
-        bytes.truncate(MAX_COMPLAINT);
         String::from_utf8_lossy(&bytes).into_owned()
     }
 

@@ -53,6 +53,22 @@ async fn a_key_at_the_place_of_a_cut_leaves_no_half(protocol: Protocol) {
     assert!(!error.unwrap().to_string().contains("sk-test"));
 }
 
+/// What is read of a body ends inside of the key, by its length or by a cut connection, and blanks before it are left out.
+async fn a_body_that_breaks_off_in_the_key_leaves_no_half(protocol: Protocol) {
+    let blanks = " ".repeat((64 << 10) - 10);
+    let chunk = |text: &str| format!("{:x}\r\n{text}\r\n", text.len());
+    let head = "HTTP/1.1 400 Said\r\ntransfer-encoding: chunked\r\n\r\n";
+    let long = [head, &chunk(&blanks), &chunk(&KEY[..12]), &chunk(&KEY[12..]), "0\r\n\r\n"].concat();
+    let cut = [head, &chunk(&KEY[..12])].concat();
+    let server = Server::start([long, cut].map(|text| Reply::raw(text.as_bytes()))).await;
+    let model = remote(protocol, with_key(server.endpoint()));
+    for _ in 0..2 {
+        let (_, error) = ask(&model).await;
+        let Some(ModelError::Refused { status: 400, message }) = error else { panic!("{error:?}") };
+        assert!(!message.contains("sk-"), "{message}");
+    }
+}
+
 async fn a_page_and_a_fault_in_a_stream_show_no_key(protocol: Protocol) {
     let page = Reply::status(200, "content-type: text/html\r\n", &format!("<p>{KEY}</p>"));
     let fault = Reply::stream(&format!(
@@ -98,6 +114,7 @@ in_every_protocol!(
     the_key_goes_into_the_header_of_its_protocol,
     status_401_with_the_key_in_its_message,
     a_key_at_the_place_of_a_cut_leaves_no_half,
+    a_body_that_breaks_off_in_the_key_leaves_no_half,
     a_page_and_a_fault_in_a_stream_show_no_key,
     a_redirect_is_not_followed,
     a_given_proxy_is_used,
