@@ -19,6 +19,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("metier-sandbox", &[]),
     ("metier-secret", &["metier-files"]),
     ("metier-store", &["metier-files"]),
+    ("metier-model", &["metier-files", "metier-secret"]),
     ("metier-catalog", &["metier-diagnostic", "metier-files", "metier-search", "metier-skill"]),
     (
         "metier-runtime",

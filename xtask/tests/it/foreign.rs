@@ -36,6 +36,10 @@ const HOMES: &[(&str, &[&str])] = &[
     // The probe attacks by bare system calls, since no library would make such ones.
     ("libc", &["metier-probe", "metier-sandbox"]),
     ("sha2", &["metier-files"]),
+    // Providers of models: everyone else sees a `ChatModel` and its events.
+    ("reqwest", &["metier-model"]),
+    ("rustls", &["metier-model"]),
+    ("rustls-platform-verifier", &["metier-model"]),
     // HTTP on the wire: everyone else sees contacts and events.
     ("httparse", &["metier-proxy"]),
     // Snippets of source under a message: everyone else sees a `Diagnostic`.

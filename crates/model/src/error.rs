@@ -1,0 +1,164 @@
+//! Why there is no answer, or no whole one.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Usage;
+
+/// Why there is no answer, or no whole one. None of them holds a key or a given header: what a provider wrote goes
+/// through a redactor first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ModelError {
+    /// The provider cannot be reached.
+    #[error("`{host}` cannot be reached: {why}; look at the address and the network, or start the server")]
+    Unreachable {
+        /// Its host and port.
+        host: String,
+        /// What the system says.
+        why: String,
+    },
+    /// The provider has too much to do, or a fault of its own.
+    #[error("the provider could not answer ({status}): {message}{}", later(*.retry_after))]
+    Busy {
+        /// The status of HTTP; 200 when it began to answer first.
+        status: u16,
+        /// What it says.
+        message: String,
+        /// When it wants to be asked again.
+        retry_after: Option<Duration>,
+    },
+    /// The provider does not take the request.
+    #[error("the provider refused the request ({status}): {message}{}", advice(*.status))]
+    Refused {
+        /// The status of HTTP; 200 when it began to answer first.
+        status: u16,
+        /// What it says.
+        message: String,
+    },
+    /// Nothing came for too long.
+    #[error("nothing came for {} s {wait}; {received}", .after.as_secs_f32())]
+    Stalled {
+        /// What was waited for.
+        wait: Wait,
+        /// How long.
+        after: Duration,
+        /// What had come.
+        received: Received,
+    },
+    /// The connection ended before the answer did.
+    #[error("the connection was cut before the answer ended: {why}; {received}")]
+    CutOff {
+        /// What the system says.
+        why: String,
+        /// What had come.
+        received: Received,
+    },
+    /// What came is no stream of events: a page of a proxy, say.
+    #[error("the answer is `{content_type}`, not a stream of events; it begins with: {beginning}")]
+    NotAStream {
+        /// What it says it is.
+        content_type: String,
+        /// Its first characters.
+        beginning: String,
+    },
+    /// What came is not what the protocol says.
+    #[error("the answer breaks its protocol: {why}; {received}")]
+    Garbled {
+        /// In which way.
+        why: String,
+        /// What had come.
+        received: Received,
+    },
+    /// The request cannot be sent as it is.
+    #[error("the request cannot be sent: {why}")]
+    Unsendable {
+        /// Why.
+        why: String,
+    },
+    /// A scripted or recorded model was asked something that it has no answer for.
+    #[error("{why}")]
+    OffScript {
+        /// What was missing.
+        why: String,
+    },
+}
+
+impl ModelError {
+    /// What had come before it. Whoever streams has shown it already.
+    pub fn received(&self) -> Option<&Received> {
+        match self {
+            Self::Stalled { received, .. }
+            | Self::CutOff { received, .. }
+            | Self::Garbled { received, .. } => Some(received),
+            _ => None,
+        }
+    }
+
+    /// Whether the same request may work later without a change.
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } | Self::Busy { .. } | Self::Stalled { .. } | Self::CutOff { .. } => true,
+            Self::Refused { .. }
+            | Self::NotAStream { .. }
+            | Self::Garbled { .. }
+            | Self::Unsendable { .. }
+            | Self::OffScript { .. } => false,
+        }
+    }
+}
+
+/// What was waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wait {
+    /// The first byte of the answer.
+    FirstByte,
+    /// The next one.
+    NextByte,
+}
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::FirstByte => "after the question",
+            Self::NextByte => "in the middle of the answer",
+        })
+    }
+}
+
+/// How much of an answer had come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Received {
+    /// Bytes of the body.
+    pub bytes: u64,
+    /// Events that were passed on.
+    pub events: u64,
+    /// What the provider had counted by then.
+    pub usage: Option<Usage>,
+}
+
+impl fmt::Display for Received {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.bytes, self.events) {
+            (0, _) => f.write_str("nothing had come"),
+            (bytes, events) => write!(f, "{bytes} bytes with {events} events had come"),
+        }
+    }
+}
+
+fn later(after: Option<Duration>) -> String {
+    after.map(|after| format!("; it can be asked again in {} s", after.as_secs())).unwrap_or_default()
+}
+
+fn advice(status: u16) -> &'static str {
+    match status {
+        401 | 403 => "; look at the key and at what it may do",
+        404 => "; look at the model's name and the address",
+        413 => "; the conversation is longer than the provider takes",
+        _ => "",
+    }
+}

@@ -1,0 +1,171 @@
+//! What an answer used, and what that costs.
+
+use std::fmt;
+use std::ops::AddAssign;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// Tokens of one answer. The four first numbers have nothing in common, whatever a provider counts into what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Usage {
+    /// What was read and not found in a cache.
+    pub input: u64,
+    /// What was read from a cache.
+    pub cache_read: u64,
+    /// What was read and put into a cache.
+    pub cache_write: u64,
+    /// What was written, reasoning included.
+    pub output: u64,
+    /// How much of `output` was reasoning.
+    pub reasoning: u64,
+}
+
+impl Usage {
+    /// Everything that was not served from a cache, which is what limits count.
+    pub fn fresh(&self) -> u64 {
+        self.input.saturating_add(self.cache_write).saturating_add(self.output)
+    }
+}
+
+impl AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.input = self.input.saturating_add(other.input);
+        self.cache_read = self.cache_read.saturating_add(other.cache_read);
+        self.cache_write = self.cache_write.saturating_add(other.cache_write);
+        self.output = self.output.saturating_add(other.output);
+        self.reasoning = self.reasoning.saturating_add(other.reasoning);
+    }
+}
+
+/// An amount of money in millionths of the unit in which the prices are written. Whole numbers: sums of many small
+/// amounts must not depend on their order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Money {
+    micros: u64,
+}
+
+impl Money {
+    /// So many millionths.
+    pub const fn from_micros(micros: u64) -> Self {
+        Self { micros }
+    }
+
+    /// How many millionths.
+    pub const fn micros(self) -> u64 {
+        self.micros
+    }
+}
+
+impl AddAssign for Money {
+    fn add_assign(&mut self, other: Self) {
+        self.micros = self.micros.saturating_add(other.micros);
+    }
+}
+
+impl fmt::Display for Money {
+    /// At least two places behind the point, and no zeros behind those.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (whole, part) = (self.micros / 1_000_000, self.micros % 1_000_000);
+        let digits = format!("{part:06}");
+        let shown = digits.trim_end_matches('0');
+        write!(f, "{whole}.{shown:0<2}")
+    }
+}
+
+/// A text is no amount of money.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is no amount; write a number such as `0.15`, with at most six places behind the point")]
+pub struct MoneyError {
+    text: String,
+}
+
+impl FromStr for Money {
+    type Err = MoneyError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let fault = || MoneyError { text: text.to_owned() };
+        let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+        let is_number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
+        if whole.is_empty() || !is_number(whole) || !is_number(part) || part.len() > 6 || text.ends_with('.')
+        {
+            return Err(fault());
+        }
+        let whole: u64 = whole.parse().map_err(|_| fault())?;
+        let part: u64 = format!("{part:0<6}").parse().map_err(|_| fault())?;
+        let micros =
+            whole.checked_mul(1_000_000).and_then(|micros| micros.checked_add(part)).ok_or_else(fault)?;
+        Ok(Self { micros })
+    }
+}
+
+/// What a million tokens cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Prices {
+    /// Read.
+    pub input: Money,
+    /// Written.
+    pub output: Money,
+    /// Read from a cache; without it such tokens cost what others do.
+    pub cache_read: Option<Money>,
+    /// Put into a cache; without it such tokens cost what others do.
+    pub cache_write: Option<Money>,
+}
+
+impl Prices {
+    /// What this usage costs, rounded up: a limit in money must not be passed by many roundings down.
+    pub fn cost(&self, usage: &Usage) -> Money {
+        let part = |tokens: u64, price: Money| u128::from(tokens) * u128::from(price.micros);
+        let sum = part(usage.input, self.input)
+            .saturating_add(part(usage.output, self.output))
+            .saturating_add(part(usage.cache_read, self.cache_read.unwrap_or(self.input)))
+            .saturating_add(part(usage.cache_write, self.cache_write.unwrap_or(self.input)));
+        Money { micros: u64::try_from(sum.div_ceil(1_000_000)).unwrap_or(u64::MAX) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_read_and_shown_without_floats() {
+        let check = |text: &str, expect: Option<(u64, &str)>| {
+            let money: Option<Money> = text.parse().ok();
+            assert_eq!(money.map(Money::micros), expect.map(|(micros, _)| micros), "{text:?}");
+            assert_eq!(money.map(|money| money.to_string()).as_deref(), expect.map(|(_, shown)| shown));
+        };
+        check("0.15", Some((150_000, "0.15")));
+        check("3", Some((3_000_000, "3.00")));
+        check("0.000001", Some((1, "0.000001")));
+        check("12.5", Some((12_500_000, "12.50")));
+        check("", None);
+        check(".5", None);
+        check("1.", None);
+        check("-1", None);
+        check("1e3", None);
+        check("0.0000001", None);
+        check("99999999999999999999", None);
+    }
+
+    #[test]
+    fn a_cost_is_rounded_up_and_caches_have_their_own_price() {
+        let price = |text: &str| text.parse::<Money>().unwrap();
+        let prices = Prices {
+            input: price("3"),
+            output: price("15"),
+            cache_read: Some(price("0.3")),
+            cache_write: Some(price("3.75")),
+        };
+        let usage = Usage { input: 1000, output: 200, cache_read: 10_000, cache_write: 100, reasoning: 50 };
+        // 3,000 + 3,000 + 3,000 + 375 millionths.
+        assert_eq!(prices.cost(&usage), Money::from_micros(9_375));
+        assert_eq!(prices.cost(&Usage { cache_read: 1, ..Usage::default() }), Money::from_micros(1));
+        let plain = Prices { cache_read: None, cache_write: None, ..prices };
+        assert_eq!(plain.cost(&Usage { cache_read: 10, ..Usage::default() }), Money::from_micros(30));
+        let most = Usage { input: u64::MAX, output: u64::MAX, ..Usage::default() };
+        assert_eq!(prices.cost(&most), Money::from_micros(u64::MAX));
+    }
+}

@@ -1,0 +1,129 @@
+//! What an adapter knows: how a request looks on the wire, and what the events that come back mean.
+
+use serde_json::Value;
+
+use crate::anthropic::AnthropicDecoder;
+use crate::gemini::GeminiDecoder;
+use crate::openai::OpenAiDecoder;
+use crate::speech::Speech;
+use crate::sse::ServerEvent;
+use crate::{ModelError, ModelId, Protocol, Request, anthropic, gemini, openai};
+
+/// Reads the events of one answer.
+pub(crate) trait Decode: Send {
+    /// Takes one event of the stream. It calls [`Speech::end`] when the protocol says that this was all.
+    fn take(&mut self, event: &ServerEvent, speech: &mut Speech) -> Result<(), Fault>;
+
+    /// The connection was closed properly. Calls [`Speech::end`] if the answer is whole by then.
+    fn close(&mut self, speech: &mut Speech) {
+        if speech.has_stop() {
+            speech.end();
+        }
+    }
+}
+
+/// What can be wrong with an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// It is not what the protocol says.
+    Garbled(String),
+    /// The provider tells of a fault, with the status that it would have had before the answer began.
+    Told { status: u16, message: String },
+}
+
+impl Protocol {
+    /// Where requests go, below the base address.
+    pub(crate) fn path(self, model: &str) -> String {
+        match self {
+            Self::OpenAi => "chat/completions".to_owned(),
+            Self::Anthropic => "messages".to_owned(),
+            Self::Gemini => format!("models/{}:streamGenerateContent?alt=sse", gemini::path_segment(model)),
+        }
+    }
+
+    /// The header that carries the key, and what stands before the key in it. Never the address: addresses are logged.
+    pub(crate) fn key_header(self) -> (&'static str, &'static str) {
+        match self {
+            Self::OpenAi => ("authorization", "Bearer "),
+            Self::Anthropic => ("x-api-key", ""),
+            Self::Gemini => ("x-goog-api-key", ""),
+        }
+    }
+
+    /// Headers that every request has.
+    pub(crate) fn fixed_headers(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Anthropic => &[("anthropic-version", "2023-06-01")],
+            Self::OpenAi | Self::Gemini => &[],
+        }
+    }
+
+    /// The body of a request.
+    pub(crate) fn body(self, id: &ModelId, request: &Request) -> Result<Vec<u8>, ModelError> {
+        let body = match self {
+            Self::OpenAi => openai::body(id, request),
+            Self::Anthropic => anthropic::body(id.model(), request),
+            Self::Gemini => gemini::body(request),
+        };
+        body.map_err(|error| ModelError::Unsendable { why: error.to_string() })
+    }
+
+    /// A reader for the answer.
+    pub(crate) fn decoder(self) -> Box<dyn Decode> {
+        match self {
+            Self::OpenAi => Box::new(OpenAiDecoder::default()),
+            Self::Anthropic => Box::new(AnthropicDecoder::default()),
+            Self::Gemini => Box::new(GeminiDecoder),
+        }
+    }
+}
+
+/// Reads an event's data as JSON.
+pub(crate) fn json(data: &str) -> Result<Value, Fault> {
+    serde_json::from_str(data).map_err(|error| Fault::Garbled(format!("an event is not JSON: {error}")))
+}
+
+/// What a provider says went wrong, out of whatever shape it has.
+pub(crate) fn complaint(value: &Value) -> Option<String> {
+    let value = value.get(0).unwrap_or(value);
+    let error = value.get("error").unwrap_or(value);
+    let text = ["message", "detail", "error", "msg", "title"].iter().find_map(|key| error.get(key)?.as_str());
+    // Routers put the words of the provider behind them into a field of its own.
+    let inner = error.pointer("/metadata/raw").and_then(Value::as_str);
+    match (error.as_str().or(text), inner) {
+        (Some(text), Some(inner)) if !text.contains(inner) => Some(format!("{text}: {inner}")),
+        (text, inner) => text.or(inner).map(str::to_owned),
+    }
+}
+
+/// A number at a place, or 0.
+pub(crate) fn count(value: &Value, pointer: &str) -> u64 {
+    value.pointer(pointer).and_then(Value::as_u64).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn complaints_are_found_in_the_shapes_that_servers_have() {
+        let check =
+            |value: Value, expect: Option<&str>| assert_eq!(complaint(&value).as_deref(), expect, "{value}");
+        check(json!({"error": {"message": "no", "type": "x"}}), Some("no"));
+        check(json!({"error": "model not found"}), Some("model not found"));
+        check(json!([{"error": {"code": 400, "message": "key"}}]), Some("key"));
+        check(
+            json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
+            Some("Overloaded"),
+        );
+        check(json!({"object": "error", "message": "too long"}), Some("too long"));
+        check(json!({"detail": "Not Found"}), Some("Not Found"));
+        check(
+            json!({"error": {"message": "Provider returned error", "metadata": {"raw": "slow down"}}}),
+            Some("Provider returned error: slow down"),
+        );
+        check(json!({"a": 1}), None);
+        check(json!(7), None);
+    }
+}
