@@ -127,8 +127,9 @@ impl Layout {
         ] {
             roots.push(root(name, project.folder.join(path)).meaning(AllowedTools::Both));
         }
-        for path in crew::folders(&project, self.standing, &mut self.diagnostics) {
-            roots.push(root("crew", path).meaning(AllowedTools::Both));
+        for (path, crew) in crew::folders(&project, self.standing, &mut self.diagnostics) {
+            let root = root("crew", path).meaning(AllowedTools::Both);
+            roots.push(Root { crew: Some(crew), ..root });
         }
         // A root that the project names is the project's choice, so it shares the project's trust wherever it lies.
         for config in self.settings.project_roots.clone() {

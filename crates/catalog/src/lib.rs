@@ -50,6 +50,7 @@ mod capability;
 mod catalogue;
 pub mod code;
 mod config;
+mod crew;
 mod disabled;
 mod document;
 mod entry;
@@ -88,6 +89,7 @@ pub use config::{
     CatalogConfig, Config, DiscoveryConfig, GateConfig, LintConfig, LintPath, NeedsConfig, RootConfig,
     SkillConfig, Visibility,
 };
+pub use crew::Crew;
 pub use disabled::{DISABLED_FILE, Disabled, DisabledError, Switch, switch};
 pub use document::{MAX_DOCUMENT, SkillFile};
 pub use entry::{Entry, EntryId, Relation, State};

@@ -1,5 +1,6 @@
 //! One folder in which skills are looked for, and what follows from where it is.
 
+use crate::crew::Crew;
 use crate::origin::{Class, Origin};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,8 @@ pub struct Root {
     pub ignore: Vec<String>,
     /// Whether skills inside skills count.
     pub nested: bool,
+    /// The crew whose file names it.
+    pub crew: Option<Crew>,
 }
 
 impl Root {
@@ -40,6 +43,7 @@ impl Root {
             depth: None,
             ignore: Vec::new(),
             nested: false,
+            crew: None,
         }
     }
 

@@ -7,7 +7,6 @@ mod args;
 mod bundled;
 mod candidate;
 mod command;
-mod data_place;
 mod environment;
 mod exit;
 mod gatekeeper;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use metier_files::{Presence, Protected, Stamp, Survey, real_path};
 use metier_sandbox::{Limits, Profile, Project};
 
-use crate::render::Plugin;
+use crate::render::{Plugin, PluginKind};
 use crate::search_path::Toolbox;
 use crate::wants::Wants;
 use crate::writing::Writing;
@@ -153,6 +153,14 @@ impl Containment<'_> {
         }
     }
 
+    /// The folder in the project that the skills of a crew write.
+    pub(crate) fn crew_data(&self) -> Option<&Path> {
+        match self.plugin?.kind {
+            PluginKind::Crew { data } => Some(data),
+            PluginKind::Plugin => None,
+        }
+    }
+
     /// The folder that the skills of a plugin share.
     pub(crate) fn shared(&self) -> Option<&Path> {
         self.plugin.and_then(|plugin| plugin.data)
@@ -185,8 +193,8 @@ impl Containment<'_> {
         if let Some(data) = self.data {
             set("SKILL_DATA", data.into());
         }
-        if let Some(plugin) = self.plugin {
-            set("CLAUDE_PLUGIN_ROOT", plugin.folder.into());
+        if let Some(Plugin { folder, kind: PluginKind::Plugin, .. }) = self.plugin {
+            set("CLAUDE_PLUGIN_ROOT", folder.into());
         }
         if let Some(shared) = self.shared().or(self.data) {
             set("CLAUDE_PLUGIN_DATA", shared.into());
@@ -326,7 +334,7 @@ mod tests {
                 skill: &skill,
                 project: Some(&survey),
                 data: Some(&data),
-                plugin: Some(Plugin { folder, data: Some(&shared) }),
+                plugin: Some(Plugin { folder, data: Some(&shared), kind: PluginKind::Plugin }),
                 toolbox: &toolbox,
                 limits: Limits::default(),
                 session: "",

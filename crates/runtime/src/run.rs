@@ -242,10 +242,13 @@ fn run(
     let Job { allowed: Allowed(decision), mut profile, command, shape } = job;
     let (containment, wants) = (using.containment, using.containment.wants);
     let redactor = Redactor::new(wants.secrets())?;
-    let writing = match containment.project {
+    let mut writing = match containment.project {
         Some(survey) => Writing::open(wants.writes(), survey.project()),
         None => Writing::default(),
     };
+    if let (Some(survey), Some(data)) = (containment.project, containment.crew_data()) {
+        writing.open_crew(data, survey.project());
+    }
     containment.widen(&mut profile, &writing);
     let remembered = containment.project.filter(|_| !writing.places.is_empty()).map(Remembered::of);
     let clock = Clock::new();
@@ -276,8 +279,8 @@ fn run(
     let (mut notes, open) = (writing.notes.clone(), writing.places.clone());
     writing.settle();
     let mut report = ran?;
-    // What a skill remembers is its own, and what its plugin's skills share is theirs: neither is told as a change.
-    if let Some(shared) = containment.shared() {
+    // What a skill remembers is its own, and what its plugin's or crew's skills share is theirs: neither is told as a change.
+    for shared in containment.shared().into_iter().chain(containment.crew_data()) {
         report.changes.entries.retain(|change| !change.path.starts_with(shared));
     }
     notes.extend(notes_of(&report));

@@ -14,6 +14,7 @@ mod call;
 mod catalog;
 mod check;
 mod conformance;
+mod crew;
 mod doctor;
 mod examples;
 mod exec;

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use metier_catalog::{AllowedTools, BundledError, Entry, EntryId, SkillFile, Snapshot};
+use metier_catalog::{BundledError, Entry, EntryId, SkillFile, Snapshot};
 use metier_diagnostic::{Diagnostic, Severity};
 use metier_files::{Error, FileDigest};
-use metier_policy::{Action, Decision, Dialect, Folders, Gate, McpTools, Meaning, Scope, Terms, Trust};
+use metier_policy::{Action, Decision, Dialect, Gate, McpTools, Scope, Trust};
 use metier_sandbox::Cancel;
 use metier_skill::{Context, Manifest};
 
@@ -23,6 +23,7 @@ use crate::render::{Arguments, Finding, Plan, Values, Variable};
 use crate::requirements::Missing;
 use crate::run::{Using, Workbench};
 use crate::scope::SkillScope;
+use crate::terms::{SkillTerms, Whole};
 
 /// Which skill, and what is around it.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +42,7 @@ pub struct Setting<'a> {
     pub environment: &'a [Variable],
     /// The tools of MCP servers, by which bare names in its lists are understood.
     pub servers: &'a McpTools,
-    /// Whose rules its fence follows.
+    /// Whose rules its fence follows, unless it is a crew's: see [`SkillTerms`].
     pub dialect: Dialect,
 }
 
@@ -319,33 +320,19 @@ impl<'a> Draft<'a> {
     fn rules(&self, whole: Whole) -> Scope {
         let Setting { snapshot, id, using, servers, dialect, .. } = *self.setting;
         let containment = using.containment;
-        let meaning = match snapshot.allowed_tools(id, &self.manifest) {
-            AllowedTools::Fence => Meaning::Fence,
-            AllowedTools::Grant => Meaning::Grant,
-            AllowedTools::Both => Meaning::Both,
-            AllowedTools::Advisory => Meaning::Advisory,
-        };
-        let text = |path: &Path| path.to_string_lossy().into_owned();
-        let folders = Folders {
-            skill: Some(text(containment.skill)),
-            plugin: containment.plugin.map(|plugin| text(plugin.folder)),
-            data: containment.data.map(text),
-            shared_data: containment.shared().map(text),
-            project: containment.project.map(|survey| text(survey.project())),
-        };
-        let tools = self.manifest.tool_list();
-        let terms = Terms {
-            skill: using.skill.clone(),
-            tools: tools.as_deref(),
-            disallowed: match (whole, &self.manifest.more.disallowed_tools) {
-                (Whole::Yes, Some(disallowed)) => &disallowed.value,
-                _ => &[],
-            },
-            meaning,
+        let terms = SkillTerms {
+            snapshot,
+            id,
+            manifest: &self.manifest,
+            skill: using.skill,
+            folder: containment.skill,
+            data: containment.data,
+            plugin: containment.plugin,
+            project: containment.project.map(metier_files::Survey::project),
+            servers,
             dialect,
-            folders,
         };
-        Scope::open(terms, servers)
+        terms.open(whole)
     }
 
     /// Does something with the gate as it is while the skill's own commands run: its grants hold already. What it takes away
@@ -362,11 +349,4 @@ impl<'a> Draft<'a> {
             shell: self.manifest.more.shell.as_ref().map(|shell| shell.value.as_str()),
         })
     }
-}
-
-/// How much of a skill's lists counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Whole {
-    Yes,
-    ButForWhatItTakesAway,
 }

@@ -11,18 +11,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use metier_catalog::{Class, EntryId, SkillFile, Snapshot};
-use metier_files::{SkillDir, Survey, SurveyBounds, TreeDigest, real_path};
+use metier_catalog::{EntryId, SkillFile, Snapshot};
+use metier_files::{SkillDir, Survey, SurveyBounds, TreeDigest};
 use metier_policy::{Action, Actor, Answers, Asking, Decision, Digest, Gate, Rules, Skill, Trust};
 use metier_sandbox::Limits;
 
 use super::house::House;
 use crate::activation::Conversation;
 use crate::containment::{Containment, Start};
-use crate::data_folder::DataOwner;
 use crate::requirements::Requirements;
 use crate::run::{NotRun, Ran, Using, Workbench};
 use crate::search_path::Toolbox;
+use crate::skill_folders::SkillFolders;
 use crate::toolset::{Hands, Job, NotDone, Surface, Work, WorkKind};
 use crate::wants::{Declared, Wants};
 use crate::way_out::WayOut;
@@ -46,9 +46,8 @@ pub(super) struct Room {
 /// A skill's own folders, and the skill as the gate knows it.
 struct Spot {
     skill: Skill,
-    folder: PathBuf,
+    folders: SkillFolders,
     handle: SkillDir,
-    data: Option<PathBuf>,
 }
 
 /// What a process of a skill gets beyond its spot.
@@ -94,27 +93,11 @@ impl Room {
         let snapshot = &self.snapshot;
         let entry = snapshot.entry(id).ok_or("the skill is not there any more")?;
         let name = entry.name();
-        // What comes with the program runs without a question, so it has to be what came.
-        snapshot.verify_bundled(entry).map_err(|error| format!("`{name}` is not used: {error}"))?;
+        let folders = SkillFolders::make(snapshot, entry, self.house.data.as_deref())
+            .map_err(|error| error.to_string())?;
         let skill = self.house.who(snapshot, entry);
-        let folder =
-            real_path(&snapshot.folder(entry)).map_err(|error| format!("`{name}` is gone: {error}"))?;
-        let handle = SkillDir::open(&folder).map_err(|error| format!("`{name}` is gone: {error}"))?;
-        let project = snapshot.layout().project.as_ref();
-        let project = project.filter(|_| snapshot.root(entry).origin.class == Class::Project);
-        let owner = DataOwner {
-            origin: &skill.origin,
-            name: &skill.name,
-            project: project.map(|project| project.folder.as_path()),
-        };
-        let make = |base: &PathBuf| {
-            let made = owner.make(base).and_then(|data| real_path(&data).map_err(std::io::Error::other));
-            made.map_err(|error| {
-                format!("the data folder of `{name}` below {} cannot be made: {error}", base.display())
-            })
-        };
-        let data = self.house.data.as_ref().map(make).transpose()?;
-        Ok(Spot { skill, folder, handle, data })
+        let handle = SkillDir::open(&folders.skill).map_err(|error| format!("`{name}` is gone: {error}"))?;
+        Ok(Spot { skill, folders, handle })
     }
 
     /// Looks over the project, if there is one: again, where something is to run in it.
@@ -137,10 +120,10 @@ impl Room {
     ) -> T {
         let survey = self.survey.borrow();
         let containment = Containment {
-            skill: &spot.folder,
+            skill: &spot.folders.skill,
             project: survey.as_ref(),
-            data: spot.data.as_deref(),
-            plugin: None,
+            data: spot.folders.data.as_deref(),
+            plugin: spot.folders.plugin(),
             toolbox: supply.toolbox,
             limits: supply.limits,
             session: &self.session,

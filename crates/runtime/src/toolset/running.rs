@@ -67,7 +67,9 @@ impl Toolset {
         let Some(id) = desk.active.last().copied() else {
             return Ok(ToolResult::refused(command_error(NO_SKILL).to_string()));
         };
-        if self.surface == Surface::SkilledCrew
+        let snapshot = self.visible.snapshot();
+        let is_crew = || snapshot.entry(id).is_some_and(|entry| snapshot.crew(entry).is_some());
+        if (self.surface == Surface::SkilledCrew || is_crew())
             && let Some(joint) = joint(line)
         {
             let text = format!("Command chaining is not allowed (found {joint}): {line}");
