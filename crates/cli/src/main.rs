@@ -7,6 +7,7 @@ mod args;
 mod bundled;
 mod candidate;
 mod command;
+mod declared;
 mod environment;
 mod exit;
 mod gatekeeper;

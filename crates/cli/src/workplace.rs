@@ -1,5 +1,6 @@
 //! Everything that is needed to run something for a skill: who it is, what it may, where it runs.
 
+use crate::declared::declared;
 use crate::environment;
 use crate::gatekeeper::Gatekeeper;
 use crate::needs::{Flags, Needs};
@@ -9,8 +10,8 @@ use metier_catalog::{Entry, EntryId, Include, Lookup, Reference, SkillFile, Snap
 use metier_files::{Kind, SkillDir, Survey, SurveyBounds, TreeDigest, kind, real_path};
 use metier_policy::{Action, Actor, Dialect, Digest, McpTools, Scope, Skill};
 use metier_runtime::{
-    Containment, NodeVersions, Requirements, SearchPath, SkillFolders, SkillTerms, Start, Toolbox, Using,
-    WayOut, Whole, Workbench, known_to_the_gate,
+    Containment, DeclaredEnvironment, NodeVersions, Requirements, SearchPath, SkillFolders, SkillTerms,
+    Start, Toolbox, Using, WayOut, Whole, Workbench, known_to_the_gate,
 };
 use metier_sandbox::{Expecting, Limits, Sandbox, Setup};
 use std::path::{Path, PathBuf};
@@ -32,6 +33,8 @@ pub(crate) struct Workplace {
     sandbox: Sandbox,
     session: String,
     pub(crate) needs: Needs,
+    /// The environment names that the configuration declares.
+    pub(crate) declared: DeclaredEnvironment,
 }
 
 /// Whether the skill counts as active, so that its fence and its grants hold.
@@ -82,7 +85,9 @@ impl Workplace {
         let project = surroundings.layout.project.as_ref().map(|project| project.folder.as_path());
         let survey = project.map(|project| Survey::of(project, SurveyBounds::default())).transpose()?;
         let file = snapshot.read(entry).with_context(|| format!("`{name}` cannot be read any more"))?;
-        let needs = Needs::collect(snapshot, entry, file.manifest(), flags, surroundings)?;
+        let mut needs = Needs::collect(snapshot, entry, file.manifest(), flags, surroundings)?;
+        let declared = declared(surroundings);
+        needs.take(&declared, &file, snapshot, entry, surroundings)?;
         if !needs.wants.is_empty() {
             // A yes to more than the usual holds for these very files.
             skill.tree = TreeDigest::of(&handle).ok().map(|digest| Digest(digest.to_string()));
@@ -117,6 +122,7 @@ impl Workplace {
             sandbox,
             session,
             needs,
+            declared,
         })
     }
 

@@ -144,12 +144,14 @@ impl Containment<'_> {
             project.writable.clone_from(&writing.places);
             project.protected = protected(survey);
         }
-        for (name, secret) in self.wants.secrets() {
+        // A name that is a secret to anybody is one, so what is hidden from the output comes first.
+        let secrets = self.wants.secrets().map(|(name, secret)| (name, secret.expose()));
+        for (name, value) in secrets.chain(self.wants.texts()) {
             // What metier sets keeps its meaning: a script would write to wherever another value leads.
             if profile.environment.iter().any(|(known, _)| known == name.as_str()) {
                 continue;
             }
-            profile.environment.push((name.as_str().into(), secret.expose().into()));
+            profile.environment.push((name.as_str().into(), value.into()));
         }
     }
 

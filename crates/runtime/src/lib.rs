@@ -78,6 +78,7 @@ mod arguments;
 pub mod code;
 mod containment;
 mod data_folder;
+mod declared_environment;
 mod injection;
 mod interpreter;
 mod long_output;
@@ -107,6 +108,7 @@ pub use activation::{
 pub use arguments::{ArgumentError, MAX_ARGUMENTS, split_arguments};
 pub use containment::{Containment, ENVIRONMENT, LANGUAGE, PLUGIN_ENVIRONMENT, Start};
 pub use data_folder::DataOwner;
+pub use declared_environment::{DeclaredEnvironment, NotSet};
 pub use injection::{COMMAND_OUTPUT, COMMAND_TIME, MAX_COMMANDS, ShellLine, Unsafe, injection_start};
 pub use interpreter::{INTERPRETERS, Interpreter, Launch, LaunchError, NodeVersion, Types, launch};
 pub use long_output::{LONGEST_FILE, LongOutput};

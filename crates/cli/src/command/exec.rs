@@ -4,6 +4,7 @@ mod report;
 
 use self::report::Kept;
 use crate::args::{Exec, Global};
+use crate::declared::may_start;
 use crate::exit::Exit;
 use crate::gatekeeper::Gatekeeper;
 use crate::needs::Flags;
@@ -27,6 +28,7 @@ pub(crate) fn run(
     surroundings: &Surroundings,
     output: &mut Output,
 ) -> Result<Exit> {
+    may_start(surroundings)?;
     let flags = Flags { hosts: &args.hosts, write: &args.write, env: &args.env };
     let mut place = Workplace::of(&args.name, Active::Yes, Purpose::Running, &flags, surroundings)?;
     let mut keeper = Gatekeeper::new(global, &place.needs.allowed, surroundings)?;

@@ -15,6 +15,7 @@ mod catalog;
 mod check;
 mod conformance;
 mod crew;
+mod declared;
 mod doctor;
 mod examples;
 mod exec;

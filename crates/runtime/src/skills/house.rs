@@ -9,7 +9,8 @@ use metier_sandbox::Sandbox;
 use metier_secret::{Secret, SecretName};
 
 use super::ledger::Ledger;
-use crate::render::Variable;
+use crate::declared_environment::DeclaredEnvironment;
+use crate::render::{Variable, VariableValue};
 use crate::rule_files::{known_to_the_gate, rules_in_force};
 use crate::run::NodeVersions;
 use crate::search_path::{SearchPath, Toolbox};
@@ -47,6 +48,19 @@ impl House {
     /// The rules in force: those of the configuration, of the project, and of the program itself.
     pub(super) fn rules(&self, layout: &Layout) -> Rules {
         rules_in_force(layout, |file| file.to_string_lossy().into_owned(), self.layer.clone())
+    }
+
+    /// The names that the configuration declares, with what the program gave for them.
+    pub(super) fn declared(&self, layout: &Layout) -> DeclaredEnvironment {
+        DeclaredEnvironment::of(&layout.settings.environment, |name| {
+            let given = self.variables.iter().find(|variable| variable.name == name)?;
+            match &given.value {
+                VariableValue::Text(text) => Some(text.clone()),
+                // That there is one is all that has to be known here.
+                VariableValue::Sensitive => Some(name.to_owned()),
+                VariableValue::Unset | VariableValue::Required => None,
+            }
+        })
     }
 
     /// A skill as the gate sees it.

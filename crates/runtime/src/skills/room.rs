@@ -15,10 +15,13 @@ use metier_catalog::{EntryId, SkillFile, Snapshot};
 use metier_files::{SkillDir, Survey, SurveyBounds, TreeDigest};
 use metier_policy::{Action, Actor, Answers, Asking, Decision, Digest, Gate, Rules, Skill, Trust};
 use metier_sandbox::Limits;
+use metier_secret::SecretName;
 
 use super::house::House;
 use crate::activation::Conversation;
 use crate::containment::{Containment, Start};
+use crate::declared_environment::DeclaredEnvironment;
+use crate::render::Variable;
 use crate::requirements::Requirements;
 use crate::run::{NotRun, Ran, Using, Workbench};
 use crate::search_path::Toolbox;
@@ -35,6 +38,8 @@ pub(super) struct Room {
     pub(super) house: Arc<House>,
     pub(super) snapshot: Arc<Snapshot>,
     pub(super) rules: Rules,
+    /// The names that the configuration declares, with what the program gave for them.
+    declared: DeclaredEnvironment,
     pub(super) answers: RefCell<Answers>,
     pub(super) conversation: RefCell<Conversation>,
     /// The project as it was looked over last.
@@ -62,9 +67,11 @@ impl Room {
     pub(super) fn new(house: Arc<House>, snapshot: Arc<Snapshot>, session: String, surface: Surface) -> Self {
         let rules = house.rules(snapshot.layout());
         let answers = RefCell::new(Answers::new(super::lock(&house.kept).clone()));
+        let declared = house.declared(snapshot.layout());
         Self {
             house,
             rules,
+            declared,
             answers,
             snapshot,
             conversation: RefCell::default(),
@@ -77,6 +84,7 @@ impl Room {
     /// Takes other skills from now on, and the rules that come with them.
     pub(super) fn renew(&mut self, snapshot: Arc<Snapshot>) {
         self.rules = self.house.rules(snapshot.layout());
+        self.declared = self.house.declared(snapshot.layout());
         self.snapshot = snapshot;
         self.survey.take();
     }
@@ -98,6 +106,16 @@ impl Room {
         let skill = self.house.who(snapshot, entry);
         let handle = SkillDir::open(&folders.skill).map_err(|error| format!("`{name}` is gone: {error}"))?;
         Ok(Spot { skill, folders, handle })
+    }
+
+    /// Nothing starts while a required name has no value.
+    fn may_start(&self) -> Result<(), String> {
+        self.declared.check().map_err(|error| error.to_string())
+    }
+
+    /// The names that a body may use: the program's own first.
+    fn variables(&self) -> Vec<Variable> {
+        self.house.variables.iter().chain(self.declared.variables()).cloned().collect()
     }
 
     /// Looks over the project, if there is one: again, where something is to run in it.
@@ -143,14 +161,16 @@ impl Room {
     /// What a skill asks for beyond the default containment, and how long its scripts may take.
     fn wants(&self, file: &SkillFile) -> (Wants, Option<Duration>, Vec<String>) {
         let mut wants = Wants::default();
+        let mut secret = |name: &SecretName| {
+            let known = self.house.secrets.iter().find(|(known, _)| known == name);
+            known.map(|(_, secret)| secret.clone())
+        };
+        self.declared.give(&mut wants, &file.source, file.manifest(), &mut secret);
         let Some(needs) = file.manifest().and_then(|manifest| manifest.more.needs.as_ref()) else {
             return (wants, None, Vec::new());
         };
         let declared = Declared { hosts: &needs.hosts, write: &needs.write, env: &needs.env };
-        let problems = wants.declare(&declared, &mut |name| {
-            let known = self.house.secrets.iter().find(|(known, _)| known == name);
-            known.map(|(_, secret)| secret.clone())
-        });
+        let problems = wants.declare(&declared, &mut secret);
         let seconds = needs.seconds.map(|seconds| Duration::from_secs(seconds.get().into()));
         (wants, seconds.map(|seconds| seconds.min(LONGEST_DECLARED)), problems)
     }
@@ -193,6 +213,7 @@ impl Hands for Room {
             let text = "nothing can run here: the program does not begin with `metier_runtime::begin`";
             return Err(NotDone::Trouble(text.to_owned()));
         }
+        self.may_start().map_err(NotDone::Trouble)?;
         let mut spot = self.spot(work.id).map_err(NotDone::Trouble)?;
         self.look_over().map_err(NotDone::Trouble)?;
         let entry = self.snapshot.entry(work.id);

@@ -2,6 +2,7 @@
 
 use crate::args::Global;
 use crate::candidate::{Asked, Asking, Candidate, Step, step};
+use crate::declared::may_start;
 use crate::gatekeeper::Gatekeeper;
 use crate::needs::Flags;
 use crate::output::{clean, complain};
@@ -41,6 +42,7 @@ impl<'a> Session<'a> {
         global: &'a Global,
         surroundings: &'a Surroundings,
     ) -> Result<Self> {
+        may_start(surroundings)?;
         let keeper = Gatekeeper::new(global, &[], surroundings)?;
         keeper.report_problems();
         let runs = matches!(Tool::named(tool), Some(Tool::Bash | Tool::SkillRunScript));

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{Room, Supply};
 use crate::activation::{Activated, By, Draft, NotActivated, Request, Setting, Way};
+use crate::containment::Start;
 use crate::injection::injection_start;
 use crate::render::Arguments;
 use crate::run::Workbench;
@@ -45,7 +46,9 @@ impl Room {
         arguments: &Arguments,
         gated: Gated,
     ) -> Result<Entered, NotEntered> {
+        self.may_start().map_err(NotEntered::Trouble)?;
         let spot = self.spot(id).map_err(NotEntered::Trouble)?;
+        let variables = self.variables();
         if self.survey.borrow().is_none() {
             self.look_over().map_err(NotEntered::Trouble)?;
         }
@@ -61,14 +64,14 @@ impl Room {
                 answers: &answers,
             };
             let step = self.with(&spot, supply, |bench, using| {
-                let root = self.snapshot.entry(id).map(|entry| self.snapshot.root(entry).path.clone());
+                let root = self.snapshot.entry(id).map(|entry| self.snapshot.root(entry));
                 let setting = Setting {
                     snapshot: &self.snapshot,
                     id,
                     using,
-                    start: injection_start(&root.unwrap_or_default()),
+                    start: root.map_or(Start::Skill, injection_start),
                     missing: &[],
-                    environment: &self.house.variables,
+                    environment: &variables,
                     servers: &McpTools::default(),
                     dialect: self.surface.dialect(),
                 };
