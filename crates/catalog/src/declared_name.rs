@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Where core-agent declares them, below a project. Both have the same form; where both are there the first counts.
-const MANIFESTS: [&str; 2] = [".agents/env.yaml", ".agents/env.json"];
+pub(crate) const MANIFESTS: [&str; 2] = [".agents/env.yaml", ".agents/env.json"];
 
 /// The largest manifest that is read. Real ones have a dozen names.
 const MAX_MANIFEST: u64 = 256 * 1024;

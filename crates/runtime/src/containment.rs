@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use metier_files::{Presence, Protected, Stamp, Survey, real_path};
-use metier_sandbox::{Limits, Profile, Project};
+use metier_sandbox::{DataFolder, Limits, Profile, Project};
 
 use crate::render::{Plugin, PluginKind};
 use crate::search_path::Toolbox;
@@ -126,9 +126,13 @@ impl Containment<'_> {
         });
         Profile {
             readable: self.readable(),
-            writable: self.shared().map(Path::to_owned).into_iter().collect(),
             project,
-            data: self.data.map(Path::to_owned),
+            data: self
+                .data
+                .into_iter()
+                .chain(self.shared())
+                .map(|data| DataFolder::new(data.to_owned()))
+                .collect(),
             programs: self.toolbox.shown.clone(),
             environment: self.environment(),
             limits: self.limits.clone(),
@@ -251,7 +255,8 @@ mod tests {
         };
         let profile = containment.profile();
         assert_eq!((&profile.readable, profile.writable.len()), (&vec![skill.clone()], 0));
-        assert_eq!((&profile.working_directory, &profile.data), (&skill, &Some(data.clone())));
+        assert_eq!(profile.data, [DataFolder::new(data.clone())]);
+        assert_eq!(profile.working_directory, skill);
         assert_eq!(profile.programs, toolbox.shown);
         let project = profile.project.as_ref().unwrap();
         assert_eq!(project.masked, [workspace.join("project/.env")]);
@@ -330,7 +335,10 @@ mod tests {
         let (shared, toolbox) = (workspace.join("data/shared"), Toolbox::default());
         let mut wants = Wants::default();
         let secret = metier_secret::Secret::new("0123456789".into()).unwrap();
-        wants.variable("CLAUDE_PLUGIN_DATA".parse().unwrap(), Some(secret));
+        wants.variable("API_KEY".parse().unwrap(), Some(secret));
+        for name in ENVIRONMENT.iter().chain(PLUGIN_ENVIRONMENT) {
+            assert!(name.parse::<metier_secret::SecretName>().is_err(), "{name} keeps its meaning");
+        }
         let profile = |folder| {
             let containment = Containment {
                 skill: &skill,
@@ -350,14 +358,14 @@ mod tests {
         };
         let found = profile(&outside);
         assert_eq!(found.readable, [skill.clone(), outside.clone()]);
-        assert_eq!((&found.data, found.writable.as_slice()), (&Some(data.clone()), &[shared.clone()][..]));
+        assert_eq!(found.data, [data.clone(), shared.clone()].map(DataFolder::new));
+        assert!(found.writable.is_empty(), "what is shared has a bound");
         let value = |name: &str| {
             let mut values = found.environment.iter().filter(|(known, _)| known == name);
             (values.next().map(|(_, value)| PathBuf::from(value)), values.count())
         };
         assert_eq!(value("SKILL_DATA"), (Some(data.clone()), 0));
         assert_eq!(value("CLAUDE_PLUGIN_ROOT"), (Some(outside.clone()), 0));
-        // Also where the skill asks for a secret of that name.
         assert_eq!(value("CLAUDE_PLUGIN_DATA"), (Some(shared.clone()), 0));
         // The project is shown with its secrets masked; a second look without that must not come beside it.
         assert_eq!(profile(&inside).readable.as_slice(), std::slice::from_ref(&skill));

@@ -57,14 +57,13 @@ impl DeclaredEnvironment {
             // Empty is as good as not set: nobody who requires a value means that one.
             let found = value(&declared.name).filter(|value| !value.is_empty());
             let value = match (declared.sensitive, found.or_else(|| declared.default.clone())) {
-                (true, Some(_)) => VariableValue::Sensitive,
-                (false, Some(text)) => VariableValue::Text(text),
                 (_, None) if declared.required => {
                     environment.unset.push(declared.clone());
                     VariableValue::Required
                 }
                 // Also where it is not set: what comes later is a secret as well.
-                (true, None) => VariableValue::Sensitive,
+                (true, _) => VariableValue::Sensitive,
+                (false, Some(text)) => VariableValue::Text(text),
                 (false, None) => VariableValue::Unset,
             };
             environment.variables.push(Variable { name: declared.name.clone(), value });

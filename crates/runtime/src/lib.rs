@@ -130,7 +130,7 @@ pub use scope::{End, ScopeId, Scopes, SkillScope};
 pub use script::{SCRIPTS, Script, ScriptError};
 pub use search_path::{Program, SearchPath, TOOLS, Toolbox};
 pub use skill_folders::{NoFolders, SkillFolders};
-pub use skills::{NotUsed, Note, Session, Skills, SkillsBuilder, Used, begin};
+pub use skills::{Fork, NotUsed, Note, Session, Skills, SkillsBuilder, Used, begin};
 pub use terms::{SkillTerms, Whole};
 pub use toolset::{
     Activate, Coverage, Definition, Desk, Entrance, Hands, Hit, InUse, Job, MetaMessage, NotDone, Outcome,

@@ -40,7 +40,7 @@ impl Writing {
 
     /// Opens the folder that a crew's skills write, which its crew file makes theirs without a question. Nothing but the
     /// folder itself: a link in its place could lead to any other part of the project.
-    pub(crate) fn open_crew(&mut self, data: &Path, project: &Path) {
+    pub(crate) fn open_crew(&mut self, data: &Path, project: &Path) -> Option<PathBuf> {
         let opened = (|| {
             if !data.starts_with(project) {
                 return Err("it is outside the project".to_owned());
@@ -55,14 +55,17 @@ impl Writing {
             }
             Ok(real)
         })();
-        match opened {
-            Ok(place) => self.places.push(place),
+        let place = match opened {
+            Ok(place) => place,
             Err(why) => {
                 self.notes.push(format!("{}, which the crew writes, is not open: {why}", data.display()));
+                return None;
             }
-        }
+        };
+        self.places.push(place.clone());
         self.places.sort();
         self.places.dedup();
+        Some(place)
     }
 
     fn add(&mut self, glob: &FileGlob, project: &Path) -> Result<(), String> {

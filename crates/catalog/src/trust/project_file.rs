@@ -67,9 +67,8 @@ pub fn project_files(project: &Project) -> Vec<ProjectFile> {
         let acts: fn(&str) -> Vec<Act> = match (name.as_str(), ending(&name)) {
             ("mcp.json" | ".mcp.json", _) => |text| of_json(text, of_servers),
             // JSON is YAML, and this one is a list of names.
-            ("env.json", _) => of_keys,
+            ("env.json", _) | (_, "yaml" | "yml") => of_keys,
             (_, "json") => |text| of_json(text, of_settings),
-            (_, "yaml" | "yml") => of_keys,
             _ => of_text,
         };
         add(format!(".agents/{name}"), acts);

@@ -36,7 +36,7 @@ fn explain_name(name: &str, surroundings: &Surroundings, output: &mut Output) ->
     let (unmet, around) = counted_on(name, &snapshot, surroundings);
     match output.form() {
         Form::Json => {
-            output.json(&Answer { explanation: &explanation, unmet: &unmet, around: around.as_ref() })?
+            output.json(&Answer { explanation: &explanation, unmet: &unmet, around: around.as_ref() })?;
         }
         Form::Text => {
             write(&explanation, surroundings, output)?;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use metier_catalog::{BundledError, Entry, EntryId, SkillFile, Snapshot};
-use metier_diagnostic::{Diagnostic, Severity};
+use metier_diagnostic::{Diagnostic, Severity, Span, counted};
 use metier_files::{Error, FileDigest};
 use metier_policy::{Action, Decision, Dialect, Gate, McpTools, Scope, Trust};
 use metier_sandbox::Cancel;
@@ -269,7 +269,8 @@ impl<'a> Draft<'a> {
             let message = if resources.is_partial {
                 "the folder is too large to be listed whole".to_owned()
             } else {
-                format!("{} files of the skill are not listed", resources.left_out)
+                let files = counted(resources.left_out, "file of the skill is", "files of the skill are");
+                format!("{files} not listed")
             };
             diagnostics.push(Diagnostic::new(&code::LISTING_CUT, message).in_file(&path));
         }
@@ -311,9 +312,30 @@ impl<'a> Draft<'a> {
             .help("look at it and then run `metier trust`"));
         }
         for note in scope.rules.notes() {
-            say(Diagnostic::new(&code::TOOL_NEVER_MATCHES, note.clone()));
+            let found = Diagnostic::new(&code::TOOL_NEVER_MATCHES, note.clone());
+            say(match self.place_of(note) {
+                Some(span) => found.at(span, &self.source),
+                None => found,
+            });
         }
         diagnostics
+    }
+
+    /// Where in the file the entry of a tool list stands that a note is about: the longest one that the note names, else the
+    /// first list.
+    fn place_of(&self, note: &str) -> Option<Span> {
+        let more = &self.manifest.more;
+        let lists = [&more.allowed_tools, &more.tools, &more.disallowed_tools];
+        let named = lists.iter().filter_map(|list| list.as_ref()).flat_map(|list| {
+            list.value.iter().filter_map(|entry| {
+                let text = entry.to_string();
+                let at = list.span.of(&self.source).find(&text).filter(|_| note.contains(&text))?;
+                let start = list.span.range().start + at;
+                Some(Span::from(start..start + text.len()))
+            })
+        });
+        let first = lists.iter().find_map(|list| list.as_ref().map(|list| list.span));
+        named.max_by_key(|span| span.range().len()).or(first)
     }
 
     /// The fence and the grants.

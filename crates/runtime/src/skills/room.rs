@@ -18,11 +18,12 @@ use metier_sandbox::Limits;
 use metier_secret::SecretName;
 
 use super::house::House;
+use super::outputs::Outputs;
 use crate::activation::Conversation;
 use crate::containment::{Containment, Start};
 use crate::declared_environment::DeclaredEnvironment;
-use crate::render::Variable;
-use crate::requirements::Requirements;
+use crate::render::{Variable, VariableValue};
+use crate::requirements::{Given, Here, Missing, Requirements};
 use crate::run::{NotRun, Ran, Using, Workbench};
 use crate::search_path::Toolbox;
 use crate::skill_folders::SkillFolders;
@@ -46,6 +47,8 @@ pub(super) struct Room {
     survey: RefCell<Option<Survey>>,
     pub(super) session: String,
     surface: Surface,
+    /// What programs wrote beyond what the model got.
+    pub(super) outputs: RefCell<Outputs>,
 }
 
 /// A skill's own folders, and the skill as the gate knows it.
@@ -78,7 +81,15 @@ impl Room {
             survey: RefCell::default(),
             session,
             surface,
+            outputs: RefCell::default(),
         }
+    }
+
+    /// Makes this the room of a child: what holds in the parent holds here, and so does what was answered there.
+    pub(super) fn continue_from(&mut self, parent: &Self) {
+        self.conversation = RefCell::new(parent.conversation.borrow().child());
+        self.answers = RefCell::new(parent.answers.borrow().clone());
+        self.session.clone_from(&parent.session);
     }
 
     /// Takes other skills from now on, and the rules that come with them.
@@ -166,6 +177,12 @@ impl Room {
             known.map(|(_, secret)| secret.clone())
         };
         self.declared.give(&mut wants, &file.source, file.manifest(), &mut secret);
+        for Variable { name, value } in &self.house.variables {
+            // What a body may name its processes see as well.
+            if let (VariableValue::Text(text), Ok(name)) = (value, name.parse()) {
+                wants.set(name, text);
+            }
+        }
         let Some(needs) = file.manifest().and_then(|manifest| manifest.more.needs.as_ref()) else {
             return (wants, None, Vec::new());
         };
@@ -173,6 +190,26 @@ impl Room {
         let problems = wants.declare(&declared, &mut secret);
         let seconds = needs.seconds.map(|seconds| Duration::from_secs(seconds.get().into()));
         (wants, seconds.map(|seconds| seconds.min(LONGEST_DECLARED)), problems)
+    }
+
+    /// What a skill requires and its scripts would not find.
+    fn missing(&self, name: &str, file: &SkillFile, wants: &Wants) -> Vec<Missing> {
+        let Some(requires) = file.manifest().and_then(|manifest| manifest.more.requires.as_ref()) else {
+            return Vec::new();
+        };
+        let variable = |name: &str| {
+            let is = |known: &SecretName| known.as_str() == name;
+            if wants.secrets().any(|(known, _)| is(known)) || wants.texts().any(|(known, _)| is(known)) {
+                Given::Yes
+            } else if self.house.secrets.iter().any(|(known, _)| is(known)) {
+                Given::NotAsked
+            } else {
+                Given::Unset
+            }
+        };
+        let path = &self.house.path;
+        let here = Here { path, variable: &variable, system: std::env::consts::OS, tools: None };
+        Requirements { skill: name, requires }.check(&here)
     }
 
     /// The folder of a skill, by which it is known from one snapshot to the next.
@@ -261,5 +298,9 @@ impl Hands for Room {
                 }
             }
         }
+    }
+
+    fn keep(&self, ran: &Ran) -> Result<Option<String>, String> {
+        self.outputs.borrow_mut().keep(ran, &self.house.places.temp)
     }
 }
