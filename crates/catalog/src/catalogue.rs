@@ -11,6 +11,7 @@ mod text;
 mod xml;
 
 use crate::tokens::Tokens;
+use metier_diagnostic::counted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -143,7 +144,7 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} skills: {} described", self.skills, self.described)?;
+        write!(f, "{}: {} described", counted(self.skills, "skill", "skills"), self.described)?;
         if self.named > 0 {
             write!(f, ", {} by name", self.named)?;
         }

@@ -39,6 +39,7 @@ codes! {
         NO_PROJECT "no-project" "The current folder is the home directory, an ancestor of it, `/` or the temporary folder: too wide to be a project. Nothing of it is used."
         DISABLED_FILE_CORRUPT "disabled-file-corrupt" "`.disabled.json` is not a JSON list of names, so it disables nothing. It is left as it is."
         CREW_FILE_INVALID "crew-file-invalid" "A crew file could not be read, so the skill folders it names are not looked at."
+        ENV_MANIFEST_INVALID "env-manifest-invalid" "`.agents/env.yaml` or `env.json`, which declares environment names, could not be taken as it is. What of it can be read counts."
         CREW_FOLDER_OUTSIDE "crew-folder-outside" "A crew file names a folder outside the project, which is only looked at when the project is trusted."
         SOURCE_FILE_CORRUPT "source-file-corrupt" "`.source.json` is not a JSON object; where the skill came from is unknown."
         BUNDLED_CHANGED "bundled-changed" "What is kept in the cache of the skills that come with metier was not as metier wrote it. It was written anew; a skill that you want to change belongs into a root of your own."

@@ -6,7 +6,7 @@
 mod read;
 
 use crate::catalogue::Disclosure;
-use crate::root::AllowedTools;
+use crate::root::{AllowedTools, CommandsStart};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -30,6 +30,8 @@ pub struct Config {
     pub lint: LintConfig,
     /// What may happen, and what is asked about.
     pub gate: GateConfig,
+    /// Environment names that skills may write as `${env:NAME}`, and that their processes see.
+    pub env: BTreeMap<String, EnvConfig>,
     /// Whether the skills that come with metier are among the roots. They are, unless this is `false`.
     pub bundled: Option<bool>,
 }
@@ -103,6 +105,26 @@ pub struct RootConfig {
     /// `both`, or neither (`advisory`).
     #[serde(default)]
     pub allowed_tools: Option<AllowedTools>,
+    /// Where the commands in a skill's text start: in the `project`, which is the default but for agentmd's folders, or in
+    /// the `skill`'s own folder.
+    #[serde(default)]
+    pub commands: Option<CommandsStart>,
+}
+
+/// An environment name that skills may write as `${env:NAME}`. Its value is that of metier's own environment. What a
+/// project declares is heard once the project is trusted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct EnvConfig {
+    /// Whether nothing is started while it is not set.
+    pub required: bool,
+    /// What it is where it is not set.
+    pub default: Option<String>,
+    /// Whether it is a secret: then it is never put into text, and only the processes of a skill that names it and gets a
+    /// yes see it.
+    pub sensitive: bool,
+    /// What it is for, told where it is missing.
+    pub description: Option<String>,
 }
 
 /// Settings of one skill.

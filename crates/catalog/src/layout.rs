@@ -64,7 +64,11 @@ impl Layout {
         let own =
             project.as_ref().and_then(|project| ConfigFile::read(&project.config_file(), &mut diagnostics));
         let reach = if standing.is_trusted() { Reach::Full } else { Reach::Narrowing };
-        let settings = Settings::merge(user.as_ref(), own.as_ref().map(|own| (own, reach)), &mut diagnostics);
+        let mut settings =
+            Settings::merge(user.as_ref(), own.as_ref().map(|own| (own, reach)), &mut diagnostics);
+        if let (Some(project), Reach::Full) = (&project, reach) {
+            settings.declare(&project.folder, own.as_ref(), &mut diagnostics);
+        }
 
         let mut layout = Self {
             places: places.clone(),
@@ -79,6 +83,7 @@ impl Layout {
             RootChoice::Given(paths) => layout.given(paths),
             RootChoice::Usual => layout.usual(),
         };
+        layout.apply_settings();
         order::settle(&mut layout.roots);
         layout
     }
@@ -127,8 +132,9 @@ impl Layout {
         ] {
             roots.push(root(name, project.folder.join(path)).meaning(AllowedTools::Both));
         }
-        for path in crew::folders(&project, self.standing, &mut self.diagnostics) {
-            roots.push(root("crew", path).meaning(AllowedTools::Both));
+        for (path, crew) in crew::folders(&project, self.standing, &mut self.diagnostics) {
+            let root = root("crew", path).meaning(AllowedTools::Both);
+            roots.push(Root { crew: Some(crew), ..root });
         }
         // A root that the project names is the project's choice, so it shares the project's trust wherever it lies.
         for config in self.settings.project_roots.clone() {
@@ -163,6 +169,26 @@ impl Layout {
         roots
     }
 
+    /// A root that is there anyway takes what the configuration says of its folder: the entry itself is a repeat, and is left
+    /// out. A project's own word is for the project's roots.
+    fn apply_settings(&mut self) {
+        let project = self.project.as_ref().map(|project| project.folder.clone()).unwrap_or_default();
+        let user = self.settings.user_roots.iter().map(|config| (config, &self.places.config, false));
+        let own = self.settings.project_roots.iter().map(|config| (config, &project, true));
+        for (config, base, is_project) in user.chain(own) {
+            let Ok(real) = metier_files::real_path(&self.places.resolve(&config.path, base)) else {
+                continue;
+            };
+            for root in &mut self.roots {
+                if root.real.as_ref() != Some(&real) || (is_project && root.origin.class != Class::Project) {
+                    continue;
+                }
+                root.allowed_tools = config.allowed_tools.unwrap_or(root.allowed_tools);
+                root.commands = config.commands.unwrap_or(root.commands);
+            }
+        }
+    }
+
     fn report_missing(&mut self, path: &Path, named_by: &str) {
         let what = match kind(path) {
             Kind::Folder => return,
@@ -179,6 +205,7 @@ fn configured(mut root: Root, config: &RootConfig) -> Root {
     root.ignore.clone_from(&config.ignore);
     root.nested = config.nested;
     root.allowed_tools = config.allowed_tools.unwrap_or(root.allowed_tools);
+    root.commands = config.commands.unwrap_or(root.commands);
     root
 }
 

@@ -50,6 +50,8 @@ mod capability;
 mod catalogue;
 pub mod code;
 mod config;
+mod crew;
+mod declared_name;
 mod disabled;
 mod document;
 mod entry;
@@ -85,9 +87,11 @@ pub use catalogue::{
     budget, render,
 };
 pub use config::{
-    CatalogConfig, Config, DiscoveryConfig, GateConfig, LintConfig, LintPath, NeedsConfig, RootConfig,
-    SkillConfig, Visibility,
+    CatalogConfig, Config, DiscoveryConfig, EnvConfig, GateConfig, LintConfig, LintPath, NeedsConfig,
+    RootConfig, SkillConfig, Visibility,
 };
+pub use crew::Crew;
+pub use declared_name::DeclaredName;
 pub use disabled::{DISABLED_FILE, Disabled, DisabledError, Switch, switch};
 pub use document::{MAX_DOCUMENT, SkillFile};
 pub use entry::{Entry, EntryId, Relation, State};
@@ -103,7 +107,7 @@ pub use places::Places;
 pub use plugin::Plugin;
 pub use project::Project;
 pub use reference::{Reference, ReferenceError};
-pub use root::{AllowedTools, Root, RootTrust};
+pub use root::{AllowedTools, CommandsStart, Root, RootTrust};
 pub use search::{
     Finder, Offered, Route, Routed, RoutingRecord, RoutingStats, SHORTLIST_BUDGET, SHORTLIST_LENGTH,
     Shortlist, Synced,

@@ -50,7 +50,17 @@ impl Snapshot {
 
     /// What the model sees first.
     pub fn catalogue(&self, options: &CatalogueOptions<'_>) -> Catalogue {
-        let offered = self.offered();
+        self.catalogue_among(options, |_| true)
+    }
+
+    /// The same of some skills alone, such as those that an agent's own list names.
+    pub fn catalogue_among(
+        &self,
+        options: &CatalogueOptions<'_>,
+        is_among: impl Fn(EntryId) -> bool,
+    ) -> Catalogue {
+        let mut offered = self.offered();
+        offered.retain(|(id, _)| is_among(*id));
         let offers: Vec<_> = offered.iter().map(|(_, entry)| self.offer(entry)).collect();
         catalogue::render(&offers, options, |at| match offered.get(at) {
             Some((_, entry)) => self.section(entry),

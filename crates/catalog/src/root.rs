@@ -1,5 +1,6 @@
 //! One folder in which skills are looked for, and what follows from where it is.
 
+use crate::crew::Crew;
 use crate::origin::{Class, Origin};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,12 +26,17 @@ pub struct Root {
     pub ignore: Vec<String>,
     /// Whether skills inside skills count.
     pub nested: bool,
+    /// The crew whose file names it.
+    pub crew: Option<Crew>,
+    /// Where the commands in its skills' texts start.
+    pub commands: CommandsStart,
 }
 
 impl Root {
     /// A root with nothing said about it.
     pub(crate) fn new(class: Class, label: &str, path: PathBuf, trust: RootTrust) -> Self {
         let real = metier_files::real_path(&path).ok();
+        let commands = CommandsStart::usual(&path);
         Self {
             origin: Origin::labelled(class, label),
             path,
@@ -40,6 +46,8 @@ impl Root {
             depth: None,
             ignore: Vec::new(),
             nested: false,
+            crew: None,
+            commands,
         }
     }
 
@@ -92,6 +100,34 @@ impl AllowedTools {
     }
 }
 
+/// The folders below a project in which agentmd keeps skills, whose authors expect commands to start in the skill's own.
+const AGENTMD: &[&str] = &["workspace/agents/skills", "agents/skills", "agents/_config/skills"];
+
+/// Where the commands in a skill's text start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CommandsStart {
+    /// In the project, where there is one.
+    Project,
+    /// In the skill's own folder.
+    Skill,
+}
+
+impl CommandsStart {
+    /// Where the authors of the skills below a root expect them to start, if nobody says.
+    fn usual(root: &Path) -> Self {
+        if AGENTMD.iter().any(|place| root.ends_with(place)) { Self::Skill } else { Self::Project }
+    }
+
+    /// The word users see.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Project => "project",
+            Self::Skill => "skill",
+        }
+    }
+}
+
 /// What a root is called among others of its class: the folder's name, or the name of the folder above where it is the
 /// usual `skills`, without the dot. `/srv/team/skills` is `team`, `~/.claude/skills` is `claude`.
 pub(crate) fn label(path: &Path) -> String {
@@ -108,6 +144,20 @@ pub(crate) fn label(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn commands_start_where_their_authors_expect() {
+        for (root, expect) in [
+            ("/p/.claude/skills", CommandsStart::Project),
+            ("/p/.agents/skills", CommandsStart::Project),
+            ("/p/workspace/agents/skills", CommandsStart::Skill),
+            ("/p/agents/skills", CommandsStart::Skill),
+            ("/p/agents/_config/skills", CommandsStart::Skill),
+            ("/p/myagents/skills", CommandsStart::Project),
+        ] {
+            assert_eq!(CommandsStart::usual(Path::new(root)), expect, "{root}");
+        }
+    }
 
     #[test]
     fn a_root_is_called_after_its_folder() {

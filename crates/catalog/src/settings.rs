@@ -5,6 +5,7 @@ use crate::config::{
     CatalogConfig, Config, DiscoveryConfig, GateConfig, LintConfig, NeedsConfig, RootConfig, SkillConfig,
     Visibility,
 };
+use crate::declared_name::{self, DeclaredName};
 use crate::origin::Origin;
 use crate::reference::Reference;
 use metier_diagnostic::Diagnostic;
@@ -74,6 +75,8 @@ pub struct Settings {
     /// What may happen: the user's word, then the project's. Both are given whole, since even a stranger's rules narrow;
     /// whoever decides by them is told whose they are.
     pub gate: Vec<GateLayer>,
+    /// The environment names that are declared, in order: the user's, and a trusted project's.
+    pub environment: Vec<DeclaredName>,
     /// The user's rules, then the project's.
     layers: Vec<Layer>,
 }
@@ -160,6 +163,7 @@ impl Default for Settings {
             discovery: DiscoveryConfig::default(),
             lint: Vec::new(),
             gate: Vec::new(),
+            environment: Vec::new(),
             layers: Vec::new(),
         }
     }
@@ -181,6 +185,7 @@ impl Settings {
             settings.lint.push(LintLayer { folder: None, config: user.config.lint.clone() });
             settings.gate.push(GateLayer::new(user, LayerOwner::User));
             settings.layers.push(Layer::new(user, Reach::Full, LayerOwner::User));
+            settings.environment = declared_name::of_config(user);
         }
         if let Some((project, reach)) = project {
             let folder = project.path.parent().map(Path::to_owned);
@@ -202,6 +207,19 @@ impl Settings {
             }
         }
         settings
+    }
+
+    /// Hears the environment names of a project that is trusted: those of its manifest, then those of its configuration, which
+    /// is nearer.
+    pub(crate) fn declare(
+        &mut self,
+        project: &Path,
+        config: Option<&ConfigFile>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) {
+        declared_name::declare(&mut self.environment, declared_name::of_manifest(project, diagnostics));
+        let own = config.map(declared_name::of_config).unwrap_or_default();
+        declared_name::declare(&mut self.environment, own);
     }
 
     /// Who is offered a skill, and which file says so.
@@ -248,6 +266,7 @@ fn not_acted_on(file: &ConfigFile) -> Option<Diagnostic> {
     let config = &file.config;
     let sections = [
         ("`[[roots]]`", !config.roots.is_empty()),
+        ("`[env]`", !config.env.is_empty()),
         ("`[catalog]`", config.catalog != CatalogConfig::default()),
         ("`[discovery]`", config.discovery != DiscoveryConfig::default()),
     ];

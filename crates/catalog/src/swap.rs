@@ -26,6 +26,22 @@ impl Catalog {
         Self { places, choice, include, current }
     }
 
+    /// Loads the first snapshot and follows changes of the files, with one look at them for both; [`Catalog::load`] and then
+    /// [`Catalog::watch`] take two.
+    pub fn follow(
+        places: Places,
+        choice: RootChoice,
+        include: Include,
+        options: WatchOptions,
+    ) -> (Arc<Self>, Watcher) {
+        Watcher::first(places, choice, include, options)
+    }
+
+    /// A catalogue that has its first snapshot already.
+    pub(crate) fn holding(places: Places, choice: RootChoice, include: Include, first: Snapshot) -> Self {
+        Self { places, choice, include, current: ArcSwap::from_pointee(first) }
+    }
+
     /// The snapshot in force.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.current.load_full()

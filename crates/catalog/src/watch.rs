@@ -15,8 +15,11 @@ mod posts;
 mod surrounds;
 mod task;
 
-use crate::snapshot::Snapshot;
+use crate::layout::{Layout, RootChoice};
+use crate::places::Places;
+use crate::snapshot::{Include, Snapshot};
 use crate::swap::Catalog;
+use metier_diagnostic::counted;
 use metier_files::{Waker, WatchError};
 use std::collections::HashSet;
 use std::fmt;
@@ -25,7 +28,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 pub use change::{Change, ChangeKind};
 use dirt::{Dirt, Scope};
@@ -70,7 +73,7 @@ pub enum Watching {
 impl fmt::Display for Watching {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Events { folders } => write!(f, "watching {folders} folders"),
+            Self::Events { folders } => write!(f, "watching {}", counted(*folders, "folder", "folders")),
             Self::OnUse { why } => write!(f, "checking on use, since {why}"),
         }
     }
@@ -116,8 +119,35 @@ pub struct Watcher {
 
 impl Watcher {
     pub(crate) fn start(catalog: Arc<Catalog>, options: WatchOptions) -> Self {
+        let began = SystemTime::now();
         let read = Arc::new(AtomicU64::new(0));
-        let mut holdings = Holdings::new(&catalog, Arc::clone(&read));
+        let holdings = Holdings::new(&catalog, Arc::clone(&read));
+        Self::begin(catalog, holdings, began, read, options)
+    }
+
+    /// Looks once, for the first snapshot and for what is followed from there on.
+    pub(crate) fn first(
+        places: Places,
+        choice: RootChoice,
+        include: Include,
+        options: WatchOptions,
+    ) -> (Arc<Catalog>, Self) {
+        let began = SystemTime::now();
+        let read = Arc::new(AtomicU64::new(0));
+        let holdings = Holdings::of(Layout::new(&places, &choice), include, Arc::clone(&read));
+        let catalog = Arc::new(Catalog::holding(places, choice, include, holdings.snapshot()));
+        let watcher = Self::begin(Arc::clone(&catalog), holdings, began, read, options);
+        (catalog, watcher)
+    }
+
+    /// Follows what is held, which was looked at after `began`.
+    fn begin(
+        catalog: Arc<Catalog>,
+        mut holdings: Holdings,
+        began: SystemTime,
+        read: Arc<AtomicU64>,
+        options: WatchOptions,
+    ) -> Self {
         let posted = task::post(&mut holdings, options);
         let watching = match &posted {
             Ok(posts) => Watching::Events { folders: posts.count() },
@@ -135,7 +165,7 @@ impl Watcher {
         let thread = match posted {
             Ok(posts) => task::spawn(&desk, posts, holdings, options),
             Err(why) => {
-                desk.check_on_use(holdings, why);
+                desk.check_on_use(holdings, began, why);
                 None
             }
         };
@@ -228,11 +258,14 @@ impl Desk {
         lock(&self.subscribers).retain(|subscriber| subscriber.send(news.clone()).is_ok());
     }
 
-    /// Looks at changes on use from here on.
-    fn check_on_use(&self, mut holdings: Holdings, why: WatchError) {
-        // What changes while this is read is seen at the next look, since this one came before.
+    /// Looks at changes on use from here on. What is held was read after `began`.
+    fn check_on_use(&self, mut holdings: Holdings, began: SystemTime, why: WatchError) {
         let look = Look::take(&holdings);
-        holdings.clean(&Dirt::everything());
+        // What was changed while it was read would look the same from now on, so then it is read again; what changes
+        // during that is seen at the next look, since this one came before.
+        if !look.is_settled(began) {
+            holdings.clean(&Dirt::everything());
+        }
         self.publish(&holdings, &HashSet::new());
         *lock(&self.on_use) = Some(OnUse { holdings, look, at: Instant::now() });
         *lock(&self.watching) = Watching::OnUse { why };

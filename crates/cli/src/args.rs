@@ -287,6 +287,9 @@ pub(crate) struct Call {
     /// Whose tools: canonical, agentmd, skilled-crew, adk or claude-code; without it canonical, where the tools of all answer
     #[arg(long, value_name = "SURFACE")]
     pub(crate) surface: Option<Surface>,
+    /// A folder for what a program wrote beyond what a model gets; the result names the files
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 /// Says what is wrong with skills, for whom, and mends what can be mended

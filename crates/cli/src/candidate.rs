@@ -7,8 +7,8 @@ use crate::workplace::Workplace;
 use metier_catalog::{EntryId, Snapshot};
 use metier_policy::{Action, Decision, Dialect, McpTools, Need};
 use metier_runtime::{
-    Activation, Arguments, By, Draft, Missing, NotActivated, Request, Setting, Variable, VariableValue,
-    Workbench, injection_start,
+    Activation, Arguments, By, Draft, Missing, NotActivated, Request, Setting, Start, Variable,
+    VariableValue, Workbench, injection_start,
 };
 use metier_sandbox::Limits;
 
@@ -75,8 +75,8 @@ impl<'a> Candidate<'a> {
         keeper: &Gatekeeper,
         work: impl FnOnce(&Draft<'_>, &Workbench<'_>) -> Result<T, NotActivated>,
     ) -> Result<T, NotActivated> {
-        let root = self.snapshot.entry(self.id).map(|entry| self.snapshot.root(entry).path.clone());
-        let start = injection_start(&root.unwrap_or_default());
+        let root = self.snapshot.entry(self.id).map(|entry| self.snapshot.root(entry));
+        let start = root.map_or(Start::Skill, injection_start);
         self.place.with(keeper, Limits::default(), |bench, using| {
             let setting = Setting {
                 snapshot: self.snapshot,
@@ -105,11 +105,13 @@ pub(crate) fn step(draft: &Draft<'_>, bench: &Workbench<'_>, asking: Asking) -> 
     Ok(Step::Done(Box::new(draft.finish(bench, None)?)))
 }
 
-/// The variables that the skill's processes may see. They are secrets, so none of them is put into text.
+/// The variables that a body may name: those that the skill's processes may see, which are secrets and never put into text,
+/// then those that the configuration declares.
 fn environment(place: &Workplace) -> Vec<Variable> {
     let names = place.needs.wants.needs().into_iter().filter_map(|need| match need {
         Need::Secret(name) => Some(name),
         _ => None,
     });
-    names.map(|name| Variable { name, value: VariableValue::Sensitive }).collect()
+    let secrets = names.map(|name| Variable { name, value: VariableValue::Sensitive });
+    secrets.chain(place.declared.variables().iter().cloned()).collect()
 }

@@ -4,30 +4,19 @@ use crate::args::Global;
 use crate::output::clean;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
-use metier_catalog::{GateConfig, LayerOwner, Standing as Trusted};
 use metier_files::{Mode, read_bounded, write_atomic};
 use metier_policy::{
     Action, Answer, Answers, Asking, Decision, Gate, Kept, Layer, List, Owner, Question, Rules, Ruling,
-    Scope, Source, Standing, from_agents_json, from_claude_settings,
+    Scope, Source,
 };
-use metier_runtime::Asker;
+use metier_runtime::{Asker, rules_in_force};
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The largest file of rules or answers that is read. Real ones have a few kilobytes.
+/// The largest file of answers that is read. Real ones have a few kilobytes.
 const MOST_BYTES: u64 = 1 << 20;
-
-/// Reads the rules of another system.
-type Read = fn(&str, Source) -> Layer;
-
-/// Rules of other systems, below the project.
-const FOREIGN: &[(&str, Read)] = &[
-    (".agents/config.json", from_agents_json),
-    (".claude/settings.json", from_claude_settings),
-    (".claude/settings.local.json", from_claude_settings),
-];
 
 /// The file below metier's data that has the last refusal.
 const LAST: &str = "last-refusal.json";
@@ -66,37 +55,13 @@ pub(crate) struct LastRefusal {
 impl Gatekeeper {
     /// Reads the rules and the answers. `allowed` are rules that the command line gave in other words.
     pub(crate) fn new(global: &Global, allowed: &[String], surroundings: &Surroundings) -> Result<Self> {
-        let layout = &surroundings.layout;
-        let mut layers: Vec<Layer> = Vec::new();
-        for layer in &layout.settings.gate {
-            let owner = match layer.owner {
-                LayerOwner::User => Owner::User,
-                LayerOwner::TrustedProject | LayerOwner::UntrustedProject => Owner::Project,
-            };
-            layers.push(configured(&layer.config, Source::new(owner, &surroundings.shown(&layer.file))));
-        }
-        if let Some(project) = &layout.project {
-            for (path, read) in FOREIGN {
-                let file = project.folder.join(path);
-                let source = Source::new(Owner::Project, path);
-                match read_bounded(&file, MOST_BYTES) {
-                    Ok(Some(bytes)) => layers.push(read(&String::from_utf8_lossy(&bytes), source)),
-                    Ok(None) => {}
-                    Err(error) => layers.push(Layer::new(source).incomplete(&error.to_string())),
-                }
-            }
-        }
         let mut flags = Layer::new(Source::new(Owner::Flag, "the command line"))
             .list(List::Deny, &global.deny)
             .list(List::Allow, global.allow.iter().chain(allowed));
         if let Some(mode) = &global.mode {
             flags = flags.mode(mode);
         }
-        layers.push(flags);
-        let standing = match layout.standing {
-            Trusted::Untrusted => Standing::Untrusted,
-            Trusted::Trusted | Trusted::Mine => Standing::Trusted,
-        };
+        let rules = rules_in_force(&surroundings.layout, |file| surroundings.shown(file), flags);
         let kept = surroundings.places.config.join("answers.json");
         let asking = if io::stdin().is_terminal() && io::stderr().is_terminal() {
             Asking::Terminal
@@ -104,7 +69,7 @@ impl Gatekeeper {
             Asking::Nobody
         };
         Ok(Self {
-            rules: Rules::new(layers, standing),
+            rules,
             answers: Answers::new(read_kept(&kept)?.answers),
             asking,
             kept,
@@ -238,20 +203,6 @@ pub(crate) fn last_refusal(data: &Path) -> Result<Option<LastRefusal>> {
 
 fn unreadable(file: &Path) -> String {
     format!("{} cannot be read; remove it to begin anew", file.display())
-}
-
-fn configured(config: &GateConfig, source: Source) -> Layer {
-    let mut layer = Layer::new(source)
-        .list(List::Deny, &config.deny)
-        .list(List::Ask, &config.ask)
-        .list(List::Allow, &config.allow);
-    if let Some(why) = &config.incomplete {
-        layer = layer.incomplete(why);
-    }
-    match &config.mode {
-        Some(mode) => layer.mode(mode),
-        None => layer,
-    }
 }
 
 /// Answers that cannot be read are an error, not nothing: a "no" may be among them one day, and a file that is silently

@@ -7,7 +7,7 @@ mod args;
 mod bundled;
 mod candidate;
 mod command;
-mod data_place;
+mod declared;
 mod environment;
 mod exit;
 mod gatekeeper;

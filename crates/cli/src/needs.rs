@@ -5,8 +5,8 @@ use crate::command::secret;
 use crate::environment;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
-use metier_catalog::{Entry, LayerOwner, Snapshot};
-use metier_runtime::{Declared, Wants};
+use metier_catalog::{Entry, LayerOwner, SkillFile, Snapshot};
+use metier_runtime::{Declared, DeclaredEnvironment, Wants};
 use metier_secret::{Place, Secret, SecretName};
 use metier_skill::Manifest;
 use std::time::Duration;
@@ -79,6 +79,31 @@ impl Needs {
         needs.problems.append(&mut values.problems);
         failed.with_context(|| format!("the secrets of `{name}` cannot be read"))?;
         Ok(needs)
+    }
+
+    /// Adds what the configuration declares for all skills, as far as this one gets it.
+    pub(crate) fn take(
+        &mut self,
+        declared: &DeclaredEnvironment,
+        file: &SkillFile,
+        snapshot: &Snapshot,
+        entry: &Entry,
+        surroundings: &Surroundings,
+    ) -> Result<()> {
+        let mut values = Values { known: None, problems: Vec::new(), snapshot, entry, surroundings };
+        let mut failed = Ok(());
+        let mut value = |name: &SecretName| match values.get(name) {
+            Ok(value) => value,
+            Err(error) => {
+                failed = Err(error);
+                None
+            }
+        };
+        declared.give(&mut self.wants, &file.source, file.manifest(), &mut value);
+        failed.with_context(|| format!("the secrets of `{}` cannot be read", entry.name()))?;
+        self.problems.extend(declared.problems().iter().cloned());
+        self.problems.append(&mut values.problems);
+        Ok(())
     }
 
     fn allow(&mut self, name: &str, origin: &metier_catalog::Origin, declared: &Declared<'_>) {

@@ -2,14 +2,13 @@
 //! skill: whoever reads it can still do the work by hand.
 
 use crate::command::secret;
-use crate::data_place::DataPlace;
 use crate::environment;
 use crate::needs::{Flags, Needs};
 use crate::surroundings::Surroundings;
 use crate::workplace::search_path;
 use metier_catalog::{Entry, Snapshot};
 use metier_files::SkillDir;
-use metier_runtime::{Given, Here, Missing, Requirements, missing};
+use metier_runtime::{Given, Here, Missing, Requirements, SkillFolders, missing};
 use metier_skill::Manifest;
 use serde::Serialize;
 
@@ -82,8 +81,8 @@ pub(crate) fn unprepared(
     surroundings: &Surroundings,
 ) -> Vec<Unmet> {
     let name = entry.name().as_str();
-    let place = DataPlace::of(snapshot, entry, surroundings);
-    match missing(folder, &place.path(), &search_path(surroundings)) {
+    let place = SkillFolders::data_of(snapshot, entry, &surroundings.skill_data());
+    match missing(folder, &place, &search_path(surroundings)) {
         Ok(missing) => {
             let help = format!("run `metier prepare {name}`");
             missing.into_iter().map(|what| Unmet { what, help: help.clone() }).collect()

@@ -31,6 +31,11 @@ impl Surroundings {
         Snapshot::load(Arc::clone(&self.layout), include)
     }
 
+    /// The folder below which each skill has its own for what it keeps.
+    pub(crate) fn skill_data(&self) -> PathBuf {
+        self.places.data.join("skills")
+    }
+
     /// Where a new skill goes when nobody says otherwise: the folder of a project that most clients read, else the
     /// user's own.
     pub(crate) fn folder_for_new_skills(&self) -> PathBuf {

@@ -1,19 +1,17 @@
 //! Everything that is needed to run something for a skill: who it is, what it may, where it runs.
 
-use crate::data_place::{DataPlace, SkillFolders};
+use crate::declared::declared;
 use crate::environment;
 use crate::gatekeeper::Gatekeeper;
 use crate::needs::{Flags, Needs};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
-use metier_catalog::{
-    AllowedTools, Entry, EntryId, Include, Lookup, Reference, SkillFile, Snapshot, State, TrustStore,
-    changes_of,
-};
+use metier_catalog::{Entry, EntryId, Include, Lookup, Reference, SkillFile, Snapshot, State};
 use metier_files::{Kind, SkillDir, Survey, SurveyBounds, TreeDigest, kind, real_path};
-use metier_policy::{Action, Actor, Dialect, Digest, Folders, McpTools, Meaning, Scope, Skill, Terms, Trust};
+use metier_policy::{Action, Actor, Dialect, Digest, McpTools, Scope, Skill};
 use metier_runtime::{
-    Containment, NodeVersions, Plugin, Requirements, SearchPath, Start, Toolbox, Using, WayOut, Workbench,
+    Containment, DeclaredEnvironment, NodeVersions, Requirements, SearchPath, SkillFolders, SkillTerms,
+    Start, Toolbox, Using, WayOut, Whole, Workbench, known_to_the_gate,
 };
 use metier_sandbox::{Expecting, Limits, Sandbox, Setup};
 use std::path::{Path, PathBuf};
@@ -35,6 +33,8 @@ pub(crate) struct Workplace {
     sandbox: Sandbox,
     session: String,
     pub(crate) needs: Needs,
+    /// The environment names that the configuration declares.
+    pub(crate) declared: DeclaredEnvironment,
 }
 
 /// Whether the skill counts as active, so that its fence and its grants hold.
@@ -85,7 +85,9 @@ impl Workplace {
         let project = surroundings.layout.project.as_ref().map(|project| project.folder.as_path());
         let survey = project.map(|project| Survey::of(project, SurveyBounds::default())).transpose()?;
         let file = snapshot.read(entry).with_context(|| format!("`{name}` cannot be read any more"))?;
-        let needs = Needs::collect(snapshot, entry, file.manifest(), flags, surroundings)?;
+        let mut needs = Needs::collect(snapshot, entry, file.manifest(), flags, surroundings)?;
+        let declared = declared(surroundings);
+        needs.take(&declared, &file, snapshot, entry, surroundings)?;
         if !needs.wants.is_empty() {
             // A yes to more than the usual holds for these very files.
             skill.tree = TreeDigest::of(&handle).ok().map(|digest| Digest(digest.to_string()));
@@ -120,6 +122,7 @@ impl Workplace {
             sandbox,
             session,
             needs,
+            declared,
         })
     }
 
@@ -138,12 +141,12 @@ impl Workplace {
         limits: Limits,
         work: impl FnOnce(&Workbench<'_>, &Using<'_>) -> T,
     ) -> T {
-        let (language, plugin) = (environment::language(), self.folders.plugin.as_ref());
+        let language = environment::language();
         let containment = Containment {
             skill: &self.folders.skill,
             project: self.survey.as_ref(),
-            data: Some(&self.folders.data),
-            plugin: plugin.map(|plugin| Plugin { folder: &plugin.folder, data: Some(&plugin.data) }),
+            data: self.folders.data.as_deref(),
+            plugin: self.folders.plugin(),
             toolbox: &self.toolbox,
             limits,
             session: &self.session,
@@ -211,31 +214,18 @@ pub(crate) fn folders(
     if let State::Off | State::Disabled = entry.state() {
         bail!("`{name}` is {}; `metier explain {name}` says how to change that", entry.state());
     }
-    // What comes with metier runs without a question, so it has to be what came.
-    snapshot.verify_bundled(entry).with_context(|| format!("`{name}` is not used"))?;
-    let folder = real_path(&snapshot.folder(entry)).with_context(|| format!("`{name}` is gone"))?;
-    DataPlace::of(snapshot, entry, surroundings).make(folder)
+    Ok(SkillFolders::make(snapshot, entry, Some(&surroundings.skill_data()))?)
 }
 
 /// A skill as the gate sees it.
 pub(crate) fn who(snapshot: &Snapshot, entry: &Entry, surroundings: &Surroundings) -> Skill {
-    let trust = if entry.state() == State::Untrusted {
-        Trust::Untrusted
-    } else {
-        let store = TrustStore::open(&surroundings.places.data).ok();
-        match store.and_then(|store| changes_of(snapshot, &store, entry)) {
-            Some(_) => Trust::Changed,
-            None => Trust::Trusted,
-        }
-    };
-    let origin = snapshot.root(entry).origin.to_string();
-    Skill { trust, ..Skill::new(entry.name().as_str(), &origin) }
+    known_to_the_gate(snapshot, entry, &surroundings.places.data)
 }
 
 /// What the scope of a skill depends on beside the skill itself.
 pub(crate) struct ScopeAround<'a> {
     pub(crate) folders: &'a SkillFolders,
-    /// Whose rules the fence follows.
+    /// Whose rules the fence follows, unless the skill is a crew's.
     pub(crate) dialect: Dialect,
 }
 
@@ -251,31 +241,19 @@ pub(crate) fn scope(
     let Some(manifest) = file.manifest() else {
         bail!("`{}` has changed and is refused now; see `metier explain {}`", skill.name, skill.name)
     };
-    let tools = manifest.tool_list();
-    let meaning = match snapshot.allowed_tools(id, manifest) {
-        AllowedTools::Fence => Meaning::Fence,
-        AllowedTools::Grant => Meaning::Grant,
-        AllowedTools::Both => Meaning::Both,
-        AllowedTools::Advisory => Meaning::Advisory,
-    };
-    let text = |path: &Path| path.to_string_lossy().into_owned();
-    let SkillFolders { skill: folder, data, plugin } = around.folders;
-    let folders = Folders {
-        skill: Some(text(folder)),
-        plugin: plugin.as_ref().map(|plugin| text(&plugin.folder)),
-        data: Some(text(data)),
-        shared_data: plugin.as_ref().map(|plugin| text(&plugin.data)),
-        project: surroundings.layout.project.as_ref().map(|project| text(&project.folder)),
-    };
-    let terms = Terms {
-        skill: skill.clone(),
-        tools: tools.as_deref(),
-        disallowed: manifest.more.disallowed_tools.as_ref().map_or(&[], |tools| tools.value.as_slice()),
-        meaning,
+    let terms = SkillTerms {
+        snapshot,
+        id,
+        manifest,
+        skill,
+        folder: &around.folders.skill,
+        data: around.folders.data.as_deref(),
+        plugin: around.folders.plugin(),
+        project: surroundings.layout.project.as_ref().map(|project| project.folder.as_path()),
+        servers: &McpTools::default(),
         dialect: around.dialect,
-        folders,
     };
-    Ok(Scope::open(terms, &McpTools::default()))
+    Ok(terms.open(Whole::Yes))
 }
 
 /// How this program contains what it runs.

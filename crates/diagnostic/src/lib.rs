@@ -30,6 +30,7 @@
 //! ```
 
 mod code;
+mod counted;
 mod diagnostic;
 mod diff;
 mod edit;
@@ -45,6 +46,7 @@ mod uri;
 mod visible;
 
 pub use code::{Code, Severity};
+pub use counted::counted;
 pub use diagnostic::Diagnostic;
 pub use diff::Diff;
 pub use edit::{Edit, Fix, Patched, apply};

@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use metier_files::{Presence, Protected, Stamp, Survey, real_path};
-use metier_sandbox::{Limits, Profile, Project};
+use metier_sandbox::{DataFolder, Limits, Profile, Project};
 
-use crate::render::Plugin;
+use crate::render::{Plugin, PluginKind};
 use crate::search_path::Toolbox;
 use crate::wants::Wants;
 use crate::writing::Writing;
@@ -126,9 +126,13 @@ impl Containment<'_> {
         });
         Profile {
             readable: self.readable(),
-            writable: self.shared().map(Path::to_owned).into_iter().collect(),
             project,
-            data: self.data.map(Path::to_owned),
+            data: self
+                .data
+                .into_iter()
+                .chain(self.shared())
+                .map(|data| DataFolder::new(data.to_owned()))
+                .collect(),
             programs: self.toolbox.shown.clone(),
             environment: self.environment(),
             limits: self.limits.clone(),
@@ -144,12 +148,22 @@ impl Containment<'_> {
             project.writable.clone_from(&writing.places);
             project.protected = protected(survey);
         }
-        for (name, secret) in self.wants.secrets() {
+        // A name that is a secret to anybody is one, so what is hidden from the output comes first.
+        let secrets = self.wants.secrets().map(|(name, secret)| (name, secret.expose()));
+        for (name, value) in secrets.chain(self.wants.texts()) {
             // What metier sets keeps its meaning: a script would write to wherever another value leads.
             if profile.environment.iter().any(|(known, _)| known == name.as_str()) {
                 continue;
             }
-            profile.environment.push((name.as_str().into(), secret.expose().into()));
+            profile.environment.push((name.as_str().into(), value.into()));
+        }
+    }
+
+    /// The folder in the project that the skills of a crew write.
+    pub(crate) fn crew_data(&self) -> Option<&Path> {
+        match self.plugin?.kind {
+            PluginKind::Crew { data } => Some(data),
+            PluginKind::Plugin => None,
         }
     }
 
@@ -185,8 +199,8 @@ impl Containment<'_> {
         if let Some(data) = self.data {
             set("SKILL_DATA", data.into());
         }
-        if let Some(plugin) = self.plugin {
-            set("CLAUDE_PLUGIN_ROOT", plugin.folder.into());
+        if let Some(Plugin { folder, kind: PluginKind::Plugin, .. }) = self.plugin {
+            set("CLAUDE_PLUGIN_ROOT", folder.into());
         }
         if let Some(shared) = self.shared().or(self.data) {
             set("CLAUDE_PLUGIN_DATA", shared.into());
@@ -241,7 +255,8 @@ mod tests {
         };
         let profile = containment.profile();
         assert_eq!((&profile.readable, profile.writable.len()), (&vec![skill.clone()], 0));
-        assert_eq!((&profile.working_directory, &profile.data), (&skill, &Some(data.clone())));
+        assert_eq!(profile.data, [DataFolder::new(data.clone())]);
+        assert_eq!(profile.working_directory, skill);
         assert_eq!(profile.programs, toolbox.shown);
         let project = profile.project.as_ref().unwrap();
         assert_eq!(project.masked, [workspace.join("project/.env")]);
@@ -320,13 +335,16 @@ mod tests {
         let (shared, toolbox) = (workspace.join("data/shared"), Toolbox::default());
         let mut wants = Wants::default();
         let secret = metier_secret::Secret::new("0123456789".into()).unwrap();
-        wants.variable("CLAUDE_PLUGIN_DATA".parse().unwrap(), Some(secret));
+        wants.variable("API_KEY".parse().unwrap(), Some(secret));
+        for name in ENVIRONMENT.iter().chain(PLUGIN_ENVIRONMENT) {
+            assert!(name.parse::<metier_secret::SecretName>().is_err(), "{name} keeps its meaning");
+        }
         let profile = |folder| {
             let containment = Containment {
                 skill: &skill,
                 project: Some(&survey),
                 data: Some(&data),
-                plugin: Some(Plugin { folder, data: Some(&shared) }),
+                plugin: Some(Plugin { folder, data: Some(&shared), kind: PluginKind::Plugin }),
                 toolbox: &toolbox,
                 limits: Limits::default(),
                 session: "",
@@ -340,14 +358,14 @@ mod tests {
         };
         let found = profile(&outside);
         assert_eq!(found.readable, [skill.clone(), outside.clone()]);
-        assert_eq!((&found.data, found.writable.as_slice()), (&Some(data.clone()), &[shared.clone()][..]));
+        assert_eq!(found.data, [data.clone(), shared.clone()].map(DataFolder::new));
+        assert!(found.writable.is_empty(), "what is shared has a bound");
         let value = |name: &str| {
             let mut values = found.environment.iter().filter(|(known, _)| known == name);
             (values.next().map(|(_, value)| PathBuf::from(value)), values.count())
         };
         assert_eq!(value("SKILL_DATA"), (Some(data.clone()), 0));
         assert_eq!(value("CLAUDE_PLUGIN_ROOT"), (Some(outside.clone()), 0));
-        // Also where the skill asks for a secret of that name.
         assert_eq!(value("CLAUDE_PLUGIN_DATA"), (Some(shared.clone()), 0));
         // The project is shown with its secrets masked; a second look without that must not come beside it.
         assert_eq!(profile(&inside).readable.as_slice(), std::slice::from_ref(&skill));

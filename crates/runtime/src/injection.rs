@@ -28,8 +28,9 @@ pub(crate) use outcome::outcome;
 pub use shell::ShellLine;
 pub(crate) use shell::read;
 
-use std::path::Path;
 use std::time::Duration;
+
+use metier_catalog::{CommandsStart, Root};
 
 use crate::containment::Start;
 
@@ -42,30 +43,10 @@ pub const COMMAND_OUTPUT: usize = 64 * 1024;
 /// How many commands of one body are run. The largest public skill has a dozen; each may take [`COMMAND_TIME`].
 pub const MAX_COMMANDS: usize = 32;
 
-/// The folders below a project in which agentmd keeps skills, whose authors expect commands to start in the skill's own.
-const AGENTMD: &[&str] = &["workspace/agents/skills", "agents/skills", "agents/_config/skills"];
-
-/// Where the injected commands of the skills below a root start: in the project, as their authors expect, but for
-/// agentmd's places. Without a project both are the skill's folder.
-pub fn injection_start(root: &Path) -> Start {
-    if AGENTMD.iter().any(|place| root.ends_with(place)) { Start::Skill } else { Start::Project }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn commands_start_where_their_authors_expect() {
-        for (root, expect) in [
-            ("/p/.claude/skills", Start::Project),
-            ("/p/.agents/skills", Start::Project),
-            ("/p/workspace/agents/skills", Start::Skill),
-            ("/p/agents/skills", Start::Skill),
-            ("/p/agents/_config/skills", Start::Skill),
-            ("/p/myagents/skills", Start::Project),
-        ] {
-            assert_eq!(injection_start(Path::new(root)), expect, "{root}");
-        }
+/// Where the injected commands of a root's skills start. Without a project it is the skill's folder.
+pub fn injection_start(root: &Root) -> Start {
+    match root.commands {
+        CommandsStart::Project => Start::Project,
+        CommandsStart::Skill => Start::Skill,
     }
 }

@@ -78,6 +78,7 @@ mod arguments;
 pub mod code;
 mod containment;
 mod data_folder;
+mod declared_environment;
 mod injection;
 mod interpreter;
 mod long_output;
@@ -87,11 +88,14 @@ mod read_file;
 mod redaction;
 mod render;
 mod requirements;
+mod rule_files;
 mod run;
 mod scope;
 mod script;
 mod search_path;
+mod skill_folders;
 mod skills;
+mod terms;
 mod toolset;
 mod wants;
 mod way_out;
@@ -104,6 +108,7 @@ pub use activation::{
 pub use arguments::{ArgumentError, MAX_ARGUMENTS, split_arguments};
 pub use containment::{Containment, ENVIRONMENT, LANGUAGE, PLUGIN_ENVIRONMENT, Start};
 pub use data_folder::DataOwner;
+pub use declared_environment::{DeclaredEnvironment, NotSet};
 pub use injection::{COMMAND_OUTPUT, COMMAND_TIME, MAX_COMMANDS, ShellLine, Unsafe, injection_start};
 pub use interpreter::{INTERPRETERS, Interpreter, Launch, LaunchError, NodeVersion, Types, launch};
 pub use long_output::{LONGEST_FILE, LongOutput};
@@ -115,15 +120,18 @@ pub use prepare::{
 };
 pub use read_file::{ReadError, read_file};
 pub use render::{
-    Arguments, Folder, Piece, Plan, Planned, PlannedCommand, Plugin, Rendered, Source, Token, Values,
-    Variable, VariableValue,
+    Arguments, Folder, Piece, Plan, Planned, PlannedCommand, Plugin, PluginKind, Rendered, Source, Token,
+    Values, Variable, VariableValue,
 };
 pub use requirements::{Given, Here, Missing, Requirements};
+pub use rule_files::{known_to_the_gate, rules_in_force};
 pub use run::{NodeVersions, NotRun, Ran, Using, Words, Workbench, run_command_line, run_script};
 pub use scope::{End, ScopeId, Scopes, SkillScope};
 pub use script::{SCRIPTS, Script, ScriptError};
 pub use search_path::{Program, SearchPath, TOOLS, Toolbox};
-pub use skills::{NotUsed, Note, Session, Skills, SkillsBuilder, Used, begin};
+pub use skill_folders::{NoFolders, SkillFolders};
+pub use skills::{Fork, NotUsed, Note, Session, Skills, SkillsBuilder, Used, begin};
+pub use terms::{SkillTerms, Whole};
 pub use toolset::{
     Activate, Coverage, Definition, Desk, Entrance, Hands, Hit, InUse, Job, MetaMessage, NotDone, Outcome,
     Refusal, Search, Surface, Told, ToolFormat, ToolResult, Toolset, Use, Visible, Work, WorkKind,

@@ -98,14 +98,7 @@ impl Shape {
         long: &[LongOutput],
         rest: Rest<'_>,
     ) -> String {
-        let hint = |stream| match rest {
-            Rest::In(place) => {
-                let long = long.iter().find(|long| long.stream == stream);
-                long.map_or_else(String::new, |long| long.hint(place))
-            }
-            Rest::Nowhere => self.advice().to_owned(),
-        };
-        let hints = Hints { stdout: hint(Stream::Output), stderr: hint(Stream::Error) };
+        let hints = self.hints(long, rest);
         match self {
             Self::Script(name) => script_text_with(name, report, limits, &hints),
             Self::CommandLine => command_json_with(report, limits, &hints).to_string(),
@@ -113,9 +106,21 @@ impl Shape {
         }
     }
 
-    /// Both streams where nobody keeps what is left out.
-    pub(crate) fn streams(&self, report: &Report) -> (String, String) {
-        (shortened(&report.stdout, self.advice()), shortened(&report.stderr, self.advice()))
+    /// Both streams, with where the rest of each is.
+    pub(crate) fn streams(&self, report: &Report, long: &[LongOutput], rest: Rest<'_>) -> (String, String) {
+        let hints = self.hints(long, rest);
+        (shortened(&report.stdout, &hints.stdout), shortened(&report.stderr, &hints.stderr))
+    }
+
+    fn hints(&self, long: &[LongOutput], rest: Rest<'_>) -> Hints {
+        let hint = |stream| match rest {
+            Rest::In(place) => {
+                let long = long.iter().find(|long| long.stream == stream);
+                long.map_or_else(String::new, |long| long.hint(place))
+            }
+            Rest::Nowhere => self.advice().to_owned(),
+        };
+        Hints { stdout: hint(Stream::Output), stderr: hint(Stream::Error) }
     }
 
     /// What whoever reads a result can do to see the rest, where nobody keeps it. A model that is only told what is missing
@@ -208,7 +213,7 @@ fn stopped(stop: Stop, limits: &Limits) -> String {
         Stop::Cpu => format!("it used more than {} s of processor time", limits.cpu.as_secs()),
         Stop::Memory => format!("it held more than {} MiB of memory", limits.memory / MIB),
         Stop::Chatter => format!("it wrote more than {} MiB", limits.chatter / MIB),
-        Stop::Data => format!("its data folder grew over {} MiB", limits.data / MIB),
+        Stop::Data => format!("its data folder, or one that it shares, grew over {} MiB", limits.data / MIB),
         Stop::Processes => format!("it had more than {} processes and threads at once", limits.processes),
         Stop::Scratch => format!("its scratch folder grew over {} MiB or 20,000 files", limits.scratch / MIB),
         Stop::Cancelled => "it was cancelled".to_owned(),
@@ -361,7 +366,7 @@ mod tests {
             Rest::Nowhere,
             "; run it so that it prints less, or into a file below $SKILL_DATA, and read that in parts",
         );
-        let (stdout, stderr) = script().streams(&report);
+        let (stdout, stderr) = script().streams(&report, &[], Rest::Nowhere);
         assert!(stdout.contains("let the user run `metier exec --out DIR`") && stderr == "short");
     }
 

@@ -45,4 +45,4 @@ pub use rendered::{Piece, Rendered, Source};
 pub(crate) use resolve::{Gift, Resolved, Why};
 pub use token::Token;
 pub(crate) use values::Resolver;
-pub use values::{Arguments, Folder, Plugin, Values, Variable, VariableValue};
+pub use values::{Arguments, Folder, Plugin, PluginKind, Values, Variable, VariableValue};

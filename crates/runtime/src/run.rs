@@ -82,9 +82,9 @@ impl Ran {
         self.shape.text(&self.report, &self.limits, &self.long, Rest::In(place))
     }
 
-    /// Both streams as a model gets them, for results of another shape.
-    pub(crate) fn streams(&self) -> (String, String) {
-        self.shape.streams(&self.report)
+    /// Both streams as a model gets them, for results of another shape; `place` is where the rest lies, if it is kept.
+    pub(crate) fn streams(&self, place: Option<&str>) -> (String, String) {
+        self.shape.streams(&self.report, &self.long, place.map_or(Rest::Nowhere, Rest::In))
     }
 }
 
@@ -162,7 +162,9 @@ pub fn run_script(
     let standing = Standing::of(&script, using.folder, using.containment.data, bench.path);
     let launch = standing.launch(launch(&script, using.containment.skill, bench.path, &mut ask)?);
     // What was prepared is not what the script keeps.
-    profile.limits.data = profile.limits.data.saturating_add(standing.bytes());
+    for own in profile.data.iter_mut().filter(|data| Some(data.path.as_path()) == using.containment.data) {
+        own.spared = standing.bytes();
+    }
     for program in &launch.programs {
         show(&mut profile, program);
     }
@@ -242,10 +244,14 @@ fn run(
     let Job { allowed: Allowed(decision), mut profile, command, shape } = job;
     let (containment, wants) = (using.containment, using.containment.wants);
     let redactor = Redactor::new(wants.secrets())?;
-    let writing = match containment.project {
+    let mut writing = match containment.project {
         Some(survey) => Writing::open(wants.writes(), survey.project()),
         None => Writing::default(),
     };
+    if let (Some(survey), Some(data)) = (containment.project, containment.crew_data()) {
+        // It is opened without a question, so it is bounded like what a skill keeps elsewhere.
+        profile.bounded.extend(writing.open_crew(data, survey.project()));
+    }
     containment.widen(&mut profile, &writing);
     let remembered = containment.project.filter(|_| !writing.places.is_empty()).map(Remembered::of);
     let clock = Clock::new();
@@ -276,9 +282,9 @@ fn run(
     let (mut notes, open) = (writing.notes.clone(), writing.places.clone());
     writing.settle();
     let mut report = ran?;
-    // What a skill remembers is its own, and what its plugin's skills share is theirs: neither is told as a change.
-    if let Some(shared) = containment.shared() {
-        report.changes.entries.retain(|change| !change.path.starts_with(shared));
+    // What the skills of a crew write is theirs, like what a skill remembers: neither is told as a change.
+    if let Some(data) = containment.crew_data() {
+        report.changes.entries.retain(|change| !change.path.starts_with(data));
     }
     notes.extend(notes_of(&report));
     notes.extend(without);

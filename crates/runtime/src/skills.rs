@@ -13,13 +13,14 @@ mod builder;
 mod house;
 mod ledger;
 mod note;
+mod outputs;
 mod room;
 mod session;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use metier_catalog::{Snapshot, Watching};
+use metier_catalog::{Snapshot, Unresolved, Watching};
 use metier_diagnostic::Diagnostic;
 use metier_policy::{Kept, Problem};
 
@@ -28,7 +29,7 @@ pub use self::builder::SkillsBuilder;
 use self::house::{House, lock};
 use self::ledger::Mark;
 pub use self::note::Note;
-pub use self::session::{NotUsed, Session, Used};
+pub use self::session::{Fork, NotUsed, Session, Used};
 use crate::toolset::{Coverage, Entrance, Surface, Toolset, Visible};
 
 /// The skills of a program, and everything it takes to use them. A clone is the same thing once more.
@@ -114,14 +115,34 @@ impl Skills {
         self.refresh();
         let (_, mark) = lock(&self.house.ledger).since(Mark::default());
         let (catalog, toolset) = self.begin(surface);
-        Session::new(Arc::clone(&self.house), toolset, catalog, mark)
+        Session::new(Arc::clone(&self.house), toolset, catalog, mark, None)
+    }
+
+    /// Begins the conversation of an agent that has a list of its own: the model sees and gets these skills alone. A name
+    /// that is none refuses the start, and everything that is wrong with the list is told at once.
+    pub fn session_with<'a>(
+        &self,
+        surface: Surface,
+        list: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Session, Vec<Unresolved>> {
+        let snapshot = self.refresh();
+        let (_, mark) = lock(&self.house.ledger).since(Mark::default());
+        let list: Vec<String> = list.into_iter().map(str::to_owned).collect();
+        let visible = Visible::only(snapshot, list.iter().map(String::as_str))?;
+        let (catalog, toolset) = self.furnish(surface, visible);
+        Ok(Session::new(Arc::clone(&self.house), toolset, catalog, mark, Some(list)))
     }
 
     fn begin(&self, surface: Surface) -> (String, Toolset) {
-        let snapshot = self.snapshot();
-        let catalogue = snapshot.catalogue(&snapshot.catalogue_options(self.house.window));
+        self.furnish(surface, Visible::all(self.snapshot()))
+    }
+
+    /// What a model is told of skills, and its tools for them.
+    fn furnish(&self, surface: Surface, visible: Visible) -> (String, Toolset) {
+        let snapshot = visible.snapshot();
+        let options = snapshot.catalogue_options(self.house.window);
+        let catalogue = snapshot.catalogue_among(&options, |id| visible.has(id));
         let coverage = if catalogue.report.is_complete() { Coverage::Whole } else { Coverage::Partial };
-        let toolset = Toolset::new(surface, Visible::all(snapshot), coverage, Entrance::Tool);
-        (catalogue.text, toolset)
+        (catalogue.text, Toolset::new(surface, visible, coverage, Entrance::Tool))
     }
 }

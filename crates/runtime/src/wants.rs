@@ -10,6 +10,8 @@ pub struct Wants {
     hosts: Vec<HostPattern>,
     writes: Vec<FileGlob>,
     variables: Vec<Variable>,
+    /// Variables that are no secret, and that nobody has to be asked about.
+    texts: Vec<(SecretName, String)>,
 }
 
 /// A variable of the environment, with its value where there is one.
@@ -41,6 +43,18 @@ impl Wants {
             Some(variable) => variable.value = value.or(variable.value.take()),
             None => self.variables.push(Variable { name, value }),
         }
+    }
+
+    /// Sets a variable that is no secret, for every process: nobody is asked about it, and nobody hides it.
+    pub fn set(&mut self, name: SecretName, text: &str) {
+        if !self.texts.iter().any(|(known, _)| *known == name) {
+            self.texts.push((name, text.to_owned()));
+        }
+    }
+
+    /// The variables that are no secret.
+    pub fn texts(&self) -> impl Iterator<Item = (&SecretName, &str)> {
+        self.texts.iter().map(|(name, text)| (name, text.as_str()))
     }
 
     /// Adds what a skill declares, or a configuration for it. What cannot be read is left out, a sentence each.

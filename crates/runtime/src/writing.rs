@@ -38,6 +38,36 @@ impl Writing {
         writing
     }
 
+    /// Opens the folder that a crew's skills write, which its crew file makes theirs without a question. Nothing but the
+    /// folder itself: a link in its place could lead to any other part of the project.
+    pub(crate) fn open_crew(&mut self, data: &Path, project: &Path) -> Option<PathBuf> {
+        let opened = (|| {
+            if !data.starts_with(project) {
+                return Err("it is outside the project".to_owned());
+            }
+            if kind(data) == Kind::Missing {
+                // A link that leads nowhere is in the way and makes this fail, as it should.
+                self.blanks.push(Blank::folder(data).map_err(|error| error.to_string())?);
+            }
+            let real = real_path(data).map_err(|error| error.to_string())?;
+            if real != data || kind(data) != Kind::Folder {
+                return Err("it is a link or no folder".to_owned());
+            }
+            Ok(real)
+        })();
+        let place = match opened {
+            Ok(place) => place,
+            Err(why) => {
+                self.notes.push(format!("{}, which the crew writes, is not open: {why}", data.display()));
+                return None;
+            }
+        };
+        self.places.push(place.clone());
+        self.places.sort();
+        self.places.dedup();
+        Some(place)
+    }
+
     fn add(&mut self, glob: &FileGlob, project: &Path) -> Result<(), String> {
         match glob.shape() {
             Shape::Elsewhere => Err("only places of the project can be opened".to_owned()),

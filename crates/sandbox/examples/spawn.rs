@@ -18,7 +18,7 @@ use std::process::{Command as Process, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use metier_sandbox::{Choice, Command, Profile, Project, Sandbox, Setup, Tier, helper};
+use metier_sandbox::{Choice, Command, DataFolder, Profile, Project, Sandbox, Setup, Tier, helper};
 
 /// How long nothing happens before a call that is not one of a row: long enough for the next one to be made ready.
 const PAUSE: Duration = Duration::from_millis(6);
@@ -88,7 +88,7 @@ impl Scene {
             masked: vec![],
             protected: vec![],
         });
-        profile.data = Some(root.join("data"));
+        profile.data = vec![DataFolder::new(root.join("data"))];
         profile.environment = vec![("PATH".into(), "/usr/bin:/bin".into())];
         Self { profile, root: root.to_owned() }
     }

@@ -17,8 +17,12 @@ pub struct Profile {
     pub writable: Vec<PathBuf>,
     /// The project, whose files need more care than a folder that is simply readable.
     pub project: Option<Project>,
-    /// The folder that keeps what a skill remembers between runs.
-    pub data: Option<PathBuf>,
+    /// The folders that keep what a skill remembers between runs: its own, and the one it shares with others. Each can be
+    /// written, belongs to whom the call runs as, and has a bound of its own ([`Limits::data`]).
+    pub data: Vec<DataFolder>,
+    /// Places among the writable ones, the project's included, that may grow by no more than [`Limits::data`] each while
+    /// the call runs. They stay whose they are.
+    pub bounded: Vec<PathBuf>,
     /// Where interpreters and tools live that are not in the system's own folders, read-only.
     pub programs: Vec<PathBuf>,
     /// What can be reached over the network.
@@ -29,6 +33,22 @@ pub struct Profile {
     pub working_directory: PathBuf,
     /// What it may use up.
     pub limits: Limits,
+}
+
+/// A folder that keeps what a skill remembers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct DataFolder {
+    /// The folder.
+    pub path: PathBuf,
+    /// How much somebody else put into it, in bytes, which does not count against the call.
+    pub spared: u64,
+}
+
+impl DataFolder {
+    /// A folder that holds nothing but what calls keep in it.
+    pub fn new(path: PathBuf) -> Self {
+        Self { path, spared: 0 }
+    }
 }
 
 /// The project's folder: read-only, with holes.
@@ -80,7 +100,7 @@ pub struct Limits {
     pub file_size: u64,
     /// How much the scratch folder may hold, in bytes. It lies in memory.
     pub scratch: u64,
-    /// How much the data folder may hold, in bytes.
+    /// How much each data folder may hold, in bytes.
     pub data: u64,
     /// How much of each stream the report keeps, in bytes: half from the beginning, half from the end.
     pub output: usize,
@@ -113,12 +133,18 @@ impl Profile {
             readable: vec![working_directory.clone()],
             writable: Vec::new(),
             project: None,
-            data: None,
+            data: Vec::new(),
+            bounded: Vec::new(),
             programs: Vec::new(),
             network: Network::None,
             environment: Vec::new(),
             working_directory,
             limits: Limits::default(),
         }
+    }
+
+    /// Where its data folders are.
+    pub(crate) fn data_paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.data.iter().map(|data| &data.path)
     }
 }

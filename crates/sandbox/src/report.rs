@@ -59,7 +59,7 @@ pub enum Stop {
     Memory,
     /// It wrote more to its streams than it may.
     Chatter,
-    /// Its data folder grew larger than it may, or held too many files.
+    /// A data folder, or a place that is bounded like one, grew larger than it may, or held too many files.
     Data,
     /// It had more processes and threads at once than it may.
     Processes,

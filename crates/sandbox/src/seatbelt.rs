@@ -47,7 +47,7 @@ pub(crate) fn text(profile: &Profile, scratch: &Path) -> String {
             add("allow", "file-read* file-write*", path);
         }
     }
-    for path in profile.writable.iter().chain(&profile.data).map(PathBuf::as_path).chain([scratch]) {
+    for path in profile.writable.iter().chain(profile.data_paths()).map(PathBuf::as_path).chain([scratch]) {
         add("allow", "file-read* file-write*", path);
     }
     // The skill stays as it is, also in a project that can be written.
@@ -81,7 +81,7 @@ fn quoted(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::Project;
+    use crate::profile::{DataFolder, Project};
 
     #[test]
     fn everything_is_denied_but_what_is_named_and_masks_come_last() {
@@ -92,7 +92,7 @@ mod tests {
             masked: vec!["/p/.env".into()],
             protected: vec!["/p/.git/hooks".into()],
         });
-        profile.data = Some("/d".into());
+        profile.data = vec![DataFolder::new("/d".into())];
         let text = text(&profile, Path::new("/scratch"));
         assert!(text.starts_with("(version 1)\n(deny default)\n"));
         let at =

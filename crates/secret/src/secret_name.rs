@@ -55,6 +55,8 @@ pub const RESERVED: &[(&[&str], &str)] = &[
             "SKILL_DATA",
             "PROJECT_DIR",
             "SESSION_ID",
+            "CLAUDE_PLUGIN_ROOT",
+            "CLAUDE_PLUGIN_DATA",
             "TMPDIR",
             "TMP",
             "TEMP",

@@ -3,6 +3,7 @@
 use super::budget::{Full, Rendering, Rest};
 use super::text::{MAX_DESCRIPTION, comma_list, description, hint, without_tags};
 use super::{CatalogueOptions, Offer};
+use metier_diagnostic::counted;
 
 pub(super) struct Markdown<'a> {
     tool: &'a str,
@@ -71,9 +72,10 @@ pub(super) fn rest_in_words(rest: &Rest<'_>, search: &str) -> String {
         text.push_str(&comma_list(rest.named.iter().copied()));
         text.push_str(".\n");
     }
-    text.push_str(&format!("There are {} skills in all", rest.total));
+    let are = counted(rest.total, "skill", "skills");
+    text.push_str(&format!("There {} {are} in all", if rest.total == 1 { "is" } else { "are" }));
     if rest.unnamed > 0 {
-        text.push_str(&format!("; {} are not named here", rest.unnamed));
+        text.push_str(&format!("; {} not named here", counted(rest.unnamed, "is", "are")));
     }
     text.push_str(&format!(". Use the `{search}` tool to find a skill by what it does.\n"));
     text

@@ -5,10 +5,11 @@
 //! value that does not fit is reported and its default counts; a key that is not known is reported and has no effect.
 
 use super::{
-    CatalogConfig, Config, DiscoveryConfig, GateConfig, LintConfig, LintPath, NeedsConfig, RootConfig,
-    SkillConfig,
+    CatalogConfig, Config, DiscoveryConfig, EnvConfig, GateConfig, LintConfig, LintPath, NeedsConfig,
+    RootConfig, SkillConfig,
 };
 use crate::code;
+use crate::declared_name::is_variable;
 use crate::nearest::nearest;
 use metier_diagnostic::{Code, Diagnostic, Span};
 use serde::de::DeserializeOwned;
@@ -55,6 +56,13 @@ fn config(mut section: Section<'_>, report: &mut Report<'_>) -> Config {
             .unwrap_or_default(),
         lint: section.table("lint", report).map(|table| lint(table, report)).unwrap_or_default(),
         gate: gate(&mut section, report),
+        env: section
+            .table("env", report)
+            .map(|mut names| {
+                let entries = names.named(report);
+                entries.into_iter().filter_map(|(name, entry)| env(name, entry, report)).collect()
+            })
+            .unwrap_or_default(),
         bundled: section.take("bundled", report),
     };
     section.finish(report);
@@ -74,6 +82,7 @@ fn root(mut section: Section<'_>, report: &mut Report<'_>) -> Option<RootConfig>
         ignore: section.take("ignore", report).unwrap_or_default(),
         nested: section.take("nested", report).unwrap_or_default(),
         allowed_tools: section.take("allowed_tools", report),
+        commands: section.take("commands", report),
     };
     section.finish(report);
     (!root.path.is_empty()).then_some(root)
@@ -84,6 +93,24 @@ fn skill(mut section: Section<'_>, report: &mut Report<'_>) -> SkillConfig {
     let skill = SkillConfig { visibility: section.take("visibility", report), needs };
     section.finish(report);
     skill
+}
+
+fn env(name: String, mut section: Section<'_>, report: &mut Report<'_>) -> Option<(String, EnvConfig)> {
+    let env = EnvConfig {
+        required: section.take("required", report).unwrap_or_default(),
+        default: section.take("default", report),
+        sensitive: section.take("sensitive", report).unwrap_or_default(),
+        description: section.take("description", report),
+    };
+    if !is_variable(&name) {
+        let message = format!(
+            "`{name}` is no environment name: letters, digits and `_`, no digit first; it is left out"
+        );
+        report.add(&code::CONFIG_INVALID, section.span.clone(), message);
+        return None;
+    }
+    section.finish(report);
+    Some((name, env))
 }
 
 fn needs(mut section: Section<'_>, report: &mut Report<'_>) -> NeedsConfig {

@@ -1,6 +1,7 @@
 //! Crew files: `*.skilled_crew.yaml` names the skill folders of each of its agents.
 
 use crate::code;
+use crate::crew::Crew;
 use crate::project::Project;
 use crate::trust::Standing;
 use metier_diagnostic::{Diagnostic, Span};
@@ -22,13 +23,14 @@ const MAX_NAMES: usize = 4_096;
 /// Folders that all crew files together may name. A crew has a dozen skills, and each of its folders is a root.
 const MAX_FOLDERS: usize = 1_000;
 
-/// The skill folders that the crew files of the project's folder and of the current folder name, in the order written.
+/// The skill folders that the crew files of the project's folder and of the current folder name, in the order written, each
+/// with its crew: the first that names it.
 pub(super) fn folders(
     project: &Project,
     standing: Standing,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<PathBuf> {
-    let mut folders = Vec::new();
+) -> Vec<(PathBuf, Crew)> {
+    let mut folders: Vec<(PathBuf, Crew)> = Vec::new();
     let mut places = vec![project.current.as_path()];
     places.extend((project.folder != project.current).then_some(project.folder.as_path()));
     for file in places.into_iter().flat_map(crew_files) {
@@ -48,8 +50,8 @@ pub(super) fn folders(
                         diagnostics.push(Diagnostic::new(&code::CREW_FILE_INVALID, message).in_file(&path));
                         return folders;
                     }
-                    if usable && !folders.contains(&folder) {
-                        folders.push(folder);
+                    if usable && !folders.iter().any(|(known, _)| *known == folder) {
+                        folders.push((folder, Crew { file: file.clone() }));
                     }
                 }
             }

@@ -1,6 +1,6 @@
 //! The files of a project that would be acted on once it is trusted, read far enough to say what they ask for.
 
-use crate::config::Config;
+use crate::config::{Config, EnvConfig};
 use crate::layout::{crew_files, folder_names};
 use crate::project::Project;
 use crate::shown::one_line;
@@ -66,8 +66,9 @@ pub fn project_files(project: &Project) -> Vec<ProjectFile> {
     for name in folder_names(&project.folder.join(".agents")) {
         let acts: fn(&str) -> Vec<Act> = match (name.as_str(), ending(&name)) {
             ("mcp.json" | ".mcp.json", _) => |text| of_json(text, of_servers),
+            // JSON is YAML, and this one is a list of names.
+            ("env.json", _) | (_, "yaml" | "yml") => of_keys,
             (_, "json") => |text| of_json(text, of_settings),
-            (_, "yaml" | "yml") => of_keys,
             _ => of_text,
         };
         add(format!(".agents/{name}"), acts);
@@ -115,7 +116,17 @@ fn of_config(text: &str) -> Vec<Act> {
         .iter()
         .map(|rule| Act::new(format!("rule `{rule}`"), "is allowed without a question", rule));
     let mode = config.gate.mode.iter().map(|mode| Act::new("mode", format!("is set to `{mode}`"), mode));
-    roots.chain(skills).chain(rules).chain(mode).collect()
+    let names = config.env.iter().map(|(name, env)| declares(name, env));
+    roots.chain(skills).chain(rules).chain(mode).chain(names).collect()
+}
+
+fn declares(name: &str, env: &EnvConfig) -> Act {
+    let detail = if env.sensitive {
+        "is given to processes of skills that name it and get a yes"
+    } else {
+        "is put into texts of skills and given to their processes"
+    };
+    Act::new(format!("environment name `{name}`"), detail, &format!("{env:?}"))
 }
 
 fn of_json(text: &str, acts: fn(&Value) -> Vec<Act>) -> Vec<Act> {

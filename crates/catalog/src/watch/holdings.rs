@@ -34,10 +34,15 @@ pub(super) enum Looked {
 
 impl Holdings {
     pub(super) fn new(catalog: &Catalog, read: Arc<AtomicU64>) -> Self {
-        let layout = Arc::new(Layout::new(&catalog.places, &catalog.choice));
-        let harvest = Harvest::gather(&layout, catalog.include, NameHasher::default());
+        Self::of(Layout::new(&catalog.places, &catalog.choice), catalog.include, read)
+    }
+
+    /// What the roots of a layout hold now.
+    pub(super) fn of(layout: Layout, include: Include, read: Arc<AtomicU64>) -> Self {
+        let layout = Arc::new(layout);
+        let harvest = Harvest::gather(&layout, include, NameHasher::default());
         read.fetch_add(harvest.found.len() as u64, Ordering::Relaxed);
-        Self { layout, harvest, include: catalog.include, read }
+        Self { layout, harvest, include, read }
     }
 
     /// Looks again at what may be other than it was, and no further than needed.

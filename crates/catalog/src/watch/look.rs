@@ -8,6 +8,7 @@ use crate::visit::Visited;
 use metier_files::{DocumentName, Place, Stamp};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// How everything that matters looked at one moment.
 #[derive(Debug, Default)]
@@ -46,6 +47,11 @@ impl Look {
             (one, stamp)
         });
         Self { stamps: stamps.collect() }
+    }
+
+    /// Whether everything looks as it did at a moment before: nothing of it was changed since.
+    pub(super) fn is_settled(&self, since: SystemTime) -> bool {
+        self.stamps.values().flatten().all(|stamp| stamp.is_settled(since))
     }
 
     /// What looks other than it did before, or was not there to be looked at: nobody knows what was read of it.

@@ -1,5 +1,6 @@
 //! What a layout depends on beside the skills: files of configuration and trust, and roots that may come or go.
 
+use crate::declared_name::MANIFESTS;
 use crate::layout::{Layout, crew_files};
 use crate::project::MARKS;
 use crate::trust::TrustStore;
@@ -38,6 +39,7 @@ impl Surrounds {
             for folder in project.folders() {
                 surrounds.paths.extend(MARKS.map(|mark| folder.join(mark)));
             }
+            surrounds.paths.extend(MANIFESTS.map(|manifest| project.folder.join(manifest)));
             surrounds.crew_folders.extend([project.folder.clone(), project.current.clone()]);
             surrounds.crew_files =
                 surrounds.crew_folders.iter().flat_map(|folder| crew_files(folder)).collect();

@@ -7,7 +7,7 @@ use super::{Desk, WatchOptions, Watching, lock, touched};
 use metier_files::{Place, Wait, Waker, WatchError};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
+use std::time::{Instant, UNIX_EPOCH};
 
 /// How often something is looked at again because folders in it were not watched when it was read. Twice is enough unless
 /// somebody makes folder after folder at this moment; what comes later is an event like any other.
@@ -36,7 +36,8 @@ pub(super) fn spawn(
         Ok(thread) => Some((waker, thread)),
         Err(error) => {
             // What was held went with the thread.
-            desk.check_on_use(Holdings::new(&desk.catalog, read), WatchError::System((&error).into()));
+            let why = WatchError::System((&error).into());
+            desk.check_on_use(Holdings::new(&desk.catalog, read), UNIX_EPOCH, why);
             None
         }
     }
@@ -48,7 +49,7 @@ fn run(desk: &Desk, mut posts: Posts, mut holdings: Holdings, options: WatchOpti
         Err(why) => {
             // The folders that are watched are given back before anything else: others may be waiting for them.
             drop(posts);
-            desk.check_on_use(holdings, why);
+            desk.check_on_use(holdings, UNIX_EPOCH, why);
         }
     }
 }

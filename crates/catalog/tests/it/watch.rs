@@ -509,3 +509,20 @@ fn body_edits_are_told_and_other_files_are_not() {
     assert_eq!(scene.next_change(), (ChangeKind::Changed, "b".to_owned()));
     assert!(scene.heard.is_empty(), "{:?}", scene.heard);
 }
+
+#[test]
+fn following_from_the_beginning_reads_every_document_once() {
+    let machine = Machine::new(|files| files.skill("skills/a", "A.").skill("skills/b", "B."));
+    let choice = || RootChoice::Given(vec![machine.files.join("skills")]);
+    let options = || WatchOptions { max_folders: 0, ..WatchOptions::default() };
+    // What was written a moment ago may have been written while it was read, and is read again.
+    std::thread::sleep(Duration::from_millis(60));
+    let (catalog, watcher) = Catalog::follow(machine.places.clone(), choice(), Include::Usual, options());
+    assert_eq!((catalog.snapshot().loaded(), watcher.documents_read()), (2, 2));
+    watcher.look();
+    assert_eq!(watcher.documents_read(), 2);
+    fs::write(machine.files.join("skills/a/SKILL.md"), "---\nname: a\ndescription: Other.\n---\n").unwrap();
+    let snapshot = watcher.look();
+    let (_, entry) = snapshot.entries().find(|(_, entry)| entry.name().as_str() == "a").unwrap();
+    assert_eq!(entry.description(), "Other.");
+}

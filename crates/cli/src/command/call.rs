@@ -26,7 +26,7 @@ pub(crate) fn run(
     if args.surface.is_none() && !Surface::ALL.into_iter().any(|surface| Toolset::has(surface, &args.tool)) {
         bail!("there is no tool `{}` on any surface; `metier tools` lists what there is", clean(&args.tool));
     }
-    let session = Session::begin(&args.tool, args.scope.skill.as_deref(), surface, global, surroundings)?;
+    let session = Session::begin(args, surface, global, surroundings)?;
     let tools = super::tools::toolset(surface, session.snapshot());
     let active: Vec<_> = session.active().into_iter().collect();
     // All skills are read for a search, so there is an index only where somebody searches.

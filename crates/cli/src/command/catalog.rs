@@ -8,6 +8,7 @@ use anyhow::Result;
 use metier_catalog::{
     CatalogueOptions, Disclosure, Include, Report, SHORTLIST_BUDGET, SHORTLIST_LENGTH, Shortlist, budget,
 };
+use metier_diagnostic::counted;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -62,8 +63,12 @@ fn summary(report: &Report) -> String {
     if report.skills == 0 {
         return "no skill may be offered to a model from here; `metier list --all` says why".to_owned();
     }
-    let mut text =
-        format!("{} skills, about {} of {} tokens", report.skills, report.tokens.0, report.budget.0);
+    let mut text = format!(
+        "{}, about {} of {} tokens",
+        counted(report.skills, "skill", "skills"),
+        report.tokens.0,
+        report.budget.0
+    );
     if report.named > 0 || report.counted > 0 {
         text.push_str(&format!(
             "; {} described, {} by name alone, {} only counted; raise the budget with `--budget` or `[catalog] budget`",

@@ -8,7 +8,7 @@ use crate::output::{Form, Output, Tone};
 use crate::surroundings::Surroundings;
 use anyhow::Result;
 use metier_catalog::{Include, Origin, RootTrust, Snapshot, Standing, State, TrustStore, changes};
-use metier_diagnostic::{Diagnostic, JsonDiagnostic, Severity};
+use metier_diagnostic::{Diagnostic, JsonDiagnostic, Severity, counted};
 use metier_files::{Kind, kind};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -129,7 +129,11 @@ fn write(findings: &Findings, surroundings: &Surroundings, output: &mut Output) 
     for root in findings.roots.iter().filter(|root| root.exists) {
         let trust = if root.trust == RootTrust::Untrusted { ", not trusted" } else { "" };
         let path = surroundings.shown(&root.path);
-        output.line(format!("  {:<22} {path} ({} skills{trust})", root.origin.to_string(), root.skills))?;
+        output.line(format!(
+            "  {:<22} {path} ({}{trust})",
+            root.origin.to_string(),
+            counted(root.skills, "skill", "skills")
+        ))?;
     }
     let absent = findings.roots.iter().filter(|root| !root.exists).count();
     output.comment(format!("  and {absent} that are not there"))?;
@@ -149,7 +153,7 @@ fn write(findings: &Findings, surroundings: &Surroundings, output: &mut Output) 
         (0, 0) => (Tone::Good, "\nnothing is wrong".to_owned()),
         _ => (
             if errors > 0 { Tone::Bad } else { Tone::Caution },
-            format!("\n{errors} errors, {warnings} warnings"),
+            format!("\n{}, {}", counted(errors, "error", "errors"), counted(warnings, "warning", "warnings")),
         ),
     };
     output.line("")?;

@@ -4,6 +4,7 @@ mod report;
 
 use self::report::Kept;
 use crate::args::{Exec, Global};
+use crate::declared::may_start;
 use crate::exit::Exit;
 use crate::gatekeeper::Gatekeeper;
 use crate::needs::Flags;
@@ -11,6 +12,7 @@ use crate::output::{Form, Output, clean};
 use crate::surroundings::Surroundings;
 use crate::workplace::{Active, Purpose, Workplace};
 use anyhow::{Context, Result};
+use metier_diagnostic::counted;
 use metier_policy::Ruling;
 use metier_runtime::{NotRun, Ran, Words, run_script};
 use metier_sandbox::{Ended, Limits, Outputs, Report, Stop, Stream};
@@ -27,6 +29,7 @@ pub(crate) fn run(
     surroundings: &Surroundings,
     output: &mut Output,
 ) -> Result<Exit> {
+    may_start(surroundings)?;
     let flags = Flags { hosts: &args.hosts, write: &args.write, env: &args.env };
     let mut place = Workplace::of(&args.name, Active::Yes, Purpose::Running, &flags, surroundings)?;
     let mut keeper = Gatekeeper::new(global, &place.needs.allowed, surroundings)?;
@@ -167,14 +170,19 @@ fn closing_lines(
     let files = outputs.entries.len();
     match (out, left_out) {
         (Some(folder), Some(left_out)) => {
-            lines.push(format!("{} results copied to {}", files - left_out, folder.display()));
+            lines.push(format!(
+                "{} copied to {}",
+                counted(files - left_out, "result", "results"),
+                folder.display()
+            ));
             if left_out > 0 {
-                lines.push(format!("{left_out} links or special files were left out"));
+                let left_out = counted(left_out, "link or special file was", "links or special files were");
+                lines.push(format!("{left_out} left out"));
             }
         }
         _ if files > 0 => lines.push(format!(
-            "the script left {files} {} in its scratch folder; take them along with --out DIR",
-            if files == 1 { "file or folder" } else { "files or folders" }
+            "the script left {} in its scratch folder; --out DIR takes that along",
+            counted(files, "file or folder", "files or folders")
         )),
         _ => {}
     }

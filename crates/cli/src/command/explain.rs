@@ -3,6 +3,7 @@
 mod action;
 
 use crate::args::{Explain, Global};
+use crate::declared::Around;
 use crate::exit::Exit;
 use crate::output::{Form, Output, Tone, clean};
 use crate::requirement::{Unmet, unmet};
@@ -32,11 +33,20 @@ fn explain_name(name: &str, surroundings: &Surroundings, output: &mut Output) ->
     let store = TrustStore::open(&surroundings.places.data).ok();
     let options = ExplainOptions { catalogue: snapshot.catalogue_options(None), trust: store.as_ref() };
     let explanation = snapshot.explain(name, &options);
-    let unmet = unmet_by(name, &snapshot, surroundings);
+    let (unmet, around) = counted_on(name, &snapshot, surroundings);
     match output.form() {
-        Form::Json => output.json(&Answer { explanation: &explanation, unmet: &unmet })?,
+        Form::Json => {
+            output.json(&Answer { explanation: &explanation, unmet: &unmet, around: around.as_ref() })?;
+        }
         Form::Text => {
             write(&explanation, surroundings, output)?;
+            let lines = around.as_ref().map(Around::lines).unwrap_or_default();
+            if !lines.is_empty() {
+                output.line("\nwhat its text counts on")?;
+            }
+            for (label, line) in lines {
+                output.line(format!("  {label:<14} {line}"))?;
+            }
             if !unmet.is_empty() {
                 output.line("\nwhat it requires and is not here")?;
             }
@@ -55,16 +65,21 @@ struct Answer<'a> {
     explanation: &'a Explanation,
     /// What the skill that is meant requires and is not here.
     unmet: &'a [Unmet],
+    /// What its text counts on around it.
+    around: Option<&'a Around>,
 }
 
-/// What the skill that a name means requires and is not here. Nothing where the name means none.
-fn unmet_by(name: &str, snapshot: &Snapshot, surroundings: &Surroundings) -> Vec<Unmet> {
-    let Ok(reference) = name.parse() else { return Vec::new() };
+/// What the skill that a name means requires and is not here, and what its text counts on. Nothing where the name means none.
+fn counted_on(name: &str, snapshot: &Snapshot, surroundings: &Surroundings) -> (Vec<Unmet>, Option<Around>) {
+    let nothing = (Vec::new(), None);
+    let Ok(reference) = name.parse() else { return nothing };
     let (Lookup::Found(_, entry) | Lookup::Unusable(_, entry)) = snapshot.find(&reference) else {
-        return Vec::new();
+        return nothing;
     };
-    let Ok(file) = snapshot.read(entry) else { return Vec::new() };
-    file.manifest().map(|manifest| unmet(snapshot, entry, manifest, surroundings)).unwrap_or_default()
+    let Ok(file) = snapshot.read(entry) else { return nothing };
+    let around = Around::of(snapshot, entry, &file, surroundings);
+    let unmet = file.manifest().map(|manifest| unmet(snapshot, entry, manifest, surroundings));
+    (unmet.unwrap_or_default(), Some(around))
 }
 
 fn write(explanation: &Explanation, surroundings: &Surroundings, output: &mut Output) -> Result<()> {

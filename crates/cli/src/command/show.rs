@@ -1,6 +1,7 @@
 //! `show`: one skill whole.
 
 use super::asked::Asked;
+use crate::declared::Around;
 use crate::exit::Exit;
 use crate::manifest;
 use crate::output::{Form, Output, Tone, clean};
@@ -40,6 +41,8 @@ struct Whole<'a> {
     /// What it asks for beyond what every script has; `null` where it asks for nothing.
     needs: Option<Asked>,
     unmet: Vec<Unmet>,
+    /// What its text counts on around it.
+    around: Around,
     /// Folders outside of the system's that its scripts would see, for the programs in them.
     shown_to_scripts: Vec<String>,
     source: Option<Provenance>,
@@ -129,6 +132,7 @@ impl<'a> Whole<'a> {
             capabilities: Capabilities::of(&folder, file).ok(),
             needs: read.more.needs.as_ref().and_then(Asked::of),
             unmet: missing,
+            around: Around::of(snapshot, entry, file, surroundings),
             shown_to_scripts: shown_to_scripts(&listing, surroundings),
             source,
             also_at: snapshot.other_folders(id).iter().map(|path| path.display().to_string()).collect(),
@@ -168,6 +172,9 @@ fn write(
     }
     for path in &whole.also_at {
         fact("the same at", path)?;
+    }
+    for (label, line) in whole.around.lines() {
+        fact(label, &line)?;
     }
     if let Value::Object(keys) = &whole.manifest {
         output.line("\nwhat it says")?;

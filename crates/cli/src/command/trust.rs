@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use metier_catalog::{
     Capabilities, Include, Layout, Ownership, Preview, RootChoice, Snapshot, Standing, TrustStore, changes,
 };
+use metier_diagnostic::counted;
 use metier_files::{Kind, kind, real_path};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -136,7 +137,11 @@ fn show_preview(preview: &Preview, snapshot: &Snapshot, data: &Path, output: &mu
 }
 
 fn write_preview(preview: &Preview, output: &mut Output) -> Result<()> {
-    output.line(format!("{} skills in {}", preview.skills.len(), preview.project.display()))?;
+    output.line(format!(
+        "{} in {}",
+        counted(preview.skills.len(), "skill", "skills"),
+        preview.project.display()
+    ))?;
     let (able, plain): (Vec<_>, Vec<_>) =
         preview.skills.iter().partition(|skill| !skill.capabilities.is_empty());
     for skill in able {

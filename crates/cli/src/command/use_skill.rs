@@ -5,6 +5,7 @@ mod report;
 use super::exec::refused;
 use crate::args::{Global, UseSkill};
 use crate::candidate::{Asked, Asking, Candidate, Step, step};
+use crate::declared::may_start;
 use crate::exit::Exit;
 use crate::gatekeeper::Gatekeeper;
 use crate::needs::Flags;
@@ -24,6 +25,7 @@ pub(crate) fn run(
     surroundings: &Surroundings,
     output: &mut Output,
 ) -> Result<Exit> {
+    may_start(surroundings)?;
     let arguments = Arguments::of_command_line(args.arguments.clone());
     let ready = Ready::begin(Purpose::Looking, surroundings)?;
     let snapshot = surroundings.snapshot(Include::Usual);

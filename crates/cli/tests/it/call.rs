@@ -100,3 +100,22 @@ fn a_tool_that_does_not_exist_names_those_that_do() {
     let run = metier(&workspace(), &["call", "run_command_line", "{oops"]);
     assert!(run.stderr.contains("the input is not JSON"), "{}", run.stderr);
 }
+
+#[test]
+fn the_rest_of_a_long_output_goes_to_a_folder_and_the_result_names_it() {
+    let workspace = fenced("Bash");
+    let line = "i=0; while [ $i -lt 9000 ]; do echo line $i; i=$((i+1)); done";
+    let workspace = workspace.file("home/.agents/skills/tool/scripts/long.sh", line);
+    let input = json!({ "skill_name": "tool", "script_name": "long.sh" }).to_string();
+    let out = workspace.join("out").display().to_string();
+    let run = metier(&workspace, &["call", "skill_run_script", &input, "--out", &out]);
+    assert!(
+        run.stdout.contains(&format!("bytes left out; all of it is in {out}/stdout.txt")),
+        "{}",
+        run.stdout
+    );
+    let kept = std::fs::read_to_string(workspace.join("out/stdout.txt")).unwrap();
+    assert_eq!(kept.lines().count(), 9000);
+    let run = metier(&workspace, &["call", "skill_run_script", &input]);
+    assert!(run.stdout.contains("let the user run `metier exec --out DIR`"), "{}", run.stdout);
+}

@@ -9,7 +9,7 @@ fn nothing_wrong_is_said_in_one_line() {
     assert_eq!(run.code, 0, "{}", run.stdout);
     assert!(run.stdout.ends_with("nothing is wrong\n"), "{}", run.stdout);
     assert!(run.stdout.contains("\n  memory and processes are held by "), "{}", run.stdout);
-    assert!(run.stdout.contains("user.claude") && run.stdout.contains("(1 skills)"), "{}", run.stdout);
+    assert!(run.stdout.contains("user.claude") && run.stdout.contains("(1 skill)"), "{}", run.stdout);
 }
 
 #[test]

@@ -14,6 +14,8 @@ mod call;
 mod catalog;
 mod check;
 mod conformance;
+mod crew;
+mod declared;
 mod doctor;
 mod examples;
 mod exec;

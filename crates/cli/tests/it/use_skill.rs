@@ -84,3 +84,15 @@ fn what_cannot_be_used_says_why() {
     assert_eq!(denied.code, 1, "{}", denied.stderr);
     assert!(denied.stdout.is_empty() && denied.stderr.contains("the deny rule"), "{}", denied.stderr);
 }
+
+#[test]
+fn an_entry_of_a_tool_list_that_never_matches_has_its_line() {
+    let text = "---\nname: x\ndescription: d\nallowed-tools: Read, no_such_tool\n---\nDo.\n";
+    let workspace = workspace().file("home/.agents/skills/x/SKILL.md", text);
+    let run = metier(&workspace, &["use", "x"]);
+    assert!(
+        run.stderr.contains("tool-never-matches") && run.stderr.contains("SKILL.md:4:22"),
+        "{}",
+        run.stderr
+    );
+}

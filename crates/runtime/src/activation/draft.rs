@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use metier_catalog::{AllowedTools, BundledError, Entry, EntryId, SkillFile, Snapshot};
-use metier_diagnostic::{Diagnostic, Severity};
+use metier_catalog::{BundledError, Entry, EntryId, SkillFile, Snapshot};
+use metier_diagnostic::{Diagnostic, Severity, Span, counted};
 use metier_files::{Error, FileDigest};
-use metier_policy::{Action, Decision, Dialect, Folders, Gate, McpTools, Meaning, Scope, Terms, Trust};
+use metier_policy::{Action, Decision, Dialect, Gate, McpTools, Scope, Trust};
 use metier_sandbox::Cancel;
 use metier_skill::{Context, Manifest};
 
@@ -23,6 +23,7 @@ use crate::render::{Arguments, Finding, Plan, Values, Variable};
 use crate::requirements::Missing;
 use crate::run::{Using, Workbench};
 use crate::scope::SkillScope;
+use crate::terms::{SkillTerms, Whole};
 
 /// Which skill, and what is around it.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +42,7 @@ pub struct Setting<'a> {
     pub environment: &'a [Variable],
     /// The tools of MCP servers, by which bare names in its lists are understood.
     pub servers: &'a McpTools,
-    /// Whose rules its fence follows.
+    /// Whose rules its fence follows, unless it is a crew's: see [`SkillTerms`].
     pub dialect: Dialect,
 }
 
@@ -268,7 +269,8 @@ impl<'a> Draft<'a> {
             let message = if resources.is_partial {
                 "the folder is too large to be listed whole".to_owned()
             } else {
-                format!("{} files of the skill are not listed", resources.left_out)
+                let files = counted(resources.left_out, "file of the skill is", "files of the skill are");
+                format!("{files} not listed")
             };
             diagnostics.push(Diagnostic::new(&code::LISTING_CUT, message).in_file(&path));
         }
@@ -310,42 +312,49 @@ impl<'a> Draft<'a> {
             .help("look at it and then run `metier trust`"));
         }
         for note in scope.rules.notes() {
-            say(Diagnostic::new(&code::TOOL_NEVER_MATCHES, note.clone()));
+            let found = Diagnostic::new(&code::TOOL_NEVER_MATCHES, note.clone());
+            say(match self.place_of(note) {
+                Some(span) => found.at(span, &self.source),
+                None => found,
+            });
         }
         diagnostics
+    }
+
+    /// Where in the file the entry of a tool list stands that a note is about: the longest one that the note names, else the
+    /// first list.
+    fn place_of(&self, note: &str) -> Option<Span> {
+        let more = &self.manifest.more;
+        let lists = [&more.allowed_tools, &more.tools, &more.disallowed_tools];
+        let named = lists.iter().filter_map(|list| list.as_ref()).flat_map(|list| {
+            list.value.iter().filter_map(|entry| {
+                let text = entry.to_string();
+                let at = list.span.of(&self.source).find(&text).filter(|_| note.contains(&text))?;
+                let start = list.span.range().start + at;
+                Some(Span::from(start..start + text.len()))
+            })
+        });
+        let first = lists.iter().find_map(|list| list.as_ref().map(|list| list.span));
+        named.max_by_key(|span| span.range().len()).or(first)
     }
 
     /// The fence and the grants.
     fn rules(&self, whole: Whole) -> Scope {
         let Setting { snapshot, id, using, servers, dialect, .. } = *self.setting;
         let containment = using.containment;
-        let meaning = match snapshot.allowed_tools(id, &self.manifest) {
-            AllowedTools::Fence => Meaning::Fence,
-            AllowedTools::Grant => Meaning::Grant,
-            AllowedTools::Both => Meaning::Both,
-            AllowedTools::Advisory => Meaning::Advisory,
-        };
-        let text = |path: &Path| path.to_string_lossy().into_owned();
-        let folders = Folders {
-            skill: Some(text(containment.skill)),
-            plugin: containment.plugin.map(|plugin| text(plugin.folder)),
-            data: containment.data.map(text),
-            shared_data: containment.shared().map(text),
-            project: containment.project.map(|survey| text(survey.project())),
-        };
-        let tools = self.manifest.tool_list();
-        let terms = Terms {
-            skill: using.skill.clone(),
-            tools: tools.as_deref(),
-            disallowed: match (whole, &self.manifest.more.disallowed_tools) {
-                (Whole::Yes, Some(disallowed)) => &disallowed.value,
-                _ => &[],
-            },
-            meaning,
+        let terms = SkillTerms {
+            snapshot,
+            id,
+            manifest: &self.manifest,
+            skill: using.skill,
+            folder: containment.skill,
+            data: containment.data,
+            plugin: containment.plugin,
+            project: containment.project.map(metier_files::Survey::project),
+            servers,
             dialect,
-            folders,
         };
-        Scope::open(terms, servers)
+        terms.open(whole)
     }
 
     /// Does something with the gate as it is while the skill's own commands run: its grants hold already. What it takes away
@@ -362,11 +371,4 @@ impl<'a> Draft<'a> {
             shell: self.manifest.more.shell.as_ref().map(|shell| shell.value.as_str()),
         })
     }
-}
-
-/// How much of a skill's lists counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Whole {
-    Yes,
-    ButForWhatItTakesAway,
 }

@@ -80,17 +80,20 @@ mod tests {
 
     #[test]
     fn every_end_has_its_text() {
-        let check = |ended, stdout: &str, stderr, expect: &str| {
-            assert_eq!(in_words("git status", ended, &captured(stdout), &captured(stderr)), expect);
-        };
-        check(Ended::Exited(0), " main \n", "noise", "main");
-        check(Ended::Exited(0), "", "", "");
-        check(Ended::Exited(3), "out\n", "err\n", "out\n[stderr: err]\n[exit code: 3]");
-        check(Ended::Exited(3), "", "", "[exit code: 3]");
-        check(Ended::Exited(127), "", "not found", "[stderr: not found]\n[exit code: 127]");
-        check(Ended::Signaled(11), "", "", "[exit code: 139]");
-        check(Ended::Stopped(Stop::Time), "so far", "", "[command timed out: git status]");
-        check(Ended::Stopped(Stop::Memory), "so far", "", "so far\n[command stopped (memory): git status]");
+        use Ended::{Exited, Signaled, Stopped};
+        for (ended, streams, expect) in [
+            (Exited(0), [" main \n", "noise"], "main"),
+            (Exited(0), ["", ""], ""),
+            (Exited(3), ["out\n", "err\n"], "out\n[stderr: err]\n[exit code: 3]"),
+            (Exited(3), ["", ""], "[exit code: 3]"),
+            (Exited(127), ["", "not found"], "[stderr: not found]\n[exit code: 127]"),
+            (Signaled(11), ["", ""], "[exit code: 139]"),
+            (Stopped(Stop::Time), ["so far", ""], "[command timed out: git status]"),
+            (Stopped(Stop::Memory), ["so far", ""], "so far\n[command stopped (memory): git status]"),
+        ] {
+            let [stdout, stderr] = streams.map(captured);
+            assert_eq!(in_words("git status", ended, &stdout, &stderr), expect);
+        }
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! A Node environment: locked by npm, installed from the lock, its packages' own programs never run.
 
+use metier_diagnostic::counted;
 use std::ffi::OsString;
 
 use metier_sandbox::Command;
 
 use super::PrepareError;
 use super::package_json::locked;
-use super::python::count;
 use super::recipe::NodeRecipe;
 use super::registry::Registry;
 use super::shelf::{Package, Shelf};
@@ -67,14 +67,17 @@ pub(crate) fn make(
     if let Some(lock) = recipe.packages.lock.clone().or(known) {
         shop.write(&own_lock, lock)?;
     } else {
-        shop.tell(&format!("choosing versions of {}", count(recipe.packages.wanted.len(), "package")));
+        shop.tell(&format!(
+            "choosing versions of {}",
+            counted(recipe.packages.wanted.len(), "package", "packages")
+        ));
         let lock = npm_in(program, shelf).arguments(["install", "--package-lock-only", "--ignore-scripts"]);
         shop.step("choosing versions", Line::Open, &lock)?;
     }
     let lock = shelf.read(&own_lock).ok_or(PrepareError::NoLock)?;
     let packages = locked(&lock, &registry.url)
         .map_err(|reason| PrepareError::Lock { file: own_lock.clone(), reason })?;
-    shop.tell(&format!("installing {}", count(packages.len(), "package")));
+    shop.tell(&format!("installing {}", counted(packages.len(), "package", "packages")));
     let install =
         npm_in(program, shelf).arguments(["ci", "--ignore-scripts", "--omit=dev", "--no-audit", "--no-fund"]);
     let (line, install) =

@@ -1,5 +1,6 @@
 //! A Python environment: resolved to wheels, locked, installed from them.
 
+use metier_diagnostic::counted;
 use std::collections::BTreeSet;
 
 use metier_sandbox::{Command, Ended, Report};
@@ -95,7 +96,7 @@ pub(crate) fn make(
         Some(wheels) => wheels,
         None => fetch(shop, shelf, recipe, registry)?,
     };
-    shop.tell(&format!("installing {}", count(wheels.len(), "package")));
+    shop.tell(&format!("installing {}", counted(wheels.len(), "package", "packages")));
     let install = Command::new(&own)
         .arguments(["-m", "pip", "install", "--no-index", "--require-hashes", "--only-binary", ":all:"])
         .argument("--find-links")
@@ -114,7 +115,7 @@ fn fetch(
     registry: &Registry,
 ) -> Result<Vec<LockedWheel>, PrepareError> {
     let names: BTreeSet<&str> = recipe.requirements.iter().map(Requirement::name).collect();
-    shop.tell(&format!("fetching {}, dependencies included", count(names.len(), "package")));
+    shop.tell(&format!("fetching {}, dependencies included", counted(names.len(), "package", "packages")));
     let known = shelf.read(&shelf.lock()).filter(|bytes| lock::read(bytes).is_some());
     let part = shelf.stock().with_extension("part");
     let list = shelf.stock().with_extension("txt");
@@ -183,8 +184,4 @@ fn no_venv(report: &Report, python: &Program) -> PrepareError {
         _ => "was stopped".to_owned(),
     };
     PrepareError::Step { what: "making a Python environment".to_owned(), ended, said: said.trim().to_owned() }
-}
-
-pub(crate) fn count(number: usize, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }

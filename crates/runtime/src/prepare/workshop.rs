@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use metier_files::{Kind, kind};
 use metier_proxy::{Outside, Warden};
-use metier_sandbox::{Attendance, Cancel, Command, Ended, Limits, Profile, Report, Sandbox, Stop};
+use metier_sandbox::{
+    Attendance, Cancel, Command, DataFolder, Ended, Limits, Profile, Report, Sandbox, Stop,
+};
 
 use super::PrepareError;
 use super::registry::Agreed;
@@ -137,7 +139,7 @@ impl Workshop<'_> {
         programs.dedup();
         let profile = Profile {
             readable: Vec::new(),
-            data: Some(self.data.to_owned()),
+            data: vec![DataFolder::new(self.data.to_owned())],
             programs,
             environment,
             limits: Limits { time: LONGEST, cpu: LONGEST, data: MAX_DATA, ..Limits::default() },

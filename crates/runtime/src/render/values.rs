@@ -96,6 +96,20 @@ pub struct Plugin<'a> {
     pub folder: &'a Path,
     /// The private folder that its skills share.
     pub data: Option<&'a Path>,
+    /// Which of the two it is.
+    pub kind: PluginKind<'a>,
+}
+
+/// What makes several skills belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PluginKind<'a> {
+    /// A plugin's manifest above them.
+    Plugin,
+    /// A crew file that names them.
+    Crew {
+        /// The folder beside the crew file that its skills write. It need not be there.
+        data: &'a Path,
+    },
 }
 
 /// A variable of the environment that the configuration declares.
@@ -180,7 +194,9 @@ impl<'a> Resolver<'a> {
         let Values { skill, data, plugin, project, .. } = self.values;
         match folder {
             Folder::Skill => Some(skill),
-            Folder::Plugin => plugin.map(|plugin| plugin.folder),
+            Folder::Plugin => {
+                plugin.filter(|plugin| plugin.kind == PluginKind::Plugin).map(|plugin| plugin.folder)
+            }
             Folder::Data => data,
             Folder::SharedData => plugin.and_then(|plugin| plugin.data).or(data),
             Folder::Project => project,

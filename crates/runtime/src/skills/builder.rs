@@ -226,13 +226,13 @@ impl SkillsBuilder {
             None if self.places.is_some() => RootChoice::Usual,
             None => RootChoice::Given(Vec::new()),
         };
-        let catalog = Arc::new(Catalog::load(places.clone(), choice, Include::Usual));
         let max_folders = match self.following {
             Following::Events => WatchOptions::default().max_folders,
             // With no folder to be watched there is no thread, and changes are looked for on use.
             Following::OnUse => 0,
         };
-        let watcher = catalog.watch(WatchOptions { max_folders, ..WatchOptions::default() });
+        let options = WatchOptions { max_folders, ..WatchOptions::default() };
+        let (catalog, watcher) = Catalog::follow(places.clone(), choice, Include::Usual, options);
         let mut path = SearchPath::new(&self.search_path);
         if let Some(home) = &places.home {
             path = path.home(home);

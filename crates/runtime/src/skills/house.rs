@@ -1,41 +1,22 @@
 //! What all sessions of a program share.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use metier_catalog::{
-    Class, Entry, Finder, GateConfig, LayerOwner, Layout, Places, Snapshot, Standing as Trusted, State,
-    TrustStore, Watcher, changes_of,
-};
-use metier_files::read_bounded;
-use metier_policy::{
-    Action, Answer, Decision, Kept, Layer, List, Owner, Rules, Skill, Source, Standing, Trust,
-    from_agents_json, from_claude_settings,
-};
+use metier_catalog::{Entry, Finder, Layout, Places, Snapshot, Watcher};
+use metier_policy::{Action, Answer, Decision, Kept, Layer, Rules, Skill};
 use metier_sandbox::Sandbox;
 use metier_secret::{Secret, SecretName};
 
 use super::ledger::Ledger;
-use crate::render::Variable;
+use crate::declared_environment::DeclaredEnvironment;
+use crate::render::{Variable, VariableValue};
+use crate::rule_files::{known_to_the_gate, rules_in_force};
 use crate::run::NodeVersions;
 use crate::search_path::{SearchPath, Toolbox};
 
 /// Who answers questions.
 pub(super) type Ask = dyn Fn(&Action, &Decision) -> Answer + Send + Sync;
-
-/// The largest file of another system's rules that is read. Real ones have a few kilobytes.
-const MAX_RULES: u64 = 1 << 20;
-
-/// Reads the rules of another system.
-type Read = fn(&str, Source) -> Layer;
-
-/// Rules of other systems, below the project. They are heard here as they are by metier's own program: what a project
-/// refuses is refused whoever runs the skill.
-const FOREIGN: &[(&str, Read)] = &[
-    (".agents/config.json", from_agents_json),
-    (".claude/settings.json", from_claude_settings),
-    (".claude/settings.local.json", from_claude_settings),
-];
 
 /// What all sessions of a program share.
 pub(super) struct House {
@@ -66,41 +47,25 @@ pub(super) struct House {
 impl House {
     /// The rules in force: those of the configuration, of the project, and of the program itself.
     pub(super) fn rules(&self, layout: &Layout) -> Rules {
-        let mut layers = Vec::new();
-        for layer in &layout.settings.gate {
-            let owner = match layer.owner {
-                LayerOwner::User => Owner::User,
-                LayerOwner::TrustedProject | LayerOwner::UntrustedProject => Owner::Project,
-            };
-            layers.push(configured(&layer.config, Source::new(owner, &layer.file.to_string_lossy())));
-        }
-        if let Some(project) = &layout.project {
-            layers.extend(FOREIGN.iter().filter_map(|(path, read)| foreign(&project.folder, path, *read)));
-        }
-        layers.push(self.layer.clone());
-        let standing = match layout.standing {
-            Trusted::Untrusted => Standing::Untrusted,
-            Trusted::Trusted | Trusted::Mine => Standing::Trusted,
-        };
-        Rules::new(layers, standing)
+        rules_in_force(layout, |file| file.to_string_lossy().into_owned(), self.layer.clone())
+    }
+
+    /// The names that the configuration declares, with what the program gave for them.
+    pub(super) fn declared(&self, layout: &Layout) -> DeclaredEnvironment {
+        DeclaredEnvironment::of(&layout.settings.environment, |name| {
+            let given = self.variables.iter().find(|variable| variable.name == name)?;
+            match &given.value {
+                VariableValue::Text(text) => Some(text.clone()),
+                // That there is one is all that has to be known here.
+                VariableValue::Sensitive => Some(name.to_owned()),
+                VariableValue::Unset | VariableValue::Required => None,
+            }
+        })
     }
 
     /// A skill as the gate sees it.
     pub(super) fn who(&self, snapshot: &Snapshot, entry: &Entry) -> Skill {
-        let origin = &snapshot.root(entry).origin;
-        let trust = match (entry.state(), origin.class) {
-            (State::Untrusted, _) => Trust::Untrusted,
-            (_, Class::Project) => {
-                // A record of trust that cannot be read is none: the layout says so, and the project is not trusted.
-                let store = TrustStore::open(&self.places.data).ok();
-                match store.and_then(|store| changes_of(snapshot, &store, entry)) {
-                    Some(_) => Trust::Changed,
-                    None => Trust::Trusted,
-                }
-            }
-            _ => Trust::Trusted,
-        };
-        Skill { trust, ..Skill::new(entry.name().as_str(), &origin.to_string()) }
+        known_to_the_gate(snapshot, entry, &self.places.data)
     }
 
     /// The programs that every script may call.
@@ -125,29 +90,6 @@ impl House {
 impl std::fmt::Debug for House {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("House").field("places", &self.places).finish_non_exhaustive()
-    }
-}
-
-fn configured(config: &GateConfig, source: Source) -> Layer {
-    let mut layer = Layer::new(source)
-        .list(List::Deny, &config.deny)
-        .list(List::Ask, &config.ask)
-        .list(List::Allow, &config.allow);
-    if let Some(why) = &config.incomplete {
-        layer = layer.incomplete(why);
-    }
-    match &config.mode {
-        Some(mode) => layer.mode(mode),
-        None => layer,
-    }
-}
-
-fn foreign(project: &Path, path: &str, read: Read) -> Option<Layer> {
-    let source = Source::new(Owner::Project, path);
-    match read_bounded(&project.join(path), MAX_RULES) {
-        Ok(None) => None,
-        Ok(Some(bytes)) => Some(read(&String::from_utf8_lossy(&bytes), source)),
-        Err(error) => Some(Layer::new(source).incomplete(&error.to_string())),
     }
 }
 

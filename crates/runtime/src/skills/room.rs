@@ -11,18 +11,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use metier_catalog::{Class, EntryId, SkillFile, Snapshot};
-use metier_files::{SkillDir, Survey, SurveyBounds, TreeDigest, real_path};
+use metier_catalog::{EntryId, SkillFile, Snapshot};
+use metier_files::{SkillDir, Survey, SurveyBounds, TreeDigest};
 use metier_policy::{Action, Actor, Answers, Asking, Decision, Digest, Gate, Rules, Skill, Trust};
 use metier_sandbox::Limits;
+use metier_secret::SecretName;
 
 use super::house::House;
+use super::outputs::Outputs;
 use crate::activation::Conversation;
 use crate::containment::{Containment, Start};
-use crate::data_folder::DataOwner;
-use crate::requirements::Requirements;
+use crate::declared_environment::DeclaredEnvironment;
+use crate::render::{Variable, VariableValue};
+use crate::requirements::{Given, Here, Missing, Requirements};
 use crate::run::{NotRun, Ran, Using, Workbench};
 use crate::search_path::Toolbox;
+use crate::skill_folders::SkillFolders;
 use crate::toolset::{Hands, Job, NotDone, Surface, Work, WorkKind};
 use crate::wants::{Declared, Wants};
 use crate::way_out::WayOut;
@@ -35,20 +39,23 @@ pub(super) struct Room {
     pub(super) house: Arc<House>,
     pub(super) snapshot: Arc<Snapshot>,
     pub(super) rules: Rules,
+    /// The names that the configuration declares, with what the program gave for them.
+    declared: DeclaredEnvironment,
     pub(super) answers: RefCell<Answers>,
     pub(super) conversation: RefCell<Conversation>,
     /// The project as it was looked over last.
     survey: RefCell<Option<Survey>>,
     pub(super) session: String,
     surface: Surface,
+    /// What programs wrote beyond what the model got.
+    pub(super) outputs: RefCell<Outputs>,
 }
 
 /// A skill's own folders, and the skill as the gate knows it.
 struct Spot {
     skill: Skill,
-    folder: PathBuf,
+    folders: SkillFolders,
     handle: SkillDir,
-    data: Option<PathBuf>,
 }
 
 /// What a process of a skill gets beyond its spot.
@@ -63,21 +70,32 @@ impl Room {
     pub(super) fn new(house: Arc<House>, snapshot: Arc<Snapshot>, session: String, surface: Surface) -> Self {
         let rules = house.rules(snapshot.layout());
         let answers = RefCell::new(Answers::new(super::lock(&house.kept).clone()));
+        let declared = house.declared(snapshot.layout());
         Self {
             house,
             rules,
+            declared,
             answers,
             snapshot,
             conversation: RefCell::default(),
             survey: RefCell::default(),
             session,
             surface,
+            outputs: RefCell::default(),
         }
+    }
+
+    /// Makes this the room of a child: what holds in the parent holds here, and so does what was answered there.
+    pub(super) fn continue_from(&mut self, parent: &Self) {
+        self.conversation = RefCell::new(parent.conversation.borrow().child());
+        self.answers = RefCell::new(parent.answers.borrow().clone());
+        self.session.clone_from(&parent.session);
     }
 
     /// Takes other skills from now on, and the rules that come with them.
     pub(super) fn renew(&mut self, snapshot: Arc<Snapshot>) {
         self.rules = self.house.rules(snapshot.layout());
+        self.declared = self.house.declared(snapshot.layout());
         self.snapshot = snapshot;
         self.survey.take();
     }
@@ -94,27 +112,21 @@ impl Room {
         let snapshot = &self.snapshot;
         let entry = snapshot.entry(id).ok_or("the skill is not there any more")?;
         let name = entry.name();
-        // What comes with the program runs without a question, so it has to be what came.
-        snapshot.verify_bundled(entry).map_err(|error| format!("`{name}` is not used: {error}"))?;
+        let folders = SkillFolders::make(snapshot, entry, self.house.data.as_deref())
+            .map_err(|error| error.to_string())?;
         let skill = self.house.who(snapshot, entry);
-        let folder =
-            real_path(&snapshot.folder(entry)).map_err(|error| format!("`{name}` is gone: {error}"))?;
-        let handle = SkillDir::open(&folder).map_err(|error| format!("`{name}` is gone: {error}"))?;
-        let project = snapshot.layout().project.as_ref();
-        let project = project.filter(|_| snapshot.root(entry).origin.class == Class::Project);
-        let owner = DataOwner {
-            origin: &skill.origin,
-            name: &skill.name,
-            project: project.map(|project| project.folder.as_path()),
-        };
-        let make = |base: &PathBuf| {
-            let made = owner.make(base).and_then(|data| real_path(&data).map_err(std::io::Error::other));
-            made.map_err(|error| {
-                format!("the data folder of `{name}` below {} cannot be made: {error}", base.display())
-            })
-        };
-        let data = self.house.data.as_ref().map(make).transpose()?;
-        Ok(Spot { skill, folder, handle, data })
+        let handle = SkillDir::open(&folders.skill).map_err(|error| format!("`{name}` is gone: {error}"))?;
+        Ok(Spot { skill, folders, handle })
+    }
+
+    /// Nothing starts while a required name has no value.
+    fn may_start(&self) -> Result<(), String> {
+        self.declared.check().map_err(|error| error.to_string())
+    }
+
+    /// The names that a body may use: the program's own first.
+    fn variables(&self) -> Vec<Variable> {
+        self.house.variables.iter().chain(self.declared.variables()).cloned().collect()
     }
 
     /// Looks over the project, if there is one: again, where something is to run in it.
@@ -137,10 +149,10 @@ impl Room {
     ) -> T {
         let survey = self.survey.borrow();
         let containment = Containment {
-            skill: &spot.folder,
+            skill: &spot.folders.skill,
             project: survey.as_ref(),
-            data: spot.data.as_deref(),
-            plugin: None,
+            data: spot.folders.data.as_deref(),
+            plugin: spot.folders.plugin(),
             toolbox: supply.toolbox,
             limits: supply.limits,
             session: &self.session,
@@ -160,16 +172,44 @@ impl Room {
     /// What a skill asks for beyond the default containment, and how long its scripts may take.
     fn wants(&self, file: &SkillFile) -> (Wants, Option<Duration>, Vec<String>) {
         let mut wants = Wants::default();
+        let mut secret = |name: &SecretName| {
+            let known = self.house.secrets.iter().find(|(known, _)| known == name);
+            known.map(|(_, secret)| secret.clone())
+        };
+        self.declared.give(&mut wants, &file.source, file.manifest(), &mut secret);
+        for Variable { name, value } in &self.house.variables {
+            // What a body may name its processes see as well.
+            if let (VariableValue::Text(text), Ok(name)) = (value, name.parse()) {
+                wants.set(name, text);
+            }
+        }
         let Some(needs) = file.manifest().and_then(|manifest| manifest.more.needs.as_ref()) else {
             return (wants, None, Vec::new());
         };
         let declared = Declared { hosts: &needs.hosts, write: &needs.write, env: &needs.env };
-        let problems = wants.declare(&declared, &mut |name| {
-            let known = self.house.secrets.iter().find(|(known, _)| known == name);
-            known.map(|(_, secret)| secret.clone())
-        });
+        let problems = wants.declare(&declared, &mut secret);
         let seconds = needs.seconds.map(|seconds| Duration::from_secs(seconds.get().into()));
         (wants, seconds.map(|seconds| seconds.min(LONGEST_DECLARED)), problems)
+    }
+
+    /// What a skill requires and its scripts would not find.
+    fn missing(&self, name: &str, file: &SkillFile, wants: &Wants) -> Vec<Missing> {
+        let Some(requires) = file.manifest().and_then(|manifest| manifest.more.requires.as_ref()) else {
+            return Vec::new();
+        };
+        let variable = |name: &str| {
+            let is = |known: &SecretName| known.as_str() == name;
+            if wants.secrets().any(|(known, _)| is(known)) || wants.texts().any(|(known, _)| is(known)) {
+                Given::Yes
+            } else if self.house.secrets.iter().any(|(known, _)| is(known)) {
+                Given::NotAsked
+            } else {
+                Given::Unset
+            }
+        };
+        let path = &self.house.path;
+        let here = Here { path, variable: &variable, system: std::env::consts::OS, tools: None };
+        Requirements { skill: name, requires }.check(&here)
     }
 
     /// The folder of a skill, by which it is known from one snapshot to the next.
@@ -210,6 +250,7 @@ impl Hands for Room {
             let text = "nothing can run here: the program does not begin with `metier_runtime::begin`";
             return Err(NotDone::Trouble(text.to_owned()));
         }
+        self.may_start().map_err(NotDone::Trouble)?;
         let mut spot = self.spot(work.id).map_err(NotDone::Trouble)?;
         self.look_over().map_err(NotDone::Trouble)?;
         let entry = self.snapshot.entry(work.id);
@@ -257,5 +298,9 @@ impl Hands for Room {
                 }
             }
         }
+    }
+
+    fn keep(&self, ran: &Ran) -> Result<Option<String>, String> {
+        self.outputs.borrow_mut().keep(ran, &self.house.places.temp)
     }
 }

@@ -1,7 +1,7 @@
 //! One conversation of a model that has skills.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,10 +12,10 @@ use super::Note;
 use super::house::{House, lock};
 use super::ledger::Mark;
 use super::room::{Gated, NotEntered, Room};
-use crate::activation::{Activated, By, NotActivated};
+use crate::activation::{Activated, Activation, By, NotActivated};
 use crate::render::Arguments;
-use crate::scope::Scopes;
-use crate::toolset::{Desk, ToolFormat, ToolResult, Toolset, Visible};
+use crate::scope::{End, Scopes};
+use crate::toolset::{Coverage, Desk, Entrance, ToolFormat, ToolResult, Toolset, Visible};
 
 /// Tells sessions of one process apart.
 static MADE: AtomicU64 = AtomicU64::new(0);
@@ -35,6 +35,19 @@ pub struct Session {
     active: Vec<EntryId>,
     /// Their folders, by which they are known from one snapshot to the next; in the same order.
     folders: Vec<PathBuf>,
+    /// The agent's own list of skills, if it has one.
+    list: Option<Vec<String>>,
+}
+
+/// A skill in a conversation of its own: what a fork or a handoff begins with.
+#[derive(Debug)]
+pub struct Fork {
+    /// The system prompt of the child: the skill's text without the envelope's tags.
+    pub content: String,
+    /// The same with everything that is known of it: which model, how many turns, which agent.
+    pub activation: Box<Activation>,
+    /// The child's conversation. What holds in the parent holds there, and the skill's scope until it is dropped.
+    pub session: Session,
 }
 
 /// A skill that is in the conversation now.
@@ -70,11 +83,17 @@ pub enum NotUsed {
 }
 
 impl Session {
-    pub(super) fn new(house: Arc<House>, toolset: Toolset, catalog: String, mark: Mark) -> Self {
+    pub(super) fn new(
+        house: Arc<House>,
+        toolset: Toolset,
+        catalog: String,
+        mark: Mark,
+        list: Option<Vec<String>>,
+    ) -> Self {
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         let name = format!("{}-{number}", std::process::id());
         let room = Room::new(house, Arc::clone(toolset.visible().snapshot()), name, toolset.surface());
-        Self { room, toolset, catalog, mark, active: Vec::new(), folders: Vec::new() }
+        Self { room, toolset, catalog, mark, active: Vec::new(), folders: Vec::new(), list }
     }
 
     /// Gives the session a name of the program's own; scripts see it as `SESSION_ID`.
@@ -126,27 +145,53 @@ impl Session {
         name: &str,
         arguments: impl Into<Arguments>,
     ) -> Result<Used, NotUsed> {
-        let reference: Reference = name.parse()?;
-        let id = match self.room.snapshot.find(&reference) {
-            // Why a skill cannot be used is for the activation to say.
-            Lookup::Found(id, _) | Lookup::Unusable(id, _) => id,
-            other => {
-                let why = self.room.snapshot.in_words(&other);
-                return Err(NotUsed::Unknown { name: name.to_owned(), why });
-            }
-        };
-        let entered = self.room.enter(id, by, &arguments.into(), Gated::NotYet);
-        let activated = match entered {
-            Ok(entered) => entered.activated,
-            Err(NotEntered::NotActivated(error)) => return Err(error.into()),
-            Err(NotEntered::Trouble(text)) => return Err(NotUsed::Trouble(text)),
-        };
+        let id = self.find(name)?;
+        let activated = self.room.enter(id, by, &arguments.into(), Gated::NotYet)?.activated;
         self.activated(id);
         let text = match &activated {
             Activated::Fresh(activation) => activation.text.clone(),
             Activated::Again(again) => again.note.clone(),
         };
         Ok(Used { text, activated })
+    }
+
+    /// Prepares a child of this conversation that runs one skill, whatever its `context` says: a fork, or a handoff. Nothing
+    /// of it is in this conversation; give its final answer to the model and drop it.
+    pub fn fork(&self, by: By, name: &str, arguments: impl Into<Arguments>) -> Result<Fork, NotUsed> {
+        let id = self.find(name)?;
+        let mut activation = self.room.activation_apart(id, by, &arguments.into())?;
+        activation.scope.end = End::Child;
+        let (surface, visible) = (self.toolset.surface(), self.toolset.visible().clone());
+        // It was given its skill, so it needs no tool to get one.
+        let toolset = Toolset::new(surface, visible, Coverage::Whole, Entrance::Given);
+        let house = Arc::clone(&self.room.house);
+        let mut session = Self::new(house, toolset, String::new(), self.mark, self.list.clone());
+        session.room.continue_from(&self.room);
+        let content = activation.content().to_owned();
+        let activated = Activated::Fresh(activation);
+        session.room.conversation.borrow_mut().enter(&activated);
+        session.activated(id);
+        let Activated::Fresh(activation) = activated else {
+            return Err(NotUsed::Trouble("the skill was not activated".to_owned()));
+        };
+        Ok(Fork { content, activation, session })
+    }
+
+    fn find(&self, name: &str) -> Result<EntryId, NotUsed> {
+        let reference: Reference = name.parse()?;
+        match self.room.snapshot.find(&reference) {
+            // Why a skill cannot be used is for the activation to say.
+            Lookup::Found(id, _) | Lookup::Unusable(id, _) => Ok(id),
+            other => {
+                let why = self.room.snapshot.in_words(&other);
+                Err(NotUsed::Unknown { name: name.to_owned(), why })
+            }
+        }
+    }
+
+    /// The folder with what programs wrote beyond what the model got, once there is any. It goes with the session.
+    pub fn outputs(&self) -> Option<PathBuf> {
+        self.room.outputs.borrow().folder().map(Path::to_owned)
     }
 
     /// The user speaks: scopes of skills that run in the conversation are over, what was refused may be asked again, and
@@ -168,7 +213,10 @@ impl Session {
         }
         let before = self.toolset.visible().clone();
         self.room.renew(Arc::clone(&now));
-        self.toolset.renew(Visible::all(now));
+        self.toolset.renew(match &self.list {
+            Some(list) => Visible::among(now, list.iter().map(String::as_str)),
+            None => Visible::all(now),
+        });
         // What is gone cannot be active any more.
         self.folders.retain(|folder| self.room.id_of(folder).is_some());
         self.active = self.folders.iter().filter_map(|folder| self.room.id_of(folder)).collect();
@@ -194,6 +242,15 @@ impl Session {
         }
         self.active.push(id);
         self.folders.push(folder);
+    }
+}
+
+impl From<NotEntered> for NotUsed {
+    fn from(error: NotEntered) -> Self {
+        match error {
+            NotEntered::NotActivated(error) => error.into(),
+            NotEntered::Trouble(text) => Self::Trouble(text),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The tools that activate, list and find skills.
 
 use metier_catalog::{EntryId, State, one_line};
+use metier_diagnostic::counted;
 use metier_policy::Action;
 use serde_json::json;
 
@@ -139,10 +140,10 @@ impl Toolset {
                 format!("- **{}**: {description} ({})", hit.name, one_line(&hit.why, 200))
             })
             .collect();
-        let count = self.visible.count();
+        let count = counted(self.visible.count(), "skill", "skills");
         Ok(ToolResult::done(match lines.len() {
-            0 => format!("none of {count} skills fits; try other words, or do the work without one"),
-            found => format!("{found} of {count} skills, best first:\n{}", lines.join("\n")),
+            0 => format!("none of {count} fits; try other words, or do the work without one"),
+            found => format!("{found} of {count}, best first:\n{}", lines.join("\n")),
         }))
     }
 }

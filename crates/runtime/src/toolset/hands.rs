@@ -42,6 +42,13 @@ pub trait Hands {
 
     /// Does the job with all that the skill's processes need, and again after each yes that it takes.
     fn run(&self, work: Work, job: &mut Job<'_>) -> Result<Ran, NotDone>;
+
+    /// Keeps what of a run is too long for a model where it can be read. Gives what stands before the names of the files
+    /// ([`Ran::long`]), such as `/tmp/x/1/`; nothing where there is nothing to keep or nobody keeps it, and a sentence where
+    /// it could not be kept.
+    fn keep(&self, _ran: &Ran) -> Result<Option<String>, String> {
+        Ok(None)
+    }
 }
 
 /// Something that is to run for a skill.

@@ -23,10 +23,7 @@ impl Toolset {
             Err(refusal) => return Ok(ToolResult::refused(refusal.text(surface))),
         };
         Ok(match ran_script(id, script, &words, call) {
-            Ok(ran) => {
-                let text = ran.text.clone();
-                ToolResult::ran(ran, text)
-            }
+            Ok(ran) => told(ran, call),
             Err(error) => refused(&error, error.to_string()),
         })
     }
@@ -42,7 +39,8 @@ impl Toolset {
         };
         Ok(match ran_script(id, script, &words, call) {
             Ok(ran) => {
-                let (stdout, stderr) = ran.streams();
+                let (place, ran) = kept(ran, call);
+                let (stdout, stderr) = ran.streams(place.as_deref());
                 let status = match (ran.report.succeeded(), stderr.trim().is_empty()) {
                     (false, _) => "error",
                     (true, false) => "warning",
@@ -67,7 +65,9 @@ impl Toolset {
         let Some(id) = desk.active.last().copied() else {
             return Ok(ToolResult::refused(command_error(NO_SKILL).to_string()));
         };
-        if self.surface == Surface::SkilledCrew
+        let snapshot = self.visible.snapshot();
+        let is_crew = || snapshot.entry(id).is_some_and(|entry| snapshot.crew(entry).is_some());
+        if (self.surface == Surface::SkilledCrew || is_crew())
             && let Some(joint) = joint(line)
         {
             let text = format!("Command chaining is not allowed (found {joint}): {line}");
@@ -78,10 +78,7 @@ impl Toolset {
             .hands
             .run(work, &mut |bench, using| run_command_line(bench, using, line, None, &mut |_, _| {}));
         Ok(match ran {
-            Ok(ran) => {
-                let text = ran.text.clone();
-                ToolResult::ran(ran, text)
-            }
+            Ok(ran) => told(ran, call),
             Err(error) => refused(&error, command_error(&error.to_string()).to_string()),
         })
     }
@@ -92,6 +89,22 @@ fn ran_script(id: EntryId, script: &str, words: &Words, call: &Call<'_>) -> Resu
     call.desk
         .hands
         .run(work, &mut |bench, using| run_script(bench, using, script, words, None, &mut |_, _| {}))
+}
+
+/// A run as the model is told of it, with where the rest is that it does not get at once.
+fn told(ran: Ran, call: &Call<'_>) -> ToolResult {
+    let (place, ran) = kept(ran, call);
+    let text = place.map_or_else(|| ran.text.clone(), |place| ran.text_beside(&place));
+    ToolResult::ran(ran, text)
+}
+
+/// Lets what is too long be kept. That it could not be is a note: what the program did, it has done.
+fn kept(mut ran: Ran, call: &Call<'_>) -> (Option<String>, Ran) {
+    let place = call.desk.hands.keep(&ran).unwrap_or_else(|why| {
+        ran.notes.push(why);
+        None
+    });
+    (place, ran)
 }
 
 /// What joins several commands in a line, in the eyes of a system that takes one at a time. It is documented for that

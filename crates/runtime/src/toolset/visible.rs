@@ -50,6 +50,18 @@ impl Visible {
         Ok(Self::new(snapshot, Some(only)))
     }
 
+    /// The skills of an agent's list that are there, for a session that goes on: what is gone is told by a note.
+    pub(crate) fn among<'a>(snapshot: Arc<Snapshot>, list: impl IntoIterator<Item = &'a str>) -> Self {
+        let found = list.into_iter().filter_map(|name| snapshot.resolve([name]).ok()).flatten();
+        let only = found.collect();
+        Self::new(snapshot, Some(only))
+    }
+
+    /// Whether a skill is among them, whoever may use it.
+    pub(crate) fn has(&self, id: EntryId) -> bool {
+        self.only.as_ref().is_none_or(|only| only.contains(&id))
+    }
+
     fn new(snapshot: Arc<Snapshot>, only: Option<HashSet<EntryId>>) -> Self {
         let is_listed = |id: &EntryId| only.as_ref().is_none_or(|only| only.contains(id));
         let offered: Vec<(EntryId, &Entry)> =

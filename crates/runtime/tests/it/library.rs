@@ -328,3 +328,111 @@ fn a_session_has_the_tools_of_the_system_it_is_for_and_can_move_between_threads(
     assert_eq!(loaded["frontmatter"]["description"], "Does greet.");
     assert!(loaded["instructions"].as_str().unwrap().contains("Say hello to"), "{text}");
 }
+
+#[test]
+fn skills_of_a_plugin_share_a_folder_and_requirements_are_noted() {
+    let script = "cat \"$CLAUDE_PLUGIN_ROOT/words\"\necho \"$1\" >> \"$CLAUDE_PLUGIN_DATA/ours\"\ncat \"$CLAUDE_PLUGIN_DATA/ours\"\n";
+    let needy = "requires:\n  bins: [no-such-program]\n  env: [REGION, NO_SUCH_NAME]\n";
+    let workspace = Workspace::new()
+        .dir("data")
+        .file("skills/team/.claude-plugin/plugin.json", "{\"name\": \"team\"}")
+        .file("skills/team/words", "ours\n")
+        .file(
+            "skills/team/skills/ann/SKILL.md",
+            skill("ann", needy, "In ${CLAUDE_PLUGIN_ROOT}, ${env:REGION}."),
+        )
+        .file("skills/team/skills/ann/scripts/a.sh", script)
+        .file("skills/team/skills/bob/SKILL.md", skill("bob", "", "Do."))
+        .file("skills/team/skills/bob/scripts/a.sh", script);
+    let skills = builder(&workspace).data(workspace.join("data")).variable("REGION", "eu").open();
+    let mut session = skills.session();
+    let mut run = |name: &str, word: &str| {
+        let call = json!({ "skill_name": name, "script_name": "a.sh", "script_args": word });
+        session.call("skill_run_script", &call).text
+    };
+    assert_eq!(run("ann", "1").trim(), "ours\n1");
+    assert_eq!(run("bob", "2").trim(), "ours\n1\n2");
+    let Activated::Fresh(activation) = session.activate("ann", "").unwrap().activated else {
+        panic!("it is new to the conversation")
+    };
+    let folder = workspace.join("skills/team").canonicalize().unwrap();
+    assert!(activation.text.contains(&format!("In {}, eu.", folder.display())), "{}", activation.text);
+    let notes = activation.notes.join("\n");
+    assert!(notes.contains("no-such-program") && notes.contains("NO_SUCH_NAME"), "{notes}");
+    assert!(!notes.contains("REGION"), "{notes}");
+}
+
+#[test]
+fn an_agent_with_a_list_of_its_own_sees_and_gets_these_skills_alone() {
+    let workspace = workspace()
+        .file("skills/wave/SKILL.md", skill("wave", "", "Wave."))
+        .file("skills/bow/SKILL.md", skill("bow", "", "Bow."));
+    let skills = builder(&workspace).open();
+    let mut session = skills.session_with(Surface::Canonical, ["greet", "bow"]).unwrap();
+    assert!(session.catalog().contains("**greet**") && !session.catalog().contains("wave"));
+    let refused = session.call("skill_use", &json!({ "skill_name": "wave" }));
+    assert_eq!(refused.outcome, Outcome::Refused, "{}", refused.text);
+    let problems = skills.session_with(Surface::Canonical, ["greet", "fly", "../x"]).unwrap_err();
+    assert_eq!(problems.len(), 2, "{problems:?}");
+    // The list holds for what comes later, too; what is gone is told.
+    write(&workspace, "skills/nod/SKILL.md", &skill("nod", "", "Nod."));
+    fs::remove_dir_all(workspace.join("skills/bow")).unwrap();
+    session.refresh();
+    for name in ["nod", "wave", "bow"] {
+        let refused = session.call("skill_use", &json!({ "skill_name": name }));
+        assert_eq!(refused.outcome, Outcome::Refused, "{name}: {}", refused.text);
+    }
+    assert!(use_skill(&mut session, "greet", "Ada").contains("Say hello to Ada."));
+}
+
+#[test]
+fn a_fork_begins_with_the_content_alone_and_is_held_by_what_holds_its_parent() {
+    let fenced = "tools: Read\n";
+    let workspace = workspace()
+        .file("skills/outer/SKILL.md", skill("outer", fenced, "Read."))
+        .file("skills/deep/SKILL.md", skill("deep", "context: fork\nmaxTurns: 3\n", "Dig for $ARGUMENTS."))
+        .file("skills/deep/scripts/dig.sh", "echo dug");
+    let mut session = builder(&workspace).open().session();
+    let fork = session.fork(By::Model, "deep", "gold").unwrap();
+    assert!(fork.content.starts_with("# Skill: deep\nDig for gold."), "{}", fork.content);
+    assert!(!fork.content.contains("skill-context"), "{}", fork.content);
+    assert_eq!(fork.activation.scope.max_turns.map(std::num::NonZeroU32::get), Some(3));
+    let mut child = fork.session;
+    assert_eq!(session.scopes().iter().count(), 0, "nothing of it is in the parent");
+    assert_eq!(child.scopes().iter().count(), 1);
+    let names = |session: &Session| session.tools(ToolFormat::Mcp).to_string();
+    assert!(!names(&child).contains("skill_use") && names(&session).contains("skill_use"));
+    let dig = json!({ "skill_name": "deep", "script_name": "dig.sh" });
+    assert_eq!(child.call("skill_run_script", &dig).text.trim(), "dug");
+    child.user_message();
+    assert_eq!(child.scopes().iter().count(), 1, "until the child ends");
+    // A fence of the parent holds in the child.
+    session.activate("outer", "").unwrap();
+    let mut child = session.fork(By::Model, "deep", "").unwrap().session;
+    let refused = child.call("skill_run_script", &dig);
+    assert_eq!(refused.outcome, Outcome::Refused, "{}", refused.text);
+    assert!(refused.text.contains("outer"), "{}", refused.text);
+}
+
+#[test]
+fn the_rest_of_a_long_output_is_a_file_of_the_session() {
+    let script = "i=0; while [ $i -lt 9000 ]; do echo line $i; i=$((i+1)); done";
+    let workspace = workspace().file("skills/greet/scripts/long.sh", script).dir("temp");
+    let skills = builder(&workspace).temporary(workspace.join("temp")).open();
+    let mut session = skills.session();
+    assert_eq!(session.outputs(), None);
+    let text =
+        session.call("skill_run_script", &json!({ "skill_name": "greet", "script_name": "long.sh" })).text;
+    let folder = session.outputs().unwrap();
+    let file = folder.join("1/stdout.txt");
+    assert!(text.contains(&format!("bytes left out; all of it is in {}", file.display())), "{text}");
+    assert_eq!(fs::read_to_string(&file).unwrap().lines().count(), 9000);
+    // Also in the shape of another system.
+    let mut other = skills.session_on(Surface::Adk);
+    let call = json!({ "skill_name": "greet", "script_path": "scripts/long.sh" });
+    let text = other.call("run_skill_script", &call).text;
+    assert!(text.contains("/1/stdout.txt"), "{text}");
+    drop((session, other));
+    assert!(!folder.exists());
+    assert_eq!(fs::read_dir(workspace.join("temp")).unwrap().count(), 0);
+}

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use metier_runtime::{ArgumentError, Arguments, Plan, Plugin, Source, Values, Variable, VariableValue};
+use metier_runtime::{
+    ArgumentError, Arguments, Plan, Plugin, PluginKind, Source, Values, Variable, VariableValue,
+};
 use metier_skill::Argument;
 use proptest::prelude::*;
 
@@ -138,7 +140,8 @@ fn folders_and_the_session_have_all_their_names() {
                 ${CLAUDE_PLUGIN_DATA} ${CLAUDE_PLUGIN_ROOT} ${PROJECT_DIR} ${CLAUDE_PROJECT_DIR} ${SESSION_ID} \
                 ${CLAUDE_SESSION_ID}";
     let arguments = text("");
-    let plugin = Plugin { folder: Path::new("/plugin"), data: Some(Path::new("/shared")) };
+    let plugin =
+        Plugin { folder: Path::new("/plugin"), data: Some(Path::new("/shared")), kind: PluginKind::Plugin };
     let values =
         Values { skill: Path::new("/my \"skills\"/it's"), plugin: Some(plugin), ..values(&arguments, &[]) };
     let plan = Plan::new(body, values).unwrap();

@@ -91,8 +91,7 @@ impl<H: Household> Init<'_, H> {
         let folder = &self.profile.working_directory;
         chdir(folder).during(|| format!("going to {}", folder.display()))?;
         let limits = &self.profile.limits;
-        let (data, scratch) = (self.profile.data.clone(), self.scratch.to_owned());
-        let quota = Quota::new(limits.clone(), data, scratch, self.household.bound());
+        let quota = Quota::new(self.profile, self.scratch.to_owned(), self.household.bound());
         let mut watcher = Watcher::new(limits.clone(), quota);
         let streams = Streams { stdin: stdin.as_fd(), stdout: stdout.as_fd(), stderr: stderr.as_fd() };
         let first = self.start(&start, streams)?;

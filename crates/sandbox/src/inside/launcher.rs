@@ -114,10 +114,10 @@ fn make_room(
 }
 
 fn give_data(opening: &Opening, identity: Identity) -> Result<(), Failure> {
-    match &opening.profile.data {
-        Some(data) => identity.give(data).during(|| format!("giving away {}", data.display())),
-        None => Ok(()),
+    for data in opening.profile.data_paths() {
+        identity.give(data).during(|| format!("giving away {}", data.display()))?;
     }
+    Ok(())
 }
 
 /// Makes a process in new namespaces, and in a control group where one is given, that begins once its users are mapped; it

@@ -1,4 +1,4 @@
-//! What a call keeps on disk: its data folder, its scratch folder where that is a real one, and files without a name that
+//! What a call keeps on disk: its data folders, places that may not grow, its scratch folder where that is a real one, and files without a name that
 //! it holds open. No kernel limit sums these up, so they are walked through several times a second.
 
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, readlinkat, statat};
 
-use crate::profile::Limits;
+use crate::profile::{Limits, Profile};
 use crate::report::Stop;
 
 /// How often folders are looked at, at most: it means walking through them.
@@ -22,6 +22,10 @@ const PAUSE: u32 = 4;
 /// time whenever somebody lists or removes them. What skills keep are some hundreds; a walk through this many takes a
 /// tenth of a second, so that it is noticed soon.
 const MOST_FILES: u32 = 20_000;
+
+/// How many entries of a place that only may not grow are counted before a call. A place with more is somebody's archive; it
+/// counts as this many, and a call that works in it is stopped at the first look.
+const MOST_LOOKED_AT: u32 = 200_000;
 
 /// How many descriptors are looked at in one go. Several hundred processes with a full table of them would be needed to
 /// have more, and that is nothing that a script does.
@@ -42,10 +46,18 @@ pub(crate) enum Scratch {
 #[derive(Debug)]
 pub(crate) struct Quota {
     limits: Limits,
-    data: Option<PathBuf>,
+    /// The folders that are measured, each by itself.
+    folders: Vec<Measured>,
     scratch: PathBuf,
     bound: Scratch,
     due: Instant,
+}
+
+/// A folder that may not hold more than so much.
+#[derive(Debug)]
+struct Measured {
+    path: PathBuf,
+    most: Amount,
 }
 
 /// How much there is.
@@ -56,8 +68,23 @@ struct Amount {
 }
 
 impl Quota {
-    pub(crate) fn new(limits: Limits, data: Option<PathBuf>, scratch: PathBuf, bound: Scratch) -> Self {
-        Self { limits, data, scratch, bound, due: Instant::now() }
+    pub(crate) fn new(profile: &Profile, scratch: PathBuf, bound: Scratch) -> Self {
+        let limits = profile.limits.clone();
+        let kept = profile.data.iter().map(|data| Measured {
+            path: data.path.clone(),
+            most: Amount { bytes: limits.data.saturating_add(data.spared), files: MOST_FILES },
+        });
+        // What lies there is whoever's whose place it is: only what the call adds to it counts.
+        let grown = profile.bounded.iter().map(|path| {
+            let before = held(path, MOST_LOOKED_AT);
+            let most = Amount {
+                bytes: before.bytes.saturating_add(limits.data),
+                files: before.files.saturating_add(MOST_FILES),
+            };
+            Measured { path: path.clone(), most }
+        });
+        let folders = kept.chain(grown).collect();
+        Self { limits, folders, scratch, bound, due: Instant::now() }
     }
 
     /// Looks once, if it is time.
@@ -72,20 +99,21 @@ impl Quota {
     }
 
     fn measure(&self, proc: &OwnedFd, processes: &[u32]) -> Option<Stop> {
-        let mut data = self.data.as_deref().map_or_else(Amount::default, held);
+        let folders = self.folders.iter();
+        let mut kept: Vec<Amount> = folders.map(|folder| held(&folder.path, folder.most.files)).collect();
         let mut scratch = match self.bound {
             Scratch::Bounded => Amount::default(),
-            Scratch::Sized | Scratch::OnDisk => held(&self.scratch),
+            Scratch::Sized | Scratch::OnDisk => held(&self.scratch, MOST_FILES),
         };
-        if !self.add_nameless(proc, processes, &mut data, &mut scratch) {
+        if !self.add_nameless(proc, processes, &mut kept, &mut scratch) {
             return Some(Stop::Data);
         }
-        let full = |amount: Amount, bytes: u64| amount.bytes > bytes || amount.files > MOST_FILES;
+        let full = |amount: Amount, most: Amount| amount.bytes > most.bytes || amount.files > most.files;
         // The size of a file system that is the scratch folder's own is the kernel's to hold.
-        let most = if self.bound == Scratch::OnDisk { self.limits.scratch } else { u64::MAX };
-        if full(data, self.limits.data) {
+        let bytes = if self.bound == Scratch::OnDisk { self.limits.scratch } else { u64::MAX };
+        if kept.iter().zip(&self.folders).any(|(amount, folder)| full(*amount, folder.most)) {
             Some(Stop::Data)
-        } else if full(scratch, most) {
+        } else if full(scratch, Amount { bytes, files: MOST_FILES }) {
             Some(Stop::Scratch)
         } else {
             None
@@ -98,7 +126,7 @@ impl Quota {
         &self,
         proc: &OwnedFd,
         processes: &[u32],
-        data: &mut Amount,
+        kept: &mut [Amount],
         scratch: &mut Amount,
     ) -> bool {
         let mut counted = BTreeSet::new();
@@ -119,7 +147,8 @@ impl Quota {
                     continue;
                 }
                 let path = readlinkat(&folder, entry.file_name(), Vec::new()).unwrap_or_default();
-                let amount = if self.is_of_scratch(path.to_bytes()) { &mut *scratch } else { &mut *data };
+                let whose = self.whose(path.to_bytes());
+                let amount = whose.and_then(|at| kept.get_mut(at)).unwrap_or(&mut *scratch);
                 amount.files += 1;
                 amount.bytes += bytes(&stat);
             }
@@ -127,13 +156,17 @@ impl Quota {
         true
     }
 
-    /// Whether a file without a name lay in the scratch folder. A data folder may lie in the scratch folder's place, so it
-    /// comes first; what lay elsewhere, such as in a project, counts with the data.
-    fn is_of_scratch(&self, path: &[u8]) -> bool {
+    /// The folder in which a file without a name lay; none for the scratch folder. A data folder may lie in the scratch
+    /// folder's place, so it comes first; what lay elsewhere, such as in a project, counts with the first one.
+    fn whose(&self, path: &[u8]) -> Option<usize> {
         let path = Path::new(std::ffi::OsStr::from_bytes(path));
-        match &self.data {
-            Some(data) => !path.starts_with(data) && path.starts_with(&self.scratch),
-            None => true,
+        let is_in = |folder: &Measured| path.starts_with(&folder.path);
+        let nearest = self.folders.iter().enumerate().filter(|(_, folder)| is_in(folder));
+        let nearest = nearest.max_by_key(|(_, folder)| folder.path.components().count());
+        match nearest {
+            Some((at, _)) => Some(at),
+            None if path.starts_with(&self.scratch) => None,
+            None => (!self.folders.is_empty()).then_some(0),
         }
     }
 }
@@ -142,8 +175,8 @@ fn bytes(stat: &rustix::fs::Stat) -> u64 {
     u64::try_from(stat.st_blocks).unwrap_or(0) * 512
 }
 
-/// How much a folder holds, in bytes on disk and in entries; one more than there may be stands for all beyond.
-fn held(folder: &Path) -> Amount {
+/// How much a folder holds, in bytes on disk and in entries; one more than `most` stands for all beyond.
+fn held(folder: &Path, most: u32) -> Amount {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let Ok(folder) = openat(CWD, folder, flags, Mode::empty()) else { return Amount::default() };
     let mut amount = Amount::default();
@@ -156,7 +189,7 @@ fn held(folder: &Path) -> Amount {
                 continue;
             }
             amount.files += 1;
-            if amount.files > MOST_FILES {
+            if amount.files > most {
                 return amount;
             }
             let Ok(stat) = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
@@ -175,19 +208,26 @@ fn held(folder: &Path) -> Amount {
 #[expect(clippy::disallowed_methods, reason = "a test builds its own ground")]
 mod tests {
     use super::*;
+    use crate::profile::DataFolder;
 
     fn proc() -> OwnedFd {
         openat(CWD, "/proc", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).unwrap()
     }
 
+    fn profile(folder: &Path) -> Profile {
+        let mut profile = Profile::new(folder.to_owned());
+        profile.limits = Limits { data: 1 << 20, scratch: 1 << 20, ..Limits::default() };
+        profile.data = vec![DataFolder::new(folder.join("data"))];
+        profile
+    }
+
     fn quota(folder: &Path, bound: Scratch) -> Quota {
-        let limits = Limits { data: 1 << 20, scratch: 1 << 20, ..Limits::default() };
-        Quota::new(limits, Some(folder.join("data")), folder.join("scratch"), bound)
+        Quota::new(&profile(folder), folder.join("scratch"), bound)
     }
 
     fn ground() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["data", "scratch"] {
+        for name in ["data", "shared", "place", "scratch"] {
             std::fs::create_dir(folder.path().join(name)).unwrap();
         }
         folder
@@ -219,6 +259,39 @@ mod tests {
         assert_eq!(look(), Some(Stop::Data));
         drop((kept, again));
         assert_eq!(look(), None);
+    }
+
+    #[test]
+    fn each_data_folder_is_measured_by_itself_and_what_was_spared_does_not_count() {
+        let folder = ground();
+        let fill = |name: &str, kib: usize| {
+            std::fs::write(folder.path().join(name), vec![1; kib << 10]).unwrap();
+        };
+        let mut profile = profile(folder.path());
+        profile.data.push(DataFolder { path: folder.path().join("shared"), spared: 1 << 20 });
+        let look = || {
+            let mut quota = Quota::new(&profile, folder.path().join("scratch"), Scratch::Bounded);
+            quota.look(&proc(), &[])
+        };
+        fill("data/a", 768);
+        fill("shared/a", 1536);
+        assert_eq!(look(), None, "together it would be too much");
+        fill("shared/b", 768);
+        assert_eq!(look(), Some(Stop::Data));
+    }
+
+    #[test]
+    fn a_place_that_may_not_grow_may_be_full_already() {
+        let folder = ground();
+        let place = folder.path().join("place");
+        std::fs::write(place.join("before"), vec![1; 3 << 20]).unwrap();
+        let mut profile = profile(folder.path());
+        profile.bounded = vec![place.clone()];
+        let mut quota = Quota::new(&profile, folder.path().join("scratch"), Scratch::Bounded);
+        assert_eq!(quota.look(&proc(), &[]), None);
+        std::fs::write(place.join("during"), vec![1; 2 << 20]).unwrap();
+        quota.due = Instant::now();
+        assert_eq!(quota.look(&proc(), &[]), Some(Stop::Data));
     }
 
     #[test]

@@ -85,7 +85,7 @@ impl View {
         }
         add(&profile.readable, Rights::Read, true);
         add(&profile.writable, Rights::Write, true);
-        places.extend(profile.data.iter().map(|path| Place {
+        places.extend(profile.data_paths().map(|path| Place {
             path: path.clone(),
             rights: Rights::Write,
             required: true,
@@ -178,7 +178,7 @@ fn with_pins(mut places: Vec<Place>) -> Vec<Place> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::Project;
+    use crate::profile::{DataFolder, Project};
 
     fn shown(profile: &Profile, tier: Tier) -> Vec<String> {
         View::new(profile, tier)
@@ -199,7 +199,7 @@ mod tests {
             masked: vec!["/p/.env".into()],
             protected: vec!["/p/.git/hooks".into()],
         });
-        profile.data = Some("/d/s".into());
+        profile.data = vec![DataFolder::new("/d/s".into())];
         profile.programs = vec!["/usr/local/x".into(), "/home/u/.nvm/v20".into()];
         profile
     }
@@ -226,6 +226,21 @@ mod tests {
                 "r /p/.claude/skills/s"
             ]
         );
+    }
+
+    #[test]
+    fn every_data_folder_can_be_written_on_every_tier() {
+        let mut profile = profile();
+        profile.data.push(DataFolder::new("/d/shared".into()));
+        for tier in [Tier::Namespaces, Tier::Bubblewrap, Tier::Landlock] {
+            let shown = shown(&profile, tier);
+            for place in ["w /d/s", "w /d/shared"] {
+                assert!(shown.contains(&place.to_owned()), "{tier}: {shown:?}");
+            }
+            let view = View::new(&profile, tier);
+            let owned = view.places.iter().filter(|place| place.owned).count();
+            assert_eq!(owned, 2, "{tier}");
+        }
     }
 
     #[test]

@@ -338,7 +338,8 @@ impl<'a> Call<'a> {
         }
         let path = Path::new(SCRATCH).join(path);
         let project = self.profile.project.as_ref().map(|project| &project.folder);
-        let shown = self.profile.readable.iter().chain(&self.profile.writable).chain(&self.profile.data);
+        let shown =
+            self.profile.readable.iter().chain(&self.profile.writable).chain(self.profile.data_paths());
         self.tier != Tier::Landlock
             && shown.chain(&self.profile.programs).chain(project).any(|shown| shown.starts_with(&path))
     }

@@ -28,7 +28,7 @@ struct Landmark {
 impl Landmarks {
     pub(crate) fn of(profile: &Profile) -> Self {
         let mut marks = Vec::new();
-        let plain = profile.readable.iter().chain(&profile.writable).chain(&profile.data);
+        let plain = profile.readable.iter().chain(&profile.writable).chain(profile.data_paths());
         marks.extend(plain.chain(&profile.programs).map(|path| mark(path)));
         if let Some(project) = &profile.project {
             let shown = [&project.folder].into_iter().chain(&project.writable).chain(&project.masked);

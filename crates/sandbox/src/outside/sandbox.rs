@@ -340,7 +340,8 @@ fn check_paths(profile: &Profile, command: &Command) -> Result<(), Error> {
         .readable
         .iter()
         .chain(&profile.writable)
-        .chain(&profile.data)
+        .chain(profile.data_paths())
+        .chain(&profile.bounded)
         .chain(&profile.programs)
         .chain([&profile.working_directory, &command.program])
         .chain(project)

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::codec::{Decoder, Encoder, Garbled};
-use crate::profile::{Limits, Network, Profile, Project};
+use crate::profile::{DataFolder, Limits, Network, Profile, Project};
 use crate::report::{Denied, Ended as How, Meter, Stop};
 use crate::tier::Tier;
 
@@ -123,6 +123,7 @@ fn profile(encoder: &mut Encoder, profile: &Profile) {
         writable,
         project,
         data,
+        bounded,
         programs,
         network,
         environment,
@@ -134,7 +135,11 @@ fn profile(encoder: &mut Encoder, profile: &Profile) {
         let Project { folder, writable, masked, protected } = project;
         encoder.text(folder.as_os_str()).paths(writable).paths(masked).paths(protected);
     });
-    encoder.paths(data.as_slice()).paths(programs);
+    encoder.list(data, |encoder, data| {
+        let DataFolder { path, spared } = data;
+        encoder.text(path.as_os_str()).number(*spared);
+    });
+    encoder.paths(bounded).paths(programs);
     match network {
         Network::None => encoder.byte(0),
         Network::Gateway => encoder.byte(1),
@@ -162,7 +167,9 @@ fn read_profile(decoder: &mut Decoder<'_>) -> Result<Profile, Garbled> {
                 })
             })?
             .pop(),
-        data: decoder.paths()?.pop(),
+        data: decoder
+            .list(|decoder| Ok(DataFolder { path: decoder.text()?.into(), spared: decoder.number()? }))?,
+        bounded: decoder.paths()?,
         programs: decoder.paths()?,
         network: match decoder.byte()? {
             0 => Network::None,
@@ -339,7 +346,9 @@ mod tests {
             masked: vec!["/b".into(), "/c".into()],
             protected: vec![odd().into()],
         });
-        profile.data = Some("/data".into());
+        let own = DataFolder { path: "/data".into(), spared: 7 };
+        profile.data = vec![own, DataFolder::new(odd().into())];
+        profile.bounded = vec!["/a".into(), odd().into()];
         profile.network = Network::Gateway;
         profile.environment = vec![("A".into(), odd())];
         Opening {

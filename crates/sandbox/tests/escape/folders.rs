@@ -102,7 +102,7 @@ impl Folders {
                 variable("PATH", "/usr/local/bin:/usr/bin:/bin".into()),
                 variable("LANG", "C.UTF-8".into()),
             ],
-            data: Some(self.data()),
+            data: vec![metier_sandbox::DataFolder::new(self.data())],
             network: if grant == Grant::Gateway { Network::Gateway } else { Network::None },
             limits,
             ..Profile::new(self.skill())

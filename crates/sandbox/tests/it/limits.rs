@@ -1,7 +1,7 @@
 //! What a call may use up.
 
 use crate::scene::{Scene, each_tier, sandbox, setup, sh};
-use metier_sandbox::{Choice, Ended, Metering, Sandbox, Stop, Tier};
+use metier_sandbox::{Choice, DataFolder, Ended, Metering, Sandbox, Stop, Tier};
 use std::time::Duration;
 
 #[test]
@@ -56,6 +56,54 @@ fn the_data_folder_has_a_quota() {
             std::fs::remove_file(entry.path()).unwrap();
         }
     });
+}
+
+#[test]
+fn every_data_folder_has_a_quota_of_its_own() {
+    let mut scene = Scene::new();
+    scene.profile.limits.data = 1 << 20;
+    let shared = scene.path("shared");
+    std::fs::create_dir(&shared).unwrap();
+    scene.profile.data.push(DataFolder::new(shared.clone()));
+    each_tier(|tier, sandbox| {
+        // What both hold together is more than one may.
+        let own = scene.path("data");
+        let line = format!(
+            "head -c 700000 /dev/zero > {0}/a && head -c 700000 /dev/zero > {1}/a && sleep 0.6 && ls {0} {1}",
+            own.display(),
+            shared.display()
+        );
+        let report = sandbox.run(&scene.profile, &sh(&line)).unwrap();
+        assert_eq!(report.ended, Ended::Exited(0), "{tier}: {}", report.stderr.text());
+        assert!(report.changes.entries.is_empty(), "{tier}: what is kept is no change");
+        let line = format!("head -c 700000 /dev/zero > {}/b; sleep 10", shared.display());
+        let report = sandbox.run(&scene.profile, &sh(&line)).unwrap();
+        assert_eq!(report.ended, Ended::Stopped(Stop::Data), "{tier}: {}", report.stderr.text());
+        // Also without a name.
+        std::fs::remove_file(shared.join("b")).unwrap();
+        let path = shared.join("c");
+        let line = format!("exec 3> {0}; rm {0}; head -c 700000 /dev/zero >&3; sleep 10", path.display());
+        let report = sandbox.run(&scene.profile, &sh(&line)).unwrap();
+        assert_eq!(report.ended, Ended::Stopped(Stop::Data), "{tier}: {}", report.stderr.text());
+        for folder in [&own, &shared] {
+            std::fs::remove_file(folder.join("a")).unwrap();
+        }
+    });
+}
+
+#[test]
+fn a_place_of_the_project_may_not_grow_over_its_bound() {
+    let mut scene = Scene::new().file("project/_data/before", &"x".repeat(3 << 20));
+    scene.profile.limits.data = 1 << 20;
+    let place = scene.path("project/_data");
+    scene.project().writable = vec![place.clone()];
+    scene.profile.bounded = vec![place.clone()];
+    let line = |kib: u32| sh(&format!("head -c {kib}k /dev/zero > {}/new; sleep 0.8", place.display()));
+    let run = |kib| sandbox(Choice::Best).run(&scene.profile, &line(kib)).unwrap();
+    let report = run(512);
+    assert_eq!(report.ended, Ended::Exited(0), "{}", report.stderr.text());
+    std::fs::remove_file(place.join("new")).unwrap();
+    assert_eq!(run(2048).ended, Ended::Stopped(Stop::Data));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use metier_sandbox::{Choice, Command, Helper, Profile, Project, Report, Sandbox, Setup, Tier};
+use metier_sandbox::{Choice, Command, DataFolder, Helper, Profile, Project, Report, Sandbox, Setup, Tier};
 use tempfile::TempDir;
 
 /// Folders as a call sees them, and what it may do.
@@ -26,7 +26,7 @@ impl Scene {
             masked: vec![],
             protected: vec![],
         });
-        profile.data = Some(root.join("data"));
+        profile.data = vec![DataFolder::new(root.join("data"))];
         profile.environment = vec![("PATH".into(), "/usr/bin:/bin".into())];
         profile.limits.time = Duration::from_secs(20);
         Self { folder, profile }

@@ -1,7 +1,8 @@
 //! A session of one call: the skills, the gate and whoever can be asked, and what runs things.
 
-use crate::args::Global;
+use crate::args::{Call, Global};
 use crate::candidate::{Asked, Asking, Candidate, Step, step};
+use crate::declared::may_start;
 use crate::gatekeeper::Gatekeeper;
 use crate::needs::Flags;
 use crate::output::{clean, complain};
@@ -15,9 +16,10 @@ use metier_runtime::{
     Activate, Activation, Arguments, By, Hands, InUse, Job, NotDone, NotRun, Ran, Surface, Told, Use, Work,
     WorkKind, frontmatter,
 };
-use metier_sandbox::Limits;
+use metier_sandbox::{Limits, Outputs};
 use metier_skill::Tool;
 use std::cell::RefCell;
+use std::path::Path;
 use std::sync::Arc;
 
 pub(super) struct Session<'a> {
@@ -31,19 +33,21 @@ pub(super) struct Session<'a> {
     scopes: Vec<Scope>,
     /// What was begun for something that runs.
     ready: RefCell<Option<Ready>>,
+    /// Where what is too long for a model is put.
+    out: Option<&'a Path>,
 }
 
 impl<'a> Session<'a> {
     pub(super) fn begin(
-        tool: &str,
-        active: Option<&str>,
+        args: &'a Call,
         surface: Surface,
         global: &'a Global,
         surroundings: &'a Surroundings,
     ) -> Result<Self> {
+        may_start(surroundings)?;
         let keeper = Gatekeeper::new(global, &[], surroundings)?;
         keeper.report_problems();
-        let runs = matches!(Tool::named(tool), Some(Tool::Bash | Tool::SkillRunScript));
+        let runs = matches!(Tool::named(&args.tool), Some(Tool::Bash | Tool::SkillRunScript));
         let ready = runs.then(|| Ready::begin(Purpose::Running, surroundings)).transpose()?;
         let snapshot = Arc::new(surroundings.snapshot(Include::Usual));
         let mut session = Self {
@@ -55,8 +59,9 @@ impl<'a> Session<'a> {
             active: None,
             scopes: Vec::new(),
             ready: RefCell::new(ready),
+            out: args.out.as_deref(),
         };
-        if let Some(name) = active {
+        if let Some(name) = &args.scope.skill {
             session.activate_at_once(name)?;
         }
         Ok(session)
@@ -152,6 +157,16 @@ impl Hands for Session<'_> {
                 other => return Ok(other?),
             }
         }
+    }
+
+    fn keep(&self, ran: &Ran) -> Result<Option<String>, String> {
+        let Some(folder) = self.out.filter(|_| !ran.long.is_empty()) else { return Ok(None) };
+        for long in &ran.long {
+            Outputs::put(folder, &long.name, &long.bytes).map_err(|error| {
+                format!("the whole output could not be put into {}: {error}", folder.display())
+            })?;
+        }
+        Ok(Some(format!("{}/", folder.display())))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What `use` says, for people and for programs.
 
-use metier_diagnostic::{Diagnostic, JsonDiagnostic, Position};
+use metier_diagnostic::{Diagnostic, JsonDiagnostic, Position, counted};
 use metier_runtime::{Activation, Draft, End, NotActivated, Way, Workbench};
 use serde::Serialize;
 
@@ -70,8 +70,8 @@ impl Plan {
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines = vec![format!(
             "{} and {}; nothing was run",
-            count(self.tokens.len(), "token"),
-            count(self.commands.len(), "command")
+            counted(self.tokens.len(), "token", "tokens"),
+            counted(self.commands.len(), "command", "commands")
         )];
         for Replaced { line, column, token, becomes } in &self.tokens {
             let becomes =
@@ -87,10 +87,6 @@ impl Plan {
         }
         lines
     }
-}
-
-fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 /// An activation, for programs.

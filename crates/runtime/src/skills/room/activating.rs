@@ -2,14 +2,16 @@
 
 use metier_catalog::EntryId;
 use metier_diagnostic::Severity;
-use metier_policy::McpTools;
+use metier_policy::{Action, Actor, Answers, McpTools};
 use metier_sandbox::Limits;
 use serde_json::{Map, Value};
 
-use super::{Room, Supply};
-use crate::activation::{Activated, By, Draft, NotActivated, Request, Setting, Way};
+use super::{Room, Spot, Supply};
+use crate::activation::{Activated, Activation, By, Draft, NotActivated, Request, Setting, Way};
+use crate::containment::Start;
 use crate::injection::injection_start;
 use crate::render::Arguments;
+use crate::requirements::Missing;
 use crate::run::Workbench;
 use crate::scope::End;
 use crate::toolset::{Activate, InUse, Told, Use, frontmatter};
@@ -45,15 +47,43 @@ impl Room {
         arguments: &Arguments,
         gated: Gated,
     ) -> Result<Entered, NotEntered> {
+        let entered = self.made(id, by, arguments, gated, Apart::No)?;
+        Ok(self.taken(entered))
+    }
+
+    /// Activates a skill for a conversation of its own.
+    pub(in crate::skills) fn activation_apart(
+        &self,
+        id: EntryId,
+        by: By,
+        arguments: &Arguments,
+    ) -> Result<Box<Activation>, NotEntered> {
+        match self.made(id, by, arguments, Gated::NotYet, Apart::Yes)?.activated {
+            Activated::Fresh(activation) => Ok(activation),
+            // A conversation that has nothing in it has nothing again.
+            Activated::Again(again) => Err(NotEntered::Trouble(again.note)),
+        }
+    }
+
+    fn made(
+        &self,
+        id: EntryId,
+        by: By,
+        arguments: &Arguments,
+        gated: Gated,
+        apart: Apart,
+    ) -> Result<Entered, NotEntered> {
+        self.may_start().map_err(NotEntered::Trouble)?;
         let spot = self.spot(id).map_err(NotEntered::Trouble)?;
+        let variables = self.variables();
         if self.survey.borrow().is_none() {
             self.look_over().map_err(NotEntered::Trouble)?;
         }
         let mut answers = self.answers.borrow().clone();
+        let (wants, missing) = self.before_its_text(id, &spot, &answers);
         // A question is asked between two looks at the file, so that the text is of the last one.
-        let mut asked = false;
+        let mut asking = if self.house.ask.is_some() { Asking::First } else { Asking::Over };
         loop {
-            let wants = Wants::default();
             let supply = Supply {
                 wants: &wants,
                 toolbox: self.house.toolbox(),
@@ -61,14 +91,14 @@ impl Room {
                 answers: &answers,
             };
             let step = self.with(&spot, supply, |bench, using| {
-                let root = self.snapshot.entry(id).map(|entry| self.snapshot.root(entry).path.clone());
+                let root = self.snapshot.entry(id).map(|entry| self.snapshot.root(entry));
                 let setting = Setting {
                     snapshot: &self.snapshot,
                     id,
                     using,
-                    start: injection_start(&root.unwrap_or_default()),
-                    missing: &[],
-                    environment: &self.house.variables,
+                    start: root.map_or(Start::Skill, injection_start),
+                    missing: &missing,
+                    environment: &variables,
                     servers: &McpTools::default(),
                     dialect: self.surface.dialect(),
                 };
@@ -76,16 +106,16 @@ impl Room {
                 if gated == Gated::NotYet {
                     draft.may_start(bench)?;
                 }
-                self.step(&draft, bench, asked)
+                self.step(&draft, bench, asking, apart)
             });
             match step {
-                Ok(Step::Done(entered)) => return Ok(self.taken(*entered)),
+                Ok(Step::Done(entered)) => return Ok(*entered),
                 Ok(Step::Ask(questions)) => {
                     for (action, decision) in questions {
                         // A no leaves the command as text, which is then said.
                         self.ask(&action, &decision, &mut answers);
                     }
-                    asked = true;
+                    asking = Asking::Over;
                 }
                 Err(NotActivated::Gate { action, decision }) => {
                     if !self.ask(&action, &decision, &mut answers) {
@@ -97,13 +127,35 @@ impl Room {
         }
     }
 
-    fn step(&self, draft: &Draft<'_>, bench: &Workbench<'_>, asked: bool) -> Result<Step, NotActivated> {
+    /// What the commands in its text get beyond their containment, and what the skill requires and is not here. Nothing is
+    /// asked for a command: it gets what was granted before.
+    fn before_its_text(&self, id: EntryId, spot: &Spot, answers: &Answers) -> (Wants, Vec<Missing>) {
+        let file = self.snapshot.entry(id).and_then(|entry| self.snapshot.read(entry).ok());
+        // A file that cannot be read is the activation's to refuse.
+        let Some(file) = file else { return (Wants::default(), Vec::new()) };
+        let (mut wants, ..) = self.wants(&file);
+        let missing = self.missing(&spot.skill.name, &file, &wants);
+        wants.retain(|need| {
+            let action = Action::more(Actor::Skill(spot.skill.clone()), need.clone());
+            self.gate(answers, |gate| gate.decide(&action).is_allowed())
+        });
+        (wants, missing)
+    }
+
+    fn step(
+        &self,
+        draft: &Draft<'_>,
+        bench: &Workbench<'_>,
+        asking: Asking,
+        apart: Apart,
+    ) -> Result<Step, NotActivated> {
         let frontmatter = frontmatter(draft.manifest());
-        if let Some(again) = draft.again(&self.conversation.borrow()) {
+        let known = self.conversation.borrow();
+        if let Some(again) = draft.again(&known).filter(|_| apart == Apart::No) {
             let activated = Activated::Again(Box::new(again));
             return Ok(Step::Done(Box::new(Entered { activated, frontmatter })));
         }
-        if self.house.ask.is_some() && !asked {
+        if asking == Asking::First {
             let questions = draft.questions(bench)?;
             if !questions.is_empty() {
                 return Ok(Step::Ask(questions));
@@ -127,6 +179,20 @@ impl Room {
         self.conversation.borrow_mut().enter(&entered.activated);
         entered
     }
+}
+
+/// Whether an activation is for a conversation of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Apart {
+    Yes,
+    No,
+}
+
+/// Whether questions about its commands are still to be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asking {
+    First,
+    Over,
 }
 
 /// How far an activation came.

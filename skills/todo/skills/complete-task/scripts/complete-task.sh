@@ -2,20 +2,9 @@
 # Marks a task as done: complete-task.sh NUMBER
 set -eu
 
-fail() {
-  printf 'complete-task: %s\n' "$1" >&2
-  exit "$2"
-}
-
-[ "$#" -eq 1 ] || fail 'say which task: complete-task.sh 7' 2
-# Digits only: the number becomes the name of a file.
-number=${1#"#"}
-case $number in
-  '' | *[!0-9]*) fail "'$1' is not the number of a task; list-tasks shows them" 2 ;;
-esac
-number=$(printf '%s' "$number" | sed 's/^0*//')
-list=${CLAUDE_PLUGIN_DATA:-${SKILL_DATA:-}}
-[ -n "$list" ] || fail 'no folder to keep the list in: neither CLAUDE_PLUGIN_DATA nor SKILL_DATA is set' 1
+script=complete-task
+# What both scripts that are told a number do with it lies in the plugin's own folder.
+. "${CLAUDE_PLUGIN_ROOT:-${0%/*}/../../..}/lib/chosen-task.sh"
 
 # The move is one step: of two that complete a task at once one does it and the other finds it done.
 if [ -n "$number" ] && mv -f "$list/open/$number" "$list/done/$number" 2>/dev/null; then

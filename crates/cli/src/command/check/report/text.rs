@@ -8,7 +8,7 @@ use crate::args::Check;
 use crate::output::{Output, Tone};
 use crate::surroundings::Surroundings;
 use anyhow::Result;
-use metier_diagnostic::{Diagnostic, Diff, Severity, render_report};
+use metier_diagnostic::{Diagnostic, Diff, Severity, counted, render_report};
 use std::path::Path;
 
 pub(super) fn write(
@@ -71,8 +71,6 @@ fn write_findings(outcome: &Outcome, surroundings: &Surroundings, output: &mut O
 }
 
 fn summary(args: &Check, outcome: &Outcome, output: &Output) -> String {
-    let counted =
-        |count: usize, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
     let (errors, warnings) = (outcome.count(Severity::Error), outcome.count(Severity::Warning));
     let tone = match (errors, warnings) {
         (0, 0) => Tone::Good,
@@ -107,8 +105,5 @@ fn summary(args: &Check, outcome: &Outcome, output: &Output) -> String {
 }
 
 fn files(outcome: &Outcome) -> String {
-    match outcome.mendings().count() {
-        1 => "1 file".to_owned(),
-        count => format!("{count} files"),
-    }
+    counted(outcome.mendings().count(), "file", "files")
 }

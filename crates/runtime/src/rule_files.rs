@@ -1,0 +1,89 @@
+//! The rules in force and where they come from: the one table of files, for everybody who asks the gate.
+
+use std::path::Path;
+
+use metier_catalog::{
+    Class, Entry, GateConfig, LayerOwner, Layout, Snapshot, Standing as Trusted, State, TrustStore,
+    changes_of,
+};
+use metier_files::read_bounded;
+use metier_policy::{
+    Layer, List, Owner, Rules, Skill, Source, Standing, Trust, from_agents_json, from_claude_settings,
+};
+
+/// The largest file of another system's rules that is read. Real ones have a few kilobytes.
+const MAX_RULES: u64 = 1 << 20;
+
+/// Reads the rules of another system.
+type Read = fn(&str, Source) -> Layer;
+
+/// Rules of other systems, below the project. What a project refuses is refused whoever runs the skill.
+const FOREIGN: &[(&str, Read)] = &[
+    (".agents/config.json", from_agents_json),
+    (".claude/settings.json", from_claude_settings),
+    (".claude/settings.local.json", from_claude_settings),
+];
+
+/// The rules in force: those of the configuration, of the project's own files, and `own`, which whoever runs metier gives.
+/// `shown` is how a file is called where a rule of it is told.
+pub fn rules_in_force(layout: &Layout, shown: impl Fn(&Path) -> String, own: Layer) -> Rules {
+    let mut layers = Vec::new();
+    for layer in &layout.settings.gate {
+        let owner = match layer.owner {
+            LayerOwner::User => Owner::User,
+            LayerOwner::TrustedProject | LayerOwner::UntrustedProject => Owner::Project,
+        };
+        layers.push(configured(&layer.config, Source::new(owner, &shown(&layer.file))));
+    }
+    if let Some(project) = &layout.project {
+        layers.extend(FOREIGN.iter().filter_map(|(path, read)| foreign(&project.folder, path, *read)));
+    }
+    layers.push(own);
+    let standing = match layout.standing {
+        Trusted::Untrusted => Standing::Untrusted,
+        Trusted::Trusted | Trusted::Mine => Standing::Trusted,
+    };
+    Rules::new(layers, standing)
+}
+
+/// A skill as the gate knows it. `data` is the folder that has the record of what is trusted.
+pub fn known_to_the_gate(snapshot: &Snapshot, entry: &Entry, data: &Path) -> Skill {
+    let origin = &snapshot.root(entry).origin;
+    let trust = match (entry.state(), origin.class) {
+        (State::Untrusted, _) => Trust::Untrusted,
+        (_, Class::Project) => {
+            // A record of trust that cannot be read is none: the layout says so, and the project is not trusted.
+            let store = TrustStore::open(data).ok();
+            match store.and_then(|store| changes_of(snapshot, &store, entry)) {
+                Some(_) => Trust::Changed,
+                None => Trust::Trusted,
+            }
+        }
+        // Nobody's record but a project's changes anything, and each call asks.
+        _ => Trust::Trusted,
+    };
+    Skill { trust, ..Skill::new(entry.name().as_str(), &origin.to_string()) }
+}
+
+fn configured(config: &GateConfig, source: Source) -> Layer {
+    let mut layer = Layer::new(source)
+        .list(List::Deny, &config.deny)
+        .list(List::Ask, &config.ask)
+        .list(List::Allow, &config.allow);
+    if let Some(why) = &config.incomplete {
+        layer = layer.incomplete(why);
+    }
+    match &config.mode {
+        Some(mode) => layer.mode(mode),
+        None => layer,
+    }
+}
+
+fn foreign(project: &Path, path: &str, read: Read) -> Option<Layer> {
+    let source = Source::new(Owner::Project, path);
+    match read_bounded(&project.join(path), MAX_RULES) {
+        Ok(None) => None,
+        Ok(Some(bytes)) => Some(read(&String::from_utf8_lossy(&bytes), source)),
+        Err(error) => Some(Layer::new(source).incomplete(&error.to_string())),
+    }
+}

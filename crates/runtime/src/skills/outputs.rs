@@ -1,0 +1,48 @@
+//! What programs wrote beyond what a model gets: files of the session, which go with it.
+
+use std::path::Path;
+
+use metier_files::PassingFolder;
+use metier_sandbox::Outputs as Results;
+
+use crate::run::Ran;
+
+/// The most runs of a session whose long outputs are kept. Each may hold two files of some megabytes, and a model that fills
+/// more than this reads none of them.
+const MOST_RUNS: u32 = 100;
+
+/// The folder of a session for outputs, made when the first one comes.
+#[derive(Debug, Default)]
+pub(super) struct Outputs {
+    folder: Option<PassingFolder>,
+    runs: u32,
+}
+
+impl Outputs {
+    /// Keeps what is too long of a run; gives the place before the names of its files, or nothing where there is none.
+    pub(super) fn keep(&mut self, ran: &Ran, base: &Path) -> Result<Option<String>, String> {
+        if ran.long.is_empty() {
+            return Ok(None);
+        }
+        if self.runs == MOST_RUNS {
+            return Err(format!("this session keeps the outputs of {MOST_RUNS} runs, and no more"));
+        }
+        let trouble = |error: std::io::Error| format!("the whole output could not be kept: {error}");
+        let folder = match self.folder.take() {
+            Some(folder) => folder,
+            None => PassingFolder::make(base).map_err(trouble)?,
+        };
+        let folder = self.folder.insert(folder);
+        self.runs += 1;
+        let place = folder.path().join(self.runs.to_string());
+        for long in &ran.long {
+            Results::put(&place, &long.name, &long.bytes).map_err(trouble)?;
+        }
+        Ok(Some(format!("{}/", place.display())))
+    }
+
+    /// Where they are.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        self.folder.as_ref().map(PassingFolder::path)
+    }
+}
