@@ -41,6 +41,23 @@ pub struct Containment<'a> {
     pub start: Start,
 }
 
+/// Adds to a profile what is wanted: to be called when the gate has said yes to it.
+pub(crate) fn widen(profile: &mut Profile, survey: Option<&Survey>, wants: &Wants, writing: &Writing) {
+    if let (Some(project), Some(survey)) = (&mut profile.project, survey)
+        && !writing.places.is_empty()
+    {
+        project.writable.clone_from(&writing.places);
+        project.protected = protected(survey);
+    }
+    for (name, secret) in wants.secrets() {
+        // What metier sets keeps its meaning: a script would write to wherever another value leads.
+        if profile.environment.iter().any(|(known, _)| known == name.as_str()) {
+            continue;
+        }
+        profile.environment.push((name.as_str().into(), secret.expose().into()));
+    }
+}
+
 /// The places of a project that stay read-only, none of them in another.
 fn protected(survey: &Survey) -> Vec<PathBuf> {
     let project = survey.project();
@@ -133,23 +150,6 @@ impl Containment<'_> {
             environment: self.environment(),
             limits: self.limits.clone(),
             ..Profile::new(self.start().to_owned())
-        }
-    }
-
-    /// Adds to a profile what is wanted: to be called when the gate has said yes to it.
-    pub(crate) fn widen(&self, profile: &mut Profile, writing: &Writing) {
-        if let (Some(project), Some(survey)) = (&mut profile.project, self.project)
-            && !writing.places.is_empty()
-        {
-            project.writable.clone_from(&writing.places);
-            project.protected = protected(survey);
-        }
-        for (name, secret) in self.wants.secrets() {
-            // What metier sets keeps its meaning: a script would write to wherever another value leads.
-            if profile.environment.iter().any(|(known, _)| known == name.as_str()) {
-                continue;
-            }
-            profile.environment.push((name.as_str().into(), secret.expose().into()));
         }
     }
 
@@ -298,7 +298,7 @@ mod tests {
         let mut profile = containment.profile();
         assert!(!names(&profile).contains(&"API_KEY".to_owned()));
         let writing = Writing::open(wants.writes(), &project);
-        containment.widen(&mut profile, &writing);
+        widen(&mut profile, containment.project, containment.wants, &writing);
         assert!(names(&profile).contains(&"API_KEY".to_owned()));
         let view = profile.project.unwrap();
         assert_eq!(view.writable.as_slice(), std::slice::from_ref(&project));
@@ -335,7 +335,7 @@ mod tests {
                 start: Start::Skill,
             };
             let mut profile = containment.profile();
-            containment.widen(&mut profile, &Writing::default());
+            widen(&mut profile, containment.project, containment.wants, &Writing::default());
             profile
         };
         let found = profile(&outside);

@@ -99,7 +99,7 @@ mod writing;
 
 pub use activation::{
     Activated, Activation, Again, By, Closed, Conversation, Draft, NotActivated, Request, Setting, TRAILER,
-    Way, activate, breadcrumb,
+    Way, activate, attribute, breadcrumb, neutral,
 };
 pub use arguments::{ArgumentError, MAX_ARGUMENTS, split_arguments};
 pub use containment::{Containment, ENVIRONMENT, LANGUAGE, PLUGIN_ENVIRONMENT, Start};
@@ -119,15 +119,16 @@ pub use render::{
     Variable, VariableValue,
 };
 pub use requirements::{Given, Here, Missing, Requirements};
+pub use run::bash::{Own, run_bash};
 pub use run::{NodeVersions, NotRun, Ran, Using, Words, Workbench, run_command_line, run_script};
 pub use scope::{End, ScopeId, Scopes, SkillScope};
 pub use script::{SCRIPTS, Script, ScriptError};
 pub use search_path::{Program, SearchPath, TOOLS, Toolbox};
 pub use skills::{NotUsed, Note, Session, Skills, SkillsBuilder, Used, begin};
 pub use toolset::{
-    Activate, Coverage, Definition, Desk, Entrance, Hands, Hit, InUse, Job, MetaMessage, NotDone, Outcome,
-    Refusal, Search, Surface, Told, ToolFormat, ToolResult, Toolset, Use, Visible, Work, WorkKind,
-    frontmatter,
+    Activate, Change, Coverage, Definition, Desk, Entrance, Field, Form, Hands, Hit, InUse, Input,
+    InputProblem, Job, Kind as FieldKind, MetaMessage, Need as FieldNeed, NotDone, Outcome, Refusal, Search,
+    Sight, Surface, Told, ToolFormat, ToolResult, Toolset, Use, Visible, Work, WorkKind, frontmatter,
 };
 pub use wants::{Declared, Wants};
 pub use way_out::{Asker, Contacts, WayOut};
