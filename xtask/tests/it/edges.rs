@@ -34,6 +34,19 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "metier-agent",
+        &[
+            "metier-catalog",
+            "metier-diagnostic",
+            "metier-files",
+            "metier-policy",
+            "metier-proxy",
+            "metier-runtime",
+            "metier-sandbox",
+            "metier-skill",
+        ],
+    ),
+    (
         "metier",
         &[
             "metier-catalog",

@@ -29,6 +29,11 @@ const HOMES: &[(&str, &[&str])] = &[
     ("sha2", &["metier-files"]),
     // HTTP on the wire: everyone else sees contacts and events.
     ("httparse", &["metier-proxy"]),
+    // TLS: everyone else sees a page, and whose certificates are believed is decided once.
+    ("rustls", &["metier-agent"]),
+    ("webpki-roots", &["metier-agent"]),
+    // What a model searches for; our own tables are no regular expressions.
+    ("regex", &["metier-agent"]),
     // Snippets of source under a message: everyone else sees a `Diagnostic`.
     ("annotate-snippets", &["metier-diagnostic"]),
     ("similar", &["metier-diagnostic"]),
