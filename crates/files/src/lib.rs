@@ -5,6 +5,7 @@
 //!
 //! - [`sweep()`] finds the skills below some roots, as fast as the disk gives them.
 //! - [`SkillDir`] is one skill's folder, opened once; every read from it names a [`RelativePath`] and a limit.
+//! - [`Ground`] is a folder in which somebody works: read, searched and written beneath its handle.
 //! - [`Survey`] is what a project holds that a script must not read or must not write, kept current.
 //! - [`TreeDigest`] says whether two folders hold the same, [`FileDigest`] whether two files do.
 //! - [`Imprint`] is a folder whose every byte is known beforehand: written as a whole, and compared.
@@ -44,6 +45,7 @@ mod entries;
 mod error;
 mod extent;
 mod folder_lock;
+mod ground;
 mod ignore;
 mod imprint;
 mod matching;
@@ -61,6 +63,7 @@ mod sweep;
 mod tree;
 mod watch;
 
+pub use self::ignore::{Ignore, IgnoreError};
 pub use blank::Blank;
 pub use digest::{DigestParseError, FileDigest, TreeDigest};
 pub use document::{
@@ -70,7 +73,7 @@ pub use document_name::DocumentName;
 pub use error::Error;
 pub use extent::Extent;
 pub use folder_lock::FolderLock;
-pub use ignore::{Ignore, IgnoreError};
+pub use ground::{Expected, Ground, GroundFile, Overgrown, WalkBounds, Walked, WalkedFile};
 pub use imprint::{Difference, How, Imprint, ImprintFile};
 pub use matching::{Matching, matching};
 pub use os_error::OsError;
@@ -78,7 +81,7 @@ pub use passing_folder::PassingFolder;
 pub use program::{is_program, link_target, names_in, private_folder};
 pub use protected::{Missing, PROTECTED, Presence, Protected, ProtectedRule};
 pub use relative::{RelativePath, RelativePathError};
-pub use secrets::{Proof, SECRETS, SecretRule};
+pub use secrets::{Proof, SECRETS, SecretRule, looks_secret};
 pub use skill_dir::{
     Binary, BinaryKind, Content, Document, LeftOut, LeftOutReason, ListBounds, Listed, Listing, PAGE, Page,
     SkillDir, TextPage,

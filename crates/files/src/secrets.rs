@@ -7,9 +7,11 @@
 mod proof;
 
 use std::collections::HashMap;
+use std::os::unix::ffi::OsStrExt;
 use std::sync::LazyLock;
 
 pub use self::proof::Proof;
+use crate::RelativePath;
 use crate::survey::pattern::fits;
 
 /// A row of the table.
@@ -173,6 +175,24 @@ pub(crate) fn rules_for(folder: &[u8], name: &[u8], shape: Shape) -> Vec<&'stati
     rules
 }
 
+/// What a file looks like, by its path below a project and the beginning of its content; `None` for one that looks like no
+/// secret. [`crate::Survey`] knows the same of a whole project and of other names of a file; this is for a single one, where a
+/// survey had to stop or the file came later.
+pub fn looks_secret(path: &RelativePath, head: &[u8]) -> Option<&'static str> {
+    let head = head.get(..Proof::HEAD).unwrap_or(head);
+    let (mut path, mut shape) = (Some(path.as_path()), Shape::File);
+    while let Some(here) = path {
+        let folder = here.parent().map_or(&b""[..], |folder| folder.as_os_str().as_bytes());
+        let name = here.file_name().unwrap_or_default().as_bytes();
+        let rules = rules_for(folder, name, shape);
+        if let Some(rule) = rules.into_iter().find(|rule| shape == Shape::Folder || rule.proof.holds(head)) {
+            return Some(rule.what);
+        }
+        (path, shape) = (here.parent().filter(|folder| !folder.as_os_str().is_empty()), Shape::Folder);
+    }
+    None
+}
+
 fn in_git_modules(folder: &[u8]) -> bool {
     let mut parts = folder.split(|&byte| byte == b'/');
     parts.any(|part| part == b".git") && parts.next() == Some(b"modules")
@@ -187,6 +207,16 @@ mod tests {
         let rules = rules_for(folder.as_bytes(), name.as_bytes(), Shape::File);
         let found = rules.iter().any(|rule| rule.proof.holds(content.as_bytes()));
         assert_eq!(found, expect, "{path}: {rules:?}");
+    }
+
+    #[test]
+    fn a_single_file_is_judged_by_its_whole_path() {
+        let looks = |path: &str, head: &str| looks_secret(&path.parse().unwrap(), head.as_bytes());
+        assert_eq!(looks("app/.env", ""), Some("environment variables"));
+        assert_eq!(looks("home/.ssh/known_hosts", ""), Some("SSH keys"));
+        assert_eq!(looks("a.pem", "-----BEGIN PRIVATE KEY-----"), Some("a private key"));
+        assert_eq!(looks("a.pem", "-----BEGIN CERTIFICATE-----"), None);
+        assert_eq!(looks("docs/a.md", ""), None);
     }
 
     #[test]

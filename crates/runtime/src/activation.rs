@@ -42,7 +42,7 @@ pub use by::{By, Closed};
 pub use content::TRAILER;
 pub use conversation::{Again, Conversation};
 pub use draft::{Draft, NotActivated, Request, Setting};
-pub use envelope::breadcrumb;
+pub use envelope::{attribute, breadcrumb, neutral};
 
 use std::ops::Range;
 

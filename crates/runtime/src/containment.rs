@@ -41,6 +41,25 @@ pub struct Containment<'a> {
     pub start: Start,
 }
 
+/// Adds to a profile what is wanted: to be called when the gate has said yes to it.
+pub(crate) fn widen(profile: &mut Profile, survey: Option<&Survey>, wants: &Wants, writing: &Writing) {
+    if let (Some(project), Some(survey)) = (&mut profile.project, survey)
+        && !writing.places.is_empty()
+    {
+        project.writable.clone_from(&writing.places);
+        project.protected = protected(survey);
+    }
+    // A name that is a secret to anybody is one, so what is hidden from the output comes first.
+    let secrets = wants.secrets().map(|(name, secret)| (name, secret.expose()));
+    for (name, value) in secrets.chain(wants.texts()) {
+        // What metier sets keeps its meaning: a script would write to wherever another value leads.
+        if profile.environment.iter().any(|(known, _)| known == name.as_str()) {
+            continue;
+        }
+        profile.environment.push((name.as_str().into(), value.into()));
+    }
+}
+
 /// The places of a project that stay read-only, none of them in another.
 fn protected(survey: &Survey) -> Vec<PathBuf> {
     let project = survey.project();
@@ -114,7 +133,7 @@ pub const ENVIRONMENT: &[&str] =
 /// `SKILL_DATA` elsewhere.
 pub const PLUGIN_ENVIRONMENT: &[&str] = &["CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"];
 
-impl Containment<'_> {
+impl<'a> Containment<'a> {
     /// The default profile: nothing of what is wanted, no way out.
     pub fn profile(&self) -> Profile {
         let project = self.project.map(|survey| Project {
@@ -140,27 +159,8 @@ impl Containment<'_> {
         }
     }
 
-    /// Adds to a profile what is wanted: to be called when the gate has said yes to it.
-    pub(crate) fn widen(&self, profile: &mut Profile, writing: &Writing) {
-        if let (Some(project), Some(survey)) = (&mut profile.project, self.project)
-            && !writing.places.is_empty()
-        {
-            project.writable.clone_from(&writing.places);
-            project.protected = protected(survey);
-        }
-        // A name that is a secret to anybody is one, so what is hidden from the output comes first.
-        let secrets = self.wants.secrets().map(|(name, secret)| (name, secret.expose()));
-        for (name, value) in secrets.chain(self.wants.texts()) {
-            // What metier sets keeps its meaning: a script would write to wherever another value leads.
-            if profile.environment.iter().any(|(known, _)| known == name.as_str()) {
-                continue;
-            }
-            profile.environment.push((name.as_str().into(), value.into()));
-        }
-    }
-
     /// The folder in the project that the skills of a crew write.
-    pub(crate) fn crew_data(&self) -> Option<&Path> {
+    pub(crate) fn crew_data(&self) -> Option<&'a Path> {
         match self.plugin?.kind {
             PluginKind::Crew { data } => Some(data),
             PluginKind::Plugin => None,
@@ -185,7 +185,7 @@ impl Containment<'_> {
     }
 
     /// Where the process starts.
-    pub(crate) fn start(&self) -> &Path {
+    pub(crate) fn start(&self) -> &'a Path {
         match (self.start, self.project) {
             (Start::Project, Some(survey)) => survey.project(),
             _ => self.skill,
@@ -313,7 +313,7 @@ mod tests {
         let mut profile = containment.profile();
         assert!(!names(&profile).contains(&"API_KEY".to_owned()));
         let writing = Writing::open(wants.writes(), &project);
-        containment.widen(&mut profile, &writing);
+        widen(&mut profile, containment.project, containment.wants, &writing);
         assert!(names(&profile).contains(&"API_KEY".to_owned()));
         let view = profile.project.unwrap();
         assert_eq!(view.writable.as_slice(), std::slice::from_ref(&project));
@@ -353,7 +353,7 @@ mod tests {
                 start: Start::Skill,
             };
             let mut profile = containment.profile();
-            containment.widen(&mut profile, &Writing::default());
+            widen(&mut profile, containment.project, containment.wants, &Writing::default());
             profile
         };
         let found = profile(&outside);

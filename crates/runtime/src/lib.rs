@@ -103,7 +103,7 @@ mod writing;
 
 pub use activation::{
     Activated, Activation, Again, By, Closed, Conversation, Draft, NotActivated, Request, Setting, TRAILER,
-    Way, activate, breadcrumb,
+    Way, activate, attribute, breadcrumb, neutral,
 };
 pub use arguments::{ArgumentError, MAX_ARGUMENTS, split_arguments};
 pub use containment::{Containment, ENVIRONMENT, LANGUAGE, PLUGIN_ENVIRONMENT, Start};
@@ -125,6 +125,7 @@ pub use render::{
 };
 pub use requirements::{Given, Here, Missing, Requirements};
 pub use rule_files::{known_to_the_gate, rules_in_force};
+pub use run::bash::{Own, run_bash};
 pub use run::{NodeVersions, NotRun, Ran, Using, Words, Workbench, run_command_line, run_script};
 pub use scope::{End, ScopeId, Scopes, SkillScope};
 pub use script::{SCRIPTS, Script, ScriptError};
@@ -133,9 +134,9 @@ pub use skill_folders::{NoFolders, SkillFolders};
 pub use skills::{Fork, NotUsed, Note, Session, Skills, SkillsBuilder, Used, begin};
 pub use terms::{SkillTerms, Whole};
 pub use toolset::{
-    Activate, Coverage, Definition, Desk, Entrance, Hands, Hit, InUse, Job, MetaMessage, NotDone, Outcome,
-    Refusal, Search, Surface, Told, ToolFormat, ToolResult, Toolset, Use, Visible, Work, WorkKind,
-    frontmatter,
+    Activate, Change, Coverage, Definition, Desk, Entrance, Field, Form, Hands, Hit, InUse, Input,
+    InputProblem, Job, Kind as FieldKind, MetaMessage, Need as FieldNeed, NotDone, Outcome, Refusal, Search,
+    Sight, Surface, Told, ToolFormat, ToolResult, Toolset, Use, Visible, Work, WorkKind, frontmatter,
 };
 pub use wants::{Declared, Wants};
 pub use way_out::{Asker, Contacts, WayOut};

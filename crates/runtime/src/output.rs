@@ -76,6 +76,8 @@ pub(crate) enum Shape {
     Script(String),
     /// `run_command_line`.
     CommandLine,
+    /// `Bash`, the agent's own: like a script's, since it is read by the same model.
+    Bash,
     /// A command inside a body, as it is written there.
     Injected(String),
 }
@@ -100,7 +102,8 @@ impl Shape {
     ) -> String {
         let hints = self.hints(long, rest);
         match self {
-            Self::Script(name) => script_text_with(name, report, limits, &hints),
+            Self::Script(name) => script_text_with(&format!("Script {{}}: {name}"), report, limits, &hints),
+            Self::Bash => script_text_with("Command {}", report, limits, &hints),
             Self::CommandLine => command_json_with(report, limits, &hints).to_string(),
             Self::Injected(command) => outcome(command, report),
         }
@@ -133,6 +136,9 @@ impl Shape {
             Self::CommandLine => {
                 "; run it so that it prints less, or into a file below $SKILL_DATA, and read that in parts"
             }
+            Self::Bash => {
+                "; run it so that it prints less, or into a file below $TMPDIR that the same line reads in parts"
+            }
             // Its author's to mend, and nobody calls it again.
             Self::Injected(_) => "",
         }
@@ -142,17 +148,17 @@ impl Shape {
 /// The result of `skill_run_script`: what the script wrote, `[stderr]` and what it wrote there, `[exit code: N]` if that
 /// is not 0, `[no output]` if there is nothing. A script that took too long says so in the first line.
 pub fn script_text(name: &str, report: &Report, limits: &Limits) -> String {
-    script_text_with(name, report, limits, &Hints::default())
+    script_text_with(&format!("Script {{}}: {name}"), report, limits, &Hints::default())
 }
 
-fn script_text_with(name: &str, report: &Report, limits: &Limits, hints: &Hints) -> String {
-    let first = match report.ended {
-        Ended::Stopped(Stop::Time) => {
-            Some(format!("Script timed out after {}s: {name}", limits.time.as_secs()))
-        }
-        Ended::Stopped(stop) => Some(format!("Script stopped ({}): {name}", stopped(stop, limits))),
+/// `stopped_line` is the first line of what was stopped, with `{}` for how.
+fn script_text_with(stopped_line: &str, report: &Report, limits: &Limits, hints: &Hints) -> String {
+    let how = match report.ended {
+        Ended::Stopped(Stop::Time) => Some(format!("timed out after {}s", limits.time.as_secs())),
+        Ended::Stopped(stop) => Some(format!("stopped ({})", stopped(stop, limits))),
         Ended::Exited(_) | Ended::Signaled(_) => None,
     };
+    let first = how.map(|how| stopped_line.replacen("{}", &how, 1));
     let mut parts: Vec<String> = first.into_iter().collect();
     let stdout = shortened(&report.stdout, &hints.stdout);
     if !stdout.trim().is_empty() {

@@ -1,11 +1,12 @@
 //! From a call to its result: what is meant, whether it may happen, in what containment, and what came of it.
 
+pub(crate) mod bash;
 pub(crate) mod injected;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use metier_files::{FileDigest, SkillDir};
+use metier_files::{FileDigest, SkillDir, Survey};
 use metier_policy::{Action, Actor, Decision, Digest, FileGlob, Gate, Skill, is_guarded};
 use metier_sandbox::{
     Attendance, Cancel, Clock, Command, Error as SandboxError, Limits, Profile, Report, Sandbox, Sieve, Sink,
@@ -13,7 +14,7 @@ use metier_sandbox::{
 use metier_secret::{Redactor, RedactorError};
 
 use crate::arguments::{ArgumentError, split_arguments};
-use crate::containment::{Containment, Remembered};
+use crate::containment::{Containment, Remembered, widen};
 use crate::interpreter::{LaunchError, NodeVersion, launch};
 use crate::long_output::{LongOutput, Transcript};
 use crate::output::{Rest, Shape, notes as notes_of};
@@ -21,6 +22,7 @@ use crate::prepare::Standing;
 use crate::redaction::Redaction;
 use crate::script::{Script, ScriptError};
 use crate::search_path::{Program, SearchPath};
+use crate::wants::Wants;
 use crate::way_out::{Contacts, Porter, WayOut, with_way_out};
 use crate::writing::{Writing, opening, unwritten};
 
@@ -175,10 +177,10 @@ pub fn run_script(
     let digest = using.folder.read(&script.path, MAX_SCRIPT).ok().map(|bytes| FileDigest::of(&bytes));
     let digest = digest.map(|digest| Digest(digest.to_string()));
     let action = Action::script(using.skill.clone(), &script.path.to_string(), &argv, digest);
-    let allowed = decide(&bench.gate, action, using)?;
+    let allowed = decide(&bench.gate, action, using.containment.wants)?;
     let command = Command::new(launch.program).arguments(words);
     let shape = Shape::Script(name.to_owned());
-    let mut ran = run(bench, using, Job { allowed, profile, command, shape }, cancel, sink)?;
+    let mut ran = run(bench, &using.party(), Job { allowed, profile, command, shape }, cancel, sink)?;
     let errors = (!ran.report.succeeded()).then(|| ran.report.stderr.text());
     ran.notes.extend(standing.note(&using.skill.name, errors.as_deref()));
     Ok(ran)
@@ -197,7 +199,14 @@ pub fn run_command_line(
         return Err(ArgumentError::Nul { at: at + 1 }.into());
     }
     let action = Action::command(Actor::Skill(using.skill.clone()), line);
-    let allowed = decide(&bench.gate, action, using)?;
+    let allowed = decide(&bench.gate, action, using.containment.wants)?;
+    let mut profile = using.containment.profile();
+    let command = shell_line(bench, line, &mut profile)?;
+    run(bench, &using.party(), Job { allowed, profile, command, shape: Shape::CommandLine }, cancel, sink)
+}
+
+/// A line for bash, which reads nobody's settings; the profile shows it.
+fn shell_line(bench: &Workbench<'_>, line: &str, profile: &mut Profile) -> Result<Command, NotRun> {
     let Some(bash) = bench.path.find("bash") else {
         return Err(LaunchError::NoInterpreter {
             script: line.to_owned(),
@@ -205,10 +214,34 @@ pub fn run_command_line(
         }
         .into());
     };
-    let mut profile = using.containment.profile();
-    show(&mut profile, &bash);
-    let command = Command::new(bash.file).arguments(["--noprofile", "--norc", "-c", line]);
-    run(bench, using, Job { allowed, profile, command, shape: Shape::CommandLine }, cancel, sink)
+    show(profile, &bash);
+    Ok(Command::new(bash.file).arguments(["--noprofile", "--norc", "-c", line]))
+}
+
+/// For whom something runs, and what of its containment matters while it does.
+struct Party<'a> {
+    actor: Actor,
+    project: Option<&'a Survey>,
+    wants: &'a Wants,
+    /// The folder in the project that the skills of a crew write.
+    crew: Option<&'a Path>,
+    limits: &'a Limits,
+    /// Where it starts.
+    start: &'a Path,
+}
+
+impl<'a> Using<'a> {
+    fn party(&self) -> Party<'a> {
+        let containment = self.containment;
+        Party {
+            actor: Actor::Skill(self.skill.clone()),
+            project: containment.project,
+            wants: containment.wants,
+            crew: containment.crew_data(),
+            limits: &containment.limits,
+            start: containment.start(),
+        }
+    }
 }
 
 /// A yes of the gate to a call and to all that is wanted for it. Nothing runs without one.
@@ -224,8 +257,8 @@ struct Job {
     shape: Shape,
 }
 
-fn decide(gate: &Gate<'_>, mut action: Action, using: &Using<'_>) -> Result<Allowed, NotRun> {
-    action.needs = using.containment.wants.needs();
+fn decide(gate: &Gate<'_>, mut action: Action, wants: &Wants) -> Result<Allowed, NotRun> {
+    action.needs = wants.needs();
     let decision = gate.decide(&action);
     if decision.is_allowed() {
         return Ok(Allowed(decision));
@@ -236,26 +269,26 @@ fn decide(gate: &Gate<'_>, mut action: Action, using: &Using<'_>) -> Result<Allo
 /// Runs a command with all that is wanted, and says what came of it without what nobody may see.
 fn run(
     bench: &Workbench<'_>,
-    using: &Using<'_>,
+    party: &Party<'_>,
     job: Job,
     cancel: Option<&Cancel>,
     sink: Sink<'_>,
 ) -> Result<Ran, NotRun> {
     let Job { allowed: Allowed(decision), mut profile, command, shape } = job;
-    let (containment, wants) = (using.containment, using.containment.wants);
+    let Party { actor, project, wants, .. } = party;
     let redactor = Redactor::new(wants.secrets())?;
-    let mut writing = match containment.project {
+    let mut writing = match project {
         Some(survey) => Writing::open(wants.writes(), survey.project()),
         None => Writing::default(),
     };
-    if let (Some(survey), Some(data)) = (containment.project, containment.crew_data()) {
+    if let (Some(survey), Some(data)) = (project, party.crew) {
         // It is opened without a question, so it is bounded like what a skill keeps elsewhere.
         profile.bounded.extend(writing.open_crew(data, survey.project()));
     }
-    containment.widen(&mut profile, &writing);
-    let remembered = containment.project.filter(|_| !writing.places.is_empty()).map(Remembered::of);
+    widen(&mut profile, *project, wants, &writing);
+    let remembered = project.filter(|_| !writing.places.is_empty()).map(Remembered::of);
     let clock = Clock::new();
-    let mut porter = Porter::of_gate(&bench.gate, using.skill, wants.hosts(), bench.way_out, &clock);
+    let mut porter = Porter::of_gate(&bench.gate, actor, wants.hosts(), bench.way_out, &clock);
     let mut redaction = Redaction::new(&redactor);
     let mut transcript = Transcript::default();
     let mut attend = |profile: &Profile| {
@@ -283,46 +316,48 @@ fn run(
     writing.settle();
     let mut report = ran?;
     // What the skills of a crew write is theirs, like what a skill remembers: neither is told as a change.
-    if let Some(data) = containment.crew_data() {
+    if let Some(data) = party.crew {
         report.changes.entries.retain(|change| !change.path.starts_with(data));
     }
     notes.extend(notes_of(&report));
     notes.extend(without);
-    if let Some(bounded) = containment.project.and_then(metier_files::Survey::bounded) {
+    if let Some(bounded) = project.and_then(Survey::bounded) {
         notes.push(format!("secrets may be visible: {bounded}"));
     }
     notes.extend(remembered.iter().flat_map(Remembered::changes));
-    for name in wants.missing() {
-        let skill = &using.skill.name;
-        notes.push(format!("`{name}` is wanted and not set: `metier secret set {name} --skill {skill}`"));
+    if let Actor::Skill(skill) = actor {
+        for name in wants.missing() {
+            let skill = &skill.name;
+            notes.push(format!("`{name}` is wanted and not set: `metier secret set {name} --skill {skill}`"));
+        }
     }
     let (contacts, trouble) = porter.finish();
     notes.extend(trouble.map(|error| format!("there was no network: the proxy could not start ({error})")));
     notes.extend(contacts.notes());
-    let unwritten = refused_writes(using, &report, &open);
+    let unwritten = refused_writes(party, &report, &open);
     for glob in &unwritten {
-        notes.push(format!(
-            "the project is read-only for it; open what it wants to write with `--write '{glob}'` or the rule \
-             `skill:{}/write:{glob}`",
-            using.skill
-        ));
+        let how = match actor {
+            Actor::Skill(skill) => format!("`--write '{glob}'` or the rule `skill:{skill}/write:{glob}`"),
+            Actor::Agent => format!("the rule `write:{glob}`"),
+        };
+        notes.push(format!("the project is read-only for it; open what it wants to write with {how}"));
     }
     let notes = notes.iter().map(|note| redactor.text(note).into_owned()).collect();
-    let (long, limits) = (transcript.finish(&report), containment.limits.clone());
+    let (long, limits) = (transcript.finish(&report), party.limits.clone());
     let text = shape.text(&report, &limits, &long, Rest::Nowhere);
     Ok(Ran { text, long, notes, decision, contacts, unwritten, report, shape, limits })
 }
 
 /// The globs that would open what a program says it could not write. What stays closed though it lies in something that is
 /// open is protected, and no glob opens it.
-fn refused_writes(using: &Using<'_>, report: &Report, open: &[PathBuf]) -> Vec<FileGlob> {
-    let Some(project) = using.containment.project.map(metier_files::Survey::project) else {
+fn refused_writes(party: &Party<'_>, report: &Report, open: &[PathBuf]) -> Vec<FileGlob> {
+    let Some(project) = party.project.map(Survey::project) else {
         return Vec::new();
     };
     let said = String::from_utf8_lossy(&report.stderr.head).into_owned()
         + &String::from_utf8_lossy(&report.stderr.tail);
     let mut globs: Vec<FileGlob> = Vec::new();
-    for path in unwritten(&said, using.containment.start(), project) {
+    for path in unwritten(&said, party.start, project) {
         let name = path.strip_prefix(project).ok().and_then(Path::to_str).unwrap_or_default();
         if !is_guarded(name) && !open.iter().any(|place| path.starts_with(place)) {
             globs.extend(opening(&path, project).filter(|glob| !globs.contains(glob)));

@@ -13,6 +13,7 @@
 mod definition;
 mod finding;
 mod folders;
+mod form;
 mod frontmatter;
 mod hands;
 mod input;
@@ -29,17 +30,18 @@ use metier_skill::Tool;
 use serde_json::Value;
 
 use self::folders::Folders;
-use self::input::{Input, InputProblem, cut};
+use self::input::cut;
 use self::result::error_json;
 use self::spec::{Act, Spec, spec, specs};
 use crate::output::command_error;
 
-pub use self::definition::{Definition, ToolFormat};
+pub use self::definition::{Definition, Sight, ToolFormat};
+pub use self::form::{Field, Form, Kind, Need};
 pub use self::frontmatter::frontmatter;
 pub use self::hands::{Activate, Desk, Hands, Hit, InUse, Job, NotDone, Search, Use, Work, WorkKind};
-pub use self::input::Told;
+pub use self::input::{Input, InputProblem, Told};
 pub use self::refusal::Refusal;
-pub use self::result::{MetaMessage, Outcome, ToolResult};
+pub use self::result::{Change, MetaMessage, Outcome, ToolResult};
 pub use self::surface::Surface;
 pub use self::visible::Visible;
 
@@ -95,7 +97,8 @@ impl Toolset {
             Act::Run | Act::RunJson => visible.have_scripts(),
         };
         let useful = specs(surface).iter().filter(|spec| is_useful(spec));
-        let definitions = useful.map(|spec| Definition::new(spec, names.as_deref())).collect();
+        let definitions =
+            useful.map(|spec| Definition::new(spec, spec.act.sight(), names.as_deref())).collect();
         Self { surface, definitions, visible, folders: Folders::default() }
     }
 

@@ -6,7 +6,7 @@ use std::net::{IpAddr, TcpListener};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use metier_policy::{
-    Action, Actor, Answers, Asking, Decision, Gate, Host, HostPattern, Need, Reason, Rules, Scope, Skill,
+    Action, Actor, Answers, Asking, Decision, Gate, Host, HostPattern, Need, Reason, Rules, Scope,
 };
 use metier_proxy::{
     Contact, Event, Limits, Outside, Proxy, Reach, System, Trouble, Verdict, Warden, proxy_variables,
@@ -100,10 +100,10 @@ pub(crate) struct Porter {
 }
 
 impl Porter {
-    /// One at which the gate decides, for a skill whose wants it has said yes to.
+    /// One at which the gate decides, for somebody whose wants it has said yes to.
     pub(crate) fn of_gate(
         gate: &Gate<'_>,
-        skill: &Skill,
+        actor: &Actor,
         hosts: &[HostPattern],
         way_out: &WayOut,
         clock: &Clock,
@@ -113,7 +113,7 @@ impl Porter {
             answers: gate.answers.clone(),
             scopes: gate.scopes.to_vec(),
             asking: gate.asking,
-            skill: skill.clone(),
+            actor: actor.clone(),
             hosts: hosts.to_vec(),
             asker: way_out.asker.clone(),
             clock: clock.clone(),
@@ -150,13 +150,13 @@ pub(crate) fn with_way_out(profile: &Profile) -> Profile {
     profile
 }
 
-/// Decides about hosts by the gate, for a skill whose wants it has said yes to.
+/// Decides about hosts by the gate, for somebody whose wants it has said yes to.
 struct Doorkeeper {
     rules: Rules,
     answers: Answers,
     scopes: Vec<Scope>,
     asking: Asking,
-    skill: Skill,
+    actor: Actor,
     /// What the yes to the call was for, too.
     hosts: Vec<HostPattern>,
     asker: Option<Arc<dyn Asker>>,
@@ -165,7 +165,7 @@ struct Doorkeeper {
 
 impl Doorkeeper {
     fn decide(&self, host: Host, port: u16) -> (Action, Decision) {
-        let action = Action::more(Actor::Skill(self.skill.clone()), Need::Host { host, port });
+        let action = Action::more(self.actor.clone(), Need::Host { host, port });
         let gate = Gate {
             rules: &self.rules,
             answers: &self.answers,

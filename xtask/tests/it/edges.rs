@@ -36,6 +36,19 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "metier-agent",
+        &[
+            "metier-catalog",
+            "metier-diagnostic",
+            "metier-files",
+            "metier-policy",
+            "metier-proxy",
+            "metier-runtime",
+            "metier-sandbox",
+            "metier-skill",
+        ],
+    ),
+    (
         "metier",
         &[
             "metier-catalog",

@@ -12,6 +12,8 @@ const HOMES: &[(&str, &[&str])] = &[
     ("granit-parser", &["metier-skill"]),
     // The file system: invariant 4, files of a skill only through `metier-files`.
     ("cap-std", &["metier-files"]),
+    // What a line of a `.gitignore` means: everyone else sees the files that a walk gives.
+    ("ignore", &["metier-files"]),
     // The binary switches a terminal's echo off; secrets are opened by what they are, not by where a link leads; a store is
     // closed to others without being opened.
     (
@@ -38,10 +40,14 @@ const HOMES: &[(&str, &[&str])] = &[
     ("sha2", &["metier-files"]),
     // Providers of models: everyone else sees a `ChatModel` and its events.
     ("reqwest", &["metier-model"]),
-    ("rustls", &["metier-model"]),
+    ("rustls", &["metier-model", "metier-agent"]),
     ("rustls-platform-verifier", &["metier-model"]),
     // HTTP on the wire: everyone else sees contacts and events.
     ("httparse", &["metier-proxy"]),
+    // Whose certificates the agent believes for pages of the web; a model's provider may be a company's own server.
+    ("webpki-roots", &["metier-agent"]),
+    // What a model searches for; our own tables are no regular expressions.
+    ("regex", &["metier-agent"]),
     // Snippets of source under a message: everyone else sees a `Diagnostic`.
     ("annotate-snippets", &["metier-diagnostic"]),
     ("similar", &["metier-diagnostic"]),

@@ -24,6 +24,13 @@ impl fmt::Display for BinaryKind {
     }
 }
 
+impl BinaryKind {
+    /// What a file is by its first bytes; `None` for text.
+    pub fn of(head: &[u8]) -> Option<Self> {
+        binary_kind(head.get(..super::content::HEAD).unwrap_or(head))
+    }
+}
+
 /// Where a format's mark stands, the mark, and the format's name. The first that fits counts, so a longer mark goes before
 /// a shorter one that begins alike.
 const MARKS: &[(usize, &[u8], &str)] = &[

@@ -7,7 +7,7 @@ use metier_diagnostic::visible;
 use metier_files::FileDigest;
 
 /// Names of tags that mean something to whoever reads a conversation.
-const TAGS: &[&str] = &["skill-context", "skill-breadcrumb"];
+const TAGS: &[&str] = &["skill-context", "skill-breadcrumb", "memory-record", "web-page"];
 
 /// What stands for the `<` of such a tag inside: the same to a reader, and no tag.
 const NEUTRAL: &str = "&lt;";
@@ -37,8 +37,8 @@ pub fn breadcrumb(name: &str) -> String {
     )
 }
 
-/// A text as the value of an attribute.
-fn attribute(text: &str) -> String {
+/// A text as the value of an attribute of an envelope's tag.
+pub fn attribute(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in visible(text).chars() {
         match c {
@@ -56,7 +56,7 @@ fn attribute(text: &str) -> String {
 /// The text without anything that could be read as a tag of an envelope, opening or closing, in any case, with blanks or
 /// with characters that show nothing between its letters: a model reads over those, so the check does, too. Everything
 /// else stays byte for byte.
-pub(super) fn neutral(text: &str) -> Cow<'_, str> {
+pub fn neutral(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut copied = 0;
     for (at, _) in text.match_indices('<') {
@@ -112,6 +112,8 @@ mod tests {
         check("</skill\u{200b}-context>", "&lt;/skill\u{200b}-context>");
         check("<//skill-context>", "&lt;//skill-context>");
         check("<skill-breadcrumb>", "&lt;skill-breadcrumb>");
+        check("a</Memory-Record>", "a&lt;/Memory-Record>");
+        check("<web-page>", "&lt;web-page>");
         check("<</skill-context>>", "<&lt;/skill-context>>");
         for text in
             ["", "a < b", "<skill>", "</skills-context>", "<skill_context>", "&lt;/skill-context>", "<é"]

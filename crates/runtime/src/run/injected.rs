@@ -53,7 +53,7 @@ pub(crate) fn objection(
     using: &Using<'_>,
     line: &ShellLine,
 ) -> Option<(Action, Decision)> {
-    match decide(&bench.gate, action(using.skill, line), using) {
+    match decide(&bench.gate, action(using.skill, line), using.containment.wants) {
         Err(NotRun::Gate { action, decision }) => Some((*action, *decision)),
         Ok(_) | Err(_) => None,
     }
@@ -68,7 +68,7 @@ pub(crate) fn run_injected(
     line: &ShellLine,
     cancel: Option<&Cancel>,
 ) -> Result<Ran, NotRun> {
-    let allowed = decide(&bench.gate, action(using.skill, line), using)?;
+    let allowed = decide(&bench.gate, action(using.skill, line), using.containment.wants)?;
     let program = shell.find(bench, command)?;
     let mut profile = using.containment.profile();
     show(&mut profile, &program);
@@ -77,7 +77,7 @@ pub(crate) fn run_injected(
     let process =
         Command::new(program.file).arguments(shell.options.iter().copied().chain([line.text.as_str()]));
     let shape = Shape::Injected(command.to_owned());
-    run(bench, using, Job { allowed, profile, command: process, shape }, cancel, &mut |_, _| {})
+    run(bench, &using.party(), Job { allowed, profile, command: process, shape }, cancel, &mut |_, _| {})
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use serde_json::{Map, Value, json};
 
-use super::spec::{Act, Field, Kind, Need, Spec};
+use super::form::{Field, Form, Kind, Need};
 
 /// A tool as a model is told of it. Its bytes are settled when a session starts and stay as they are: they stand before
 /// everything else in a request, and a prompt cache holds only as long as they do.
@@ -16,7 +16,18 @@ pub struct Definition {
     pub description: &'static str,
     /// The JSON Schema of its input.
     pub schema: Value,
-    act: Act,
+    sight: Sight,
+}
+
+/// Whether a tool only looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sight {
+    /// It starts nothing, changes nothing and reaches nobody.
+    Looks,
+    /// It does something.
+    Acts,
+    /// It does something, with somebody outside of this machine.
+    Reaches,
 }
 
 /// Who reads a definition.
@@ -50,7 +61,7 @@ impl FromStr for ToolFormat {
 
 impl Definition {
     /// `names` are the skills that the schema names; without them any text is taken.
-    pub(crate) fn new(spec: &'static Spec, names: Option<&[&str]>) -> Self {
+    pub fn new(spec: &'static Form, sight: Sight, names: Option<&[&str]>) -> Self {
         let mut properties = Map::new();
         for field in spec.fields {
             properties.insert(field.name.to_owned(), property(field, names));
@@ -62,12 +73,12 @@ impl Definition {
             schema["required"] = json!(required);
         }
         schema["additionalProperties"] = json!(false);
-        Self { name: spec.name, description: spec.description, schema, act: spec.act }
+        Self { name: spec.name, description: spec.description, schema, sight }
     }
 
     /// Whether it only looks: it starts nothing and changes nothing.
     pub fn is_read_only(&self) -> bool {
-        self.act.is_looking()
+        self.sight == Sight::Looks
     }
 
     /// The definition for one reader.
@@ -81,12 +92,13 @@ impl Definition {
             ToolFormat::Anthropic => {
                 json!({ "name": name, "description": description, "input_schema": schema })
             }
-            // What runs is contained: it reaches nobody unless the user says so. Hence no open world.
+            // What runs is contained: it reaches nobody unless the user says so. Hence no open world, but for tools that are
+            // there to reach somebody.
             ToolFormat::Mcp => json!({
                 "name": name,
                 "description": description,
                 "inputSchema": schema,
-                "annotations": { "readOnlyHint": self.is_read_only(), "openWorldHint": false },
+                "annotations": { "readOnlyHint": self.is_read_only(), "openWorldHint": self.sight == Sight::Reaches },
             }),
         }
     }
@@ -98,7 +110,10 @@ fn property(field: &Field, names: Option<&[&str]>) -> Value {
             Some(names) => json!({ "type": "string", "enum": names }),
             None => json!({ "type": "string" }),
         },
-        Kind::Text => json!({ "type": "string" }),
+        Kind::Text | Kind::Bytes => json!({ "type": "string" }),
+        Kind::Flag => json!({ "type": "boolean", "default": false }),
+        Kind::Choice(words) => json!({ "type": "string", "enum": words, "default": words.first() }),
+        Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
         Kind::Words => json!({ "type": "string", "default": "" }),
         Kind::Options => json!({
             "anyOf": [
@@ -138,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_definition_has_the_shape_of_its_reader() {
-        let list = Definition::new(spec(Surface::Adk, "load_skill").unwrap(), Some(&["a", "b"]));
+        let list = Definition::new(spec(Surface::Adk, "load_skill").unwrap(), Sight::Acts, Some(&["a", "b"]));
         let schema = r#"{"type":"object","properties":{"name":{"type":"string","enum":["a","b"],"description":"The skill."}},"required":["name"],"additionalProperties":false}"#;
         let description = "Loads the instructions of a skill, to be carried out.";
         let check = |format, expect: String| assert_eq!(list.render(format).to_string(), expect);
@@ -162,7 +177,7 @@ mod tests {
 
     #[test]
     fn without_names_any_text_is_taken() {
-        let read = Definition::new(spec(Surface::Canonical, "skill_read_file").unwrap(), None);
+        let read = Definition::new(spec(Surface::Canonical, "skill_read_file").unwrap(), Sight::Looks, None);
         assert_eq!(read.schema["properties"]["skill_name"].get("enum"), None);
         assert_eq!(read.schema["required"], json!(["skill_name", "file_path"]));
         assert!(read.is_read_only());

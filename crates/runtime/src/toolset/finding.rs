@@ -34,7 +34,7 @@ impl Toolset {
         let (name, arguments) = (input.text(fields.0)?, input.words(fields.1)?);
         Ok(match self.activated(name, &arguments, call) {
             Ok((id, activated, result)) => self.confirmed(id, activated, result),
-            Err(refused) => refused,
+            Err(refused) => *refused,
         })
     }
 
@@ -65,7 +65,7 @@ impl Toolset {
             }
             Err(refused) => {
                 let text = error_json(&format!("load frontmatter for skill \"{name}\": {}", refused.text));
-                ToolResult { text, ..refused }
+                ToolResult { text, ..*refused }
             }
         })
     }
@@ -76,19 +76,19 @@ impl Toolset {
         name: &str,
         arguments: &Told,
         call: &Call<'_>,
-    ) -> Result<(EntryId, InUse, ToolResult), ToolResult> {
+    ) -> Result<(EntryId, InUse, ToolResult), Box<ToolResult>> {
         let Call { surface, desk, .. } = *call;
         let id = self
             .visible
             .find(name, Purpose::Activate, desk.active)
-            .map_err(|refusal| ToolResult::refused(refusal.text(surface)))?;
+            .map_err(|refusal| Box::new(ToolResult::refused(refusal.text(surface))))?;
         let decision = desk.hands.decide(&Action::activate(desk.hands.skill(id)));
         if !decision.is_allowed() {
-            return Err(ToolResult::refused(decision.to_string()).by(decision));
+            return Err(Box::new(ToolResult::refused(decision.to_string()).by(decision)));
         }
         match desk.activate.activate(&Use { id, name, arguments }) {
             Ok(activated) => Ok((id, activated, ToolResult::default().by(decision))),
-            Err(why) => Err(ToolResult::refused(why).by(decision)),
+            Err(why) => Err(Box::new(ToolResult::refused(why).by(decision))),
         }
     }
 

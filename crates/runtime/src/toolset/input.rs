@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::spec::{Kind, Spec};
+use super::form::{Field, Form, Kind};
 
 /// How many references one call loads: each may be a page of 64 KiB, and no window holds more than these.
 const MOST_REFERENCES: usize = 32;
@@ -35,10 +35,10 @@ impl Told {
     }
 }
 
-/// An input that can be read field by field.
+/// An input that can be read field by field. A field is asked for by the name it has in the [`Form`].
 #[derive(Debug)]
-pub(crate) struct Input<'a> {
-    spec: &'static Spec,
+pub struct Input<'a> {
+    spec: &'static Form,
     fields: Cow<'a, Map<String, Value>>,
 }
 
@@ -52,9 +52,9 @@ pub(crate) struct Wanted {
 /// Why an input is not taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}{}; call {tool} with {example}", no_fields(.unknown))]
-pub(crate) struct InputProblem {
+pub struct InputProblem {
     /// The field that is not there, if that is it.
-    pub(crate) missing: Option<&'static str>,
+    pub missing: Option<&'static str>,
     what: String,
     unknown: Vec<String>,
     tool: &'static str,
@@ -69,7 +69,8 @@ fn no_fields(names: &[String]) -> String {
 }
 
 impl<'a> Input<'a> {
-    pub(crate) fn read(spec: &'static Spec, arguments: &'a Value) -> Result<Self, InputProblem> {
+    /// Reads an input as a whole; its fields are judged when they are asked for.
+    pub fn read(spec: &'static Form, arguments: &'a Value) -> Result<Self, InputProblem> {
         let fields = match arguments {
             Value::Object(fields) => Cow::Borrowed(fields),
             // Some clients leave out the input of a tool that needs none.
@@ -84,7 +85,7 @@ impl<'a> Input<'a> {
     }
 
     /// The fields that the tool does not have.
-    pub(crate) fn unknown(&self) -> Vec<String> {
+    pub fn unknown(&self) -> Vec<String> {
         // The common case, without going through the fields twice.
         if self.fields.keys().all(|name| self.is_field(name)) {
             return Vec::new();
@@ -94,12 +95,87 @@ impl<'a> Input<'a> {
     }
 
     fn is_field(&self, name: &str) -> bool {
-        self.spec.fields.iter().any(|field| field.name == name)
+        self.spec.fields.iter().any(|field| field.is(name))
+    }
+
+    /// What was given for a field, by its own name or by what others call it.
+    fn given(&self, name: &str) -> Option<&Value> {
+        let also = || self.field(name).map_or(&[][..], |field| field.also);
+        self.fields.get(name).or_else(|| also().iter().find_map(|other| self.fields.get(*other)))
+    }
+
+    fn field(&self, name: &str) -> Option<&'static Field> {
+        self.spec.fields.iter().find(|field| field.name == name)
+    }
+
+    /// A text that may be left out; what is blank counts as left out.
+    pub fn optional_text(&self, name: &'static str) -> Result<Option<&str>, InputProblem> {
+        match self.given(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) if text.trim().is_empty() => Ok(None),
+            Some(_) => self.text(name).map(Some),
+        }
+    }
+
+    /// A text that has to be there and is taken to the byte, also where nothing is in it.
+    pub fn bytes(&self, name: &'static str) -> Result<&str, InputProblem> {
+        match self.given(name) {
+            None | Some(Value::Null) => Err(self.missing(name, "missing")),
+            Some(Value::String(text)) => Ok(text),
+            Some(other) => Err(self.problem(format!("`{name}` is {}, not a text", kind(other)))),
+        }
+    }
+
+    /// Whether something is switched on.
+    pub fn flag(&self, name: &'static str) -> Result<bool, InputProblem> {
+        match self.given(name) {
+            None | Some(Value::Null) => Ok(false),
+            Some(Value::Bool(is)) => Ok(*is),
+            Some(Value::String(text)) if text == "true" => Ok(true),
+            Some(Value::String(text)) if text == "false" => Ok(false),
+            Some(other) => Err(self.problem(format!("`{name}` is {}, not true or false", kind(other)))),
+        }
+    }
+
+    /// One of several words, or the first of them.
+    pub fn choice(&self, name: &'static str) -> Result<&'static str, InputProblem> {
+        let words = match self.field(name).map(|field| field.kind) {
+            Some(Kind::Choice(words)) => words,
+            _ => &[],
+        };
+        match self.given(name) {
+            None | Some(Value::Null) => Ok(words.first().copied().unwrap_or_default()),
+            Some(value) => words
+                .iter()
+                .copied()
+                .find(|word| value.as_str() == Some(word))
+                .ok_or_else(|| self.problem(format!("`{name}` is none of {}", words.join(", ")))),
+        }
+    }
+
+    /// Short texts. One text counts as a list of one.
+    pub fn texts(&self, name: &'static str) -> Result<Vec<String>, InputProblem> {
+        match self.given(name) {
+            None | Some(Value::Null) => Ok(Vec::new()),
+            Some(Value::String(text)) if text.trim().is_empty() => Ok(Vec::new()),
+            Some(Value::String(text)) => Ok(vec![text.clone()]),
+            Some(Value::Array(items)) => {
+                let texts: Option<Vec<String>> = items.iter().map(scalar).collect();
+                texts
+                    .ok_or_else(|| self.problem(format!("`{name}` is a list of more than texts and numbers")))
+            }
+            Some(other) => Err(self.problem(format!("`{name}` is {}, not a list of texts", kind(other)))),
+        }
+    }
+
+    /// The problem of a field whose value is of the right kind and cannot be used all the same.
+    pub fn unusable(&self, what: String) -> InputProblem {
+        self.problem(what)
     }
 
     /// A text that has to be there.
-    pub(crate) fn text(&self, name: &'static str) -> Result<&str, InputProblem> {
-        match self.fields.get(name) {
+    pub fn text(&self, name: &'static str) -> Result<&str, InputProblem> {
+        match self.given(name) {
             None | Some(Value::Null) => Err(self.missing(name, "missing")),
             Some(Value::String(text)) if text.trim().is_empty() => Err(self.missing(name, "empty")),
             Some(Value::String(text)) => Ok(text),
@@ -108,10 +184,10 @@ impl<'a> Input<'a> {
     }
 
     /// What is told, if anything.
-    pub(crate) fn words(&self, name: &'static str) -> Result<Told, InputProblem> {
+    pub fn words(&self, name: &'static str) -> Result<Told, InputProblem> {
         let takes_options =
             self.spec.fields.iter().any(|field| field.name == name && field.kind == Kind::Options);
-        match self.fields.get(name) {
+        match self.given(name) {
             None | Some(Value::Null) => Ok(Told::Text(String::new())),
             Some(Value::String(text)) => Ok(Told::Text(text.clone())),
             Some(Value::Number(number)) => Ok(Told::Text(number.to_string())),
@@ -143,7 +219,7 @@ impl<'a> Input<'a> {
     }
 
     /// A number, or what holds without it.
-    pub(crate) fn number(&self, name: &'static str) -> Result<u64, InputProblem> {
+    pub fn number(&self, name: &'static str) -> Result<u64, InputProblem> {
         let (least, default) = self
             .spec
             .fields
@@ -153,7 +229,7 @@ impl<'a> Input<'a> {
                 _ => None,
             })
             .unwrap_or_default();
-        match self.fields.get(name) {
+        match self.given(name) {
             None | Some(Value::Null) => Ok(default),
             Some(value) => whole(value)
                 .filter(|number| *number >= least)
@@ -163,7 +239,7 @@ impl<'a> Input<'a> {
 
     /// The references that are asked for.
     pub(crate) fn references(&self, name: &'static str) -> Result<Vec<Wanted>, InputProblem> {
-        let items = match self.fields.get(name) {
+        let items = match self.given(name) {
             None | Some(Value::Null) => return Err(self.missing(name, "missing")),
             Some(Value::Array(items)) if items.is_empty() => return Err(self.missing(name, "empty")),
             Some(Value::Array(items)) => items,
@@ -206,7 +282,7 @@ impl<'a> Input<'a> {
     }
 }
 
-fn no_object(spec: &'static Spec, value: &Value) -> InputProblem {
+fn no_object(spec: &'static Form, value: &Value) -> InputProblem {
     InputProblem {
         missing: None,
         what: format!("the input is {}, not an object", kind(value)),
@@ -257,7 +333,10 @@ mod tests {
     use super::*;
 
     fn problem(surface: Surface, tool: &str, arguments: &Value) -> String {
-        let spec = spec(surface, tool).unwrap();
+        problem_of(spec(surface, tool).unwrap(), arguments)
+    }
+
+    fn problem_of(spec: &'static Form, arguments: &Value) -> String {
         let read = || -> Result<(), InputProblem> {
             let input = Input::read(spec, arguments)?;
             for field in spec.fields {
@@ -266,11 +345,49 @@ mod tests {
                     Kind::Words | Kind::Options => input.words(field.name).map(drop)?,
                     Kind::Number { .. } => input.number(field.name).map(drop)?,
                     Kind::References => input.references(field.name).map(drop)?,
+                    Kind::Bytes => input.bytes(field.name).map(drop)?,
+                    Kind::Flag => input.flag(field.name).map(drop)?,
+                    Kind::Choice(_) => input.choice(field.name).map(drop)?,
+                    Kind::Texts => input.texts(field.name).map(drop)?,
                 }
             }
             Ok(())
         };
         read().map_or_else(|problem| problem.to_string(), |()| "fine".to_owned())
+    }
+
+    static EVERYTHING: Form = Form {
+        name: "Demo",
+        description: "Shows every kind.",
+        fields: &[
+            Field::required("content", Kind::Bytes, "A text.").or(&["text"]),
+            Field::optional("all", Kind::Flag, "All of it."),
+            Field::optional("mode", Kind::Choice(&["short", "long"]), "How."),
+            Field::optional("tags", Kind::Texts, "Words."),
+        ],
+        example: r#"{"content": ""}"#,
+    };
+
+    #[test]
+    fn kinds_of_general_tools_take_what_has_one_meaning() {
+        let check = |arguments: Value, expect: &str| {
+            let got = problem_of(&EVERYTHING, &arguments);
+            let got = got.strip_suffix(r#"; call Demo with {"content": ""}"#).unwrap_or(&got);
+            assert_eq!(got, expect, "{arguments}");
+        };
+        check(json!({ "content": "" }), "fine");
+        check(json!({ "text": "x", "all": "true", "mode": "long", "tags": "one" }), "fine");
+        check(json!({ "content": "x", "all": null, "mode": null, "tags": ["a", 1] }), "fine");
+        check(json!({}), "`content` is missing");
+        check(json!({ "content": 1 }), "`content` is a number, not a text");
+        check(json!({ "content": "", "all": 1 }), "`all` is a number, not true or false");
+        check(json!({ "content": "", "mode": "wide" }), "`mode` is none of short, long");
+        check(json!({ "content": "", "tags": [{}] }), "`tags` is a list of more than texts and numbers");
+        check(json!({ "content": "", "tags": {} }), "`tags` is an object, not a list of texts");
+        let input = json!({ "text": "x", "other": 1 });
+        let input = Input::read(&EVERYTHING, &input).unwrap();
+        assert_eq!((input.bytes("content"), input.choice("mode")), (Ok("x"), Ok("short")));
+        assert_eq!((input.unknown(), input.optional_text("mode")), (vec!["`other`".to_owned()], Ok(None)));
     }
 
     #[test]

@@ -22,6 +22,19 @@ pub struct ToolResult {
     pub activated: Option<EntryId>,
     /// What the gate decided, where it was asked.
     pub decision: Option<Box<Decision>>,
+    /// The change of a file that was made, or was to be made where it was refused.
+    pub change: Option<Box<Change>>,
+}
+
+/// A change of one file, to be shown before it is made and to be recorded afterwards.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The file, as people know it: seen from the project.
+    pub path: String,
+    /// What changes, as a unified diff; cut where it is too long to be read, with a line that says so.
+    pub diff: String,
+    /// Whether the file is made by it.
+    pub created: bool,
 }
 
 /// How a call ended.
@@ -51,22 +64,26 @@ impl MetaMessage {
 }
 
 impl ToolResult {
-    pub(crate) fn done(text: String) -> Self {
+    /// It was carried out.
+    pub fn done(text: String) -> Self {
         Self { text, ..Self::default() }
     }
 
-    pub(crate) fn refused(text: String) -> Self {
+    /// It was not carried out; `text` says why, and what to do instead.
+    pub fn refused(text: String) -> Self {
         Self { text, outcome: Outcome::Refused, ..Self::default() }
     }
 
     /// A program ran; `text` is its result in the shape of the tool.
-    pub(crate) fn ran(ran: Ran, text: String) -> Self {
+    pub fn ran(ran: Ran, text: String) -> Self {
         let outcome = if ran.report.succeeded() { Outcome::Done } else { Outcome::Failed };
         let decision = Some(Box::new(ran.decision));
         Self { text, outcome, notes: ran.notes, decision, ..Self::default() }
     }
 
-    pub(crate) fn by(mut self, decision: impl Into<Box<Decision>>) -> Self {
+    /// The same, with what the gate decided.
+    #[must_use]
+    pub fn by(mut self, decision: impl Into<Box<Decision>>) -> Self {
         self.decision = Some(decision.into());
         self
     }

@@ -1,5 +1,9 @@
 //! The tools of each surface, as data.
 
+use std::ops::Deref;
+
+use super::definition::Sight;
+use super::form::{Field, Form, Kind};
 use super::surface::Surface;
 
 /// What a tool does, whatever it is called.
@@ -27,195 +31,200 @@ pub(crate) enum Act {
     RunJson,
 }
 
-/// One tool as it is written down here.
+/// One tool of a surface: how it is written down, and what it does.
 #[derive(Debug)]
 pub(crate) struct Spec {
     pub(crate) act: Act,
-    pub(crate) name: &'static str,
-    pub(crate) description: &'static str,
-    pub(crate) fields: &'static [Field],
-    /// A call that works, for whoever has to mend one that does not.
-    pub(crate) example: &'static str,
+    form: Form,
 }
 
-/// One field of a tool's input.
-#[derive(Debug)]
-pub(crate) struct Field {
-    pub(crate) name: &'static str,
-    pub(crate) kind: Kind,
-    pub(crate) need: Need,
-    pub(crate) description: &'static str,
+impl Deref for Spec {
+    type Target = Form;
+
+    fn deref(&self) -> &Form {
+        &self.form
+    }
 }
 
-/// What a field takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// The name of a skill.
-    Skill,
-    /// A text.
-    Text,
-    /// What a skill or a script is told: a text, or a list of words.
-    Words,
-    /// The same, or options by name.
-    Options,
-    /// A whole number, at least this.
-    Number { least: u64, default: u64 },
-    /// References, each with a reason.
-    References,
-}
-
-/// Whether a field has to be there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Need {
-    Required,
-    Optional,
-}
-
-const fn required(name: &'static str, kind: Kind, description: &'static str) -> Field {
-    Field { name, kind, need: Need::Required, description }
-}
-
-const fn optional(name: &'static str, kind: Kind, description: &'static str) -> Field {
-    Field { name, kind, need: Need::Optional, description }
-}
-
-const OFFSET: Field = optional(
+const OFFSET: Field = Field::optional(
     "offset",
     Kind::Number { least: 0, default: 0 },
     "The byte to begin at. A long file comes in pages; the last line of each says where the next one begins.",
 );
 
-const SKILL_NAME: Field = required("skill_name", Kind::Skill, "The skill.");
+const SKILL_NAME: Field = Field::required("skill_name", Kind::Skill, "The skill.");
 
 static USE: Spec = Spec {
     act: Act::Use,
-    name: "skill_use",
-    description: "Activates a skill: its instructions follow as a message, to be carried out. Call it before you do work that \
-                  a skill is there for.",
-    fields: &[
-        SKILL_NAME,
-        optional(
-            "arguments",
-            Kind::Words,
-            "What the skill is told, as a user would type it behind its name.",
-        ),
-    ],
-    example: r#"{"skill_name": "review-pr", "arguments": "128"}"#,
+    form: Form {
+        name: "skill_use",
+        description: "Activates a skill: its instructions follow as a message, to be carried out. Call it before you do work that \
+                      a skill is there for.",
+        fields: &[
+            SKILL_NAME,
+            Field::optional(
+                "arguments",
+                Kind::Words,
+                "What the skill is told, as a user would type it behind its name.",
+            ),
+        ],
+        example: r#"{"skill_name": "review-pr", "arguments": "128"}"#,
+    },
 };
 
 static READ: Spec = Spec {
     act: Act::Read,
-    name: "skill_read_file",
-    description: "Reads a file of a skill's folder.",
-    fields: &[
-        SKILL_NAME,
-        required("file_path", Kind::Text, "The file, seen from the skill's folder: references/style.md."),
-        OFFSET,
-    ],
-    example: r#"{"skill_name": "review-pr", "file_path": "references/style.md"}"#,
+    form: Form {
+        name: "skill_read_file",
+        description: "Reads a file of a skill's folder.",
+        fields: &[
+            SKILL_NAME,
+            Field::required(
+                "file_path",
+                Kind::Text,
+                "The file, seen from the skill's folder: references/style.md.",
+            ),
+            OFFSET,
+        ],
+        example: r#"{"skill_name": "review-pr", "file_path": "references/style.md"}"#,
+    },
 };
 
 static RUN: Spec = Spec {
     act: Act::Run,
-    name: "skill_run_script",
-    description: "Runs a script of a skill's scripts/ folder, contained, and returns what it printed.",
-    fields: &[
-        SKILL_NAME,
-        required("script_name", Kind::Text, "The script, a file in scripts/: lint.sh."),
-        optional("script_args", Kind::Words, "What the script is told, in words as a shell splits them."),
-    ],
-    example: r#"{"skill_name": "review-pr", "script_name": "lint.sh", "script_args": "src --quiet"}"#,
+    form: Form {
+        name: "skill_run_script",
+        description: "Runs a script of a skill's scripts/ folder, contained, and returns what it printed.",
+        fields: &[
+            SKILL_NAME,
+            Field::required("script_name", Kind::Text, "The script, a file in scripts/: lint.sh."),
+            Field::optional(
+                "script_args",
+                Kind::Words,
+                "What the script is told, in words as a shell splits them.",
+            ),
+        ],
+        example: r#"{"skill_name": "review-pr", "script_name": "lint.sh", "script_args": "src --quiet"}"#,
+    },
 };
 
 static SEARCH: Spec = Spec {
     act: Act::Search,
-    name: "skill_search",
-    description: "Finds skills by what they are for. Not every skill is described above; search before you decide that there \
-                  is none.",
-    fields: &[
-        required("query", Kind::Text, "What is to be done, in a few words."),
-        optional("limit", Kind::Number { least: 1, default: 5 }, "How many skills to name at most."),
-    ],
-    example: r#"{"query": "turn a PDF into text", "limit": 5}"#,
+    form: Form {
+        name: "skill_search",
+        description: "Finds skills by what they are for. Not every skill is described above; search before you decide that there \
+                      is none.",
+        fields: &[
+            Field::required("query", Kind::Text, "What is to be done, in a few words."),
+            Field::optional(
+                "limit",
+                Kind::Number { least: 1, default: 5 },
+                "How many skills to name at most.",
+            ),
+        ],
+        example: r#"{"query": "turn a PDF into text", "limit": 5}"#,
+    },
 };
 
 static COMMAND: Spec = Spec {
     act: Act::Command,
-    name: "run_command_line",
-    description: "Runs a command line in the folder of the active skill, contained, and returns exitCode, stdout, stderr and \
-                  timedOut.",
-    fields: &[
-        required("reason", Kind::Text, "Why it is run, in one sentence."),
-        required("commandLine", Kind::Text, "The command line, as bash takes it."),
-    ],
-    example: r#"{"reason": "why", "commandLine": "what"}"#,
+    form: Form {
+        name: "run_command_line",
+        description: "Runs a command line in the folder of the active skill, contained, and returns exitCode, stdout, stderr and \
+                      timedOut.",
+        fields: &[
+            Field::required("reason", Kind::Text, "Why it is run, in one sentence."),
+            Field::required("commandLine", Kind::Text, "The command line, as bash takes it."),
+        ],
+        example: r#"{"reason": "why", "commandLine": "what"}"#,
+    },
 };
 
 static REFERENCES: Spec = Spec {
     act: Act::References,
-    name: "load_skill_resources",
-    description: "Reads files of the active skill's references/ folder: a map from path to text.",
-    fields: &[required("resources", Kind::References, "The files that are needed now.")],
-    example: r#"{"resources": [{"path": "references/api.md", "reason": "why"}]}"#,
+    form: Form {
+        name: "load_skill_resources",
+        description: "Reads files of the active skill's references/ folder: a map from path to text.",
+        fields: &[Field::required("resources", Kind::References, "The files that are needed now.")],
+        example: r#"{"resources": [{"path": "references/api.md", "reason": "why"}]}"#,
+    },
 };
 
 static LIST: Spec = Spec {
     act: Act::List,
-    name: "list_skills",
-    description: "Lists the skills with their names and descriptions.",
-    fields: &[],
-    example: "{}",
+    form: Form {
+        name: "list_skills",
+        description: "Lists the skills with their names and descriptions.",
+        fields: &[],
+        example: "{}",
+    },
 };
 
 static LOAD: Spec = Spec {
     act: Act::Load,
-    name: "load_skill",
-    description: "Loads the instructions of a skill, to be carried out.",
-    fields: &[required("name", Kind::Skill, "The skill.")],
-    example: r#"{"name": "review-pr"}"#,
+    form: Form {
+        name: "load_skill",
+        description: "Loads the instructions of a skill, to be carried out.",
+        fields: &[Field::required("name", Kind::Skill, "The skill.")],
+        example: r#"{"name": "review-pr"}"#,
+    },
 };
 
 static RESOURCE: Spec = Spec {
     act: Act::Resource,
-    name: "load_skill_resource",
-    description: "Loads a file of a skill's folder, such as those in references/, assets/ and scripts/.",
-    fields: &[
-        SKILL_NAME,
-        required(
-            "resource_path",
-            Kind::Text,
-            "The file, seen from the skill's folder: references/style.md, assets/form.txt, scripts/setup.sh.",
-        ),
-    ],
-    example: r#"{"skill_name": "review-pr", "resource_path": "references/style.md"}"#,
+    form: Form {
+        name: "load_skill_resource",
+        description: "Loads a file of a skill's folder, such as those in references/, assets/ and scripts/.",
+        fields: &[
+            SKILL_NAME,
+            Field::required(
+                "resource_path",
+                Kind::Text,
+                "The file, seen from the skill's folder: references/style.md, assets/form.txt, scripts/setup.sh.",
+            ),
+        ],
+        example: r#"{"skill_name": "review-pr", "resource_path": "references/style.md"}"#,
+    },
 };
 
 static RUN_JSON: Spec = Spec {
     act: Act::RunJson,
-    name: "run_skill_script",
-    description: "Runs a script of a skill's scripts/ folder, contained, and returns status, stdout and stderr.",
-    fields: &[
-        SKILL_NAME,
-        required("script_path", Kind::Text, "The script, seen from the skill's folder: scripts/setup.sh."),
-        optional(
-            "args",
-            Kind::Options,
-            "What the script is told: a text, a list of words, or options by name.",
-        ),
-    ],
-    example: r#"{"skill_name": "review-pr", "script_path": "scripts/lint.sh", "args": ["src", "--quiet"]}"#,
+    form: Form {
+        name: "run_skill_script",
+        description: "Runs a script of a skill's scripts/ folder, contained, and returns status, stdout and stderr.",
+        fields: &[
+            SKILL_NAME,
+            Field::required(
+                "script_path",
+                Kind::Text,
+                "The script, seen from the skill's folder: scripts/setup.sh.",
+            ),
+            Field::optional(
+                "args",
+                Kind::Options,
+                "What the script is told: a text, a list of words, or options by name.",
+            ),
+        ],
+        example: r#"{"skill_name": "review-pr", "script_path": "scripts/lint.sh", "args": ["src", "--quiet"]}"#,
+    },
 };
 
 static SKILL: Spec = Spec {
     act: Act::Use,
-    name: "Skill",
-    description: "Activates a skill: its instructions follow as a message, to be carried out. Call it before you do work that \
-                  a skill is there for.",
-    fields: &[
-        required("skill", Kind::Skill, "The skill."),
-        optional("args", Kind::Words, "What the skill is told, as a user would type it behind its name."),
-    ],
-    example: r#"{"skill": "review-pr", "args": "128"}"#,
+    form: Form {
+        name: "Skill",
+        description: "Activates a skill: its instructions follow as a message, to be carried out. Call it before you do work that \
+                      a skill is there for.",
+        fields: &[
+            Field::required("skill", Kind::Skill, "The skill."),
+            Field::optional(
+                "args",
+                Kind::Words,
+                "What the skill is told, as a user would type it behind its name.",
+            ),
+        ],
+        example: r#"{"skill": "review-pr", "args": "128"}"#,
+    },
 };
 
 static OWN_TOOLS: [&Spec; 4] = [&USE, &READ, &RUN, &SEARCH];
@@ -244,8 +253,11 @@ pub(crate) fn spec(surface: Surface, name: &str) -> Option<&'static Spec> {
 
 impl Act {
     /// Whether it only looks: it starts nothing and changes nothing.
-    pub(crate) const fn is_looking(self) -> bool {
-        matches!(self, Self::Read | Self::Search | Self::References | Self::List | Self::Resource)
+    pub(crate) const fn sight(self) -> Sight {
+        match self {
+            Self::Read | Self::Search | Self::References | Self::List | Self::Resource => Sight::Looks,
+            Self::Use | Self::Run | Self::Command | Self::Load | Self::RunJson => Sight::Acts,
+        }
     }
 }
 
@@ -254,6 +266,7 @@ mod tests {
     use metier_skill::Tool;
     use serde_json::Value;
 
+    use super::super::form::Need;
     use super::*;
 
     #[test]

@@ -1,0 +1,63 @@
+//! Does the work: what an agent needs around a model and its skills.
+//!
+//! So far it has the **general tools**, which skills count on: [`GeneralTools`] is `Read`, `Glob`, `Grep`, `Write`, `Edit`,
+//! `Bash`, `WebFetch`, `ask_user`, `memory_save` and `memory_search`, one file each below `tools/`. The loop that asks a model
+//! and calls them comes into this crate, too.
+//!
+//! ```text
+//! name, JSON ─► Form ─► Input ─► Spot ─────► Action ─► Hands::decide ─► the deed ─► ToolResult
+//!               what    what a   where a     for the   gate, fence,     beneath a   text, notes,
+//!               it is   model    path leads  gate      a question       handle      change
+//!                       gave
+//! ```
+//!
+//! What holds for every call:
+//!
+//! - **The gate is asked**, reads included, about where a path really leads, and before anything is touched.
+//! - **Nothing outside** of the project, the folders of active skills and the session's own outputs is opened. Every file is
+//!   opened beneath a held folder, without a link on its way; pipes and devices never make anyone wait.
+//! - **Files that look like secrets** are neither read, found, searched nor overwritten.
+//! - **What a model sees is bounded**, each bound has its reason beside it, and what is left out is said.
+//! - **Mistakes are answered** with what to do instead; no input of a model is a panic or a guess.
+//!
+//! What this crate is not: it knows no provider, keeps nothing on disk but the rest of long outputs, prints nothing and reads
+//! no environment. Who is asked, what is remembered and what contains a process are given by whoever calls: see [`Desk`].
+//!
+//! ```
+//! # use metier_testkit::Workspace;
+//! # use metier_policy::{Action, Answers, Asking, Decision, Gate, Rules};
+//! # use metier_runtime::{Change, NotDone, Ran};
+//! use metier_agent::{Desk, GeneralTools, Hands, RunJob, Running, Setting};
+//! use serde_json::json;
+//!
+//! struct Session(Rules);
+//! impl Hands for Session {
+//!     fn decide(&self, action: &Action, _shown: Option<&Change>) -> Decision {
+//!         self.judge(action) // Nobody can be asked here.
+//!     }
+//!     fn judge(&self, action: &Action) -> Decision {
+//!         Gate { rules: &self.0, answers: &Answers::default(), scopes: &[], asking: Asking::Nobody }.decide(action)
+//!     }
+//!     fn run(&self, _running: &Running, _job: &mut RunJob<'_>) -> Result<Ran, NotDone> {
+//!         Err(NotDone::Trouble("nothing runs in this example".to_owned()))
+//!     }
+//! }
+//!
+//! # let workspace = Workspace::new().file("app/notes.md", "one\ntwo\n").file("app/.env", "TOKEN=x");
+//! # let folder = workspace.join("app");
+//! let tools = GeneralTools::new(Setting { project: Some(folder), ..Setting::default() })?;
+//! let (session, active) = (Session(Rules::default()), []);
+//! let desk = Desk::new(&session, &active);
+//! assert_eq!(tools.call("Read", &json!({ "file_path": "notes.md" }), &desk).text, "1\tone\n2\ttwo\n");
+//! assert!(tools.call("read_file", &json!({ "path": ".env" }), &desk).text.contains("looks like a secret"));
+//! let refused = tools.call("Write", &json!({ "file_path": "notes.md", "content": "three\n" }), &desk);
+//! assert_eq!(refused.decision.unwrap().allow_with[0].to_string(), "Write(notes.md)");
+//! # Ok::<(), metier_files::Error>(())
+//! ```
+
+mod tools;
+
+pub use tools::{
+    ActiveSkill, Ask, Author, Desk, Effect, GeneralTools, Hands, Memory, NewRecord, NoAuthority, Offer,
+    Record, Reply, RunJob, Running, Setting, Wanted, Web, Whose, whose,
+};

@@ -1,0 +1,78 @@
+//! What a call is carried out with.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use metier_policy::{Action, Decision, FileGlob, Skill};
+use metier_runtime::{Change, NotDone, NotRun, Own, Ran, Workbench};
+use metier_sandbox::Cancel;
+
+use super::{Ask, Memory};
+
+/// What a call is carried out with, for as long as it takes.
+#[derive(Clone, Copy)]
+pub struct Desk<'a> {
+    /// Asks the gate and runs things.
+    pub hands: &'a dyn Hands,
+    /// Puts questions to the user, where somebody is there.
+    pub ask: Option<&'a dyn Ask>,
+    /// Keeps records, where there is a memory.
+    pub memory: Option<&'a dyn Memory>,
+    /// The skills that are active, the one that was activated last at the end. Their own files can be read, and a record
+    /// belongs to the last one.
+    pub active: &'a [ActiveSkill],
+    /// Takes a command back.
+    pub cancel: Option<&'a Cancel>,
+}
+
+impl<'a> Desk<'a> {
+    /// One with nobody to be asked, no memory and no way to take a command back.
+    pub fn new(hands: &'a dyn Hands, active: &'a [ActiveSkill]) -> Self {
+        Self { hands, ask: None, memory: None, active, cancel: None }
+    }
+}
+
+impl fmt::Debug for Desk<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Desk").field("active", &self.active).finish_non_exhaustive()
+    }
+}
+
+/// A skill that is active.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActiveSkill {
+    /// Who it is, for the gate.
+    pub skill: Skill,
+    /// Its folder, without links on the way.
+    pub folder: PathBuf,
+    /// The digest of the text that was put into the conversation.
+    pub digest: String,
+}
+
+/// Something that runs for the agent. It is called again after a question was answered.
+pub type RunJob<'a> = dyn FnMut(&Workbench<'_>, &Own<'_>) -> Result<Ran, NotRun> + 'a;
+
+/// What is to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Running {
+    /// How long it may take.
+    pub time: Duration,
+    /// What of the project it wants to write beyond what rules and answers open for the agent anyway: a line that failed for
+    /// want of it runs again. It belongs into the wants of [`Own`], and so into the question.
+    pub writes: Vec<FileGlob>,
+}
+
+/// Asks the gate, and runs command lines in the agent's containment. Reads of one turn come from several threads at once;
+/// questions to a person are for the implementation to put in order.
+pub trait Hands: Sync {
+    /// May this happen? Where it takes a yes and somebody can be asked, that has been done when this returns. `shown` is the
+    /// change of a file that would be made, which belongs to the question.
+    fn decide(&self, action: &Action, shown: Option<&Change>) -> Decision;
+
+    /// The same without asking anybody.
+    fn judge(&self, action: &Action) -> Decision;
+
+    /// Does the job with all that the agent's processes need, and again after each yes that it takes.
+    fn run(&self, running: &Running, job: &mut RunJob<'_>) -> Result<Ran, NotDone>;
+}

@@ -1,0 +1,52 @@
+//! `memory_save`: a record for later.
+
+use metier_policy::{Action, Actor};
+use metier_runtime::{Field, FieldKind, Form, Input, Sight, ToolResult};
+use metier_skill::Tool;
+
+use super::memory::{NewRecord, author, tags};
+use super::refusal::{Refused, decide};
+use super::{Desk, Effect, Entry, GeneralTools};
+
+/// How long a record may be, in bytes: about 1,000 tokens, since five of them come back at once.
+const MOST_TEXT: usize = 4096;
+
+static FORM: Form = Form {
+    name: "memory_save",
+    description: "Keeps a short record for later sessions: a fact, a decision, what the user prefers. Never a password, key or \
+                  token.",
+    fields: &[
+        Field::required(
+            "text",
+            FieldKind::Text,
+            "What is to be remembered, in a few sentences that stand alone.",
+        )
+        .or(&["content"]),
+        Field::optional("tags", FieldKind::Texts, "Words to find it by."),
+    ],
+    example: r#"{"text": "Releases are made from the branch `stable`.", "tags": ["release", "git"]}"#,
+};
+
+pub(super) const ENTRY: Entry =
+    Entry { tool: Tool::MemorySave, form: &FORM, sight: Sight::Acts, effect: Effect::Writes, call };
+
+fn call(_: &GeneralTools, input: &Input<'_>, desk: &Desk<'_>) -> Result<ToolResult, Refused> {
+    let text = input.text("text")?;
+    if text.len() > MOST_TEXT {
+        let many = text.len();
+        return Err(input
+            .unusable(format!("`text` has {many} bytes, more than {MOST_TEXT}; keep what matters"))
+            .into());
+    }
+    let tags = tags(input)?;
+    let decision = decide(desk, &Action::tool(Actor::Agent, Tool::MemorySave, None), None)?;
+    let Some(memory) = desk.memory else { return Err(Refused::text("there is no memory here".to_owned())) };
+    let author = author(desk);
+    let saved = memory.save(&NewRecord { text, tags: &tags, author: author.as_ref() });
+    match saved {
+        Ok(id) => {
+            Ok(ToolResult::done(format!("Saved as {}.", metier_catalog::one_line(&id, 100))).by(decision))
+        }
+        Err(why) => Err(Refused::Failed(format!("it was not saved: {why}"), Some(decision))),
+    }
+}

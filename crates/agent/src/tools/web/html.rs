@@ -1,0 +1,356 @@
+//! A page as text that can be read: headings, paragraphs, lists, links, code. Nothing of it is run, and what a reader of the
+//! page would not see is left out, so that nobody can speak to a model behind a person's back.
+
+use super::Url;
+use super::entity::plain;
+use super::tag::{Tag, Token, Tokens};
+
+/// Elements that are left out with all they hold.
+const LEFT_OUT: &[&str] = &[
+    "script", "style", "noscript", "template", "iframe", "svg", "canvas", "object", "embed", "head",
+    "select", "dialog", "math",
+];
+
+/// Elements that never hold anything.
+const VOID: &[&str] =
+    &["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"];
+
+/// Elements that stand for themselves, with a line break around them.
+const BLOCKS: &[&str] = &[
+    "address",
+    "article",
+    "aside",
+    "blockquote",
+    "body",
+    "dd",
+    "details",
+    "div",
+    "dl",
+    "dt",
+    "fieldset",
+    "figcaption",
+    "figure",
+    "footer",
+    "form",
+    "header",
+    "html",
+    "main",
+    "nav",
+    "section",
+    "summary",
+    "table",
+    "tbody",
+    "thead",
+    "tr",
+];
+
+/// How deep lists are indented; deeper ones stay there.
+const DEEPEST_LIST: usize = 8;
+
+/// The text of a page, with links seen from its own address.
+pub(in crate::tools) fn readable(page: &str, url: &Url) -> String {
+    let mut text = Text::new(url);
+    let mut tokens = Tokens::new(page);
+    while let Some(token) = tokens.next() {
+        match token {
+            Token::Text(piece) => text.write(piece),
+            Token::Open(tag) if tag.name == "title" && text.is_blank() => {
+                text.open("h1");
+                if let Some(Token::Text(title)) = tokens.next() {
+                    text.write(title);
+                }
+                text.close("h1");
+            }
+            // The head is passed over piece by piece, for the sake of the title in it.
+            Token::Open(tag) if tag.name == "head" => {}
+            Token::Open(tag) if is_left_out(&tag) => skip(&mut tokens, &tag.name),
+            Token::Open(tag) => text.open_tag(&tag),
+            Token::Close(name) => text.close(&name),
+        }
+    }
+    text.finish()
+}
+
+fn is_left_out(tag: &Tag<'_>) -> bool {
+    if VOID.contains(&tag.name.as_str()) {
+        return false;
+    }
+    let style = || tag.attribute("style").unwrap_or_default().to_ascii_lowercase().replace(' ', "");
+    LEFT_OUT.contains(&tag.name.as_str())
+        || tag.attribute("hidden").is_some()
+        || tag.attribute("aria-hidden").as_deref() == Some("true")
+        || ["display:none", "visibility:hidden", "font-size:0"].iter().any(|hides| style().contains(hides))
+}
+
+/// Goes on behind the end of an element.
+fn skip(tokens: &mut Tokens<'_>, name: &str) {
+    let mut depth = 1_usize;
+    for token in tokens.by_ref() {
+        match token {
+            Token::Open(tag) if tag.name == name => depth += 1,
+            Token::Close(closed) if closed == name => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return;
+        }
+    }
+}
+
+/// The text as it grows.
+struct Text<'a> {
+    url: &'a Url,
+    out: String,
+    /// Blanks and line breaks that come before the next word.
+    gap: Gap,
+    lists: Vec<Option<usize>>,
+    /// Whether white space counts.
+    preformatted: usize,
+    /// Where each open link begins in the text, and where it leads.
+    links: Vec<(usize, Option<String>)>,
+    cells: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Gap {
+    None,
+    Blank,
+    Line,
+    Paragraph,
+}
+
+impl<'a> Text<'a> {
+    fn new(url: &'a Url) -> Self {
+        Self {
+            url,
+            out: String::new(),
+            gap: Gap::None,
+            lists: Vec::new(),
+            preformatted: 0,
+            links: Vec::new(),
+            cells: 0,
+        }
+    }
+
+    fn is_blank(&self) -> bool {
+        self.out.trim().is_empty()
+    }
+
+    fn want(&mut self, gap: Gap) {
+        self.gap = self.gap.max(gap);
+    }
+
+    fn settle(&mut self) {
+        let gap = std::mem::replace(&mut self.gap, Gap::None);
+        if self.out.is_empty() {
+            return;
+        }
+        match gap {
+            Gap::None => {}
+            Gap::Blank => {
+                if !self.out.ends_with([' ', '\n']) {
+                    self.out.push(' ');
+                }
+            }
+            Gap::Line | Gap::Paragraph => {
+                self.out.truncate(self.out.trim_end_matches(' ').len());
+                let wanted = if gap == Gap::Line { "\n" } else { "\n\n" };
+                while !self.out.ends_with(wanted) {
+                    self.out.push('\n');
+                }
+            }
+        }
+    }
+
+    /// A piece that stands as it is.
+    fn put(&mut self, piece: &str) {
+        self.settle();
+        self.out.push_str(piece);
+    }
+
+    fn write(&mut self, piece: &str) {
+        let piece = plain(piece);
+        if self.preformatted > 0 {
+            self.put(&piece);
+            return;
+        }
+        if piece.starts_with(char::is_whitespace) {
+            self.want(Gap::Blank);
+        }
+        let mut words = piece.split_whitespace().peekable();
+        while let Some(word) = words.next() {
+            self.put(word);
+            if words.peek().is_some() || piece.ends_with(char::is_whitespace) {
+                self.want(Gap::Blank);
+            }
+        }
+    }
+
+    fn open_tag(&mut self, tag: &Tag<'_>) {
+        match tag.name.as_str() {
+            "a" => {
+                self.settle();
+                let link = tag.attribute("href").filter(|href| !href.starts_with('#'));
+                let link = link.and_then(|href| self.url.join(&href).ok()).map(|url| url.to_string());
+                self.links.push((self.out.len(), link));
+            }
+            "img" => {
+                if let Some(words) = tag.attribute("alt").filter(|words| !words.trim().is_empty()) {
+                    self.want(Gap::Blank);
+                    self.put(&format!("[image: {}]", words.split_whitespace().collect::<Vec<_>>().join(" ")));
+                    self.want(Gap::Blank);
+                }
+            }
+            name => self.open(name),
+        }
+    }
+
+    fn open(&mut self, name: &str) {
+        match name {
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
+                self.want(Gap::Paragraph);
+                let level = name.as_bytes().get(1).map_or(1, |digit| usize::from(digit - b'0'));
+                self.put(&format!("{} ", "#".repeat(level)));
+            }
+            "p" => self.want(Gap::Paragraph),
+            "br" => self.want(Gap::Line),
+            "hr" => {
+                self.want(Gap::Paragraph);
+                self.put("---");
+                self.want(Gap::Paragraph);
+            }
+            "ul" | "ol" => {
+                self.want(if self.lists.is_empty() { Gap::Paragraph } else { Gap::Line });
+                self.lists.push((name == "ol").then_some(0));
+            }
+            "li" => {
+                self.want(Gap::Line);
+                let indent = "  ".repeat(self.lists.len().saturating_sub(1).min(DEEPEST_LIST));
+                let mark = match self.lists.last_mut() {
+                    Some(Some(number)) => {
+                        *number += 1;
+                        format!("{number}.")
+                    }
+                    _ => "-".to_owned(),
+                };
+                self.put(&format!("{indent}{mark} "));
+            }
+            "pre" => {
+                self.want(Gap::Paragraph);
+                self.put("```\n");
+                self.preformatted += 1;
+            }
+            "code" | "kbd" | "samp" if self.preformatted == 0 => self.put("`"),
+            "tr" => {
+                self.want(Gap::Line);
+                self.cells = 0;
+            }
+            "td" | "th" => {
+                if self.cells > 0 {
+                    self.put(" | ");
+                }
+                self.cells += 1;
+            }
+            "blockquote" => {
+                self.want(Gap::Paragraph);
+                self.put("> ");
+            }
+            name if BLOCKS.contains(&name) => self.want(Gap::Line),
+            _ => {}
+        }
+    }
+
+    fn close(&mut self, name: &str) {
+        match name {
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "p" | "blockquote" => self.want(Gap::Paragraph),
+            "ul" | "ol" => {
+                self.lists.pop();
+                self.want(if self.lists.is_empty() { Gap::Paragraph } else { Gap::Line });
+            }
+            "pre" if self.preformatted > 0 => {
+                self.preformatted -= 1;
+                self.want(Gap::Line);
+                self.put("```");
+                self.want(Gap::Paragraph);
+            }
+            "code" | "kbd" | "samp" if self.preformatted == 0 => {
+                let gap = std::mem::replace(&mut self.gap, Gap::None);
+                self.out.push('`');
+                self.gap = gap;
+            }
+            "a" => self.close_link(),
+            name if name == "li" || BLOCKS.contains(&name) => self.want(Gap::Line),
+            _ => {}
+        }
+    }
+
+    fn close_link(&mut self) {
+        let Some((start, link)) = self.links.pop() else { return };
+        let words = self.out.get(start..).unwrap_or_default().trim();
+        let Some(link) = link.filter(|_| !words.is_empty() && !words.contains('\n') && !words.contains("]("))
+        else {
+            return;
+        };
+        let before = self.out.get(start..).map_or(0, |inner| inner.len() - inner.trim_start().len());
+        let shown = format!("[{}]({link})", words.replace(['[', ']'], ""));
+        self.out.truncate(start + before);
+        self.out.push_str(&shown);
+    }
+
+    fn finish(mut self) -> String {
+        if self.preformatted > 0 {
+            self.preformatted = 0;
+            self.want(Gap::Line);
+            self.put("```");
+        }
+        self.out.trim().to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(page: &str, expect: &str) {
+        let url = Url::parse("https://example.org/docs/a").unwrap();
+        assert_eq!(readable(page, &url), expect, "{page}");
+    }
+
+    #[test]
+    fn a_page_becomes_text() {
+        check(
+            "<h1>A  title</h1><p>One\n two <b>three</b>.</p><p>Four",
+            "# A title\n\nOne two three.\n\nFour",
+        );
+        check(
+            "<ul><li>a<li>b<ul><li>c</ul></ul><ol><li>d</li><li>e</li></ol>",
+            "- a\n- b\n  - c\n\n1. d\n2. e",
+        );
+        check("x <a href=\"../b?c=1#d\"> the <i>link</i> </a>.", "x [the link](https://example.org/b?c=1) .");
+        check("<a href='javascript:alert(1)'>x</a> <a href='#y'>z</a>", "x z");
+        check("<pre>  a\n    b &lt;c&gt;\n</pre>d <code>e f</code>g", "```\n  a\n    b <c>\n```\n\nd `e f`g");
+        check("<table><tr><th>a</th><th>b</th></tr><tr><td>1<td>2</table>", "a | b\n1 | 2");
+        check("a<br>b<hr>c <img src=x alt=' a  cat '>", "a\nb\n\n---\n\nc [image: a cat]");
+        check("<blockquote>said</blockquote>", "> said");
+    }
+
+    #[test]
+    fn what_nobody_sees_is_left_out() {
+        check("a<script>alert('<p>x</p>')</script>b<style>p{}</style><!-- c -->", "ab");
+        check("a <div style='display: none'>hidden <div>x</div></div> b", "a b");
+        check("a <span hidden>hidden</span><p aria-hidden=true>x</p> b", "a b");
+        check("<head><title>T &amp; U</title><meta charset=utf-8></head><body>b", "# T & U\n\nb");
+        check("<svg><title>x</title><text>y</text></svg>z", "z");
+        check("a <input hidden> b", "a b");
+    }
+
+    #[test]
+    fn broken_pages_do_no_harm() {
+        check("</a></ul></pre></p>x", "x");
+        check("<pre>never closed", "```\nnever closed\n```");
+        check("<a href=b>never closed", "never closed");
+        check("<div hidden>never closed", "");
+        let deep = "<ul><li>".repeat(1000);
+        assert!(readable(&deep, &Url::parse("https://a.example/").unwrap()).len() < 40_000);
+    }
+}
