@@ -225,60 +225,70 @@ fn search(
             return Ok(());
         }
     }
-    let is_match = |line: &[u8]| query.regex.is_match(line.strip_suffix(b"\r").unwrap_or(line));
-    let all: Vec<(u64, &[u8])> = lines(&bytes).collect();
-    let hits: Vec<usize> =
-        (0..all.len()).filter(|at| all.get(*at).is_some_and(|(_, line)| is_match(line))).collect();
-    if hits.is_empty() {
+    // Numbers of lines and not the lines: a file may be nothing but line breaks.
+    let room = usize::try_from(query.limit.saturating_sub(found.shown)).unwrap_or_default();
+    let (mut hits, mut count) = (Vec::new(), 0_u64);
+    for (number, line) in lines(&bytes) {
+        if query.regex.is_match(line.strip_suffix(b"\r").unwrap_or(line)) {
+            count += 1;
+            if hits.len() <= room {
+                hits.push(number);
+            }
+        }
+    }
+    if count == 0 {
         return Ok(());
     }
-    found.matches += hits.len() as u64;
+    found.matches += count;
     found.files += 1;
-    show(query, &searched.shown(file), &all, &hits, found);
+    let name = searched.shown(file);
+    if query.mode == CONTENT {
+        if hits.len() > room {
+            hits.truncate(room);
+            found.ended = Some(format!("{} matches are shown", query.limit));
+        }
+        found.shown += hits.len() as u64;
+        show(&name, &bytes, &hits, query.context, found);
+    } else if room == 0 {
+        found.ended = Some(format!("{} files are shown", query.limit));
+    } else {
+        found.shown += 1;
+        push(found, &if query.mode == COUNT { format!("{name}:{count}\n") } else { format!("{name}\n") });
+    }
     Ok(())
 }
 
-/// Adds what is shown of one file.
-fn show(query: &Query, name: &str, all: &[(u64, &[u8])], hits: &[usize], found: &mut Found) {
-    let push = |found: &mut Found, line: &str| {
-        if found.text.len() + line.len() > MOST_SHOWN {
-            found.ended = Some(format!("{} KiB are shown", MOST_SHOWN >> 10));
-            return false;
-        }
-        found.text.push_str(line);
-        true
-    };
-    if query.mode != CONTENT {
-        if found.shown >= query.limit {
-            found.ended = Some(format!("{} files are shown", query.limit));
-            return;
-        }
-        let line = if query.mode == COUNT { format!("{name}:{}\n", hits.len()) } else { format!("{name}\n") };
-        found.shown += 1;
-        push(found, &line);
-        return;
+/// Adds a line, as long as there is room.
+fn push(found: &mut Found, line: &str) -> bool {
+    if found.text.len() + line.len() > MOST_SHOWN {
+        found.ended = Some(format!("{} KiB are shown", MOST_SHOWN >> 10));
+        return false;
     }
-    let context = usize::try_from(query.context).unwrap_or_default();
-    let mut next = 0;
-    for (count, &hit) in hits.iter().enumerate() {
-        if found.shown >= query.limit {
-            found.ended = Some(format!("{} matches are shown", query.limit));
-            return;
+    found.text.push_str(line);
+    true
+}
+
+/// Adds the lines with these numbers, and those around them.
+fn show(name: &str, bytes: &[u8], hits: &[u64], context: u64, found: &mut Found) {
+    let (mut at, mut last) = (0, 0);
+    for (number, line) in lines(bytes) {
+        while hits.get(at).is_some_and(|hit| number > hit + context) {
+            at += 1;
         }
-        let from = hit.saturating_sub(context).max(next);
+        let Some(hit) = hits.get(at) else { return };
+        if number + context < *hit {
+            continue;
+        }
         // Where lines between two pieces are left out, or another file begins.
-        if context > 0 && !found.text.is_empty() && (count == 0 || from > next) && !push(found, "--\n") {
+        let is_apart = last == 0 || number != last + 1;
+        if context > 0 && is_apart && !found.text.is_empty() && !push(found, "--\n") {
             return;
         }
-        let until = (hit + context + 1).min(all.len());
-        for (at, (number, line)) in all.iter().enumerate().take(until).skip(from) {
-            let mark = if hits.binary_search(&at).is_ok() { ':' } else { '-' };
-            if !push(found, &format!("{name}{mark}{number}{mark}{}\n", shortened(line))) {
-                return;
-            }
+        let mark = if hits.binary_search(&number).is_ok() { ':' } else { '-' };
+        if !push(found, &format!("{name}{mark}{number}{mark}{}\n", shortened(line))) {
+            return;
         }
-        found.shown += 1;
-        next = until.max(next);
+        last = number;
     }
 }
 

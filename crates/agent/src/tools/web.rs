@@ -7,6 +7,8 @@ mod answer;
 mod charset;
 mod entity;
 mod html;
+#[cfg(test)]
+mod properties;
 mod reach;
 mod request;
 mod tag;

@@ -72,7 +72,8 @@ pub(in crate::tools) fn readable(page: &str, url: &Url) -> String {
 }
 
 fn is_left_out(tag: &Tag<'_>) -> bool {
-    if VOID.contains(&tag.name.as_str()) {
+    // Pages that wait for their scripts hide themselves whole.
+    if VOID.contains(&tag.name.as_str()) || matches!(tag.name.as_str(), "html" | "body") {
         return false;
     }
     let style = || tag.attribute("style").unwrap_or_default().to_ascii_lowercase().replace(' ', "");
@@ -82,14 +83,23 @@ fn is_left_out(tag: &Tag<'_>) -> bool {
         || ["display:none", "visibility:hidden", "font-size:0"].iter().any(|hides| style().contains(hides))
 }
 
+/// Elements that need no closing tag: the next of their kind ends them.
+const ENDED_BY_NEXT: &[&str] = &["p", "li", "dt", "dd", "tr", "td", "th", "option"];
+
 /// Goes on behind the end of an element.
 fn skip(tokens: &mut Tokens<'_>, name: &str) {
     let mut depth = 1_usize;
-    for token in tokens.by_ref() {
-        match token {
-            Token::Open(tag) if tag.name == name => depth += 1,
-            Token::Close(closed) if closed == name => depth -= 1,
-            _ => {}
+    loop {
+        let before = tokens.clone();
+        match tokens.next() {
+            None => return,
+            Some(Token::Open(tag)) if tag.name == name && ENDED_BY_NEXT.contains(&name) => {
+                *tokens = before;
+                return;
+            }
+            Some(Token::Open(tag)) if tag.name == name => depth += 1,
+            Some(Token::Close(closed)) if closed == name => depth -= 1,
+            Some(_) => {}
         }
         if depth == 0 {
             return;
@@ -192,6 +202,8 @@ impl<'a> Text<'a> {
                 self.settle();
                 let link = tag.attribute("href").filter(|href| !href.starts_with('#'));
                 let link = link.and_then(|href| self.url.join(&href).ok()).map(|url| url.to_string());
+                // A link in a link is a mistake, and closing a million of them one by one would take for ever.
+                self.links.clear();
                 self.links.push((self.out.len(), link));
             }
             "img" => {
@@ -342,6 +354,36 @@ mod tests {
         check("<head><title>T &amp; U</title><meta charset=utf-8></head><body>b", "# T & U\n\nb");
         check("<svg><title>x</title><text>y</text></svg>z", "z");
         check("a <input hidden> b", "a b");
+        check("<p hidden>x<p>y", "y");
+        check("<body style='visibility: hidden'>x", "x");
+    }
+
+    /// Each of these once took time with the square of its length, or could.
+    #[test]
+    fn hostile_pages_take_no_longer_than_others() {
+        let url = Url::parse("https://a.example/").unwrap();
+        for piece in [
+            "<a '",
+            "<a href=x>",
+            "</a>",
+            "<p hidden>",
+            "<!--",
+            "<script>",
+            "&",
+            "<",
+            "<ul>",
+            "<title>",
+            "<pre>",
+            "[x](",
+        ] {
+            let begun = std::time::Instant::now();
+            readable(&piece.repeat((1 << 20) / piece.len()), &url);
+            assert!(
+                begun.elapsed() < std::time::Duration::from_secs(10),
+                "{piece} took {:?}",
+                begun.elapsed()
+            );
+        }
     }
 
     #[test]
@@ -350,6 +392,7 @@ mod tests {
         check("<pre>never closed", "```\nnever closed\n```");
         check("<a href=b>never closed", "never closed");
         check("<div hidden>never closed", "");
+        check("<a href=b>x<a href=c>y</a></a>", "x[y](https://example.org/docs/c)");
         let deep = "<ul><li>".repeat(1000);
         assert!(readable(&deep, &Url::parse("https://a.example/").unwrap()).len() < 40_000);
     }

@@ -1,6 +1,9 @@
 //! From a host to a connection: resolved once, checked, connected to what was checked.
 
+use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::sync::{Arc, mpsc};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use metier_policy::Host;
@@ -36,8 +39,7 @@ impl Web {
         let found = match host.address() {
             Some(address) => vec![address],
             None => self
-                .outside
-                .resolve(host.as_str())
+                .resolve(host.as_str(), until)
                 .map_err(|error| format!("`{}` has no address: {error}", host.as_str()))?,
         };
         let open = checked(host, &found, reached, names)?;
@@ -53,6 +55,21 @@ impl Web {
             }
         }
         Err(format!("`{}:{port}` could not be reached: {trouble}", host.as_str()))
+    }
+}
+
+impl Web {
+    /// Resolves a name, once. The system's resolver knows no time, so it is waited for beside it; one that never answers
+    /// keeps a thread and nothing else.
+    fn resolve(&self, name: &str, until: Instant) -> io::Result<Vec<IpAddr>> {
+        let (sender, receiver) = mpsc::channel();
+        let (outside, name) = (Arc::clone(&self.outside), name.to_owned());
+        thread::Builder::new().name("resolve".to_owned()).spawn(move || {
+            // Nobody listens any more once the time is over.
+            let _ = sender.send(outside.resolve(&name));
+        })?;
+        let left = until.saturating_duration_since(Instant::now());
+        receiver.recv_timeout(left).unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
     }
 }
 

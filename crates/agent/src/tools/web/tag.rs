@@ -69,11 +69,14 @@ pub(super) struct Tokens<'a> {
     rest: &'a str,
     /// The element whose raw content comes next.
     raw: Option<&'static str>,
+    /// How many more bytes are looked at for the ends of quotes. Without a bound, a page of quotes that are never closed
+    /// would be looked at as often as it has tags.
+    patience: usize,
 }
 
 impl<'a> Tokens<'a> {
     pub(super) fn new(page: &'a str) -> Self {
-        Self { rest: page, raw: None }
+        Self { rest: page, raw: None, patience: page.len().saturating_mul(4).saturating_add(1 << 16) }
     }
 
     fn cut(&mut self, at: usize) -> &'a str {
@@ -141,7 +144,8 @@ impl<'a> Iterator for Tokens<'a> {
                 // A sign and no tag.
                 return Some(Token::Text(self.cut(1)));
             }
-            let whole = self.cut(end_of_tag(self.rest));
+            let end = end_of_tag(self.rest, &mut self.patience);
+            let whole = self.cut(end);
             let inner = whole.trim_start_matches(['<', '/']).trim_end_matches('>');
             let end = inner.find(|c: char| c.is_ascii_whitespace() || c == '/').unwrap_or(inner.len());
             let (name, inner) = inner.split_at(end);
@@ -156,16 +160,20 @@ impl<'a> Iterator for Tokens<'a> {
 }
 
 /// Where a tag ends: at the first `>` that stands in no quotes.
-fn end_of_tag(text: &str) -> usize {
+fn end_of_tag(text: &str, patience: &mut usize) -> usize {
     let mut quote = None;
-    for (at, c) in text.char_indices() {
-        match (quote, c) {
-            (None, '>') => return at + 1,
-            (None, '"' | '\'') => quote = Some(c),
-            (Some(open), c) if open == c => quote = None,
+    for (at, byte) in text.bytes().enumerate().take(*patience) {
+        match (quote, byte) {
+            (None, b'>') => {
+                *patience -= at;
+                return at + 1;
+            }
+            (None, b'"' | b'\'') => quote = Some(byte),
+            (Some(open), byte) if open == byte => quote = None,
             _ => {}
         }
     }
+    *patience = patience.saturating_sub(text.len());
     // A quote that is not closed: at the first `>` then, so that one mistake does not take the page.
     text.find('>').map_or(text.len(), |at| at + 1)
 }
