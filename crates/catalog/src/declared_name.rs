@@ -142,13 +142,18 @@ fn names_in(source: &str, path: &Arc<Path>, diagnostics: &mut Vec<Diagnostic>) -
             let config = EnvConfig {
                 required: is("required"),
                 default: text("default").map(str::to_owned),
-                sensitive: is("sensitive"),
+                // Anything but a plain no: a secret must not become text by a typing error.
+                sensitive: entry.get("sensitive").is_some_and(|value| !value.text().is_some_and(is_no)),
                 description: text("description").map(str::to_owned),
             };
             names.push(DeclaredName::new(name, &config, path));
         }
     }
     names
+}
+
+fn is_no(text: &str) -> bool {
+    ["false", "no", "off", "0"].iter().any(|no| text.eq_ignore_ascii_case(no))
 }
 
 fn is_yes(text: &str) -> bool {
@@ -185,6 +190,8 @@ mod tests {
     fn what_cannot_be_taken_is_said_and_the_rest_counts() {
         let (names, found) = read("env:\n  - name: my-var\n  - name: A\n  - name: A\n    default: x\n");
         assert_eq!((names, found.len()), (vec!["A false - false".to_owned()], 2));
+        let (names, _) = read("env:\n  - name: A\n    sensitive: ja\n  - name: B\n    sensitive: no\n");
+        assert_eq!(names, ["A false - true", "B false - false"]);
         for whole in ["version: 2\nenv:\n  - name: A\n", "env: [\n"] {
             let (names, found) = read(whole);
             assert_eq!((names.len(), found.len()), (0, 1), "{whole}");

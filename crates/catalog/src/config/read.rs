@@ -96,10 +96,12 @@ fn skill(mut section: Section<'_>, report: &mut Report<'_>) -> SkillConfig {
 }
 
 fn env(name: String, mut section: Section<'_>, report: &mut Report<'_>) -> Option<(String, EnvConfig)> {
+    // Whoever writes the word means a secret, also where its value cannot be read: it must not become text by a typing error.
+    let says_sensitive = section.table.contains_key("sensitive");
     let env = EnvConfig {
         required: section.take("required", report).unwrap_or_default(),
         default: section.take("default", report),
-        sensitive: section.take("sensitive", report).unwrap_or_default(),
+        sensitive: section.take("sensitive", report).unwrap_or(says_sensitive),
         description: section.take("description", report),
     };
     if !is_variable(&name) {
@@ -501,6 +503,16 @@ deny = "skill:secret"
         }
     }
 
+    #[test]
+    fn a_declared_name_costs_only_itself_where_it_is_none() {
+        let (config, found) =
+            read("[env.REGION]\ndefault = \"eu\"\nrequired = true\n[env.my-var]\n[env.B]\nsensitive = 1\n");
+        let names: Vec<_> = config.env.keys().map(String::as_str).collect();
+        assert_eq!((names, found.len()), (vec!["B", "REGION"], 2), "{found:?}");
+        assert!(config.env["REGION"].required && config.env["B"].sensitive, "a typing error makes no text");
+        assert_eq!(config.env["REGION"].default.as_deref(), Some("eu"));
+    }
+
     /// The reader and the schema name the keys independently; this holds them together.
     #[test]
     fn the_schema_and_the_reader_know_the_same_keys() {
@@ -519,9 +531,13 @@ deny = "skill:secret"
             known.sort();
             known
         };
-        assert_eq!(keys(&schema), ["bundled", "catalog", "discovery", "gate", "lint", "roots", "skills"]);
+        assert_eq!(
+            keys(&schema),
+            ["bundled", "catalog", "discovery", "env", "gate", "lint", "roots", "skills"]
+        );
+        assert_eq!(keys(&schema["$defs"]["EnvConfig"]), ["default", "description", "required", "sensitive"]);
         let root = known(&|section, report| {
-            for key in ["path", "depth", "ignore", "nested", "allowed_tools"] {
+            for key in ["path", "depth", "ignore", "nested", "allowed_tools", "commands"] {
                 section.take::<String>(key, report);
             }
         });

@@ -89,7 +89,8 @@ fn filling_what_they_share_ends_with_the_limit_and_says_so() {
     // Sparse files take no room, so it takes real bytes; one file is bounded by another limit.
     let script = "i=0\nwhile :; do i=$((i+1)); head -c 64M /dev/zero > \"$CLAUDE_PLUGIN_DATA/f$i\"; done\n";
     let workspace = team().file(format!("{SKILLS}/ann/scripts/fill.sh"), script);
-    let run = metier(&workspace, &["exec", "ann", "fill.sh"]);
-    assert_ne!(run.code, 0);
-    assert!(run.stderr.contains("or one that it shares, grew over 256 MiB"), "{} {}", run.stdout, run.stderr);
+    let input = json!({ "skill_name": "ann", "script_name": "fill.sh" }).to_string();
+    let run = metier(&workspace, &["call", "skill_run_script", &input]);
+    let said = "its data folder, or one that it shares, grew over 256 MiB";
+    assert!(run.stdout.contains(said), "{} {}", run.stdout, run.stderr);
 }
