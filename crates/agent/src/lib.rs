@@ -1,8 +1,11 @@
 //! Does the work: what an agent needs around a model and its skills.
 //!
-//! So far it has the **general tools**, which skills count on: [`GeneralTools`] is `Read`, `Glob`, `Grep`, `Write`, `Edit`,
-//! `Bash`, `WebFetch`, `ask_user`, `memory_save` and `memory_search`, one file each below `tools/`. The loop that asks a model
-//! and calls them comes into this crate, too.
+//! - [`Agent`] is skills, a model and a store; a [`Talk`] is one conversation of it: the loop. Everything that happens is an event
+//!   in the store first and in [`Watch`] second; [`History`] makes the messages of those very events, so that what was sent can be
+//!   sent again, tomorrow and by another process.
+//! - [`Limits`] end a run with what is there, [`Halt`] stops it from outside.
+//! - [`GeneralTools`] are what skills count on: `Read`, `Glob`, `Grep`, `Write`, `Edit`, `Bash`, `WebFetch`, `ask_user`,
+//!   `memory_save` and `memory_search`, one file each below `tools/`.
 //!
 //! ```text
 //! name, JSON ─► Form ─► Input ─► Spot ─────► Action ─► Hands::decide ─► the deed ─► ToolResult
@@ -55,9 +58,27 @@
 //! # Ok::<(), metier_files::Error>(())
 //! ```
 
+mod agent;
+mod bridge;
+mod frame;
+mod halt;
+mod history;
+mod journal;
+mod keeper;
+mod limits;
+mod stubbornness;
+mod talk;
 mod tools;
+mod watch;
 
+pub use agent::Agent;
+pub use frame::INSTRUCTIONS;
+pub use halt::Halt;
+pub use history::{Extent, History};
+pub use limits::{Limit, Limits, Reached, Spent};
+pub use talk::{Answer, Company, Talk, TalkError, Unanswered};
 pub use tools::{
     ActiveSkill, Ask, Author, Desk, Effect, GeneralTools, Hands, Memory, NewRecord, NoAuthority, Offer,
     Record, Reply, RunJob, Running, Setting, Wanted, Web, Whose, whose,
 };
+pub use watch::{Further, Happened, Piece, Unwatched, Watch};

@@ -14,6 +14,7 @@ mod house;
 mod ledger;
 mod note;
 mod outputs;
+mod own;
 mod room;
 mod session;
 
@@ -29,6 +30,8 @@ pub use self::builder::SkillsBuilder;
 use self::house::{House, lock};
 use self::ledger::Mark;
 pub use self::note::Note;
+pub use self::own::Active;
+pub use self::room::OwnJob;
 pub use self::session::{Fork, NotUsed, Session, Used};
 use crate::toolset::{Coverage, Entrance, Surface, Toolset, Visible};
 

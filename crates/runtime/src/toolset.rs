@@ -133,13 +133,16 @@ impl Toolset {
         spec(surface, name).is_some()
     }
 
+    /// What a tool of a surface does to others of the same turn; `None` for a name that it does not answer to.
+    pub fn sight(surface: Surface, name: &str) -> Option<Sight> {
+        answering(surface).find_map(|surface| spec(surface, name)).map(|spec| spec.act.sight())
+    }
+
     /// Carries out a call. A tool that is not offered, since nothing here needs it, answers as it would if it were; and on
     /// metier's own surface every other system's tools answer, too, for the skills that were written for them name them.
     pub fn call(&self, name: &str, arguments: &Value, desk: &Desk<'_>) -> ToolResult {
-        let others = if self.surface == Surface::Canonical { &Surface::ALL[1..] } else { &[] };
-        let mut surfaces = [&self.surface].into_iter().chain(others);
-        let Some((surface, spec)) = surfaces.find_map(|surface| Some((*surface, spec(*surface, name)?)))
-        else {
+        let mut surfaces = answering(self.surface);
+        let Some((surface, spec)) = surfaces.find_map(|surface| Some((surface, spec(surface, name)?))) else {
             return ToolResult::refused(self.no_tool(name));
         };
         let called = Input::read(spec, arguments).and_then(|input| {
@@ -184,6 +187,12 @@ impl Toolset {
             names => format!("there is no tool `{asked}` here; for skills there are {}", names.join(", ")),
         }
     }
+}
+
+/// The surfaces whose tools answer on a surface, its own first.
+fn answering(surface: Surface) -> impl Iterator<Item = Surface> {
+    let others: &[Surface] = if surface == Surface::Canonical { &Surface::ALL[1..] } else { &[] };
+    std::iter::once(surface).chain(others.iter().copied())
 }
 
 /// What a tool answers to an input that it cannot take, in its own shape.

@@ -15,3 +15,4 @@ mod room;
 mod security;
 mod server;
 mod talking;
+mod turns;

@@ -197,7 +197,7 @@ impl Hands for Session {
 }
 
 /// The example beside these tests, which begins as every program with a sandbox does. Cargo builds it with them.
-fn helper() -> PathBuf {
+pub(crate) fn helper() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let folder = test.parent().and_then(Path::parent).unwrap();
     let helper = folder.join("examples/general_tools");

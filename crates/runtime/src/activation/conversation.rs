@@ -74,6 +74,11 @@ impl Conversation {
         scope
     }
 
+    /// The digest of a skill's text that is in the conversation, the latest one.
+    pub fn digest(&self, skill: &Skill) -> Option<FileDigest> {
+        self.entered.iter().rfind(|entered| entered.skill.is(skill)).map(|entered| entered.digest)
+    }
+
     /// A message of the user: inline scopes are over.
     pub fn user_message(&mut self) -> Vec<ScopeId> {
         self.scopes.user_message()

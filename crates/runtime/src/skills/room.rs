@@ -2,9 +2,11 @@
 
 mod activating;
 mod asking;
+mod own;
 mod searching;
 
 pub(super) use self::activating::{Gated, NotEntered};
+pub use self::own::OwnJob;
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -14,7 +16,7 @@ use std::time::Duration;
 use metier_catalog::{EntryId, SkillFile, Snapshot};
 use metier_files::{SkillDir, Survey, SurveyBounds, TreeDigest};
 use metier_policy::{Action, Actor, Answers, Asking, Decision, Digest, Gate, Rules, Skill, Trust};
-use metier_sandbox::Limits;
+use metier_sandbox::{Cancel, Limits};
 use metier_secret::SecretName;
 
 use super::house::House;
@@ -47,6 +49,8 @@ pub(super) struct Room {
     survey: RefCell<Option<Survey>>,
     pub(super) session: String,
     surface: Surface,
+    /// Takes back whatever runs.
+    pub(super) cancel: Option<Cancel>,
     /// What programs wrote beyond what the model got.
     pub(super) outputs: RefCell<Outputs>,
 }
@@ -81,6 +85,7 @@ impl Room {
             survey: RefCell::default(),
             session,
             surface,
+            cancel: None,
             outputs: RefCell::default(),
         }
     }
@@ -122,6 +127,15 @@ impl Room {
     /// Nothing starts while a required name has no value.
     fn may_start(&self) -> Result<(), String> {
         self.declared.check().map_err(|error| error.to_string())
+    }
+
+    /// Nothing runs that cannot be contained.
+    fn may_contain(&self) -> Result<(), NotDone> {
+        if self.house.can_contain {
+            return Ok(());
+        }
+        let text = "nothing can run here: the program does not begin with `metier_runtime::begin`";
+        Err(NotDone::Trouble(text.to_owned()))
     }
 
     /// The names that a body may use: the program's own first.
@@ -246,10 +260,7 @@ impl Hands for Room {
     }
 
     fn run(&self, work: Work, job: &mut Job<'_>) -> Result<Ran, NotDone> {
-        if !self.house.can_contain {
-            let text = "nothing can run here: the program does not begin with `metier_runtime::begin`";
-            return Err(NotDone::Trouble(text.to_owned()));
-        }
+        self.may_contain()?;
         self.may_start().map_err(NotDone::Trouble)?;
         let mut spot = self.spot(work.id).map_err(NotDone::Trouble)?;
         self.look_over().map_err(NotDone::Trouble)?;
@@ -298,6 +309,10 @@ impl Hands for Room {
                 }
             }
         }
+    }
+
+    fn cancel(&self) -> Option<&Cancel> {
+        self.cancel.as_ref()
     }
 
     fn keep(&self, ran: &Ran) -> Result<Option<String>, String> {

@@ -26,15 +26,15 @@ static MADE: AtomicU64 = AtomicU64::new(0);
 /// and gives a [`Note`] of it. What a skill *says* is read whenever it is activated: an edit changes the next activation, and
 /// never a text that was given.
 pub struct Session {
-    room: Room,
+    pub(super) room: Room,
     toolset: Toolset,
     catalog: String,
     /// How far it has read what became of the skills.
     mark: Mark,
     /// The skills that were activated, the last one at the end.
-    active: Vec<EntryId>,
+    pub(super) active: Vec<EntryId>,
     /// Their folders, by which they are known from one snapshot to the next; in the same order.
-    folders: Vec<PathBuf>,
+    pub(super) folders: Vec<PathBuf>,
     /// The agent's own list of skills, if it has one.
     list: Option<Vec<String>>,
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use metier_catalog::EntryId;
 use metier_policy::{Action, Decision, Skill};
+use metier_sandbox::Cancel;
 use serde_json::{Map, Value};
 
 use super::input::Told;
@@ -42,6 +43,11 @@ pub trait Hands {
 
     /// Does the job with all that the skill's processes need, and again after each yes that it takes.
     fn run(&self, work: Work, job: &mut Job<'_>) -> Result<Ran, NotDone>;
+
+    /// What takes a running job back, where somebody can.
+    fn cancel(&self) -> Option<&Cancel> {
+        None
+    }
 
     /// Keeps what of a run is too long for a model where it can be read. Gives what stands before the names of the files
     /// ([`Ran::long`]), such as `/tmp/x/1/`; nothing where there is nothing to keep or nobody keeps it, and a sentence where

@@ -74,9 +74,10 @@ impl Toolset {
             return Ok(ToolResult::refused(command_error(&text).to_string()));
         }
         let work = Work { id, kind: WorkKind::CommandLine, time: surface.time() };
+        let cancel = desk.hands.cancel();
         let ran = desk
             .hands
-            .run(work, &mut |bench, using| run_command_line(bench, using, line, None, &mut |_, _| {}));
+            .run(work, &mut |bench, using| run_command_line(bench, using, line, cancel, &mut |_, _| {}));
         Ok(match ran {
             Ok(ran) => told(ran, call),
             Err(error) => refused(&error, command_error(&error.to_string()).to_string()),
@@ -86,9 +87,9 @@ impl Toolset {
 
 fn ran_script(id: EntryId, script: &str, words: &Words, call: &Call<'_>) -> Result<Ran, NotDone> {
     let work = Work { id, kind: WorkKind::Script, time: call.surface.time() };
-    call.desk
-        .hands
-        .run(work, &mut |bench, using| run_script(bench, using, script, words, None, &mut |_, _| {}))
+    let hands = call.desk.hands;
+    let cancel = hands.cancel();
+    hands.run(work, &mut |bench, using| run_script(bench, using, script, words, cancel, &mut |_, _| {}))
 }
 
 /// A run as the model is told of it, with where the rest is that it does not get at once.

@@ -59,6 +59,9 @@ pub struct ToolCall {
     /// The input as the model wrote it, where it is not JSON or where writing `input` would give other bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,
+    /// What the provider wants back with the call, as it came.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub opaque: Value,
 }
 
 impl Answered {

@@ -194,6 +194,7 @@ fn a_model_can_write_whatever_looks_like_our_own_notation() {
         name: "odd".to_owned(),
         input: json!({"type": "ended", "$blob": "sha256:00", "a/b": {"~1": "y".repeat(LARGE)}, "": null}),
         raw: Some("{\"type\": \"ended\"".to_owned()),
+        opaque: json!({"signed": "s"}),
     };
     let kind = EventKind::Answered(Answered { parts: vec![Part::Call(call)], ..Answered::default() });
     store.append(session, kind.clone()).unwrap();

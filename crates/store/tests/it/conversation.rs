@@ -71,6 +71,7 @@ fn call(id: &str, input: Value, raw: Option<&str>) -> Part {
         name: "skill_use".to_owned(),
         input,
         raw: raw.map(str::to_owned),
+        ..ToolCall::default()
     })
 }
 

@@ -26,6 +26,7 @@ fn events() -> Vec<EventKind> {
         name: "x".to_owned(),
         input: json!({SECRET: [SECRET, {"k": format!("{SECRET}{}", "x".repeat(LARGE))}]}),
         raw: Some(format!("{{{SECRET}")),
+        opaque: json!(SECRET),
     };
     vec![
         said(&format!("token={SECRET}")),

@@ -161,7 +161,7 @@ impl Room {
                 return Ok(Step::Ask(questions));
             }
         }
-        let activation = draft.finish(bench, None)?;
+        let activation = draft.finish(bench, self.cancel.as_ref())?;
         Ok(Step::Done(Box::new(Entered { activated: Activated::Fresh(Box::new(activation)), frontmatter })))
     }
 

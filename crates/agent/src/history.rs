@@ -1,0 +1,307 @@
+//! The conversation as a model sees it, made of events alone.
+//!
+//! What is sent and what is stored cannot drift apart: the loop writes an event, and the message that it means is put here from
+//! that very event. A session that goes on tomorrow, or that waits with nothing in memory, is the same fold over what is in the
+//! store.
+
+use std::sync::Arc;
+
+use metier_model::{Arguments, Message, OutcomeStatus, Part, Reasoning, Seal, ToolCall, ToolOutcome};
+use metier_store as store;
+use metier_store::EventKind;
+
+/// The messages of a conversation. They only ever grow, so that whatever a provider keeps of them holds.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    messages: Vec<Arc<Message>>,
+    /// What the next message of the user has so far.
+    open: Vec<Part>,
+    /// The calls of the last answer, until each has its result.
+    pending: Option<Pending>,
+}
+
+/// How much a conversation is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extent {
+    /// Messages.
+    pub messages: u64,
+    /// Bytes of their texts.
+    pub bytes: u64,
+}
+
+fn bytes(message: &Message) -> usize {
+    match message {
+        Message::User(parts) | Message::Assistant(parts) => parts.iter().map(part_bytes).sum(),
+        Message::Results(outcomes) => outcomes.iter().map(|outcome| outcome.text.len()).sum(),
+        _ => 0,
+    }
+}
+
+fn part_bytes(part: &Part) -> usize {
+    match part {
+        Part::Text(text) => text.len(),
+        Part::Reasoning(reasoning) => reasoning.text.len(),
+        Part::Call(call) => call.arguments.raw().len(),
+        _ => 0,
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Pending {
+    calls: Vec<Waiting>,
+}
+
+#[derive(Clone, Debug)]
+struct Waiting {
+    id: Arc<str>,
+    name: Arc<str>,
+    result: Option<(Arc<str>, OutcomeStatus)>,
+    /// Texts of skills that it activated.
+    texts: Vec<Arc<str>>,
+}
+
+impl History {
+    /// The messages that are whole.
+    pub fn messages(&self) -> &[Arc<Message>] {
+        &self.messages
+    }
+
+    /// How much there is to be sent, with the user's message that is not ended yet.
+    pub fn extent(&self) -> Extent {
+        let messages = self.messages.len() + usize::from(!self.open.is_empty());
+        let closed: usize = self.messages.iter().map(|message| bytes(message)).sum();
+        let open: usize = self.open.iter().map(part_bytes).sum();
+        Extent { messages: messages as u64, bytes: (closed + open) as u64 }
+    }
+
+    /// How many answers of the model there are.
+    pub fn turns(&self) -> u64 {
+        let answers = self.messages.iter().filter(|message| matches!(***message, Message::Assistant(_)));
+        answers.count() as u64
+    }
+
+    /// Calls without a result: begun when the process ended.
+    pub fn unfinished(&self) -> impl Iterator<Item = &str> {
+        let calls = self.pending.iter().flat_map(|pending| &pending.calls);
+        calls.filter(|call| call.result.is_none()).map(|call| &*call.id)
+    }
+
+    /// Takes an event. Most of them are no part of the conversation.
+    pub fn take(&mut self, kind: &EventKind) {
+        match kind {
+            EventKind::Started(started) if !started.request.is_empty() => self.say(&started.request),
+            EventKind::Said { text, .. } | EventKind::Noted { text, .. } => self.say(text),
+            EventKind::Recalled { message, .. } => self.say(message),
+            EventKind::Activated(activated) => self.activated(activated),
+            EventKind::Asked { .. } => self.close(),
+            EventKind::Answered(answered) => self.answered(answered),
+            // Half an answer is kept as what it is, so that the model can go on from it.
+            EventKind::Partial { text, .. } if !text.is_empty() => {
+                self.close();
+                self.messages.push(Arc::new(Message::assistant(text.as_str())));
+            }
+            EventKind::Finished(finished) => self.finished(finished),
+            _ => {}
+        }
+    }
+
+    fn say(&mut self, text: &str) {
+        self.open.push(Part::Text(text.into()));
+    }
+
+    fn activated(&mut self, activated: &store::Activated) {
+        let call = activated.call.as_deref();
+        let waiting = self
+            .pending
+            .iter_mut()
+            .flat_map(|pending| &mut pending.calls)
+            .find(|waiting| call == Some(&*waiting.id));
+        match waiting {
+            Some(waiting) => waiting.texts.push(activated.message.as_str().into()),
+            None => self.say(&activated.message),
+        }
+    }
+
+    /// Ends the message of the user.
+    fn close(&mut self) {
+        if !self.open.is_empty() {
+            self.messages.push(Arc::new(Message::User(std::mem::take(&mut self.open))));
+        }
+    }
+
+    fn answered(&mut self, answered: &store::Answered) {
+        self.close();
+        let parts: Vec<Part> = answered.parts.iter().map(part).collect();
+        let calls = parts.iter().filter_map(|part| match part {
+            Part::Call(call) => Some(Waiting {
+                id: Arc::clone(&call.id),
+                name: Arc::clone(&call.name),
+                result: None,
+                texts: Vec::new(),
+            }),
+            _ => None,
+        });
+        let calls: Vec<Waiting> = calls.collect();
+        self.pending = (!calls.is_empty()).then_some(Pending { calls });
+        // An answer of nothing is no message: some providers refuse one that is empty.
+        if !parts.is_empty() {
+            self.messages.push(Arc::new(Message::Assistant(parts)));
+        }
+    }
+
+    fn finished(&mut self, finished: &store::Finished) {
+        let Some(pending) = &mut self.pending else { return };
+        let status = if finished.is_error { OutcomeStatus::Failed } else { OutcomeStatus::Done };
+        if let Some(call) =
+            pending.calls.iter_mut().find(|call| *call.id == *finished.id && call.result.is_none())
+        {
+            call.result = Some((finished.text.as_str().into(), status));
+        }
+        if pending.calls.iter().any(|call| call.result.is_none()) {
+            return;
+        }
+        let Some(pending) = self.pending.take() else { return };
+        let mut outcomes = Vec::with_capacity(pending.calls.len());
+        for Waiting { id, name, result, texts } in pending.calls {
+            let (text, status) = result.unwrap_or_default();
+            outcomes.push(ToolOutcome { call_id: id, name, text, status });
+            // Texts of skills follow all results, in the order of the calls.
+            self.open.extend(texts.into_iter().map(Part::Text));
+        }
+        self.messages.push(Arc::new(Message::Results(outcomes)));
+        self.close();
+    }
+}
+
+/// A stored piece as the model's.
+fn part(part: &store::Part) -> Part {
+    match part {
+        store::Part::Text { text } => Part::Text(text.as_str().into()),
+        store::Part::Reasoning { text, opaque } => {
+            Part::Reasoning(Reasoning { text: text.as_str().into(), seal: unsealed(opaque) })
+        }
+        store::Part::Call(call) => Part::Call(ToolCall {
+            id: call.id.as_str().into(),
+            name: call.name.as_str().into(),
+            arguments: match &call.raw {
+                Some(raw) => Arguments::read(raw),
+                None => Arguments::read(&call.input.to_string()),
+            },
+            seal: unsealed(&call.opaque),
+        }),
+    }
+}
+
+fn unsealed(opaque: &serde_json::Value) -> Seal {
+    serde_json::from_value(opaque.clone()).unwrap_or_default()
+}
+
+/// A piece of an answer as it is stored.
+pub(crate) fn stored(part: &Part) -> Option<store::Part> {
+    let sealed = |seal: &Seal| match seal {
+        Seal::Open => serde_json::Value::Null,
+        seal => serde_json::to_value(seal).unwrap_or_default(),
+    };
+    Some(match part {
+        Part::Text(text) => store::Part::Text { text: text.to_string() },
+        Part::Reasoning(reasoning) => {
+            store::Part::Reasoning { text: reasoning.text.to_string(), opaque: sealed(&reasoning.seal) }
+        }
+        Part::Call(call) => {
+            let input = call.arguments.fields().map(|fields| serde_json::Value::Object(fields.clone()));
+            let raw = call.arguments.raw();
+            let is_same = input.as_ref().is_some_and(|input| input.to_string() == raw);
+            store::Part::Call(store::ToolCall {
+                id: call.id.to_string(),
+                name: call.name.to_string(),
+                input: input.unwrap_or_default(),
+                raw: (!is_same).then(|| raw.to_owned()),
+                opaque: sealed(&call.seal),
+            })
+        }
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use metier_model::Protocol;
+    use metier_store::{Activated, Answered, By, Finished};
+
+    fn call(id: &str, name: &str) -> store::Part {
+        store::Part::Call(store::ToolCall { id: id.into(), name: name.into(), ..Default::default() })
+    }
+
+    fn finished(id: &str, text: &str) -> EventKind {
+        EventKind::Finished(Finished { id: id.into(), text: text.into(), ..Default::default() })
+    }
+
+    fn asked() -> EventKind {
+        EventKind::Asked { turn: 1, model: "m".into(), messages: 1, tools: 0, bytes: 0 }
+    }
+
+    fn answered(parts: Vec<store::Part>) -> EventKind {
+        EventKind::Answered(Answered { parts, ..Default::default() })
+    }
+
+    fn folded(events: &[EventKind]) -> History {
+        let mut history = History::default();
+        events.iter().for_each(|event| history.take(event));
+        history
+    }
+
+    #[test]
+    fn notes_stand_in_the_users_message_and_texts_of_skills_behind_all_results_in_the_order_of_calls() {
+        let activated = |call: &str, message: &str| {
+            EventKind::Activated(Activated {
+                call: Some(call.into()),
+                message: message.into(),
+                ..Default::default()
+            })
+        };
+        let history = folded(&[
+            EventKind::Said { text: "do it".into(), by: By::User },
+            EventKind::Noted { text: "skills that fit".into(), about: "shortlist".into() },
+            asked(),
+            answered(vec![store::Part::Text { text: "well".into() }, call("1", "a"), call("2", "b")]),
+            activated("2", "text of b"),
+            finished("2", "b is done"),
+            activated("1", "text of a"),
+            finished("1", "a is done"),
+        ]);
+        let texts: Vec<String> = history.messages().iter().map(|message| format!("{message:?}")).collect();
+        assert_eq!(texts.len(), 4, "{texts:#?}");
+        assert!(texts[0].contains("do it") && texts[0].contains("skills that fit"));
+        let order = |text: &str, one: &str, other: &str| text.find(one).unwrap() < text.find(other).unwrap();
+        assert!(order(&texts[2], "a is done", "b is done"), "{}", texts[2]);
+        assert!(order(&texts[3], "text of a", "text of b"), "{}", texts[3]);
+        assert_eq!(history.unfinished().count(), 0);
+    }
+
+    #[test]
+    fn a_call_without_its_result_is_known_as_unfinished_and_is_in_no_results() {
+        let history = folded(&[asked(), answered(vec![call("1", "a"), call("2", "b")]), finished("1", "x")]);
+        assert_eq!(history.unfinished().collect::<Vec<_>>(), ["2"]);
+        assert_eq!(history.messages().len(), 1);
+    }
+
+    #[test]
+    fn seals_and_bytes_of_arguments_come_back_as_they_were() {
+        let seal = Seal::Signed { by: Protocol::Anthropic, signature: "s".into() };
+        for raw in ["{\"b\": 1,\"a\":2}", "{\"a\":", "{}"] {
+            let parts = [
+                Part::Reasoning(Reasoning { text: "hm".into(), seal: seal.clone() }),
+                Part::Call(ToolCall {
+                    id: "1".into(),
+                    name: "a".into(),
+                    arguments: Arguments::read(raw),
+                    seal: seal.clone(),
+                }),
+            ];
+            for one in &parts {
+                assert_eq!(&part(&stored(one).unwrap()), one);
+            }
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! What a run may use up, and what it has.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use metier_store::Usage;
+
+/// What may be used up for one message of the user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// How often the model is asked.
+    pub turns: u64,
+    /// How many tools are called.
+    pub calls: u64,
+    /// Tokens that are not served from a cache.
+    pub tokens: u64,
+    /// Millionths of the price list's currency; nothing holds it back where nobody says.
+    pub money_micros: Option<u64>,
+    /// How long it takes, questions to the user included.
+    pub time: Option<Duration>,
+    /// How deep children may have children.
+    pub depth: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { turns: 50, calls: 200, tokens: 500_000, money_micros: None, time: None, depth: 3 }
+    }
+}
+
+/// What was used up since the user spoke.
+#[derive(Clone, Copy, Debug)]
+pub struct Spent {
+    /// Times the model was asked.
+    pub turns: u64,
+    /// Calls.
+    pub calls: u64,
+    /// Tokens.
+    pub usage: Usage,
+    /// Money.
+    pub cost_micros: u64,
+    /// When it began.
+    pub since: Instant,
+}
+
+impl Default for Spent {
+    fn default() -> Self {
+        Self { turns: 0, calls: 0, usage: Usage::default(), cost_micros: 0, since: Instant::now() }
+    }
+}
+
+/// Which limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Limit {
+    /// Turns.
+    Turns,
+    /// Tool calls.
+    Calls,
+    /// Tokens.
+    Tokens,
+    /// Money.
+    Money,
+    /// Time.
+    Time,
+    /// The same call failed again and again.
+    Repetition,
+}
+
+impl Limit {
+    /// The word for it, in events and settings.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Turns => "turns",
+            Self::Calls => "calls",
+            Self::Tokens => "tokens",
+            Self::Money => "money",
+            Self::Time => "seconds",
+            Self::Repetition => "repetition",
+        }
+    }
+}
+
+/// A limit that was reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reached {
+    /// Which one.
+    pub which: Limit,
+    /// What it is.
+    pub limit: u64,
+    /// What was used up.
+    pub used: u64,
+}
+
+impl fmt::Display for Reached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { which, limit, used } = self;
+        match which {
+            Limit::Turns => write!(f, "the model was asked {used} times, the limit is {limit}"),
+            Limit::Calls => write!(f, "{used} tools were called, the limit is {limit}"),
+            Limit::Tokens => write!(f, "{used} tokens were used, the limit is {limit}"),
+            Limit::Money => {
+                write!(f, "{} were spent, the limit is {}", units(*used), units(*limit))
+            }
+            Limit::Time => write!(f, "it took {used} seconds, the limit is {limit}"),
+            Limit::Repetition => write!(f, "the same call failed {used} times in a row"),
+        }
+    }
+}
+
+/// Millionths as people write money.
+fn units(micros: u64) -> String {
+    format!("{}.{:04}", micros / 1_000_000, micros % 1_000_000 / 100)
+}
+
+impl Limits {
+    /// The first limit that does not let the model be asked once more.
+    pub fn before_a_turn(&self, spent: &Spent) -> Option<Reached> {
+        let Usage { input, output, cache_written, .. } = spent.usage;
+        let uncached = input.saturating_add(output).saturating_add(cache_written);
+        let time = self.time.map(|time| time.as_secs());
+        let checks = [
+            (Limit::Turns, Some(self.turns), spent.turns),
+            (Limit::Tokens, Some(self.tokens), uncached),
+            (Limit::Money, self.money_micros, spent.cost_micros),
+            (Limit::Time, time, spent.since.elapsed().as_secs()),
+            (Limit::Calls, Some(self.calls), spent.calls),
+        ];
+        let mut reached = checks.into_iter().filter_map(|(which, limit, used)| {
+            let limit = limit?;
+            (used >= limit).then_some(Reached { which, limit, used })
+        });
+        reached.next()
+    }
+
+    /// Whether another call may be made.
+    pub fn before_a_call(&self, spent: &Spent) -> Option<Reached> {
+        (spent.calls >= self.calls).then_some(Reached {
+            which: Limit::Calls,
+            limit: self.calls,
+            used: spent.calls,
+        })
+    }
+
+    /// The same limits with as much more of one of them: somebody said to go on.
+    #[must_use]
+    pub fn more_of(mut self, which: Limit, usual: &Self) -> Self {
+        let more =
+            |now: Option<u64>, usual: Option<u64>| now.map(|now| now.saturating_add(usual.unwrap_or(now)));
+        match which {
+            Limit::Turns => self.turns = self.turns.saturating_add(usual.turns),
+            Limit::Calls => self.calls = self.calls.saturating_add(usual.calls),
+            Limit::Tokens => self.tokens = self.tokens.saturating_add(usual.tokens),
+            Limit::Money => self.money_micros = more(self.money_micros, usual.money_micros),
+            Limit::Time => {
+                self.time = self.time.map(|time| time.saturating_add(usual.time.unwrap_or(time)));
+            }
+            Limit::Repetition => {}
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spent(turns: u64, calls: u64, tokens: u64) -> Spent {
+        let usage = Usage { input: tokens, cached: 1_000_000, ..Usage::default() };
+        Spent { turns, calls, usage, ..Spent::default() }
+    }
+
+    #[test]
+    fn each_limit_is_reached_by_what_it_counts_and_caches_are_free() {
+        let limits = Limits { money_micros: Some(10), ..Limits::default() };
+        for (spent, expect) in [
+            (spent(49, 199, 499_999), None),
+            (spent(50, 0, 0), Some(Limit::Turns)),
+            (spent(0, 200, 0), Some(Limit::Calls)),
+            (spent(0, 0, 500_000), Some(Limit::Tokens)),
+            (Spent { cost_micros: 10, ..spent(0, 0, 0) }, Some(Limit::Money)),
+        ] {
+            assert_eq!(limits.before_a_turn(&spent).map(|reached| reached.which), expect, "{spent:?}");
+        }
+    }
+
+    #[test]
+    fn going_on_gives_as_much_again() {
+        let usual = Limits::default();
+        let more = usual.more_of(Limit::Turns, &usual).more_of(Limit::Turns, &usual);
+        assert_eq!((more.turns, more.calls), (150, 200));
+        assert_eq!(more.more_of(Limit::Money, &usual).money_micros, None);
+    }
+}

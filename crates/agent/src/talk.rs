@@ -1,0 +1,386 @@
+//! One conversation of an agent: the loop.
+//!
+//! ```text
+//! the user's words ─► Asked ─► the model ─► Answered ─► no calls: the end
+//!       ▲                                       └► calls ─► Called ─► gate, fence, sandbox ─► Finished ─┐
+//!       └───────────────────────────────────────────────────────────────────────────────────────────────┘
+//! ```
+
+mod asking;
+mod calling;
+
+use std::sync::{Arc, Mutex};
+
+use metier_runtime::{Note, Session};
+use metier_store::{
+    By, Ended, Event, EventKind, EventQuery, Offer, Outcome, SessionId, Started, StoreError, Used,
+};
+
+use self::asking::NotAnswered;
+use crate::agent::Agent;
+use crate::bridge::lock;
+use crate::frame::Frame;
+use crate::halt::Halt;
+use crate::history::History;
+use crate::journal::Journal;
+use crate::limits::{Limits, Reached, Spent};
+use crate::stubbornness::Stubbornness;
+use crate::tools::{Ask, GeneralTools, Setting};
+use crate::watch::{Further, Watch};
+use metier_model::Stop;
+
+/// One conversation.
+pub struct Talk {
+    agent: Agent,
+    session: Mutex<Session>,
+    general: GeneralTools,
+    journal: Journal,
+    frame: Frame,
+    /// `None` while it rests: it is in the store.
+    history: Option<History>,
+    halt: Halt,
+    ask: Option<Arc<dyn Ask + Send>>,
+    spent: Spent,
+    limits: Limits,
+    stubbornness: Stubbornness,
+    /// What was refused because nobody could say yes, since something last worked out.
+    unanswered: Vec<Unanswered>,
+    /// The skills that were activated since the user spoke, with what had been spent then.
+    used: Vec<(Used, Spent)>,
+    /// What the user said and nobody has worked on yet.
+    turn: u64,
+}
+
+/// Something that would take a yes that nobody could give.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unanswered {
+    /// What it was, in words.
+    pub action: String,
+    /// The rules that would allow it.
+    pub rules: Vec<String>,
+}
+
+/// What came of a message of the user.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// How it ended, with the last words and the sums.
+    pub ended: Ended,
+    /// What would have taken a yes, where that is how it ended.
+    pub needs: Vec<Unanswered>,
+}
+
+/// Why a conversation cannot be begun or go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TalkError {
+    /// Nothing can be written down, and what is not written down is not done.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The project cannot be opened.
+    #[error("the project cannot be opened: {0}")]
+    Project(#[from] metier_files::Error),
+    /// The session has no beginning that could be gone on from.
+    #[error("session {0} has nothing to go on from")]
+    NoFrame(SessionId),
+}
+
+/// Who is there while an agent works.
+pub struct Company {
+    /// Who looks on.
+    pub watch: Arc<dyn Watch>,
+    /// Who stops it.
+    pub halt: Halt,
+    /// Who answers the model's questions.
+    pub ask: Option<Arc<dyn Ask + Send>>,
+}
+
+impl Talk {
+    /// Begins a conversation with what the user wants. Nothing is asked yet: see [`Talk::work`].
+    pub fn begin(
+        agent: &Agent,
+        setting: Setting,
+        request: &str,
+        company: Company,
+    ) -> Result<Self, TalkError> {
+        let session = agent.skills.session_on(agent.surface);
+        let snapshot = agent.skills.snapshot();
+        let project = setting.project.as_ref().map(|project| project.display().to_string());
+        let general = GeneralTools::new(setting)?;
+        let frame = Frame::new(&agent.instructions, &session, &general);
+        let started = Started {
+            request: request.to_owned(),
+            by: By::User,
+            project,
+            model: Some(agent.model.id().to_string()),
+            surface: Some(agent.surface.to_string()),
+            metier: env!("CARGO_PKG_VERSION").to_owned(),
+            loaded: snapshot.loaded() as u64,
+            failed: snapshot.failures().len() as u64,
+            ..Started::default()
+        };
+        let mut history = History::default();
+        history.take(&EventKind::Started(started.clone()));
+        let journal = Journal::begin(agent.store.clone(), started, company.watch)?;
+        let session = session.named(&journal.session().to_string());
+        let mut talk = Self::new(agent, session, general, journal, frame, history, company.halt, company.ask);
+        talk.write(EventKind::Framed(talk.frame.stored()))?;
+        talk.offer(request)?;
+        Ok(talk)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "each is a field, and nobody else calls it")]
+    fn new(
+        agent: &Agent,
+        mut session: Session,
+        general: GeneralTools,
+        journal: Journal,
+        frame: Frame,
+        history: History,
+        halt: Halt,
+        ask: Option<Arc<dyn Ask + Send>>,
+    ) -> Self {
+        session.cancel_with(halt.cancel().clone());
+        Self {
+            agent: agent.clone(),
+            session: Mutex::new(session),
+            general,
+            journal,
+            frame,
+            turn: history.turns(),
+            history: Some(history),
+            halt,
+            ask,
+            spent: Spent::default(),
+            limits: agent.limits,
+            stubbornness: Stubbornness::default(),
+            unanswered: Vec::new(),
+            used: Vec::new(),
+        }
+    }
+
+    /// Takes up a conversation that is in the store: the same frame and the same messages, byte for byte.
+    pub fn take_up(
+        agent: &Agent,
+        setting: Setting,
+        id: SessionId,
+        company: Company,
+    ) -> Result<Self, TalkError> {
+        let events = agent.store.events(&EventQuery::of(id))?;
+        let framed = events.iter().rev().find_map(|event| match &event.kind {
+            EventKind::Framed(framed) => Some(framed),
+            _ => None,
+        });
+        let frame = Frame::from_stored(framed.ok_or(TalkError::NoFrame(id))?);
+        let seq = events.last().map_or(0, |event| event.seq);
+        let session = agent.skills.session_on(agent.surface).named(&id.to_string());
+        let general = GeneralTools::new(setting)?;
+        let journal = Journal::go_on(agent.store.clone(), id, seq, company.watch);
+        let history = folded(&events);
+        Ok(Self::new(agent, session, general, journal, frame, history, company.halt, company.ask))
+    }
+
+    /// Which session it is.
+    pub fn id(&self) -> SessionId {
+        self.journal.session()
+    }
+
+    /// Lets go of the messages until they are needed again: they are in the store.
+    pub fn rest(&mut self) {
+        if self.journal.settle().is_ok() {
+            self.history = None;
+        }
+    }
+
+    /// The user says something more. What has become of the skills meanwhile is told with it.
+    pub fn say(&mut self, text: &str) -> Result<Answer, TalkError> {
+        self.recall()?;
+        let note = lock(&self.session).user_message();
+        self.spent = Spent::default();
+        self.limits = self.agent.limits;
+        self.stubbornness = Stubbornness::default();
+        self.unanswered.clear();
+        self.write(EventKind::Said { text: text.to_owned(), by: By::User })?;
+        if let Some(note) = note.as_ref().and_then(Note::text) {
+            self.write(EventKind::Noted { text: note, about: "skills".to_owned() })?;
+        }
+        self.offer(text)?;
+        self.work()
+    }
+
+    /// Works on what the user said until it is done, or cannot go on.
+    pub fn work(&mut self) -> Result<Answer, TalkError> {
+        self.recall()?;
+        let (outcome, text, why) = self.turns()?;
+        self.end(outcome, text, why)
+    }
+
+    /// Brings the messages back from the store.
+    fn recall(&mut self) -> Result<(), TalkError> {
+        if self.history.is_none() {
+            let events = self.agent.store.events(&EventQuery::of(self.id()))?;
+            self.history = Some(folded(&events));
+        }
+        Ok(())
+    }
+
+    /// Writes an event down, and into the conversation.
+    fn write(&mut self, kind: EventKind) -> Result<(), TalkError> {
+        if let Some(history) = &mut self.history {
+            history.take(&kind);
+        }
+        self.journal.write(kind)?;
+        Ok(())
+    }
+
+    /// Writes down which skills fit, and tells the model of them where its catalogue is not whole.
+    fn offer(&mut self, request: &str) -> Result<(), TalkError> {
+        let (record, note) = {
+            let session = lock(&self.session);
+            if session.toolset().definitions().is_empty() {
+                return Ok(());
+            }
+            session.shortlist(request)
+        };
+        let shortlist = record.offered.iter().zip(1..).map(|(offered, rank)| Offer {
+            name: offered.name.clone(),
+            rank,
+            score: offered.score.into(),
+        });
+        let shortlist = shortlist.collect();
+        let abstained = record.abstain.is_some();
+        self.write(EventKind::Offered { query: request.to_owned(), shortlist, abstained })?;
+        let is_partial = self.frame.tools.iter().any(|tool| &*tool.name == "skill_search");
+        if is_partial && !note.is_empty() {
+            self.write(EventKind::Noted { text: note, about: "shortlist".to_owned() })?;
+        }
+        Ok(())
+    }
+
+    fn turns(&mut self) -> Result<(Outcome, String, Option<String>), TalkError> {
+        let mut said = String::new();
+        loop {
+            if self.halt.is_said() {
+                return self.interrupted(said);
+            }
+            if let Some(reached) = self.limits.before_a_turn(&self.spent)
+                && !self.may_go_on(&reached)?
+            {
+                return Ok((Outcome::Partial, said, Some(reached.to_string())));
+            }
+            match self.ask_model() {
+                Ok(answer) => {
+                    let text = answer.message.text();
+                    if !text.is_empty() {
+                        said = text;
+                    }
+                    if answer.calls.is_empty() {
+                        return Ok(finish(answer.stop, said));
+                    }
+                    if let Some(reached) = self.call_all(answer.calls)?
+                        && !self.may_go_on(&reached)?
+                    {
+                        return Ok((Outcome::Partial, said, Some(reached.to_string())));
+                    }
+                }
+                Err(NotAnswered::Talk(error)) => return Err(error),
+                Err(NotAnswered::Halted { partial }) => {
+                    let text = if partial.is_empty() { said } else { partial };
+                    return self.interrupted(text);
+                }
+                Err(NotAnswered::OutOfTime { partial }) => {
+                    let text = if partial.is_empty() { said } else { partial };
+                    let why = self.limits.before_a_turn(&self.spent).map(|reached| reached.to_string());
+                    return Ok((Outcome::Partial, text, why));
+                }
+                Err(NotAnswered::Model { error, partial }) => {
+                    let message = error.to_string();
+                    self.write(EventKind::Failed { at: "model".to_owned(), message: message.clone() })?;
+                    let text = if partial.is_empty() { said } else { partial };
+                    return Ok((Outcome::Failed, text, Some(message)));
+                }
+            }
+        }
+    }
+
+    fn interrupted(&mut self, text: String) -> Result<(Outcome, String, Option<String>), TalkError> {
+        self.write(EventKind::Interrupted { why: "the user".to_owned() })?;
+        Ok((Outcome::Cancelled, text, Some("it was stopped".to_owned())))
+    }
+
+    /// A limit was reached: it is written down, and whoever is there may say to go on.
+    fn may_go_on(&mut self, reached: &Reached) -> Result<bool, TalkError> {
+        let Reached { which, limit, used } = *reached;
+        self.write(EventKind::Limited { which: which.word().to_owned(), limit, used })?;
+        if self.journal.watch().reached(reached) == Further::Stop {
+            return Ok(false);
+        }
+        self.limits = self.limits.more_of(which, &self.agent.limits);
+        self.stubbornness = Stubbornness::default();
+        Ok(true)
+    }
+
+    fn end(&mut self, outcome: Outcome, text: String, why: Option<String>) -> Result<Answer, TalkError> {
+        let needs = std::mem::take(&mut self.unanswered);
+        let (outcome, why) = match outcome {
+            Outcome::Done if !needs.is_empty() => {
+                let actions: Vec<&str> = needs.iter().map(|need| need.action.as_str()).collect();
+                (Outcome::NeedsYes, Some(format!("nobody could be asked: {}", actions.join("; "))))
+            }
+            other => (other, why),
+        };
+        for (mut used, then) in std::mem::take(&mut self.used) {
+            used.usage = since(&self.spent, &then);
+            used.cost_micros = self.spent.cost_micros.saturating_sub(then.cost_micros);
+            used.outcome = outcome;
+            self.write(EventKind::Used(used))?;
+        }
+        let ended = Ended {
+            outcome,
+            text,
+            why,
+            usage: self.spent.usage,
+            cost_micros: self.spent.cost_micros,
+            turns: self.spent.turns,
+            calls: self.spent.calls,
+        };
+        self.write(EventKind::Ended(ended.clone()))?;
+        self.journal.settle()?;
+        Ok(Answer { ended, needs })
+    }
+}
+
+/// What was spent between two moments.
+fn since(now: &Spent, then: &Spent) -> metier_store::Usage {
+    metier_store::Usage {
+        input: now.usage.input.saturating_sub(then.usage.input),
+        output: now.usage.output.saturating_sub(then.usage.output),
+        cached: now.usage.cached.saturating_sub(then.usage.cached),
+        cache_written: now.usage.cache_written.saturating_sub(then.usage.cache_written),
+    }
+}
+
+/// How a run ends whose model has said its last word.
+fn finish(stop: Option<Stop>, said: String) -> (Outcome, String, Option<String>) {
+    match stop {
+        Some(Stop::Length) => {
+            let why = "the model's answer was cut at the limit of its output".to_owned();
+            (Outcome::Partial, said, Some(why))
+        }
+        Some(Stop::Refused(why)) => (Outcome::Failed, said, Some(why)),
+        Some(Stop::Other(why)) if why == "failed" => (Outcome::Failed, said, None),
+        _ => (Outcome::Done, said, None),
+    }
+}
+
+/// The conversation that events tell of.
+fn folded(events: &[Event]) -> History {
+    let mut history = History::default();
+    events.iter().for_each(|event| history.take(&event.kind));
+    history
+}
+
+impl std::fmt::Debug for Talk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Talk").field("session", &self.journal.session()).finish_non_exhaustive()
+    }
+}

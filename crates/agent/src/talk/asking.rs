@@ -1,0 +1,198 @@
+//! Asking the model once.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use metier_model::{Answered, Event, Message, ModelError, Request, Stop, ToolCall, next};
+use metier_store as store;
+use metier_store::EventKind;
+
+use super::{Talk, TalkError};
+use crate::halt::Halt;
+use crate::history::{Extent, History, stored};
+use crate::watch::{Piece, Watch};
+
+/// What the model said in one turn.
+pub(super) struct Said {
+    pub(super) message: store::Answered,
+    pub(super) calls: Vec<ToolCall>,
+    pub(super) stop: Option<Stop>,
+}
+
+/// Why there is no answer.
+pub(super) enum NotAnswered {
+    /// Somebody stopped it; this much of the text had come.
+    Halted { partial: String },
+    /// The time of the run is up.
+    OutOfTime { partial: String },
+    /// The model could not.
+    Model { error: ModelError, partial: String },
+    /// It could not be written down.
+    Talk(TalkError),
+}
+
+impl From<TalkError> for NotAnswered {
+    fn from(error: TalkError) -> Self {
+        Self::Talk(error)
+    }
+}
+
+/// How an answer came.
+struct Came {
+    answered: Answered,
+    first_byte: Option<Duration>,
+    retries: Vec<EventKind>,
+    end: Result<(), Broken>,
+}
+
+enum Broken {
+    Halted,
+    OutOfTime,
+    Model(ModelError),
+}
+
+impl Talk {
+    /// Asks the model with everything that was said.
+    pub(super) fn ask_model(&mut self) -> Result<Said, NotAnswered> {
+        self.turn += 1;
+        self.spent.turns += 1;
+        let request = self.request()?;
+        let began = Instant::now();
+        let left = self.limits.time.map(|time| time.saturating_sub(self.spent.since.elapsed()));
+        let watch = Arc::clone(self.journal.watch());
+        let model = Arc::clone(&self.agent.model);
+        let came = self.agent.runtime.block_on(listen(&*model, &request, &*watch, &self.halt, left));
+        for retry in came.retries {
+            self.write(retry)?;
+        }
+        let message = came.answered.message();
+        if let Some(usage) = &came.answered.usage {
+            self.spent.usage += usage_of(usage);
+            if let Some(prices) = &self.agent.prices {
+                self.spent.cost_micros = self.spent.cost_micros.saturating_add(prices.cost(usage).micros());
+            }
+        }
+        if let Err(broken) = came.end {
+            let partial = came.answered.text();
+            if !partial.is_empty() {
+                self.write(EventKind::Partial { turn: self.turn, text: partial.clone() })?;
+            }
+            return Err(match broken {
+                Broken::Halted => NotAnswered::Halted { partial },
+                Broken::OutOfTime => NotAnswered::OutOfTime { partial },
+                Broken::Model(error) => NotAnswered::Model { error, partial },
+            });
+        }
+        let parts = match &message {
+            Message::Assistant(parts) => parts.iter().filter_map(stored).collect(),
+            _ => Vec::new(),
+        };
+        let cost = came.answered.usage.as_ref().zip(self.agent.prices.as_ref());
+        let message = store::Answered {
+            turn: self.turn,
+            parts,
+            usage: came.answered.usage.as_ref().map(usage_of).unwrap_or_default(),
+            cost_micros: cost.map(|(usage, prices)| prices.cost(usage).micros()),
+            stop: came.answered.stop.as_ref().map(|stop| format!("{stop:?}")),
+            ms: milliseconds(began.elapsed()),
+            first_byte_ms: came.first_byte.map(milliseconds),
+        };
+        self.write(EventKind::Answered(message.clone()))?;
+        Ok(Said { message, calls: came.answered.calls(), stop: came.answered.stop })
+    }
+
+    fn request(&mut self) -> Result<Request, TalkError> {
+        let Extent { messages, bytes } = self.history.as_ref().map(History::extent).unwrap_or_default();
+        let asked = EventKind::Asked {
+            turn: self.turn,
+            model: self.agent.model.id().to_string(),
+            messages,
+            tools: self.frame.tools.len() as u64,
+            bytes,
+        };
+        self.write(asked)?;
+        self.journal.settle()?;
+        let history = self.history.as_ref().map(|history| history.messages().to_vec());
+        Ok(Request {
+            system: self.frame.system.clone(),
+            messages: history.unwrap_or_default(),
+            tools: Arc::clone(&self.frame.tools),
+            effort: self.agent.effort,
+            ..Request::default()
+        })
+    }
+}
+
+/// Listens to an answer until it ends or nobody wants it any more.
+async fn listen(
+    model: &dyn metier_model::ChatModel,
+    request: &Request,
+    watch: &dyn Watch,
+    halt: &Halt,
+    left: Option<Duration>,
+) -> Came {
+    let began = Instant::now();
+    let mut came = Came { answered: Answered::default(), first_byte: None, retries: Vec::new(), end: Ok(()) };
+    let mut answer = model.ask(request);
+    // Years, where nothing limits it: a timer of all time there is would overflow.
+    let out_of_time = tokio::time::sleep(left.unwrap_or(Duration::from_hours(24 * 365)));
+    tokio::pin!(out_of_time);
+    loop {
+        let event = tokio::select! {
+            biased;
+            () = halt.said() => {
+                came.end = Err(Broken::Halted);
+                return came;
+            }
+            event = next(&mut answer) => event,
+            () = &mut out_of_time => {
+                came.end = Err(Broken::OutOfTime);
+                return came;
+            }
+        };
+        match event {
+            None => return came,
+            Some(Err(error)) => {
+                came.end = Err(Broken::Model(error));
+                return came;
+            }
+            Some(Ok(event)) => {
+                if !matches!(event, Event::Retrying { .. }) {
+                    came.first_byte.get_or_insert_with(|| began.elapsed());
+                }
+                show(&event, watch);
+                if let Event::Retrying { attempt, after, why } = &event {
+                    came.retries.push(EventKind::Retrying {
+                        attempt: (*attempt).into(),
+                        after_ms: milliseconds(*after),
+                        why: why.clone(),
+                    });
+                }
+                came.answered.take(event);
+            }
+        }
+    }
+}
+
+fn show(event: &Event, watch: &dyn Watch) {
+    match event {
+        Event::Text(text) => watch.piece(Piece::Text(text)),
+        Event::Reasoning { text, .. } if !text.is_empty() => watch.piece(Piece::Thought(text)),
+        Event::CallBegan { name, .. } => watch.piece(Piece::Call(name)),
+        Event::Retrying { after, why, .. } => watch.piece(Piece::Waiting { after: *after, why }),
+        _ => {}
+    }
+}
+
+fn usage_of(usage: &metier_model::Usage) -> store::Usage {
+    store::Usage {
+        input: usage.input,
+        output: usage.output,
+        cached: usage.cache_read,
+        cache_written: usage.cache_write,
+    }
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,287 @@
+//! Carrying out what the model wants to be called.
+//!
+//! Calls go in their order. Neighbours that only look run at once, since nothing they see depends on another; whatever writes, runs
+//! or asks waits for all before it.
+
+use std::thread;
+use std::time::Instant;
+
+use metier_model::ToolCall;
+use metier_policy::Ruling;
+use metier_runtime::{MetaMessage, Outcome as CallOutcome, Sight, ToolResult, Toolset};
+use metier_store as store;
+use metier_store::{Activated, By, Called, Decided, EventKind, Finished, Outcome, Used};
+use serde_json::Value;
+
+use super::{Talk, TalkError, Unanswered};
+use crate::bridge::{Bridge, lock};
+use crate::keeper::Keeper;
+use crate::limits::Reached;
+use crate::tools::{ActiveSkill, Ask, Desk, Effect, GeneralTools, Memory, Whose, whose};
+
+/// How many looks run at once. More threads than this wait for the same disk.
+const AT_ONCE: usize = 8;
+
+/// How much of a call is shown where it is named, in characters: as much as a question shows.
+const SHOWN: usize = 200;
+
+/// A call, ready to be carried out.
+struct Ready {
+    call: ToolCall,
+    whose: Whose,
+    effect: store::Effect,
+}
+
+/// What came of one, and how long it took.
+struct Came {
+    result: ToolResult,
+    ms: u64,
+}
+
+impl Talk {
+    /// Carries out the calls of one answer. Every one of them gets a result, whatever happens; says which limit was reached on
+    /// the way.
+    pub(super) fn call_all(&mut self, calls: Vec<ToolCall>) -> Result<Option<Reached>, TalkError> {
+        let mut calls = calls.into_iter().map(|call| self.ready(call)).peekable();
+        let mut reached = None;
+        let ready: Vec<Ready> = calls.by_ref().collect();
+        let mut rest = ready.as_slice();
+        while let Some(first) = rest.first() {
+            let looks = rest.iter().take(AT_ONCE).take_while(|ready| ready.effect == store::Effect::ReadOnly);
+            let (batch, behind) = rest.split_at(looks.count().max(1));
+            rest = behind;
+            if reached.is_none() {
+                reached = self.limits.before_a_call(&self.spent);
+            }
+            let why = match &reached {
+                _ if self.halt.is_said() => Some("it was stopped before this call".to_owned()),
+                Some(reached) => Some(format!("this call was not made: {reached}")),
+                None => None,
+            };
+            if let Some(why) = why {
+                for ready in batch {
+                    let came = Came { result: ToolResult::refused(why.clone()), ms: 0 };
+                    self.finished(ready, came)?;
+                }
+                continue;
+            }
+            for ready in batch {
+                self.called(ready)?;
+            }
+            let came = match batch {
+                [one] => vec![self.carry_out(one)],
+                many => self.carry_out_at_once(many),
+            };
+            debug_assert!(came.len() == batch.len() && std::ptr::eq(first, &raw const batch[0]));
+            for (ready, came) in batch.iter().zip(came) {
+                let is_error = came.result.is_error();
+                self.finished(ready, came)?;
+                let stubborn = self.stubbornness.take(&ready.call.name, ready.call.arguments.raw(), is_error);
+                reached = reached.or(stubborn);
+            }
+        }
+        Ok(reached)
+    }
+
+    fn ready(&self, call: ToolCall) -> Ready {
+        let surface = self.agent.surface;
+        let whose = whose(&call.name, surface);
+        let effect = match whose {
+            Whose::Skills => match Toolset::sight(surface, &call.name) {
+                Some(Sight::Looks) | None => store::Effect::ReadOnly,
+                Some(Sight::Acts | Sight::Reaches) => store::Effect::Runs,
+            },
+            Whose::General => match GeneralTools::effect(&call.name, &Value::Null) {
+                Some(Effect::Reads) | None => store::Effect::ReadOnly,
+                Some(Effect::Writes) => store::Effect::Writes,
+                Some(Effect::Runs) => store::Effect::Runs,
+                Some(Effect::Asks) => store::Effect::Asks,
+            },
+            Whose::Nobody => store::Effect::ReadOnly,
+        };
+        Ready { call, whose, effect }
+    }
+
+    fn called(&mut self, ready: &Ready) -> Result<(), TalkError> {
+        self.spent.calls += 1;
+        let ToolCall { id, name, arguments, .. } = &ready.call;
+        let input = arguments.fields().map(|fields| Value::Object(fields.clone())).unwrap_or_default();
+        self.write(EventKind::Called(Called {
+            id: id.to_string(),
+            tool: name.to_string(),
+            skill: skill_named(&input),
+            input,
+            effect: ready.effect,
+        }))
+    }
+
+    fn carry_out(&self, ready: &Ready) -> Came {
+        let began = Instant::now();
+        let result = match ready.call.arguments.fields() {
+            // The model gets its own text back by the history; what is wrong with it is what it does not know.
+            None => ToolResult::refused(malformed(&ready.call)),
+            Some(fields) => self.perform(ready, &Value::Object(fields.clone())),
+        };
+        Came { result, ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX) }
+    }
+
+    fn carry_out_at_once(&self, batch: &[Ready]) -> Vec<Came> {
+        thread::scope(|scope| {
+            let general: Vec<_> = batch
+                .iter()
+                .map(|ready| {
+                    (ready.whose == Whose::General).then(|| scope.spawn(move || self.carry_out(ready)))
+                })
+                .collect();
+            let mut came = Vec::with_capacity(batch.len());
+            for (ready, thread) in batch.iter().zip(general) {
+                came.push(match thread {
+                    // A panic would be a fault of ours; the model gets an answer all the same.
+                    Some(thread) => thread.join().unwrap_or_else(|_| Came {
+                        result: ToolResult::refused(format!("`{}` broke down", ready.call.name)),
+                        ms: 0,
+                    }),
+                    None => self.carry_out(ready),
+                });
+            }
+            came
+        })
+    }
+
+    fn perform(&self, ready: &Ready, input: &Value) -> ToolResult {
+        let name = &*ready.call.name;
+        match ready.whose {
+            Whose::Skills => lock(&self.session).call(name, input),
+            Whose::General => {
+                let active: Vec<ActiveSkill> = lock(&self.session)
+                    .active()
+                    .into_iter()
+                    .map(|active| ActiveSkill {
+                        skill: active.skill,
+                        folder: active.folder,
+                        digest: active.digest,
+                    })
+                    .collect();
+                let bridge = Bridge { session: &self.session, watch: &**self.journal.watch() };
+                let keeper = Keeper { store: self.journal.store(), session: self.id() };
+                let desk = Desk {
+                    ask: self.ask.as_deref().map(|ask| ask as &dyn Ask),
+                    memory: Some(&keeper as &dyn Memory),
+                    cancel: Some(self.halt.cancel()),
+                    ..Desk::new(&bridge, &active)
+                };
+                self.general.call(name, input, &desk)
+            }
+            Whose::Nobody => {
+                let names: Vec<String> =
+                    self.frame.names().into_iter().map(|name| format!("`{name}`")).collect();
+                let asked = metier_catalog::one_line(name, 100);
+                ToolResult::refused(match names.as_slice() {
+                    [] => format!("there is no tool `{asked}`, and no other: answer in words"),
+                    names => format!("there is no tool `{asked}`; there are {}", names.join(", ")),
+                })
+            }
+        }
+    }
+
+    fn finished(&mut self, ready: &Ready, came: Came) -> Result<(), TalkError> {
+        let Came { result, ms } = came;
+        let id = ready.call.id.to_string();
+        if let Some(decision) = &result.decision {
+            let is_allowed = decision.is_allowed();
+            let action = format!("{} {}", ready.call.name, ready.call.arguments.raw());
+            let action = metier_catalog::one_line(&action, SHOWN);
+            if !is_allowed && decision.ruling != Ruling::Ask && decision.question.is_some() {
+                self.unanswered.push(Unanswered {
+                    action: action.clone(),
+                    rules: decision.allow_with.iter().map(ToString::to_string).collect(),
+                });
+            }
+            self.write(EventKind::Decided(Decided {
+                call: Some(id.clone()),
+                skill: None,
+                action,
+                verdict: decision.ruling.word().to_owned(),
+                rule: Some(decision.to_string()),
+                answered_by: None,
+            }))?;
+        }
+        if result.outcome == CallOutcome::Done && ready.effect != store::Effect::ReadOnly {
+            self.unanswered.clear();
+        }
+        if let Some(id) = result.activated {
+            self.activated(id, ready, result.message.as_ref(), &result.notes)?;
+        }
+        let is_error = result.is_error();
+        let changes = result.change.iter().map(|change| change.path.clone()).collect();
+        self.write(EventKind::Finished(Finished {
+            id,
+            skill: ready
+                .call
+                .arguments
+                .fields()
+                .and_then(|fields| skill_named(&Value::Object(fields.clone()))),
+            text: result.text,
+            is_error,
+            ms,
+            report: None,
+            changes,
+        }))
+    }
+
+    fn activated(
+        &mut self,
+        entry: metier_catalog::EntryId,
+        ready: &Ready,
+        message: Option<&MetaMessage>,
+        notes: &[String],
+    ) -> Result<(), TalkError> {
+        let Some(active) = lock(&self.session).about(entry) else { return Ok(()) };
+        let fields = ready.call.arguments.fields();
+        let arguments = fields
+            .and_then(|fields| fields.get("arguments").or_else(|| fields.get("args")))
+            .map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+        self.used.push((
+            Used {
+                skill: active.skill.name.clone(),
+                origin: active.skill.origin.clone(),
+                digest: active.digest.clone(),
+                tags: active.tags.clone(),
+                by: By::Model,
+                usage: store::Usage::default(),
+                cost_micros: 0,
+                outcome: Outcome::Done,
+            },
+            self.spent,
+        ));
+        // Without a message the text is in the conversation already, or is the tool's own result.
+        let Some(message) = message else { return Ok(()) };
+        self.write(EventKind::Activated(Activated {
+            skill: active.skill.name.clone(),
+            origin: active.skill.origin.clone(),
+            version: active.version,
+            digest: active.digest,
+            tree_digest: None,
+            by: By::Model,
+            call: Some(ready.call.id.to_string()),
+            arguments: arguments.unwrap_or_default(),
+            message: message.text.clone(),
+            tags: active.tags,
+            notes: notes.to_vec(),
+        }))
+    }
+}
+
+/// The skill that a call names, by whichever field its surface has for it.
+fn skill_named(input: &Value) -> Option<String> {
+    let named = ["skill_name", "skill"].iter().find_map(|key| input.get(key)?.as_str());
+    named.map(str::to_owned)
+}
+
+fn malformed(call: &ToolCall) -> String {
+    let why = match &call.arguments {
+        metier_model::Arguments::Malformed { why, .. } => why.as_str(),
+        metier_model::Arguments::Object { .. } => "",
+    };
+    format!("`{}` was not called: {why}. Call it again with one JSON object", call.name)
+}

@@ -1,0 +1,375 @@
+//! The loop, with a model that says what the test wants.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use metier_agent::{
+    Agent, Answer, Company, Halt, Happened, Limits, Offer, Piece, Reached, Setting, Talk, Watch,
+};
+use metier_model::{Event, Message, ModelError, Part, Request, Scripted, Step, Turn};
+use metier_runtime::Skills;
+use metier_sandbox::Helper;
+use metier_store::{EventKind, EventQuery, Outcome, Store};
+use metier_testkit::Workspace;
+use tokio::runtime::{Builder, Runtime};
+
+const GREET: &str = "---\nname: greet\ndescription: Greets somebody. Use when a greeting is wanted.\ntags: [manners]\n---\nSay hello to $ARGUMENTS.\n";
+
+/// A machine with one skill and a project, and somebody who looks on.
+struct House {
+    workspace: Workspace,
+    store: Store,
+    runtime: Arc<Runtime>,
+    seen: Arc<Seen>,
+    limits: Limits,
+}
+
+#[derive(Default)]
+struct Seen {
+    events: Mutex<Vec<EventKind>>,
+    text: Mutex<String>,
+    /// Stops the agent when its first words come.
+    halt: Mutex<Option<Halt>>,
+}
+
+impl Watch for Seen {
+    fn event(&self, event: &Happened) {
+        self.events.lock().unwrap().push(event.kind.clone());
+    }
+
+    fn piece(&self, piece: Piece<'_>) {
+        if let Piece::Text(text) = piece {
+            self.text.lock().unwrap().push_str(text);
+        }
+        if let Some(halt) = &*self.halt.lock().unwrap() {
+            halt.halt();
+        }
+    }
+}
+
+impl House {
+    fn new() -> Self {
+        let workspace = Workspace::new()
+            .file("skills/greet/SKILL.md", GREET)
+            .file(
+                "skills/tick/SKILL.md",
+                "---\nname: tick\ndescription: Counts. Use when counting.\n---\nx\n",
+            )
+            .file("skills/tick/scripts/tick.sh", "echo ticked")
+            .file("project/.git/HEAD", "")
+            .file("project/notes.md", "one\n");
+        Self {
+            workspace,
+            store: Store::in_memory().unwrap(),
+            runtime: Arc::new(Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap()),
+            seen: Arc::default(),
+            limits: Limits::default(),
+        }
+    }
+
+    fn agent(&self, model: &Arc<Scripted>) -> Agent {
+        let skills = Skills::builder()
+            .root(self.workspace.join("skills"))
+            .project(self.workspace.join("project"))
+            .search_path("/usr/bin:/bin")
+            .helper(Helper::Program(crate::room::helper()))
+            .open();
+        Agent::new(skills, Arc::clone(model) as _, self.store.clone(), Arc::clone(&self.runtime))
+            .limits(self.limits)
+    }
+
+    fn setting(&self) -> Setting {
+        Setting {
+            project: Some(self.workspace.join("project")),
+            commands: Offer::Yes,
+            memory: Offer::Yes,
+            ..Setting::default()
+        }
+    }
+
+    fn company(&self) -> Company {
+        Company { watch: Arc::clone(&self.seen) as _, halt: Halt::new().unwrap(), ask: None }
+    }
+
+    fn run(&self, model: &Arc<Scripted>) -> Answer {
+        let mut talk = Talk::begin(&self.agent(model), self.setting(), "please", self.company()).unwrap();
+        talk.work().unwrap()
+    }
+
+    fn results(&self) -> Vec<String> {
+        let events = self.seen.events.lock().unwrap();
+        events
+            .iter()
+            .filter_map(|kind| match kind {
+                EventKind::Finished(finished) => Some(finished.text.clone()),
+                _ => None,
+            })
+            .collect()
+    }
+}
+
+fn scripted(turns: impl IntoIterator<Item = Turn>) -> Arc<Scripted> {
+    Arc::new(Scripted::new(turns))
+}
+
+fn texts(request: &Request) -> Vec<String> {
+    let part = |part: &Part| match part {
+        Part::Text(text) => text.to_string(),
+        other => format!("{other:?}"),
+    };
+    let message = |message: &Arc<Message>| match &**message {
+        Message::User(parts) => format!("user: {}", parts.iter().map(part).collect::<Vec<_>>().join(" + ")),
+        Message::Assistant(parts) => {
+            format!("model: {}", parts.iter().map(part).collect::<Vec<_>>().join(" + "))
+        }
+        Message::Results(outcomes) => {
+            let texts: Vec<&str> = outcomes.iter().map(|outcome| &*outcome.text).collect();
+            format!("results: {}", texts.join(" + "))
+        }
+        other => format!("{other:?}"),
+    };
+    request.messages.iter().map(message).collect()
+}
+
+#[test]
+fn a_skill_is_activated_used_and_written_down() {
+    let house = House::new();
+    let model = scripted([
+        Turn::calls([("skill_use", r#"{"skill_name": "greet", "arguments": "Ada"}"#)]),
+        Turn::says("Hello, Ada."),
+    ]);
+    let answer = house.run(&model);
+    assert_eq!(answer.ended.outcome, Outcome::Done);
+    assert_eq!(answer.ended.text, "Hello, Ada.");
+    assert_eq!((answer.ended.turns, answer.ended.calls), (2, 1));
+    assert_eq!(*house.seen.text.lock().unwrap(), "Hello, Ada.");
+
+    let second = texts(&model.asked()[1]);
+    assert_eq!(second.len(), 4, "{second:#?}");
+    assert!(second[0].starts_with("user: please"));
+    assert!(second[2].contains("Skill 'greet' activated successfully"), "{}", second[2]);
+    assert!(second[3].contains("Say hello to Ada."), "{}", second[3]);
+
+    let names: Vec<String> = house
+        .seen
+        .events
+        .lock()
+        .unwrap()
+        .iter()
+        .map(|kind| serde_json::to_value(kind).unwrap()["type"].as_str().unwrap().to_owned())
+        .collect();
+    let expect = [
+        "started",
+        "framed",
+        "offered",
+        "asked",
+        "answered",
+        "called",
+        "decided",
+        "activated",
+        "finished",
+        "asked",
+        "answered",
+        "used",
+        "ended",
+    ];
+    assert_eq!(names, expect);
+    let stored = house.store.events(&EventQuery::all()).unwrap();
+    let kinds: Vec<EventKind> = stored.into_iter().map(|event| event.kind).collect();
+    assert_eq!(kinds, *house.seen.events.lock().unwrap());
+    let used = kinds.iter().find_map(|kind| if let EventKind::Used(used) = kind { Some(used) } else { None });
+    assert_eq!(used.unwrap().tags, ["manners"]);
+}
+
+#[test]
+fn reads_of_one_turn_run_together_and_results_keep_the_order_of_the_calls() {
+    let house = House::new();
+    let model = scripted([
+        Turn::calls([
+            ("Read", r#"{"file_path": "notes.md"}"#),
+            ("skill_read_file", r#"{"skill_name": "greet", "file_path": "SKILL.md"}"#),
+            ("Glob", r#"{"pattern": "*.md"}"#),
+            ("Grep", r#"{"pattern": "one"}"#),
+        ]),
+        Turn::says("read"),
+    ]);
+    house.run(&model);
+    let results = house.results();
+    assert_eq!(results.len(), 4);
+    assert!(results[0].contains("one") && results[1].contains("name: greet"), "{results:?}");
+    assert!(results[2].contains("notes.md") && results[3].contains("notes.md"), "{results:?}");
+}
+
+#[test]
+fn a_script_runs_contained_and_its_output_is_the_result() {
+    let house = House::new();
+    let model = scripted([
+        Turn::calls([("skill_run_script", r#"{"skill_name": "tick", "script_name": "tick.sh"}"#)]),
+        Turn::calls([("Bash", r#"{"command": "cat notes.md"}"#)]),
+        Turn::says("done"),
+    ]);
+    let answer = house.run(&model);
+    assert_eq!(answer.ended.outcome, Outcome::Done, "{:?}", house.results());
+    let results = house.results();
+    assert!(results[0].contains("ticked") && results[1].contains("one"), "{results:?}");
+}
+
+#[test]
+fn a_tool_that_does_not_exist_and_arguments_that_are_no_json_are_answered_and_the_run_goes_on() {
+    let house = House::new();
+    let model = scripted([
+        Turn::calls([("fly_to_the_moon", "{}"), ("Read", "{\"file_path\": ")]),
+        Turn::says("sorry"),
+    ]);
+    let answer = house.run(&model);
+    assert_eq!(answer.ended.outcome, Outcome::Done);
+    let results = house.results();
+    assert!(
+        results[0].starts_with("there is no tool `fly_to_the_moon`; there are `skill_use`"),
+        "{results:?}"
+    );
+    assert!(results[1].contains("not JSON"), "{results:?}");
+}
+
+#[test]
+fn a_model_that_repeats_a_failing_call_is_stopped_after_the_third_time() {
+    let house = House::new();
+    let again = || Turn::calls([("Read", r#"{"file_path": "none.md"}"#)]);
+    let model = scripted([again(), again(), again(), again(), Turn::says("never")]);
+    let answer = house.run(&model);
+    assert_eq!(answer.ended.outcome, Outcome::Partial);
+    assert_eq!(answer.ended.why.as_deref(), Some("the same call failed 3 times in a row"));
+    assert_eq!(model.left(), 2);
+}
+
+#[test]
+fn a_limit_ends_the_run_with_what_is_there_and_the_reason() {
+    let mut house = House::new();
+    house.limits = Limits { turns: 2, ..Limits::default() };
+    let read = || Turn::calls([("Glob", r#"{"pattern": "*"}"#)]);
+    let model = scripted([read(), read(), read()]);
+    let answer = house.run(&model);
+    assert_eq!(answer.ended.outcome, Outcome::Partial);
+    assert_eq!(answer.ended.why.as_deref(), Some("the model was asked 2 times, the limit is 2"));
+    assert_eq!(house.results().len(), 2);
+}
+
+#[test]
+fn calls_over_the_limit_get_a_result_that_says_so() {
+    let mut house = House::new();
+    house.limits = Limits { calls: 1, ..Limits::default() };
+    let model = scripted([Turn::calls([
+        ("Write", r#"{"file_path": "a.md", "content": "x"}"#),
+        ("Write", r#"{"file_path": "b.md", "content": "x"}"#),
+    ])]);
+    let answer = house.run(&model);
+    assert_eq!(answer.ended.outcome, Outcome::Partial);
+    assert!(house.results()[1].contains("this call was not made: 1 tools were called, the limit is 1"));
+}
+
+#[test]
+fn stopping_in_the_middle_of_an_answer_gives_what_had_come() {
+    let house = House::new();
+    let steps = [Step::Event(Event::Text("half an".into())), Step::Hang];
+    let model = scripted([Turn::new(steps)]);
+    let company = house.company();
+    *house.seen.halt.lock().unwrap() = Some(company.halt.clone());
+    let mut talk = Talk::begin(&house.agent(&model), house.setting(), "please", company).unwrap();
+    let answer = talk.work().unwrap();
+    assert_eq!(answer.ended.outcome, Outcome::Cancelled);
+    assert_eq!(answer.ended.text, "half an");
+}
+
+#[test]
+fn stopping_while_a_command_runs_ends_it() {
+    let house = House::new();
+    let model = scripted([
+        Turn::calls([("Bash", r#"{"command": "sleep 60"}"#), ("Bash", r#"{"command": "echo later"}"#)]),
+        Turn::says("never"),
+    ]);
+    let company = house.company();
+    let halt = company.halt.clone();
+    let mut talk = Talk::begin(&house.agent(&model), house.setting(), "please", company).unwrap();
+    let stopper = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(400));
+        halt.halt();
+    });
+    let began = std::time::Instant::now();
+    let answer = talk.work().unwrap();
+    stopper.join().unwrap();
+    assert_eq!(answer.ended.outcome, Outcome::Cancelled);
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    assert!(house.results()[1].contains("stopped before this call"), "{:?}", house.results());
+}
+
+#[test]
+fn a_model_that_fails_is_said_with_its_own_words() {
+    let house = House::new();
+    let error = ModelError::OffScript { why: "the provider is down".to_owned() };
+    let answer = house.run(&scripted([Turn::fails(error)]));
+    assert_eq!(answer.ended.outcome, Outcome::Failed);
+    assert!(answer.ended.why.unwrap().contains("the provider is down"));
+}
+
+#[test]
+fn what_takes_a_yes_that_nobody_can_give_is_told_with_the_rule() {
+    let house = House::new();
+    let model = scripted([
+        Turn::calls([("Write", r#"{"file_path": "notes.md", "content": "x"}"#)]),
+        Turn::calls([("Write", r#"{"file_path": "new.md", "content": "x"}"#)]),
+        Turn::says("I may not."),
+    ]);
+    let answer = house.run(&model);
+    assert_eq!(answer.ended.outcome, Outcome::NeedsYes, "{:?}", house.results());
+    assert_eq!(answer.needs.last().unwrap().rules, ["Write(new.md)"]);
+    assert_eq!(std::fs::read_to_string(house.workspace.join("project/notes.md")).unwrap(), "one\n");
+}
+
+#[test]
+fn a_conversation_goes_on_and_begins_with_the_same_messages_also_from_the_store() {
+    let house = House::new();
+    let model = scripted([
+        Turn::calls([("skill_use", r#"{"skill_name": "greet", "arguments": "Ada"}"#)]),
+        Turn::says("Hello."),
+        Turn::says("Again."),
+        Turn::says("Once more."),
+    ]);
+    let agent = house.agent(&model);
+    let mut talk = Talk::begin(&agent, house.setting(), "please", house.company()).unwrap();
+    talk.work().unwrap();
+    // An edit of the skill changes nothing that was said.
+    std::fs::write(house.workspace.join("skills/greet/SKILL.md"), GREET.replace("hello", "goodbye")).unwrap();
+    talk.rest();
+    talk.say("and Bob").unwrap();
+    let id = talk.id();
+    drop(talk);
+    let mut talk = Talk::take_up(&agent, house.setting(), id, house.company()).unwrap();
+    talk.say("and Eve").unwrap();
+    let asked = model.asked();
+    for pair in asked.windows(2) {
+        assert_eq!(pair[0].system, pair[1].system);
+        assert_eq!(pair[0].tools, pair[1].tools);
+        assert_eq!(pair[0].messages[..], pair[1].messages[..pair[0].messages.len()]);
+    }
+    assert_eq!(asked.len(), 4);
+    let last = texts(asked.last().unwrap());
+    assert!(last.iter().any(|text| text.starts_with("user: and Bob")), "{last:#?}");
+    assert!(last.last().unwrap().starts_with("user: and Eve"), "{last:#?}");
+}
+
+#[test]
+fn somebody_who_is_there_can_let_it_go_on_over_a_limit() {
+    struct Patient;
+    impl Watch for Patient {
+        fn reached(&self, reached: &Reached) -> metier_agent::Further {
+            assert_eq!(reached.to_string(), "the model was asked 1 times, the limit is 1");
+            metier_agent::Further::GoOn
+        }
+    }
+    let mut house = House::new();
+    house.limits = Limits { turns: 1, ..Limits::default() };
+    let model = scripted([Turn::calls([("Glob", r#"{"pattern": "*"}"#)]), Turn::says("done")]);
+    let company = Company { watch: Arc::new(Patient), ..house.company() };
+    let mut talk = Talk::begin(&house.agent(&model), house.setting(), "please", company).unwrap();
+    assert_eq!(talk.work().unwrap().ended.outcome, Outcome::Done);
+}

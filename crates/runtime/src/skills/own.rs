@@ -1,0 +1,84 @@
+//! What a session offers to an agent that has tools of its own beside those of its skills.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use metier_catalog::{EntryId, RoutingRecord, SHORTLIST_BUDGET, SHORTLIST_LENGTH, Shortlist};
+use metier_policy::{Action, Decision, FileGlob, Skill};
+use metier_sandbox::Cancel;
+
+use super::room::OwnJob;
+use super::session::Session;
+use crate::run::Ran;
+use crate::toolset::{Hands, NotDone};
+
+/// A skill that was activated in a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Active {
+    /// Who it is, for the gate.
+    pub skill: Skill,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// The digest of the text that is in the conversation.
+    pub digest: String,
+    /// Its version, where it has one.
+    pub version: Option<String>,
+    /// Its tags.
+    pub tags: Vec<String>,
+}
+
+impl Session {
+    /// May the agent do this? Where it takes a yes and somebody can be asked, that has been done when this returns.
+    pub fn decide(&self, action: &Action) -> Decision {
+        Hands::decide(&self.room, action)
+    }
+
+    /// The same without asking anybody.
+    pub fn judge(&self, action: &Action) -> Decision {
+        self.room.judge(action)
+    }
+
+    /// Does a job of the agent's own in the project, and again after each yes that it takes. It sees the folders of the
+    /// active skills, since their texts name files of theirs.
+    pub fn run_own(&self, time: Duration, writes: &[FileGlob], job: &mut OwnJob<'_>) -> Result<Ran, NotDone> {
+        self.room.run_own(time, writes, &self.folders, job)
+    }
+
+    /// Takes back whatever runs when `cancel` says so.
+    pub fn cancel_with(&mut self, cancel: Cancel) {
+        self.room.cancel = Some(cancel);
+    }
+
+    /// The skills that were activated, the last one at the end.
+    pub fn active(&self) -> Vec<Active> {
+        self.active.iter().filter_map(|id| self.about(*id)).collect()
+    }
+
+    /// What is known of a skill that was activated.
+    pub fn about(&self, id: EntryId) -> Option<Active> {
+        let snapshot = &self.room.snapshot;
+        let entry = snapshot.entry(id)?;
+        let skill = Hands::skill(&self.room, id);
+        let digest = self.room.conversation.borrow().digest(&skill);
+        let file = snapshot.read(entry).ok();
+        let manifest = file.as_ref().and_then(|file| file.manifest());
+        Some(Active {
+            folder: snapshot.folder(entry),
+            digest: digest.map_or_else(String::new, |digest| digest.to_string()),
+            version: entry.version().map(|version| version.to_string()),
+            tags: manifest.map(|manifest| manifest.more.tags.clone()).unwrap_or_default(),
+            skill,
+        })
+    }
+
+    /// The skills that fit a request, as a record, and the note that tells the model of them. The note is empty where nothing
+    /// fits. Where the catalogue has every skill in full nobody needs it.
+    pub fn shortlist(&self, request: &str) -> (RoutingRecord, String) {
+        let snapshot = &self.room.snapshot;
+        let mut route = self.room.house.finder(snapshot).route(request, SHORTLIST_LENGTH);
+        let visible = self.toolset().visible();
+        route.skills.retain(|routed| visible.has(routed.entry));
+        let note = Shortlist::new(snapshot, &route, SHORTLIST_BUDGET, "skill_search");
+        (RoutingRecord::new(snapshot, &route), note.text)
+    }
+}

@@ -1,0 +1,72 @@
+//! What an agent does by itself in a session, beside its skills: it stands under the same rules, answers and scopes.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use metier_policy::{Action, Decision, FileGlob, Ruling};
+use metier_sandbox::Limits;
+
+use super::Room;
+use crate::run::bash::Own;
+use crate::run::{NotRun, Ran, Workbench};
+use crate::skills::house::House;
+use crate::toolset::NotDone;
+use crate::wants::Wants;
+use crate::way_out::WayOut;
+
+/// A job of the agent's own. It is called again after a question was answered.
+pub type OwnJob<'a> = dyn FnMut(&Workbench<'_>, &Own<'_>) -> Result<Ran, NotRun> + 'a;
+
+impl Room {
+    /// May this happen? Nobody is asked.
+    pub(in crate::skills) fn judge(&self, action: &Action) -> Decision {
+        self.gate(&self.answers.borrow(), |gate| gate.decide(action))
+    }
+
+    /// Does a job in the project with all that the agent's processes need, and again after each yes that it takes. `skills` are
+    /// the folders that it sees beside the project, `data` what the last of them remembers.
+    pub(in crate::skills) fn run_own(
+        &self,
+        time: Duration,
+        writes: &[FileGlob],
+        skills: &[PathBuf],
+        job: &mut OwnJob<'_>,
+    ) -> Result<Ran, NotDone> {
+        self.may_contain()?;
+        self.look_over().map_err(NotDone::Trouble)?;
+        let survey = self.survey.borrow();
+        let Some(project) = survey.as_ref() else {
+            return Err(NotDone::Trouble("there is no project to run it in".to_owned()));
+        };
+        let mut wants = Wants::default();
+        writes.iter().for_each(|glob| wants.write(glob.clone()));
+        let own = Own {
+            project,
+            skills,
+            data: None,
+            toolbox: self.house.toolbox(),
+            limits: Limits { time, ..Limits::default() },
+            session: &self.session,
+            language: &self.house.language,
+            wants: &wants,
+        };
+        let mut answers = self.answers.borrow().clone();
+        loop {
+            let way_out = WayOut { asker: self.asker(&answers), ..WayOut::default() };
+            let done = self.gate(&answers, |gate| {
+                let House { sandbox, path, node, .. } = &*self.house;
+                job(&Workbench { sandbox, gate, path, node, way_out: &way_out }, &own)
+            });
+            match done {
+                Err(NotRun::Gate { action, decision }) => {
+                    let is_settled = self.ask(&action, &decision, &mut answers)
+                        && self.gate(&answers, |gate| gate.decide(&action).ruling != Ruling::Ask);
+                    if !is_settled {
+                        return Err(NotRun::Gate { action, decision }.into());
+                    }
+                }
+                other => return Ok(other?),
+            }
+        }
+    }
+}
