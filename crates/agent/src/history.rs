@@ -210,7 +210,7 @@ pub(crate) fn stored(part: &Part) -> Option<store::Part> {
         Part::Call(call) => {
             let input = call.arguments.fields().map(|fields| serde_json::Value::Object(fields.clone()));
             let raw = call.arguments.raw();
-            let is_same = input.as_ref().is_some_and(|input| input.to_string() == raw);
+            let is_same = input.as_ref().map(ToString::to_string).as_deref() == Some(raw);
             store::Part::Call(store::ToolCall {
                 id: call.id.to_string(),
                 name: call.name.to_string(),
@@ -247,7 +247,9 @@ mod tests {
 
     fn folded(events: &[EventKind]) -> History {
         let mut history = History::default();
-        events.iter().for_each(|event| history.take(event));
+        for event in events {
+            history.take(event);
+        }
         history
     }
 

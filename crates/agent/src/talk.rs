@@ -375,7 +375,9 @@ fn finish(stop: Option<Stop>, said: String) -> (Outcome, String, Option<String>)
 /// The conversation that events tell of.
 fn folded(events: &[Event]) -> History {
     let mut history = History::default();
-    events.iter().for_each(|event| history.take(&event.kind));
+    for event in events {
+        history.take(&event.kind);
+    }
     history
 }
 

@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use metier_catalog::{Catalog, Include, Places, RootChoice, WatchOptions};
 use metier_files::real_path;
-use metier_policy::{Action, Answer, Decision, Kept, Layer, List, Mode, Owner, Source};
+use metier_policy::{Action, Answer, Decision, Kept, Layer, List, Mode, Owner, Skill, Source};
 use metier_sandbox::{Helper, Sandbox, Setup};
 use metier_secret::{Secret, SecretName};
 
 use super::Skills;
 use super::begin::has_begun;
-use super::house::{Ask, House};
+use super::house::{Ask, House, Vault};
 use super::ledger::Ledger;
 use crate::containment::LANGUAGE;
 use crate::render::{Variable, VariableValue};
@@ -60,6 +60,8 @@ pub struct SkillsBuilder {
     kept: Vec<Kept>,
     variables: Vec<Variable>,
     secrets: Vec<(SecretName, Secret)>,
+    setup: Option<Setup>,
+    vault: Option<Arc<Vault>>,
     helper: Option<Helper>,
     following: Following,
 }
@@ -82,6 +84,8 @@ impl Default for SkillsBuilder {
             kept: Vec::new(),
             variables: Vec::new(),
             secrets: Vec::new(),
+            setup: None,
+            vault: None,
             helper: None,
             following: Following::default(),
         }
@@ -201,6 +205,21 @@ impl SkillsBuilder {
         self
     }
 
+    /// Who knows the secrets of each skill: asked by the skill and the name, when a process of it wants one.
+    pub fn vault(
+        mut self,
+        vault: impl Fn(&Skill, &SecretName) -> Option<Secret> + Send + Sync + 'static,
+    ) -> Self {
+        self.vault = Some(Arc::new(vault));
+        self
+    }
+
+    /// How what runs is contained, where the usual will not do.
+    pub fn setup(mut self, setup: Setup) -> Self {
+        self.setup = Some(setup);
+        self
+    }
+
     /// Which program helps to contain what runs, for a program that does not begin with [`begin`](crate::begin).
     pub fn helper(mut self, helper: Helper) -> Self {
         self.helper = Some(helper);
@@ -240,10 +259,16 @@ impl SkillsBuilder {
         if let Some(project) = &catalog.snapshot().layout().project {
             path = path.project(&project.folder);
         }
-        let helper = self.helper.or_else(|| has_begun().then_some(Helper::Itself));
-        let can_contain = helper.is_some();
-        let mut setup = Setup::new(real_path(&temporary).unwrap_or(temporary));
-        setup.helper = helper.unwrap_or_else(|| Helper::Program(NO_HELPER.into()));
+        let (setup, can_contain) = match self.setup {
+            Some(setup) => (setup, true),
+            None => {
+                let helper = self.helper.or_else(|| has_begun().then_some(Helper::Itself));
+                let can_contain = helper.is_some();
+                let mut setup = Setup::new(real_path(&temporary).unwrap_or(temporary));
+                setup.helper = helper.unwrap_or_else(|| Helper::Program(NO_HELPER.into()));
+                (setup, can_contain)
+            }
+        };
         let keeps_data = self.data.is_some() || self.places.is_some();
         Skills::new(House {
             ledger: Mutex::new(Ledger::new(watcher.subscribe())),
@@ -262,6 +287,7 @@ impl SkillsBuilder {
             kept: Mutex::new(self.kept),
             variables: self.variables,
             secrets: self.secrets,
+            vault: self.vault,
             finder: Mutex::default(),
         })
     }

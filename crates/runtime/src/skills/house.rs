@@ -18,6 +18,9 @@ use crate::search_path::{SearchPath, Toolbox};
 /// Who answers questions.
 pub(super) type Ask = dyn Fn(&Action, &Decision) -> Answer + Send + Sync;
 
+/// Who knows the secrets of each skill.
+pub(super) type Vault = dyn Fn(&Skill, &SecretName) -> Option<Secret> + Send + Sync;
+
 /// What all sessions of a program share.
 pub(super) struct House {
     pub(super) watcher: Watcher,
@@ -41,6 +44,7 @@ pub(super) struct House {
     pub(super) kept: Mutex<Vec<Kept>>,
     pub(super) variables: Vec<Variable>,
     pub(super) secrets: Vec<(SecretName, Secret)>,
+    pub(super) vault: Option<Arc<Vault>>,
     pub(super) finder: Mutex<Option<Arc<Finder>>>,
 }
 
@@ -66,6 +70,14 @@ impl House {
     /// A skill as the gate sees it.
     pub(super) fn who(&self, snapshot: &Snapshot, entry: &Entry) -> Skill {
         known_to_the_gate(snapshot, entry, &self.places.data)
+    }
+
+    /// A secret of a skill: its own, else one that the program gives to all.
+    pub(super) fn secret(&self, skill: &Skill, name: &SecretName) -> Option<Secret> {
+        let own = self.vault.as_ref().and_then(|vault| vault(skill, name));
+        own.or_else(|| {
+            self.secrets.iter().find(|(known, _)| known == name).map(|(_, secret)| secret.clone())
+        })
     }
 
     /// The programs that every script may call.

@@ -184,12 +184,9 @@ impl Room {
     }
 
     /// What a skill asks for beyond the default containment, and how long its scripts may take.
-    fn wants(&self, file: &SkillFile) -> (Wants, Option<Duration>, Vec<String>) {
+    fn wants(&self, skill: &Skill, file: &SkillFile) -> (Wants, Option<Duration>, Vec<String>) {
         let mut wants = Wants::default();
-        let mut secret = |name: &SecretName| {
-            let known = self.house.secrets.iter().find(|(known, _)| known == name);
-            known.map(|(_, secret)| secret.clone())
-        };
+        let mut secret = |name: &SecretName| self.house.secret(skill, name);
         self.declared.give(&mut wants, &file.source, file.manifest(), &mut secret);
         for Variable { name, value } in &self.house.variables {
             // What a body may name its processes see as well.
@@ -269,7 +266,7 @@ impl Hands for Room {
         let file = file.ok().flatten().ok_or_else(|| {
             NotDone::Trouble(format!("the skill `{}` cannot be read any more", spot.skill.name))
         })?;
-        let (mut wants, seconds, problems) = self.wants(&file);
+        let (mut wants, seconds, problems) = self.wants(&spot.skill, &file);
         if !wants.is_empty() {
             // A yes to more than the usual holds for these very files.
             spot.skill.tree = TreeDigest::of(&spot.handle).ok().map(|digest| Digest(digest.to_string()));

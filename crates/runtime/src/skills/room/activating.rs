@@ -133,7 +133,7 @@ impl Room {
         let file = self.snapshot.entry(id).and_then(|entry| self.snapshot.read(entry).ok());
         // A file that cannot be read is the activation's to refuse.
         let Some(file) = file else { return (Wants::default(), Vec::new()) };
-        let (mut wants, ..) = self.wants(&file);
+        let (mut wants, ..) = self.wants(&spot.skill, &file);
         let missing = self.missing(&spot.skill.name, &file, &wants);
         wants.retain(|need| {
             let action = Action::more(Actor::Skill(spot.skill.clone()), need.clone());

@@ -39,7 +39,9 @@ impl Room {
             return Err(NotDone::Trouble("there is no project to run it in".to_owned()));
         };
         let mut wants = Wants::default();
-        writes.iter().for_each(|glob| wants.write(glob.clone()));
+        for glob in writes {
+            wants.write(glob.clone());
+        }
         let own = Own {
             project,
             skills,
