@@ -36,6 +36,7 @@ codes! {
     Warning {
         CONFIG_UNKNOWN_KEY "config-unknown-key" "metier knows no such setting; it has no effect."
         CONFIG_UNTRUSTED "config-untrusted" "The project is not trusted, so its `metier.toml` can hide skills and do nothing else."
+        CONFIG_USER_ONLY "config-user-only" "A project's `metier.toml` names a provider of models. Addresses, headers and keys are taken from the user's own `config.toml` only, whoever is trusted, so that no project can send a key elsewhere."
         NO_PROJECT "no-project" "The current folder is the home directory, an ancestor of it, `/` or the temporary folder: too wide to be a project. Nothing of it is used."
         DISABLED_FILE_CORRUPT "disabled-file-corrupt" "`.disabled.json` is not a JSON list of names, so it disables nothing. It is left as it is."
         CREW_FILE_INVALID "crew-file-invalid" "A crew file could not be read, so the skill folders it names are not looked at."

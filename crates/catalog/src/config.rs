@@ -1,9 +1,16 @@
-//! `config.toml` and `metier.toml`: what a user, or a project, says about roots, visibility and the catalogue.
+//! `config.toml` and `metier.toml`: what a user, or a project, says about roots, visibility, the catalogue and models.
 //!
 //! The types here are the settings' reference page: [`Config::schema`] is printed from them. Reading is in
 //! [`read`] and forgives: one bad value costs that value.
 
+mod amount;
+mod model;
 mod read;
+
+pub use amount::{Amount, AmountError};
+pub use model::{
+    EffortConfig, LimitsConfig, ModelConfig, PriceConfig, ProtocolConfig, ProviderConfig, ToolCalls,
+};
 
 use crate::catalogue::Disclosure;
 use crate::root::{AllowedTools, CommandsStart};
@@ -34,6 +41,15 @@ pub struct Config {
     pub env: BTreeMap<String, EnvConfig>,
     /// Whether the skills that come with metier are among the roots. They are, unless this is `false`.
     pub bundled: Option<bool>,
+    /// The model that is asked where nobody says otherwise: a name of `[models]`, `provider/model`, or `offline` for none.
+    pub model: Option<String>,
+    /// Names for models, with what is known about each. A project's hold once it is trusted.
+    pub models: BTreeMap<String, ModelConfig>,
+    /// Who has models, beside the built-in ones. Heard in the user's own file only: a key goes to no address that a project
+    /// names.
+    pub providers: BTreeMap<String, ProviderConfig>,
+    /// How much one request may use up.
+    pub limits: LimitsConfig,
 }
 
 /// What may happen, and what is asked about. A rule is a text such as `skill:NAME`, `skill:NAME/host:api.example.com`,

@@ -59,6 +59,7 @@ mod explain;
 mod identity;
 mod layout;
 mod lookup;
+mod model_settings;
 mod nearest;
 mod offer;
 mod origin;
@@ -87,8 +88,9 @@ pub use catalogue::{
     budget, render,
 };
 pub use config::{
-    CatalogConfig, Config, DiscoveryConfig, EnvConfig, GateConfig, LintConfig, LintPath, NeedsConfig,
-    RootConfig, SkillConfig, Visibility,
+    Amount, AmountError, CatalogConfig, Config, DiscoveryConfig, EffortConfig, EnvConfig, GateConfig,
+    LimitsConfig, LintConfig, LintPath, ModelConfig, NeedsConfig, PriceConfig, ProtocolConfig,
+    ProviderConfig, RootConfig, SkillConfig, ToolCalls, Visibility,
 };
 pub use crew::Crew;
 pub use declared_name::DeclaredName;
@@ -101,6 +103,7 @@ pub use explain::{
 };
 pub use layout::{Layout, RootChoice};
 pub use lookup::{Lookup, Unresolved};
+pub use model_settings::{DefaultModel, ModelSettings};
 pub use offer::{Cost, MAX_NAME_ENUM};
 pub use origin::{Class, Origin};
 pub use places::Places;

@@ -6,6 +6,7 @@ use crate::config::{
     Visibility,
 };
 use crate::declared_name::{self, DeclaredName};
+use crate::model_settings::ModelSettings;
 use crate::origin::Origin;
 use crate::reference::Reference;
 use metier_diagnostic::Diagnostic;
@@ -77,6 +78,8 @@ pub struct Settings {
     pub gate: Vec<GateLayer>,
     /// The environment names that are declared, in order: the user's, and a trusted project's.
     pub environment: Vec<DeclaredName>,
+    /// Which models there are, and how much a run may use up.
+    pub models: ModelSettings,
     /// The user's rules, then the project's.
     layers: Vec<Layer>,
 }
@@ -164,6 +167,7 @@ impl Default for Settings {
             lint: Vec::new(),
             gate: Vec::new(),
             environment: Vec::new(),
+            models: ModelSettings::default(),
             layers: Vec::new(),
         }
     }
@@ -186,6 +190,7 @@ impl Settings {
             settings.gate.push(GateLayer::new(user, LayerOwner::User));
             settings.layers.push(Layer::new(user, Reach::Full, LayerOwner::User));
             settings.environment = declared_name::of_config(user);
+            settings.models = ModelSettings::of_user(user);
         }
         if let Some((project, reach)) = project {
             let folder = project.path.parent().map(Path::to_owned);
@@ -199,9 +204,11 @@ impl Settings {
             // To leave skills out narrows, which any project may.
             let bundled = project.config.bundled.filter(|is_on| reach == Reach::Full || !is_on);
             settings.bundled = bundled.unwrap_or(settings.bundled);
+            settings.models.hear(project, reach);
             if reach == Reach::Full {
                 settings.project_roots.clone_from(&project.config.roots);
                 settings.nearer(&project.config);
+                diagnostics.extend(providers_not_heard(project));
             } else {
                 diagnostics.extend(not_acted_on(project));
             }
@@ -269,6 +276,9 @@ fn not_acted_on(file: &ConfigFile) -> Option<Diagnostic> {
         ("`[env]`", !config.env.is_empty()),
         ("`[catalog]`", config.catalog != CatalogConfig::default()),
         ("`[discovery]`", config.discovery != DiscoveryConfig::default()),
+        ("`model`", config.model.is_some()),
+        ("`[models]`", !config.models.is_empty()),
+        ("`[providers]`", !config.providers.is_empty()),
     ];
     let asked: Vec<_> = sections.iter().filter(|(_, asked)| *asked).map(|(name, _)| *name).collect();
     if asked.is_empty() {
@@ -280,6 +290,23 @@ fn not_acted_on(file: &ConfigFile) -> Option<Diagnostic> {
         Diagnostic::new(&code::CONFIG_UNTRUSTED, message)
             .in_file(&file.path)
             .help("look at it with `metier trust --preview`, then `metier trust`"),
+    )
+}
+
+/// That a trusted project names providers, which are the user's own business.
+fn providers_not_heard(file: &ConfigFile) -> Option<Diagnostic> {
+    let names: Vec<String> = file.config.providers.keys().map(|name| format!("`{name}`")).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let message = format!(
+        "providers are set in your own configuration only, so what this file says of {} has no effect",
+        names.join(", ")
+    );
+    Some(
+        Diagnostic::new(&code::CONFIG_USER_ONLY, message)
+            .in_file(&file.path)
+            .help("move `[providers]` to your own `config.toml` if you want your keys to go there"),
     )
 }
 

@@ -4,6 +4,8 @@
 //! a word would do the same with the other half. So: what is not TOML is reported and the rest of the file is used; a
 //! value that does not fit is reported and its default counts; a key that is not known is reported and has no effect.
 
+mod models;
+
 use super::{
     CatalogConfig, Config, DiscoveryConfig, EnvConfig, GateConfig, LintConfig, LintPath, NeedsConfig,
     RootConfig, SkillConfig,
@@ -33,6 +35,9 @@ impl Config {
         let is_broken = report.found.iter().any(|found| found.code == &code::CONFIG_SYNTAX);
         if is_broken && source.contains("gate") {
             config.gate.incomplete = Some("the file is not TOML throughout".to_owned());
+        }
+        if is_broken && source.contains("limits") {
+            config.limits.incomplete = Some("the file is not TOML throughout".to_owned());
         }
         report.found.sort_by_key(|diagnostic| diagnostic.place.map(|place| place.span));
         (config, report.found)
@@ -64,6 +69,22 @@ fn config(mut section: Section<'_>, report: &mut Report<'_>) -> Config {
             })
             .unwrap_or_default(),
         bundled: section.take("bundled", report),
+        model: section.take("model", report),
+        models: section
+            .table("models", report)
+            .map(|mut names| {
+                let entries = names.named(report);
+                entries.into_iter().filter_map(|(name, entry)| models::model(name, entry, report)).collect()
+            })
+            .unwrap_or_default(),
+        providers: section
+            .table("providers", report)
+            .map(|mut names| {
+                let entries = names.named(report);
+                entries.into_iter().map(|(name, entry)| (name, models::provider(entry, report))).collect()
+            })
+            .unwrap_or_default(),
+        limits: models::limits(&mut section, report),
     };
     section.finish(report);
     config
@@ -533,8 +554,22 @@ deny = "skill:secret"
         };
         assert_eq!(
             keys(&schema),
-            ["bundled", "catalog", "discovery", "env", "gate", "lint", "roots", "skills"]
+            [
+                "bundled",
+                "catalog",
+                "discovery",
+                "env",
+                "gate",
+                "limits",
+                "lint",
+                "model",
+                "models",
+                "providers",
+                "roots",
+                "skills"
+            ]
         );
+        assert_eq!(keys(&schema["$defs"]["LimitsConfig"]), ["calls", "money", "seconds", "tokens", "turns"]);
         assert_eq!(keys(&schema["$defs"]["EnvConfig"]), ["default", "description", "required", "sensitive"]);
         let root = known(&|section, report| {
             for key in ["path", "depth", "ignore", "nested", "allowed_tools", "commands"] {

@@ -117,7 +117,20 @@ fn of_config(text: &str) -> Vec<Act> {
         .map(|rule| Act::new(format!("rule `{rule}`"), "is allowed without a question", rule));
     let mode = config.gate.mode.iter().map(|mode| Act::new("mode", format!("is set to `{mode}`"), mode));
     let names = config.env.iter().map(|(name, env)| declares(name, env));
-    roots.chain(skills).chain(rules).chain(mode).chain(names).collect()
+    let model = config
+        .model
+        .iter()
+        .map(|model| Act::new("model", format!("`{model}` is asked where you name none"), model));
+    let models = config.models.iter().map(|(name, model)| {
+        Act::new(format!("model `{name}`"), format!("means `{}`", model.model), &format!("{model:?}"))
+    });
+    // Shown, since whoever looks at the file should see that it tries.
+    let providers = config.providers.iter().map(|(name, provider)| {
+        let detail = "has no effect: providers are set in your own configuration only";
+        Act::new(format!("provider `{name}`"), detail, &format!("{provider:?}"))
+    });
+    let asked = model.chain(models).chain(providers);
+    roots.chain(skills).chain(rules).chain(mode).chain(names).chain(asked).collect()
 }
 
 fn declares(name: &str, env: &EnvConfig) -> Act {
