@@ -29,6 +29,7 @@ mod plugin;
 mod prepare;
 mod reference;
 mod route;
+mod runs;
 mod secret;
 mod seeds;
 mod show;
