@@ -77,6 +77,7 @@ pub(crate) enum Command {
     Route(Route),
     Runs(Runs),
     Log(Log),
+    Init(Init),
     New(New),
     Secret(Secret),
     Trust(Trust),
@@ -396,6 +397,16 @@ pub(crate) enum Format {
     Eager,
 }
 
+/// Which model is asked.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(crate) struct ModelFlag {
+    /// The model to ask: a name of `[models]`, PROVIDER/MODEL, or `offline` for none; without it the configuration's, a key's or
+    /// a local server's
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+}
+
 /// Lists what has run, newest first: when, how it ended, what it used, which skills, what was asked for
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -474,6 +485,20 @@ pub(crate) struct Log {
     /// Only events of this kind, such as `called`, `decided` or `answered` (repeatable)
     #[arg(long = "kind", value_name = "KIND")]
     pub(crate) kinds: Vec<String>,
+}
+
+/// Prepares a project: writes a metier.toml that explains itself, shows what is found from here, and asks for trust
+///
+/// A file that is there is left as it is. Nothing is switched on without a yes; where nobody can be asked, `metier trust` does it
+/// later.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  metier init
+  metier init --model ollama/qwen3           would this model be asked?
+  metier init --json                         for programs; asks nothing")]
+pub(crate) struct Init {
+    #[command(flatten)]
+    pub(crate) model: ModelFlag,
 }
 
 /// Makes a new skill: a folder with a SKILL.md that loads everywhere

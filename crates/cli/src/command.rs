@@ -8,6 +8,7 @@ mod completions;
 mod doctor;
 mod exec;
 mod explain;
+mod init;
 mod list;
 mod log;
 mod new;
@@ -51,6 +52,7 @@ pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit> {
         Command::Route(args) => route::run(&args, &surroundings, output),
         Command::Runs(args) => runs::run(&args, &surroundings, output),
         Command::Log(args) => log::run(&args, &surroundings, output),
+        Command::Init(args) => init::run(&args, &surroundings, output),
         Command::New(args) => new::run(&args, &surroundings, output),
         Command::Secret(args) => secret::run(&args.action, &surroundings, output),
         Command::Trust(args) => trust::run(&args, &surroundings, output),

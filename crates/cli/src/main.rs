@@ -16,6 +16,7 @@ mod gatekeeper;
 mod history_place;
 mod json_text;
 mod manifest;
+mod model_choice;
 mod moment;
 mod needs;
 mod output;
