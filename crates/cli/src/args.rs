@@ -1,8 +1,10 @@
 //! The command line: what can be said, and the help that teaches it. What it means is in [`crate::command`].
 
+use crate::moment;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use metier_runtime::{Surface, ToolFormat};
 use metier_secret::SecretName;
+use metier_store::Timestamp;
 use std::path::PathBuf;
 
 /// Finds, checks and explains Agent Skills, whatever dialect they are written in.
@@ -73,6 +75,9 @@ pub(crate) enum Command {
     Check(Check),
     Catalog(Catalog),
     Route(Route),
+    Runs(Runs),
+    Log(Log),
+    Init(Init),
     New(New),
     Secret(Secret),
     Trust(Trust),
@@ -390,6 +395,110 @@ pub(crate) enum Format {
     Xml,
     /// Every skill's whole text
     Eager,
+}
+
+/// Which model is asked.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(crate) struct ModelFlag {
+    /// The model to ask: a name of `[models]`, PROVIDER/MODEL, or `offline` for none; without it the configuration's, a key's or
+    /// a local server's
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+}
+
+/// Lists what has run, newest first: when, how it ended, what it used, which skills, what was asked for
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  metier runs                                the latest 20
+  metier runs --skill deploy --since 7d      those of the last week in which a skill was used
+  metier runs --outcome failed --json        for programs
+  metier runs --search 'release notes'       those with both words in a request, an answer or a failure
+
+`metier log ID` shows one of them; the six letters at the beginning of a line are enough.")]
+pub(crate) struct Runs {
+    /// How many to list
+    #[arg(short = 'n', long = "number", value_name = "N", default_value_t = 20, value_parser = a_number_of_runs)]
+    pub(crate) number: usize,
+    /// Only those in which this skill was used
+    #[arg(long, value_name = "NAME")]
+    pub(crate) skill: Option<String>,
+    /// Only those that ended so
+    #[arg(long, value_name = "OUTCOME")]
+    pub(crate) outcome: Option<Ending>,
+    /// Only those since then: 30m, 2h, 7d, 2026-11-16 or a whole timestamp
+    #[arg(long, value_name = "WHEN", value_parser = since)]
+    pub(crate) since: Option<Timestamp>,
+    /// Only those with all these words in one request, answer or failure
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) search: Option<String>,
+}
+
+fn a_number_of_runs(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("a number of runs, 1 or more".to_owned()),
+        Ok(number) => Ok(number),
+    }
+}
+
+fn since(text: &str) -> Result<Timestamp, String> {
+    moment::since(text, Timestamp::now())
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Ending {
+    /// As it should
+    Done,
+    /// With a part of the result, such as at a limit
+    Partial,
+    /// Without a result
+    Failed,
+    /// Stopped by somebody
+    Cancelled,
+    /// For want of a yes
+    NeedsYes,
+    /// Not yet: it is running, or was killed
+    Open,
+}
+
+/// Shows what happened in one run: skills, tools, results, decisions, the end and its sums
+///
+/// Without an ID, the latest run. What a model wrote is shown as it is; a line of metier's begins with a word in brackets.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  metier log                                 the latest run
+  metier log 3kx9qa                          the run that `metier runs` lists so
+  metier log -f                              goes on until it ends, or Ctrl-C
+  metier log --skill deploy                  what one skill did
+  metier log --kind called --kind finished   tool calls and their results
+  metier log --json                          every event whole, one a line")]
+pub(crate) struct Log {
+    /// The run: the letters that `metier runs` shows, or the beginning of its id; the latest if left out
+    #[arg(value_name = "ID")]
+    pub(crate) id: Option<String>,
+    /// Goes on with what happens, until the run has ended or Ctrl-C
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+    /// Only what is about this skill
+    #[arg(long, value_name = "NAME")]
+    pub(crate) skill: Option<String>,
+    /// Only events of this kind, such as `called`, `decided` or `answered` (repeatable)
+    #[arg(long = "kind", value_name = "KIND")]
+    pub(crate) kinds: Vec<String>,
+}
+
+/// Prepares a project: writes a metier.toml that explains itself, shows what is found from here, and asks for trust
+///
+/// A file that is there is left as it is. Nothing is switched on without a yes; where nobody can be asked, `metier trust` does it
+/// later.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  metier init
+  metier init --model ollama/qwen3           would this model be asked?
+  metier init --json                         for programs; asks nothing")]
+pub(crate) struct Init {
+    #[command(flatten)]
+    pub(crate) model: ModelFlag,
 }
 
 /// Makes a new skill: a folder with a SKILL.md that loads everywhere

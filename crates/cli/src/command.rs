@@ -8,10 +8,13 @@ mod completions;
 mod doctor;
 mod exec;
 mod explain;
+mod init;
 mod list;
+mod log;
 mod new;
 mod prepare;
 mod route;
+mod runs;
 mod schema;
 pub(crate) mod secret;
 mod show;
@@ -47,6 +50,9 @@ pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit> {
         Command::Check(args) => check::run(&args, &surroundings, output),
         Command::Catalog(args) => catalog::run(&args, &surroundings, output),
         Command::Route(args) => route::run(&args, &surroundings, output),
+        Command::Runs(args) => runs::run(&args, &surroundings, output),
+        Command::Log(args) => log::run(&args, &surroundings, output),
+        Command::Init(args) => init::run(&args, &surroundings, output),
         Command::New(args) => new::run(&args, &surroundings, output),
         Command::Secret(args) => secret::run(&args.action, &surroundings, output),
         Command::Trust(args) => trust::run(&args, &surroundings, output),

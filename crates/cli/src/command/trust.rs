@@ -31,8 +31,7 @@ pub(crate) fn run(args: &Trust, surroundings: &Surroundings, output: &mut Output
         return show_preview(&preview, &snapshot, data, output);
     }
     let ownership = if args.action.mine { Ownership::Mine } else { Ownership::Theirs };
-    let when = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-    TrustStore::update(data, |store| store.trust(&preview, &when, ownership))?;
+    record(&preview, ownership, data)?;
     match output.form() {
         Form::Json => output.json(&preview)?,
         Form::Text => {
@@ -46,8 +45,14 @@ pub(crate) fn run(args: &Trust, surroundings: &Surroundings, output: &mut Output
     Ok(Exit::Fine)
 }
 
+/// Writes down that a project is trusted, as it was looked at.
+pub(super) fn record(preview: &Preview, ownership: Ownership, data: &Path) -> Result<()> {
+    let when = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    Ok(TrustStore::update(data, |store| store.trust(preview, &when, ownership))?)
+}
+
 /// The skills of the project in question, by its usual roots: trust is about the project, whatever `--root` says.
-fn snapshot_of(project: Option<&Path>, surroundings: &Surroundings) -> Result<Snapshot> {
+pub(super) fn snapshot_of(project: Option<&Path>, surroundings: &Surroundings) -> Result<Snapshot> {
     let mut places = surroundings.places.clone();
     if let Some(project) = project {
         places.current = folder(project, surroundings)?;
@@ -136,7 +141,7 @@ fn show_preview(preview: &Preview, snapshot: &Snapshot, data: &Path, output: &mu
     Ok(Exit::Fine)
 }
 
-fn write_preview(preview: &Preview, output: &mut Output) -> Result<()> {
+pub(super) fn write_preview(preview: &Preview, output: &mut Output) -> Result<()> {
     output.line(format!(
         "{} in {}",
         counted(preview.skills.len(), "skill", "skills"),

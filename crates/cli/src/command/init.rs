@@ -1,0 +1,243 @@
+//! `init`: a project's first minute. What is found from here, which model would be asked, what trust would switch on.
+
+use super::trust;
+use crate::args::Init;
+use crate::environment;
+use crate::exit::Exit;
+use crate::model_choice::{Settled, Wish};
+use crate::output::{Form, Output, Tone, clean};
+use crate::surroundings::Surroundings;
+use anyhow::{Context, Result, bail};
+use metier_catalog::{Include, Origin, Ownership, Preview, RootTrust, Snapshot, Standing};
+use metier_diagnostic::counted;
+use metier_files::{Mode, write_new};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+/// The new file. All of it is comments, so that writing it changes nothing.
+const TEMPLATE: &str = include_str!("init/metier.toml");
+
+#[derive(Serialize)]
+struct Found {
+    project: PathBuf,
+    file: PathBuf,
+    /// Whether it was written just now.
+    written: bool,
+    standing: Standing,
+    roots: Vec<RootFound>,
+    loaded: usize,
+    failed: usize,
+    model: Model,
+    /// The command to try next.
+    next: String,
+}
+
+#[derive(Serialize)]
+struct RootFound {
+    origin: Origin,
+    path: PathBuf,
+    trust: RootTrust,
+    skills: usize,
+}
+
+/// Which model would be asked.
+#[derive(Serialize)]
+struct Model {
+    /// Its name, or null where none would be.
+    model: Option<String>,
+    /// Why this one, or why none.
+    why: String,
+}
+
+pub(crate) fn run(args: &Init, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+    let Some(project) = &surroundings.layout.project else {
+        bail!("this folder is too wide to be a project; go to the folder you work in, then `metier init`");
+    };
+    let file = project.config_file();
+    let written = match write_new(&file, TEMPLATE.as_bytes(), Mode::Shared) {
+        Ok(()) => true,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
+        Err(error) => {
+            return Err(error).with_context(|| format!("{} cannot be written", surroundings.shown(&file)));
+        }
+    };
+    let snapshot = surroundings.snapshot(Include::Usual);
+    let mut found = Found {
+        project: project.folder.clone(),
+        file,
+        written,
+        standing: surroundings.layout.standing,
+        roots: roots(&snapshot),
+        loaded: snapshot.loaded(),
+        failed: snapshot.failures().len(),
+        model: model(args, surroundings),
+        next: String::new(),
+    };
+    found.next = next(&found).to_owned();
+    if output.form() == Form::Json {
+        output.json(&found)?;
+        return Ok(Exit::Fine);
+    }
+    write(&found, surroundings, output)?;
+    if found.standing == Standing::Untrusted {
+        found.standing = ask_for_trust(surroundings, output)?;
+    }
+    output.line(format!("\nnext: {}", next(&found)))?;
+    Ok(Exit::Fine)
+}
+
+/// The roots that are there, highest first, with how many skills each has.
+fn roots(snapshot: &Snapshot) -> Vec<RootFound> {
+    let mut skills: BTreeMap<&Path, usize> = BTreeMap::new();
+    for (_, entry) in snapshot.entries() {
+        *skills.entry(&snapshot.root(entry).path).or_default() += 1;
+    }
+    let there = snapshot.layout().roots.iter().filter(|root| root.real.is_some());
+    there
+        .map(|root| RootFound {
+            origin: root.origin.clone(),
+            path: root.path.clone(),
+            trust: root.trust,
+            skills: skills.get(root.path.as_path()).copied().unwrap_or_default(),
+        })
+        .collect()
+}
+
+/// That a model cannot be had is something to be told here, and no reason to leave the rest undone.
+fn model(args: &Init, surroundings: &Surroundings) -> Model {
+    let wish = Wish {
+        named: args.model.model.as_deref(),
+        settings: &surroundings.layout.settings.models,
+        variable: &environment::variable,
+        shown: &|path| surroundings.shown(path),
+    };
+    match wish.settle() {
+        Ok(Settled::Model(chosen)) => Model { model: Some(chosen.model.id().to_string()), why: chosen.how },
+        Ok(Settled::Offline { why }) => Model { model: None, why },
+        Err(error) => Model { model: None, why: format!("{error:#}") },
+    }
+}
+
+fn next(found: &Found) -> &'static str {
+    match (found.loaded, found.standing) {
+        (0, _) => "metier new my-skill",
+        (_, Standing::Untrusted)
+            if found.roots.iter().any(|root| root.trust == RootTrust::Untrusted && root.skills > 0) =>
+        {
+            "metier trust --preview"
+        }
+        _ => "metier run \"what is on my list\"",
+    }
+}
+
+fn write(found: &Found, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
+    let file = surroundings.shown(&found.file);
+    if found.written {
+        output.line(format!("wrote {file}; all of it is comments, so nothing has changed yet"))?;
+    } else {
+        output.line(format!("{file} is there already, and is left as it is"))?;
+    }
+    output.line(format!("\nloaded {}, failed {}", found.loaded, found.failed))?;
+    for root in &found.roots {
+        let trust = if root.trust == RootTrust::Untrusted { ", not trusted" } else { "" };
+        output.line(format!(
+            "  {:<22} {} ({}{trust})",
+            root.origin.to_string(),
+            clean(&surroundings.shown(&root.path)),
+            counted(root.skills, "skill", "skills")
+        ))?;
+    }
+    let name = match &found.model.model {
+        Some(model) => output.tinted(Tone::Good, model),
+        None => output.tinted(Tone::Caution, "none"),
+    };
+    output.line(format!("\nmodel  {name}"))?;
+    output.comment(format!("  {}", found.model.why))?;
+    if found.model.model.is_none() {
+        output.comment("  without one, metier runs the skill that fits best where that is clear; docs/models.md says more")?;
+    }
+    Ok(())
+}
+
+/// Shows what trust would switch on, and asks where somebody can answer.
+fn ask_for_trust(surroundings: &Surroundings, output: &mut Output) -> Result<Standing> {
+    let Some(preview) = Preview::of(&trust::snapshot_of(None, surroundings)?) else {
+        return Ok(Standing::Untrusted);
+    };
+    output.line("\ntrust would switch this on:")?;
+    trust::write_preview(&preview, output)?;
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        output.line("\nthis project is not trusted; `metier trust` trusts it")?;
+        return Ok(Standing::Untrusted);
+    }
+    output.flush()?;
+    let (ownership, standing) = match answer()? {
+        Answer::No => {
+            output.line("not trusted; `metier trust` does it later")?;
+            return Ok(Standing::Untrusted);
+        }
+        Answer::Yes => (Ownership::Theirs, Standing::Trusted),
+        Answer::Mine => (Ownership::Mine, Standing::Mine),
+    };
+    trust::record(&preview, ownership, &surroundings.places.data)?;
+    output.line("trusted; `metier trust --revoke` takes it back")?;
+    Ok(standing)
+}
+
+enum Answer {
+    Yes,
+    Mine,
+    No,
+}
+
+fn answer() -> Result<Answer> {
+    let mut err = io::stderr().lock();
+    loop {
+        write!(
+            err,
+            "\ntrust it?  [y]es, as it is now  [m]ine: I write it, changes are not asked about  [n]o > "
+        )?;
+        err.flush()?;
+        let mut line = String::new();
+        if io::stdin().lock().read_line(&mut line)? == 0 {
+            writeln!(err)?;
+            return Ok(Answer::No);
+        }
+        match line.trim().to_lowercase().as_str() {
+            "y" | "yes" => return Ok(Answer::Yes),
+            "m" | "mine" => return Ok(Answer::Mine),
+            "n" | "no" | "" => return Ok(Answer::No),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use metier_catalog::Config;
+    use std::sync::Arc;
+
+    /// The example of every setting must be one that metier takes, or the file teaches mistakes.
+    #[test]
+    fn the_new_file_changes_nothing_and_its_examples_are_taken() {
+        let path: Arc<Path> = Path::new("metier.toml").into();
+        let (config, found) = Config::read(TEMPLATE, &path);
+        assert_eq!((config, found), (Config::default(), Vec::new()));
+        let is_prose = |line: &&str| line.ends_with(['.', ':']) || line.contains(": `");
+        let uncommented: Vec<&str> = TEMPLATE
+            .lines()
+            .filter_map(|line| line.strip_prefix("# "))
+            .filter(|line| line.starts_with('[') || line.split_once(" = ").is_some())
+            .filter(|line| !is_prose(line))
+            .collect();
+        let (config, found) = Config::read(&uncommented.join("\n"), &path);
+        assert_eq!(found, []);
+        assert_eq!(config.model.as_deref(), Some("fast"));
+        assert_eq!((config.models.len(), config.roots.len(), config.env.len()), (1, 1, 1));
+        assert_eq!(config.limits.turns.map(std::num::NonZeroU32::get), Some(50));
+        assert_eq!((config.gate.allow.len(), config.gate.ask.len(), config.gate.deny.len()), (1, 1, 1));
+    }
+}

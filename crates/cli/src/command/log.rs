@@ -1,0 +1,141 @@
+//! `log`: what happened in one session, as lines or as events, and as it happens.
+
+use crate::args::Log;
+use crate::event_json;
+use crate::event_line::{Line, Style, Told, lines};
+use crate::exit::Exit;
+use crate::history_place;
+use crate::output::{Form, Output, shortened};
+use crate::surroundings::Surroundings;
+use anyhow::{Context, Result, bail};
+use metier_store::{Event, EventKind, EventQuery, Family, SessionFilter, SessionId, Stop, Store};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// How long is waited behind the end of a session for somebody who goes on with it: only as long as it takes to look.
+const BEHIND_THE_END: Duration = Duration::from_millis(20);
+
+/// How much of an event is shown that has no line of its own, in characters. `--json` has all of it.
+const MOST_DATA: usize = 1_000;
+
+/// What of a session is shown, and what was.
+struct Reader<'a> {
+    args: &'a Log,
+    told: Told,
+    /// How many events were shown.
+    shown: usize,
+    /// The kinds there were, shown or not.
+    kinds: BTreeSet<String>,
+}
+
+pub(crate) fn run(args: &Log, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+    let Some(store) = history_place::existing(&surroundings.places)? else {
+        bail!("nothing has run yet; try `metier run \"what is on my list\"`");
+    };
+    let session = match &args.id {
+        Some(typed) => store.find(typed)?,
+        None => latest(&store)?,
+    };
+    let mut reader = Reader { args, told: Told::default(), shown: 0, kinds: BTreeSet::new() };
+    if args.follow {
+        follow(&store, session, &mut reader, output)?;
+    } else {
+        for event in store.events(&EventQuery::of(session))? {
+            reader.take(&event, output)?;
+        }
+    }
+    reader.finish(session, output)?;
+    Ok(Exit::Fine)
+}
+
+fn latest(store: &Store) -> Result<SessionId> {
+    let filter = SessionFilter { family: Family::TopLevel, limit: Some(1), ..SessionFilter::default() };
+    match store.sessions(&filter)?.first() {
+        Some(summary) => Ok(summary.id),
+        None => bail!("nothing has run yet; try `metier run \"what is on my list\"`"),
+    }
+}
+
+/// Shows what is there and what comes, until the session has ended or somebody has seen enough.
+fn follow(store: &Store, session: SessionId, reader: &mut Reader<'_>, output: &mut Output) -> Result<()> {
+    // Before anything is written, so that Ctrl-C ends it well from the first line on.
+    let signals = Signals::new([SIGINT, SIGTERM]).context("Ctrl-C cannot be listened to")?;
+    let mut events = store.follow(EventQuery::of(session))?;
+    end_on(signals, events.stopper())?;
+    while let Some(event) = events.next() {
+        let mut event = event?;
+        loop {
+            reader.take(&event, output)?;
+            output.flush()?;
+            if !matches!(event.kind, EventKind::Ended(_)) {
+                break;
+            }
+            // Whoever speaks to a finished session opens it again; that may have happened long ago.
+            match events.next_within(BEHIND_THE_END) {
+                Some(next) => event = next?,
+                None => return Ok(()),
+            }
+        }
+    }
+    Ok(())
+}
+
+fn end_on(mut signals: Signals, stop: Stop) -> Result<()> {
+    let wait = move || {
+        signals.forever().next();
+        stop.stop();
+    };
+    std::thread::Builder::new().name("signals".to_owned()).spawn(wait).context("no thread can be started")?;
+    Ok(())
+}
+
+impl Reader<'_> {
+    fn take(&mut self, event: &Event, output: &mut Output) -> Result<()> {
+        // Made for every event: later lines name what earlier ones said.
+        let mut lines = lines(&event.kind, &mut self.told);
+        let kind = event_json::name(&event.kind);
+        let is_named = self.args.kinds.contains(&kind);
+        let is_wanted = self.args.kinds.is_empty() || is_named;
+        if lines.is_empty() && is_named {
+            // It is too much for a quiet log, and here it was asked for.
+            let data = event_json::object(event)["data"].to_string();
+            lines.push(Line {
+                style: Style::Detail,
+                text: format!("[{kind}] {}", shortened(&data, MOST_DATA)),
+            });
+        }
+        let is_about = self.args.skill.as_deref().is_none_or(|skill| event.kind.skill() == Some(skill));
+        self.kinds.insert(kind);
+        if !is_wanted || !is_about {
+            return Ok(());
+        }
+        self.shown += 1;
+        if output.form() == Form::Json {
+            output.json(&event_json::object(event))?;
+            return Ok(());
+        }
+        for line in lines {
+            let text = match line.style.tone() {
+                Some(tone) => output.tinted(tone, &line.text),
+                None => line.text,
+            };
+            output.line(text)?;
+        }
+        Ok(())
+    }
+
+    /// Says why nothing was shown, where nothing was.
+    fn finish(&self, session: SessionId, output: &mut Output) -> Result<()> {
+        if self.shown == 0 && output.form() == Form::Text {
+            let kinds: Vec<&str> = self.kinds.iter().map(String::as_str).collect();
+            output.comment(format!(
+                "nothing of session {} fits; it has events of these kinds: {}",
+                session.short(),
+                kinds.join(", ")
+            ))?;
+        }
+        Ok(())
+    }
+}

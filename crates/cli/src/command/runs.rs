@@ -1,0 +1,129 @@
+//! `runs`: the sessions there were, newest first.
+
+use crate::args::{Ending as Wanted, Runs};
+use crate::event_line::{Style, ended, fresh, grouped, of_outcome};
+use crate::exit::Exit;
+use crate::history_place;
+use crate::moment;
+use crate::output::{Form, Output, shortened, width};
+use crate::surroundings::Surroundings;
+use anyhow::Result;
+use metier_model::Money;
+use metier_store::{Ending, Family, Outcome, SessionFilter, Summary, Timestamp};
+use serde_json::{Value, json};
+
+/// The widest list of skills that lines up.
+const SKILLS_COLUMN: usize = 24;
+
+pub(crate) fn run(args: &Runs, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+    let filter = SessionFilter {
+        skill: args.skill.clone(),
+        ending: args.outcome.map(ending),
+        since: args.since,
+        text: args.search.clone(),
+        // What a run handed on to a child is a part of that run.
+        family: Family::TopLevel,
+        // One more than is shown, to know whether there are more.
+        limit: Some(args.number.saturating_add(1)),
+        ..SessionFilter::default()
+    };
+    let store = history_place::existing(&surroundings.places)?;
+    let mut found = match &store {
+        Some(store) => store.sessions(&filter)?,
+        None => Vec::new(),
+    };
+    let has_more = found.len() > args.number;
+    found.truncate(args.number);
+    if output.form() == Form::Json {
+        let runs: Vec<Value> = found.iter().map(object).collect();
+        output.json(&json!({"runs": runs, "more": has_more}))?;
+        return Ok(Exit::Fine);
+    }
+    if found.is_empty() {
+        let is_asked =
+            args.skill.is_some() || args.outcome.is_some() || args.since.is_some() || args.search.is_some();
+        let has_any = match &store {
+            Some(store) if is_asked => {
+                !store.sessions(&SessionFilter { limit: Some(1), ..SessionFilter::default() })?.is_empty()
+            }
+            _ => false,
+        };
+        if has_any {
+            output.line("no run fits; `metier runs` without flags lists the latest")?;
+        } else {
+            output.line("nothing has run yet; try `metier run \"what is on my list\"`")?;
+        }
+        return Ok(Exit::Fine);
+    }
+    let now = Timestamp::now();
+    for summary in &found {
+        write(summary, now, output)?;
+    }
+    if has_more {
+        output.comment(format!("there are more: `metier runs -n {}`", args.number.saturating_mul(2)))?;
+    }
+    output.comment("`metier log ID` shows one of them")?;
+    Ok(Exit::Fine)
+}
+
+/// One line: id, when, how it ended, turns, tokens, cost, skills, and what was asked for.
+fn write(summary: &Summary, now: Timestamp, output: &mut Output) -> Result<()> {
+    let (word, style) = match summary.outcome {
+        Some(Outcome::Done) => ("done", Style::Done),
+        Some(outcome) => (ended(outcome), of_outcome(outcome, Style::Done)),
+        None => ("open", Style::Caution),
+    };
+    let skills = if summary.skills.is_empty() { "-".to_owned() } else { summary.skills.join(", ") };
+    let cost = if summary.cost_micros > 0 {
+        Money::from_micros(summary.cost_micros).to_string()
+    } else {
+        "-".to_owned()
+    };
+    let outcome = format!("{word:<11}");
+    let outcome = match style.tone() {
+        Some(tone) => output.tinted(tone, &outcome),
+        None => outcome,
+    };
+    let facts = format!(
+        "{:>3} turns  {:>9} tokens  {cost:>8}  {:<SKILLS_COLUMN$}",
+        summary.turns,
+        grouped(fresh(&summary.usage)),
+        shortened(&skills, SKILLS_COLUMN),
+    );
+    let start = format!("{}  {:<10}  ", summary.id.short(), moment::ago(summary.changed, now));
+    let room = width().saturating_sub(start.chars().count() + 13 + facts.chars().count() + 2).max(20);
+    output.line(format!("{start}{outcome}  {facts}  {}", shortened(&summary.title, room)))?;
+    Ok(())
+}
+
+fn ending(wanted: Wanted) -> Ending {
+    match wanted {
+        Wanted::Done => Ending::With(Outcome::Done),
+        Wanted::Partial => Ending::With(Outcome::Partial),
+        Wanted::Failed => Ending::With(Outcome::Failed),
+        Wanted::Cancelled => Ending::With(Outcome::Cancelled),
+        Wanted::NeedsYes => Ending::With(Outcome::NeedsYes),
+        Wanted::Open => Ending::Open,
+    }
+}
+
+fn object(summary: &Summary) -> Value {
+    json!({
+        "id": summary.id,
+        "short": summary.id.short(),
+        "began": summary.began.to_string(),
+        "changed": summary.changed.to_string(),
+        "outcome": summary.outcome.map(Outcome::word),
+        "request": summary.title,
+        "by": summary.by,
+        "project": summary.project,
+        "model": summary.model,
+        "agent": summary.agent,
+        "turns": summary.turns,
+        "calls": summary.calls,
+        "tokens": summary.usage,
+        "cost_micros": summary.cost_micros,
+        "skills": summary.skills,
+        "events": summary.last_seq,
+    })
+}

@@ -1,0 +1,51 @@
+//! An event as one JSON object, for programs: `{"session", "seq", "at", "type", "data"}`, as an export has it.
+
+use metier_store::{Event, EventKind};
+use serde_json::{Value, json};
+
+/// The event as an object.
+pub(crate) fn object(event: &Event) -> Value {
+    let (name, data) = apart(&event.kind);
+    json!({
+        "session": event.session,
+        "seq": event.seq,
+        "at": event.at,
+        "type": name,
+        "data": data,
+    })
+}
+
+/// The name of a kind, as files and filters have it.
+pub(crate) fn name(kind: &EventKind) -> String {
+    apart(kind).0
+}
+
+fn apart(kind: &EventKind) -> (String, Value) {
+    if let EventKind::Other { name, data } = kind {
+        return (name.clone(), data.clone());
+    }
+    let mut value = serde_json::to_value(kind).unwrap_or_default();
+    let name = value.as_object_mut().and_then(|fields| fields.shift_remove("type"));
+    (name.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned(), value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use metier_store::{By, SessionId, Timestamp};
+
+    #[test]
+    fn an_event_is_one_object_also_where_it_is_not_known() {
+        let session = SessionId::new().unwrap();
+        let event = |kind| Event { position: 9, session, seq: 2, at: Timestamp::from_millis(5), kind };
+        let said = event(EventKind::Said { text: "hello".to_owned(), by: By::User });
+        let expect = format!(
+            "{{\"session\":\"{session}\",\"seq\":2,\"at\":5,\"type\":\"said\",\"data\":{{\"text\":\"hello\",\"by\":\"user\"}}}}"
+        );
+        assert_eq!(object(&said).to_string(), expect);
+        let newer = event(EventKind::Other { name: "levitated".to_owned(), data: json!({"height": 3}) });
+        assert_eq!(object(&newer)["type"], "levitated");
+        assert_eq!(object(&newer)["data"]["height"], 3);
+        assert_eq!(name(&newer.kind), "levitated");
+    }
+}
