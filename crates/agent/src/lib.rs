@@ -55,8 +55,10 @@
 //! # Ok::<(), metier_files::Error>(())
 //! ```
 
+mod offline;
 mod tools;
 
+pub use offline::{Candidate, Guide, Offline, RouterGuide, Study, Way};
 pub use tools::{
     ActiveSkill, Ask, Author, Desk, Effect, GeneralTools, Hands, Memory, NewRecord, NoAuthority, Offer,
     Record, Reply, RunJob, Running, Setting, Wanted, Web, Whose, whose,

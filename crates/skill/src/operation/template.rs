@@ -236,8 +236,6 @@ impl Scanner<'_> {
                     }
                     _ => text.push('\\'),
                 },
-                (_, '$' | '`') => return None,
-                (Quoting::Double, other) => text.push(other),
                 (Quoting::Bare, '\'') => quoting = Quoting::Single,
                 (Quoting::Bare, '"') => {
                     quoting = Quoting::Double;
@@ -253,11 +251,15 @@ impl Scanner<'_> {
                     has_bar = true;
                     text.push('|');
                 }
-                (
-                    Quoting::Bare,
-                    '|' | '&' | ';' | '(' | ')' | '<' | '>' | '*' | '?' | '[' | ']' | '{' | '}' | '\n',
-                ) => return None,
-                (Quoting::Bare, other) => text.push(other),
+                (Quoting::Bare | Quoting::Double, '$' | '`') => return None,
+                (Quoting::Bare, shell)
+                    if "|&;()<>*?[]{}
+"
+                    .contains(shell) =>
+                {
+                    return None;
+                }
+                (Quoting::Bare | Quoting::Double, other) => text.push(other),
             }
         }
         if has_bar {
