@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use metier_store::{EventKind, SessionId, Started, Store, StoreError, Ticket};
+use metier_store::{EventKind, SessionId, Started, Store, StoreError, Ticket, Timestamp};
 
 use crate::watch::{Happened, Watch};
 
@@ -70,6 +70,6 @@ impl Journal {
     }
 
     fn tell(&self, kind: EventKind) {
-        self.watch.event(&Happened { session: self.session, seq: self.seq, kind });
+        self.watch.event(&Happened { session: self.session, seq: self.seq, at: Timestamp::now(), kind });
     }
 }

@@ -66,6 +66,7 @@ mod history;
 mod journal;
 mod keeper;
 mod limits;
+mod offline;
 mod stubbornness;
 mod talk;
 mod tools;
@@ -76,6 +77,7 @@ pub use frame::INSTRUCTIONS;
 pub use halt::Halt;
 pub use history::{Extent, History};
 pub use limits::{Limit, Limits, Reached, Spent};
+pub use offline::{Candidate, Guide, Offline, RouterGuide, Study, Way};
 pub use talk::{Answer, Company, Talk, TalkError, Unanswered};
 pub use tools::{
     ActiveSkill, Ask, Author, Desk, Effect, GeneralTools, Hands, Memory, NewRecord, NoAuthority, Offer,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use metier_runtime::Change;
-use metier_store::{EventKind, SessionId};
+use metier_store::{EventKind, SessionId, Timestamp};
 
 use crate::limits::Reached;
 
@@ -31,6 +31,8 @@ pub struct Happened {
     pub session: SessionId,
     /// Its place there.
     pub seq: u64,
+    /// When.
+    pub at: Timestamp,
     /// What.
     pub kind: EventKind,
 }

@@ -64,6 +64,7 @@ pub(crate) enum Color {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Run(Run),
     List(List),
     Show(Show),
     Explain(Explain),
@@ -360,6 +361,35 @@ pub(crate) struct Catalog {
     /// Adds the note that comes with this request: the skills that fit it best, each with its full description
     #[arg(long, value_name = "TEXT")]
     pub(crate) request: Option<String>,
+}
+
+/// Does what you ask: finds the skill that fits, activates it, and runs what it says inside limits
+///
+/// The answer goes to standard output, what is done for it to standard error. With a model the model decides; without one the
+/// built-in planner runs the operation of the one skill that clearly fits. Whatever runs is contained, and everything is
+/// written down: see `metier log`.
+///
+/// It exits with 0 when it is done, 1 when it failed, was stopped or reached a limit, 4 when it needs a yes that nobody could
+/// give.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  metier run \"add buy milk to my todo list\"
+  metier run --model anthropic/NAME \"review what I changed\"
+  git diff | metier run -")]
+pub(crate) struct Run {
+    /// What is to be done, in your own words; `-` reads it from standard input
+    #[arg(value_name = "REQUEST")]
+    pub(crate) request: Vec<String>,
+    /// Which model to ask: an alias, or PROVIDER/MODEL; `offline` asks none
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// Asks nobody anything: what would need a yes is refused, with the rule that would allow it
+    #[arg(long)]
+    pub(crate) no_input: bool,
+    /// How often the model is asked at most
+    #[arg(long, value_name = "N")]
+    pub(crate) max_turns: Option<std::num::NonZeroU32>,
 }
 
 /// Says which skills would be offered for a request, how well each fits, and why

@@ -14,6 +14,7 @@ mod log;
 mod new;
 mod prepare;
 mod route;
+mod run;
 mod runs;
 mod schema;
 pub(crate) mod secret;
@@ -49,6 +50,7 @@ pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit> {
         Command::Tools(args) => tools::run(&args, &surroundings, output),
         Command::Check(args) => check::run(&args, &surroundings, output),
         Command::Catalog(args) => catalog::run(&args, &surroundings, output),
+        Command::Run(args) => run::run(&args, &cli.global, &surroundings, output),
         Command::Route(args) => route::run(&args, &surroundings, output),
         Command::Runs(args) => runs::run(&args, &surroundings, output),
         Command::Log(args) => log::run(&args, &surroundings, output),

@@ -1,18 +1,22 @@
 //! An event as one JSON object, for programs: `{"session", "seq", "at", "type", "data"}`, as an export has it.
 
-use metier_store::{Event, EventKind};
+use metier_agent::Happened;
+use metier_store::{Event, EventKind, SessionId, Timestamp};
 use serde_json::{Value, json};
 
 /// The event as an object.
 pub(crate) fn object(event: &Event) -> Value {
-    let (name, data) = apart(&event.kind);
-    json!({
-        "session": event.session,
-        "seq": event.seq,
-        "at": event.at,
-        "type": name,
-        "data": data,
-    })
+    written(event.session, event.seq, event.at, &event.kind)
+}
+
+/// The same while it happens.
+pub(crate) fn happening(event: &Happened) -> Value {
+    written(event.session, event.seq, event.at, &event.kind)
+}
+
+fn written(session: SessionId, seq: u64, at: Timestamp, kind: &EventKind) -> Value {
+    let (name, data) = apart(kind);
+    json!({ "session": session, "seq": seq, "at": at, "type": name, "data": data })
 }
 
 /// The name of a kind, as files and filters have it.
@@ -32,7 +36,7 @@ fn apart(kind: &EventKind) -> (String, Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use metier_store::{By, SessionId, Timestamp};
+    use metier_store::By;
 
     #[test]
     fn an_event_is_one_object_also_where_it_is_not_known() {

@@ -62,7 +62,7 @@ impl Gatekeeper {
             flags = flags.mode(mode);
         }
         let rules = rules_in_force(&surroundings.layout, |file| surroundings.shown(file), flags);
-        let kept = surroundings.places.config.join("answers.json");
+        let kept = answers_file(surroundings);
         let asking = if io::stdin().is_terminal() && io::stderr().is_terminal() {
             Asking::Terminal
         } else {
@@ -99,7 +99,7 @@ impl Gatekeeper {
         let Some(question) = decision.question.as_ref().filter(|_| decision.ruling == Ruling::Ask) else {
             return Ok(false);
         };
-        let answer = prompt(action, decision)?;
+        let answer = prompt(action, decision, Span::Call)?;
         take(&mut self.answers, &self.kept, question, answer)
     }
 
@@ -140,8 +140,8 @@ impl Asker for AtTheTerminal {
     fn ask(&self, action: &Action, decision: &Decision) -> bool {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(question) = &decision.question else { return false };
-        let asked =
-            prompt(action, decision).and_then(|answer| take(&mut answers, &self.kept, question, answer));
+        let asked = prompt(action, decision, Span::Call)
+            .and_then(|answer| take(&mut answers, &self.kept, question, answer));
         match asked {
             Ok(is_yes) => is_yes,
             Err(error) => {
@@ -152,8 +152,33 @@ impl Asker for AtTheTerminal {
     }
 }
 
+/// How long an answer can hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Span {
+    /// One call is all there is.
+    Call,
+    /// More may come in the same session.
+    Session,
+}
+
+/// The answers that hold for good.
+pub(crate) fn kept(surroundings: &Surroundings) -> Result<Vec<Kept>> {
+    Ok(read_kept(&answers_file(surroundings))?.answers)
+}
+
+/// Keeps answers that hold for good.
+pub(crate) fn keep_all(surroundings: &Surroundings, kept: Vec<Kept>) -> Result<()> {
+    let file = answers_file(surroundings);
+    let known = read_kept(&file)?.answers;
+    kept.into_iter().filter(|one| !known.contains(one)).try_for_each(|one| keep(&file, one))
+}
+
+fn answers_file(surroundings: &Surroundings) -> PathBuf {
+    surroundings.places.config.join("answers.json")
+}
+
 /// Puts a question to whoever sits at the terminal.
-fn prompt(action: &Action, decision: &Decision) -> Result<Answer> {
+pub(crate) fn prompt(action: &Action, decision: &Decision, span: Span) -> Result<Answer> {
     let mut err = io::stderr().lock();
     writeln!(err, "{}", action.sentence())?;
     writeln!(err, "  {}", clean(&decision.by.to_string()))?;
@@ -161,7 +186,11 @@ fn prompt(action: &Action, decision: &Decision) -> Result<Answer> {
     let is_bound = action.skill().is_some_and(|skill| skill.tree.is_some());
     let always = if is_bound { "[a]lways for this version" } else { "[a]lways" };
     loop {
-        write!(err, "  [y]es once  {always}  [n]o > ")?;
+        let session = match span {
+            Span::Call => "",
+            Span::Session => "  this [s]ession  this [t]ool this session",
+        };
+        write!(err, "  [y]es once{session}  {always}  [n]o > ")?;
         err.flush()?;
         let mut line = String::new();
         if io::stdin().lock().read_line(&mut line)? == 0 {
@@ -171,6 +200,8 @@ fn prompt(action: &Action, decision: &Decision) -> Result<Answer> {
         match line.trim().to_lowercase().as_str() {
             "y" | "yes" => return Ok(Answer::Once),
             "a" | "always" => return Ok(Answer::Always),
+            "s" | "session" if span == Span::Session => return Ok(Answer::SessionExact),
+            "t" | "tool" if span == Span::Session => return Ok(Answer::SessionTool),
             "n" | "no" | "" => return Ok(Answer::No),
             _ => {}
         }

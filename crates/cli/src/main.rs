@@ -3,6 +3,7 @@
 //! What it is not: nothing here knows how a skill is parsed, found or judged. It passes what the user and the
 //! environment say to the libraries and shows what they answer.
 
+mod agency;
 mod args;
 mod bundled;
 mod candidate;
@@ -21,6 +22,7 @@ mod moment;
 mod needs;
 mod output;
 mod requirement;
+mod run_view;
 mod surroundings;
 mod workplace;
 

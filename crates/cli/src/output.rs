@@ -139,15 +139,20 @@ impl Output {
 
     /// Text in the colour of its meaning, without what could move a terminal's cursor.
     pub(crate) fn tinted(&self, tone: Tone, text: &str) -> String {
-        let text = clean(text);
-        match self.paint {
-            Paint::Plain => text,
-            Paint::Colour => format!("{style}{text}{style:#}", style = tone.style()),
-        }
+        tinted(self.paint, tone, text)
     }
 
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+}
+
+/// See [`Output::tinted`].
+pub(crate) fn tinted(paint: Paint, tone: Tone, text: &str) -> String {
+    let text = clean(text);
+    match paint {
+        Paint::Plain => text,
+        Paint::Colour => format!("{style}{text}{style:#}", style = tone.style()),
     }
 }
 

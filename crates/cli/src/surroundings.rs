@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What every command that is about skills begins with.
+#[derive(Clone)]
 pub(crate) struct Surroundings {
     pub(crate) places: Places,
     pub(crate) layout: Arc<Layout>,

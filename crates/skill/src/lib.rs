@@ -53,6 +53,7 @@ mod injection;
 mod line;
 mod manifest;
 mod name;
+mod operation;
 mod paragraph;
 mod parse;
 pub mod profile;
@@ -69,6 +70,7 @@ pub use edit::{EditError, remove_key, scalar, set_text};
 pub use injection::{InjectedCommand, injected_commands};
 pub use manifest::{Argument, Context, Description, Manifest, More, Needs, Requires, Spanned, UserOnly};
 pub use name::{MAX_NAME, NameRefusal, Naming, SkillName, is_canonical, judge, slug};
+pub use operation::{Operation, Phrase, Piece, Presence, Slot, SlotMark, Template, TemplateWord, operation};
 pub use parse::{Portion, parse, parse_whole, summarize};
 #[doc(hidden)]
 pub use split::split;

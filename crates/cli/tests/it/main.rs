@@ -31,6 +31,7 @@ mod plugin;
 mod prepare;
 mod reference;
 mod route;
+mod run;
 mod runs;
 mod secret;
 mod seeds;

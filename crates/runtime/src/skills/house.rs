@@ -75,9 +75,7 @@ impl House {
     /// A secret of a skill: its own, else one that the program gives to all.
     pub(super) fn secret(&self, skill: &Skill, name: &SecretName) -> Option<Secret> {
         let own = self.vault.as_ref().and_then(|vault| vault(skill, name));
-        own.or_else(|| {
-            self.secrets.iter().find(|(known, _)| known == name).map(|(_, secret)| secret.clone())
-        })
+        own.or_else(|| self.secrets.iter().find(|(known, _)| known == name).map(|(_, secret)| secret.clone()))
     }
 
     /// The programs that every script may call.

@@ -1,0 +1,285 @@
+//! Filling slots from a request. A value is a piece of the request, never made up; what is not there stays empty, and so does
+//! what could be meant in two ways.
+
+use metier_skill::Presence;
+
+use super::lexicon::{Kind, is_idle, is_same, looks_like_path};
+use super::remainder::{Matched, remainder};
+use super::token::{Quoting, Token, tokens};
+
+/// What somebody wants, and what is known about the skill for it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wish<'a> {
+    /// The request.
+    pub(super) request: &'a str,
+    /// The words of it that led to the skill.
+    pub(super) matched: &'a [String],
+    /// The skill's body, which may say what a slot takes.
+    pub(super) body: &'a str,
+}
+
+/// A slot to be filled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Gap {
+    /// Its name; with `|` in it, its choices.
+    pub(super) name: String,
+    /// Whether it has to be filled.
+    pub(super) presence: Presence,
+}
+
+/// What the slots got.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Filled {
+    /// A value for each slot.
+    pub(super) values: Vec<Option<String>>,
+    /// Words that no slot has, that did not lead to the skill and that say something all the same.
+    pub(super) unused: Vec<String>,
+}
+
+/// Fills slots in the order in which their kinds leave the least to guess: choices, numbers, addresses, paths, texts.
+pub(super) fn fill(gaps: &[Gap], wish: &Wish<'_>) -> Filled {
+    let mut desk = Desk { tokens: tokens(wish.request), taken: Vec::new(), values: vec![None; gaps.len()] };
+    let choices: Vec<Vec<String>> = gaps.iter().map(|gap| choices(&gap.name, wish.body)).collect();
+    let mut open: Vec<usize> = Vec::new();
+    for (at, choices) in choices.iter().enumerate() {
+        if choices.is_empty() { open.push(at) } else { desk.choose(at, choices) }
+    }
+    let of_kind = |wanted: &[Kind]| -> Vec<usize> {
+        open.iter().copied().filter(|at| wanted.contains(&Kind::of(&gaps[*at].name))).collect()
+    };
+    desk.deal(&of_kind(&[Kind::Number]), |token| number(token.text));
+    desk.deal(&of_kind(&[Kind::Id]), |token| id(token.text));
+    desk.deal(&of_kind(&[Kind::Url]), |token| token.text.contains("://").then_some(token.text));
+    desk.deal(&of_kind(&[Kind::Path]), |token| looks_like_path(token.text).then_some(token.text));
+    let is_required = |at: &usize| gaps[*at].presence == Presence::Required;
+    let texts = of_kind(&[Kind::Text, Kind::Composed]);
+    let (required, _): (Vec<usize>, Vec<usize>) = texts.iter().copied().partition(is_required);
+    desk.quote(&texts, &required);
+    // What is left is one text. Were there two to fill, nobody could say where one ends and the next begins.
+    if let [only] = required.as_slice()
+        && desk.values[*only].is_none()
+        && Kind::of(&gaps[*only].name) == Kind::Text
+        && !desk.quoted().any(|_| true)
+    {
+        let matched = Matched { words: wish.matched, taken: &desk.taken };
+        let rest = remainder(wish.request, &desk.tokens, &matched).trim();
+        desk.values[*only] = (!rest.is_empty()).then(|| rest.to_owned());
+        desk.taken = (0..desk.tokens.len()).collect();
+    }
+    let unused = desk.unused(wish.matched);
+    Filled { values: desk.values, unused }
+}
+
+struct Desk<'a> {
+    tokens: Vec<Token<'a>>,
+    /// Tokens that a slot has.
+    taken: Vec<usize>,
+    values: Vec<Option<String>>,
+}
+
+impl<'a> Desk<'a> {
+    fn free(&self) -> impl Iterator<Item = (usize, &Token<'a>)> {
+        self.tokens.iter().enumerate().filter(|(at, _)| !self.taken.contains(at))
+    }
+
+    fn quoted(&self) -> impl Iterator<Item = (usize, &Token<'a>)> {
+        self.free().filter(|(_, token)| token.quoting == Quoting::Quoted)
+    }
+
+    /// The one choice that the request names.
+    fn choose(&mut self, slot: usize, choices: &[String]) {
+        let named = |token: &Token<'_>| choices.iter().find(|choice| choice.eq_ignore_ascii_case(token.text));
+        let found: Vec<(usize, &String)> =
+            self.free().filter_map(|(at, token)| Some((at, named(token)?))).collect();
+        if let Some((_, first)) = found.first()
+            && found.iter().all(|(_, choice)| choice == first)
+        {
+            self.values[slot] = Some((*first).clone());
+            let places: Vec<usize> = found.into_iter().map(|(at, _)| at).collect();
+            self.taken.extend(places);
+        }
+    }
+
+    /// Deals the tokens that fit to the slots of a kind, in order. More of them than slots are nobody's: doing the first
+    /// of two things that were asked for would look as if both were done.
+    fn deal(&mut self, slots: &[usize], fits: impl Fn(&Token<'a>) -> Option<&'a str>) {
+        if slots.is_empty() {
+            return;
+        }
+        let found: Vec<(usize, &str)> =
+            self.free().filter_map(|(at, token)| Some((at, fits(token)?))).collect();
+        let mut distinct: Vec<&str> = Vec::new();
+        for (_, value) in &found {
+            if !distinct.contains(value) {
+                distinct.push(value);
+            }
+        }
+        if distinct.len() > slots.len() {
+            return;
+        }
+        self.taken.extend(found.iter().map(|(at, _)| *at));
+        for (slot, value) in slots.iter().zip(distinct) {
+            self.values[*slot] = Some(value.to_owned());
+        }
+    }
+
+    /// Gives the quoted texts to the slots, where there are as many of them.
+    fn quote(&mut self, texts: &[usize], required: &[usize]) {
+        let quoted: Vec<(usize, String)> =
+            self.quoted().map(|(at, token)| (at, token.text.to_owned())).collect();
+        let slots =
+            [texts, required].into_iter().find(|slots| !slots.is_empty() && slots.len() == quoted.len());
+        for (slot, (at, text)) in slots.into_iter().flatten().zip(quoted) {
+            self.values[*slot] = Some(text);
+            self.taken.push(at);
+        }
+    }
+
+    fn unused(&self, matched: &[String]) -> Vec<String> {
+        let says_something = |token: &Token<'_>| {
+            !is_idle(token.text) && !matched.iter().any(|matched| is_same(matched, token.text))
+        };
+        self.free()
+            .filter(|(_, token)| says_something(token))
+            .map(|(_, token)| token.text.to_owned())
+            .collect()
+    }
+}
+
+/// A number, with or without a `#`. Numbers in words are left alone: "one" is more often no number.
+fn number(text: &str) -> Option<&str> {
+    let digits = text.strip_prefix('#').unwrap_or(text);
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
+    (is_digits(whole) && is_digits(fraction)).then_some(digits)
+}
+
+/// A number, or a name with a number in it.
+fn id(text: &str) -> Option<&str> {
+    let is_named = text.bytes().any(|byte| byte.is_ascii_digit())
+        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+    number(text).or(is_named.then_some(text))
+}
+
+/// What a slot may take: the names in `<a|b>`, or what the body lists behind the slot's name, as in "`<format>` is `csv` or
+/// `json`".
+fn choices(name: &str, body: &str) -> Vec<String> {
+    if name.contains('|') {
+        return name.split('|').map(|choice| choice.trim().to_owned()).collect();
+    }
+    let mark = format!("`<{name}>`");
+    let lists = body.match_indices(&mark).map(|(at, _)| listed(&body[at + mark.len()..]));
+    lists.into_iter().find(|listed| listed.len() > 1).unwrap_or_default()
+}
+
+/// The words in back quotes with which a text begins, between nothing but words that make a list of them.
+fn listed(text: &str) -> Vec<String> {
+    /// What may stand before, between and behind choices.
+    const BETWEEN: [&str; 12] =
+        ["is", "are", "one", "of", "either", "or", "and", "can", "be", "must", "may", "takes"];
+    let mut listed = Vec::new();
+    for word in text.split_whitespace() {
+        let ends = word.ends_with(['.', ';']);
+        let word = word.trim_matches([',', '.', ';', ':', '=', '|', '/', '(', ')']);
+        let inner = word.strip_prefix('`').and_then(|word| word.strip_suffix('`'));
+        match inner {
+            Some(choice) if choice.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_')) => {
+                listed.push(choice.to_owned());
+            }
+            None if word.is_empty() || BETWEEN.contains(&word) => {}
+            _ => break,
+        }
+        if ends {
+            break;
+        }
+    }
+    listed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BODY: &str = "`<format>` is `csv` or `json`; more with `--x`.\n`<title>` is what it says, see `list`.\n\
+                        `<level>`: one of `low`, `high`.";
+
+    /// Slots with a `?` are optional. Nothing is written as `-`; what is unused follows a `+`.
+    fn check(slots: &str, matched: &str, request: &str, expect: &str) {
+        let gaps: Vec<Gap> = slots
+            .split(' ')
+            .map(|slot| Gap {
+                name: slot.trim_end_matches('?').to_owned(),
+                presence: if slot.ends_with('?') { Presence::Optional } else { Presence::Required },
+            })
+            .collect();
+        let matched: Vec<String> = matched.split_whitespace().map(str::to_owned).collect();
+        let filled = fill(&gaps, &Wish { request, matched: &matched, body: BODY });
+        let values: Vec<&str> = filled.values.iter().map(|value| value.as_deref().unwrap_or("-")).collect();
+        let mut shown = values.join(" · ");
+        if !filled.unused.is_empty() {
+            shown.push_str(" + ");
+            shown.push_str(&filled.unused.join(" "));
+        }
+        assert_eq!(shown, expect, "{request:?}");
+    }
+
+    #[test]
+    fn numbers_fill_slots_that_are_called_like_numbers() {
+        check("number", "complete task", "complete task 3", "3");
+        check("number", "complete task", "complete task #12, please", "12");
+        check("amount", "pay", "pay 3.50 now", "3.50 + now");
+        check("task-id", "close", "close PAY-12", "PAY-12");
+        check("port count", "open", "open 80 and 3", "80 · 3");
+        check("number", "complete task", "complete task three", "- + three");
+        check("number", "complete task", "complete the last task", "- + last");
+    }
+
+    #[test]
+    fn more_values_than_slots_fill_none() {
+        check("number", "delete task", "delete tasks 2 and 3", "- + 2 3");
+        check("number", "delete task", "delete task 2, yes, 2", "2 + yes");
+        check("file", "count", "count a.rs and b.rs", "- + a.rs b.rs");
+        check("title", "add", "add \"one\" and \"two\"", "- + one two");
+    }
+
+    #[test]
+    fn paths_fill_slots_that_are_called_like_files() {
+        check("folder?", "count lines", "count the lines in src/", "src/");
+        check("folder?", "count lines", "how many lines are in .", ".");
+        check("folder?", "count lines", "how many lines does src have?", "- + src");
+        check("table format", "convert", "convert data/people.tsv to JSON", "data/people.tsv · json");
+        check("input output", "convert", "convert a.pdf to b.txt", "a.pdf · b.txt");
+        check("file", "open", "open \"my notes.md\"", "my notes.md");
+        check("url", "fetch", "fetch https://example.org/a.html", "https://example.org/a.html");
+    }
+
+    #[test]
+    fn choices_come_from_the_slot_or_from_the_body() {
+        check("format", "export", "export it as CSV", "csv");
+        check("format", "export", "export it as xml", "- + xml");
+        check("format", "export", "as csv and as json", "- + csv json");
+        check("open|done|all?", "show tasks", "show all tasks", "all");
+        check("open|done|all?", "show tasks", "show my tasks", "-");
+        check("level", "", "set it HIGH", "high + set");
+    }
+
+    #[test]
+    fn texts_are_quoted_or_what_is_left() {
+        check("title", "add todo list", "add buy milk to my todo list", "buy milk");
+        check("title", "add list", "add \"Buy 2 l, now!\" to my list", "Buy 2 l, now!");
+        check("title", "remind", "remind me to pay 3 bills by 5", "pay 3 bills by 5");
+        check("title", "add list", "add something like \"this\" to my list", "this + something");
+        check("number title", "rename task", "rename task 3 to call mum", "3 · call mum");
+        check("from to", "copy", "copy this there", "- · -");
+        check("from to", "copy", "copy 'a b' to 'c'", "a b · c");
+        check("title note?", "add", "add buy milk", "buy milk · -");
+        check("title", "add list", "add to my list", "-");
+    }
+
+    #[test]
+    fn what_somebody_has_to_write_first_is_never_guessed() {
+        check("draft", "write cold email", "write a cold email to Ada", "- + Ada");
+        check("draft", "score", "score \"Hi Ada,\nbuy now\"", "Hi Ada,\nbuy now");
+    }
+}

@@ -1,0 +1,174 @@
+//! Who knows the skills: which one fits a request, and what is in it.
+
+use std::sync::Arc;
+
+use metier_catalog::{Entry, EntryId, Finder, Route, Snapshot};
+use metier_files::{ListBounds, RelativePath};
+use metier_search::{Abstain, Place};
+use metier_skill::{Argument, Context};
+
+use super::lexicon::{is_glue, is_same};
+
+/// How many skills are looked at: those that are shown, and one more to tell whether the best leads.
+const LOOKED_AT: usize = 6;
+
+/// A skill that has less than this share of the best one's score is not worth a line.
+const WORTH_SHOWING: f32 = 0.5;
+
+/// The part of the best score within which another skill is a rival: what [`Route::clear`] asks for as a lead.
+const RIVAL: f32 = 0.88;
+
+/// The most scripts of a skill that are looked at. One is what matters; a skill with more has no only one.
+const MAX_SCRIPTS: usize = 200;
+
+/// Which skill fits a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// This one, clearly.
+    Clear(Candidate),
+    /// One of these, the best first; at least one.
+    Close(Vec<Candidate>),
+    /// None.
+    Nothing,
+}
+
+/// A skill that may fit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+}
+
+/// What is known about one skill for one request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Study {
+    /// Its name.
+    pub name: String,
+    /// The words of the request that led to it.
+    pub matched: Vec<String>,
+    /// What follows its frontmatter.
+    pub body: String,
+    /// The arguments that it declares.
+    pub arguments: Vec<Argument>,
+    /// Its `argument-hint`.
+    pub hint: Option<String>,
+    /// The files in `scripts/`, seen from there.
+    pub scripts: Vec<String>,
+    /// How it runs.
+    pub context: Context,
+}
+
+/// What the planner asks about skills. It is asked anew at every step, and has to give the same answers within one turn.
+pub trait Guide: Send + Sync {
+    /// Which skill fits.
+    fn route(&self, request: &str) -> Way;
+
+    /// What is known about a skill that may be used; `None` where there is none of that name.
+    fn study(&self, name: &str, request: &str) -> Option<Study>;
+}
+
+/// A guide over the search index of a snapshot.
+#[derive(Clone, Debug)]
+pub struct RouterGuide {
+    finder: Arc<Finder>,
+}
+
+impl RouterGuide {
+    /// A guide for the skills that a finder knows.
+    pub fn new(finder: Arc<Finder>) -> Self {
+        Self { finder }
+    }
+
+    fn snapshot(&self) -> &Snapshot {
+        self.finder.snapshot()
+    }
+
+    fn candidate(&self, id: EntryId) -> Option<Candidate> {
+        let entry = self.snapshot().entry(id)?;
+        Some(Candidate { name: entry.name().to_string(), description: entry.description().to_owned() })
+    }
+
+    /// A second look at skills that share the same words with the request. The index leaves out words such as "show" and
+    /// "what", since they tell nothing among a thousand skills; among three that are about the same thing they tell all. One
+    /// of them is clear when it alone has every word of the request.
+    fn only_one_with_every_word(&self, request: &str, route: &Route) -> Option<EntryId> {
+        let best = route.skills.first().filter(|_| route.abstain.is_none())?.score;
+        let rivals = route.skills.iter().filter(|routed| routed.score >= RIVAL * best);
+        let mut whole = rivals.filter(|routed| {
+            let entry = self.snapshot().entry(routed.entry);
+            entry.is_some_and(|entry| has_every_word(request, entry))
+        });
+        let only = whole.next()?;
+        whole.next().is_none().then_some(only.entry)
+    }
+}
+
+/// Whether a skill's name and description have every word of a request but glue. What a skill says it is not for does not
+/// count.
+fn has_every_word(request: &str, entry: &Entry) -> bool {
+    let words = |text: &'_ str| -> Vec<String> {
+        let words = text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '’')));
+        words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    };
+    let sentences = entry.description().split_inclusive(['.', ';']);
+    let positive: String = sentences.filter(|sentence| !is_against(sentence)).collect();
+    let mut known = words(&positive);
+    known.extend(words(entry.name().as_str()));
+    known.extend(words(entry.title().unwrap_or_default()));
+    known.extend(words(entry.when_to_use().unwrap_or_default()));
+    let asked = words(request);
+    let mut asked = asked.iter().filter(|word| !is_glue(word)).peekable();
+    asked.peek().is_some() && asked.all(|word| known.iter().any(|known| is_same(known, word)))
+}
+
+/// Whether a sentence says what a skill is not for.
+fn is_against(sentence: &str) -> bool {
+    let sentence = sentence.trim_start().to_lowercase();
+    ["not ", "never ", "do not ", "don't ", "except "].iter().any(|cue| sentence.starts_with(cue))
+}
+
+impl Guide for RouterGuide {
+    fn route(&self, request: &str) -> Way {
+        let route = self.finder.route(request, LOOKED_AT);
+        if matches!(route.abstain, Some(Abstain::Nothing | Abstain::Weak)) {
+            return Way::Nothing;
+        }
+        let clear = route.clear().map(|routed| routed.entry);
+        let clear = clear.or_else(|| self.only_one_with_every_word(request, &route));
+        if let Some(candidate) = clear.and_then(|id| self.candidate(id)) {
+            return Way::Clear(candidate);
+        }
+        let least = route.skills.first().map_or(0.0, |best| WORTH_SHOWING * best.score);
+        let near = route.skills.iter().filter(|routed| routed.score >= least);
+        let near: Vec<Candidate> = near.filter_map(|routed| self.candidate(routed.entry)).collect();
+        if near.is_empty() { Way::Nothing } else { Way::Close(near) }
+    }
+
+    fn study(&self, name: &str, request: &str) -> Option<Study> {
+        let snapshot = self.snapshot();
+        let (id, entry) =
+            snapshot.entries().find(|(_, entry)| entry.is_offered() && entry.name().as_str() == name)?;
+        let file = snapshot.read(entry).ok()?;
+        let manifest = file.manifest()?;
+        let folder = snapshot.open(entry).ok();
+        let scripts = folder.and_then(|folder| folder.folder(&RelativePath::parse("scripts").ok()?).ok());
+        let bounds = ListBounds { entries: MAX_SCRIPTS, depth: 2 };
+        let listing = scripts.and_then(|scripts| scripts.list(bounds).ok());
+        let scripts = listing.map(|listing| listing.files.iter().map(|file| file.path.to_string()).collect());
+        let words = self.finder.reasons(request, id).words.into_iter();
+        let is_telling =
+            |place: &Place| matches!(place, Place::Name | Place::Title | Place::Description | Place::Tags);
+        let matched = words.filter(|reason| reason.places.iter().any(is_telling)).map(|reason| reason.word);
+        Some(Study {
+            name: name.to_owned(),
+            matched: matched.collect(),
+            body: file.body().to_owned(),
+            arguments: manifest.more.arguments.clone(),
+            hint: manifest.more.argument_hint.as_ref().map(|hint| hint.value.clone()),
+            scripts: scripts.unwrap_or_default(),
+            context: manifest.more.context.clone(),
+        })
+    }
+}

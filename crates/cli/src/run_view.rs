@@ -1,0 +1,158 @@
+//! A run as it happens: the model's words on standard output, what is done for them on standard error; or one event a line.
+
+use crate::agency::Presence;
+use crate::event_json::happening;
+use crate::event_line::{Style, Told, lines};
+use crate::output::{Form, Tone, clean, tinted};
+use metier_agent::{Further, Happened, Piece, Reached, Watch};
+use metier_diagnostic::Paint;
+use metier_runtime::Change;
+use metier_store::EventKind;
+use serde_json::json;
+use std::io::{self, BufRead, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// How much is said beside the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Loudness {
+    /// What is done, step by step.
+    Steps,
+    /// The answer alone.
+    AnswerOnly,
+}
+
+/// Shows a run.
+pub(crate) struct RunView {
+    form: Form,
+    loudness: Loudness,
+    presence: Presence,
+    paint: Paint,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    told: Told,
+    /// Whether the answer's last line has no end yet: something else must not stand behind it.
+    is_open: bool,
+    /// Calls that activate a skill, which says so itself.
+    activations: Vec<String>,
+}
+
+impl State {
+    /// Whether somebody who looks on wants to know. The answer was shown while it came, the request is the user's own, the end is
+    /// the command's to say, and what went as it should needs no word of the gate: `metier log` has it all.
+    fn is_news(&mut self, kind: &EventKind) -> bool {
+        match kind {
+            EventKind::Answered(_)
+            | EventKind::Started(_)
+            | EventKind::Ended(_)
+            | EventKind::Offered { .. }
+            | EventKind::Noted { .. } => false,
+            EventKind::Decided(decided) => decided.verdict != "allow",
+            EventKind::Called(called) if called.tool == "skill_use" || called.tool == "Skill" => {
+                self.activations.push(called.id.clone());
+                false
+            }
+            EventKind::Finished(finished) => {
+                let known = self.activations.iter().position(|id| *id == finished.id);
+                known.map(|at| self.activations.remove(at)).is_none() || finished.is_error
+            }
+            _ => true,
+        }
+    }
+}
+
+impl RunView {
+    pub(crate) fn new(form: Form, loudness: Loudness, presence: Presence, paint: Paint) -> Self {
+        Self { form, loudness, presence, paint, state: Mutex::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the answer's line, if it has none.
+    pub(crate) fn close(&self) {
+        close(&mut self.state());
+    }
+}
+
+fn close(state: &mut State) {
+    if std::mem::take(&mut state.is_open) {
+        let _ = writeln!(io::stdout().lock());
+    }
+}
+
+impl Watch for RunView {
+    fn event(&self, event: &Happened) {
+        if self.form == Form::Json {
+            // Nobody reads what cannot be written; the run goes on, since its journal is elsewhere.
+            let _ = writeln!(io::stdout().lock(), "{}", happening(event));
+            return;
+        }
+        let mut state = self.state();
+        let shown = lines(&event.kind, &mut state.told);
+        if self.loudness == Loudness::AnswerOnly || !state.is_news(&event.kind) {
+            return;
+        }
+        for line in shown.iter().filter(|line| !matches!(line.style, Style::Answer | Style::Request)) {
+            close(&mut state);
+            let tone = if line.style == Style::Step { Some(Tone::Dim) } else { line.style.tone() };
+            let text = tone.map_or_else(|| line.text.clone(), |tone| tinted(self.paint, tone, &line.text));
+            let _ = writeln!(io::stderr().lock(), "{text}");
+        }
+    }
+
+    fn piece(&self, piece: Piece<'_>) {
+        if self.form == Form::Json {
+            if let Piece::Text(text) = piece {
+                let _ = writeln!(io::stdout().lock(), "{}", json!({ "type": "piece", "text": text }));
+            }
+            return;
+        }
+        match piece {
+            Piece::Text(text) if !text.is_empty() => {
+                let shown = lines_kept(text);
+                let mut state = self.state();
+                state.is_open = !shown.ends_with('\n');
+                let mut out = io::stdout().lock();
+                let _ = out.write_all(shown.as_bytes()).and_then(|()| out.flush());
+            }
+            Piece::Waiting { after, why } if self.loudness == Loudness::Steps => {
+                let text = format!("[retry] in {:.0} s: {}", after.as_secs_f64(), clean(why));
+                let _ = writeln!(io::stderr().lock(), "{}", tinted(self.paint, Tone::Caution, &text));
+            }
+            _ => {}
+        }
+    }
+
+    fn change(&self, change: &Change) {
+        close(&mut self.state());
+        for line in change.diff.lines() {
+            let _ = writeln!(io::stderr().lock(), "  {}", clean(line));
+        }
+    }
+
+    fn reached(&self, reached: &Reached) -> Further {
+        if self.presence == Presence::Nobody {
+            return Further::Stop;
+        }
+        close(&mut self.state());
+        let mut err = io::stderr().lock();
+        let mut line = String::new();
+        let asked = write!(err, "{reached}; go on with as much again? [y]es [n]o > ")
+            .and_then(|()| err.flush())
+            .and_then(|()| io::stdin().lock().read_line(&mut line));
+        match (asked, line.trim().to_lowercase().as_str()) {
+            (Ok(_), "y" | "yes") => Further::GoOn,
+            _ => Further::Stop,
+        }
+    }
+}
+
+/// A stranger's text with its lines kept and everything else made harmless.
+fn lines_kept(text: &str) -> String {
+    let lines: Vec<String> = text.split('\n').map(clean).collect();
+    lines.join("\n")
+}
