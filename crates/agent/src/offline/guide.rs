@@ -7,7 +7,8 @@ use metier_files::{ListBounds, RelativePath};
 use metier_search::{Abstain, Place};
 use metier_skill::{Argument, Context};
 
-use super::lexicon::{is_glue, is_same};
+use super::lexicon::{is_glue, is_idle, is_same, looks_like_path};
+use super::token::{Quoting, Token, tokens};
 
 /// How many skills are looked at: those that are shown, and one more to tell whether the best leads.
 const LOOKED_AT: usize = 6;
@@ -105,20 +106,41 @@ impl RouterGuide {
     }
 }
 
-/// Whether a skill's name and description have every word of a request but glue. What a skill says it is not for does not
-/// count.
-fn has_every_word(request: &str, entry: &Entry) -> bool {
-    let words = |text: &'_ str| -> Vec<String> {
-        let words = text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '’')));
-        words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
-    };
+/// The words of a text. One with a hyphen is there in both writings: `to-do` is `to`, `do` and `todo`.
+fn words(text: &str) -> Vec<String> {
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '’');
+    let mut words = Vec::new();
+    for word in text.split(|c: char| !is_word(c) && c != '-').filter(|word| !word.is_empty()) {
+        words.extend(word.split('-').filter(|part| !part.is_empty()).map(str::to_owned));
+        if word.contains('-') {
+            words.push(word.chars().filter(|c| *c != '-').collect());
+        }
+    }
+    words
+}
+
+/// The words by which a skill says what it is for: its name and its description, without what it is not for.
+fn head(entry: &Entry) -> Vec<String> {
     let sentences = entry.description().split_inclusive(['.', ';']);
     let positive: String = sentences.filter(|sentence| !is_against(sentence)).collect();
-    let mut known = words(&positive);
-    known.extend(words(entry.name().as_str()));
-    known.extend(words(entry.title().unwrap_or_default()));
-    known.extend(words(entry.when_to_use().unwrap_or_default()));
-    let asked = words(request);
+    let others =
+        [entry.name().as_str(), entry.title().unwrap_or_default(), entry.when_to_use().unwrap_or_default()];
+    others.into_iter().fold(words(&positive), |mut all, text| {
+        all.extend(words(text));
+        all
+    })
+}
+
+/// Whether a skill says every word of a request but glue, and but what is a value for it: numbers, paths, quoted texts.
+fn has_every_word(request: &str, entry: &Entry) -> bool {
+    let known = head(entry);
+    let is_value = |token: &Token<'_>| {
+        token.quoting == Quoting::Quoted
+            || looks_like_path(token.text)
+            || token.text.trim_start_matches('#').bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let asked: Vec<String> =
+        tokens(request).iter().filter(|token| !is_value(token)).flat_map(|token| words(token.text)).collect();
     let mut asked = asked.iter().filter(|word| !is_glue(word)).peekable();
     asked.peek().is_some() && asked.all(|word| known.iter().any(|known| is_same(known, word)))
 }
@@ -157,13 +179,19 @@ impl Guide for RouterGuide {
         let bounds = ListBounds { entries: MAX_SCRIPTS, depth: 2 };
         let listing = scripts.and_then(|scripts| scripts.list(bounds).ok());
         let scripts = listing.map(|listing| listing.files.iter().map(|file| file.path.to_string()).collect());
-        let words = self.finder.reasons(request, id).words.into_iter();
+        let reasons = self.finder.reasons(request, id).words.into_iter();
         let is_telling =
             |place: &Place| matches!(place, Place::Name | Place::Title | Place::Description | Place::Tags);
-        let matched = words.filter(|reason| reason.places.iter().any(is_telling)).map(|reason| reason.word);
+        let telling = reasons.filter(|reason| reason.places.iter().any(is_telling)).map(|reason| reason.word);
+        // The index knows more forms of a word, and this look knows more writings of it.
+        let head = head(entry);
+        let same = words(request)
+            .into_iter()
+            .filter(|word| !is_idle(word) && head.iter().any(|head| is_same(head, word)));
+        let matched: Vec<String> = telling.chain(same).collect();
         Some(Study {
             name: name.to_owned(),
-            matched: matched.collect(),
+            matched,
             body: file.body().to_owned(),
             arguments: manifest.more.arguments.clone(),
             hint: manifest.more.argument_hint.as_ref().map(|hint| hint.value.clone()),

@@ -85,9 +85,11 @@ fn first(guide: &dyn Guide, request: &str, hands: Hands) -> Step {
 fn then(guide: &dyn Guide, request: &str, call: &ToolCall, outcome: &ToolOutcome) -> Step {
     let name = call.arguments.fields().and_then(|fields| fields.get("skill_name")).and_then(Value::as_str);
     if outcome.status == OutcomeStatus::Failed {
-        let said =
-            if *call.name == *COMMAND { wording::command_failure(&outcome.text) } else { &*outcome.text };
-        return Step::failed(wording::failed(&call.name, name, said));
+        let said = match &*call.name {
+            COMMAND => wording::command_failure(&outcome.text),
+            _ => outcome.text.to_string(),
+        };
+        return Step::failed(wording::failed(&call.name, name, &said));
     }
     match &*call.name {
         USE => {
@@ -110,6 +112,10 @@ fn serve(study: &Study, request: &str) -> Serving {
 /// What the skill is told when it is activated: its declared arguments, else what the request says beside its own words.
 fn arguments(study: &Study, serving: &Serving, request: &str) -> String {
     if study.arguments.is_empty() {
+        // Where every word led to the skill or only asks, there is nothing to tell it.
+        if serving.unused.is_empty() && serving.values.iter().all(|(_, value)| value.is_none()) {
+            return String::new();
+        }
         let matched = Matched { words: &study.matched, taken: &[] };
         return remainder(request, &tokens(request), &matched).to_owned();
     }

@@ -63,8 +63,9 @@ pub(super) fn remainder<'a>(request: &'a str, tokens: &[Token<'a>], matched: &Ma
     if first.place == last.place {
         return first.text;
     }
-    // A mark at the very end ends the sentence, not the text.
-    text.trim_end_matches(['.', ',', ';', ':', '!', '?'])
+    // A mark at the very end ends the sentence, not the text; a comma before what was taken off belongs to neither.
+    let is_last = tokens.last().is_some_and(|token| token.place == last.place);
+    text.trim_end_matches(|c| matches!(c, ',' | ';' | ':') || (is_last && matches!(c, '.' | '!' | '?')))
 }
 
 /// Where the rest begins, and whether a word that led to the skill stood before it.
@@ -85,6 +86,7 @@ fn beginning(tokens: &[Token<'_>], roles: &[Role]) -> (usize, bool) {
                     return (at + 1, has_led);
                 }
             }
+            Role::Glue if has_led && is_same(token.text, "that") => return (at + 1, has_led),
             Role::Glue if !has_led => break,
             Role::Glue => {}
         }

@@ -129,12 +129,17 @@ pub(super) fn gone(name: &str) -> String {
 
 /// What a command line printed.
 pub(super) fn command_output(result: &str) -> String {
-    let value: Option<Value> = serde_json::from_str(result).ok();
-    let stdout = value.as_ref().and_then(|value| value.get("stdout")).and_then(Value::as_str);
-    stdout.unwrap_or(result).to_owned()
+    stream(result, "stdout").unwrap_or_else(|| result.to_owned())
 }
 
-/// What a command line that failed said about it.
-pub(super) fn command_failure(result: &str) -> &str {
-    result
+/// What a command line that failed said about it: its errors, else all that there is.
+pub(super) fn command_failure(result: &str) -> String {
+    let errors = stream(result, "stderr").filter(|text| !text.trim().is_empty());
+    errors.unwrap_or_else(|| result.to_owned())
+}
+
+/// One stream of a command line's result.
+fn stream(result: &str, name: &str) -> Option<String> {
+    let value: Value = serde_json::from_str(result).ok()?;
+    value.get(name)?.as_str().map(str::to_owned)
 }

@@ -11,6 +11,7 @@ mod changing;
 mod commands;
 mod fetching;
 mod looking;
+mod offline;
 mod room;
 mod security;
 mod server;

@@ -227,7 +227,6 @@ impl Scanner<'_> {
             let next = self.next()?; // A quote that nobody closed.
             match (quoting, next) {
                 (Quoting::Single, '\'') | (Quoting::Double, '"') => quoting = Quoting::Bare,
-                (Quoting::Single, other) => text.push(other),
                 (Quoting::Double, '\\') => match self.rest.chars().next() {
                     Some('\n') => drop(self.next()),
                     Some(escaped @ ('$' | '`' | '"' | '\\')) => {
@@ -259,7 +258,7 @@ impl Scanner<'_> {
                 {
                     return None;
                 }
-                (Quoting::Bare | Quoting::Double, other) => text.push(other),
+                (_, other) => text.push(other),
             }
         }
         if has_bar {
