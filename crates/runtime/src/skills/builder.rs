@@ -259,15 +259,14 @@ impl SkillsBuilder {
         if let Some(project) = &catalog.snapshot().layout().project {
             path = path.project(&project.folder);
         }
-        let (setup, can_contain) = match self.setup {
-            Some(setup) => (setup, true),
-            None => {
-                let helper = self.helper.or_else(|| has_begun().then_some(Helper::Itself));
-                let can_contain = helper.is_some();
-                let mut setup = Setup::new(real_path(&temporary).unwrap_or(temporary));
-                setup.helper = helper.unwrap_or_else(|| Helper::Program(NO_HELPER.into()));
-                (setup, can_contain)
-            }
+        let (setup, can_contain) = if let Some(setup) = self.setup {
+            (setup, true)
+        } else {
+            let helper = self.helper.or_else(|| has_begun().then_some(Helper::Itself));
+            let can_contain = helper.is_some();
+            let mut setup = Setup::new(real_path(&temporary).unwrap_or(temporary));
+            setup.helper = helper.unwrap_or_else(|| Helper::Program(NO_HELPER.into()));
+            (setup, can_contain)
         };
         let keeps_data = self.data.is_some() || self.places.is_some();
         Skills::new(House {
