@@ -282,4 +282,25 @@ mod tests {
         check("draft", "write cold email", "write a cold email to Ada", "- + Ada");
         check("draft", "score", "score \"Hi Ada,\nbuy now\"", "Hi Ada,\nbuy now");
     }
+
+    proptest::proptest! {
+        #[test]
+        fn every_value_is_a_piece_of_the_request(
+            request in "(add|to|my|list|of|[0-9#.]{1,3}|[a-z/.]{1,6}|[\"'`“”:,!?-]|\\PC| |\n){0,12}",
+            names in proptest::collection::vec("(title|number|file|draft|url|id)[?]?", 0..4),
+        ) {
+            let gaps: Vec<Gap> = names
+                .iter()
+                .map(|name| Gap {
+                    name: name.trim_end_matches('?').to_owned(),
+                    presence: if name.ends_with('?') { Presence::Optional } else { Presence::Required },
+                })
+                .collect();
+            let matched = ["add".to_owned(), "list".to_owned()];
+            let filled = fill(&gaps, &Wish { request: &request, matched: &matched, body: BODY });
+            for value in filled.values.into_iter().flatten() {
+                assert!(!value.trim().is_empty() && request.contains(&value), "{value:?}");
+            }
+        }
+    }
 }

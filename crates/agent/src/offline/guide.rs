@@ -185,9 +185,8 @@ impl Guide for RouterGuide {
         let telling = reasons.filter(|reason| reason.places.iter().any(is_telling)).map(|reason| reason.word);
         // The index knows more forms of a word, and this look knows more writings of it.
         let head = head(entry);
-        let same = words(request)
-            .into_iter()
-            .filter(|word| !is_idle(word) && head.iter().any(|head| is_same(head, word)));
+        let asked = tokens(request).into_iter().flat_map(|token| words(token.text));
+        let same = asked.filter(|word| !is_idle(word) && head.iter().any(|head| is_same(head, word)));
         let matched: Vec<String> = telling.chain(same).collect();
         Some(Study {
             name: name.to_owned(),

@@ -10,7 +10,7 @@ use super::guide::{Guide, Study, Way};
 use super::progress::Progress;
 use super::recipe::{Recipe, Serving};
 use super::remainder::{Matched, remainder};
-use super::token::tokens;
+use super::token::{MAX_REQUEST, tokens};
 use super::wording;
 
 /// The tools that the planner calls.
@@ -69,7 +69,7 @@ fn first(guide: &dyn Guide, request: &str, hands: Hands) -> Step {
     let serving = serve(&study, request);
     let arguments = arguments(&study, &serving, request);
     match run(&study, &serving) {
-        Some(call) if hands == Hands::Free => {
+        Some(call) if hands == Hands::Free && request.len() <= MAX_REQUEST => {
             // A fork would have a planner of its own that knows less. Its script needs no activation.
             if study.context == Context::Fork {
                 return call;

@@ -106,7 +106,7 @@ fn reason(serving: &Serving, study: &Study) -> String {
 }
 
 fn indented(text: &str) -> String {
-    text.lines().map(|line| format!("    {line}\n")).collect()
+    text.lines().flat_map(|line| ["    ", line, "\n"]).collect()
 }
 
 /// A step did not work.
