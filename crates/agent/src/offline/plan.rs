@@ -129,7 +129,11 @@ pub(super) fn joined<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
 
 /// The call that carries an operation out, if it can be carried out as it is.
 fn run(study: &Study, serving: &Serving) -> Option<Step> {
-    if !serving.missing().is_empty() || !serving.overlooked().is_empty() || serving.has_option_by_chance() {
+    if serving.denial.is_some()
+        || !serving.missing().is_empty()
+        || !serving.overlooked().is_empty()
+        || serving.has_option_by_chance()
+    {
         return None;
     }
     let words = serving.words();

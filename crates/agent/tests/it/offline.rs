@@ -114,6 +114,9 @@ fn what_is_not_clear_is_shown_with_the_line_that_runs_it() {
         ("how many lines of code does src have", "`src`"),
         ("convert people.tsv", "metier exec data-export export.py -- people.tsv '<format>'"),
         ("write a cold email to Ada at Northwind", "metier exec cold-email score.sh -- '<draft>'"),
+        ("never delete task 2", "the request says `never`"),
+        ("don't add milk to my list", "the request says `don't`"),
+        ("export people.tsv as csv with columns name,email", "`name,email`"),
         ("write a commit message", "metier use commit-message"),
         ("write the minutes of this meeting from my notes", "metier use meeting-notes"),
     ] {
