@@ -3,7 +3,7 @@
 
 use metier_skill::Presence;
 
-use super::lexicon::{Kind, is_idle, is_same, looks_like_path};
+use super::lexicon::{Kind, is_denial, is_idle, is_same, looks_like_path};
 use super::remainder::{Matched, remainder};
 use super::token::{Quoting, Token, tokens};
 
@@ -34,6 +34,8 @@ pub(super) struct Filled {
     pub(super) values: Vec<Option<String>>,
     /// Words that no slot has, that did not lead to the skill and that say something all the same.
     pub(super) unused: Vec<String>,
+    /// A word by which the request says what not to do.
+    pub(super) denial: Option<String>,
 }
 
 /// Fills slots in the order in which their kinds leave the least to guess: choices, numbers, addresses, paths, texts.
@@ -55,6 +57,7 @@ pub(super) fn fill(gaps: &[Gap], wish: &Wish<'_>) -> Filled {
     let texts = of_kind(&[Kind::Text, Kind::Composed]);
     let (required, _): (Vec<usize>, Vec<usize>) = texts.iter().copied().partition(is_required);
     desk.quote(&texts, &required);
+    let mut denial = desk.denial(wish.matched, Reach::Whole);
     // What is left is one text. Were there two to fill, nobody could say where one ends and the next begins.
     if let [only] = required.as_slice()
         && desk.values[*only].is_none()
@@ -63,11 +66,12 @@ pub(super) fn fill(gaps: &[Gap], wish: &Wish<'_>) -> Filled {
     {
         let matched = Matched { words: wish.matched, taken: &desk.taken };
         let rest = remainder(wish.request, &desk.tokens, &matched).trim();
+        denial = desk.denial(wish.matched, Reach::Beginning);
         desk.values[*only] = (!rest.is_empty()).then(|| rest.to_owned());
         desk.taken = (0..desk.tokens.len()).collect();
     }
     let unused = desk.unused(wish.matched);
-    Filled { values: desk.values, unused }
+    Filled { values: desk.values, unused, denial }
 }
 
 struct Desk<'a> {
@@ -77,7 +81,25 @@ struct Desk<'a> {
     values: Vec<Option<String>>,
 }
 
+/// How much of a request is looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// All of it.
+    Whole,
+    /// What stands before the first word that led to the skill: behind it a "not" belongs to the text.
+    Beginning,
+}
+
 impl<'a> Desk<'a> {
+    /// A word that turns the request into its opposite. "Never delete task 2" has all that deleting it takes.
+    fn denial(&self, matched: &[String], reach: Reach) -> Option<String> {
+        let has_led = |token: &Token<'_>| matched.iter().any(|matched| is_same(matched, token.text));
+        let mut looked_at = self.free().take_while(|(_, token)| reach == Reach::Whole || !has_led(token));
+        let (_, token) =
+            looked_at.find(|(_, token)| token.quoting == Quoting::Bare && is_denial(token.text))?;
+        Some(token.text.to_owned())
+    }
+
     fn free(&self) -> impl Iterator<Item = (usize, &Token<'a>)> {
         self.tokens.iter().enumerate().filter(|(at, _)| !self.taken.contains(at))
     }
@@ -278,8 +300,46 @@ mod tests {
     }
 
     #[test]
+    fn a_request_not_to_do_something_is_noticed() {
+        let check = |slot: &str, request: &str, expect: Option<&str>| {
+            let gaps = [Gap { name: slot.to_owned(), presence: Presence::Required }];
+            let matched = ["delete", "task", "remind", "add"].map(str::to_owned);
+            let filled = fill(&gaps, &Wish { request, matched: &matched, body: "" });
+            assert_eq!(filled.denial.as_deref(), expect, "{request:?}");
+        };
+        check("number", "never delete task 2", Some("never"));
+        check("number", "delete task 2? No, wait", Some("No"));
+        check("title", "please don't add milk", Some("don't"));
+        check("title", "do not add \"milk\"", Some("not"));
+        check("title", "remind me not to forget the milk", None);
+        check("title", "add \"no milk\"", None);
+        check("number", "delete task 2", None);
+    }
+
+    #[test]
     fn what_somebody_has_to_write_first_is_never_guessed() {
         check("draft", "write cold email", "write a cold email to Ada", "- + Ada");
         check("draft", "score", "score \"Hi Ada,\nbuy now\"", "Hi Ada,\nbuy now");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn every_value_is_a_piece_of_the_request(
+            request in "(add|to|my|list|of|[0-9#.]{1,3}|[a-z/.]{1,6}|[\"'`“”:,!?-]|\\PC| |\n){0,12}",
+            names in proptest::collection::vec("(title|number|file|draft|url|id)[?]?", 0..4),
+        ) {
+            let gaps: Vec<Gap> = names
+                .iter()
+                .map(|name| Gap {
+                    name: name.trim_end_matches('?').to_owned(),
+                    presence: if name.ends_with('?') { Presence::Optional } else { Presence::Required },
+                })
+                .collect();
+            let matched = ["add".to_owned(), "list".to_owned()];
+            let filled = fill(&gaps, &Wish { request: &request, matched: &matched, body: BODY });
+            for value in filled.values.into_iter().flatten() {
+                assert!(!value.trim().is_empty() && request.contains(&value), "{value:?}");
+            }
+        }
     }
 }

@@ -93,17 +93,24 @@ impl RouterGuide {
 
     /// A second look at skills that share the same words with the request. The index leaves out words such as "show" and
     /// "what", since they tell nothing among a thousand skills; among three that are about the same thing they tell all. One
-    /// of them is clear when it alone has every word of the request.
-    fn only_one_with_every_word(&self, request: &str, route: &Route) -> Option<EntryId> {
+    /// of them is clear when it alone has every word of the request, or among those that do is the only one called by name.
+    fn second_look(&self, request: &str, route: &Route) -> Option<EntryId> {
         let best = route.skills.first().filter(|_| route.abstain.is_none())?.score;
         let rivals = route.skills.iter().filter(|routed| routed.score >= RIVAL * best);
-        let mut whole = rivals.filter(|routed| {
-            let entry = self.snapshot().entry(routed.entry);
-            entry.is_some_and(|entry| has_every_word(request, entry))
-        });
-        let only = whole.next()?;
-        whole.next().is_none().then_some(only.entry)
+        let rivals = rivals.filter_map(|routed| Some((routed.entry, self.snapshot().entry(routed.entry)?)));
+        let whole: Vec<(EntryId, &Entry)> =
+            rivals.filter(|(_, entry)| has_every_word(request, entry)).collect();
+        let mut called = whole.iter().filter(|(_, entry)| whole.len() == 1 || is_called(request, entry));
+        let (only, _) = called.next()?;
+        called.next().is_none().then_some(*only)
     }
+}
+
+/// Whether a request has every word of a skill's name.
+fn is_called(request: &str, entry: &Entry) -> bool {
+    let asked: Vec<String> = tokens(request).iter().flat_map(|token| words(token.text)).collect();
+    let mut parts = entry.name().as_str().split('-');
+    parts.all(|part| asked.iter().any(|word| is_same(word, part)))
 }
 
 /// The words of a text. One with a hyphen is there in both writings: `to-do` is `to`, `do` and `todo`.
@@ -158,7 +165,7 @@ impl Guide for RouterGuide {
             return Way::Nothing;
         }
         let clear = route.clear().map(|routed| routed.entry);
-        let clear = clear.or_else(|| self.only_one_with_every_word(request, &route));
+        let clear = clear.or_else(|| self.second_look(request, &route));
         if let Some(candidate) = clear.and_then(|id| self.candidate(id)) {
             return Way::Clear(candidate);
         }
@@ -185,9 +192,8 @@ impl Guide for RouterGuide {
         let telling = reasons.filter(|reason| reason.places.iter().any(is_telling)).map(|reason| reason.word);
         // The index knows more forms of a word, and this look knows more writings of it.
         let head = head(entry);
-        let same = words(request)
-            .into_iter()
-            .filter(|word| !is_idle(word) && head.iter().any(|head| is_same(head, word)));
+        let asked = tokens(request).into_iter().flat_map(|token| words(token.text));
+        let same = asked.filter(|word| !is_idle(word) && head.iter().any(|head| is_same(head, word)));
         let matched: Vec<String> = telling.chain(same).collect();
         Some(Study {
             name: name.to_owned(),

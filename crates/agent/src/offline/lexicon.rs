@@ -28,6 +28,12 @@ const ASKING: &[&str] = &[
 /// Words with which people end a request.
 const LEAD_OUT: &[&str] = &["please", "pls", "thanks", "thx"];
 
+/// Words by which a request says what not to do.
+const DENIALS: &[&str] = &[
+    "avoid", "cancel", "cannot", "cant", "didnt", "doesnt", "dont", "never", "no", "nope", "not", "shouldnt",
+    "stop", "without", "wont",
+];
+
 /// A word without case and apostrophes, which people leave out as often as they write them.
 fn plain(word: &str) -> String {
     word.chars().filter(|c| !matches!(c, '\'' | '’')).flat_map(char::to_lowercase).collect()
@@ -51,6 +57,10 @@ pub(super) fn is_glue(word: &str) -> bool {
 
 pub(super) fn is_preposition(word: &str) -> bool {
     is_in(PREPOSITIONS, word)
+}
+
+pub(super) fn is_denial(word: &str) -> bool {
+    is_in(DENIALS, word)
 }
 
 /// Whether a word says nothing that a command could need.

@@ -10,7 +10,7 @@ use super::guide::{Guide, Study, Way};
 use super::progress::Progress;
 use super::recipe::{Recipe, Serving};
 use super::remainder::{Matched, remainder};
-use super::token::tokens;
+use super::token::{MAX_REQUEST, tokens};
 use super::wording;
 
 /// The tools that the planner calls.
@@ -69,7 +69,7 @@ fn first(guide: &dyn Guide, request: &str, hands: Hands) -> Step {
     let serving = serve(&study, request);
     let arguments = arguments(&study, &serving, request);
     match run(&study, &serving) {
-        Some(call) if hands == Hands::Free => {
+        Some(call) if hands == Hands::Free && request.len() <= MAX_REQUEST => {
             // A fork would have a planner of its own that knows less. Its script needs no activation.
             if study.context == Context::Fork {
                 return call;
@@ -129,7 +129,11 @@ pub(super) fn joined<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
 
 /// The call that carries an operation out, if it can be carried out as it is.
 fn run(study: &Study, serving: &Serving) -> Option<Step> {
-    if !serving.missing().is_empty() || !serving.overlooked().is_empty() || serving.has_option_by_chance() {
+    if serving.denial.is_some()
+        || !serving.missing().is_empty()
+        || !serving.overlooked().is_empty()
+        || serving.has_option_by_chance()
+    {
         return None;
     }
     let words = serving.words();

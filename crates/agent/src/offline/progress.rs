@@ -32,11 +32,11 @@ pub(super) fn progress(request: &Request) -> Option<Progress<'_>> {
                 }
             }
             Message::Assistant(parts) => {
-                let calls = parts.iter().filter_map(|part| match part {
+                let mut calls = parts.iter().filter_map(|part| match part {
                     Part::Call(call) => Some(call),
                     _ => None,
                 });
-                match (calls.last(), &mut found) {
+                match (calls.next_back(), &mut found) {
                     (Some(call), Some(found)) => found.last = Some((call, None)),
                     (None, _) => may_ask = true,
                     (Some(_), None) => {}

@@ -113,7 +113,7 @@ impl Recipe {
                 .iter()
                 .for_each(|argument| add(&argument.name, need(&argument.name, Presence::Required)));
         }
-        let Filled { values, unused } = fill(&gaps, wish);
+        let Filled { values, unused, denial } = fill(&gaps, wish);
         let values: Vec<(Gap, Option<String>)> = gaps
             .into_iter()
             .zip(values)
@@ -122,7 +122,7 @@ impl Recipe {
                 (gap, value)
             })
             .collect();
-        Serving { recipe: self, values, unused }
+        Serving { recipe: self, values, unused, denial }
     }
 }
 
@@ -166,6 +166,8 @@ pub(super) struct Serving {
     pub(super) recipe: Recipe,
     pub(super) values: Vec<(Gap, Option<String>)>,
     pub(super) unused: Vec<String>,
+    /// A word by which the request says what not to do.
+    pub(super) denial: Option<String>,
 }
 
 impl Serving {

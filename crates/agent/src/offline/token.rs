@@ -33,9 +33,16 @@ pub(super) enum Colon {
 const QUOTES: [(char, char); 7] =
     [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('„', '“'), ('‘', '’'), ('«', '»')];
 
-/// The tokens of a request, in order.
+/// A request of more bytes is not taken apart: it is a pasted text, and what of it is meant for a command nobody could say
+/// without reading it.
+pub(super) const MAX_REQUEST: usize = 8 * 1024;
+
+/// The tokens of a request, in order; none where it is longer than [`MAX_REQUEST`].
 pub(super) fn tokens(request: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
+    if request.len() > MAX_REQUEST {
+        return tokens;
+    }
     let mut at = 0;
     while let Some(rest) = request.get(at..).filter(|rest| !rest.is_empty()) {
         let blanks = rest.len() - rest.trim_start().len();

@@ -87,6 +87,11 @@ pub(super) fn shown(study: &Study, serving: &Serving, arguments: &str) -> String
 fn reason(serving: &Serving, study: &Study) -> String {
     let list =
         |names: Vec<String>| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    if let Some(denial) = &serving.denial {
+        return format!(
+            ", and the request says `{denial}`, so nothing is run. What it would run otherwise:\n\n"
+        );
+    }
     let missing: Vec<String> = serving.missing().iter().map(|name| format!("<{name}>")).collect();
     if !missing.is_empty() {
         return format!(", and the request does not clearly say {}. It would run:\n\n", list(missing));
@@ -106,7 +111,7 @@ fn reason(serving: &Serving, study: &Study) -> String {
 }
 
 fn indented(text: &str) -> String {
-    text.lines().map(|line| format!("    {line}\n")).collect()
+    text.lines().flat_map(|line| ["    ", line, "\n"]).collect()
 }
 
 /// A step did not work.

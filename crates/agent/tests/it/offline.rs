@@ -88,6 +88,7 @@ fn requests_run_what_the_skills_of_the_program_say() {
         ("what is on my list", "list-tasks.sh [] ()"),
         ("What's on my list?", "list-tasks.sh [] ()"),
         ("show my tasks", "list-tasks.sh [] ()"),
+        ("list tasks", "list-tasks.sh [] ()"),
         ("complete task 3", r#"complete-task.sh ["3"] (3)"#),
         ("mark task #12 as done, please", r#"complete-task.sh ["12"]"#),
         ("delete task 2", r#"delete-task.sh ["2"] (2)"#),
@@ -114,6 +115,10 @@ fn what_is_not_clear_is_shown_with_the_line_that_runs_it() {
         ("how many lines of code does src have", "`src`"),
         ("convert people.tsv", "metier exec data-export export.py -- people.tsv '<format>'"),
         ("write a cold email to Ada at Northwind", "metier exec cold-email score.sh -- '<draft>'"),
+        ("finish task 3", "- `complete-task`: "),
+        ("never delete task 2", "the request says `never`"),
+        ("don't add milk to my list", "the request says `don't`"),
+        ("export people.tsv as csv with columns name,email", "`name,email`"),
         ("write a commit message", "metier use commit-message"),
         ("write the minutes of this meeting from my notes", "metier use meeting-notes"),
     ] {

@@ -408,4 +408,20 @@ mod tests {
         }
         check(&format!("a {}", "b".repeat(MAX_TEMPLATE)), "");
     }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_breaks_the_scanner_and_nothing_comes_from_elsewhere(
+            text in "([a-z]{1,3}|<[a-z|]{1,4}>|[$\\[\\]{}()<>|&;*?~#'\"`.…-]|\\\\|\\PC| |\n){0,14}",
+        ) {
+            if let Some(template) = Template::read(&text) {
+                for word in template.phrases.iter().flat_map(|phrase| &phrase.words) {
+                    for slot in word.slots() {
+                        assert!(text.contains(&slot.name), "{slot:?}");
+                    }
+                }
+                assert!(template.phrases.iter().all(|phrase| !phrase.words.is_empty()));
+            }
+        }
+    }
 }
