@@ -85,8 +85,9 @@ fn write(summary: &Summary, now: Timestamp, output: &mut Output) -> Result<()> {
         None => outcome,
     };
     let facts = format!(
-        "{:>3} turns  {:>9} tokens  {cost:>8}  {:<SKILLS_COLUMN$}",
+        "{:>3} {:<5}  {:>9} tokens  {cost:>8}  {:<SKILLS_COLUMN$}",
         summary.turns,
+        if summary.turns == 1 { "turn" } else { "turns" },
         grouped(fresh(&summary.usage)),
         shortened(&skills, SKILLS_COLUMN),
     );
