@@ -103,7 +103,7 @@ pub use explain::{
 };
 pub use layout::{Layout, RootChoice};
 pub use lookup::{Lookup, Unresolved};
-pub use model_settings::{DefaultModel, ModelSettings};
+pub use model_settings::{DefaultModel, LimitsError, ModelSettings};
 pub use offer::{Cost, MAX_NAME_ENUM};
 pub use origin::{Class, Origin};
 pub use places::Places;

@@ -24,8 +24,17 @@ pub struct ModelSettings {
     pub models: BTreeMap<String, ModelConfig>,
     /// Who has models, beside the built-in ones: the user's word alone.
     pub providers: BTreeMap<String, ProviderConfig>,
-    /// How much one request may use up; what is not said has its default.
-    pub limits: LimitsConfig,
+    /// Asked for by [`ModelSettings::limits`], which does not give half of them.
+    limits: LimitsConfig,
+}
+
+/// A limit that somebody wrote down cannot be read. To go on without it may cost what nobody wanted to spend.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a limit of the configuration cannot be read ({why}); mend it, or take it out, since nothing runs without a limit that is wanted"
+)]
+pub struct LimitsError {
+    why: String,
 }
 
 /// The model that a configuration names, and where.
@@ -44,6 +53,14 @@ impl ModelSettings {
     pub(crate) fn of_user(file: &ConfigFile) -> Self {
         let Config { models, providers, limits, .. } = file.config.clone();
         Self { default: default(file, LayerOwner::User), models, providers, limits }
+    }
+
+    /// How much one request may use up; what is not said has its default.
+    pub fn limits(&self) -> Result<&LimitsConfig, LimitsError> {
+        match &self.limits.incomplete {
+            None => Ok(&self.limits),
+            Some(why) => Err(LimitsError { why: why.clone() }),
+        }
     }
 
     /// Hears a project's file, as far as its reach goes. Its providers are never heard.
@@ -82,7 +99,11 @@ fn narrowed(user: &LimitsConfig, project: &LimitsConfig, reach: Reach) -> Limits
             .flatten()
             .min_by_key(|amount| amount.micros())
             .cloned(),
-        incomplete: user.incomplete.clone().or_else(|| project.incomplete.clone()),
+        // A stranger's limits only make smaller what holds anyway, so it may well hold without one of them.
+        incomplete: user
+            .incomplete
+            .clone()
+            .or_else(|| project.incomplete.clone().filter(|_| reach == Reach::Full)),
     }
 }
 
@@ -123,6 +144,28 @@ mod tests {
         assert_eq!(settings.providers.keys().collect::<Vec<_>>(), ["work"]);
         assert_eq!(settings.providers["work"].base_url.as_deref(), Some("https://work.example/v1"));
         assert_eq!(settings.providers["work"].key_env, None);
+    }
+
+    #[test]
+    fn limits_that_cannot_be_read_are_not_given() {
+        let read = |text: &str| {
+            let path: Arc<Path> = Path::new("x").into();
+            ConfigFile { config: Config::read(text, &path).0, path }
+        };
+        let (good, bad) = (read("[limits]\nturns = 3"), read("[limits]\nturns = 3\nmoney = 2"));
+        for (user, project, reach, is_given) in [
+            (&good, &good, Reach::Full, true),
+            (&bad, &good, Reach::Full, false),
+            (&good, &bad, Reach::Full, false),
+            (&good, &bad, Reach::Narrowing, true),
+            (&bad, &good, Reach::Narrowing, false),
+        ] {
+            let mut settings = ModelSettings::of_user(user);
+            settings.hear(project, reach);
+            assert_eq!(settings.limits().is_ok(), is_given, "{reach:?}");
+        }
+        let error = ModelSettings::of_user(&bad).limits().unwrap_err().to_string();
+        assert!(error.contains("(`money`: invalid type"), "{error}");
     }
 
     #[test]

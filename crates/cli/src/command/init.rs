@@ -46,9 +46,21 @@ struct RootFound {
 #[derive(Serialize)]
 struct Model {
     /// Its name, or null where none would be.
-    model: Option<String>,
+    name: Option<String>,
+    state: ModelState,
     /// Why this one, or why none.
     why: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum ModelState {
+    /// It would be asked.
+    Chosen,
+    /// There is none, and work goes on without.
+    Offline,
+    /// One is named that cannot be had, so nothing would run.
+    Unavailable,
 }
 
 pub(crate) fn run(args: &Init, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
@@ -114,9 +126,12 @@ fn model(args: &Init, surroundings: &Surroundings) -> Model {
         shown: &|path| surroundings.shown(path),
     };
     match wish.settle() {
-        Ok(Settled::Model(chosen)) => Model { model: Some(chosen.model.id().to_string()), why: chosen.how },
-        Ok(Settled::Offline { why }) => Model { model: None, why },
-        Err(error) => Model { model: None, why: format!("{error:#}") },
+        Ok(Settled::Model(chosen)) => {
+            let id = chosen.model.id().to_string();
+            Model { name: Some(id), state: ModelState::Chosen, why: chosen.how }
+        }
+        Ok(Settled::Offline { why }) => Model { name: None, state: ModelState::Offline, why },
+        Err(error) => Model { name: None, state: ModelState::Unavailable, why: format!("{error:#}") },
     }
 }
 
@@ -149,13 +164,14 @@ fn write(found: &Found, surroundings: &Surroundings, output: &mut Output) -> Res
             counted(root.skills, "skill", "skills")
         ))?;
     }
-    let name = match &found.model.model {
-        Some(model) => output.tinted(Tone::Good, model),
-        None => output.tinted(Tone::Caution, "none"),
+    let name = match (&found.model.name, found.model.state) {
+        (Some(model), _) => output.tinted(Tone::Good, model),
+        (None, ModelState::Unavailable) => output.tinted(Tone::Bad, "cannot be asked"),
+        (None, _) => output.tinted(Tone::Caution, "none"),
     };
     output.line(format!("\nmodel  {name}"))?;
     output.comment(format!("  {}", found.model.why))?;
-    if found.model.model.is_none() {
+    if found.model.state == ModelState::Offline {
         output.comment("  without one, metier runs the skill that fits best where that is clear; docs/models.md says more")?;
     }
     Ok(())

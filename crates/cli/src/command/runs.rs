@@ -13,7 +13,7 @@ use metier_store::{Ending, Family, Outcome, SessionFilter, Summary, Timestamp};
 use serde_json::{Value, json};
 
 /// The widest list of skills that lines up.
-const SKILLS_COLUMN: usize = 24;
+const SKILLS_COLUMN: usize = 16;
 
 pub(crate) fn run(args: &Runs, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
     let filter = SessionFilter {
@@ -56,6 +56,10 @@ pub(crate) fn run(args: &Runs, surroundings: &Surroundings, output: &mut Output)
         return Ok(Exit::Fine);
     }
     let now = Timestamp::now();
+    output.comment(format!(
+        "{:<6}  {:<10}  {:<11}  {:>5}  {:>9}  {:>8}  {:<SKILLS_COLUMN$}  request",
+        "id", "when", "outcome", "turns", "tokens", "cost", "skills"
+    ))?;
     for summary in &found {
         write(summary, now, output)?;
     }
@@ -85,7 +89,7 @@ fn write(summary: &Summary, now: Timestamp, output: &mut Output) -> Result<()> {
         None => outcome,
     };
     let facts = format!(
-        "{:>3} turns  {:>9} tokens  {cost:>8}  {:<SKILLS_COLUMN$}",
+        "{:>5}  {:>9}  {cost:>8}  {:<SKILLS_COLUMN$}",
         summary.turns,
         grouped(fresh(&summary.usage)),
         shortened(&skills, SKILLS_COLUMN),

@@ -15,12 +15,14 @@ fn settings(text: &str) -> ModelSettings {
     let path: Arc<Path> = Path::new("config.toml").into();
     let (config, found) = Config::read(&format!("{text}\n{NO_SERVERS}"), &path);
     assert_eq!(found, []);
-    let default = config.model.map(|name| metier_catalog::DefaultModel {
+    let mut settings = ModelSettings::default();
+    settings.default = config.model.map(|name| metier_catalog::DefaultModel {
         name,
         file: path,
         owner: metier_catalog::LayerOwner::User,
     });
-    ModelSettings { default, models: config.models, providers: config.providers, limits: config.limits }
+    (settings.models, settings.providers) = (config.models, config.providers);
+    settings
 }
 
 fn settle(named: Option<&str>, config: &str, variables: &[(&str, &str)]) -> Result<Settled> {

@@ -53,7 +53,12 @@ fn programs_get_the_same_facts_and_no_question() {
     let answer = metier(&workspace, &["init", "--json", "--model", "offline"]).json();
     assert_eq!(answer["written"], true);
     assert_eq!(answer["standing"], "untrusted");
-    assert_eq!(answer["model"], serde_json::json!({"model": null, "why": "`--model` names it"}));
+    assert_eq!(
+        answer["model"],
+        serde_json::json!({"name": null, "state": "offline", "why": "`--model` names it"})
+    );
+    let named = metier(&workspace, &["init", "--json", "--model", "openai/x"]).json();
+    assert_eq!(named["model"]["state"], "unavailable");
     let roots: Vec<_> = answer["roots"].as_array().unwrap().iter().map(|root| &root["skills"]).collect();
     assert_eq!(roots, [1, 1]);
     assert_eq!(metier(&workspace, &["init", "--json", "--model", "offline"]).json()["written"], false);

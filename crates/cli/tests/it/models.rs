@@ -42,7 +42,7 @@ fn listing() -> u16 {
 fn model(workspace: &Workspace, args: &[&str], variables: &[(&str, &str)]) -> (Value, String) {
     let args: Vec<&str> = ["init", "--json"].iter().chain(args).copied().collect();
     let answer = metier_with(workspace, &args, variables).json();
-    (answer["model"]["model"].clone(), answer["model"]["why"].as_str().unwrap().to_owned())
+    (answer["model"]["name"].clone(), answer["model"]["why"].as_str().unwrap().to_owned())
 }
 
 #[test]

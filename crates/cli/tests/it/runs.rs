@@ -1,6 +1,7 @@
 //! `metier runs` and `metier log`
 
 use crate::binary::{Run, metier, workspace};
+use crate::typist::Typist;
 use metier_store::{
     Activated, Answered, By, Called, Effect, Ended, EventKind, Finished, Outcome, Part, SessionId, Started,
     Store, Usage, Used,
@@ -98,12 +99,13 @@ fn runs_are_listed_newest_first_and_filtered() {
     drop(store);
 
     let run = metier(&workspace, &["runs"]);
-    let lines: Vec<&str> = run.stdout.lines().collect();
+    let mut lines: Vec<&str> = run.stdout.lines().collect();
+    assert!(lines.remove(0).starts_with("id      when"), "{}", run.stdout);
     assert_eq!(lines.len(), 4, "{}", run.stdout);
     assert!(lines[0].contains("open") && lines[0].contains("still at it\\u{1b}[31m"), "{}", lines[0]);
     assert!(lines[1].contains("failed") && lines[1].contains("pdf"), "{}", lines[1]);
     for piece in
-        [&*first.short(), "just now", "done", "1 turns", "1,234 tokens", "0.0123", "git", "look at the tree"]
+        [&*first.short(), "just now", "done", "    1  ", "1,234", "0.0123", "git", "look at the tree"]
     {
         assert!(lines[2].contains(piece), "{piece}\n{}", lines[2]);
     }
@@ -184,6 +186,13 @@ fn following_shows_what_comes_and_ends_with_the_run() {
     store.append(id, ended(Outcome::Done)).unwrap();
     assert!(lines.next().is_none(), "the end is not about the skill, and still ends it");
     assert!(child.wait().unwrap().success());
+    // A run that nobody ends goes on until somebody has seen enough.
+    begun(&store, "still at it");
+    let mut typist = Typist::at(&workspace, &["log", "-f"]);
+    typist.wait_for("failed 0");
+    typist.types("\u{3}");
+    assert!(typist.ends().success());
+    whole(&store, "look once more", "git", Outcome::Done);
     // A run that is over is shown and not waited for.
     let run = metier(&workspace, &["log", "-f"]);
     assert!(run.stdout.ends_with("cost 0.0123)\n"), "{}", run.stdout);
