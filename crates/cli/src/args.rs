@@ -381,9 +381,8 @@ pub(crate) struct Run {
     /// What is to be done, in your own words; `-` reads it from standard input
     #[arg(value_name = "REQUEST")]
     pub(crate) request: Vec<String>,
-    /// Which model to ask: an alias, or PROVIDER/MODEL; `offline` asks none
-    #[arg(long, value_name = "MODEL")]
-    pub(crate) model: Option<String>,
+    #[command(flatten)]
+    pub(crate) model: ModelFlag,
     /// Asks nobody anything: what would need a yes is refused, with the rule that would allow it
     #[arg(long)]
     pub(crate) no_input: bool,

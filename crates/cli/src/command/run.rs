@@ -13,7 +13,7 @@ use crate::run_view::{Loudness, RunView};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
 use metier_agent::{Agent, Answer, Company, Halt, Limits, Offer, Offline, RouterGuide, Setting, Talk, Web};
-use metier_catalog::{Finder, LimitsConfig, State};
+use metier_catalog::{Amount, Finder, LimitsConfig, State};
 use metier_diagnostic::counted;
 use metier_files::PassingFolder;
 use metier_model::{ChatModel, Prices};
@@ -49,7 +49,7 @@ pub(crate) fn run(
     let presence = Presence::of(args.no_input);
     let settings = &surroundings.layout.settings.models;
     let wish = Wish {
-        named: args.model.as_deref(),
+        named: args.model.model.as_deref(),
         settings,
         variable: &environment::variable,
         shown: &|path| surroundings.shown(path),
@@ -66,7 +66,7 @@ pub(crate) fn run(
     let mind = mind(settled, &skills, surroundings)?;
     let store = Store::open(&history_place::file(&surroundings.places))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    let limits = limits(args, &settings.limits)?;
+    let limits = limits(args, settings.limits()?);
     let agent =
         Agent::new(skills.clone(), mind.model, store, Arc::new(runtime)).prices(mind.prices).limits(limits);
     tell_untrusted(&skills, output)?;
@@ -118,20 +118,17 @@ fn mind(settled: Settled, skills: &Skills, surroundings: &Surroundings) -> Resul
     }
 }
 
-fn limits(args: &Run, config: &LimitsConfig) -> Result<Limits> {
-    if let Some(why) = &config.incomplete {
-        bail!("a limit cannot be read, and nothing runs without one that somebody wanted: {why}");
-    }
+fn limits(args: &Run, config: &LimitsConfig) -> Limits {
     let usual = Limits::default();
     let number = |said: Option<NonZeroU32>, usual: u64| said.map_or(usual, |said| said.get().into());
-    Ok(Limits {
+    Limits {
         turns: number(args.max_turns.or(config.turns), usual.turns),
         calls: number(config.calls, usual.calls),
         tokens: number(config.tokens, usual.tokens),
-        money_micros: config.money.as_ref().map(|money| money.micros()),
+        money_micros: config.money.as_ref().map(Amount::micros),
         time: config.seconds.map(|seconds| Duration::from_secs(seconds.get().into())),
         ..usual
-    })
+    }
 }
 
 fn setting(surroundings: &Surroundings, presence: Presence, outputs: &Path) -> Setting {
