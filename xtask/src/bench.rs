@@ -39,6 +39,8 @@ enum Bench {
     Route,
     /// What it costs to activate a skill and to read its files
     Activate,
+    /// What the agent costs beside its model
+    Loop,
 }
 
 impl Bench {
@@ -51,14 +53,15 @@ impl Bench {
             Self::Proxy => "proxy",
             Self::Route => "route",
             Self::Activate => "activate",
+            Self::Loop => "loop",
         }
     }
 }
 
 pub(crate) fn run(repository: &Repository, arguments: &Arguments) -> Result<()> {
     let chosen = arguments.bench.map_or_else(|| Bench::value_variants().to_vec(), |bench| vec![bench]);
-    // Activation is measured in a process of its own example, which needs no binary.
-    if chosen.iter().any(|bench| !matches!(bench, Bench::Activate)) {
+    // Activation and the loop are measured by examples, which need no binary.
+    if chosen.iter().any(|bench| !matches!(bench, Bench::Activate | Bench::Loop)) {
         Cargo::new(repository, ["build", "--release", "--package", "metier"]).show()?;
     }
     for bench in chosen {
@@ -102,6 +105,10 @@ fn measure(repository: &Repository, bench: Bench, arguments: &Arguments) -> Resu
         Bench::Activate => {
             let example =
                 ["run", "--quiet", "--release", "--package", "metier-runtime", "--example", "activate"];
+            return Cargo::new(repository, example).show();
+        }
+        Bench::Loop => {
+            let example = ["run", "--quiet", "--release", "--package", "metier-agent", "--example", "turns"];
             return Cargo::new(repository, example).show();
         }
         Bench::Discovery | Bench::Check | Bench::Route => "metier",

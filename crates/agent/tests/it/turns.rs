@@ -6,7 +6,9 @@ use std::time::Duration;
 use metier_agent::{
     Agent, Answer, Company, Halt, Happened, Limits, Offer, Piece, Reached, Setting, Talk, Watch,
 };
-use metier_model::{Event, Message, ModelError, Part, Request, Scripted, Step, Turn};
+use metier_model::{
+    Endpoint, Event, Message, ModelError, Part, Protocol, Remote, Request, Scripted, Step, Turn,
+};
 use metier_runtime::Skills;
 use metier_sandbox::Helper;
 use metier_store::{EventKind, EventQuery, Outcome, Store};
@@ -355,6 +357,52 @@ fn a_conversation_goes_on_and_begins_with_the_same_messages_also_from_the_store(
     let last = texts(asked.last().unwrap());
     assert!(last.iter().any(|text| text.starts_with("user: and Bob")), "{last:#?}");
     assert!(last.last().unwrap().starts_with("user: and Eve"), "{last:#?}");
+}
+
+/// The bytes that a provider gets, without the mark that says how far its cache may reach, which moves on with each turn.
+fn sent(protocol: Protocol, request: &Request) -> String {
+    let endpoint = Endpoint::new("http://127.0.0.1:9/v1").unwrap();
+    let remote = Remote::new("local/model".parse().unwrap(), protocol, endpoint).unwrap();
+    let body = String::from_utf8(remote.body(request).unwrap()).unwrap();
+    body.replace(",\"cache_control\":{\"type\":\"ephemeral\"}", "")
+}
+
+#[test]
+fn the_same_thirty_turns_are_the_same_bytes_twice_also_when_skills_change_meanwhile() {
+    let house = House::new();
+    let document = house.workspace.join("skills/greet/SKILL.md");
+    let conversation = || {
+        let turns = (0..30).map(|turn| match turn % 3 {
+            0 => Turn::calls([("skill_read_file", r#"{"skill_name": "greet", "file_path": "SKILL.md"}"#)]),
+            1 => Turn::calls([("Read", r#"{"file_path": "notes.md"}"#), ("no_such_tool", "{}")]),
+            _ => Turn::says("so far"),
+        });
+        let model = scripted(turns);
+        let mut talk = Talk::begin(&house.agent(&model), house.setting(), "please", house.company()).unwrap();
+        talk.work().unwrap();
+        for message in 0..9 {
+            if message == 4 {
+                std::fs::write(&document, GREET.replace("Greets somebody.", "Greets everybody.")).unwrap();
+            }
+            talk.say(&format!("go on {message}")).unwrap();
+        }
+        std::fs::write(&document, GREET).unwrap();
+        model.asked()
+    };
+    let (one, other) = (conversation(), conversation());
+    assert_eq!((one.len(), other.len()), (30, 30));
+    let has_note = texts(&one[29]).iter().any(|text| text.contains("greet") && text.contains("go on 4"));
+    assert!(has_note, "the model was not told of the change: {:#?}", texts(&one[29]));
+    for protocol in [Protocol::OpenAi, Protocol::Anthropic, Protocol::Gemini] {
+        let bodies: Vec<String> = one.iter().map(|request| sent(protocol, request)).collect();
+        for (body, request) in bodies.iter().zip(&other) {
+            assert_eq!(*body, sent(protocol, request), "{protocol:?}");
+        }
+        for pair in bodies.windows(2) {
+            let short = pair[0].trim_end_matches([']', '}']);
+            assert!(pair[1].starts_with(short), "{protocol:?}: {short}\n{}", pair[1]);
+        }
+    }
 }
 
 #[test]

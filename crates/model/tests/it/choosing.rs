@@ -108,8 +108,9 @@ fn money_is_counted_only_where_prices_are() {
 #[test]
 fn the_page_about_models_is_right() {
     let page = include_str!("../../../../docs/models.md");
-    let blocks: Vec<&str> =
-        page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    let blocks = page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
+    // Limits of a run are another crate's.
+    let blocks: Vec<&str> = blocks.filter(|block| !block.starts_with("[limits]")).collect();
     assert_eq!(blocks.len(), 2);
     let read = directory(&blocks.concat()).unwrap();
     assert_eq!(read.resolve("work/x").unwrap().provider.key_env, ["WORK_LLM_KEY"]);
