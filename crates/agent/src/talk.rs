@@ -47,7 +47,7 @@ pub struct Talk {
     unanswered: Vec<Unanswered>,
     /// The skills that were activated since the user spoke, with what had been spent then.
     used: Vec<(Used, Spent)>,
-    /// What the user said and nobody has worked on yet.
+    /// How often the model was asked in the whole conversation.
     turn: u64,
 }
 
@@ -120,15 +120,14 @@ impl Talk {
         };
         let mut history = History::default();
         history.take(&EventKind::Started(started.clone()));
-        let journal = Journal::begin(agent.store.clone(), started, company.watch)?;
+        let journal = Journal::begin(agent.store.clone(), started, Arc::clone(&company.watch))?;
         let session = session.named(&journal.session().to_string());
-        let mut talk = Self::new(agent, session, general, journal, frame, history, company.halt, company.ask);
+        let mut talk = Self::new(agent, session, general, journal, frame, history, company);
         talk.write(EventKind::Framed(talk.frame.stored()))?;
         talk.offer(request)?;
         Ok(talk)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "each is a field, and nobody else calls it")]
     fn new(
         agent: &Agent,
         mut session: Session,
@@ -136,9 +135,9 @@ impl Talk {
         journal: Journal,
         frame: Frame,
         history: History,
-        halt: Halt,
-        ask: Option<Arc<dyn Ask + Send>>,
+        company: Company,
     ) -> Self {
+        let Company { halt, ask, .. } = company;
         session.cancel_with(halt.cancel().clone());
         Self {
             agent: agent.clone(),
@@ -174,9 +173,9 @@ impl Talk {
         let seq = events.last().map_or(0, |event| event.seq);
         let session = agent.skills.session_on(agent.surface).named(&id.to_string());
         let general = GeneralTools::new(setting)?;
-        let journal = Journal::go_on(agent.store.clone(), id, seq, company.watch);
+        let journal = Journal::go_on(agent.store.clone(), id, seq, Arc::clone(&company.watch));
         let history = folded(&events);
-        Ok(Self::new(agent, session, general, journal, frame, history, company.halt, company.ask))
+        Ok(Self::new(agent, session, general, journal, frame, history, company))
     }
 
     /// Which session it is.

@@ -28,12 +28,14 @@ mod web_fetch;
 mod write;
 
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use metier_files::{Error, Ground, Survey, SurveyBounds};
 use metier_runtime::{Definition, Form, Input, Sight, Surface, ToolFormat, ToolResult, Toolset};
 use metier_skill::Tool;
 use serde_json::Value;
+
+use crate::bridge::lock;
 
 use self::ledger::Ledger;
 use self::outputs::Outputs;
@@ -252,11 +254,6 @@ impl GeneralTools {
     fn project(&self) -> Result<&Project, Refused> {
         self.project.as_ref().ok_or_else(|| Refused::text("there is no project here".to_owned()))
     }
-}
-
-/// Nothing that holds these locks can leave what they guard half done, so a panic elsewhere does not matter here.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

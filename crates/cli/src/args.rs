@@ -1,25 +1,29 @@
 //! The command line: what can be said, and the help that teaches it. What it means is in [`crate::command`].
 
-use crate::moment;
+mod agent;
+mod secret;
+
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use metier_runtime::{Surface, ToolFormat};
-use metier_secret::SecretName;
-use metier_store::Timestamp;
 use std::path::PathBuf;
 
-/// Finds, checks and explains Agent Skills, whatever dialect they are written in.
+pub(crate) use self::agent::{Ending, Init, Log, Run, Runs};
+pub(crate) use self::secret::{Secret, SecretAction, SecretList, SecretRemove, SecretSet};
+
+/// Finds, checks and runs Agent Skills, whatever dialect they are written in.
 #[derive(Debug, Parser)]
 #[command(
     name = "metier",
     version,
     arg_required_else_help = true,
     after_help = "Examples:
+  metier run \"what is on my list\"  the right skill, activated and run; no model needed
   metier list                      every skill metier finds from here, and what is wrong with the rest
   metier list --root ~/skills      look in this folder instead of the usual ones
   metier explain deploy            why a name is found, shadowed, hidden or broken
   metier catalog                   exactly what a model would see first
 
-Exit codes: 0 fine, 1 failed, 2 wrong usage."
+Exit codes: 0 fine, 1 failed, 2 wrong usage, 4 needs a yes."
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -363,34 +367,6 @@ pub(crate) struct Catalog {
     pub(crate) request: Option<String>,
 }
 
-/// Does what you ask: finds the skill that fits, activates it, and runs what it says inside limits
-///
-/// The answer goes to standard output, what is done for it to standard error. With a model the model decides; without one the
-/// built-in planner runs the operation of the one skill that clearly fits. Whatever runs is contained, and everything is
-/// written down: see `metier log`.
-///
-/// It exits with 0 when it is done, 1 when it failed, was stopped or reached a limit, 4 when it needs a yes that nobody could
-/// give.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  metier run \"add buy milk to my todo list\"
-  metier run --model anthropic/NAME \"review what I changed\"
-  git diff | metier run -")]
-pub(crate) struct Run {
-    /// What is to be done, in your own words; `-` reads it from standard input
-    #[arg(value_name = "REQUEST")]
-    pub(crate) request: Vec<String>,
-    #[command(flatten)]
-    pub(crate) model: ModelFlag,
-    /// Asks nobody anything: what would need a yes is refused, with the rule that would allow it
-    #[arg(long)]
-    pub(crate) no_input: bool,
-    /// How often the model is asked at most
-    #[arg(long, value_name = "N")]
-    pub(crate) max_turns: Option<std::num::NonZeroU32>,
-}
-
 /// Says which skills would be offered for a request, how well each fits, and why
 ///
 /// Skills are read whole: name, description, headings, text, script names, and what they say they are not for. No model and
@@ -411,7 +387,7 @@ pub(crate) struct Route {
 
 fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(0) | Err(_) => Err("a number of skills, 1 or more".to_owned()),
+        Ok(0) | Err(_) => Err("a number, 1 or more".to_owned()),
         Ok(number) => Ok(number),
     }
 }
@@ -424,110 +400,6 @@ pub(crate) enum Format {
     Xml,
     /// Every skill's whole text
     Eager,
-}
-
-/// Which model is asked.
-#[derive(Debug, Args)]
-#[group(skip)]
-pub(crate) struct ModelFlag {
-    /// The model to ask: a name of `[models]`, PROVIDER/MODEL, or `offline` for none; without it the configuration's, a key's or
-    /// a local server's
-    #[arg(long, value_name = "MODEL")]
-    pub(crate) model: Option<String>,
-}
-
-/// Lists what has run, newest first: when, how it ended, what it used, which skills, what was asked for
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  metier runs                                the latest 20
-  metier runs --skill deploy --since 7d      those of the last week in which a skill was used
-  metier runs --outcome failed --json        for programs
-  metier runs --search 'release notes'       those with both words in a request, an answer or a failure
-
-`metier log ID` shows one of them; the six letters at the beginning of a line are enough.")]
-pub(crate) struct Runs {
-    /// How many to list
-    #[arg(short = 'n', long = "number", value_name = "N", default_value_t = 20, value_parser = a_number_of_runs)]
-    pub(crate) number: usize,
-    /// Only those in which this skill was used
-    #[arg(long, value_name = "NAME")]
-    pub(crate) skill: Option<String>,
-    /// Only those that ended so
-    #[arg(long, value_name = "OUTCOME")]
-    pub(crate) outcome: Option<Ending>,
-    /// Only those since then: 30m, 2h, 7d, 2026-11-16 or a whole timestamp
-    #[arg(long, value_name = "WHEN", value_parser = since)]
-    pub(crate) since: Option<Timestamp>,
-    /// Only those with all these words in one request, answer or failure
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) search: Option<String>,
-}
-
-fn a_number_of_runs(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(0) | Err(_) => Err("a number of runs, 1 or more".to_owned()),
-        Ok(number) => Ok(number),
-    }
-}
-
-fn since(text: &str) -> Result<Timestamp, String> {
-    moment::since(text, Timestamp::now())
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Ending {
-    /// As it should
-    Done,
-    /// With a part of the result, such as at a limit
-    Partial,
-    /// Without a result
-    Failed,
-    /// Stopped by somebody
-    Cancelled,
-    /// For want of a yes
-    NeedsYes,
-    /// Not yet: it is running, or was killed
-    Open,
-}
-
-/// Shows what happened in one run: skills, tools, results, decisions, the end and its sums
-///
-/// Without an ID, the latest run. What a model wrote is shown as it is; a line of metier's begins with a word in brackets.
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  metier log                                 the latest run
-  metier log 3kx9qa                          the run that `metier runs` lists so
-  metier log -f                              goes on until it ends, or Ctrl-C
-  metier log --skill deploy                  what one skill did
-  metier log --kind called --kind finished   tool calls and their results
-  metier log --json                          every event whole, one a line")]
-pub(crate) struct Log {
-    /// The run: the letters that `metier runs` shows, or the beginning of its id; the latest if left out
-    #[arg(value_name = "ID")]
-    pub(crate) id: Option<String>,
-    /// Goes on with what happens, until the run has ended or Ctrl-C
-    #[arg(long, short)]
-    pub(crate) follow: bool,
-    /// Only what is about this skill
-    #[arg(long, value_name = "NAME")]
-    pub(crate) skill: Option<String>,
-    /// Only events of this kind, such as `called`, `decided` or `answered` (repeatable)
-    #[arg(long = "kind", value_name = "KIND")]
-    pub(crate) kinds: Vec<String>,
-}
-
-/// Prepares a project: writes a metier.toml that explains itself, shows what is found from here, and asks for trust
-///
-/// A file that is there is left as it is. Nothing is switched on without a yes; where nobody can be asked, `metier trust` does it
-/// later.
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  metier init
-  metier init --model ollama/qwen3           would this model be asked?
-  metier init --json                         for programs; asks nothing")]
-pub(crate) struct Init {
-    #[command(flatten)]
-    pub(crate) model: ModelFlag,
 }
 
 /// Makes a new skill: a folder with a SKILL.md that loads everywhere
@@ -545,64 +417,6 @@ pub(crate) struct New {
     /// Adds scripts/run.sh, ready to run
     #[arg(long)]
     pub(crate) script: bool,
-}
-
-/// Keeps secrets for a skill: given to its processes only, and taken out of everything they print
-///
-/// The name is the environment variable in which the skill's processes find the value, once a rule or a yes allows it
-/// (`skill:NAME/secret:SECRET`). docs/secrets.md has the whole story.
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  metier secret set JIRA_TOKEN --skill jira-triage         asks for the value and does not show it
-  pass show jira | metier secret set JIRA_TOKEN --skill jira-triage
-  metier secret list
-  metier secret remove JIRA_TOKEN --skill jira-triage")]
-pub(crate) struct Secret {
-    #[command(subcommand)]
-    pub(crate) action: SecretAction,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum SecretAction {
-    Set(SecretSet),
-    List(SecretList),
-    Remove(SecretRemove),
-}
-
-/// Keeps a value, in place of the one there was
-///
-/// The value is asked for on a terminal and not shown; from a pipe or a file it is all there is, but for one line end at
-/// its end. It is never an argument: those stay in the shell's history and are seen by every user of the machine.
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  metier secret set JIRA_TOKEN --skill jira-triage
-  metier secret set DEPLOY_KEY --skill deploy < key.pem    a value of several lines")]
-pub(crate) struct SecretSet {
-    /// The secret, an environment variable such as `API_TOKEN`
-    #[arg(value_name = "NAME", value_parser = |name: &str| name.parse::<SecretName>())]
-    pub(crate) name: SecretName,
-    /// The skill that gets it: NAME or ORIGIN:NAME
-    #[arg(long, value_name = "SKILL")]
-    pub(crate) skill: String,
-}
-
-/// Lists which secrets are kept, for whom and where; never a value
-#[derive(Debug, Args)]
-pub(crate) struct SecretList {
-    /// Only those of this skill, also when it is gone: NAME or ORIGIN:NAME; those of all without it
-    #[arg(long, value_name = "SKILL")]
-    pub(crate) skill: Option<String>,
-}
-
-/// Forgets a value
-#[derive(Debug, Args)]
-pub(crate) struct SecretRemove {
-    /// The secret
-    #[arg(value_name = "NAME", value_parser = |name: &str| name.parse::<SecretName>())]
-    pub(crate) name: SecretName,
-    /// The skill that has it, also when it is gone: NAME or ORIGIN:NAME
-    #[arg(long, value_name = "SKILL")]
-    pub(crate) skill: String,
 }
 
 /// Trusts a project, so that its skills may be offered to a model

@@ -195,14 +195,25 @@ pub fn run_command_line(
     cancel: Option<&Cancel>,
     sink: Sink<'_>,
 ) -> Result<Ran, NotRun> {
+    let party = using.party();
+    run_line(bench, &party, using.containment.profile(), (line, Shape::CommandLine), cancel, sink)
+}
+
+/// Runs a line by bash for somebody, in a profile of theirs.
+fn run_line(
+    bench: &Workbench<'_>,
+    party: &Party<'_>,
+    mut profile: Profile,
+    (line, shape): (&str, Shape),
+    cancel: Option<&Cancel>,
+    sink: Sink<'_>,
+) -> Result<Ran, NotRun> {
     if let Some(at) = line.chars().position(|character| character == '\0') {
         return Err(ArgumentError::Nul { at: at + 1 }.into());
     }
-    let action = Action::command(Actor::Skill(using.skill.clone()), line);
-    let allowed = decide(&bench.gate, action, using.containment.wants)?;
-    let mut profile = using.containment.profile();
+    let allowed = decide(&bench.gate, Action::command(party.actor.clone(), line), party.wants)?;
     let command = shell_line(bench, line, &mut profile)?;
-    run(bench, &using.party(), Job { allowed, profile, command, shape: Shape::CommandLine }, cancel, sink)
+    run(bench, party, Job { allowed, profile, command, shape }, cancel, sink)
 }
 
 /// A line for bash, which reads nobody's settings; the profile shows it.

@@ -21,7 +21,7 @@ mod session;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use metier_catalog::{Snapshot, Unresolved, Watching};
+use metier_catalog::{Finder, Snapshot, Unresolved, Watching};
 use metier_diagnostic::Diagnostic;
 use metier_policy::{Kept, Problem};
 
@@ -30,7 +30,7 @@ pub use self::builder::SkillsBuilder;
 use self::house::{House, lock};
 use self::ledger::Mark;
 pub use self::note::Note;
-pub use self::own::Active;
+pub use self::own::{Active, Labels};
 pub use self::room::OwnJob;
 pub use self::session::{Fork, NotUsed, Session, Used};
 use crate::toolset::{Coverage, Entrance, Surface, Toolset, Visible};
@@ -100,6 +100,11 @@ impl Skills {
     pub fn catalog(&self) -> String {
         let snapshot = self.snapshot();
         snapshot.catalogue(&snapshot.catalogue_options(self.house.window)).text
+    }
+
+    /// The search index of the skills as they are known now. It is made once, whoever asks.
+    pub fn finder(&self) -> Arc<Finder> {
+        self.house.finder(&self.snapshot())
     }
 
     /// The tools of a session that begins now.

@@ -93,7 +93,7 @@ impl Talk {
             parts,
             usage: came.answered.usage.as_ref().map(usage_of).unwrap_or_default(),
             cost_micros: cost.map(|(usage, prices)| prices.cost(usage).micros()),
-            stop: came.answered.stop.as_ref().map(|stop| format!("{stop:?}")),
+            stop: came.answered.stop.as_ref().map(stop_word),
             ms: milliseconds(began.elapsed()),
             first_byte_ms: came.first_byte.map(milliseconds),
         };
@@ -190,6 +190,18 @@ fn usage_of(usage: &metier_model::Usage) -> store::Usage {
         output: usage.output,
         cached: usage.cache_read,
         cache_written: usage.cache_write,
+    }
+}
+
+/// Why an answer ended, in the word that is stored.
+fn stop_word(stop: &Stop) -> String {
+    match stop {
+        Stop::EndOfTurn => "end_of_turn".to_owned(),
+        Stop::ToolCalls => "tool_calls".to_owned(),
+        Stop::Length => "length".to_owned(),
+        Stop::Refused(why) => format!("refused: {why}"),
+        Stop::Other(word) => word.clone(),
+        _ => "unknown".to_owned(),
     }
 }
 

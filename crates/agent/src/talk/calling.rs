@@ -42,11 +42,10 @@ impl Talk {
     /// Carries out the calls of one answer. Every one of them gets a result, whatever happens; says which limit was reached on
     /// the way.
     pub(super) fn call_all(&mut self, calls: Vec<ToolCall>) -> Result<Option<Reached>, TalkError> {
-        let mut calls = calls.into_iter().map(|call| self.ready(call)).peekable();
+        let ready: Vec<Ready> = calls.into_iter().map(|call| self.ready(call)).collect();
         let mut reached = None;
-        let ready: Vec<Ready> = calls.by_ref().collect();
         let mut rest = ready.as_slice();
-        while let Some(first) = rest.first() {
+        while !rest.is_empty() {
             let looks = rest.iter().take(AT_ONCE).take_while(|ready| ready.effect == store::Effect::ReadOnly);
             let (batch, behind) = rest.split_at(looks.count().max(1));
             rest = behind;
@@ -72,7 +71,6 @@ impl Talk {
                 [one] => vec![self.carry_out(one)],
                 many => self.carry_out_at_once(many),
             };
-            debug_assert!(came.len() == batch.len() && std::ptr::eq(first, &raw const batch[0]));
             for (ready, came) in batch.iter().zip(came) {
                 let is_error = came.result.is_error();
                 self.finished(ready, came)?;
@@ -236,7 +234,11 @@ impl Talk {
         message: Option<&MetaMessage>,
         notes: &[String],
     ) -> Result<(), TalkError> {
-        let Some(active) = lock(&self.session).about(entry) else { return Ok(()) };
+        let (active, labels) = {
+            let session = lock(&self.session);
+            let Some(active) = session.about(entry) else { return Ok(()) };
+            (active, session.labels(entry))
+        };
         let fields = ready.call.arguments.fields();
         let arguments = fields
             .and_then(|fields| fields.get("arguments").or_else(|| fields.get("args")))
@@ -246,7 +248,7 @@ impl Talk {
                 skill: active.skill.name.clone(),
                 origin: active.skill.origin.clone(),
                 digest: active.digest.clone(),
-                tags: active.tags.clone(),
+                tags: labels.tags.clone(),
                 by: By::Model,
                 usage: store::Usage::default(),
                 cost_micros: 0,
@@ -259,14 +261,14 @@ impl Talk {
         self.write(EventKind::Activated(Activated {
             skill: active.skill.name.clone(),
             origin: active.skill.origin.clone(),
-            version: active.version,
+            version: labels.version,
             digest: active.digest,
             tree_digest: None,
             by: By::Model,
             call: Some(ready.call.id.to_string()),
             arguments: arguments.unwrap_or_default(),
             message: message.text.clone(),
-            tags: active.tags,
+            tags: labels.tags,
             notes: notes.to_vec(),
         }))
     }

@@ -13,7 +13,7 @@ use crate::run_view::{Loudness, RunView};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
 use metier_agent::{Agent, Answer, Company, Halt, Limits, Offer, Offline, RouterGuide, Setting, Talk, Web};
-use metier_catalog::{Amount, Finder, LimitsConfig, State};
+use metier_catalog::{Amount, LimitsConfig, State};
 use metier_diagnostic::counted;
 use metier_files::PassingFolder;
 use metier_model::{ChatModel, Prices};
@@ -63,7 +63,7 @@ pub(crate) fn run(
     for problem in skills.rule_problems() {
         output.aside(&clean(&problem.to_string()))?;
     }
-    let mind = mind(settled, &skills, surroundings)?;
+    let mind = mind(settled, &skills)?;
     let store = Store::open(&history_place::file(&surroundings.places))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let limits = limits(args, settings.limits()?);
@@ -103,16 +103,13 @@ fn request(args: &Run) -> Result<String> {
     Ok(text)
 }
 
-fn mind(settled: Settled, skills: &Skills, surroundings: &Surroundings) -> Result<Mind> {
+fn mind(settled: Settled, skills: &Skills) -> Result<Mind> {
     match settled {
         Settled::Model(chosen) => {
             Ok(Mind { model: chosen.model, prices: chosen.choice.prices, offline: None })
         }
         Settled::Offline { why } => {
-            let guide = RouterGuide::new(Arc::new(Finder::open(
-                skills.snapshot(),
-                surroundings.places.cache.as_deref(),
-            )));
+            let guide = RouterGuide::new(skills.finder());
             Ok(Mind { model: Arc::new(Offline::new(Arc::new(guide))?), prices: None, offline: Some(why) })
         }
     }

@@ -4,11 +4,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use metier_files::Survey;
-use metier_policy::{Action, Actor};
+use metier_policy::Actor;
 use metier_sandbox::{Cancel, DataFolder, Limits, Profile, Project, Sink};
 
-use super::{Job, NotRun, Party, Ran, Workbench, decide, run, shell_line};
-use crate::arguments::ArgumentError;
+use super::{NotRun, Party, Ran, Workbench, run_line};
 use crate::output::Shape;
 use crate::search_path::Toolbox;
 use crate::wants::Wants;
@@ -98,11 +97,5 @@ pub fn run_bash(
     cancel: Option<&Cancel>,
     sink: Sink<'_>,
 ) -> Result<Ran, NotRun> {
-    if let Some(at) = line.chars().position(|character| character == '\0') {
-        return Err(ArgumentError::Nul { at: at + 1 }.into());
-    }
-    let allowed = decide(&bench.gate, Action::command(Actor::Agent, line), own.wants)?;
-    let mut profile = own.profile();
-    let command = shell_line(bench, line, &mut profile)?;
-    run(bench, &own.party(), Job { allowed, profile, command, shape: Shape::Bash }, cancel, sink)
+    run_line(bench, &own.party(), own.profile(), (line, Shape::Bash), cancel, sink)
 }

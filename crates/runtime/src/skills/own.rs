@@ -21,6 +21,11 @@ pub struct Active {
     pub folder: PathBuf,
     /// The digest of the text that is in the conversation.
     pub digest: String,
+}
+
+/// What a skill says of itself for records.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Labels {
     /// Its version, where it has one.
     pub version: Option<String>,
     /// Its tags.
@@ -60,15 +65,18 @@ impl Session {
         let entry = snapshot.entry(id)?;
         let skill = Hands::skill(&self.room, id);
         let digest = self.room.conversation.borrow().digest(&skill);
+        let digest = digest.map_or_else(String::new, |digest| digest.to_string());
+        Some(Active { folder: snapshot.folder(entry), digest, skill })
+    }
+
+    /// What a skill says of itself for records. Its file is read for it.
+    pub fn labels(&self, id: EntryId) -> Labels {
+        let snapshot = &self.room.snapshot;
+        let Some(entry) = snapshot.entry(id) else { return Labels::default() };
         let file = snapshot.read(entry).ok();
         let manifest = file.as_ref().and_then(|file| file.manifest());
-        Some(Active {
-            folder: snapshot.folder(entry),
-            digest: digest.map_or_else(String::new, |digest| digest.to_string()),
-            version: entry.version().map(|version| version.to_string()),
-            tags: manifest.map(|manifest| manifest.more.tags.clone()).unwrap_or_default(),
-            skill,
-        })
+        let version = entry.version().map(|version| version.to_string());
+        Labels { version, tags: manifest.map(|manifest| manifest.more.tags.clone()).unwrap_or_default() }
     }
 
     /// The skills that fit a request, as a record, and the note that tells the model of them. The note is empty where nothing

@@ -26,7 +26,7 @@ use crate::containment::{Containment, Start};
 use crate::declared_environment::DeclaredEnvironment;
 use crate::render::{Variable, VariableValue};
 use crate::requirements::{Given, Here, Missing, Requirements};
-use crate::run::{NotRun, Ran, Using, Workbench};
+use crate::run::{Ran, Using, Workbench};
 use crate::search_path::Toolbox;
 use crate::skill_folders::SkillFolders;
 use crate::toolset::{Hands, Job, NotDone, Surface, Work, WorkKind};
@@ -271,7 +271,7 @@ impl Hands for Room {
             // A yes to more than the usual holds for these very files.
             spot.skill.tree = TreeDigest::of(&spot.handle).ok().map(|digest| Digest(digest.to_string()));
         }
-        let mut answers = self.answers.borrow().clone();
+        let answers = self.answers.borrow().clone();
         if work.kind == WorkKind::CommandLine {
             let granted = |need: &metier_policy::Need| {
                 let action = Action::more(Actor::Skill(spot.skill.clone()), need.clone());
@@ -285,27 +285,12 @@ impl Hands for Room {
         let own = requires.map(|requires| path.toolbox(&path.tools(&Requirements::programs(requires))));
         let toolbox = own.as_ref().unwrap_or_else(|| self.house.toolbox());
         let limits = Limits { time: seconds.unwrap_or(work.time), ..Limits::default() };
-        loop {
-            let supply = Supply { wants: &wants, toolbox, limits: limits.clone(), answers: &answers };
-            match self.with(&spot, supply, |bench, using| job(bench, using)) {
-                Err(NotRun::Gate { action, decision }) => {
-                    if !self.ask(&action, &decision, &mut answers) {
-                        return Err(NotRun::Gate { action, decision }.into());
-                    }
-                    // A yes that changes nothing, since nothing is known to bind it to, is not asked for again.
-                    let is_settled =
-                        self.gate(&answers, |gate| gate.decide(&action).ruling != metier_policy::Ruling::Ask);
-                    if !is_settled {
-                        return Err(NotRun::Gate { action, decision }.into());
-                    }
-                }
-                other => {
-                    let mut ran = other?;
-                    ran.notes.extend(problems);
-                    return Ok(ran);
-                }
-            }
-        }
+        let mut ran = self.until_settled(answers, |answers| {
+            let supply = Supply { wants: &wants, toolbox, limits: limits.clone(), answers };
+            self.with(&spot, supply, |bench, using| job(bench, using))
+        })?;
+        ran.notes.extend(problems);
+        Ok(ran)
     }
 
     fn cancel(&self) -> Option<&Cancel> {

@@ -26,13 +26,13 @@ pub(crate) struct Bubblewrap<'a> {
     opening: &'a Opening,
     view: &'a View,
     arguments: Vec<OsString>,
-    /// What it reads the contents of masks from; open while it starts.
-    masks: Vec<OwnedFd>,
+    /// What it reads the contents of files from; open while it starts.
+    handed: Vec<OwnedFd>,
 }
 
 impl<'a> Bubblewrap<'a> {
     pub(crate) fn new(opening: &'a Opening, view: &'a View) -> Self {
-        Self { opening, view, arguments: Vec::new(), masks: Vec::new() }
+        Self { opening, view, arguments: Vec::new(), handed: Vec::new() }
     }
 
     fn add(&mut self, words: &[&OsStr]) {
@@ -74,7 +74,7 @@ impl<'a> Bubblewrap<'a> {
             .during(|| "opening /dev/null".into())?;
         // These have to outlive the change of program; everything else is closed by then, as every other descriptor of
         // ours is.
-        for kept in self.masks.iter().chain([&knowledge]) {
+        for kept in self.handed.iter().chain([&knowledge]) {
             fcntl_setfd(kept, FdFlags::empty()).during(|| "handing over descriptors".into())?;
         }
         let streams = Streams { stdin: socket.as_fd(), stdout: nothing.as_fd(), stderr: nothing.as_fd() };
@@ -136,14 +136,26 @@ impl<'a> Bubblewrap<'a> {
         for mask in &self.view.masks {
             self.mask(mask)?;
         }
+        self.helper()?;
+        self.say(&["--remount-ro", "/"]);
+        Ok(())
+    }
+
+    /// Shows the helper, which goes on inside.
+    fn helper(&mut self) -> Result<(), Failure> {
+        let inside = format!("/run/{HELPER}");
         let program = readlinkat(CWD, "/proc/self/exe", Vec::new()).during(|| "finding the helper".into())?;
-        self.add(&[
-            "--ro-bind".as_ref(),
-            OsStr::from_bytes(program.to_bytes()),
-            format!("/run/{HELPER}").as_ref(),
-            "--remount-ro".as_ref(),
-            "/".as_ref(),
-        ]);
+        let path = OsStr::from_bytes(program.to_bytes());
+        if is_there(path.as_ref()) {
+            self.add(&["--ro-bind".as_ref(), path, inside.as_ref()]);
+            return Ok(());
+        }
+        // Run by root, this is another user by now, who cannot get to a program below a folder such as `/root`. The file that is
+        // being run can be opened all the same; bubblewrap copies it, which takes some milliseconds.
+        let file = openat(CWD, "/proc/self/exe", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+            .during(|| "opening the helper".into())?;
+        self.say(&["--perms", "0555", "--ro-bind-data", &file.as_raw_fd().to_string(), &inside]);
+        self.handed.push(file);
         Ok(())
     }
 
@@ -161,7 +173,7 @@ impl<'a> Bubblewrap<'a> {
                 let number = empty.as_raw_fd().to_string();
                 self.say(&["--perms", "0000", "--ro-bind-data", &number]);
                 self.add(&[path.as_os_str()]);
-                self.masks.push(empty);
+                self.handed.push(empty);
             }
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! What goes in and what comes out.
 
 use crate::scene::{Scene, each_tier, sandbox, sh};
-use metier_sandbox::{Attendance, Choice, Command, Ended, Error, Expecting, Stop, Stream};
+use metier_sandbox::{Attendance, Choice, Command, Ended, Error, Expecting, Helper, Sandbox, Stop, Stream};
 use std::io::{BufRead, BufReader, Write};
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,22 @@ fn streams_and_status_come_back_on_every_tier() {
         assert_eq!(report.ended, Ended::Exited(7), "{tier}");
         assert_eq!((report.stdout.text(), report.stderr.text()), ("out\n".into(), "err\n".into()), "{tier}");
         assert_eq!(report.containment.tier, tier);
+    });
+}
+
+#[test]
+fn the_program_that_contains_may_lie_where_only_its_owner_gets() {
+    use std::os::unix::fs::PermissionsExt;
+    let scene = Scene::new();
+    let private = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(private.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
+    let helper = private.path().join("helper");
+    std::fs::copy(crate::scene::helper(), &helper).unwrap();
+    each_tier(|tier, _| {
+        let mut setup = crate::scene::setup(Choice::Only(tier));
+        setup.helper = Helper::Program(helper.clone());
+        let report = Sandbox::new(setup).run(&scene.profile, &sh("echo out")).unwrap();
+        assert_eq!(report.stdout.text(), "out\n", "{tier}");
     });
 }
 

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 use metier_policy::{Action, Answer, Answers, Decision, Ruling};
 
 use super::Room;
+use crate::run::{NotRun, Ran};
 use crate::skills::house::{Ask, lock};
+use crate::toolset::NotDone;
 use crate::way_out::Asker;
 
 impl Room {
@@ -31,6 +33,26 @@ impl Room {
             }
         }
         answer != Answer::No
+    }
+
+    /// Does a job, and again after each yes that it takes.
+    pub(super) fn until_settled(
+        &self,
+        mut answers: Answers,
+        mut job: impl FnMut(&Answers) -> Result<Ran, NotRun>,
+    ) -> Result<Ran, NotDone> {
+        loop {
+            let (action, decision) = match job(&answers) {
+                Err(NotRun::Gate { action, decision }) => (action, decision),
+                other => return Ok(other?),
+            };
+            // A yes that changes nothing, since nothing is known to bind it to, is not asked for again.
+            let is_settled = self.ask(&action, &decision, &mut answers)
+                && self.gate(&answers, |gate| gate.decide(&action).ruling != Ruling::Ask);
+            if !is_settled {
+                return Err(NotRun::Gate { action, decision }.into());
+            }
+        }
     }
 
     /// Who is asked about hosts while a script waits.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use metier_policy::{Action, Decision, FileGlob, Ruling};
+use metier_policy::{Action, Decision, FileGlob};
 use metier_sandbox::Limits;
 
 use super::Room;
@@ -52,23 +52,12 @@ impl Room {
             language: &self.house.language,
             wants: &wants,
         };
-        let mut answers = self.answers.borrow().clone();
-        loop {
-            let way_out = WayOut { asker: self.asker(&answers), ..WayOut::default() };
-            let done = self.gate(&answers, |gate| {
+        self.until_settled(self.answers.borrow().clone(), |answers| {
+            let way_out = WayOut { asker: self.asker(answers), ..WayOut::default() };
+            self.gate(answers, |gate| {
                 let House { sandbox, path, node, .. } = &*self.house;
                 job(&Workbench { sandbox, gate, path, node, way_out: &way_out }, &own)
-            });
-            match done {
-                Err(NotRun::Gate { action, decision }) => {
-                    let is_settled = self.ask(&action, &decision, &mut answers)
-                        && self.gate(&answers, |gate| gate.decide(&action).ruling != Ruling::Ask);
-                    if !is_settled {
-                        return Err(NotRun::Gate { action, decision }.into());
-                    }
-                }
-                other => return Ok(other?),
-            }
-        }
+            })
+        })
     }
 }
