@@ -60,23 +60,27 @@
 
 mod agent;
 mod bridge;
+mod child;
 mod frame;
 mod halt;
 mod history;
 mod journal;
 mod keeper;
 mod limits;
+mod models;
 mod offline;
 mod stubbornness;
 mod talk;
 mod tools;
 mod watch;
 
-pub use agent::Agent;
+pub use agent::{Agent, Disclosure, Patience};
+pub use child::{ChildAnswer, ChildMode};
 pub use frame::INSTRUCTIONS;
 pub use halt::Halt;
 pub use history::{Extent, History};
 pub use limits::{Limit, Limits, Reached, Spent};
+pub use models::Models;
 pub use offline::{Candidate, Guide, Offline, RouterGuide, Study, Way};
 pub use talk::{Answer, Company, Talk, TalkError, Unanswered};
 pub use tools::{
