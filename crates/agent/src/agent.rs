@@ -43,6 +43,13 @@ impl Agent {
         }
     }
 
+    /// Another model, such as one that the user names while a conversation goes on.
+    #[must_use]
+    pub fn model(mut self, model: Arc<dyn ChatModel>) -> Self {
+        self.model = model;
+        self
+    }
+
     /// What the model costs.
     #[must_use]
     pub fn prices(mut self, prices: Option<Prices>) -> Self {
@@ -76,6 +83,11 @@ impl Agent {
     pub fn effort(mut self, effort: Option<Effort>) -> Self {
         self.effort = effort;
         self
+    }
+
+    /// The name of the model that is asked.
+    pub fn model_name(&self) -> String {
+        self.model.id().to_string()
     }
 
     /// Its skills.

@@ -78,7 +78,7 @@ pub use halt::Halt;
 pub use history::{Extent, History};
 pub use limits::{Limit, Limits, Reached, Spent};
 pub use offline::{Candidate, Guide, Offline, RouterGuide, Study, Way};
-pub use talk::{Answer, Company, Talk, TalkError, Unanswered};
+pub use talk::{Answer, Company, Invocation, Talk, TalkError, Unanswered};
 pub use tools::{
     ActiveSkill, Ask, Author, Desk, Effect, GeneralTools, Hands, Memory, NewRecord, NoAuthority, Offer,
     Record, Reply, RunJob, Running, Setting, Wanted, Web, Whose, whose,

@@ -8,6 +8,7 @@
 
 mod asking;
 mod calling;
+mod invoking;
 
 use std::sync::{Arc, Mutex};
 
@@ -17,6 +18,7 @@ use metier_store::{
 };
 
 use self::asking::NotAnswered;
+pub use self::invoking::Invocation;
 use crate::agent::Agent;
 use crate::bridge::lock;
 use crate::frame::Frame;
@@ -102,6 +104,13 @@ impl Talk {
         request: &str,
         company: Company,
     ) -> Result<Self, TalkError> {
+        let mut talk = Self::open(agent, setting, request, company)?;
+        talk.offer(request)?;
+        Ok(talk)
+    }
+
+    /// Begins one without offering skills.
+    fn open(agent: &Agent, setting: Setting, request: &str, company: Company) -> Result<Self, TalkError> {
         let session = agent.skills.session_on(agent.surface);
         let snapshot = agent.skills.snapshot();
         let project = setting.project.as_ref().map(|project| project.display().to_string());
@@ -124,7 +133,6 @@ impl Talk {
         let session = session.named(&journal.session().to_string());
         let mut talk = Self::new(agent, session, general, journal, frame, history, company);
         talk.write(EventKind::Framed(talk.frame.stored()))?;
-        talk.offer(request)?;
         Ok(talk)
     }
 
@@ -192,6 +200,13 @@ impl Talk {
 
     /// The user says something more. What has become of the skills meanwhile is told with it.
     pub fn say(&mut self, text: &str) -> Result<Answer, TalkError> {
+        self.hear(text)?;
+        self.offer(text)?;
+        self.work()
+    }
+
+    /// Takes a message of the user, and begins to count anew.
+    fn hear(&mut self, text: &str) -> Result<(), TalkError> {
         self.recall()?;
         let note = lock(&self.session).user_message();
         self.spent = Spent::default();
@@ -202,8 +217,7 @@ impl Talk {
         if let Some(note) = note.as_ref().and_then(Note::text) {
             self.write(EventKind::Noted { text: note, about: "skills".to_owned() })?;
         }
-        self.offer(text)?;
-        self.work()
+        Ok(())
     }
 
     /// Works on what the user said until it is done, or cannot go on.

@@ -6,12 +6,13 @@ use crate::environment;
 use crate::gatekeeper;
 use crate::history_place;
 use crate::model_choice::{Settled, Wish};
-use crate::output::{Output, clean};
+use crate::output::{Form, Output, clean};
 use crate::run_view::{Loudness, RunView};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
 use metier_agent::{Agent, Company, Halt, Limits, Offer, Offline, RouterGuide, Setting, Web};
-use metier_catalog::{Amount, LimitsConfig};
+use metier_catalog::{Amount, LimitsConfig, State};
+use metier_diagnostic::counted;
 use metier_files::PassingFolder;
 use metier_model::{ChatModel, Prices};
 use metier_runtime::Skills;
@@ -88,6 +89,14 @@ impl Outfit {
         })
     }
 
+    /// Asks another model from now on. Conversations that are there already go on with the one they have.
+    pub(crate) fn change_model(&mut self, name: &str, surroundings: &Surroundings) -> Result<()> {
+        let mind = Mind::of(settle(Some(name), surroundings)?, &self.skills)?;
+        self.agent = self.agent.clone().model(mind.model).prices(mind.prices);
+        self.offline = mind.offline;
+        Ok(())
+    }
+
     /// What the general tools of a conversation work with.
     pub(crate) fn setting(&self) -> Setting {
         Setting {
@@ -111,6 +120,30 @@ impl Outfit {
     /// Who is there during a conversation.
     pub(crate) fn company(&self, view: &Arc<RunView>, halt: Halt) -> Company {
         Company { watch: Arc::clone(view) as _, halt, ask: agency::company(self.presence) }
+    }
+
+    /// Skills of a project that nobody trusts yet are not offered; whoever runs something there should know.
+    pub(crate) fn tell_untrusted(&self, output: &mut Output) -> Result<()> {
+        let snapshot = self.skills.snapshot();
+        let untrusted = snapshot.entries().filter(|(_, entry)| entry.state() == State::Untrusted).count();
+        if untrusted > 0 {
+            output.aside(&format!(
+                "{} of this project not used, since you have not trusted it: `metier trust` shows what that would switch on",
+                counted(untrusted, "skill is", "skills are")
+            ))?;
+        }
+        Ok(())
+    }
+
+    /// Says that no language model is asked, where none is.
+    pub(crate) fn tell_offline(&self, output: &mut Output) -> Result<()> {
+        if let Some(why) = self.offline.as_deref().filter(|_| output.form() == Form::Text) {
+            output.aside(&format!(
+                "No language model was used: {}. Name one with `--model PROVIDER/MODEL`, or see `metier init`.",
+                clean(why)
+            ))?;
+        }
+        Ok(())
     }
 
     /// Keeps the answers that were given for good.

@@ -9,7 +9,7 @@ use metier_diagnostic::Paint;
 use metier_runtime::Change;
 use metier_store::EventKind;
 use serde_json::json;
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How much is said beside the answer.
@@ -141,9 +141,8 @@ impl Watch for RunView {
         close(&mut self.state());
         let mut err = io::stderr().lock();
         let mut line = String::new();
-        let asked = write!(err, "{reached}; go on with as much again? [y]es [n]o > ")
-            .and_then(|()| err.flush())
-            .and_then(|()| io::stdin().lock().read_line(&mut line));
+        let question = format!("{reached}; go on with as much again? [y]es [n]o > ");
+        let asked = crate::keyboard::ask(&mut err, &question, &mut line);
         match (asked, line.trim().to_lowercase().as_str()) {
             (Ok(_), "y" | "yes") => Further::GoOn,
             _ => Further::Stop,

@@ -3,16 +3,13 @@
 use crate::agency::Presence;
 use crate::args::{Global, Run};
 use crate::declared::may_start;
+use crate::ending;
 use crate::exit::Exit;
 use crate::outfit::{Outfit, Wishes};
-use crate::output::{Form, Output, clean};
+use crate::output::Output;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
-use metier_agent::{Answer, Halt, Talk};
-use metier_catalog::State;
-use metier_diagnostic::counted;
-use metier_runtime::Skills;
-use metier_store::{EventKind, Outcome};
+use metier_agent::{Halt, Talk};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::io::{self, IsTerminal, Read};
@@ -31,7 +28,7 @@ pub(crate) fn run(
     let presence = Presence::of(args.no_input);
     let wishes = Wishes { model: args.model.model.as_deref(), max_turns: args.max_turns, presence };
     let outfit = Outfit::ready(&wishes, global, surroundings, output)?;
-    tell_untrusted(&outfit.skills, output)?;
+    outfit.tell_untrusted(output)?;
     let halt = Halt::new()?;
     stop_on_signal(&halt)?;
     let view = outfit.view(global, output);
@@ -40,7 +37,10 @@ pub(crate) fn run(
     let answer = talk.work()?;
     view.close();
     outfit.keep_answers(surroundings)?;
-    finish(&answer, outfit.offline.as_deref(), &talk.id().to_string(), output)
+    let behind = format!("; `metier log {}` shows it again", talk.id().short());
+    ending::tell(&answer, &behind, output)?;
+    outfit.tell_offline(output)?;
+    Ok(ending::exit(answer.ended.outcome))
 }
 
 /// What the user wants: the words behind the command, else standard input.
@@ -60,21 +60,8 @@ fn request(args: &Run) -> Result<String> {
     Ok(text)
 }
 
-/// Skills of a project that nobody trusts yet are not offered; whoever runs something there should know.
-fn tell_untrusted(skills: &Skills, output: &mut Output) -> Result<()> {
-    let snapshot = skills.snapshot();
-    let untrusted = snapshot.entries().filter(|(_, entry)| entry.state() == State::Untrusted).count();
-    if untrusted > 0 {
-        output.aside(&format!(
-            "{} of this project not used, since you have not trusted it: `metier trust` shows what that would switch on",
-            counted(untrusted, "skill is", "skills are")
-        ))?;
-    }
-    Ok(())
-}
-
 /// The first Ctrl-C ends the run in good order; the second one ends metier, and with it everything that runs.
-fn stop_on_signal(halt: &Halt) -> Result<()> {
+pub(super) fn stop_on_signal(halt: &Halt) -> Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     let halt = halt.clone();
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
@@ -86,53 +73,4 @@ fn stop_on_signal(halt: &Halt) -> Result<()> {
         }
     })?;
     Ok(())
-}
-
-fn finish(answer: &Answer, offline: Option<&str>, session: &str, output: &mut Output) -> Result<Exit> {
-    let ended = &answer.ended;
-    if output.form() == Form::Text {
-        if let Some(why) = ended.why.as_deref().filter(|_| ended.outcome != Outcome::Done) {
-            output.aside(&format!("{}: {}", word(ended.outcome), clean(why)))?;
-        }
-        for need in &answer.needs {
-            output.aside(&format!("  {}", clean(&need.action)))?;
-            for rule in &need.rules {
-                output.aside(&format!("    allow it with `--allow '{}'`", clean(rule)))?;
-            }
-        }
-        let mut lines = crate::event_line::lines(
-            &EventKind::Ended(metier_store::Ended { why: None, ..ended.clone() }),
-            &mut crate::event_line::Told::default(),
-        );
-        if let Some(last) = lines.pop() {
-            let text = format!("{}; `metier log {}` shows it again", last.text, short(session));
-            output.aside(&output.tinted(crate::output::Tone::Dim, &text))?;
-        }
-        if let Some(why) = offline {
-            output.aside(&format!(
-                "No language model was used: {}. Name one with `--model PROVIDER/MODEL`, or see `metier init`.",
-                clean(why)
-            ))?;
-        }
-    }
-    Ok(match ended.outcome {
-        Outcome::Done => Exit::Fine,
-        Outcome::NeedsYes => Exit::NeedsYes,
-        Outcome::Partial | Outcome::Failed | Outcome::Cancelled => Exit::Failed,
-    })
-}
-
-fn word(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Done => "done",
-        Outcome::Partial => "not finished",
-        Outcome::Failed => "failed",
-        Outcome::Cancelled => "stopped",
-        Outcome::NeedsYes => "needs a yes",
-    }
-}
-
-/// The end of an id, which is what tells sessions apart.
-fn short(session: &str) -> &str {
-    session.get(session.len().saturating_sub(6)..).unwrap_or(session)
 }
