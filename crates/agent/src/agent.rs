@@ -7,6 +7,7 @@ use metier_runtime::{Skills, Surface};
 use metier_store::Store;
 use tokio::runtime::Runtime;
 
+use crate::compaction::Compaction;
 use crate::frame::INSTRUCTIONS;
 use crate::limits::Limits;
 
@@ -25,6 +26,7 @@ pub struct Agent {
     pub(crate) surface: Surface,
     pub(crate) instructions: Arc<str>,
     pub(crate) effort: Option<Effort>,
+    pub(crate) compaction: Compaction,
 }
 
 impl Agent {
@@ -40,6 +42,7 @@ impl Agent {
             surface: Surface::default(),
             instructions: INSTRUCTIONS.into(),
             effort: None,
+            compaction: Compaction::default(),
         }
     }
 
@@ -88,6 +91,13 @@ impl Agent {
     /// The name of the model that is asked.
     pub fn model_name(&self) -> String {
         self.model.id().to_string()
+    }
+
+    /// When a conversation is made shorter, and how much the model can hold in mind.
+    #[must_use]
+    pub fn compaction(mut self, compaction: Compaction) -> Self {
+        self.compaction = compaction;
+        self
     }
 
     /// Its skills.

@@ -12,6 +12,8 @@ pub(crate) struct Journal {
     session: SessionId,
     watch: Arc<dyn Watch>,
     seq: u64,
+    /// The place of the last one that is known to be written.
+    written: u64,
     /// What was handed in and is not known to be written yet. A ticket belongs to one thread; the lock lets others look at the
     /// rest of a conversation while nobody waits.
     tickets: Mutex<Vec<Ticket>>,
@@ -22,14 +24,15 @@ impl Journal {
     pub(crate) fn begin(store: Store, started: Started, watch: Arc<dyn Watch>) -> Result<Self, StoreError> {
         let session = SessionId::new()?;
         let appended = store.begin_as(session, started.clone())?;
-        let journal = Self { store, session, watch, seq: appended.seq, tickets: Mutex::default() };
+        let seq = appended.seq;
+        let journal = Self { store, session, watch, seq, written: seq, tickets: Mutex::default() };
         journal.tell(EventKind::Started(started));
         Ok(journal)
     }
 
     /// Goes on with one.
     pub(crate) fn go_on(store: Store, session: SessionId, seq: u64, watch: Arc<dyn Watch>) -> Self {
-        Self { store, session, watch, seq, tickets: Mutex::default() }
+        Self { store, session, watch, seq, written: seq, tickets: Mutex::default() }
     }
 
     pub(crate) fn session(&self) -> SessionId {
@@ -59,10 +62,25 @@ impl Journal {
 
     /// Is back when everything is written. Nothing is sent to a model before.
     pub(crate) fn settle(&mut self) -> Result<(), StoreError> {
-        for ticket in std::mem::take(self.waiting()) {
-            ticket.wait()?;
+        let tickets = std::mem::take(self.waiting());
+        if tickets.is_empty() {
+            return Ok(());
         }
+        for ticket in tickets {
+            self.written = ticket.wait()?.seq;
+        }
+        self.watch.settled(self.written);
         Ok(())
+    }
+
+    /// The place of the last event.
+    pub(crate) fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// Others may have gone on with the session meanwhile.
+    pub(crate) fn caught_up(&mut self, seq: u64) {
+        self.seq = seq;
     }
 
     fn waiting(&mut self) -> &mut Vec<Ticket> {

@@ -60,6 +60,8 @@
 
 mod agent;
 mod bridge;
+mod compaction;
+mod course;
 mod frame;
 mod halt;
 mod history;
@@ -67,20 +69,22 @@ mod journal;
 mod keeper;
 mod limits;
 mod offline;
+mod recall;
 mod stubbornness;
 mod talk;
 mod tools;
 mod watch;
 
 pub use agent::Agent;
+pub use compaction::{Compaction, DEFAULT_WINDOW};
 pub use frame::INSTRUCTIONS;
 pub use halt::Halt;
 pub use history::{Extent, History};
 pub use limits::{Limit, Limits, Reached, Spent};
 pub use offline::{Candidate, Guide, Offline, RouterGuide, Study, Way};
-pub use talk::{Answer, Company, Invocation, Talk, TalkError, Unanswered};
+pub use talk::{Answer, Begun, Company, Invocation, Left, Resumed, Shortened, Talk, TalkError, Unanswered};
 pub use tools::{
     ActiveSkill, Ask, Author, Desk, Effect, GeneralTools, Hands, Memory, NewRecord, NoAuthority, Offer,
     Record, Reply, RunJob, Running, Setting, Wanted, Web, Whose, whose,
 };
-pub use watch::{Further, Happened, Piece, Unwatched, Watch};
+pub use watch::{Again, Further, Happened, Piece, Unwatched, Watch};

@@ -30,8 +30,8 @@ pub use self::builder::SkillsBuilder;
 use self::house::{House, lock};
 use self::ledger::Mark;
 pub use self::note::Note;
-pub use self::own::{Active, Labels};
-pub use self::room::OwnJob;
+pub use self::own::{Active, GivenAnswer, Labels};
+pub use self::room::{OwnJob, Restored};
 pub use self::session::{Fork, NotUsed, Session, Used};
 use crate::toolset::{Coverage, Entrance, Surface, Toolset, Visible};
 

@@ -9,9 +9,12 @@
 
 mod changing;
 mod commands;
+mod compaction;
 mod fetching;
 mod looking;
 mod offline;
+mod resume;
+mod resume_place;
 mod room;
 mod security;
 mod server;

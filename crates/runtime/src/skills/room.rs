@@ -3,10 +3,12 @@
 mod activating;
 mod asking;
 mod own;
+mod restoring;
 mod searching;
 
 pub(super) use self::activating::{Gated, NotEntered};
 pub use self::own::OwnJob;
+pub use self::restoring::Restored;
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -45,6 +47,8 @@ pub(super) struct Room {
     declared: DeclaredEnvironment,
     pub(super) answers: RefCell<Answers>,
     pub(super) conversation: RefCell<Conversation>,
+    /// What was answered for longer than once and nobody has written down yet.
+    pub(super) given: RefCell<Vec<super::own::GivenAnswer>>,
     /// The project as it was looked over last.
     survey: RefCell<Option<Survey>>,
     pub(super) session: String,
@@ -82,6 +86,7 @@ impl Room {
             answers,
             snapshot,
             conversation: RefCell::default(),
+            given: RefCell::default(),
             survey: RefCell::default(),
             session,
             surface,

@@ -7,6 +7,7 @@ use metier_policy::{Action, Answer, Answers, Decision, Ruling};
 use super::Room;
 use crate::run::{NotRun, Ran};
 use crate::skills::house::{Ask, lock};
+use crate::skills::own::GivenAnswer;
 use crate::toolset::NotDone;
 use crate::way_out::Asker;
 
@@ -27,6 +28,7 @@ impl Room {
             }
             Answer::SessionExact | Answer::SessionTool | Answer::Always => {
                 answers.give(question, answer);
+                self.given.borrow_mut().push(GivenAnswer { question: question.clone(), answer });
                 if let Some(kept) = self.answers.borrow_mut().give(question, answer) {
                     lock(&self.house.kept).push(kept);
                 }
