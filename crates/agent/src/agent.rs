@@ -9,6 +9,7 @@ use tokio::runtime::Runtime;
 
 use crate::frame::INSTRUCTIONS;
 use crate::limits::Limits;
+use crate::part::Part;
 
 /// An agent: skills, a model, and where everything is written down. Conversations are made of it, as many as there are at once.
 ///
@@ -25,6 +26,7 @@ pub struct Agent {
     pub(crate) surface: Surface,
     pub(crate) instructions: Arc<str>,
     pub(crate) effort: Option<Effort>,
+    pub(crate) part: Part,
 }
 
 impl Agent {
@@ -40,7 +42,15 @@ impl Agent {
             surface: Surface::default(),
             instructions: INSTRUCTIONS.into(),
             effort: None,
+            part: Part::default(),
         }
+    }
+
+    /// The part it plays: its name, its own skills and tools.
+    #[must_use]
+    pub fn part(mut self, part: Part) -> Self {
+        self.part = part;
+        self
     }
 
     /// What the model costs.

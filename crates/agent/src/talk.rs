@@ -11,6 +11,7 @@ mod calling;
 
 use std::sync::{Arc, Mutex};
 
+use metier_catalog::Unresolved;
 use metier_runtime::{Note, Session};
 use metier_store::{
     By, Ended, Event, EventKind, EventQuery, Offer, Outcome, SessionId, Started, StoreError, Used,
@@ -79,9 +80,16 @@ pub enum TalkError {
     /// The project cannot be opened.
     #[error("the project cannot be opened: {0}")]
     Project(#[from] metier_files::Error),
+    /// Skills of the agent's own list cannot be had: all of them, at once.
+    #[error("the agent's skills cannot be had: {}", one_by_one(.0))]
+    Skills(Vec<Unresolved>),
     /// The session has no beginning that could be gone on from.
     #[error("session {0} has nothing to go on from")]
     NoFrame(SessionId),
+}
+
+fn one_by_one(problems: &[Unresolved]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 /// Who is there while an agent works.
@@ -102,16 +110,17 @@ impl Talk {
         request: &str,
         company: Company,
     ) -> Result<Self, TalkError> {
-        let session = agent.skills.session_on(agent.surface);
+        let session = agent.part.session(&agent.skills, agent.surface).map_err(TalkError::Skills)?;
         let snapshot = agent.skills.snapshot();
         let project = setting.project.as_ref().map(|project| project.display().to_string());
         let general = GeneralTools::new(setting)?;
-        let frame = Frame::new(&agent.instructions, &session, &general);
+        let frame = agent.part.framed(Frame::new(&agent.instructions, &session, &general));
         let started = Started {
             request: request.to_owned(),
             by: By::User,
             project,
             model: Some(agent.model.id().to_string()),
+            agent: agent.part.name().map(str::to_owned),
             surface: Some(agent.surface.to_string()),
             metier: env!("CARGO_PKG_VERSION").to_owned(),
             loaded: snapshot.loaded() as u64,
@@ -171,7 +180,8 @@ impl Talk {
         });
         let frame = Frame::from_stored(framed.ok_or(TalkError::NoFrame(id))?);
         let seq = events.last().map_or(0, |event| event.seq);
-        let session = agent.skills.session_on(agent.surface).named(&id.to_string());
+        let session = agent.part.session(&agent.skills, agent.surface).map_err(TalkError::Skills)?;
+        let session = session.named(&id.to_string());
         let general = GeneralTools::new(setting)?;
         let journal = Journal::go_on(agent.store.clone(), id, seq, Arc::clone(&company.watch));
         let history = folded(&events);

@@ -9,9 +9,11 @@
 
 mod changing;
 mod commands;
+mod definitions;
 mod fetching;
 mod looking;
 mod offline;
+mod roles;
 mod room;
 mod security;
 mod server;
