@@ -20,6 +20,7 @@ mod manifest;
 mod model_choice;
 mod moment;
 mod needs;
+mod outfit;
 mod output;
 mod requirement;
 mod run_view;

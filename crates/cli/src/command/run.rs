@@ -1,42 +1,24 @@
 //! `run`: a request, the right skill, the work.
 
-use crate::agency::{self, Presence};
+use crate::agency::Presence;
 use crate::args::{Global, Run};
 use crate::declared::may_start;
-use crate::environment;
 use crate::exit::Exit;
-use crate::gatekeeper;
-use crate::history_place;
-use crate::model_choice::{Settled, Wish};
+use crate::outfit::{Outfit, Wishes};
 use crate::output::{Form, Output, clean};
-use crate::run_view::{Loudness, RunView};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
-use metier_agent::{Agent, Answer, Company, Halt, Limits, Offer, Offline, RouterGuide, Setting, Talk, Web};
-use metier_catalog::{Amount, LimitsConfig, State};
+use metier_agent::{Answer, Halt, Talk};
+use metier_catalog::State;
 use metier_diagnostic::counted;
-use metier_files::PassingFolder;
-use metier_model::{ChatModel, Prices};
 use metier_runtime::Skills;
-use metier_store::{EventKind, Outcome, Store};
+use metier_store::{EventKind, Outcome};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::io::{self, IsTerminal, Read};
-use std::num::NonZeroU32;
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
 
 /// The longest request that is read. A model's window is smaller than this.
 const MOST_REQUEST: u64 = 4 << 20;
-
-/// Whom a run asks, and what it says about that.
-struct Mind {
-    model: Arc<dyn ChatModel>,
-    prices: Option<Prices>,
-    /// Why no language model is asked, where none is.
-    offline: Option<String>,
-}
 
 pub(crate) fn run(
     args: &Run,
@@ -47,43 +29,18 @@ pub(crate) fn run(
     may_start(surroundings)?;
     let request = request(args)?;
     let presence = Presence::of(args.no_input);
-    let settings = &surroundings.layout.settings.models;
-    let wish = Wish {
-        named: args.model.model.as_deref(),
-        settings,
-        variable: &environment::variable,
-        shown: &|path| surroundings.shown(path),
-    };
-    let settled = wish.settle()?;
-    let window = match &settled {
-        Settled::Model(chosen) => chosen.choice.context.and_then(|tokens| usize::try_from(tokens).ok()),
-        Settled::Offline { .. } => None,
-    };
-    let skills = agency::skills(global, surroundings, presence, window)?;
-    for problem in skills.rule_problems() {
-        output.aside(&clean(&problem.to_string()))?;
-    }
-    let mind = mind(settled, &skills)?;
-    let store = Store::open(&history_place::file(&surroundings.places))?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    let limits = limits(args, settings.limits()?);
-    let agent =
-        Agent::new(skills.clone(), mind.model, store, Arc::new(runtime)).prices(mind.prices).limits(limits);
-    tell_untrusted(&skills, output)?;
+    let wishes = Wishes { model: args.model.model.as_deref(), max_turns: args.max_turns, presence };
+    let outfit = Outfit::ready(&wishes, global, surroundings, output)?;
+    tell_untrusted(&outfit.skills, output)?;
     let halt = Halt::new()?;
     stop_on_signal(&halt)?;
-    let loudness = if global.quiet { Loudness::AnswerOnly } else { Loudness::Steps };
-    let view = Arc::new(RunView::new(output.form(), loudness, presence, output.paint()));
-    // What programs wrote beyond what the model got lies here as long as the run lasts.
-    let outputs =
-        PassingFolder::make(&surroundings.places.temp).context("there is no place for the run's files")?;
-    let company = Company { watch: Arc::clone(&view) as _, halt, ask: agency::company(presence) };
-    let setting = setting(surroundings, presence, outputs.path());
-    let mut talk = Talk::begin(&agent, setting, &request, company)?;
+    let view = outfit.view(global, output);
+    let company = outfit.company(&view, halt);
+    let mut talk = Talk::begin(&outfit.agent, outfit.setting(), &request, company)?;
     let answer = talk.work()?;
     view.close();
-    gatekeeper::keep_all(surroundings, skills.kept())?;
-    finish(&answer, mind.offline.as_deref(), &talk.id().to_string(), output)
+    outfit.keep_answers(surroundings)?;
+    finish(&answer, outfit.offline.as_deref(), &talk.id().to_string(), output)
 }
 
 /// What the user wants: the words behind the command, else standard input.
@@ -101,45 +58,6 @@ fn request(args: &Run) -> Result<String> {
         bail!("standard input is empty; say what is to be done");
     }
     Ok(text)
-}
-
-fn mind(settled: Settled, skills: &Skills) -> Result<Mind> {
-    match settled {
-        Settled::Model(chosen) => {
-            Ok(Mind { model: chosen.model, prices: chosen.choice.prices, offline: None })
-        }
-        Settled::Offline { why } => {
-            let guide = RouterGuide::new(skills.finder());
-            Ok(Mind { model: Arc::new(Offline::new(Arc::new(guide))?), prices: None, offline: Some(why) })
-        }
-    }
-}
-
-fn limits(args: &Run, config: &LimitsConfig) -> Limits {
-    let usual = Limits::default();
-    let number = |said: Option<NonZeroU32>, usual: u64| said.map_or(usual, |said| said.get().into());
-    Limits {
-        turns: number(args.max_turns.or(config.turns), usual.turns),
-        calls: number(config.calls, usual.calls),
-        tokens: number(config.tokens, usual.tokens),
-        money_micros: config.money.as_ref().map(Amount::micros),
-        time: config.seconds.map(|seconds| Duration::from_secs(seconds.get().into())),
-        ..usual
-    }
-}
-
-fn setting(surroundings: &Surroundings, presence: Presence, outputs: &Path) -> Setting {
-    let project = surroundings.layout.project.as_ref().map(|project| project.folder.clone());
-    Setting {
-        project,
-        home: surroundings.places.home.clone(),
-        outputs: Some(outputs.to_owned()),
-        guarded: Vec::new(),
-        web: Web::system().ok(),
-        commands: Offer::Yes,
-        questions: if presence == Presence::Here { Offer::Yes } else { Offer::No },
-        memory: Offer::Yes,
-    }
 }
 
 /// Skills of a project that nobody trusts yet are not offered; whoever runs something there should know.
