@@ -10,6 +10,7 @@ use tokio::runtime::Runtime;
 use crate::compaction::Compaction;
 use crate::frame::INSTRUCTIONS;
 use crate::limits::Limits;
+use crate::part::Part;
 
 /// An agent: skills, a model, and where everything is written down. Conversations are made of it, as many as there are at once.
 ///
@@ -27,6 +28,7 @@ pub struct Agent {
     pub(crate) instructions: Arc<str>,
     pub(crate) effort: Option<Effort>,
     pub(crate) compaction: Compaction,
+    pub(crate) part: Part,
 }
 
 impl Agent {
@@ -43,6 +45,7 @@ impl Agent {
             instructions: INSTRUCTIONS.into(),
             effort: None,
             compaction: Compaction::default(),
+            part: Part::default(),
         }
     }
 
@@ -50,6 +53,13 @@ impl Agent {
     #[must_use]
     pub fn model(mut self, model: Arc<dyn ChatModel>) -> Self {
         self.model = model;
+        self
+    }
+
+    /// The part it plays: its name, its own skills and tools.
+    #[must_use]
+    pub fn part(mut self, part: Part) -> Self {
+        self.part = part;
         self
     }
 

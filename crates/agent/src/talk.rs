@@ -16,6 +16,7 @@ mod resuming;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use metier_catalog::Unresolved;
 use metier_runtime::{Note, Session};
 use metier_store::{
     By, Ended, EventKind, EventQuery, Lease, Offer, Outcome, SessionId, Started, StoreError, Used,
@@ -112,9 +113,16 @@ pub enum TalkError {
     /// Somebody works on the session: another process, or another conversation of this one.
     #[error("session {} is busy with the last message: wait until that is done, or stop it", .0.short())]
     Busy(SessionId),
+    /// Skills of the agent's own list cannot be had: all of them, at once.
+    #[error("the agent's skills cannot be had: {}", one_by_one(.0))]
+    Skills(Vec<Unresolved>),
     /// The session has no beginning that could be gone on from.
     #[error("session {0} has nothing to go on from")]
     NoFrame(SessionId),
+}
+
+fn one_by_one(problems: &[Unresolved]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 /// Who is there while an agent works.
@@ -142,16 +150,17 @@ impl Talk {
 
     /// Begins one without offering skills.
     fn open(agent: &Agent, setting: Setting, request: &str, company: Company) -> Result<Self, TalkError> {
-        let session = agent.skills.session_on(agent.surface);
+        let session = agent.part.session(&agent.skills, agent.surface).map_err(TalkError::Skills)?;
         let snapshot = agent.skills.snapshot();
         let project = setting.project.as_ref().map(|project| project.display().to_string());
         let general = GeneralTools::new(setting)?;
-        let frame = Frame::new(&agent.instructions, &session, &general);
+        let frame = agent.part.framed(Frame::new(&agent.instructions, &session, &general));
         let started = Started {
             request: request.to_owned(),
             by: By::User,
             project: project.clone(),
             model: Some(agent.model.id().to_string()),
+            agent: agent.part.name().map(str::to_owned),
             surface: Some(agent.surface.to_string()),
             metier: env!("CARGO_PKG_VERSION").to_owned(),
             loaded: snapshot.loaded() as u64,

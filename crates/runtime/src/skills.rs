@@ -10,6 +10,7 @@
 
 mod begin;
 mod builder;
+mod held;
 mod house;
 mod ledger;
 mod note;
@@ -148,7 +149,8 @@ impl Skills {
     /// What a model is told of skills, and its tools for them.
     fn furnish(&self, surface: Surface, visible: Visible) -> (String, Toolset) {
         let snapshot = visible.snapshot();
-        let options = snapshot.catalogue_options(self.house.window);
+        let mut options = snapshot.catalogue_options(self.house.window);
+        options.disclosure = self.house.disclosure.unwrap_or(options.disclosure);
         let catalogue = snapshot.catalogue_among(&options, |id| visible.has(id));
         let coverage = if catalogue.report.is_complete() { Coverage::Whole } else { Coverage::Partial };
         (catalogue.text, Toolset::new(surface, visible, coverage, Entrance::Tool))

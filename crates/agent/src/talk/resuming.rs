@@ -84,7 +84,8 @@ impl Talk {
         let made = agent.store.standing(id)?.made;
         let mut course = Course::of(&agent.store.events(&EventQuery::of(id))?);
         course.forget_cut_texts();
-        let mut session = agent.skills.session_on(agent.surface).named(&id.to_string());
+        let session = agent.part.session(&agent.skills, agent.surface).map_err(TalkError::Skills)?;
+        let mut session = session.named(&id.to_string());
         let gone = session.restore(course.activated());
         // A stranger's file could say that everything was allowed.
         if made == Made::Here {
@@ -96,7 +97,9 @@ impl Talk {
         let frame = match &framed {
             Some(framed) => Frame::from_stored(framed),
             // Its process ended before anything was sent.
-            None if course.history.turns() == 0 => Frame::new(&agent.instructions, &session, &general),
+            None if course.history.turns() == 0 => {
+                agent.part.framed(Frame::new(&agent.instructions, &session, &general))
+            }
             None => return Err(TalkError::NoFrame(id)),
         };
         let journal = Journal::go_on(agent.store.clone(), id, course.seq, Arc::clone(&company.watch));

@@ -10,11 +10,13 @@
 mod changing;
 mod commands;
 mod compaction;
+mod definitions;
 mod fetching;
 mod looking;
 mod offline;
 mod resume;
 mod resume_place;
+mod roles;
 mod room;
 mod security;
 mod server;
