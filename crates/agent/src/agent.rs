@@ -8,9 +8,11 @@ use metier_runtime::{Skills, Surface};
 use metier_store::Store;
 use tokio::runtime::Runtime;
 
+use crate::compaction::Compaction;
 use crate::frame::INSTRUCTIONS;
 use crate::limits::Limits;
 use crate::models::Models;
+use crate::part::Part;
 
 /// How an agent tells its model of skills.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,6 +58,8 @@ pub struct Agent {
     pub(crate) models: Option<Arc<dyn Models>>,
     pub(crate) disclosure: Disclosure,
     pub(crate) patience: Patience,
+    pub(crate) compaction: Compaction,
+    pub(crate) part: Part,
 }
 
 impl Agent {
@@ -74,7 +78,23 @@ impl Agent {
             models: None,
             disclosure: Disclosure::default(),
             patience: Patience::default(),
+            compaction: Compaction::default(),
+            part: Part::default(),
         }
+    }
+
+    /// Another model, such as one that the user names while a conversation goes on.
+    #[must_use]
+    pub fn model(mut self, model: Arc<dyn ChatModel>) -> Self {
+        self.model = model;
+        self
+    }
+
+    /// The part it plays: its name, its own skills and tools.
+    #[must_use]
+    pub fn part(mut self, part: Part) -> Self {
+        self.part = part;
+        self
     }
 
     /// What the model costs.
@@ -130,6 +150,18 @@ impl Agent {
     #[must_use]
     pub fn patience(mut self, patience: Patience) -> Self {
         self.patience = patience;
+        self
+    }
+
+    /// The name of the model that is asked.
+    pub fn model_name(&self) -> String {
+        self.model.id().to_string()
+    }
+
+    /// When a conversation is made shorter, and how much the model can hold in mind.
+    #[must_use]
+    pub fn compaction(mut self, compaction: Compaction) -> Self {
+        self.compaction = compaction;
         self
     }
 

@@ -82,6 +82,16 @@ impl Frame {
         Self { system, tools: tools.collect(), choice }
     }
 
+    /// How many bytes it has, as far as a model counts them.
+    pub(crate) fn bytes(&self) -> u64 {
+        let texts = self.system.iter().map(|block| block.text.len());
+        let tools = self
+            .tools
+            .iter()
+            .map(|tool| tool.name.len() + tool.description.len() + tool.parameters.to_string().len());
+        texts.chain(tools).sum::<usize>() as u64
+    }
+
     /// The names of all tools, for whoever called one that does not exist.
     pub(crate) fn names(&self) -> Vec<&str> {
         self.tools.iter().map(|tool| &*tool.name).collect()

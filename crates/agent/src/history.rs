@@ -10,14 +10,60 @@ use metier_model::{Arguments, Message, OutcomeStatus, Part, Reasoning, Seal, Too
 use metier_store as store;
 use metier_store::EventKind;
 
-/// The messages of a conversation. They only ever grow, so that whatever a provider keeps of them holds.
+/// The messages of a conversation. They only grow, so that whatever a provider keeps of them holds, until the conversation is made
+/// shorter: see [`Compaction`](crate::Compaction).
 #[derive(Clone, Debug, Default)]
 pub struct History {
-    messages: Vec<Arc<Message>>,
+    pub(crate) messages: Vec<Arc<Message>>,
     /// What the next message of the user has so far.
-    open: Vec<Part>,
+    pub(crate) open: Vec<Part>,
     /// The calls of the last answer, until each has its result.
     pending: Option<Pending>,
+    /// The skills whose texts were put in, in their order.
+    pub(crate) skills: Vec<SkillText>,
+    /// What the user said last, as it stands in a message.
+    pub(crate) words: Option<Arc<str>>,
+    /// How often the model was asked.
+    turns: u64,
+    /// The bytes of the last request, and the tokens that its provider counted.
+    asked_bytes: u64,
+    measured: Option<Measured>,
+    /// How many messages have come since the conversation was made shorter; all of them where it never was.
+    pub(crate) since: usize,
+}
+
+/// A skill's text in the conversation.
+#[derive(Clone, Debug)]
+pub(crate) struct SkillText {
+    pub(crate) name: String,
+    origin: String,
+    arguments: String,
+    digest: String,
+    /// The very text that stands in a message, by which it is found there. Empty while a call that gives it is not over.
+    pub(crate) text: Arc<str>,
+    pub(crate) state: SkillState,
+    /// The call whose result it is, where it is one.
+    result_of: Option<Arc<str>>,
+}
+
+/// What a skill is in the conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SkillState {
+    /// The user has not spoken since it was activated.
+    Active,
+    /// It is over, and its text is there.
+    Finished,
+    /// It is over, and a breadcrumb stands for it.
+    Gone,
+}
+
+/// What a provider counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Measured {
+    /// Bytes of messages.
+    pub(crate) bytes: u64,
+    /// Tokens of these and of what stands before them.
+    pub(crate) tokens: u64,
 }
 
 /// How much a conversation is.
@@ -29,7 +75,7 @@ pub struct Extent {
     pub bytes: u64,
 }
 
-fn bytes(message: &Message) -> usize {
+pub(crate) fn bytes(message: &Message) -> usize {
     match message {
         Message::User(parts) | Message::Assistant(parts) => parts.iter().map(part_bytes).sum(),
         Message::Results(outcomes) => outcomes.iter().map(|outcome| outcome.text.len()).sum(),
@@ -74,60 +120,139 @@ impl History {
         Extent { messages: messages as u64, bytes: (closed + open) as u64 }
     }
 
-    /// How many answers of the model there are.
+    /// How often the model was asked.
     pub fn turns(&self) -> u64 {
-        let answers = self.messages.iter().filter(|message| matches!(***message, Message::Assistant(_)));
-        answers.count() as u64
+        self.turns
     }
 
-    /// Calls without a result: begun when the process ended.
+    /// What its provider counted last, where it did.
+    pub(crate) fn measured(&self) -> Option<Measured> {
+        self.measured
+    }
+
+    /// Calls without a result: begun when the process ended, or not even that.
     pub fn unfinished(&self) -> impl Iterator<Item = &str> {
         let calls = self.pending.iter().flat_map(|pending| &pending.calls);
         calls.filter(|call| call.result.is_none()).map(|call| &*call.id)
     }
 
+    /// The same as the model made them.
+    pub(crate) fn unfinished_calls(&self) -> Vec<ToolCall> {
+        let Some(pending) = &self.pending else { return Vec::new() };
+        // Nothing comes between an answer and the results of its calls but what waits in `open`.
+        let answer = self.messages.iter().rev().find_map(|message| match &**message {
+            Message::Assistant(parts) => Some(parts),
+            _ => None,
+        });
+        let calls = answer.into_iter().flatten().filter_map(|part| match part {
+            Part::Call(call) => Some(call),
+            _ => None,
+        });
+        // By their places: a careless provider gives one id to two calls.
+        let unfinished = calls.zip(&pending.calls).filter(|(_, waiting)| waiting.result.is_none());
+        unfinished.map(|(call, _)| call.clone()).collect()
+    }
+
+    /// Whether something waits for an answer of the model.
+    pub fn is_waiting(&self) -> bool {
+        let last = self.messages.last().map(|message| &**message);
+        !self.open.is_empty() || self.pending.is_some() || !matches!(last, None | Some(Message::Assistant(_)))
+    }
+
     /// Takes an event. Most of them are no part of the conversation.
     pub fn take(&mut self, kind: &EventKind) {
         match kind {
-            EventKind::Started(started) if !started.request.is_empty() => self.say(&started.request),
-            EventKind::Said { text, .. } | EventKind::Noted { text, .. } => self.say(text),
-            EventKind::Recalled { message, .. } => self.say(message),
+            EventKind::Started(started) if !started.request.is_empty() => self.user_said(&started.request),
+            EventKind::Said { text, .. } => self.user_said(text),
+            EventKind::Noted { text, .. } => self.say(text.as_str().into()),
+            EventKind::Recalled { message, .. } => self.say(message.as_str().into()),
             // A child has its skill's text as its system prompt, and no second copy.
             EventKind::Activated(activated) if !activated.message.is_empty() => self.activated(activated),
-            EventKind::Asked { .. } => self.close(),
+            EventKind::Asked { turn, bytes, .. } => {
+                self.close();
+                self.turns = *turn;
+                self.asked_bytes = *bytes;
+            }
             EventKind::Answered(answered) => self.answered(answered),
             // Half an answer is kept as what it is, so that the model can go on from it.
             EventKind::Partial { text, .. } if !text.is_empty() => {
                 self.close();
-                self.messages.push(Arc::new(Message::assistant(text.as_str())));
+                self.push(Message::assistant(text.as_str()));
             }
             EventKind::Finished(finished) => self.finished(finished),
+            EventKind::Compacted { messages, .. } => self.shorten(messages),
             _ => {}
         }
     }
 
-    fn say(&mut self, text: &str) {
-        self.open.push(Part::Text(text.into()));
+    fn user_said(&mut self, text: &str) {
+        for skill in &mut self.skills {
+            if skill.state == SkillState::Active {
+                skill.state = SkillState::Finished;
+            }
+        }
+        let text: Arc<str> = text.into();
+        self.words = Some(Arc::clone(&text));
+        self.say(text);
+    }
+
+    fn say(&mut self, text: Arc<str>) {
+        self.open.push(Part::Text(text));
     }
 
     fn activated(&mut self, activated: &store::Activated) {
+        let store::Activated { skill: name, origin, arguments, digest, message, .. } = activated;
+        // Without a text it is there already and holds again, or it is the result of the call.
+        if message.is_empty() && self.is_again(activated) {
+            return;
+        }
+        let text: Arc<str> = message.as_str().into();
         let call = activated.call.as_deref();
         let waiting = self
             .pending
             .iter_mut()
             .flat_map(|pending| &mut pending.calls)
             .find(|waiting| call == Some(&*waiting.id));
+        let result_of =
+            waiting.as_ref().filter(|_| message.is_empty()).map(|waiting| Arc::clone(&waiting.id));
+        self.skills.push(SkillText {
+            name: name.clone(),
+            origin: origin.clone(),
+            arguments: arguments.clone(),
+            digest: digest.clone(),
+            text: Arc::clone(&text),
+            state: SkillState::Active,
+            result_of,
+        });
         match waiting {
-            Some(waiting) => waiting.texts.push(activated.message.as_str().into()),
-            None => self.say(&activated.message),
+            _ if message.is_empty() => {}
+            Some(waiting) => waiting.texts.push(text),
+            None => self.say(text),
         }
+    }
+
+    /// Whether the text of a skill that was activated again is there still; then it holds again.
+    fn is_again(&mut self, activated: &store::Activated) -> bool {
+        let is_same = |skill: &&mut SkillText| {
+            skill.state != SkillState::Gone
+                && (&skill.name, &skill.origin, &skill.arguments, &skill.digest)
+                    == (&activated.skill, &activated.origin, &activated.arguments, &activated.digest)
+        };
+        let known = self.skills.iter_mut().rev().find(is_same);
+        known.map(|skill| skill.state = SkillState::Active).is_some()
     }
 
     /// Ends the message of the user.
     fn close(&mut self) {
         if !self.open.is_empty() {
-            self.messages.push(Arc::new(Message::User(std::mem::take(&mut self.open))));
+            let parts = std::mem::take(&mut self.open);
+            self.push(Message::User(parts));
         }
+    }
+
+    fn push(&mut self, message: Message) {
+        self.messages.push(Arc::new(message));
+        self.since += 1;
     }
 
     fn answered(&mut self, answered: &store::Answered) {
@@ -144,9 +269,14 @@ impl History {
         });
         let calls: Vec<Waiting> = calls.collect();
         self.pending = (!calls.is_empty()).then_some(Pending { calls });
+        let usage = answered.usage;
+        let tokens = usage.input.saturating_add(usage.cached).saturating_add(usage.cache_written);
+        if tokens > 0 {
+            self.measured = Some(Measured { bytes: self.asked_bytes, tokens });
+        }
         // An answer of nothing is no message: some providers refuse one that is empty.
         if !parts.is_empty() {
-            self.messages.push(Arc::new(Message::Assistant(parts)));
+            self.push(Message::Assistant(parts));
         }
     }
 
@@ -156,7 +286,14 @@ impl History {
         if let Some(call) =
             pending.calls.iter_mut().find(|call| *call.id == *finished.id && call.result.is_none())
         {
-            call.result = Some((finished.text.as_str().into(), status));
+            let text: Arc<str> = finished.text.as_str().into();
+            for skill in &mut self.skills {
+                if skill.result_of.as_deref() == Some(&*finished.id) {
+                    skill.text = Arc::clone(&text);
+                    skill.result_of = None;
+                }
+            }
+            call.result = Some((text, status));
         }
         if pending.calls.iter().any(|call| call.result.is_none()) {
             return;
@@ -169,7 +306,7 @@ impl History {
             // Texts of skills follow all results, in the order of the calls.
             self.open.extend(texts.into_iter().map(Part::Text));
         }
-        self.messages.push(Arc::new(Message::Results(outcomes)));
+        self.push(Message::Results(outcomes));
         self.close();
     }
 }

@@ -17,7 +17,6 @@ pub(crate) struct Journal {
     pen: Mutex<Pen>,
 }
 
-#[derive(Default)]
 struct Pen {
     seq: u64,
     /// What was handed in and is not known to be written yet.
@@ -25,9 +24,17 @@ struct Pen {
 }
 
 impl Pen {
-    fn settle(&mut self) -> Result<(), StoreError> {
+    fn at(seq: u64) -> Mutex<Self> {
+        Mutex::new(Self { seq, tickets: Vec::new() })
+    }
+
+    fn settle(&mut self, watch: &dyn Watch) -> Result<(), StoreError> {
+        let mut written = None;
         for ticket in std::mem::take(&mut self.tickets) {
-            ticket.wait()?;
+            written = Some(ticket.wait()?.seq);
+        }
+        if let Some(written) = written {
+            watch.settled(written);
         }
         Ok(())
     }
@@ -47,8 +54,7 @@ impl Journal {
         watch: Arc<dyn Watch>,
     ) -> Result<Self, StoreError> {
         let appended = store.begin_as(session, started.clone())?;
-        let pen = Mutex::new(Pen { seq: appended.seq, tickets: Vec::new() });
-        let journal = Self { store, session, parent: started.parent, watch, pen };
+        let journal = Self { store, session, parent: started.parent, watch, pen: Pen::at(appended.seq) };
         journal.tell(appended.seq, EventKind::Started(started));
         Ok(journal)
     }
@@ -61,7 +67,7 @@ impl Journal {
         seq: u64,
         watch: Arc<dyn Watch>,
     ) -> Self {
-        Self { store, session, parent, watch, pen: Mutex::new(Pen { seq, tickets: Vec::new() }) }
+        Self { store, session, parent, watch, pen: Pen::at(seq) }
     }
 
     pub(crate) fn session(&self) -> SessionId {
@@ -88,7 +94,7 @@ impl Journal {
         let ticket = self.store.submit(self.session, kind.clone())?;
         pen.tickets.push(ticket);
         if kind.outlives_power_cuts() {
-            pen.settle()?;
+            pen.settle(&*self.watch)?;
         }
         pen.seq += 1;
         self.tell(pen.seq, kind);
@@ -97,7 +103,17 @@ impl Journal {
 
     /// Is back when everything is written. Nothing is sent to a model before.
     pub(crate) fn settle(&self) -> Result<(), StoreError> {
-        lock(&self.pen).settle()
+        lock(&self.pen).settle(&*self.watch)
+    }
+
+    /// The place of the last event.
+    pub(crate) fn seq(&self) -> u64 {
+        lock(&self.pen).seq
+    }
+
+    /// Others may have gone on with the session meanwhile.
+    pub(crate) fn caught_up(&self, seq: u64) {
+        lock(&self.pen).seq = seq;
     }
 
     fn tell(&self, seq: u64, kind: EventKind) {

@@ -1,6 +1,6 @@
 //! The memory of an agent is the store's.
 
-use metier_store::{Recall, Record as Stored, Scope, SessionId, Store};
+use metier_store::{Recall, Record as Stored, RecordKind, Scope, SessionId, Store};
 
 use crate::tools::{Author, Memory, NewRecord, Record, Wanted};
 
@@ -8,6 +8,8 @@ use crate::tools::{Author, Memory, NewRecord, Record, Wanted};
 pub(crate) struct Keeper<'a> {
     pub(crate) store: &'a Store,
     pub(crate) session: SessionId,
+    /// The project, by which records are kept apart.
+    pub(crate) project: Option<&'a str>,
 }
 
 impl Memory for Keeper<'_> {
@@ -15,6 +17,10 @@ impl Memory for Keeper<'_> {
         let mut stored = Stored::new(record.text).map_err(|error| error.to_string())?;
         stored.tags = record.tags.to_vec();
         stored.session = Some(self.session);
+        stored.kind = record.kind;
+        // How things are in one project is nothing to know in another.
+        let is_projects = record.kind == RecordKind::Project;
+        stored.project = self.project.filter(|_| is_projects).map(str::to_owned);
         if let Some(author) = record.author {
             stored.skill = Some(author.skill.clone());
             stored.origin = Some(author.origin.clone());
@@ -35,6 +41,7 @@ impl Memory for Keeper<'_> {
         for scope in skills.into_iter().chain([own]) {
             let recall = Recall {
                 tags: wanted.tags.to_vec(),
+                project: self.project.map(str::to_owned),
                 limit: wanted.limit.saturating_sub(found.len()),
                 ..Recall::new(wanted.query, scope)
             };
@@ -45,7 +52,8 @@ impl Memory for Keeper<'_> {
     }
 }
 
-fn record(stored: Stored) -> Record {
+/// A record as the tools know it.
+pub(crate) fn record(stored: Stored) -> Record {
     let author = stored.skill.map(|skill| Author {
         skill,
         origin: stored.origin.unwrap_or_default(),

@@ -4,6 +4,7 @@
 //!   in the store first and in [`Watch`] second; [`History`] makes the messages of those very events, so that what was sent can be
 //!   sent again, tomorrow and by another process.
 //! - [`Limits`] end a run with what is there, [`Halt`] stops it from outside.
+//! - [`definition`] reads agents that somebody wrote down, [`slash`] what a user typed.
 //! - [`GeneralTools`] are what skills count on: `Read`, `Glob`, `Grep`, `Write`, `Edit`, `Bash`, `WebFetch`, `ask_user`,
 //!   `memory_save` and `memory_search`, one file each below `tools/`.
 //!
@@ -61,6 +62,9 @@
 mod agent;
 mod bridge;
 mod child;
+mod compaction;
+mod course;
+pub mod definition;
 mod frame;
 mod halt;
 mod history;
@@ -69,6 +73,9 @@ mod keeper;
 mod limits;
 mod models;
 mod offline;
+mod part;
+mod recall;
+pub mod slash;
 mod stubbornness;
 mod talk;
 mod tools;
@@ -76,15 +83,17 @@ mod watch;
 
 pub use agent::{Agent, Disclosure, Patience};
 pub use child::{ChildAnswer, ChildMode};
+pub use compaction::{Compaction, DEFAULT_WINDOW};
 pub use frame::INSTRUCTIONS;
 pub use halt::Halt;
 pub use history::{Extent, History};
 pub use limits::{Limit, Limits, Reached, Spent};
 pub use models::Models;
 pub use offline::{Candidate, Guide, Offline, RouterGuide, Study, Way};
-pub use talk::{Answer, Company, Talk, TalkError, Unanswered};
+pub use part::Part;
+pub use talk::{Answer, Begun, Company, Invocation, Left, Resumed, Shortened, Talk, TalkError, Unanswered};
 pub use tools::{
     ActiveSkill, Ask, Author, Desk, Effect, GeneralTools, Hands, Memory, NewRecord, NoAuthority, Offer,
     Record, Reply, RunJob, Running, Setting, Wanted, Web, Whose, whose,
 };
-pub use watch::{Further, Happened, Piece, Unwatched, Watch};
+pub use watch::{Again, Further, Happened, Piece, Unwatched, Watch};

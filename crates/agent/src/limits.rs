@@ -84,6 +84,15 @@ impl Limit {
     }
 }
 
+impl Limit {
+    /// The limit of this word.
+    pub(crate) fn from_word(word: &str) -> Option<Self> {
+        [Self::Turns, Self::Calls, Self::Tokens, Self::Money, Self::Time, Self::Repetition]
+            .into_iter()
+            .find(|limit| limit.word() == word)
+    }
+}
+
 /// A limit that was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reached {

@@ -22,13 +22,18 @@ impl Stubbornness {
             *self = Self::default();
             return None;
         }
-        let mut hasher = DefaultHasher::new();
-        (tool, input).hash(&mut hasher);
-        let call = hasher.finish();
+        let call = call_mark(tool, input);
         self.times = if self.last == Some(call) { self.times + 1 } else { 1 };
         self.last = Some(call);
         (self.times >= MOST).then_some(Reached { which: Limit::Repetition, limit: MOST, used: self.times })
     }
+}
+
+/// What tells one call from another: its tool and its input as the model wrote it.
+pub(crate) fn call_mark(tool: &str, input: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (tool, input).hash(&mut hasher);
+    hasher.finish()
 }
 
 #[cfg(test)]

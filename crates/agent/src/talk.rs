@@ -11,21 +11,31 @@ mod beginning;
 mod calling;
 mod children;
 mod choosing;
+mod compacting;
 mod handing_over;
 mod invoking;
+mod recalling;
+mod resuming;
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use metier_catalog::Unresolved;
 use metier_runtime::{Note, Session};
 use metier_store::{
-    By, Ended, Event, EventKind, EventQuery, Offer, Outcome, SessionId, Started, StoreError, Used,
+    By, Ended, EventKind, EventQuery, Lease, Offer, Outcome, SessionId, Started, StoreError, Used,
 };
 
 use self::asking::NotAnswered;
 use self::children::Kin;
 use self::choosing::Choice;
+pub use self::compacting::Shortened;
+pub use self::invoking::Invocation;
+use self::recalling::Wanted;
+pub use self::resuming::{Begun, Left, Resumed};
 use crate::agent::Agent;
 use crate::bridge::lock;
+use crate::course::{BegunState, Course, Last, Recalled};
 use crate::frame::Frame;
 use crate::halt::Halt;
 use crate::history::History;
@@ -35,6 +45,12 @@ use crate::stubbornness::Stubbornness;
 use crate::tools::{Ask, GeneralTools, Setting};
 use crate::watch::{Further, Watch};
 use metier_model::Stop;
+
+/// How much of a call is shown where it is named, in characters: as much as a question shows.
+const SHOWN: usize = 200;
+
+/// How a run ends: the outcome, the last words, and why.
+type End = (Outcome, String, Option<String>);
 
 /// One conversation.
 pub struct Talk {
@@ -60,6 +76,20 @@ pub struct Talk {
     kin: Kin,
     /// Who answers now.
     choice: Choice,
+    /// The right to work on the session; `None` while it rests.
+    lease: Option<Lease>,
+    /// The calls that were begun when the last process ended.
+    begun: HashMap<String, BegunState>,
+    /// Calls that may have happened and were left.
+    doubted: Vec<u64>,
+    /// The model's last words, where the process ended before the run did.
+    last: Option<Last>,
+    /// What was recalled from the memory.
+    recalled: Recalled,
+    /// What is to be recalled before the model is asked again.
+    wanted: Vec<Wanted>,
+    /// The project, by which records are kept apart.
+    project: Option<String>,
 }
 
 /// Something that would take a yes that nobody could give.
@@ -93,9 +123,19 @@ pub enum TalkError {
     /// The skill that somebody wants cannot be had.
     #[error(transparent)]
     Skill(#[from] metier_runtime::NotUsed),
+    /// Somebody works on the session: another process, or another conversation of this one.
+    #[error("session {} is busy with the last message: wait until that is done, or stop it", .0.short())]
+    Busy(SessionId),
+    /// Skills of the agent's own list cannot be had: all of them, at once.
+    #[error("the agent's skills cannot be had: {}", one_by_one(.0))]
+    Skills(Vec<Unresolved>),
     /// The session has no beginning that could be gone on from.
     #[error("session {0} has nothing to go on from")]
     NoFrame(SessionId),
+}
+
+fn one_by_one(problems: &[Unresolved]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 /// Who is there while an agent works.
@@ -116,16 +156,24 @@ impl Talk {
         request: &str,
         company: Company,
     ) -> Result<Self, TalkError> {
-        let session = agent.skills.session_on(agent.surface);
+        let mut talk = Self::open(agent, setting, request, company)?;
+        talk.offer(request)?;
+        Ok(talk)
+    }
+
+    /// Begins one without offering skills.
+    fn open(agent: &Agent, setting: Setting, request: &str, company: Company) -> Result<Self, TalkError> {
+        let session = agent.part.session(&agent.skills, agent.surface).map_err(TalkError::Skills)?;
         let snapshot = agent.skills.snapshot();
         let project = setting.project.as_ref().map(|project| project.display().to_string());
         let general = GeneralTools::new(setting)?;
-        let frame = Frame::new(&agent.instructions, &session, &general);
+        let frame = agent.part.framed(Frame::new(&agent.instructions, &session, &general));
         let started = Started {
             request: request.to_owned(),
             by: By::User,
-            project,
+            project: project.clone(),
             model: Some(agent.model.id().to_string()),
+            agent: agent.part.name().map(str::to_owned),
             surface: Some(agent.surface.to_string()),
             metier: env!("CARGO_PKG_VERSION").to_owned(),
             loaded: snapshot.loaded() as u64,
@@ -136,12 +184,14 @@ impl Talk {
         history.take(&EventKind::Started(started.clone()));
         let journal = Journal::begin(agent.store.clone(), started, Arc::clone(&company.watch))?;
         let session = session.named(&journal.session().to_string());
+        let lease = resuming::lease(&agent.store, journal.session())?;
         let mut talk = Self::new(agent, session, general, journal, frame, history, company);
+        talk.lease = Some(lease);
+        talk.project = project;
         request.clone_into(&mut talk.kin.words);
         let remark = talk.hand_over();
         talk.write(EventKind::Framed(talk.frame.stored()))?;
         remark.map(|remark| talk.write(remark)).transpose()?;
-        talk.offer(request)?;
         Ok(talk)
     }
 
@@ -173,6 +223,13 @@ impl Talk {
             stubbornness: Stubbornness::default(),
             unanswered: Vec::new(),
             used: Vec::new(),
+            lease: None,
+            begun: HashMap::new(),
+            doubted: Vec::new(),
+            last: None,
+            recalled: Recalled::default(),
+            wanted: Vec::new(),
+            project: None,
         }
     }
 
@@ -183,24 +240,7 @@ impl Talk {
         id: SessionId,
         company: Company,
     ) -> Result<Self, TalkError> {
-        let events = agent.store.events(&EventQuery::of(id))?;
-        let framed = events.iter().rev().find_map(|event| match &event.kind {
-            EventKind::Framed(framed) => Some(framed),
-            _ => None,
-        });
-        let frame = Frame::from_stored(framed.ok_or(TalkError::NoFrame(id))?);
-        let seq = events.last().map_or(0, |event| event.seq);
-        let session = agent.skills.session_on(agent.surface).named(&id.to_string());
-        let general = GeneralTools::new(setting)?;
-        let parent = events.iter().find_map(|event| match &event.kind {
-            EventKind::Started(started) => started.parent,
-            _ => None,
-        });
-        let journal = Journal::go_on(agent.store.clone(), id, parent, seq, Arc::clone(&company.watch));
-        let history = folded(&events);
-        let mut talk = Self::new(agent, session, general, journal, frame, history, company);
-        talk.find_kin();
-        Ok(talk)
+        Self::resume(agent, setting, id, company).map(|resumed| resumed.talk)
     }
 
     /// Which session it is.
@@ -208,23 +248,25 @@ impl Talk {
         self.journal.session()
     }
 
-    /// Lets go of the messages until they are needed again: they are in the store.
+    /// Lets go of the messages until they are needed again: they are in the store. Meanwhile others may go on with the session.
     pub fn rest(&mut self) {
         if self.journal.settle().is_ok() {
             self.history = None;
+            self.lease = None;
         }
     }
 
     /// The user says something more. What has become of the skills meanwhile is told with it.
     pub fn say(&mut self, text: &str) -> Result<Answer, TalkError> {
-        self.recall()?;
-        self.take_words(text, By::User)?;
+        self.hear(text, By::User)?;
         self.offer(text)?;
         self.work()
     }
 
     /// Takes what somebody says: everything that holds for one message begins anew.
-    fn take_words(&mut self, text: &str, by: By) -> Result<(), TalkError> {
+    fn hear(&mut self, text: &str, by: By) -> Result<(), TalkError> {
+        self.recall()?;
+        self.leave_begun()?;
         let note = lock(&self.session).user_message();
         self.spent = Spent::default();
         self.limits = self.agent.limits;
@@ -242,7 +284,8 @@ impl Talk {
     /// Works on what the user said until it is done, or cannot go on.
     pub fn work(&mut self) -> Result<Answer, TalkError> {
         self.recall()?;
-        let (mut outcome, mut text, mut why) = self.turns()?;
+        let end = self.settle_begun()?;
+        let (mut outcome, mut text, mut why) = end.map_or_else(|| self.turns(), Ok)?;
         // What children in the background bring is worth another word, and nothing that was said is lost.
         while self.await_children(outcome)? {
             let said;
@@ -254,9 +297,16 @@ impl Talk {
 
     /// Brings the messages back from the store.
     fn recall(&mut self) -> Result<(), TalkError> {
+        if self.lease.is_none() {
+            self.lease = Some(resuming::lease(&self.agent.store, self.id())?);
+        }
         if self.history.is_none() {
-            let events = self.agent.store.events(&EventQuery::of(self.id()))?;
-            self.history = Some(folded(&events));
+            let course = Course::of(&self.agent.store.events(&EventQuery::of(self.id()))?);
+            self.turn = course.history.turns();
+            self.journal.caught_up(course.seq);
+            self.recalled = course.recalled;
+            self.begun = course.begun;
+            self.history = Some(course.history);
         }
         Ok(())
     }
@@ -266,12 +316,14 @@ impl Talk {
         if let Some(history) = &mut self.history {
             history.take(&kind);
         }
+        self.recalled.take(&kind);
         self.journal.write(kind)?;
         Ok(())
     }
 
     /// Writes down which skills fit, and tells the model of them where its catalogue is not whole.
     fn offer(&mut self, request: &str) -> Result<(), TalkError> {
+        self.wanted.push(Wanted::About(request.to_owned()));
         let (record, note) = {
             let session = lock(&self.session);
             if session.toolset().definitions().is_empty() {
@@ -294,8 +346,9 @@ impl Talk {
         Ok(())
     }
 
-    fn turns(&mut self) -> Result<(Outcome, String, Option<String>), TalkError> {
+    fn turns(&mut self) -> Result<End, TalkError> {
         let mut said = String::new();
+        let mut is_shortened = false;
         loop {
             if self.halt.is_said() {
                 return self.interrupted(said);
@@ -306,12 +359,15 @@ impl Talk {
             {
                 return Ok((Outcome::Partial, said, Some(reached.to_string())));
             }
+            self.make_room()?;
+            self.bring_records()?;
             match self.ask_model() {
                 Ok(answer) => {
                     let text = answer.message.text();
                     if !text.is_empty() {
                         said = text;
                     }
+                    is_shortened = false;
                     if answer.calls.is_empty() {
                         return Ok(finish(answer.stop, said));
                     }
@@ -336,6 +392,12 @@ impl Talk {
                     let why = self.before_a_turn().map(|reached| reached.to_string());
                     return Ok((Outcome::Partial, text, why));
                 }
+                // Nobody may know how much the model takes; it does. Once is enough: the next refusal has another reason.
+                Err(NotAnswered::Model { error, .. })
+                    if !is_shortened && compacting::is_too_long(&error) && self.make_more_room()? =>
+                {
+                    is_shortened = true;
+                }
                 Err(NotAnswered::Model { error, partial }) => {
                     let message = error.to_string();
                     self.write(EventKind::Failed { at: "model".to_owned(), message: message.clone() })?;
@@ -346,7 +408,7 @@ impl Talk {
         }
     }
 
-    fn interrupted(&mut self, text: String) -> Result<(Outcome, String, Option<String>), TalkError> {
+    fn interrupted(&mut self, text: String) -> Result<End, TalkError> {
         let who = if self.kin.is_child() { "whoever started it" } else { "the user" };
         self.write(EventKind::Interrupted { why: who.to_owned() })?;
         Ok((Outcome::Cancelled, text, Some("it was stopped".to_owned())))
@@ -386,6 +448,8 @@ impl Talk {
             }
             other => (other, why),
         };
+        self.write_allowed()?;
+        self.remember_runs(outcome, &text)?;
         for (mut used, then) in std::mem::take(&mut self.used) {
             used.usage = since(&self.spent, &then);
             used.cost_micros = self.spent.cost_micros.saturating_sub(then.cost_micros);
@@ -418,7 +482,7 @@ fn since(now: &Spent, then: &Spent) -> metier_store::Usage {
 }
 
 /// How a run ends whose model has said its last word.
-fn finish(stop: Option<Stop>, said: String) -> (Outcome, String, Option<String>) {
+fn finish(stop: Option<Stop>, said: String) -> End {
     match stop {
         Some(Stop::Length) => {
             let why = "the model's answer was cut at the limit of its output".to_owned();
@@ -428,15 +492,6 @@ fn finish(stop: Option<Stop>, said: String) -> (Outcome, String, Option<String>)
         Some(Stop::Other(why)) if why == "failed" => (Outcome::Failed, said, None),
         _ => (Outcome::Done, said, None),
     }
-}
-
-/// The conversation that events tell of.
-fn folded(events: &[Event]) -> History {
-    let mut history = History::default();
-    for event in events {
-        history.take(&event.kind);
-    }
-    history
 }
 
 impl std::fmt::Debug for Talk {

@@ -44,6 +44,7 @@ use self::refusal::Refused;
 pub use self::ask_user::{Ask, Reply};
 pub use self::desk::{ActiveSkill, Desk, Hands, RunJob, Running};
 pub use self::memory::{Author, Memory, NewRecord, Record, Wanted};
+pub(crate) use self::memory_search::envelope;
 pub use self::web::{NoAuthority, Web};
 
 /// What a call does, as far as others of the same turn are concerned.

@@ -6,6 +6,7 @@ use metier_runtime::Change;
 use metier_store::{EventKind, SessionId, Timestamp};
 
 use crate::limits::Reached;
+use crate::talk::Begun;
 
 /// Looks on. Views are made of this and of nothing else. Nothing here may take long: the work waits.
 pub trait Watch: Send + Sync {
@@ -17,6 +18,14 @@ pub trait Watch: Send + Sync {
 
     /// A file would be changed like this: the question follows, if there is one.
     fn change(&self, _change: &Change) {}
+
+    /// Everything up to this event is written: no kill can take it away any more.
+    fn settled(&self, _seq: u64) {}
+
+    /// A call was begun when the last process ended, and may have happened. Whoever is there says whether to make it again.
+    fn begun(&self, _begun: &Begun) -> Again {
+        Again::Nobody
+    }
 
     /// A limit was reached. Whoever is there may say to go on, with as much again.
     fn reached(&self, _reached: &Reached) -> Further {
@@ -55,6 +64,18 @@ pub enum Piece<'a> {
         /// What it said.
         why: &'a str,
     },
+}
+
+/// Whether to make a call again that may have happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Again {
+    /// Yes.
+    Yes,
+    /// No: the model is told that it may have happened, and goes on.
+    No,
+    /// Nobody is there to say so.
+    #[default]
+    Nobody,
 }
 
 /// Whether to go on.

@@ -4,6 +4,7 @@ use crate::args::Global;
 use crate::command::secret;
 use crate::environment;
 use crate::gatekeeper::{self, Span};
+use crate::keyboard;
 use crate::output::clean;
 use crate::surroundings::Surroundings;
 use crate::workplace::setup;
@@ -13,7 +14,7 @@ use metier_catalog::{Include, Lookup, Reference};
 use metier_policy::{Answer, Mode};
 use metier_runtime::Skills;
 use metier_secret::Secret;
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 
 /// Whether somebody can be asked.
@@ -104,10 +105,8 @@ impl Ask for AtTheTerminal {
             for (number, option) in (1..).zip(options) {
                 writeln!(err, "  {number}. {}", clean(option))?;
             }
-            write!(err, "> ")?;
-            err.flush()?;
             let mut line = String::new();
-            io::stdin().lock().read_line(&mut line)?;
+            keyboard::ask(&mut err, "> ", &mut line)?;
             Ok(line)
         };
         let Ok(line) = { asked }() else { return Reply::Nobody };

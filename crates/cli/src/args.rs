@@ -1,6 +1,7 @@
 //! The command line: what can be said, and the help that teaches it. What it means is in [`crate::command`].
 
 mod agent;
+mod over_time;
 mod secret;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
@@ -8,6 +9,7 @@ use metier_runtime::{Surface, ToolFormat};
 use std::path::PathBuf;
 
 pub(crate) use self::agent::{Ending, Init, Log, Run, Runs};
+pub(crate) use self::over_time::{Chat, Forget, Resume, Stats};
 pub(crate) use self::secret::{Secret, SecretAction, SecretList, SecretRemove, SecretSet};
 
 /// Finds, checks and runs Agent Skills, whatever dialect they are written in.
@@ -69,6 +71,7 @@ pub(crate) enum Color {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(Run),
+    Chat(Chat),
     List(List),
     Show(Show),
     Explain(Explain),
@@ -82,6 +85,9 @@ pub(crate) enum Command {
     Route(Route),
     Runs(Runs),
     Log(Log),
+    Resume(Resume),
+    Stats(Stats),
+    Forget(Forget),
     Init(Init),
     New(New),
     Secret(Secret),

@@ -3,22 +3,26 @@
 mod asked;
 mod call;
 mod catalog;
+mod chat;
 mod check;
 mod completions;
 mod doctor;
 mod exec;
 mod explain;
+mod forget;
 mod init;
 mod list;
 mod log;
 mod new;
 mod prepare;
+mod resume;
 mod route;
 mod run;
 mod runs;
 mod schema;
 pub(crate) mod secret;
 mod show;
+mod stats;
 mod toggle;
 mod tools;
 mod trust;
@@ -51,9 +55,13 @@ pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit> {
         Command::Check(args) => check::run(&args, &surroundings, output),
         Command::Catalog(args) => catalog::run(&args, &surroundings, output),
         Command::Run(args) => run::run(&args, &cli.global, &surroundings, output),
+        Command::Chat(args) => chat::run(&args, &cli.global, &surroundings, output),
+        Command::Resume(args) => resume::run(&args, &cli.global, &surroundings, output),
         Command::Route(args) => route::run(&args, &surroundings, output),
         Command::Runs(args) => runs::run(&args, &surroundings, output),
         Command::Log(args) => log::run(&args, &surroundings, output),
+        Command::Stats(args) => stats::run(&args, &surroundings, output),
+        Command::Forget(args) => forget::run(&args, &surroundings, output),
         Command::Init(args) => init::run(&args, &surroundings, output),
         Command::New(args) => new::run(&args, &surroundings, output),
         Command::Secret(args) => secret::run(&args.action, &surroundings, output),

@@ -1,6 +1,7 @@
 //! Whoever stands at the gate: the rules in force, the answers that were given, and the questions at a terminal.
 
 use crate::args::Global;
+use crate::keyboard;
 use crate::output::clean;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
@@ -11,7 +12,7 @@ use metier_policy::{
 };
 use metier_runtime::{Asker, rules_in_force};
 use serde::{Deserialize, Serialize};
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -190,11 +191,9 @@ pub(crate) fn prompt(action: &Action, decision: &Decision, span: Span) -> Result
             Span::Call => "",
             Span::Session => "  this [s]ession  this [t]ool this session",
         };
-        write!(err, "  [y]es once{session}  {always}  [n]o > ")?;
-        err.flush()?;
+        let question = format!("  [y]es once{session}  {always}  [n]o > ");
         let mut line = String::new();
-        if io::stdin().lock().read_line(&mut line)? == 0 {
-            writeln!(err)?;
+        if keyboard::ask(&mut err, &question, &mut line)? == 0 {
             return Ok(Answer::No);
         }
         match line.trim().to_lowercase().as_str() {

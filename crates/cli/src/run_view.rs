@@ -10,7 +10,7 @@ use metier_runtime::Change;
 use metier_store::{EventKind, SessionId};
 use serde_json::json;
 use std::collections::HashMap;
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How much is said beside the answer.
@@ -70,7 +70,9 @@ impl Talking {
             | EventKind::Ended(_)
             | EventKind::Offered { .. }
             | EventKind::Noted { .. } => false,
-            EventKind::Used(_) | EventKind::Partial { .. } | EventKind::Interrupted { .. } if is_child => false,
+            EventKind::Used(_) | EventKind::Partial { .. } | EventKind::Interrupted { .. } if is_child => {
+                false
+            }
             // Its own skill is what its parent named when it began.
             EventKind::Activated(activated) if is_child => !activated.message.is_empty(),
             EventKind::Diagnosed { severity, .. } if is_child => severity.as_deref() != Some("info"),
@@ -177,9 +179,8 @@ impl Watch for RunView {
         close(&mut self.state());
         let mut err = io::stderr().lock();
         let mut line = String::new();
-        let asked = write!(err, "{reached}; go on with as much again? [y]es [n]o > ")
-            .and_then(|()| err.flush())
-            .and_then(|()| io::stdin().lock().read_line(&mut line));
+        let question = format!("{reached}; go on with as much again? [y]es [n]o > ");
+        let asked = crate::keyboard::ask(&mut err, &question, &mut line);
         match (asked, line.trim().to_lowercase().as_str()) {
             (Ok(_), "y" | "yes") => Further::GoOn,
             _ => Further::Stop,

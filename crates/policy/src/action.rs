@@ -44,6 +44,9 @@ pub struct Skill {
 }
 
 impl Skill {
+    /// The origin under which an agent's own list of tools stands among the fences of its skills. No skill comes from there.
+    pub const AGENT: &'static str = "agent";
+
     /// A trusted skill that is bound to no digest.
     pub fn new(name: &str, origin: &str) -> Self {
         Self { name: name.to_owned(), origin: origin.to_owned(), trust: Trust::Trusted, tree: None }

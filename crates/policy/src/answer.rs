@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// What a person says to a question.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Answer {
     /// Yes, this time.
     Once,
@@ -36,7 +37,7 @@ impl Answer {
 ///
 /// An answer holds for the skill, its folder's digest and the script's digest that it was given for. Where no digest is
 /// known, a yes to a script cannot be bound to its bytes and holds once.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
     /// Everything, word for word.
     exact: Option<String>,
@@ -49,7 +50,7 @@ pub struct Question {
 }
 
 /// A need in a question.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct NeedKey {
     text: String,
     /// An ordinary file of the project. A yes to a tool that writes one is a yes to all of them.

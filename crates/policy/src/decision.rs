@@ -145,18 +145,13 @@ impl fmt::Display for Reason {
                 shown(skill)
             ),
             Self::Disallowed { skill, tool } => {
-                write!(
-                    f,
-                    "`disallowed-tools` of the active skill `{}` names `{}`",
-                    shown(skill),
-                    visible(tool)
-                )
+                write!(f, "`disallowed-tools` of {} names `{}`", whose(skill), visible(tool))
             }
             Self::Fence { skill, tools, piece } => {
                 let tools = crate::sentence::cut(&visible(tools));
                 match tools.as_str() {
-                    "" => write!(f, "the active skill `{}` lets no tool be called", shown(skill))?,
-                    tools => write!(f, "the active skill `{}` lets only {tools} be called", shown(skill))?,
+                    "" => write!(f, "{} lets no tool be called", whose(skill))?,
+                    tools => write!(f, "{} lets only {tools} be called", whose(skill))?,
                 }
                 match piece {
                     Some(piece) => write!(f, ", not {}", crate::sentence::cut(&visible(piece))),
@@ -174,6 +169,15 @@ impl fmt::Display for Reason {
             }
             Self::Mode { mode, what } => write!(f, "in the mode `{mode}` {}", visible(what)),
         }
+    }
+}
+
+/// Whose list it is: an active skill's, or that of the agent itself.
+fn whose(skill: &Skill) -> String {
+    if skill.origin == Skill::AGENT {
+        format!("the agent `{}`", visible(&skill.name))
+    } else {
+        format!("the active skill `{}`", shown(skill))
     }
 }
 

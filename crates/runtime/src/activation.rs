@@ -40,7 +40,8 @@ mod resources;
 
 pub use by::{By, Closed};
 pub use content::TRAILER;
-pub use conversation::{Again, Conversation};
+pub(crate) use conversation::RestoredText;
+pub use conversation::{Again, Conversation, Reopen};
 pub use draft::{Draft, NotActivated, Request, Setting};
 pub use envelope::{attribute, breadcrumb, neutral};
 

@@ -102,8 +102,8 @@ mod way_out;
 mod writing;
 
 pub use activation::{
-    Activated, Activation, Again, By, Closed, Conversation, Draft, NotActivated, Request, Setting, TRAILER,
-    Way, activate, attribute, breadcrumb, neutral,
+    Activated, Activation, Again, By, Closed, Conversation, Draft, NotActivated, Reopen, Request, Setting,
+    TRAILER, Way, activate, attribute, breadcrumb, neutral,
 };
 pub use arguments::{ArgumentError, MAX_ARGUMENTS, split_arguments};
 pub use containment::{Containment, ENVIRONMENT, LANGUAGE, PLUGIN_ENVIRONMENT, Start};
@@ -132,7 +132,8 @@ pub use script::{SCRIPTS, Script, ScriptError};
 pub use search_path::{Program, SearchPath, TOOLS, Toolbox};
 pub use skill_folders::{NoFolders, SkillFolders};
 pub use skills::{
-    Active, ChildWanted, Fork, Labels, NotUsed, Note, OwnJob, Session, Skills, SkillsBuilder, Used, begin,
+    Active, ChildWanted, Fork, GivenAnswer, Labels, NotUsed, Note, OwnJob, Restored, Session, Skills,
+    SkillsBuilder, Used, begin,
 };
 pub use terms::{SkillTerms, Whole};
 pub use toolset::{

@@ -89,6 +89,12 @@ pub struct Scopes {
 }
 
 impl Scopes {
+    /// The scopes of a conversation that is held by these rules from its beginning to its end, whatever skills are active.
+    #[must_use]
+    pub fn held_by(rules: Vec<Scope>) -> Self {
+        Self { inherited: rules.len(), rules, ..Self::default() }
+    }
+
     /// The scopes of a child: what holds here holds there, and does not end with anything that happens there.
     #[must_use]
     pub fn child(&self) -> Self {
@@ -209,6 +215,18 @@ mod tests {
         child.user_message();
         assert_eq!(names(&child), ["outer"]);
         assert_eq!(names(&parent), ["outer"]);
+    }
+
+    #[test]
+    fn what_holds_an_agent_holds_before_and_after_its_skills() {
+        let mut scopes = Scopes::held_by(vec![scope("agent", "tools: Read\n").rules]);
+        assert_eq!(scopes.rules().len(), 1);
+        scopes.open(scope("a", "tools: Bash\n"));
+        assert_eq!(scopes.rules().len(), 2);
+        scopes.user_message();
+        assert_eq!(scopes.rules().len(), 1);
+        assert_eq!(scopes.child().rules().len(), 1);
+        assert_eq!(scopes.last_active().map(|skill| skill.name.as_str()), Some("a"));
     }
 
     #[test]

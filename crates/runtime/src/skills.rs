@@ -11,6 +11,7 @@
 mod begin;
 mod builder;
 mod fork;
+mod held;
 mod house;
 mod ledger;
 mod note;
@@ -32,8 +33,8 @@ pub use self::fork::{ChildWanted, Fork};
 use self::house::{House, lock};
 use self::ledger::Mark;
 pub use self::note::Note;
-pub use self::own::{Active, Labels};
-pub use self::room::OwnJob;
+pub use self::own::{Active, GivenAnswer, Labels};
+pub use self::room::{OwnJob, Restored};
 pub use self::session::{NotUsed, Session, Used};
 use crate::toolset::{Coverage, Entrance, Surface, Toolset, Visible};
 
@@ -150,7 +151,8 @@ impl Skills {
     /// What a model is told of skills, and its tools for them.
     fn furnish(&self, surface: Surface, visible: Visible) -> (String, Toolset) {
         let snapshot = visible.snapshot();
-        let options = snapshot.catalogue_options(self.house.window);
+        let mut options = snapshot.catalogue_options(self.house.window);
+        options.disclosure = self.house.disclosure.unwrap_or(options.disclosure);
         let catalogue = snapshot.catalogue_among(&options, |id| visible.has(id));
         let coverage = if catalogue.report.is_complete() { Coverage::Whole } else { Coverage::Partial };
         (catalogue.text, Toolset::new(surface, visible, coverage, Entrance::Tool))

@@ -68,6 +68,11 @@ impl Request {
         Self { words: order, pieces, denied }
     }
 
+    /// Its words that say something, as they are written, each once.
+    pub fn written(&self) -> impl Iterator<Item = &str> {
+        self.words.iter().map(|asked| asked.written.as_str())
+    }
+
     /// Whether it has no word at all.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty() && self.pieces.is_empty()

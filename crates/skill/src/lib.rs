@@ -49,6 +49,7 @@ pub mod code;
 mod document;
 mod edit;
 mod findings;
+mod head;
 mod injection;
 mod line;
 mod manifest;
@@ -67,6 +68,7 @@ pub mod yaml;
 
 pub use document::{Document, Parsed};
 pub use edit::{EditError, remove_key, scalar, set_text};
+pub use head::{Head, head};
 pub use injection::{InjectedCommand, injected_commands};
 pub use manifest::{Argument, Context, Description, Manifest, More, Needs, Requires, Spanned, UserOnly};
 pub use name::{MAX_NAME, NameRefusal, Naming, SkillName, is_canonical, judge, slug};

@@ -89,6 +89,12 @@ pub enum StoreError {
         /// Whose id it is.
         id: SessionId,
     },
+    /// Somebody works on the session right now.
+    #[error("session {} is being worked on; wait until that is done, or stop it", id.short())]
+    AtWork {
+        /// Which session.
+        id: SessionId,
+    },
     /// No session has an id of which this is a part.
     #[error("no session is called `{text}`; `metier runs` lists them")]
     NotFound {

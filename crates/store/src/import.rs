@@ -112,6 +112,9 @@ impl Parcel {
                 insert(&transaction, session, open, &event).map_err(failed)??;
                 open = Open::Existing;
             }
+            transaction
+                .execute("UPDATE session SET imported = 1 WHERE id = ?1", [session.to_string()])
+                .map_err(failed)?;
         }
         for record in &self.records {
             match memory::insert(&transaction, record).map_err(failed)? {

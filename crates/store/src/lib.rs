@@ -12,6 +12,7 @@
 //! - **Acknowledged stays.** [`Store::append`] is back when no kill can take the event away any more; for what announces an effect,
 //!   when no power cut can. Many appends share one commit.
 //! - **Nothing unknown is lost.** What a newer program wrote is [`EventKind::Other`], and goes through exports as it is.
+//! - **One works on a session at a time.** [`Store::lease`] is that right; it ends with its process.
 //! - **Forgotten is gone**, from every byte of the file.
 //! - **No secret is written.** [`Store::redacting`] takes a [`Redact`] which sees every text first.
 //!
@@ -38,6 +39,7 @@ mod export;
 mod follow;
 mod forget;
 mod import;
+mod lease;
 mod line;
 mod memory;
 mod place;
@@ -47,6 +49,8 @@ mod readers;
 mod redact;
 mod schema;
 mod session_id;
+mod standing;
+mod stats;
 mod store;
 mod summary;
 mod timestamp;
@@ -55,21 +59,24 @@ mod writer;
 
 pub use error::StoreError;
 pub use event::{
-    Activated, Answered, By, Called, Decided, Effect, Ended, Event, EventKind, Finished, Framed, Offer,
-    Outcome, Part, ScriptReport, Started, ToolCall, Usage, Used,
+    Activated, Answered, By, Called, Decided, Doubt, Effect, Ended, Event, EventKind, Finished, Framed,
+    Offer, Outcome, Part, ScriptReport, Started, ToolCall, Usage, Used,
 };
 pub use export::{Export, Exported};
 pub use follow::{Follow, Stop};
 pub use forget::{Forget, Forgotten, Retention, Traces};
 pub use import::{Imported, MAX_IMPORT};
+pub use lease::Lease;
 pub use line::EXPORT_VERSION;
-pub use memory::{MAX_RECORD, MAX_TAGS, RECALLED, Recall, Record, Scope};
+pub use memory::{MAX_RECORD, MAX_TAGS, RECALLED, Recall, Record, RecordKind, Scope};
 pub use place::Bounds;
 pub use prepared::{LARGE, MAX_DEPTH, MAX_EVENT};
 pub use query::EventQuery;
 pub use redact::{NothingSecret, Redact};
 pub use schema::SCHEMA_VERSION;
 pub use session_id::{ParseIdError, RecordId, SessionId};
+pub use standing::{BegunCall, Made, SessionStanding, SessionState};
+pub use stats::{Choosers, Outcomes, Routed, SkillStats, StatsQuery};
 pub use store::{Store, Ticket};
 pub use summary::{Ending, Family, SessionFilter, Summary};
 pub use timestamp::Timestamp;

@@ -19,6 +19,61 @@ const MAX_TAG: usize = 256;
 /// How many records come back where nobody says otherwise: what a model is given per turn.
 pub const RECALLED: usize = 5;
 
+/// What a record is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum RecordKind {
+    /// Nothing of the below.
+    #[default]
+    Note,
+    /// Who the user is, and what they like.
+    User,
+    /// What the user said about how the work was done: corrections and confirmations.
+    Feedback,
+    /// How things are in one project.
+    Project,
+    /// Where something can be found.
+    Reference,
+    /// What came of a run of a skill.
+    Run,
+}
+
+impl RecordKind {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Note, Self::User, Self::Feedback, Self::Project, Self::Reference, Self::Run];
+
+    /// The word for it, in files and inputs.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::User => "user",
+            Self::Feedback => "feedback",
+            Self::Project => "project",
+            Self::Reference => "reference",
+            Self::Run => "run",
+        }
+    }
+
+    /// The kind of this word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+}
+
+impl From<String> for RecordKind {
+    /// A word that this program does not know is a newer one's, and hides no record.
+    fn from(word: String) -> Self {
+        Self::from_word(&word).unwrap_or_default()
+    }
+}
+
+impl From<RecordKind> for String {
+    fn from(kind: RecordKind) -> Self {
+        kind.word().to_owned()
+    }
+}
+
 /// One thing that was kept for later.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
@@ -43,6 +98,12 @@ pub struct Record {
     /// In which session.
     #[serde(default)]
     pub session: Option<SessionId>,
+    /// What it is about.
+    #[serde(default)]
+    pub kind: RecordKind,
+    /// The project that it holds in; `None` is everywhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
 }
 
 impl Record {
@@ -57,6 +118,8 @@ impl Record {
             tags: Vec::new(),
             text: text.into(),
             session: None,
+            kind: RecordKind::default(),
+            project: None,
         })
     }
 }
@@ -87,8 +150,10 @@ pub struct Recall {
     pub tags: Vec<String>,
     /// Whose it may be.
     pub scope: Scope,
-    /// Not these: they came the last time.
+    /// Not these: they are in the conversation already, or came the last time.
     pub exclude: Vec<RecordId>,
+    /// In which project. What holds in another one stays there; with none, only what holds everywhere comes.
+    pub project: Option<String>,
     /// So many at most.
     pub limit: usize,
 }
@@ -96,12 +161,19 @@ pub struct Recall {
 impl Recall {
     /// What of this scope is about this text.
     pub fn new(text: impl Into<String>, scope: Scope) -> Self {
-        Self { text: text.into(), tags: Vec::new(), scope, exclude: Vec::new(), limit: RECALLED }
+        Self {
+            text: text.into(),
+            tags: Vec::new(),
+            scope,
+            exclude: Vec::new(),
+            project: None,
+            limit: RECALLED,
+        }
     }
 
     pub(crate) fn read(&self, connection: &Connection) -> rusqlite::Result<Vec<Record>> {
         let mut sql =
-            "SELECT r.number, r.id, r.at, r.skill, r.origin, r.digest, r.text, r.session FROM record r"
+            "SELECT r.number, r.id, r.at, r.skill, r.origin, r.digest, r.text, r.session, r.kind, r.project FROM record r"
                 .to_owned();
         let mut parameters: Vec<Parameter> = Vec::new();
         let asked = question(&self.text, Match::Any);
@@ -126,10 +198,15 @@ impl Recall {
             sql.push_str(" AND EXISTS (SELECT 1 FROM record_tag t WHERE t.record = r.number AND t.tag = ?)");
             parameters.push(tag.clone().into());
         }
-        // Left out one by one: the list is what came last time, a handful.
-        for excluded in &self.exclude {
-            sql.push_str(" AND r.id <> ?");
-            parameters.push(excluded.to_string().into());
+        if self.scope != Scope::Everything {
+            sql.push_str(" AND (r.project IS NULL OR r.project = ?)");
+            parameters.push(self.project.clone().map_or(Parameter::Null, Parameter::Text));
+        }
+        if !self.exclude.is_empty() {
+            // One parameter, however many there are in a long conversation.
+            sql.push_str(" AND r.id NOT IN (SELECT value FROM json_each(?))");
+            let ids: Vec<String> = self.exclude.iter().map(ToString::to_string).collect();
+            parameters.push(serde_json::Value::from(ids).to_string().into());
         }
         sql.push_str(match asked {
             Some(_) => " ORDER BY w.rank, r.at DESC, r.id DESC LIMIT ?",
@@ -152,7 +229,7 @@ pub(crate) fn each<E>(
     mut take: impl FnMut(Record) -> Result<(), E>,
 ) -> rusqlite::Result<Result<(), E>> {
     let mut statement = connection
-        .prepare("SELECT number, id, at, skill, origin, digest, text, session FROM record ORDER BY at, id")?;
+        .prepare("SELECT number, id, at, skill, origin, digest, text, session, kind, project FROM record ORDER BY at, id")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         if let Err(error) = take(read(connection, row)?) {
@@ -178,6 +255,8 @@ fn read(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Record> {
         tags,
         text: row.get(6)?,
         session: session.and_then(|session| session.parse().ok()),
+        kind: row.get::<_, String>(8)?.into(),
+        project: row.get(9)?,
     })
 }
 
@@ -209,8 +288,8 @@ pub(crate) enum Saved {
 pub(crate) fn insert(connection: &Connection, record: &Record) -> rusqlite::Result<Saved> {
     let written = connection
         .prepare_cached(
-            "INSERT OR IGNORE INTO record (id, at, skill, origin, digest, text, session)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            "INSERT OR IGNORE INTO record (id, at, skill, origin, digest, text, session, kind, project)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         )?
         .execute(params![
             record.id.to_string(),
@@ -219,7 +298,9 @@ pub(crate) fn insert(connection: &Connection, record: &Record) -> rusqlite::Resu
             record.origin,
             record.digest,
             record.text,
-            record.session.map(|session| session.to_string())
+            record.session.map(|session| session.to_string()),
+            record.kind.word(),
+            record.project
         ])?;
     if written == 0 {
         return Ok(Saved::Known);

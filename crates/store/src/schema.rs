@@ -15,6 +15,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_events.sql"),
     include_str!("migrations/0002_memory.sql"),
     include_str!("migrations/0003_words.sql"),
+    include_str!("migrations/0004_over_time.sql"),
 ];
 
 /// The newest form that this program knows.

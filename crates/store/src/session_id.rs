@@ -67,6 +67,13 @@ impl RecordId {
     pub fn new() -> Result<Self, StoreError> {
         Ok(Self(fresh(Timestamp::now())?))
     }
+
+    /// The one with this number among those of a session: whoever has to write a record twice, since they cannot know whether the
+    /// first one came through, names the same.
+    pub fn within(session: SessionId, number: u64) -> Self {
+        let chance = session.0.wrapping_add(u128::from(number).wrapping_add(1)) & ((1 << CHANCE) - 1);
+        Self(session.0 >> CHANCE << CHANCE | chance)
+    }
 }
 
 macro_rules! written {

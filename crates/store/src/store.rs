@@ -10,6 +10,7 @@ use crate::export::{Export, Exported};
 use crate::follow::Follow;
 use crate::forget::{Forget, Forgotten, Retention};
 use crate::import::{Imported, Parcel};
+use crate::lease::{Lease, Leases};
 use crate::memory::{self, Recall, Record};
 use crate::place::{Bounds, Place};
 use crate::prepared::Prepared;
@@ -17,6 +18,8 @@ use crate::query::EventQuery;
 use crate::readers::Readers;
 use crate::redact::{NothingSecret, Redact};
 use crate::session_id::as_written;
+use crate::standing::{self, SessionStanding, SessionState};
+use crate::stats::{Routed, SkillStats, StatsQuery};
 use crate::summary::{SessionFilter, Summary};
 use crate::writer::{Append, Appended, Open, Writer};
 use crate::{Event, EventKind, SessionId, Started, StoreError, Timestamp, schema};
@@ -39,6 +42,7 @@ struct Shared {
     // In this order: the writer ends last, since it keeps a store in memory alive.
     readers: Readers,
     writer: Writer,
+    leases: Leases,
 }
 
 impl Store {
@@ -64,7 +68,11 @@ impl Store {
         schema::migrate(&mut connection, &path)?;
         bound(&connection, bounds.bytes).map_err(failed)?;
         let writer = Writer::start(&place, connection)?;
-        let shared = Shared { readers: Readers::new(place, bounds), writer };
+        let leases = match &place {
+            Place::File(file) => Leases::beside(file),
+            Place::Memory(_) => Leases::in_memory(),
+        };
+        let shared = Shared { readers: Readers::new(place, bounds), writer, leases };
         Ok(Self { shared: Arc::new(shared), redact: Arc::new(NothingSecret) })
     }
 
@@ -160,6 +168,35 @@ impl Store {
             .readers
             .read(|connection| Summary::of(connection, id))?
             .ok_or(StoreError::NoSession { id })
+    }
+
+    /// Takes the right to go on with a session, or says that somebody has it: [`StoreError::AtWork`].
+    pub fn lease(&self, id: SessionId) -> Result<Lease, StoreError> {
+        self.shared.leases.take(id)
+    }
+
+    /// How a session stands: whether somebody works on it, and what was begun and not finished.
+    pub fn standing(&self, id: SessionId) -> Result<SessionStanding, StoreError> {
+        // Asked first: a session that ends meanwhile is then at work for a moment longer, and never broken off.
+        let is_at_work = self.shared.leases.is_at_work(id);
+        let read = self.shared.readers.read(|connection| standing::read(connection, id))?;
+        let (summary, begun, made) = read.ok_or(StoreError::NoSession { id })?;
+        let state = match summary.outcome {
+            _ if is_at_work => SessionState::AtWork,
+            Some(outcome) => SessionState::Ended(outcome),
+            None => SessionState::BrokenOff,
+        };
+        Ok(SessionStanding { summary, state, begun, made })
+    }
+
+    /// Every skill that was offered or used, counted, by name.
+    pub fn stats(&self, query: &StatsQuery) -> Result<Vec<SkillStats>, StoreError> {
+        self.shared.readers.read(|connection| query.skills(connection))
+    }
+
+    /// Every request for which skills were looked for, with what was then used, oldest first.
+    pub fn routed(&self, query: &StatsQuery) -> Result<Vec<Routed>, StoreError> {
+        self.shared.readers.read(|connection| query.routed(connection))
     }
 
     /// The session that somebody means by a whole id, the beginning of one, or at least four letters of its end.

@@ -38,14 +38,14 @@ impl From<TalkError> for NotAnswered {
 }
 
 /// How an answer came.
-struct Came {
-    answered: Answered,
+pub(super) struct Came {
+    pub(super) answered: Answered,
     first_byte: Option<Duration>,
     retries: Vec<EventKind>,
-    end: Result<(), Broken>,
+    pub(super) end: Result<(), Broken>,
 }
 
-enum Broken {
+pub(super) enum Broken {
     Halted,
     OutOfTime,
     Model(ModelError),
@@ -126,7 +126,7 @@ impl Talk {
 }
 
 /// Listens to an answer until it ends or nobody wants it any more.
-async fn listen(
+pub(super) async fn listen(
     model: &dyn metier_model::ChatModel,
     request: &Request,
     watch: &dyn Watch,
@@ -186,7 +186,7 @@ fn show(event: &Event, watch: &dyn Watch) {
     }
 }
 
-fn usage_of(usage: &metier_model::Usage) -> store::Usage {
+pub(super) fn usage_of(usage: &metier_model::Usage) -> store::Usage {
     store::Usage {
         input: usage.input,
         output: usage.output,

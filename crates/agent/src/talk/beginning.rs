@@ -109,6 +109,7 @@ impl Talk {
             verdict: decision.ruling.word().to_owned(),
             rule: Some(decision.to_string()),
             answered_by: None,
+            allow_with: Vec::new(),
         }))
     }
 

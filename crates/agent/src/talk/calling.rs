@@ -8,13 +8,14 @@ use std::time::Instant;
 
 use metier_model::ToolCall;
 use metier_policy::Ruling;
-use metier_runtime::{MetaMessage, Outcome as CallOutcome, Sight, ToolResult, Toolset};
+use metier_runtime::{GivenAnswer, MetaMessage, Outcome as CallOutcome, Sight, ToolResult, Toolset};
 use metier_store as store;
 use metier_store::{Activated, By, Called, Decided, EventKind, Finished, Outcome, Used};
 use serde_json::Value;
 
 use super::children::ChildAsked;
-use super::{Talk, TalkError, Unanswered};
+use super::recalling::Wanted;
+use super::{SHOWN, Talk, TalkError, Unanswered};
 use crate::bridge::{Bridge, lock};
 use crate::keeper::Keeper;
 use crate::limits::Reached;
@@ -22,9 +23,6 @@ use crate::tools::{ActiveSkill, Ask, Desk, Effect, GeneralTools, Memory, Whose, 
 
 /// How many looks run at once. More threads than this wait for the same disk.
 const AT_ONCE: usize = 8;
-
-/// How much of a call is shown where it is named, in characters: as much as a question shows.
-const SHOWN: usize = 200;
 
 /// A call, ready to be carried out.
 pub(super) struct Ready {
@@ -80,6 +78,12 @@ impl Talk {
                 for ready in batch {
                     self.finished(ready, Came { result: ToolResult::refused(why.clone()), ms: 0 })?;
                 }
+                continue;
+            }
+            if let [one] = batch
+                && let Some(why) = self.still_doubted(&one.call, one.effect)?
+            {
+                self.finished(one, Came { result: ToolResult::refused(why), ms: 0 })?;
                 continue;
             }
             for ready in batch {
@@ -200,7 +204,11 @@ impl Talk {
                     })
                     .collect();
                 let bridge = Bridge { session: &self.session, watch: &**self.journal.watch() };
-                let keeper = Keeper { store: self.journal.store(), session: self.id() };
+                let keeper = Keeper {
+                    store: self.journal.store(),
+                    session: self.id(),
+                    project: self.project.as_deref(),
+                };
                 let desk = Desk {
                     ask: self.ask.as_deref().map(|ask| ask as &dyn Ask),
                     memory: Some(&keeper as &dyn Memory),
@@ -228,11 +236,10 @@ impl Talk {
             let is_allowed = decision.is_allowed();
             let action = format!("{} {}", ready.call.name, ready.call.arguments.raw());
             let action = metier_catalog::one_line(&action, SHOWN);
+            let mut allow_with = Vec::new();
             if !is_allowed && decision.ruling != Ruling::Ask && decision.question.is_some() {
-                self.unanswered.push(Unanswered {
-                    action: action.clone(),
-                    rules: decision.allow_with.iter().map(ToString::to_string).collect(),
-                });
+                allow_with = decision.allow_with.iter().map(ToString::to_string).collect();
+                self.unanswered.push(Unanswered { action: action.clone(), rules: allow_with.clone() });
             }
             self.write(EventKind::Decided(Decided {
                 call: Some(id.clone()),
@@ -241,8 +248,10 @@ impl Talk {
                 verdict: decision.ruling.word().to_owned(),
                 rule: Some(decision.to_string()),
                 answered_by: None,
+                allow_with,
             }))?;
         }
+        self.write_allowed()?;
         if result.outcome == CallOutcome::Done && ready.effect != store::Effect::ReadOnly {
             self.unanswered.clear();
         }
@@ -283,6 +292,8 @@ impl Talk {
         let arguments = fields
             .and_then(|fields| fields.get("arguments").or_else(|| fields.get("args")))
             .map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+        self.wanted
+            .push(Wanted::OfSkill { name: active.skill.name.clone(), origin: active.skill.origin.clone() });
         self.used.push((
             Used {
                 skill: active.skill.name.clone(),
@@ -296,8 +307,6 @@ impl Talk {
             },
             self.spent,
         ));
-        // Without a message the text is in the conversation already, or is the tool's own result.
-        let Some(message) = message else { return Ok(()) };
         self.write(EventKind::Activated(Activated {
             skill: active.skill.name.clone(),
             origin: active.skill.origin.clone(),
@@ -307,10 +316,25 @@ impl Talk {
             by: By::Model,
             call: Some(ready.call.id.to_string()),
             arguments: arguments.unwrap_or_default(),
-            message: message.text.clone(),
+            // Without one the text is in the conversation already, or is the tool's own result.
+            message: message.map(|message| message.text.clone()).unwrap_or_default(),
             tags: labels.tags,
             notes: notes.to_vec(),
         }))
+    }
+}
+
+impl Talk {
+    /// Writes down what was allowed for longer than once, so that it holds when the conversation goes on in another process.
+    pub(super) fn write_allowed(&mut self) -> Result<(), TalkError> {
+        let given = lock(&self.session).take_given();
+        for GivenAnswer { question, answer } in given {
+            let question = serde_json::to_value(&question).unwrap_or_default();
+            let answer = serde_json::to_value(answer).unwrap_or_default();
+            let answer = answer.as_str().unwrap_or_default().to_owned();
+            self.write(EventKind::Allowed { question, answer })?;
+        }
+        Ok(())
     }
 }
 

@@ -1,5 +1,7 @@
 //! What an agent keeps for later, as records of somebody.
 
+use metier_store::RecordKind;
+
 /// Keeps records. The store is behind it; what it gives back is data, whoever wrote it.
 pub trait Memory: Sync {
     /// Keeps a record, and gives the name by which it can be forgotten.
@@ -30,6 +32,8 @@ pub struct NewRecord<'a> {
     pub tags: &'a [String],
     /// The skill that was active; without one it is the agent's own.
     pub author: Option<&'a Author>,
+    /// What it is about.
+    pub kind: RecordKind,
 }
 
 /// What is looked for.

@@ -3,6 +3,7 @@
 use metier_policy::{Action, Actor};
 use metier_runtime::{Field, FieldKind, Form, Input, Sight, ToolResult};
 use metier_skill::Tool;
+use metier_store::RecordKind;
 
 use super::memory::{NewRecord, author, tags};
 use super::refusal::{Refused, decide};
@@ -23,6 +24,12 @@ static FORM: Form = Form {
         )
         .or(&["content"]),
         Field::optional("tags", FieldKind::Texts, "Words to find it by."),
+        Field::optional(
+            "kind",
+            FieldKind::Text,
+            "What it is about: `user` (who they are), `feedback` (what they said about the work), `project` (holds in this project \
+             only), `reference` (where something is found); else `note`.",
+        ),
     ],
     example: r#"{"text": "Releases are made from the branch `stable`.", "tags": ["release", "git"]}"#,
 };
@@ -39,14 +46,28 @@ fn call(_: &GeneralTools, input: &Input<'_>, desk: &Desk<'_>) -> Result<ToolResu
             .into());
     }
     let tags = tags(input)?;
+    let kind = kind(input)?;
     let decision = decide(desk, &Action::tool(Actor::Agent, Tool::MemorySave, None), None)?;
     let Some(memory) = desk.memory else { return Err(Refused::text("there is no memory here".to_owned())) };
     let author = author(desk);
-    let saved = memory.save(&NewRecord { text, tags: &tags, author: author.as_ref() });
+    let saved = memory.save(&NewRecord { text, tags: &tags, author: author.as_ref(), kind });
     match saved {
         Ok(id) => {
             Ok(ToolResult::done(format!("Saved as {}.", metier_catalog::one_line(&id, 100))).by(decision))
         }
         Err(why) => Err(Refused::Failed(format!("it was not saved: {why}"), Some(decision))),
+    }
+}
+
+/// What the record is about, where the model says. What runs leave is not for it to write.
+fn kind(input: &Input<'_>) -> Result<RecordKind, Refused> {
+    let word = input.optional_text("kind")?.unwrap_or_default().trim().to_lowercase();
+    match RecordKind::from_word(&word) {
+        Some(kind) if kind != RecordKind::Run => Ok(kind),
+        None if word.is_empty() => Ok(RecordKind::default()),
+        _ => {
+            let what = "`kind` is `user`, `feedback`, `project`, `reference` or `note`";
+            Err(input.unusable(what.to_owned()).into())
+        }
     }
 }

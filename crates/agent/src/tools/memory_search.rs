@@ -57,7 +57,8 @@ fn shown(found: &[Record], asking: Option<&Author>) -> String {
     }
 }
 
-fn envelope(record: &Record) -> String {
+/// A record in its envelope.
+pub(crate) fn envelope(record: &Record) -> String {
     let mut tag = format!("<memory-record saved=\"{}\"", attribute(&record.when));
     if let Some(author) = &record.author {
         let Author { skill, origin, digest } = author;

@@ -10,9 +10,14 @@
 mod changing;
 mod children;
 mod commands;
+mod compaction;
+mod definitions;
 mod fetching;
 mod looking;
 mod offline;
+mod resume;
+mod resume_place;
+mod roles;
 mod room;
 mod security;
 mod server;

@@ -172,6 +172,7 @@ fn a_skill_is_activated_used_and_written_down() {
         "finished",
         "asked",
         "answered",
+        "remembered",
         "used",
         "ended",
     ];

@@ -71,7 +71,7 @@ pub(crate) struct Runs {
     pub(crate) search: Option<String>,
 }
 
-fn since(text: &str) -> Result<Timestamp, String> {
+pub(super) fn since(text: &str) -> Result<Timestamp, String> {
     moment::since(text, Timestamp::now())
 }
 

@@ -259,7 +259,13 @@ fn no_text_of_a_stranger_acts_on_the_terminal() {
             skill: Some(evil()),
             mode: evil(),
         },
-        EventKind::Compacted { through: 1, messages: Value::Null, why: evil() },
+        EventKind::Compacted {
+            through: 1,
+            messages: Value::Null,
+            why: evil(),
+            usage: Usage::default(),
+            cost_micros: 0,
+        },
         EventKind::Other { name: evil(), data: Value::Null },
     ];
     for kind in kinds {

@@ -1,8 +1,9 @@
 //! A person at a terminal.
 
 use metier_testkit::Workspace;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{LocalModes, tcgetattr};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{Read, Write};
@@ -57,10 +58,31 @@ impl Typist {
     /// Waits until it shows this.
     pub(crate) fn wait_for(&mut self, text: &str) {
         let mut byte = [0; 1];
+        let patience = Timespec { tv_sec: 60, tv_nsec: 0 };
         while !self.seen.ends_with(text.as_bytes()) {
+            let mut fds = [PollFd::new(&self.keyboard, PollFlags::IN)];
+            let ready = poll(&mut fds, Some(&patience)).unwrap();
+            assert_eq!(ready, 1, "{text:?} does not come; there is {}", self.screen_text());
             assert_eq!(self.keyboard.read(&mut byte).unwrap(), 1);
             self.seen.push(byte[0]);
         }
+    }
+
+    /// What was shown so far, readable.
+    pub(crate) fn screen_text(&self) -> String {
+        String::from_utf8_lossy(&self.seen).escape_debug().to_string().replace("\\n", "\n")
+    }
+
+    /// Makes the window another size.
+    pub(crate) fn resizes(&self, columns: u16, rows: u16) {
+        let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&self.keyboard, size).unwrap();
+    }
+
+    /// Kills the program as nobody can refuse it.
+    pub(crate) fn kills(&mut self) {
+        self.program.kill().unwrap();
+        self.program.wait().unwrap();
     }
 
     pub(crate) fn types(&mut self, text: &str) {

@@ -23,6 +23,23 @@ struct Entered {
     scope: ScopeId,
 }
 
+/// A text that is in the conversation from before.
+#[derive(Clone, Debug)]
+pub(crate) struct RestoredText {
+    pub(crate) arguments: Arguments,
+    /// `None` where the text was cut away since.
+    pub(crate) digest: Option<FileDigest>,
+}
+
+/// Whether the scope of a skill from before is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reopen {
+    /// It is: the user has not spoken since.
+    Yes,
+    /// It is over.
+    No,
+}
+
 /// A skill that is in the conversation already, with the same arguments.
 #[derive(Clone, Debug)]
 pub struct Again {
@@ -88,6 +105,26 @@ impl Conversation {
     /// stay as they are.
     pub fn forget_texts(&mut self) {
         self.entered.clear();
+    }
+
+    /// Forgets the texts of skills whose scopes are over: they were cut away. Those of the others are in the conversation still.
+    pub fn forget_ended_texts(&mut self) {
+        let scopes = &self.scopes;
+        self.entered.retain(|entered| scopes.get(entered.scope).is_some());
+    }
+
+    /// Takes a text that is in the conversation from before, as it was then: nothing is rendered and nothing runs. The scope is
+    /// open again only where it was.
+    pub(crate) fn restore(&mut self, scope: SkillScope, text: RestoredText, open: Reopen) {
+        let skill = scope.skill.clone();
+        let id = self.scopes.open(scope);
+        if open == Reopen::No {
+            self.scopes.close(id);
+        }
+        let RestoredText { arguments, digest } = text;
+        if let Some(digest) = digest {
+            self.entered.push(Entered { skill, arguments, digest, scope: id });
+        }
     }
 
     /// Where this skill is in the conversation. Another digest is another text: whoever changed a skill gets it anew.

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use metier_catalog::{Catalog, Include, Places, RootChoice, WatchOptions};
+use metier_catalog::{Catalog, Disclosure, Include, Places, RootChoice, WatchOptions};
 use metier_files::real_path;
 use metier_policy::{Action, Answer, Decision, Kept, Layer, List, Mode, Owner, Skill, Source};
 use metier_sandbox::{Helper, Sandbox, Setup};
@@ -55,6 +55,7 @@ pub struct SkillsBuilder {
     search_path: OsString,
     language: String,
     window: Option<usize>,
+    disclosure: Option<Disclosure>,
     layer: Layer,
     ask: Option<Arc<Ask>>,
     kept: Vec<Kept>,
@@ -79,6 +80,7 @@ impl Default for SkillsBuilder {
             search_path: SEARCH_PATH.into(),
             language: LANGUAGE.to_owned(),
             window: None,
+            disclosure: None,
             layer: Layer::new(Source::new(Owner::Flag, "this program")),
             ask: None,
             kept: Vec::new(),
@@ -151,6 +153,12 @@ impl SkillsBuilder {
     /// The window of the model, in tokens: the catalogue takes its share of it.
     pub fn window(mut self, tokens: usize) -> Self {
         self.window = Some(tokens);
+        self
+    }
+
+    /// How skills are listed, whatever the configuration says: for an agent that says it of itself.
+    pub fn disclosure(mut self, disclosure: Disclosure) -> Self {
+        self.disclosure = Some(disclosure);
         self
     }
 
@@ -281,6 +289,7 @@ impl SkillsBuilder {
             node: NodeVersions::default(),
             language: self.language,
             window: self.window,
+            disclosure: self.disclosure,
             layer: self.layer,
             ask: self.ask,
             one_question: Arc::default(),

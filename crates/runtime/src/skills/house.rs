@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use metier_catalog::{Entry, Finder, Layout, Places, Snapshot, Watcher};
+use metier_catalog::{Disclosure, Entry, Finder, Layout, Places, Snapshot, Watcher};
 use metier_policy::{Action, Answer, Decision, Kept, Layer, Rules, Skill};
 use metier_sandbox::Sandbox;
 use metier_secret::{Secret, SecretName};
@@ -38,6 +38,8 @@ pub(super) struct House {
     pub(super) node: NodeVersions,
     pub(super) language: String,
     pub(super) window: Option<usize>,
+    /// How skills are listed, where the program says it and not the configuration.
+    pub(super) disclosure: Option<Disclosure>,
     /// What the program itself says about rules.
     pub(super) layer: Layer,
     pub(super) ask: Option<Arc<Ask>>,

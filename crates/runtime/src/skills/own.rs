@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use metier_catalog::{EntryId, RoutingRecord, SHORTLIST_BUDGET, SHORTLIST_LENGTH, Shortlist};
-use metier_policy::{Action, Decision, FileGlob, Skill};
+use metier_policy::{Action, Answer, Decision, FileGlob, Question, Skill};
 use metier_sandbox::Cancel;
 
 use super::room::OwnJob;
@@ -32,7 +32,21 @@ pub struct Labels {
     pub tags: Vec<String>,
 }
 
+/// An answer that holds for longer than once, and to what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GivenAnswer {
+    /// The question.
+    pub question: Question,
+    /// The answer.
+    pub answer: Answer,
+}
+
 impl Session {
+    /// What was answered for longer than once since this was last asked, for whoever writes it down.
+    pub fn take_given(&mut self) -> Vec<GivenAnswer> {
+        std::mem::take(&mut *self.room.given.borrow_mut())
+    }
+
     /// May the agent do this? Where it takes a yes and somebody can be asked, that has been done when this returns.
     pub fn decide(&self, action: &Action) -> Decision {
         Hands::decide(&self.room, action)
@@ -57,6 +71,12 @@ impl Session {
     /// The skills that were activated, the last one at the end.
     pub fn active(&self) -> Vec<Active> {
         self.active.iter().filter_map(|id| self.about(*id)).collect()
+    }
+
+    /// The skill that was activated last, with what it says of itself for records.
+    pub fn last_active(&self) -> Option<(Active, Labels)> {
+        let id = *self.active.last()?;
+        Some((self.about(id)?, self.labels(id)))
     }
 
     /// What is known of a skill that was activated.

@@ -3,10 +3,12 @@
 mod activating;
 mod asking;
 mod own;
+mod restoring;
 mod searching;
 
 pub(super) use self::activating::{Gated, NotEntered};
 pub use self::own::OwnJob;
+pub use self::restoring::Restored;
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -46,6 +48,8 @@ pub(super) struct Room {
     /// What was answered. A child has the same ones: a yes for the session is for all of it, whoever asked.
     pub(super) answers: Arc<Mutex<Answers>>,
     pub(super) conversation: RefCell<Conversation>,
+    /// What was answered for longer than once and nobody has written down yet.
+    pub(super) given: RefCell<Vec<super::own::GivenAnswer>>,
     /// The project as it was looked over last.
     survey: RefCell<Option<Survey>>,
     pub(super) session: String,
@@ -83,6 +87,7 @@ impl Room {
             answers,
             snapshot,
             conversation: RefCell::default(),
+            given: RefCell::default(),
             survey: RefCell::default(),
             session,
             surface,

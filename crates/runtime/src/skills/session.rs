@@ -11,7 +11,8 @@ use serde_json::Value;
 use super::Note;
 use super::house::{House, lock};
 use super::ledger::Mark;
-use super::room::{Gated, NotEntered, Room};
+use super::own::GivenAnswer;
+use super::room::{Gated, NotEntered, Restored, Room};
 use crate::activation::{Activated, By, NotActivated};
 use crate::render::Arguments;
 use crate::scope::Scopes;
@@ -193,6 +194,32 @@ impl Session {
     /// Forgets which texts are in the conversation: they were cut away, and the next activation brings a new copy.
     pub fn forget_texts(&mut self) {
         self.room.conversation.borrow_mut().forget_texts();
+    }
+
+    /// The same for skills whose scopes are over. The texts of active ones stay, so that they are not brought twice.
+    pub fn forget_ended_texts(&mut self) {
+        self.room.conversation.borrow_mut().forget_ended_texts();
+    }
+
+    /// Takes up what was active in this conversation before its process ended, in the order in which it was activated: scopes, and
+    /// which texts are there. Nothing is rendered and nothing runs. Gives the names of skills that are not to be had any more.
+    pub fn restore(&mut self, skills: &[Restored]) -> Vec<String> {
+        let mut gone = Vec::new();
+        for restored in skills {
+            match self.room.restore(restored) {
+                Some(id) => self.activated(id),
+                None => gone.push(restored.name.clone()),
+            }
+        }
+        gone
+    }
+
+    /// Takes an answer that was given in this conversation before.
+    pub fn restore_answer(&mut self, given: &GivenAnswer) {
+        let kept = lock(&self.room.answers).give(&given.question, given.answer);
+        if let Some(kept) = kept {
+            lock(&self.room.house.kept).push(kept);
+        }
     }
 
     /// The scopes that are open: which model, how many turns and which fences the active skills ask for.

@@ -48,6 +48,9 @@ pub struct Decided {
     pub rule: Option<String>,
     /// Who was asked and said so.
     pub answered_by: Option<String>,
+    /// The rules that would allow it, where nobody could be asked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub allow_with: Vec<String>,
 }
 
 /// A call that was carried out, or refused: what the model got for it.

@@ -80,6 +80,24 @@ pub enum EventKind {
     Decided(Decided),
     /// A call is over.
     Finished(Finished),
+    /// Somebody allowed something for longer than this once.
+    Allowed {
+        /// What it was about, as the gate keeps questions.
+        question: Value,
+        /// For how long, in the gate's word.
+        answer: String,
+    },
+    /// A call that was begun when its process ended: it may have happened. What was said about it.
+    Doubted {
+        /// The call.
+        call: String,
+        /// The tool.
+        tool: String,
+        /// What it would do, in words.
+        action: String,
+        /// What was said.
+        said: Doubt,
+    },
     /// The model was told something that nobody asked for, such as that skills have changed.
     Noted {
         /// The very text.
@@ -151,11 +169,18 @@ pub enum EventKind {
     Compacted {
         /// Everything up to this event is replaced.
         through: u64,
-        /// The messages that stand in its place, as the agent keeps them.
+        /// What stands in its place, as the agent keeps it: which texts were exchanged for which, what stands at the beginning now,
+        /// and how many of the last messages stay.
         messages: Value,
         /// Why, in words.
         #[serde(default)]
         why: String,
+        /// What the summary took, where a model made one.
+        #[serde(default)]
+        usage: Usage,
+        /// What it cost.
+        #[serde(default)]
+        cost_micros: u64,
     },
     /// Something was kept for later.
     Remembered {
@@ -181,6 +206,18 @@ pub enum EventKind {
         /// Its fields.
         data: Value,
     },
+}
+
+/// What was said about a call that may have happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Doubt {
+    /// Do it again.
+    Again,
+    /// Leave it.
+    Leave,
+    /// Nobody was there to say anything.
+    Unanswered,
 }
 
 /// A skill in a shortlist.

@@ -140,6 +140,22 @@ fn summarise(connection: &Connection, number: i64, seq: u64, event: &Prepared) -
                     bounded(answered.cost_micros.unwrap_or_default())
                 ])?;
         }
+        // What the summary took. An event with nothing in it changes nothing.
+        EventKind::Compacted { usage, cost_micros, .. } => {
+            connection
+                .prepare_cached(
+                    "UPDATE session SET input = input + ?2, output = output + ?3, cached = cached + ?4,
+                     cache_written = cache_written + ?5, cost_micros = cost_micros + ?6 WHERE number = ?1",
+                )?
+                .execute(params![
+                    number,
+                    bounded(usage.input),
+                    bounded(usage.output),
+                    bounded(usage.cached),
+                    bounded(usage.cache_written),
+                    bounded(*cost_micros)
+                ])?;
+        }
         EventKind::Called(_) => {
             connection
                 .prepare_cached("UPDATE session SET calls = calls + 1 WHERE number = ?1")?

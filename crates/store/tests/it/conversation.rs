@@ -3,7 +3,7 @@
 
 use metier_store::{
     Activated, Answered, Called, Effect, EventKind, EventQuery, Finished, Framed, LARGE, Part, Store,
-    ToolCall,
+    ToolCall, Usage,
 };
 use serde_json::{Value, json};
 
@@ -138,8 +138,13 @@ fn a_conversation_is_the_same_bytes_after_it_was_kept() {
     assert_eq!(kept(&store), before, "and nothing else of the events is lost");
 
     let instead = json!([{"role": "user", "text": "what happened so far"}]);
-    let compacted =
-        EventKind::Compacted { through: 9, messages: instead, why: "the window is full".to_owned() };
+    let compacted = EventKind::Compacted {
+        through: 9,
+        messages: instead,
+        why: "the window is full".to_owned(),
+        usage: Usage::default(),
+        cost_micros: 0,
+    };
     for kind in [compacted, said("go on")] {
         store.append(session, kind.clone()).unwrap();
         before.push(kind);

@@ -1,6 +1,6 @@
 use metier_store::{
     EventKind, EventQuery, Export, Exported, LARGE, Record, SessionFilter, SessionId, Started, Store,
-    StoreError,
+    StoreError, Usage,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -35,7 +35,13 @@ fn json_value() -> impl Strategy<Value = Value> {
 fn kind() -> impl Strategy<Value = EventKind> {
     prop_oneof![
         any::<String>().prop_map(|text| said(&text)),
-        json_value().prop_map(|messages| EventKind::Compacted { through: 1, messages, why: String::new() }),
+        json_value().prop_map(|messages| EventKind::Compacted {
+            through: 1,
+            messages,
+            why: String::new(),
+            usage: Usage::default(),
+            cost_micros: 0
+        }),
         ("[a-z]{1,3}_[a-z]{1,3}", json_value()).prop_map(|(name, data)| EventKind::Other { name, data }),
     ]
 }

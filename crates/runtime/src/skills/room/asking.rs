@@ -7,6 +7,7 @@ use metier_policy::{Action, Answer, Answers, Decision, Ruling};
 use super::Room;
 use crate::run::{NotRun, Ran};
 use crate::skills::house::{Ask, lock};
+use crate::skills::own::GivenAnswer;
 use crate::toolset::NotDone;
 use crate::way_out::Asker;
 
@@ -30,6 +31,7 @@ impl Room {
             }
             Answer::SessionExact | Answer::SessionTool | Answer::Always => {
                 answers.give(question, answer);
+                self.given.borrow_mut().push(GivenAnswer { question: question.clone(), answer });
                 if let Some(kept) = lock(&self.answers).give(question, answer) {
                     lock(&self.house.kept).push(kept);
                 }

@@ -1,0 +1,135 @@
+//! Reading a definition from the disk, with the files that it names.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use metier_diagnostic::{Diagnostic, Span};
+use metier_files::{read_bounded, real_path};
+use metier_skill::{Spanned, head};
+use serde_json::Value;
+
+use super::reading::Reader;
+use super::{Definition, Form, MAX_FILE, Read, Role, Server, SkillList, code};
+use crate::slash::Command;
+
+impl Definition {
+    /// Reads a file and what it names: instructions, commands, servers. Nothing outside of `ground`, a real path, is opened. Never
+    /// fails: what cannot be read is among the diagnostics.
+    pub fn read(form: Form, file: &Path, ground: &Path) -> Read {
+        let path: Arc<Path> = file.into();
+        let text = match text(file, ground) {
+            Ok(text) => text,
+            Err(why) => {
+                let name = Spanned { value: Form::stem(file), span: Span::empty(0) };
+                let definition = Self {
+                    form,
+                    file: Arc::clone(&path),
+                    roles: vec![Role { skills: SkillList::Named(Vec::new()), ..Role::named(name.clone()) }],
+                    name,
+                    entry: 0,
+                    commands: Vec::new(),
+                };
+                let found = Diagnostic::new(&code::AGENT_UNREADABLE, why).in_file(&path);
+                let diagnostics = vec![found.help("look at its path and its rights")];
+                return Read { definition, diagnostics, source: String::new() };
+            }
+        };
+        let mut read = Self::parse(form, &path, &text, ground);
+        let mut reader = Reader::new(&path, &text);
+        let mut others = Vec::new();
+        let roles = std::mem::take(&mut read.definition.roles);
+        read.definition.roles =
+            roles.into_iter().map(|role| instructed(role, ground, &mut reader, &mut others)).collect();
+        for role in &read.definition.roles {
+            servers(role, ground, &mut reader);
+        }
+        let commands = std::mem::take(&mut read.definition.commands);
+        read.definition.commands = commands
+            .into_iter()
+            .filter_map(|command| followed(command, ground, &mut reader, &mut others))
+            .collect();
+        read.diagnostics.extend(reader.finish());
+        read.diagnostics.sort_by_key(|found| found.place.map(|place| place.span.start));
+        read.diagnostics.extend(others);
+        read
+    }
+}
+
+/// The text of a file inside the ground, links followed.
+fn text(file: &Path, ground: &Path) -> Result<String, String> {
+    let real = real_path(file).map_err(|error| format!("`{}` cannot be read: {error}", file.display()))?;
+    if !real.starts_with(ground) {
+        return Err(format!("`{}` leads out of `{}`", file.display(), ground.display()));
+    }
+    match read_bounded(&real, MAX_FILE) {
+        Ok(Some(bytes)) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        Ok(None) => Err(format!("`{}` is not there", file.display())),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// A file that a definition names, or a diagnostic at the place where it is named.
+fn named(path: &Spanned<PathBuf>, ground: &Path, reader: &mut Reader<'_>) -> Option<String> {
+    match text(&path.value, ground) {
+        Ok(text) => Some(text),
+        Err(why) => {
+            let is_outside = real_path(&path.value).is_ok_and(|real| !real.starts_with(ground));
+            let code = if is_outside { &code::AGENT_PATH_OUTSIDE } else { &code::AGENT_FILE_MISSING };
+            reader.say(code, path.span, why, "paths are relative to the file that names them");
+            None
+        }
+    }
+}
+
+/// A role with the text of its instructions file, whose frontmatter may say what it is for and which model it wants.
+fn instructed(mut role: Role, ground: &Path, reader: &mut Reader<'_>, others: &mut Vec<Diagnostic>) -> Role {
+    let Some(path) = &role.instructions_file else { return role };
+    let Some(text) = named(path, ground, reader) else { return role };
+    let file: Arc<Path> = path.value.as_path().into();
+    let mut own = Reader::new(&file, &text);
+    let head = head(&text);
+    head.diagnostics.into_iter().for_each(|found| own.take(found));
+    let mut value = |key: &str| {
+        let node = head.keys.as_ref()?.get(key)?;
+        own.text(key, node)
+    };
+    let (description, model) = (value("description"), value("model"));
+    // They stand in another file; what is said of them later points to where that file is named.
+    let here = |text: Spanned<String>| Spanned { span: path.span, ..text };
+    role.description = description.map(here).or(role.description);
+    role.model = model.map(here).or(role.model);
+    text.get(head.body..).unwrap_or_default().trim().clone_into(&mut role.instructions);
+    others.extend(own.finish());
+    role
+}
+
+fn followed(
+    command: Command,
+    ground: &Path,
+    reader: &mut Reader<'_>,
+    others: &mut Vec<Diagnostic>,
+) -> Option<Command> {
+    let text = named(&command.file, ground, reader)?;
+    let (command, found) = command.filled(&text);
+    others.extend(found);
+    Some(command)
+}
+
+/// The files of servers: each is a JSON object with a name and what kind it is. What they start is for others to say.
+fn servers(role: &Role, ground: &Path, reader: &mut Reader<'_>) {
+    for server in &role.servers {
+        let Server::File(file) = &server.value else { continue };
+        let problem = match text(file, ground).map(|text| serde_json::from_str::<Value>(&text)) {
+            Err(why) => Some(why),
+            Ok(Err(error)) => Some(format!("`{}` is not JSON: {error}", file.display())),
+            Ok(Ok(value)) => {
+                let is_named = value.get("name").and_then(Value::as_str).is_some_and(|name| !name.is_empty());
+                (!is_named).then(|| format!("`{}` does not say what its server is called", file.display()))
+            }
+        };
+        if let Some(problem) = problem {
+            let help = "a server's file is a JSON object with `name`, `type` and what the type takes";
+            reader.say(&code::AGENT_SERVER, server.span, problem, help);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The part that an agent plays: what it is called, and which skills and tools are its own.
+
+use std::sync::Arc;
+
+use metier_catalog::Unresolved;
+use metier_policy::{Dialect, Folders, McpTools, Meaning, Offered, Scope, Skill, Terms};
+use metier_runtime::{Session, Skills, Surface};
+use metier_skill::{Tool, ToolPattern};
+
+use crate::frame::Frame;
+
+/// The part that an agent plays. Without one it sees every skill and has every tool.
+#[derive(Clone, Debug, Default)]
+pub struct Part {
+    name: Option<Arc<str>>,
+    skills: Option<Arc<[String]>>,
+    scope: Option<Scope>,
+}
+
+impl Part {
+    /// Somebody with a name.
+    pub fn named(name: &str) -> Self {
+        Self { name: Some(name.into()), ..Self::default() }
+    }
+
+    /// The only skills it sees, as references.
+    #[must_use]
+    pub fn skills(mut self, references: Option<Vec<String>>) -> Self {
+        self.skills = references.map(Into::into);
+        self
+    }
+
+    /// The only tools it has, and those that it has not. They hold from the beginning of a conversation to its end, for its
+    /// children, too: what is outside is not offered, and refused where it is called all the same.
+    #[must_use]
+    pub fn tools(mut self, tools: Option<&[ToolPattern]>, disallowed: &[ToolPattern]) -> Self {
+        if tools.is_none() && disallowed.is_empty() {
+            return self;
+        }
+        let name = self.name.as_deref().unwrap_or("this one");
+        let terms = Terms {
+            skill: Skill::new(name, Skill::AGENT),
+            tools,
+            disallowed,
+            // A fence and no grant: a file says what its agent does not do, and never what needs no question.
+            meaning: Meaning::Fence,
+            dialect: Dialect::Usual,
+            folders: Folders::default(),
+        };
+        self.scope = Some(Scope::open(terms, &McpTools::default()));
+        self
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Begins a session for it.
+    pub(crate) fn session(&self, skills: &Skills, surface: Surface) -> Result<Session, Vec<Unresolved>> {
+        let session = match &self.skills {
+            Some(list) => skills.session_with(surface, list.iter().map(String::as_str))?,
+            None => skills.session_on(surface),
+        };
+        Ok(match &self.scope {
+            Some(scope) => session.held_by(scope.clone()),
+            None => session,
+        })
+    }
+
+    /// The frame without the tools that it has not: what cannot be called is not told of.
+    pub(crate) fn framed(&self, mut frame: Frame) -> Frame {
+        if let Some(scope) = &self.scope {
+            let is_its = |name: &str| Tool::named(name).is_none_or(|tool| scope.offers(Offered::Tool(tool)));
+            frame.tools = frame.tools.iter().filter(|tool| is_its(&tool.name)).cloned().collect();
+        }
+        frame
+    }
+}

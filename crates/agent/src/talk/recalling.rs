@@ -1,0 +1,77 @@
+//! The memory in a conversation: what comes with a message of the user, and what a run leaves.
+
+use metier_policy::{Action, Actor};
+use metier_skill::Tool;
+use metier_store::{EventKind, Outcome, Scope};
+
+use super::{Talk, TalkError};
+use crate::bridge::lock;
+use crate::recall::{Query, Run};
+
+/// What is to be recalled.
+#[derive(Clone, Debug)]
+pub(super) enum Wanted {
+    /// What the agent itself knows about these words.
+    About(String),
+    /// What a skill has kept, since it was activated.
+    OfSkill { name: String, origin: String },
+}
+
+impl Talk {
+    /// Puts records into the conversation that fit what the user said and the skills that were activated since.
+    pub(super) fn bring_records(&mut self) -> Result<(), TalkError> {
+        let wanted = std::mem::take(&mut self.wanted);
+        if wanted.is_empty() || !self.has_memory(Tool::MemorySearch) {
+            return Ok(());
+        }
+        let words = self.history.as_ref().and_then(|history| history.words.clone()).unwrap_or_default();
+        for wanted in wanted {
+            let (words, scope) = match wanted {
+                Wanted::About(words) => (words, Scope::Agent),
+                Wanted::OfSkill { name, origin } => (words.to_string(), Scope::Skill { name, origin }),
+            };
+            let query = Query {
+                words: &words,
+                scope,
+                exclude: self.recalled.excluded(),
+                project: self.project.as_deref(),
+                already: self.recalled.count(),
+            };
+            if let Some(found) = query.run(self.journal.store())? {
+                self.write(EventKind::Recalled { records: found.records, message: found.message })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps what came of each skill's run, before the run ends.
+    pub(super) fn remember_runs(&mut self, outcome: Outcome, text: &str) -> Result<(), TalkError> {
+        if self.used.is_empty() || !self.has_memory(Tool::MemorySave) {
+            return Ok(());
+        }
+        let request = self.history.as_ref().and_then(|history| history.words.clone()).unwrap_or_default();
+        let mut kept = Vec::new();
+        for (at, (used, _)) in (0..).zip(&self.used) {
+            let number = (self.turn << 8) + at;
+            let run = Run {
+                used,
+                request: &request,
+                outcome,
+                result: text,
+                session: self.id(),
+                number,
+                project: self.project.as_deref(),
+            };
+            let record = run.record()?;
+            kept.push(record.id);
+            self.journal.store().remember(record)?;
+        }
+        kept.into_iter().try_for_each(|record| self.write(EventKind::Remembered { record }))
+    }
+
+    /// Whether there is a memory, and the gate has nothing against using it unasked.
+    fn has_memory(&self, tool: Tool) -> bool {
+        let is_offered = self.general.definitions().iter().any(|definition| definition.name == tool.name());
+        is_offered && lock(&self.session).judge(&Action::tool(Actor::Agent, tool, None)).is_allowed()
+    }
+}

@@ -1,0 +1,158 @@
+//! What the built-in commands answer. None of them asks a model.
+
+use super::built_in::{BUILT_IN, BuiltIn};
+use super::{Chat, is_startable};
+use crate::event_line::{fresh, grouped};
+use crate::moment;
+use crate::output::{clean, shortened, width};
+use crate::unfinished::Unfinished;
+use anyhow::Result;
+use metier_agent::GeneralTools;
+use metier_catalog::{Entry, State};
+use metier_model::Money;
+use metier_runtime::Surface;
+use metier_store::{Family, Outcome, SessionFilter, Timestamp};
+
+/// How many conversations `/resume` lists.
+const LISTED: usize = 10;
+
+impl Chat<'_> {
+    /// Answers a command. Markdown, since whoever reads it may be a program that shows Markdown.
+    pub(crate) fn tell(&mut self, built_in: BuiltIn, rest: &str) -> Result<String> {
+        match built_in {
+            BuiltIn::Help => Ok(help()),
+            BuiltIn::Skills => Ok(self.skills()),
+            BuiltIn::Tools => self.tools(),
+            BuiltIn::Model => self.model(rest),
+            BuiltIn::Cost => self.cost(),
+            BuiltIn::Resume => self.resume(rest),
+            // Whoever reads lines ends it.
+            BuiltIn::Exit => Ok(String::new()),
+        }
+    }
+
+    /// The skills, and nothing but skills.
+    fn skills(&self) -> String {
+        let snapshot = self.outfit.skills.snapshot();
+        let is_there = |entry: &Entry| entry.is_offered() || is_startable(entry);
+        let mut entries: Vec<&Entry> =
+            snapshot.entries().map(|(_, entry)| entry).filter(|entry| is_there(entry)).collect();
+        entries.sort_by_key(|entry| entry.name().to_string());
+        if entries.is_empty() {
+            return "there are no skills here; `metier list` says where they are looked for".to_owned();
+        }
+        let mut text = "# Available skills:".to_owned();
+        for entry in entries {
+            let hint = entry.argument_hint().map(|hint| format!(" {}", clean(hint))).unwrap_or_default();
+            let only = match entry.state() {
+                State::UserOnly => " (you start it)",
+                _ if !entry.is_user_invocable() => " (the model starts it)",
+                _ => "",
+            };
+            let description = shortened(entry.description(), width());
+            text.push_str(&format!(
+                "\n- **{}**{hint}: {description}{only}",
+                clean(&entry.name().to_string())
+            ));
+        }
+        text
+    }
+
+    fn tools(&self) -> Result<String> {
+        let skills = self.outfit.skills.toolset(Surface::default());
+        let general = GeneralTools::new(self.outfit.setting())?;
+        let mut text = "# Tools of the model:".to_owned();
+        for definition in skills.definitions().iter().chain(general.definitions()) {
+            let first = definition.description.split_inclusive(". ").next().unwrap_or_default();
+            text.push_str(&format!("\n- **{}**: {}", definition.name, shortened(first.trim(), width())));
+        }
+        Ok(text)
+    }
+
+    fn model(&mut self, name: &str) -> Result<String> {
+        if !name.is_empty() {
+            self.change_model(name)?;
+        }
+        let asked = clean(&self.outfit.agent.model_name());
+        Ok(match &self.outfit.offline {
+            Some(why) => format!("no language model is asked: {}", clean(why)),
+            None if name.is_empty() => format!("{asked} is asked; `/model NAME` asks another one"),
+            None => format!("{asked} is asked from now on"),
+        })
+    }
+
+    fn cost(&self) -> Result<String> {
+        let Some(id) = self.session() else {
+            return Ok("nothing was said yet, so nothing was used".to_owned());
+        };
+        let summary = self.outfit.agent.store().session(id)?;
+        let usage = &summary.usage;
+        let cached =
+            if usage.cached > 0 { format!(" and {} cached", grouped(usage.cached)) } else { String::new() };
+        let cost = match summary.cost_micros {
+            0 => "no price is known or nothing is asked for it".to_owned(),
+            micros => format!("cost {}", Money::from_micros(micros)),
+        };
+        let tokens = format!("{} tokens{cached} ({} out)", grouped(fresh(usage)), grouped(usage.output));
+        Ok(format!(
+            "session {}: {} turns, {} calls, {tokens}, {cost}",
+            id.short(),
+            grouped(summary.turns),
+            grouped(summary.calls)
+        ))
+    }
+
+    fn resume(&mut self, typed: &str) -> Result<String> {
+        if typed.is_empty() {
+            return self.others();
+        }
+        let id = self.find(typed)?;
+        let unfinished = Unfinished::of(self.outfit.agent.store(), id)?;
+        self.take_up(id)?;
+        let summary = self.outfit.agent.store().session(id)?;
+        let mut text = format!("session {}: {}", id.short(), shortened(&summary.title, width()));
+        for line in unfinished.in_words() {
+            text.push_str(&format!("\n{line}"));
+        }
+        Ok(text)
+    }
+
+    /// The latest conversations but this one.
+    fn others(&self) -> Result<String> {
+        let filter =
+            SessionFilter { family: Family::TopLevel, limit: Some(LISTED + 1), ..SessionFilter::default() };
+        let found = self.outfit.agent.store().sessions(&filter)?;
+        let now = Timestamp::now();
+        let others = found.iter().filter(|summary| Some(summary.id) != self.session()).take(LISTED);
+        let lines = others.map(|summary| {
+            format!(
+                "- {}  {:<10}  {:<9}  {}",
+                summary.id.short(),
+                moment::ago(summary.changed, now),
+                summary.outcome.map_or("open", Outcome::word),
+                shortened(&summary.title, width().saturating_sub(36))
+            )
+        });
+        let lines: Vec<String> = lines.collect();
+        if lines.is_empty() {
+            return Ok("there is no other conversation".to_owned());
+        }
+        Ok(format!("# Conversations, `/resume ID` goes on with one:\n{}", lines.join("\n")))
+    }
+}
+
+fn help() -> String {
+    let mut text = "# Commands:\n".to_owned();
+    for word in &BUILT_IN {
+        let hint = if word.hint.is_empty() { String::new() } else { format!(" {}", word.hint) };
+        text.push_str(&format!("- **/{}**{hint}: {}\n", word.name, word.does));
+    }
+    text.push_str(
+        "- **/NAME** ARGUMENTS: starts a skill; **$NAME** in a message does, too; `/skills` lists them\n",
+    );
+    text.push_str(
+        "- a backslash at the end of a line, or Alt-Enter, begins another line of the same message\n",
+    );
+    text.push_str("- Ctrl-C stops what the agent does; twice on an empty line leaves");
+    text
+}

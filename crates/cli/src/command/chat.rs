@@ -1,0 +1,215 @@
+//! `chat`: message and answer, at a terminal or line by line.
+
+use crate::agency::Presence;
+use crate::args::{Chat as Args, Global};
+use crate::chat::{Between, BuiltIn, Chat, Entry, PastLines, Prompt, SIGN, Stopping, Typed};
+use crate::declared::may_start;
+use crate::ending;
+use crate::exit::Exit;
+use crate::keyboard::{Listening, Taken};
+use crate::outfit::{Outfit, Wishes};
+use crate::output::{Form, Output, Tone, clean, tinted};
+use crate::surroundings::Surroundings;
+use anyhow::{Context, Result};
+use metier_agent::{Answer, Invocation};
+use metier_diagnostic::{Paint, counted};
+use metier_store::Outcome;
+use serde_json::json;
+use std::collections::VecDeque;
+use std::io::{self, BufRead, Read, Write};
+
+/// The longest message that is read from standard input. A model's window is smaller than this.
+const MOST_MESSAGE: u64 = 4 << 20;
+
+pub(crate) fn run(
+    args: &Args,
+    global: &Global,
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<Exit> {
+    may_start(surroundings)?;
+    let presence = Presence::of(args.no_input);
+    // Where metier speaks to a program, or nobody types, each line is a message.
+    let is_typed = Presence::of(false) == Presence::Here && output.form() == Form::Text;
+    let wishes = Wishes { model: args.model.model.as_deref(), max_turns: args.max_turns, presence };
+    let outfit = Outfit::ready(&wishes, global, surroundings, output)?;
+    outfit.tell_untrusted(output)?;
+    let stopping = Stopping::listen(if is_typed { Between::Nothing } else { Between::TheEnd })?;
+    let mut chat = Chat::new(outfit, stopping, global, surroundings, output);
+    greet(&chat, output)?;
+    if let Some(id) = &args.resume {
+        let text = chat.tell(BuiltIn::Resume, id)?;
+        tell("resume", &text, output)?;
+    }
+    if is_typed { typed(chat, surroundings, output) } else { streamed(chat, output) }
+}
+
+/// One line about what there is.
+fn greet(chat: &Chat<'_>, output: &mut Output) -> Result<()> {
+    if output.form() == Form::Json {
+        return Ok(());
+    }
+    let outfit = chat.outfit();
+    let model = match &outfit.offline {
+        Some(why) => format!("no language model ({why})"),
+        None => format!("model {}", outfit.agent.model_name()),
+    };
+    let skills = counted(outfit.skills.snapshot().loaded(), "skill", "skills");
+    let text = format!("metier {}; {model}; {skills}; `/help` lists commands", env!("CARGO_PKG_VERSION"));
+    let text = output.tinted(Tone::Dim, &text);
+    Ok(output.aside(&text)?)
+}
+
+/// A chat at a terminal.
+fn typed(mut chat: Chat<'_>, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+    let mut prompt = Prompt::new(PastLines::of(&surroundings.places), output.paint())?;
+    let mut waiting: VecDeque<String> = VecDeque::new();
+    let mut is_leaving = false;
+    loop {
+        let line = if let Some(line) = waiting.pop_front() {
+            // It was typed while something else stood on the screen.
+            output.line(format!("{SIGN}{}", clean(&line)))?;
+            output.flush()?;
+            prompt.remember(&line)?;
+            line
+        } else {
+            prompt.know(chat.completions());
+            match prompt.read()? {
+                Typed::Line(line) => line,
+                Typed::End => break,
+                Typed::Interrupt if is_leaving => break,
+                Typed::Interrupt => {
+                    is_leaving = true;
+                    output.aside("Ctrl-C once more, Ctrl-D or `/exit` leaves")?;
+                    continue;
+                }
+            }
+        };
+        is_leaving = false;
+        match Entry::read(&line, &chat) {
+            Entry::Nothing => {}
+            Entry::BuiltIn(BuiltIn::Exit, _) => break,
+            Entry::BuiltIn(built_in, rest) => answer_self(&mut chat, built_in, &rest, output)?,
+            Entry::Unknown(name) => tell("unknown", &unknown(&name), output)?,
+            Entry::Message { text, named } => {
+                if !may_go(&chat, &named, output)? {
+                    continue;
+                }
+                let paint = output.paint();
+                let listening = Listening::begin(move |taken| tell_taken(taken, paint))?;
+                let answer = chat.say(&text, &named);
+                let typed = listening.end();
+                let is_stopped =
+                    answer.as_ref().is_ok_and(|answer| answer.ended.outcome == Outcome::Cancelled);
+                show(answer, output)?;
+                if is_stopped && !typed.is_empty() {
+                    // Whoever stops the agent wants to think again, and not to have the rest sent after it.
+                    let number = counted(typed.len(), "message was", "messages were");
+                    output.aside(&format!("{number} not sent; the arrow keys bring them back"))?;
+                    typed.iter().try_for_each(|line| prompt.remember(line))?;
+                } else {
+                    waiting.extend(typed);
+                }
+            }
+        }
+    }
+    if let Some(id) = chat.session() {
+        let text = format!("`metier chat --resume {}` goes on with it", id.short());
+        let text = output.tinted(Tone::Dim, &text);
+        output.aside(&text)?;
+    }
+    Ok(Exit::Fine)
+}
+
+/// A chat with a program, or with a file: a line is a message.
+fn streamed(mut chat: Chat<'_>, output: &mut Output) -> Result<Exit> {
+    let mut worst = Exit::Fine;
+    let mut input = io::stdin().lock();
+    loop {
+        let mut line = Vec::new();
+        let read = (&mut input).take(MOST_MESSAGE).read_until(b'\n', &mut line).context("standard input")?;
+        if read == 0 {
+            break;
+        }
+        let line = String::from_utf8_lossy(&line).into_owned();
+        match Entry::read(&line, &chat) {
+            Entry::Nothing => {}
+            Entry::BuiltIn(BuiltIn::Exit, _) => break,
+            Entry::BuiltIn(built_in, rest) => answer_self(&mut chat, built_in, &rest, output)?,
+            Entry::Unknown(name) => {
+                tell("unknown", &unknown(&name), output)?;
+                worst = Exit::Failed;
+            }
+            Entry::Message { text, named } => {
+                let exit = if may_go(&chat, &named, output)? {
+                    show(chat.say(&text, &named), output)?
+                } else {
+                    Exit::Failed
+                };
+                if exit != Exit::Fine {
+                    worst = exit;
+                }
+            }
+        }
+    }
+    Ok(worst)
+}
+
+/// The words that users of skilled-crew know.
+fn unknown(name: &str) -> String {
+    format!("Unknown command: **{}**. Type /help to list commands.", clean(name))
+}
+
+fn answer_self(chat: &mut Chat<'_>, built_in: BuiltIn, rest: &str, output: &mut Output) -> Result<()> {
+    let name = crate::chat::BUILT_IN.iter().find(|word| word.which == built_in).map_or("", |word| word.name);
+    match chat.tell(built_in, rest) {
+        Ok(text) => tell(name, &text, output),
+        // A command that fails is no reason to end a conversation.
+        Err(error) => tell(name, &format!("error: {error:#}"), output),
+    }
+}
+
+/// An answer of metier's own.
+fn tell(command: &str, text: &str, output: &mut Output) -> Result<()> {
+    match output.form() {
+        Form::Json => output.json(&json!({ "type": "told", "command": command, "text": text }))?,
+        Form::Text => output.line(text)?,
+    }
+    Ok(output.flush()?)
+}
+
+/// Whether the skills that the user names can be started; says so where one cannot.
+fn may_go(chat: &Chat<'_>, named: &[Invocation], output: &mut Output) -> Result<bool> {
+    for invocation in named {
+        if let Some(why) = chat.closed(&invocation.name) {
+            tell("skill", &clean(&why), output)?;
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// How a message ended. What went wrong with it is no reason to end the conversation.
+fn show(answer: Result<Answer>, output: &mut Output) -> Result<Exit> {
+    match answer {
+        Ok(answer) => {
+            ending::tell(&answer, "", output)?;
+            Ok(ending::exit(answer.ended.outcome))
+        }
+        Err(error) => {
+            crate::output::complain(&error);
+            Ok(Exit::Failed)
+        }
+    }
+}
+
+/// One message at a time: whatever is typed meanwhile waits, and that is said.
+fn tell_taken(taken: Taken, paint: Paint) {
+    let text = match taken {
+        Taken::Waits(1) => "[queued] this message is sent when the one before it is done".to_owned(),
+        Taken::Waits(number) => format!("[queued] {number} messages are sent when this one is done"),
+        Taken::TooMany => "[busy] too many messages wait; this one was dropped".to_owned(),
+        Taken::Answer | Taken::Nothing => return,
+    };
+    let _ = writeln!(io::stderr(), "{}", tinted(paint, Tone::Caution, &text));
+}

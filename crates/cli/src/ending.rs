@@ -1,0 +1,49 @@
+//! How a message of the user ended, for people and as an exit code.
+
+use crate::event_line::{Told, lines};
+use crate::exit::Exit;
+use crate::output::{Form, Output, Tone, clean};
+use anyhow::Result;
+use metier_agent::Answer;
+use metier_store::{Ended, EventKind, Outcome};
+
+/// Says why it is not done, what would allow the rest, and what it used. `behind` stands at the end of the last line.
+pub(crate) fn tell(answer: &Answer, behind: &str, output: &mut Output) -> Result<()> {
+    if output.form() == Form::Json {
+        return Ok(());
+    }
+    let ended = &answer.ended;
+    if let Some(why) = ended.why.as_deref().filter(|_| ended.outcome != Outcome::Done) {
+        output.aside(&format!("{}: {}", word(ended.outcome), clean(why)))?;
+    }
+    for need in &answer.needs {
+        output.aside(&format!("  {}", clean(&need.action)))?;
+        for rule in &need.rules {
+            output.aside(&format!("    allow it with `--allow '{}'`", clean(rule)))?;
+        }
+    }
+    let told = EventKind::Ended(Ended { why: None, ..ended.clone() });
+    if let Some(last) = lines(&told, &mut Told::default()).pop() {
+        output.aside(&output.tinted(Tone::Dim, &format!("{}{behind}", last.text)))?;
+    }
+    Ok(())
+}
+
+/// The exit code of an end.
+pub(crate) fn exit(outcome: Outcome) -> Exit {
+    match outcome {
+        Outcome::Done => Exit::Fine,
+        Outcome::NeedsYes => Exit::NeedsYes,
+        Outcome::Partial | Outcome::Failed | Outcome::Cancelled => Exit::Failed,
+    }
+}
+
+fn word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Done => "done",
+        Outcome::Partial => "not finished",
+        Outcome::Failed => "failed",
+        Outcome::Cancelled => "stopped",
+        Outcome::NeedsYes => "needs a yes",
+    }
+}

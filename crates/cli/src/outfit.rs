@@ -1,0 +1,194 @@
+//! An agent made ready for this user: whom it asks, what it may use up, where its files lie, who looks on.
+
+use crate::agency::{self, Presence};
+use crate::args::Global;
+use crate::environment;
+use crate::gatekeeper;
+use crate::history_place;
+use crate::model_choice::{Settled, Wish};
+use crate::output::{Form, Output, clean};
+use crate::run_view::{Loudness, RunView};
+use crate::skill_models;
+use crate::surroundings::Surroundings;
+use anyhow::{Context, Result};
+use metier_agent::{Agent, Company, Halt, Limits, Offer, Offline, RouterGuide, Setting, Web};
+use metier_catalog::{Amount, LimitsConfig, State};
+use metier_diagnostic::counted;
+use metier_files::PassingFolder;
+use metier_model::{ChatModel, Prices};
+use metier_runtime::Skills;
+use metier_store::Store;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What the user says about an agent before it begins.
+pub(crate) struct Wishes<'a> {
+    /// What `--model` says.
+    pub(crate) model: Option<&'a str>,
+    /// How often the model may be asked for one message.
+    pub(crate) max_turns: Option<NonZeroU32>,
+    /// Whether somebody can be asked.
+    pub(crate) presence: Presence,
+}
+
+/// An agent that is ready, and what its conversations are begun with.
+pub(crate) struct Outfit {
+    pub(crate) agent: Agent,
+    pub(crate) skills: Skills,
+    pub(crate) presence: Presence,
+    /// Why no language model is asked, where none is.
+    pub(crate) offline: Option<String>,
+    /// What programs wrote beyond what the model got lies here as long as this lasts.
+    outputs: PassingFolder,
+    project: Option<PathBuf>,
+    home: Option<PathBuf>,
+}
+
+/// Whom an agent asks.
+struct Mind {
+    model: Arc<dyn ChatModel>,
+    prices: Option<Prices>,
+    offline: Option<String>,
+}
+
+impl Outfit {
+    /// Makes an agent ready, and says what in the rules could not be taken as it is written.
+    pub(crate) fn ready(
+        wishes: &Wishes<'_>,
+        global: &Global,
+        surroundings: &Surroundings,
+        output: &mut Output,
+    ) -> Result<Self> {
+        let settled = settle(wishes.model, surroundings)?;
+        let window = match &settled {
+            Settled::Model(chosen) => chosen.choice.context.and_then(|tokens| usize::try_from(tokens).ok()),
+            Settled::Offline { .. } => None,
+        };
+        let skills = agency::skills(global, surroundings, wishes.presence, window)?;
+        for problem in skills.rule_problems() {
+            output.aside(&clean(&problem.to_string()))?;
+        }
+        let mind = Mind::of(settled, &skills)?;
+        let store = Store::open(&history_place::file(&surroundings.places))?;
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        let limits = limits(wishes.max_turns, surroundings.layout.settings.models.limits()?);
+        let agent = Agent::new(skills.clone(), mind.model, store, Arc::new(runtime))
+            .prices(mind.prices)
+            .limits(limits)
+            .models(skill_models::configured(surroundings));
+        let outputs = PassingFolder::make(&surroundings.places.temp)
+            .context("there is no place for the run's files")?;
+        Ok(Self {
+            agent,
+            skills,
+            presence: wishes.presence,
+            offline: mind.offline,
+            outputs,
+            project: surroundings.layout.project.as_ref().map(|project| project.folder.clone()),
+            home: surroundings.places.home.clone(),
+        })
+    }
+
+    /// Asks another model from now on. Conversations that are there already go on with the one they have.
+    pub(crate) fn change_model(&mut self, name: &str, surroundings: &Surroundings) -> Result<()> {
+        let mind = Mind::of(settle(Some(name), surroundings)?, &self.skills)?;
+        self.agent = self.agent.clone().model(mind.model).prices(mind.prices);
+        self.offline = mind.offline;
+        Ok(())
+    }
+
+    /// What the general tools of a conversation work with.
+    pub(crate) fn setting(&self) -> Setting {
+        Setting {
+            project: self.project.clone(),
+            home: self.home.clone(),
+            outputs: Some(self.outputs.path().to_owned()),
+            guarded: Vec::new(),
+            web: Web::system().ok(),
+            commands: Offer::Yes,
+            questions: if self.presence == Presence::Here { Offer::Yes } else { Offer::No },
+            memory: Offer::Yes,
+        }
+    }
+
+    /// Shows what happens in a conversation.
+    pub(crate) fn view(&self, global: &Global, output: &Output) -> Arc<RunView> {
+        let loudness = if global.quiet { Loudness::AnswerOnly } else { Loudness::Steps };
+        Arc::new(RunView::new(output.form(), loudness, self.presence, output.paint()))
+    }
+
+    /// Who is there during a conversation.
+    pub(crate) fn company(&self, view: &Arc<RunView>, halt: Halt) -> Company {
+        Company { watch: Arc::clone(view) as _, halt, ask: agency::company(self.presence) }
+    }
+
+    /// Skills of a project that nobody trusts yet are not offered; whoever runs something there should know.
+    pub(crate) fn tell_untrusted(&self, output: &mut Output) -> Result<()> {
+        let snapshot = self.skills.snapshot();
+        let untrusted = snapshot.entries().filter(|(_, entry)| entry.state() == State::Untrusted).count();
+        if untrusted > 0 {
+            output.aside(&format!(
+                "{} of this project not used, since you have not trusted it: `metier trust` shows what that would switch on",
+                counted(untrusted, "skill is", "skills are")
+            ))?;
+        }
+        Ok(())
+    }
+
+    /// Says that no language model is asked, where none is.
+    pub(crate) fn tell_offline(&self, output: &mut Output) -> Result<()> {
+        if let Some(why) = self.offline.as_deref().filter(|_| output.form() == Form::Text) {
+            output.aside(&format!(
+                "No language model was used: {}. Name one with `--model PROVIDER/MODEL`, or see `metier init`.",
+                clean(why)
+            ))?;
+        }
+        Ok(())
+    }
+
+    /// Keeps the answers that were given for good.
+    pub(crate) fn keep_answers(&self, surroundings: &Surroundings) -> Result<()> {
+        gatekeeper::keep_all(surroundings, self.skills.kept())
+    }
+}
+
+/// Which model is asked.
+fn settle(named: Option<&str>, surroundings: &Surroundings) -> Result<Settled> {
+    let wish = Wish {
+        named,
+        settings: &surroundings.layout.settings.models,
+        variable: &environment::variable,
+        shown: &|path| surroundings.shown(path),
+    };
+    wish.settle()
+}
+
+impl Mind {
+    fn of(settled: Settled, skills: &Skills) -> Result<Self> {
+        match settled {
+            Settled::Model(chosen) => {
+                Ok(Self { model: chosen.model, prices: chosen.choice.prices, offline: None })
+            }
+            Settled::Offline { why } => {
+                let guide = RouterGuide::new(skills.finder());
+                let model = Arc::new(Offline::new(Arc::new(guide))?);
+                Ok(Self { model, prices: None, offline: Some(why) })
+            }
+        }
+    }
+}
+
+fn limits(max_turns: Option<NonZeroU32>, config: &LimitsConfig) -> Limits {
+    let usual = Limits::default();
+    let number = |said: Option<NonZeroU32>, usual: u64| said.map_or(usual, |said| said.get().into());
+    Limits {
+        turns: number(max_turns.or(config.turns), usual.turns),
+        calls: number(config.calls, usual.calls),
+        tokens: number(config.tokens, usual.tokens),
+        money_micros: config.money.as_ref().map(Amount::micros),
+        time: config.seconds.map(|seconds| Duration::from_secs(seconds.get().into())),
+        ..usual
+    }
+}
