@@ -70,7 +70,9 @@ impl Talking {
             | EventKind::Ended(_)
             | EventKind::Offered { .. }
             | EventKind::Noted { .. } => false,
-            EventKind::Used(_) | EventKind::Partial { .. } | EventKind::Interrupted { .. } if is_child => false,
+            EventKind::Used(_) | EventKind::Partial { .. } | EventKind::Interrupted { .. } if is_child => {
+                false
+            }
             // Its own skill is what its parent named when it began.
             EventKind::Activated(activated) if is_child => !activated.message.is_empty(),
             EventKind::Diagnosed { severity, .. } if is_child => severity.as_deref() != Some("info"),

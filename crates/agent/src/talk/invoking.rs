@@ -7,6 +7,7 @@ use metier_store::{By, EventKind, Outcome, Used};
 use super::beginning::who;
 use super::{Answer, Talk, TalkError};
 use crate::bridge::lock;
+use crate::watch::Piece;
 
 impl Talk {
     /// The user, or a program, wants a skill: `/name arguments`. It is a message like any other, and the skill is in the conversation
@@ -36,7 +37,11 @@ impl Talk {
             Err(error) => return self.not_used(NotPut::Skill(error)),
         };
         match self.run_child(fork, by)? {
-            Ok(Some(answer)) => self.end(answer.outcome, answer.text, answer.why),
+            Ok(Some(answer)) => {
+                // It is the answer to the user, and nobody saw it come.
+                self.journal.watch().piece(Piece::Text(&answer.text));
+                self.end(answer.outcome, answer.text, answer.why)
+            }
             Ok(None) => {
                 // The user has no answer yet, so it is waited for, unless more will be said.
                 if self.await_children(Outcome::Done)? {

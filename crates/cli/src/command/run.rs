@@ -82,7 +82,9 @@ pub(crate) fn run(
     let company = Company { watch: Arc::clone(&view) as _, halt, ask: agency::company(presence) };
     let setting = setting(surroundings, presence, outputs.path());
     let mut talk = Talk::begin(&agent, setting, &request, company)?;
-    let answer = match named_skill(&request, &skills) {
+    // The planner that needs no model reads the name itself, and would know less in a child.
+    let named = named_skill(&request, &skills).filter(|_| mind.offline.is_none());
+    let answer = match named {
         Some((name, arguments)) => talk.work_with(By::User, name, arguments)?,
         None => talk.work()?,
     };
