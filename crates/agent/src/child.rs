@@ -176,12 +176,14 @@ impl Child {
         answer
     }
 
-    fn work(self, slot: Slot) -> Result<crate::talk::Answer, TalkError> {
+    fn work(mut self, slot: Slot) -> Result<crate::talk::Answer, TalkError> {
         let (id, mode, skill) = (self.id, self.mode, self.activated.skill.clone());
         let (parent, call) = (Arc::clone(&self.parent), self.call.clone());
+        let remarks = std::mem::take(&mut self.remarks);
         let mut talk = Talk::of_child(self, slot)?;
         let mode = mode.word().to_owned();
         parent.write(EventKind::ChildBegan { child: id, call, skill: Some(skill), mode })?;
+        talk.take_remarks(remarks)?;
         let answer = talk.work()?;
         let metier_store::Ended { outcome, usage, cost_micros, .. } = answer.ended;
         parent.write(EventKind::ChildEnded { child: id, outcome, usage, cost_micros })?;

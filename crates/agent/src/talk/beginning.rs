@@ -61,10 +61,12 @@ impl Talk {
         talk.used.push((used, Spent::default()));
         talk.write(EventKind::Framed(talk.frame.stored()))?;
         talk.write(EventKind::Activated(activated))?;
-        for remark in child.remarks {
-            talk.write(remark)?;
-        }
         Ok(talk)
+    }
+
+    /// Writes down what is odd about a child, once its parent has said that it began.
+    pub(crate) fn take_remarks(&mut self, remarks: Vec<EventKind>) -> Result<(), TalkError> {
+        remarks.into_iter().try_for_each(|remark| self.write(remark))
     }
 
     pub(super) fn begin_child(&mut self, asked: &ChildAsked, wanting: &Wanting) -> Result<Begun, TalkError> {

@@ -12,6 +12,7 @@ use crate::bridge::lock;
 use crate::child::ChildAnswer;
 use crate::halt::Halt;
 use crate::tools::Setting;
+use crate::watch::Piece;
 
 /// A skill that somebody named, with what stood behind its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,8 +86,9 @@ impl Talk {
         let is_alone = named.len() == 1;
         for invocation in named {
             match self.invoke(by, invocation)? {
-                // Its answer is the answer.
                 Ok(Went::Child(answer)) if is_alone => {
+                    // It is the answer to the user, and nobody saw it come.
+                    self.journal.watch().piece(Piece::Text(&answer.text));
                     return self.end(answer.outcome, answer.text, answer.why);
                 }
                 // The user has no answer yet, so it is waited for, unless more will be said.

@@ -36,7 +36,9 @@ pub(crate) fn run(
     let view = outfit.view(global, output);
     let company = outfit.company(&view, halt);
     let mut talk = Talk::begin(&outfit.agent, outfit.setting(), &request, company)?;
-    let answer = match named_skill(&request, &outfit.skills) {
+    // The planner that needs no model reads the name itself, and would know less in a child.
+    let named = named_skill(&request, &outfit.skills).filter(|_| outfit.offline.is_none());
+    let answer = match named {
         Some(named) => talk.work_with(&[named])?,
         None => talk.work()?,
     };
