@@ -28,7 +28,6 @@ mod output;
 mod requirement;
 mod run_view;
 mod surroundings;
-mod unfinished;
 mod workplace;
 
 use args::Cli;

@@ -10,7 +10,7 @@ use crate::output::{Form, Output, clean};
 use crate::run_view::{Loudness, RunView};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
-use metier_agent::{Agent, Company, Halt, Limits, Offer, Offline, RouterGuide, Setting, Web};
+use metier_agent::{Agent, Compaction, Company, Halt, Limits, Offer, Offline, RouterGuide, Setting, Web};
 use metier_catalog::{Amount, LimitsConfig, State};
 use metier_diagnostic::counted;
 use metier_files::PassingFolder;
@@ -49,6 +49,8 @@ pub(crate) struct Outfit {
 struct Mind {
     model: Arc<dyn ChatModel>,
     prices: Option<Prices>,
+    /// How much it can hold in mind.
+    compaction: Compaction,
     offline: Option<String>,
 }
 
@@ -75,7 +77,8 @@ impl Outfit {
         let limits = limits(wishes.max_turns, surroundings.layout.settings.models.limits()?);
         let agent = Agent::new(skills.clone(), mind.model, store, Arc::new(runtime))
             .prices(mind.prices)
-            .limits(limits);
+            .limits(limits)
+            .compaction(mind.compaction);
         let outputs = PassingFolder::make(&surroundings.places.temp)
             .context("there is no place for the run's files")?;
         Ok(Self {
@@ -92,7 +95,7 @@ impl Outfit {
     /// Asks another model from now on. Conversations that are there already go on with the one they have.
     pub(crate) fn change_model(&mut self, name: &str, surroundings: &Surroundings) -> Result<()> {
         let mind = Mind::of(settle(Some(name), surroundings)?, &self.skills)?;
-        self.agent = self.agent.clone().model(mind.model).prices(mind.prices);
+        self.agent = self.agent.clone().model(mind.model).prices(mind.prices).compaction(mind.compaction);
         self.offline = mind.offline;
         Ok(())
     }
@@ -167,12 +170,16 @@ impl Mind {
     fn of(settled: Settled, skills: &Skills) -> Result<Self> {
         match settled {
             Settled::Model(chosen) => {
-                Ok(Self { model: chosen.model, prices: chosen.choice.prices, offline: None })
+                let compaction =
+                    Compaction { window: chosen.choice.context.map(u64::from), ..Compaction::default() };
+                let prices = chosen.choice.prices;
+                Ok(Self { model: chosen.model, prices, compaction, offline: None })
             }
             Settled::Offline { why } => {
                 let guide = RouterGuide::new(skills.finder());
                 let model = Arc::new(Offline::new(Arc::new(guide))?);
-                Ok(Self { model, prices: None, offline: Some(why) })
+                let compaction = Compaction::default();
+                Ok(Self { model, prices: None, compaction, offline: Some(why) })
             }
         }
     }
