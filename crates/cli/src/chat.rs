@@ -1,9 +1,8 @@
 //! A conversation of several messages: what was typed, what it means, what is done about it.
 //!
-//! `prompt` is where the user types, `entry` what a line means, `built_in` the commands that metier answers itself, `completion` what
+//! `prompt` is where the user types, `entry` what a line means, `telling` what metier answers itself, `completion` what
 //! could follow on what was typed, `past_lines` what was typed before, `stopping` what Ctrl-C does.
 
-mod built_in;
 mod completion;
 mod entry;
 mod past_lines;
@@ -12,17 +11,18 @@ mod stopping;
 mod telling;
 
 use crate::args::Global;
+use crate::event_line::grouped;
 use crate::outfit::Outfit;
-use crate::output::Output;
+use crate::output::{Output, clean};
 use crate::run_view::RunView;
 use crate::surroundings::Surroundings;
 use anyhow::{Result, bail};
-use metier_agent::{Answer, Halt, Invocation, Talk};
+use metier_agent::slash::{BuiltIn, Command};
+use metier_agent::{Answer, Halt, Invocation, Left, Talk};
 use metier_catalog::{Lookup, Reference, State};
 use metier_store::SessionId;
 use std::sync::Arc;
 
-pub(crate) use self::built_in::{BUILT_IN, BuiltIn};
 pub(crate) use self::completion::{Completion, Signs};
 pub(crate) use self::entry::{Entry, Names};
 pub(crate) use self::past_lines::PastLines;
@@ -37,6 +37,8 @@ pub(crate) struct Chat<'a> {
     stopping: Stopping,
     /// None until something was said: a chat in which nothing is said leaves nothing behind.
     talk: Option<Talk>,
+    /// The commands of the agent that is spoken to.
+    commands: Vec<Command>,
 }
 
 impl<'a> Chat<'a> {
@@ -48,7 +50,7 @@ impl<'a> Chat<'a> {
         output: &Output,
     ) -> Self {
         let view = outfit.view(global, output);
-        Self { surroundings, outfit, view, stopping, talk: None }
+        Self { surroundings, outfit, view, stopping, talk: None, commands: Vec::new() }
     }
 
     /// The agent.
@@ -84,20 +86,54 @@ impl<'a> Chat<'a> {
         Ok(answer?)
     }
 
-    /// Goes on with another conversation.
-    pub(crate) fn take_up(&mut self, id: SessionId) -> Result<()> {
+    /// Goes on with a conversation. Says what of it was left undone, a line each.
+    pub(crate) fn take_up(&mut self, id: SessionId) -> Result<Vec<String>> {
+        // Whoever has a conversation holds it: the one before goes first, it may be the same.
+        self.talk = None;
         let company = self.outfit.company(&self.view, Halt::new()?);
-        self.talk = Some(Talk::take_up(&self.outfit.agent, self.outfit.setting(), id, company)?);
-        Ok(())
+        let resumed = Talk::resume(&self.outfit.agent, self.outfit.setting(), id, company)?;
+        self.talk = Some(resumed.talk);
+        let mut lines: Vec<String> = resumed
+            .begun
+            .iter()
+            .map(|begun| format!("begun and not finished, may have happened: {}", clean(&begun.action)))
+            .collect();
+        lines.extend(resumed.gone.iter().map(|skill| format!("the skill `{}` is gone", clean(skill))));
+        if resumed.left == Left::Work {
+            lines.push(format!(
+                "it broke off; say how to go on, or leave and let `metier resume {}` do it",
+                id.short()
+            ));
+        }
+        Ok(lines)
+    }
+
+    /// Makes the conversation shorter.
+    pub(crate) fn compact(&mut self) -> Result<String> {
+        let Some(talk) = &mut self.talk else {
+            return Ok("nothing was said yet, so there is nothing to make shorter".to_owned());
+        };
+        let halt = Halt::new()?;
+        let _during = self.stopping.during(&halt);
+        talk.halt_with(halt);
+        Ok(match talk.compact()? {
+            None => "there is too little to make it shorter".to_owned(),
+            Some(done) => {
+                let (before, after) = (grouped(done.before), grouped(done.after));
+                let why =
+                    done.no_summary.map(|why| format!("; without a summary: {why}")).unwrap_or_default();
+                format!("about {before} tokens became {after}{why}")
+            }
+        })
     }
 
     /// Asks another model from the next message on.
     pub(crate) fn change_model(&mut self, name: &str) -> Result<()> {
         self.outfit.change_model(name, self.surroundings)?;
-        match self.session() {
-            Some(id) => self.take_up(id),
-            None => Ok(()),
+        if let Some(id) = self.session() {
+            self.take_up(id)?;
         }
+        Ok(())
     }
 
     /// Why a skill that the user names cannot be started, where that is known beforehand.
@@ -115,16 +151,18 @@ impl<'a> Chat<'a> {
 
     /// Everything that can be completed: commands first, then the skills that the user may start.
     pub(crate) fn completions(&self) -> Vec<Completion> {
-        let commands = BUILT_IN.iter().map(|word| Completion {
-            name: word.name.to_owned(),
-            hint: word.hint.to_owned(),
+        let built_in = BuiltIn::all().map(|built_in| (built_in.name().to_owned(), telling::hint(built_in)));
+        let own = self.commands.iter().map(|command| (command.name.value.clone(), "[ARGUMENTS]"));
+        let commands = built_in.chain(own).map(|(name, hint)| Completion {
+            name,
+            hint: hint.to_owned(),
             signs: Signs::Slash,
         });
         let snapshot = self.outfit.skills.snapshot();
         let skills =
             snapshot.entries().filter(|(_, entry)| is_startable(entry)).map(|(_, entry)| Completion {
                 name: entry.name().to_string(),
-                hint: crate::output::clean(entry.argument_hint().unwrap_or_default()),
+                hint: clean(entry.argument_hint().unwrap_or_default()),
                 signs: Signs::Both,
             });
         let mut all: Vec<Completion> = commands.collect();
@@ -152,6 +190,10 @@ fn is_startable(entry: &metier_catalog::Entry) -> bool {
 }
 
 impl Names for Chat<'_> {
+    fn commands(&self) -> &[Command] {
+        &self.commands
+    }
+
     fn is_skill(&self, name: &str) -> bool {
         let snapshot = self.outfit.skills.snapshot();
         let reference = name.parse::<Reference>().ok();

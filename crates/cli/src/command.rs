@@ -26,6 +26,7 @@ mod stats;
 mod toggle;
 mod tools;
 mod trust;
+mod trust_question;
 mod use_skill;
 
 use crate::args::{Cli, Command};

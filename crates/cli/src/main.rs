@@ -29,7 +29,6 @@ mod requirement;
 mod run_view;
 mod skill_models;
 mod surroundings;
-mod unfinished;
 mod workplace;
 
 use args::Cli;

@@ -11,7 +11,7 @@ use crate::run_view::{Loudness, RunView};
 use crate::skill_models;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
-use metier_agent::{Agent, Company, Halt, Limits, Offer, Offline, RouterGuide, Setting, Web};
+use metier_agent::{Agent, Compaction, Company, Halt, Limits, Offer, Offline, RouterGuide, Setting, Web};
 use metier_catalog::{Amount, LimitsConfig, State};
 use metier_diagnostic::counted;
 use metier_files::PassingFolder;
@@ -50,6 +50,8 @@ pub(crate) struct Outfit {
 struct Mind {
     model: Arc<dyn ChatModel>,
     prices: Option<Prices>,
+    /// How much it can hold in mind.
+    compaction: Compaction,
     offline: Option<String>,
 }
 
@@ -77,6 +79,7 @@ impl Outfit {
         let agent = Agent::new(skills.clone(), mind.model, store, Arc::new(runtime))
             .prices(mind.prices)
             .limits(limits)
+            .compaction(mind.compaction)
             .models(skill_models::configured(surroundings));
         let outputs = PassingFolder::make(&surroundings.places.temp)
             .context("there is no place for the run's files")?;
@@ -94,7 +97,7 @@ impl Outfit {
     /// Asks another model from now on. Conversations that are there already go on with the one they have.
     pub(crate) fn change_model(&mut self, name: &str, surroundings: &Surroundings) -> Result<()> {
         let mind = Mind::of(settle(Some(name), surroundings)?, &self.skills)?;
-        self.agent = self.agent.clone().model(mind.model).prices(mind.prices);
+        self.agent = self.agent.clone().model(mind.model).prices(mind.prices).compaction(mind.compaction);
         self.offline = mind.offline;
         Ok(())
     }
@@ -169,12 +172,16 @@ impl Mind {
     fn of(settled: Settled, skills: &Skills) -> Result<Self> {
         match settled {
             Settled::Model(chosen) => {
-                Ok(Self { model: chosen.model, prices: chosen.choice.prices, offline: None })
+                let compaction =
+                    Compaction { window: chosen.choice.context.map(u64::from), ..Compaction::default() };
+                let prices = chosen.choice.prices;
+                Ok(Self { model: chosen.model, prices, compaction, offline: None })
             }
             Settled::Offline { why } => {
                 let guide = RouterGuide::new(skills.finder());
                 let model = Arc::new(Offline::new(Arc::new(guide))?);
-                Ok(Self { model, prices: None, offline: Some(why) })
+                let compaction = Compaction::default();
+                Ok(Self { model, prices: None, compaction, offline: Some(why) })
             }
         }
     }

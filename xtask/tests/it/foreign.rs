@@ -56,6 +56,8 @@ const HOMES: &[(&str, &[&str])] = &[
     ("unicode-security", &["metier-lint"]),
     // Signals: a library is told to stop by whoever holds it.
     ("signal-hook", &["metier"]),
+    // Line editing: a library has no terminal.
+    ("rustyline", &["metier"]),
     // Configuration: everyone else gets it passed in. A Python script says in TOML which packages it wants.
     ("toml", &["metier-catalog", "metier-runtime"]),
     // The command line: a library has no arguments.

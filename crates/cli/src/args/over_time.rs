@@ -37,25 +37,29 @@ pub(crate) struct Chat {
 
 /// Goes on with a run that was killed or stopped, from the last step that was finished
 ///
-/// A step that was begun and not finished is named first. Steps that only look are repeated; others may have happened, so going on
-/// takes a yes, and they are not done again unless the model finds that they have to be.
+/// A step that was begun and not finished is named first. One that only looks is done again; any other may have happened, and is
+/// done again only if you say so.
 ///
-/// It exits as `metier run` does, with 4 where going on takes a yes that nobody gives.
+/// It exits as `metier run` does, with 4 where a step takes a yes that nobody gives.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   metier resume                              the latest run that did not come to its end
   metier resume 3kx9qa                       this one
-  metier resume --yes                        without the question")]
+  metier resume --yes                        does again what was begun, without the question
+  metier resume --leave                      does not; the model is told that it may have happened")]
 pub(crate) struct Resume {
     /// The run: the letters that `metier runs` shows, or the beginning of its id; the latest that is open if left out
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
     #[command(flatten)]
     pub(crate) model: ModelFlag,
-    /// Goes on though a step was begun that may have happened; asked about without it
-    #[arg(long, short)]
+    /// Does again what was begun and may have happened; asked about without it
+    #[arg(long, short, conflicts_with = "leave")]
     pub(crate) yes: bool,
+    /// Leaves what was begun and may have happened; the model is told, and goes on
+    #[arg(long)]
+    pub(crate) leave: bool,
     /// Asks nobody anything: what would need a yes is refused, with the rule that would allow it
     #[arg(long)]
     pub(crate) no_input: bool,

@@ -1,7 +1,7 @@
-//! What a line of a chat means.
+//! What a line of a chat means: [`metier_agent::slash`] knows commands and skills, here come the skills that stand in a message.
 
-use super::built_in::BuiltIn;
 use metier_agent::Invocation;
+use metier_agent::slash::{BuiltIn, Command, Slash, SlashCommands};
 
 /// What somebody typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,8 +12,8 @@ pub(crate) enum Entry {
     BuiltIn(BuiltIn, String),
     /// A message for the model, with the skills that the user names in it.
     Message { text: String, named: Vec<Invocation> },
-    /// A command that there is not.
-    Unknown(String),
+    /// An answer that no model is needed for, such as that there is no such command.
+    Answer(String),
 }
 
 /// Which names are skills.
@@ -22,28 +22,32 @@ pub(crate) trait Names {
     fn is_skill(&self, name: &str) -> bool;
     /// Whether `$NAME` in a message activates one.
     fn is_usable(&self, name: &str) -> bool;
+    /// The commands of the agent that is spoken to.
+    fn commands(&self) -> &[Command];
 }
 
 impl Entry {
     /// Reads a line. Built-in commands come before skills of the same name, which `/origin:name` still reaches.
     pub(crate) fn read(line: &str, known: &impl Names) -> Self {
         let text = line.trim();
-        if text.is_empty() {
-            return Self::Nothing;
+        if is_path(text) {
+            return Self::message(text, known);
         }
-        if text == "?" {
-            return Self::BuiltIn(BuiltIn::Help, String::new());
-        }
-        if let Some((name, rest)) = command(text) {
-            if let Some(built_in) = BuiltIn::named(name) {
-                return Self::BuiltIn(built_in, rest.to_owned());
+        let commands = SlashCommands { commands: known.commands(), is_skill: &|name| known.is_skill(name) };
+        match commands.read(text) {
+            Slash::Nothing => Self::Nothing,
+            Slash::Message(text) => Self::message(&text, known),
+            Slash::BuiltIn(built_in, rest) => Self::BuiltIn(built_in, rest),
+            Slash::Expanded(expanded) => Self::message(&expanded.message(), known),
+            // The model reads what the user typed, and behind it the skill.
+            Slash::Skill { name, arguments } => {
+                Self::Message { text: text.to_owned(), named: vec![Invocation { name, arguments }] }
             }
-            if !known.is_skill(name) {
-                return Self::Unknown(name.to_owned());
-            }
-            let named = vec![Invocation { name: name.to_owned(), arguments: rest.to_owned() }];
-            return Self::Message { text: text.to_owned(), named };
+            Slash::Answer(text) => Self::Answer(text),
         }
+    }
+
+    fn message(text: &str, known: &impl Names) -> Self {
         let mut named: Vec<Invocation> = Vec::new();
         for name in dollars(text).filter(|name| known.is_usable(name)) {
             if !named.iter().any(|one| one.name == name) {
@@ -54,13 +58,11 @@ impl Entry {
     }
 }
 
-/// `/name rest`, where that is what the line is. A path such as `/etc/hosts is wrong` is a message.
-fn command(text: &str) -> Option<(&str, &str)> {
-    let behind = text.strip_prefix('/')?;
-    let end = behind.find(char::is_whitespace).unwrap_or(behind.len());
-    let (name, rest) = behind.split_at(end);
-    let is_name = !name.is_empty() && !name.contains(['/', '\\']);
-    is_name.then(|| (name, rest.trim()))
+/// Whether a line begins with a path, such as `/etc/hosts is wrong`: that is a message, and no command.
+fn is_path(text: &str) -> bool {
+    let Some(behind) = text.strip_prefix('/') else { return false };
+    let name = behind.split(char::is_whitespace).next().unwrap_or_default();
+    name.is_empty() || name.contains('/')
 }
 
 /// The words that begin with a `$`, without it and without the punctuation of the sentence behind them.
@@ -85,6 +87,10 @@ mod tests {
         fn is_usable(&self, name: &str) -> bool {
             ["deploy", "review"].contains(&name)
         }
+
+        fn commands(&self) -> &[Command] {
+            &[]
+        }
     }
 
     fn check(line: &str, expect: &Entry) {
@@ -106,7 +112,7 @@ mod tests {
         check("/help", &Entry::BuiltIn(BuiltIn::Help, String::new()));
         check(" /model  fast ", &Entry::BuiltIn(BuiltIn::Model, "fast".to_owned()));
         check("/quit", &Entry::BuiltIn(BuiltIn::Exit, String::new()));
-        check("/cook", &Entry::Unknown("cook".to_owned()));
+        check("/cook", &Entry::Answer("Unknown command: **cook**. Type /help to list commands.".to_owned()));
         check("/deploy", &message("/deploy", &[("deploy", "")]));
         check(
             "/deploy prod  --now\nwith care",

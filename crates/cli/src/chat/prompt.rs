@@ -74,6 +74,7 @@ impl Prompt {
     pub(crate) fn read(&mut self) -> Result<Typed> {
         match self.editor.readline(SIGN) {
             Ok(line) => {
+                let line = line.replace(GOES_ON, "\n");
                 self.remember(&line)?;
                 Ok(Typed::Line(line))
             }
@@ -95,15 +96,17 @@ impl Prompt {
     }
 }
 
-/// A backslash at the end of the line becomes the beginning of another line. It is replaced as it is typed, so that backslashes
-/// in what is pasted stay what they are.
+/// A backslash at the end of the line begins another line. The end of the line gets a mark that cannot be seen, by which the
+/// backslash is known later: those in what is pasted stay what they are.
 struct BackslashGoesOn;
+
+/// The mark, with the backslash before it and the new line behind it. It takes no room on the screen.
+const GOES_ON: &str = "\\\u{2060}\n";
 
 impl ConditionalEventHandler for BackslashGoesOn {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext<'_>) -> Option<Cmd> {
         let is_at_end = context.pos() == context.line().len();
-        (is_at_end && context.line().ends_with('\\'))
-            .then(|| Cmd::Replace(Movement::BackwardChar(1), Some("\n".to_owned())))
+        (is_at_end && context.line().ends_with('\\')).then(|| Cmd::Insert(1, GOES_ON[1..].to_owned()))
     }
 }
 

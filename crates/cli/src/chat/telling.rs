@@ -1,13 +1,12 @@
 //! What the built-in commands answer. None of them asks a model.
 
-use super::built_in::{BUILT_IN, BuiltIn};
 use super::{Chat, is_startable};
 use crate::event_line::{fresh, grouped};
 use crate::moment;
 use crate::output::{clean, shortened, width};
-use crate::unfinished::Unfinished;
 use anyhow::Result;
 use metier_agent::GeneralTools;
+use metier_agent::slash::{BuiltIn, SlashCommands, skills_page};
 use metier_catalog::{Entry, State};
 use metier_model::Money;
 use metier_runtime::Surface;
@@ -20,15 +19,30 @@ impl Chat<'_> {
     /// Answers a command. Markdown, since whoever reads it may be a program that shows Markdown.
     pub(crate) fn tell(&mut self, built_in: BuiltIn, rest: &str) -> Result<String> {
         match built_in {
-            BuiltIn::Help => Ok(help()),
+            BuiltIn::Help => Ok(self.help()),
             BuiltIn::Skills => Ok(self.skills()),
             BuiltIn::Tools => self.tools(),
             BuiltIn::Model => self.model(rest),
             BuiltIn::Cost => self.cost(),
             BuiltIn::Resume => self.resume(rest),
+            BuiltIn::Compact => self.compact(),
+            BuiltIn::Servers => Ok("no MCP server is asked in this conversation".to_owned()),
             // Whoever reads lines ends it.
             BuiltIn::Exit => Ok(String::new()),
         }
+    }
+
+    fn help(&self) -> String {
+        let commands = SlashCommands { commands: &self.commands, is_skill: &|_| false };
+        let mut text = commands.help();
+        text.push_str(
+            "\n`/NAME ARGUMENTS` starts a skill, `$NAME` in a message does, too; `/skills` lists them.\n",
+        );
+        text.push_str(
+            "A backslash at the end of a line, or Alt-Enter, begins another line of the same message.\n",
+        );
+        text.push_str("Ctrl-C stops what the agent does; twice on an empty line leaves, and so does Ctrl-D.");
+        text
     }
 
     /// The skills, and nothing but skills.
@@ -41,21 +55,9 @@ impl Chat<'_> {
         if entries.is_empty() {
             return "there are no skills here; `metier list` says where they are looked for".to_owned();
         }
-        let mut text = "# Available skills:".to_owned();
-        for entry in entries {
-            let hint = entry.argument_hint().map(|hint| format!(" {}", clean(hint))).unwrap_or_default();
-            let only = match entry.state() {
-                State::UserOnly => " (you start it)",
-                _ if !entry.is_user_invocable() => " (the model starts it)",
-                _ => "",
-            };
-            let description = shortened(entry.description(), width());
-            text.push_str(&format!(
-                "\n- **{}**{hint}: {description}{only}",
-                clean(&entry.name().to_string())
-            ));
-        }
-        text
+        let rows: Vec<(String, String)> = entries.into_iter().map(row).collect();
+        let rows = rows.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+        skills_page(rows).trim_end().to_owned()
     }
 
     fn tools(&self) -> Result<String> {
@@ -107,11 +109,10 @@ impl Chat<'_> {
             return self.others();
         }
         let id = self.find(typed)?;
-        let unfinished = Unfinished::of(self.outfit.agent.store(), id)?;
-        self.take_up(id)?;
+        let left = self.take_up(id)?;
         let summary = self.outfit.agent.store().session(id)?;
         let mut text = format!("session {}: {}", id.short(), shortened(&summary.title, width()));
-        for line in unfinished.in_words() {
+        for line in left {
             text.push_str(&format!("\n{line}"));
         }
         Ok(text)
@@ -141,18 +142,23 @@ impl Chat<'_> {
     }
 }
 
-fn help() -> String {
-    let mut text = "# Commands:\n".to_owned();
-    for word in &BUILT_IN {
-        let hint = if word.hint.is_empty() { String::new() } else { format!(" {}", word.hint) };
-        text.push_str(&format!("- **/{}**{hint}: {}\n", word.name, word.does));
+/// What may stand behind a command.
+pub(super) fn hint(built_in: BuiltIn) -> &'static str {
+    match built_in {
+        BuiltIn::Model => "[NAME]",
+        BuiltIn::Resume => "[ID]",
+        _ => "",
     }
-    text.push_str(
-        "- **/NAME** ARGUMENTS: starts a skill; **$NAME** in a message does, too; `/skills` lists them\n",
-    );
-    text.push_str(
-        "- a backslash at the end of a line, or Alt-Enter, begins another line of the same message\n",
-    );
-    text.push_str("- Ctrl-C stops what the agent does; twice on an empty line leaves");
-    text
+}
+
+/// A skill by its name, and what is said of it.
+fn row(entry: &Entry) -> (String, String) {
+    let only = match entry.state() {
+        State::UserOnly => " (you start it)",
+        _ if !entry.is_user_invocable() => " (the model starts it)",
+        _ => "",
+    };
+    let hint = entry.argument_hint().map(|hint| format!("[{}] ", clean(hint))).unwrap_or_default();
+    let description = shortened(entry.description(), width());
+    (clean(&entry.name().to_string()), format!("{hint}{description}{only}"))
 }

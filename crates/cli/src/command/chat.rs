@@ -1,8 +1,9 @@
 //! `chat`: message and answer, at a terminal or line by line.
 
+use super::trust_question;
 use crate::agency::Presence;
 use crate::args::{Chat as Args, Global};
-use crate::chat::{Between, BuiltIn, Chat, Entry, PastLines, Prompt, SIGN, Stopping, Typed};
+use crate::chat::{Between, Chat, Entry, PastLines, Prompt, SIGN, Stopping, Typed};
 use crate::declared::may_start;
 use crate::ending;
 use crate::exit::Exit;
@@ -11,6 +12,7 @@ use crate::outfit::{Outfit, Wishes};
 use crate::output::{Form, Output, Tone, clean, tinted};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
+use metier_agent::slash::BuiltIn;
 use metier_agent::{Answer, Invocation};
 use metier_diagnostic::{Paint, counted};
 use metier_store::Outcome;
@@ -31,6 +33,7 @@ pub(crate) fn run(
     let presence = Presence::of(args.no_input);
     // Where metier speaks to a program, or nobody types, each line is a message.
     let is_typed = Presence::of(false) == Presence::Here && output.form() == Form::Text;
+    let surroundings = &trust_question::settle(surroundings, global, presence, output)?;
     let wishes = Wishes { model: args.model.model.as_deref(), max_turns: args.max_turns, presence };
     let outfit = Outfit::ready(&wishes, global, surroundings, output)?;
     outfit.tell_untrusted(output)?;
@@ -90,7 +93,7 @@ fn typed(mut chat: Chat<'_>, surroundings: &Surroundings, output: &mut Output) -
             Entry::Nothing => {}
             Entry::BuiltIn(BuiltIn::Exit, _) => break,
             Entry::BuiltIn(built_in, rest) => answer_self(&mut chat, built_in, &rest, output)?,
-            Entry::Unknown(name) => tell("unknown", &unknown(&name), output)?,
+            Entry::Answer(text) => tell("unknown", &clean(&text), output)?,
             Entry::Message { text, named } => {
                 if !may_go(&chat, &named, output)? {
                     continue;
@@ -136,8 +139,8 @@ fn streamed(mut chat: Chat<'_>, output: &mut Output) -> Result<Exit> {
             Entry::Nothing => {}
             Entry::BuiltIn(BuiltIn::Exit, _) => break,
             Entry::BuiltIn(built_in, rest) => answer_self(&mut chat, built_in, &rest, output)?,
-            Entry::Unknown(name) => {
-                tell("unknown", &unknown(&name), output)?;
+            Entry::Answer(text) => {
+                tell("unknown", &clean(&text), output)?;
                 worst = Exit::Failed;
             }
             Entry::Message { text, named } => {
@@ -155,17 +158,11 @@ fn streamed(mut chat: Chat<'_>, output: &mut Output) -> Result<Exit> {
     Ok(worst)
 }
 
-/// The words that users of skilled-crew know.
-fn unknown(name: &str) -> String {
-    format!("Unknown command: **{}**. Type /help to list commands.", clean(name))
-}
-
 fn answer_self(chat: &mut Chat<'_>, built_in: BuiltIn, rest: &str, output: &mut Output) -> Result<()> {
-    let name = crate::chat::BUILT_IN.iter().find(|word| word.which == built_in).map_or("", |word| word.name);
     match chat.tell(built_in, rest) {
-        Ok(text) => tell(name, &text, output),
+        Ok(text) => tell(built_in.name(), &text, output),
         // A command that fails is no reason to end a conversation.
-        Err(error) => tell(name, &format!("error: {error:#}"), output),
+        Err(error) => tell(built_in.name(), &format!("error: {error:#}"), output),
     }
 }
 

@@ -1,6 +1,7 @@
 //! `resume`: goes on with a run that did not come to its end.
 
 use super::run::stop_on_signal;
+use super::trust_question;
 use crate::agency::Presence;
 use crate::args::{Global, Resume};
 use crate::declared::may_start;
@@ -9,13 +10,14 @@ use crate::exit::Exit;
 use crate::history_place;
 use crate::keyboard;
 use crate::outfit::{Outfit, Wishes};
-use crate::output::{Form, Output, shortened, width};
+use crate::output::{Form, Output, clean, shortened, width};
+use crate::run_view::RunView;
 use crate::surroundings::Surroundings;
-use crate::unfinished::Unfinished;
 use anyhow::{Result, bail};
-use metier_agent::{Halt, Talk};
-use metier_store::{Family, Outcome, SessionFilter, Store, Summary};
-use serde_json::json;
+use metier_agent::{Again, Begun, Company, Further, Halt, Happened, Piece, Reached, Talk, Watch};
+use metier_runtime::Change;
+use metier_store::{Family, Outcome, SessionFilter, SessionState, Store, Summary};
+use std::sync::Arc;
 
 pub(crate) fn run(
     args: &Resume,
@@ -37,70 +39,121 @@ pub(crate) fn run(
         let id = summary.id.short();
         bail!("session {id} is done; `metier chat --resume {id}` says something more to it");
     }
-    let unfinished = Unfinished::of(&store, summary.id)?;
-    drop(store);
-    if !may_go_on(args, &summary, &unfinished, output)? {
-        return Ok(Exit::NeedsYes);
-    }
     let presence = Presence::of(args.no_input);
+    let surroundings = &trust_question::settle(surroundings, global, presence, output)?;
     let wishes = Wishes { model: args.model.model.as_deref(), max_turns: args.max_turns, presence };
     let outfit = Outfit::ready(&wishes, global, surroundings, output)?;
     outfit.tell_untrusted(output)?;
     let halt = Halt::new()?;
     stop_on_signal(&halt)?;
     let view = outfit.view(global, output);
-    let company = outfit.company(&view, halt);
-    let mut talk = Talk::take_up(&outfit.agent, outfit.setting(), summary.id, company)?;
-    let answer = talk.work()?;
+    let word = match presence {
+        _ if args.yes => Word::Again,
+        _ if args.leave => Word::Leave,
+        Presence::Here => Word::Asked,
+        Presence::Nobody => Word::None,
+    };
+    let watch = Arc::new(Resuming { view: Arc::clone(&view), word });
+    let company = Company { watch, ..outfit.company(&view, halt) };
+    let mut resumed = Talk::resume(&outfit.agent, outfit.setting(), summary.id, company)?;
+    if output.form() == Form::Text {
+        let title = shortened(&summary.title, width());
+        output.aside(&format!("going on with {}: {title}", summary.id.short()))?;
+        for begun in &resumed.begun {
+            let action = clean(&begun.action);
+            output.aside(&format!("  begun and not finished, may have happened: {action}"))?;
+        }
+        for skill in &resumed.gone {
+            output.aside(&format!("  the skill `{}` is gone; its text is still known", clean(skill)))?;
+        }
+    }
+    let answer = resumed.talk.work()?;
     view.close();
     outfit.keep_answers(surroundings)?;
-    let behind = format!("; `metier log {}` shows it again", talk.id().short());
-    ending::tell(&answer, &behind, output)?;
+    let id = resumed.talk.id().short();
+    ending::tell(&answer, &format!("; `metier log {id}` shows it again"), output)?;
+    if answer.ended.outcome == Outcome::NeedsYes && !resumed.begun.is_empty() {
+        output.aside(&format!(
+            "`metier resume {id} --yes` does it again, `metier resume {id} --leave` goes on without it"
+        ))?;
+    }
     outfit.tell_offline(output)?;
     Ok(ending::exit(answer.ended.outcome))
 }
 
-/// The latest run that is open, was stopped, reached a limit or needs a yes. One that failed has come to its end.
+/// The latest run that is open, was stopped, reached a limit or needs a yes. One that failed has come to its end, and one that
+/// somebody works on is theirs.
 fn latest(store: &Store) -> Result<Summary> {
     let filter = SessionFilter { family: Family::TopLevel, ..SessionFilter::default() };
-    let found = store.sessions(&filter)?.into_iter().find(|summary| {
-        matches!(summary.outcome, None | Some(Outcome::Partial | Outcome::Cancelled | Outcome::NeedsYes))
-    });
-    match found {
-        Some(summary) => Ok(summary),
+    let mut at_work = None;
+    for summary in store.sessions(&filter)? {
+        let is_left =
+            matches!(summary.outcome, None | Some(Outcome::Partial | Outcome::Cancelled | Outcome::NeedsYes));
+        if !is_left {
+            continue;
+        }
+        if store.standing(summary.id)?.state == SessionState::AtWork {
+            at_work.get_or_insert(summary.id.short());
+            continue;
+        }
+        return Ok(summary);
+    }
+    match at_work {
+        Some(id) => bail!("nothing is left but {id}, on which another metier works right now"),
         None => bail!("every run has come to its end; `metier runs` lists them"),
     }
 }
 
-/// Says what is gone on with, and asks where a step may have happened.
-fn may_go_on(args: &Resume, summary: &Summary, unfinished: &Unfinished, output: &mut Output) -> Result<bool> {
-    let lines = unfinished.in_words();
-    let needs_yes = unfinished.may_have_happened() && !args.yes;
-    let can_ask = !args.no_input && keyboard::can_ask();
-    if output.form() == Form::Json {
-        if needs_yes {
-            let rule = "--yes";
-            output.json(&json!({
-                "type": "needs_yes", "session": summary.id, "unfinished": lines, "allow_with": rule,
-            }))?;
+/// What is said about a step that may have happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Word {
+    /// Do it again.
+    Again,
+    /// Leave it.
+    Leave,
+    /// Whoever sits at the terminal says it.
+    Asked,
+    /// Nobody says anything.
+    None,
+}
+
+/// Looks on as a run does, and has a word about what was begun.
+struct Resuming {
+    view: Arc<RunView>,
+    word: Word,
+}
+
+impl Watch for Resuming {
+    fn event(&self, event: &Happened) {
+        self.view.event(event);
+    }
+
+    fn piece(&self, piece: Piece<'_>) {
+        self.view.piece(piece);
+    }
+
+    fn change(&self, change: &Change) {
+        self.view.change(change);
+    }
+
+    fn reached(&self, reached: &Reached) -> Further {
+        self.view.reached(reached)
+    }
+
+    fn begun(&self, begun: &Begun) -> Again {
+        match self.word {
+            Word::Again => Again::Yes,
+            Word::Leave => Again::No,
+            Word::None => Again::Nobody,
+            Word::Asked => {
+                self.view.close();
+                let question = format!("{}\n  may have happened; do it again?", clean(&begun.action));
+                match keyboard::is_yes(&question) {
+                    Ok(true) => Again::Yes,
+                    Ok(false) => Again::No,
+                    Err(_) => Again::Nobody,
+                }
+            }
         }
-        return Ok(!needs_yes);
     }
-    let title = shortened(&summary.title, width());
-    output.aside(&format!("going on with {}: {title}", summary.id.short()))?;
-    for line in &lines {
-        output.aside(&format!("  {line}"))?;
-    }
-    if !needs_yes {
-        return Ok(true);
-    }
-    if !can_ask {
-        output.aside("a step may have happened: `metier resume --yes` goes on all the same")?;
-        return Ok(false);
-    }
-    let is_yes = keyboard::is_yes("go on?")?;
-    if !is_yes {
-        output.aside("nothing was done")?;
-    }
-    Ok(is_yes)
 }

@@ -1,5 +1,6 @@
 //! `run`: a request, the right skill, the work.
 
+use super::trust_question;
 use crate::agency::Presence;
 use crate::args::{Global, Run};
 use crate::declared::may_start;
@@ -28,6 +29,7 @@ pub(crate) fn run(
     may_start(surroundings)?;
     let request = request(args)?;
     let presence = Presence::of(args.no_input);
+    let surroundings = &trust_question::settle(surroundings, global, presence, output)?;
     let wishes = Wishes { model: args.model.model.as_deref(), max_turns: args.max_turns, presence };
     let outfit = Outfit::ready(&wishes, global, surroundings, output)?;
     outfit.tell_untrusted(output)?;

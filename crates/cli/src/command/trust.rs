@@ -3,13 +3,13 @@
 use super::asked::Asked;
 use crate::args::Trust;
 use crate::exit::Exit;
-use crate::output::{Form, Output, Tone, clean};
+use crate::output::{Form, Output, Tone, clean, tinted};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
 use metier_catalog::{
     Capabilities, Include, Layout, Ownership, Preview, RootChoice, Snapshot, Standing, TrustStore, changes,
 };
-use metier_diagnostic::counted;
+use metier_diagnostic::{Paint, counted};
 use metier_files::{Kind, kind, real_path};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -142,35 +142,35 @@ fn show_preview(preview: &Preview, snapshot: &Snapshot, data: &Path, output: &mu
 }
 
 pub(super) fn write_preview(preview: &Preview, output: &mut Output) -> Result<()> {
-    output.line(format!(
-        "{} in {}",
-        counted(preview.skills.len(), "skill", "skills"),
-        preview.project.display()
-    ))?;
+    for line in preview_lines(preview, output.paint()) {
+        output.line(line)?;
+    }
+    Ok(())
+}
+
+/// What trust in a project would switch on, a line each.
+pub(super) fn preview_lines(preview: &Preview, paint: Paint) -> Vec<String> {
+    let number = counted(preview.skills.len(), "skill", "skills");
+    let mut lines = vec![format!("{number} in {}", preview.project.display())];
     let (able, plain): (Vec<_>, Vec<_>) =
         preview.skills.iter().partition(|skill| !skill.capabilities.is_empty());
     for skill in able {
-        let name = output.tinted(Tone::Strong, &skill.name);
-        output.line(format!("\n{name} {}", clean(&skill.path)))?;
-        for line in in_words(&skill.capabilities) {
-            output.line(format!("  {}", clean(&line)))?;
-        }
-        for line in Asked::of_kept(&skill.capabilities.needs).in_words() {
-            output.line(format!("  asks {}", clean(&line)))?;
-        }
+        let name = tinted(paint, Tone::Strong, &skill.name);
+        lines.push(format!("\n{name} {}", clean(&skill.path)));
+        lines.extend(in_words(&skill.capabilities).iter().map(|line| format!("  {}", clean(line))));
+        let asked = Asked::of_kept(&skill.capabilities.needs).in_words();
+        lines.extend(asked.iter().map(|line| format!("  asks {}", clean(line))));
     }
     if !plain.is_empty() {
         let names: Vec<String> = plain.iter().map(|skill| clean(&skill.name)).collect();
-        output.line(format!("\ninstructions only: {}", names.join(", ")))?;
+        lines.push(format!("\ninstructions only: {}", names.join(", ")));
     }
     for file in &preview.files {
-        let path = output.tinted(Tone::Strong, &file.path);
-        output.line(format!("\n{path}"))?;
-        for act in &file.acts {
-            output.line(format!("  {} {}", clean(&act.what), clean(&act.detail)).trim_end())?;
-        }
+        lines.push(format!("\n{}", tinted(paint, Tone::Strong, &file.path)));
+        let acts = file.acts.iter().map(|act| format!("  {} {}", clean(&act.what), clean(&act.detail)));
+        lines.extend(acts.map(|line| line.trim_end().to_owned()));
     }
-    Ok(())
+    lines
 }
 
 /// What a skill could run, a line each. What it asks for beyond that is [`Asked`].

@@ -74,7 +74,7 @@ fn a_skill_is_completed_started_by_the_user_and_told_of() {
     typist.wait_for("metier chat --resume");
     assert!(typist.ends().success());
     let stats = metier(&workspace, &["stats", "--json"]).json();
-    assert_eq!(stats["skills"][0]["by"], json!({"user": 1}), "{stats}");
+    assert_eq!(stats["skills"][0]["by"]["user"], 1, "{stats}");
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn what_is_typed_is_kept_for_the_arrow_keys_and_only_the_user_may_read_it() {
     typist.wait_for("> ");
     typist.types("/skills\r");
     typist.wait_for("# Available skills:");
-    typist.wait_for("**migrate** <from> <to>: Moves data.");
+    typist.wait_for("**migrate**: [<from> <to>] Moves data.");
     typist.wait_for("> ");
     typist.types(" /cost\r");
     typist.wait_for("nothing was said yet");
@@ -295,10 +295,10 @@ fn e16_e17_commands_are_answered_without_a_model() {
         "/help\n?\n/skills\n/tools\n/cost\n/model\n/resume\n/cook something\n/inner\n/exit\nnever read\n";
     let run = metier_with_input(&workspace, &["chat", "--quiet"], input);
     assert_eq!(run.code, 1, "an unknown command is no success: {}", run.stderr);
-    let help = "# Commands:\n- **/help**";
+    let help = "# Available commands:\n- **/help**";
     assert_eq!(run.stdout.matches(help).count(), 2, "{}", run.stdout);
     for piece in [
-        "# Available skills:\n- **inner**: Is for the model. (the model starts it)\n- **mail**: Writes letters.\n- **migrate** <from> <to>: Moves data.\n",
+        "# Available skills:\n- **inner**: Is for the model. (the model starts it)\n- **mail**: Writes letters.\n- **migrate**: [<from> <to>] Moves data.\n",
         "- **skill_use**",
         "- **Bash**",
         "nothing was said yet",
@@ -325,4 +325,47 @@ fn for_programs_events_and_commands_are_lines_of_json() {
     assert_eq!(lines[1]["type"], "started");
     assert_eq!(lines.last().unwrap()["type"], "ended");
     assert_eq!(run.code, 0, "{}", run.stderr);
+}
+
+/// Semantics 2: the question that `run` and `chat` ask once at a terminal lists what a yes would switch on.
+#[test]
+fn a_project_that_is_not_trusted_is_asked_about_once() {
+    let server = ModelServer::saying(vec![Says::Words("One."), Says::Words("Two."), Says::Words("Three.")]);
+    let workspace = user(&server)
+        .skill("project/.agents/skills/theirs", "Comes with the project.")
+        .executable("project/.agents/skills/theirs/scripts/act.sh", "#!/bin/sh\necho hi\n");
+    // Without a terminal nothing is asked.
+    let run = metier(&workspace, &["run", "hello"]);
+    assert!(
+        run.stderr.contains("1 skill is of this project not used") || run.stderr.contains("`metier trust`"),
+        "{}",
+        run.stderr
+    );
+    assert!(!server.request()["messages"].to_string().contains("theirs"));
+    let mut typist = Typist::at(&workspace, &["chat"]);
+    typist.wait_for("script scripts/act.sh (executable)");
+    typist.wait_for("trust it?");
+    typist.wait_for("[s]ilence: no, and do not ask again in this terminal > ");
+    typist.types("y\n");
+    typist.wait_for("trusted; `metier trust --revoke` takes it back");
+    typist.wait_for("`/help` lists commands");
+    typist.wait_for("> ");
+    typist.types("/th\t");
+    typist.wait_for("/theirs ");
+    typist.types("\r");
+    typist.wait_for("Two.");
+    assert!(last_said(&server.request()).contains("<skill-context name=\"theirs\" origin=\"project"));
+    typist.wait_for("> ");
+    typist.types(CTRL_D);
+    assert!(typist.ends().success());
+    // A new script is a change that trust does not cover, and a no leaves it out.
+    let workspace = workspace.executable("project/.agents/skills/theirs/scripts/more.sh", "#!/bin/sh\n");
+    let mut typist = Typist::at(&workspace, &["run", "hello again"]);
+    typist.wait_for("has changed since you trusted it:");
+    typist.wait_for("theirs");
+    typist.wait_for("trust it as it is now?");
+    typist.wait_for("in this terminal > ");
+    typist.types("s\n");
+    typist.wait_for("Three.");
+    assert!(typist.ends().success());
 }

@@ -3,8 +3,12 @@
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
+
+/// Tells the calls of all answers apart.
+static CALLS: AtomicU64 = AtomicU64::new(0);
 
 /// One answer.
 pub(crate) enum Says {
@@ -105,7 +109,8 @@ fn answer(mut stream: TcpStream, mut says: Says) {
             format!("{}{}{end}", piece(json!({ "content": words }), None), piece(json!({}), Some("stop")))
         }
         Says::Calls(tool, input) => {
-            let call = json!({ "index": 0, "id": "call_1", "type": "function",
+            let id = format!("call_{}", CALLS.fetch_add(1, Ordering::Relaxed));
+            let call = json!({ "index": 0, "id": id, "type": "function",
                 "function": { "name": tool, "arguments": input.to_string() } });
             let delta = json!({ "tool_calls": [call] });
             format!("{}{}{end}", piece(delta, None), piece(json!({}), Some("tool_calls")))

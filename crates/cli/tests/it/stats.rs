@@ -70,7 +70,8 @@ fn each_skill_has_its_line_and_those_nobody_uses_are_named() {
 
     let json = metier(&workspace, &["stats", "--json"]).json();
     assert_eq!(json["skills"][0]["skill"], "deploy");
-    assert_eq!(json["skills"][0]["by"], json!({"model": 1, "user": 1}));
+    assert_eq!(json["skills"][0]["by"]["model"], 1);
+    assert_eq!(json["skills"][0]["by"]["user"], 1);
     assert_eq!((&json["skills"][0]["used"], &json["skills"][0]["succeeded"]), (&json!(2), &json!(1)));
     assert_eq!(json["never_used"], json!(["sleepy"]));
 
@@ -85,14 +86,14 @@ fn each_skill_has_its_line_and_those_nobody_uses_are_named() {
 fn routing_says_at_which_rank_skills_were_found_and_which_are_passed_over() {
     let workspace = history();
     let json = metier(&workspace, &["stats", "--routing", "--json"]).json();
-    assert_eq!((&json["messages"], &json["abstained"]), (&json!(3), &json!(2)), "{json}");
+    assert_eq!((&json["requests"], &json["abstained"]), (&json!(3), &json!(2)), "{json}");
     assert_eq!(json["ranks"], json!({"1": 1, "2": 1}));
     assert_eq!(json["offered_never_chosen"], json!(["sleepy"]));
     assert_eq!((&json["routing"]["requests"], &json["routing"]["unused"]), (&json!(2), &json!(1)));
     assert_eq!(json["routing"]["hit_at_1"], json!(0.5));
     let shown = metier(&workspace, &["stats", "--routing"]).stdout;
     for piece in [
-        "3 messages: a skill was used for 2, none for 1",
+        "3 requests: a skill was used for 2, none for 1",
         "abstained 2 times",
         "50 %",
         "offered and never chosen (1): sleepy",

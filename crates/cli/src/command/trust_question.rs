@@ -1,0 +1,164 @@
+//! The question for trust that `run` and `chat` ask once, where somebody sits at the terminal.
+
+use super::trust;
+use crate::agency::Presence;
+use crate::args::Global;
+use crate::keyboard;
+use crate::output::{Output, Tone, clean};
+use crate::surroundings::Surroundings;
+use anyhow::{Context, Result};
+use metier_catalog::{Ownership, Preview, Standing, TrustChange, TrustStore, changes};
+use metier_files::{Mode, read_bounded, write_atomic};
+use metier_store::Timestamp;
+use rustix::process::getsid;
+use serde::{Deserialize, Serialize};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// For how long "do not ask again in this terminal" holds at most: numbers of terminals come again, and a day is a long session.
+const QUIET: Duration = Duration::from_hours(24);
+
+/// How many projects are remembered as not to be asked about. Nobody works in more at once.
+const MOST_QUIET: usize = 50;
+
+/// The largest file of them that is read. Ours has a few kilobytes.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// Asks whether the project is trusted, where that would change anything and was not asked before in this terminal. Gives back
+/// the surroundings as they are then.
+pub(super) fn settle(
+    surroundings: &Surroundings,
+    global: &Global,
+    presence: Presence,
+    output: &mut Output,
+) -> Result<Surroundings> {
+    let as_it_was = Ok(surroundings.clone());
+    // Roots of the command line are trusted, and nothing else is used with them.
+    if presence == Presence::Nobody || !surroundings.is_usual {
+        return as_it_was;
+    }
+    let snapshot = trust::snapshot_of(None, surroundings)?;
+    let Some(preview) = Preview::of(&snapshot) else { return as_it_was };
+    let store = TrustStore::open(&surroundings.places.data)?;
+    let changed = match store.standing(&preview.project) {
+        Standing::Mine => return as_it_was,
+        Standing::Trusted => changes(&snapshot, &store),
+        Standing::Untrusted => Vec::new(),
+    };
+    let is_new = store.standing(&preview.project) == Standing::Untrusted;
+    let has_something = !preview.skills.is_empty() || preview.files.iter().any(|file| !file.acts.is_empty());
+    if (is_new && !has_something) || (!is_new && changed.is_empty()) {
+        return as_it_was;
+    }
+    let quiet = Quiet::of(&surroundings.places.data);
+    if quiet.holds(&preview.project)? {
+        return as_it_was;
+    }
+    show(&preview, &changed, output)?;
+    match answer(is_new)? {
+        Answer::No => return as_it_was,
+        Answer::Silence => {
+            quiet.add(&preview.project)?;
+            return as_it_was;
+        }
+        Answer::Yes => trust::record(&preview, Ownership::Theirs, &surroundings.places.data)?,
+        Answer::Mine => trust::record(&preview, Ownership::Mine, &surroundings.places.data)?,
+    }
+    output.aside("trusted; `metier trust --revoke` takes it back")?;
+    Surroundings::look_around(global)
+}
+
+/// What a yes would switch on: everything of a project that is new, else what has changed since.
+fn show(preview: &Preview, changed: &[TrustChange], output: &Output) -> io::Result<()> {
+    let mut err = io::stderr().lock();
+    if changed.is_empty() {
+        for line in trust::preview_lines(preview, output.paint()) {
+            writeln!(err, "{line}")?;
+        }
+        return writeln!(err);
+    }
+    writeln!(err, "{} has changed since you trusted it:", clean(&preview.project.display().to_string()))?;
+    for change in changed {
+        let subject = output.tinted(Tone::Strong, &change.subject);
+        writeln!(err, "  {subject}: {}", clean(&change.changes.join("; ")))?;
+    }
+    Ok(())
+}
+
+enum Answer {
+    Yes,
+    Mine,
+    No,
+    Silence,
+}
+
+fn answer(is_new: bool) -> io::Result<Answer> {
+    let what = if is_new {
+        "not trusted, so nothing of it is used; trust it?"
+    } else {
+        "what has changed is not used; trust it as it is now?"
+    };
+    let question = format!(
+        "{what}\n  [y]es  [m]ine: I write it, changes are not asked about  [n]o  [s]ilence: no, and do not ask again in this terminal > "
+    );
+    loop {
+        let mut line = String::new();
+        if keyboard::ask(&mut io::stderr().lock(), &question, &mut line)? == 0 {
+            return Ok(Answer::No);
+        }
+        match line.trim().to_lowercase().as_str() {
+            "y" | "yes" => return Ok(Answer::Yes),
+            "m" | "mine" => return Ok(Answer::Mine),
+            "n" | "no" | "" => return Ok(Answer::No),
+            "s" | "silence" => return Ok(Answer::Silence),
+            _ => {}
+        }
+    }
+}
+
+/// Which projects are not asked about, in which terminals.
+struct Quiet {
+    file: PathBuf,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
+struct Hushed {
+    project: PathBuf,
+    terminal: i32,
+    at: u64,
+}
+
+impl Quiet {
+    fn of(data: &Path) -> Self {
+        Self { file: data.join("not-asked.json") }
+    }
+
+    fn read(&self) -> Result<Vec<Hushed>> {
+        let bytes = read_bounded(&self.file, MOST_BYTES).with_context(|| self.file.display().to_string())?;
+        let since = Timestamp::now().before(QUIET).millis();
+        // What cannot be read is asked again, which harms nobody.
+        let all: Vec<Hushed> = serde_json::from_slice(&bytes.unwrap_or_default()).unwrap_or_default();
+        Ok(all.into_iter().filter(|hushed| hushed.at >= since).collect())
+    }
+
+    fn holds(&self, project: &Path) -> Result<bool> {
+        let terminal = terminal();
+        Ok(self.read()?.iter().any(|hushed| hushed.terminal == terminal && hushed.project == project))
+    }
+
+    fn add(&self, project: &Path) -> Result<()> {
+        let mut all = self.read()?;
+        let hushed =
+            Hushed { project: project.to_owned(), terminal: terminal(), at: Timestamp::now().millis() };
+        all.push(hushed);
+        let from = all.len().saturating_sub(MOST_QUIET);
+        let bytes = serde_json::to_vec(&all[from..])?;
+        write_atomic(&self.file, &bytes, Mode::Private).with_context(|| self.file.display().to_string())
+    }
+}
+
+/// The terminal, by the number of the session that the shell in it leads.
+fn terminal() -> i32 {
+    getsid(None).map_or(0, |session| session.as_raw_nonzero().get())
+}
