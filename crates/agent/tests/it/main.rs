@@ -10,8 +10,10 @@
 mod changing;
 mod commands;
 mod compaction;
+mod crash;
 mod fetching;
 mod looking;
+mod memory;
 mod offline;
 mod resume;
 mod resume_place;
