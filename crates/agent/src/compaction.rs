@@ -294,7 +294,7 @@ fn head(history: &History, cut: usize, summary: String) -> Vec<String> {
     }
     let is_cut = |text: &Arc<str>| place(history, text).is_some_and(|(at, _)| at < cut);
     let texts = active(history).map(|skill| &skill.text).chain(&history.words);
-    head.extend(texts.filter(|text| is_cut(text)).map(|text| text.to_string()));
+    head.extend(texts.filter(|text| is_cut(text)).map(ToString::to_string));
     head
 }
 
@@ -355,7 +355,8 @@ impl History {
             }
         }
         if let Some(kept) = stored.kept {
-            let texts: Vec<Part> = stored.head.into_iter().map(|text| Part::Text(self.known(text))).collect();
+            let texts: Vec<Part> =
+                stored.head.into_iter().map(|text| Part::Text(self.known(&text))).collect();
             self.messages.drain(..self.messages.len().saturating_sub(kept));
             if !texts.is_empty() {
                 self.messages.insert(0, Arc::new(Message::User(texts)));
@@ -376,10 +377,10 @@ impl History {
     }
 
     /// The text itself where it is one that is known by its place.
-    fn known(&self, text: String) -> Arc<str> {
+    fn known(&self, text: &str) -> Arc<str> {
         let texts = active(self).map(|skill| &skill.text).chain(&self.words);
         let mut same = texts.filter(|known| ***known == *text);
-        same.next().map_or_else(|| text.as_str().into(), Arc::clone)
+        same.next().map_or_else(|| text.into(), Arc::clone)
     }
 }
 

@@ -105,7 +105,7 @@ impl Talk {
         let before = measure.tokens(history.extent().bytes);
         let (cut, cleared) = (plan.cut, plan.cleared);
         let made = if cut > 0 {
-            let Some(made) = self.summary(cut, target)? else { return Ok(None) };
+            let Some(made) = self.summary(cut, target) else { return Ok(None) };
             Some(made)
         } else {
             None
@@ -125,8 +125,8 @@ impl Talk {
     }
 
     /// A summary of the first messages; `None` where somebody stopped it meanwhile.
-    fn summary(&mut self, cut: usize, target: Target) -> Result<Option<Made>, TalkError> {
-        let Some(history) = &self.history else { return Ok(None) };
+    fn summary(&mut self, cut: usize, target: Target) -> Option<Made> {
+        let history = self.history.as_ref()?;
         let most = target.reserve;
         let mut usage = Usage::default();
         let mut cost_micros = 0;
@@ -142,16 +142,16 @@ impl Talk {
             match answer.text {
                 Ok(text) if !text.trim().is_empty() => {
                     let text = summary::told(text.trim(), cut, most);
-                    return Ok(Some(Made { text, why_plain: None, usage, cost_micros }));
+                    return Some(Made { text, why_plain: None, usage, cost_micros });
                 }
                 Ok(_) => "the model gave no summary".to_owned(),
-                Err(Broken::Halted | Broken::OutOfTime) => return Ok(None),
+                Err(Broken::Halted | Broken::OutOfTime) => return None,
                 Err(Broken::Model(error)) => format!("the model gave no summary: {error}"),
             }
         };
-        let Some(history) = &self.history else { return Ok(None) };
+        let history = self.history.as_ref()?;
         let text = summary::plain(history, cut, most);
-        Ok(Some(Made { text, why_plain: Some(why), usage, cost_micros }))
+        Some(Made { text, why_plain: Some(why), usage, cost_micros })
     }
 
     /// Asks the model something that is no part of the conversation.
