@@ -60,6 +60,7 @@
 
 mod agent;
 mod bridge;
+mod echo;
 mod frame;
 mod halt;
 mod history;
@@ -80,7 +81,7 @@ pub use limits::{Limit, Limits, Reached, Spent};
 pub use offline::{Candidate, Guide, Offline, RouterGuide, Study, Way};
 pub use talk::{Answer, Company, Talk, TalkError, Unanswered};
 pub use tools::{
-    ActiveSkill, Ask, Author, Desk, Effect, GeneralTools, Hands, Memory, NewRecord, NoAuthority, Offer,
+    ActiveSkill, Ask, Author, Desk, Effect, GeneralTools, Hands, Hear, Memory, NewRecord, NoAuthority, Offer,
     Record, Reply, RunJob, Running, Setting, Wanted, Web, Whose, whose,
 };
 pub use watch::{Further, Happened, Piece, Unwatched, Watch};

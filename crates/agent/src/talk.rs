@@ -19,6 +19,7 @@ use metier_store::{
 use self::asking::NotAnswered;
 use crate::agent::Agent;
 use crate::bridge::lock;
+use crate::echo::Echo;
 use crate::frame::Frame;
 use crate::halt::Halt;
 use crate::history::History;
@@ -39,6 +40,8 @@ pub struct Talk {
     /// `None` while it rests: it is in the store.
     history: Option<History>,
     halt: Halt,
+    /// Shows what programs write while they run.
+    echo: Arc<Echo>,
     ask: Option<Arc<dyn Ask + Send>>,
     spent: Spent,
     limits: Limits,
@@ -139,6 +142,9 @@ impl Talk {
     ) -> Self {
         let Company { halt, ask, .. } = company;
         session.cancel_with(halt.cancel().clone());
+        let echo = Arc::new(Echo::new(Arc::clone(journal.watch())));
+        let heard = Arc::clone(&echo);
+        session.listen_with(Arc::new(move |stream, piece: &[u8]| heard.hear(stream, piece)));
         Self {
             agent: agent.clone(),
             session: Mutex::new(session),
@@ -148,6 +154,7 @@ impl Talk {
             turn: history.turns(),
             history: Some(history),
             halt,
+            echo,
             ask,
             spent: Spent::default(),
             limits: agent.limits,

@@ -5,6 +5,7 @@ use crate::command::secret;
 use crate::environment;
 use crate::gatekeeper::{self, Span};
 use crate::output::clean;
+use crate::passing_line;
 use crate::surroundings::Surroundings;
 use crate::workplace::setup;
 use anyhow::Result;
@@ -98,6 +99,7 @@ pub(crate) struct AtTheTerminal;
 
 impl Ask for AtTheTerminal {
     fn ask(&self, question: &str, options: &[String]) -> Reply {
+        let _hold = passing_line::hold();
         let mut err = io::stderr().lock();
         let asked = || -> io::Result<String> {
             writeln!(err, "{}", clean(question))?;

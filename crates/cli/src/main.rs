@@ -21,6 +21,7 @@ mod model_choice;
 mod moment;
 mod needs;
 mod output;
+mod passing_line;
 mod requirement;
 mod run_view;
 mod surroundings;

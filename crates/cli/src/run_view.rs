@@ -4,6 +4,7 @@ use crate::agency::Presence;
 use crate::event_json::happening;
 use crate::event_line::{Style, Told, lines};
 use crate::output::{Form, Tone, clean, tinted};
+use crate::passing_line;
 use metier_agent::{Further, Happened, Piece, Reached, Watch};
 use metier_diagnostic::Paint;
 use metier_runtime::Change;
@@ -27,6 +28,8 @@ pub(crate) struct RunView {
     loudness: Loudness,
     presence: Presence,
     paint: Paint,
+    /// Whether what programs write is shown while they run: to somebody at a terminal.
+    is_live: bool,
     state: Mutex<State>,
 }
 
@@ -37,7 +40,12 @@ struct State {
     is_open: bool,
     /// Calls that activate a skill, which says so itself.
     activations: Vec<String>,
+    /// The last line of what a program writes, as far as it has come.
+    written: String,
 }
+
+/// How much of a line without an end is kept: more than any terminal shows.
+const LONGEST_LINE: usize = 4 * 1024;
 
 impl State {
     /// Whether somebody who looks on wants to know. The answer was shown while it came, the request is the user's own, the end is
@@ -61,11 +69,23 @@ impl State {
             _ => true,
         }
     }
+
+    /// Takes what a program wrote; the line that it is at now, or the last one that it ended. A carriage return begins a line
+    /// anew, as programs that count use it.
+    fn takes(&mut self, text: &str) -> &str {
+        if self.written.len() > LONGEST_LINE || self.written.ends_with(['\n', '\r']) {
+            self.written.clear();
+        }
+        self.written.push_str(text);
+        let whole = self.written.trim_end();
+        whole.rfind(['\n', '\r']).map_or(whole, |at| &whole[at + 1..])
+    }
 }
 
 impl RunView {
     pub(crate) fn new(form: Form, loudness: Loudness, presence: Presence, paint: Paint) -> Self {
-        Self { form, loudness, presence, paint, state: Mutex::default() }
+        let is_live = passing_line::is_possible();
+        Self { form, loudness, presence, paint, is_live, state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -79,6 +99,7 @@ impl RunView {
 }
 
 fn close(state: &mut State) {
+    passing_line::clear();
     if std::mem::take(&mut state.is_open) {
         let _ = writeln!(io::stdout().lock());
     }
@@ -92,6 +113,8 @@ impl Watch for RunView {
             return;
         }
         let mut state = self.state();
+        passing_line::clear();
+        state.written.clear();
         let shown = lines(&event.kind, &mut state.told);
         if self.loudness == Loudness::AnswerOnly || !state.is_news(&event.kind) {
             return;
@@ -115,13 +138,23 @@ impl Watch for RunView {
             Piece::Text(text) if !text.is_empty() => {
                 let shown = lines_kept(text);
                 let mut state = self.state();
+                passing_line::clear();
                 state.is_open = !shown.ends_with('\n');
                 let mut out = io::stdout().lock();
                 let _ = out.write_all(shown.as_bytes()).and_then(|()| out.flush());
             }
             Piece::Waiting { after, why } if self.loudness == Loudness::Steps => {
+                passing_line::clear();
                 let text = format!("[retry] in {:.0} s: {}", after.as_secs_f64(), clean(why));
                 let _ = writeln!(io::stderr().lock(), "{}", tinted(self.paint, Tone::Caution, &text));
+            }
+            Piece::Output { text, .. } if self.loudness == Loudness::Steps && self.is_live => {
+                let mut state = self.state();
+                // A line of the answer that has no end yet would be taken for ours.
+                if state.is_open {
+                    close(&mut state);
+                }
+                passing_line::show(state.takes(text), self.paint);
             }
             _ => {}
         }
@@ -139,6 +172,7 @@ impl Watch for RunView {
             return Further::Stop;
         }
         close(&mut self.state());
+        let _hold = passing_line::hold();
         let mut err = io::stderr().lock();
         let mut line = String::new();
         let asked = write!(err, "{reached}; go on with as much again? [y]es [n]o > ")
@@ -155,4 +189,27 @@ impl Watch for RunView {
 fn lines_kept(text: &str) -> String {
     let lines: Vec<String> = text.split('\n').map(clean).collect();
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_that_a_program_is_at_is_shown_whole() {
+        let mut state = State::default();
+        for (piece, expect) in [
+            ("one\ntw", "tw"),
+            ("o", "two"),
+            ("\n", "two"),
+            ("three\nfour\n", "four"),
+            ("10 %\r", "10 %"),
+            ("20 %\r30", "30"),
+            (" %", "30 %"),
+        ] {
+            assert_eq!(state.takes(piece), expect, "{piece:?}");
+        }
+        state.takes(&"x".repeat(2 * LONGEST_LINE));
+        assert_eq!(state.takes("y"), "y", "a line without an end is not kept for good");
+    }
 }

@@ -31,7 +31,7 @@ use self::house::{House, lock};
 use self::ledger::Mark;
 pub use self::note::Note;
 pub use self::own::{Active, Labels};
-pub use self::room::OwnJob;
+pub use self::room::{Listener, OwnJob};
 pub use self::session::{Fork, NotUsed, Session, Used};
 use crate::toolset::{Coverage, Entrance, Surface, Toolset, Visible};
 

@@ -55,8 +55,8 @@ mod writer;
 
 pub use error::StoreError;
 pub use event::{
-    Activated, Answered, By, Called, Decided, Effect, Ended, Event, EventKind, Finished, Framed, Offer,
-    Outcome, Part, ScriptReport, Started, ToolCall, Usage, Used,
+    Activated, Answered, By, Called, ContactMade, Decided, Effect, Ended, Event, EventKind, Finished, Framed,
+    Offer, Outcome, Part, ScriptReport, Started, ToolCall, Usage, Used,
 };
 pub use export::{Export, Exported};
 pub use follow::{Follow, Stop};

@@ -4,13 +4,16 @@
 //! or asks waits for all before it.
 
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use metier_model::ToolCall;
 use metier_policy::Ruling;
-use metier_runtime::{MetaMessage, Outcome as CallOutcome, Sight, ToolResult, Toolset};
+use metier_runtime::{MetaMessage, Outcome as CallOutcome, ProcessReport, Sight, ToolResult, Toolset};
+use metier_sandbox::Stop;
 use metier_store as store;
-use metier_store::{Activated, By, Called, Decided, EventKind, Finished, Outcome, Used};
+use metier_store::{
+    Activated, By, Called, ContactMade, Decided, EventKind, Finished, Outcome, ScriptReport, Used,
+};
 use serde_json::Value;
 
 use super::{Talk, TalkError, Unanswered};
@@ -148,6 +151,9 @@ impl Talk {
 
     fn perform(&self, ready: &Ready, input: &Value) -> ToolResult {
         let name = &*ready.call.name;
+        if ready.effect == store::Effect::Runs {
+            self.echo.begin(&ready.call.id);
+        }
         match ready.whose {
             Whose::Skills => lock(&self.session).call(name, input),
             Whose::General => {
@@ -166,6 +172,7 @@ impl Talk {
                     ask: self.ask.as_deref().map(|ask| ask as &dyn Ask),
                     memory: Some(&keeper as &dyn Memory),
                     cancel: Some(self.halt.cancel()),
+                    hear: Some(&|stream, piece| self.echo.hear(stream, piece)),
                     ..Desk::new(&bridge, &active)
                 };
                 self.general.call(name, input, &desk)
@@ -211,7 +218,11 @@ impl Talk {
             self.activated(id, ready, result.message.as_ref(), &result.notes)?;
         }
         let is_error = result.is_error();
-        let changes = result.change.iter().map(|change| change.path.clone()).collect();
+        let mut changes: Vec<String> = result.change.iter().map(|change| change.path.clone()).collect();
+        let report = result.process.map(|mut process| {
+            changes.append(&mut process.changes);
+            recorded(*process)
+        });
         self.write(EventKind::Finished(Finished {
             id,
             skill: ready
@@ -222,7 +233,7 @@ impl Talk {
             text: result.text,
             is_error,
             ms,
-            report: None,
+            report,
             changes,
         }))
     }
@@ -271,6 +282,36 @@ impl Talk {
             tags: labels.tags,
             notes: notes.to_vec(),
         }))
+    }
+}
+
+/// What became of a process, as it is kept.
+fn recorded(process: ProcessReport) -> ScriptReport {
+    let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let contacts = process.contacts.iter().map(|contact| ContactMade {
+        host: contact.host.clone(),
+        outcome: contact.outcome.word().to_owned(),
+        up: contact.up,
+        down: contact.down,
+    });
+    ScriptReport {
+        exit: process.exit(),
+        signal: process.signal(),
+        stopped: process.stop().map(|stop| stop.word().to_owned()),
+        timed_out: process.stop() == Some(Stop::Time),
+        ms: ms(process.time),
+        paused_ms: ms(process.paused),
+        cpu_ms: ms(process.cpu),
+        memory: process.memory,
+        stdout: process.stdout,
+        stderr: process.stderr,
+        truncated: process.truncated,
+        tier: process.tier.word().to_owned(),
+        contacts: contacts.collect(),
+        left_out: process.left_out as u64,
+        outputs: process.outputs,
+        denied: process.denied,
+        masked: process.masked,
     }
 }
 
