@@ -65,6 +65,7 @@ mod child;
 mod compaction;
 mod course;
 pub mod definition;
+mod echo;
 mod frame;
 mod halt;
 mod history;
@@ -93,7 +94,7 @@ pub use offline::{Candidate, Guide, Offline, RouterGuide, Study, Way};
 pub use part::Part;
 pub use talk::{Answer, Begun, Company, Invocation, Left, Resumed, Shortened, Talk, TalkError, Unanswered};
 pub use tools::{
-    ActiveSkill, Ask, Author, Desk, Effect, GeneralTools, Hands, Memory, NewRecord, NoAuthority, Offer,
+    ActiveSkill, Ask, Author, Desk, Effect, GeneralTools, Hands, Hear, Memory, NewRecord, NoAuthority, Offer,
     Record, Reply, RunJob, Running, Setting, Wanted, Web, Whose, whose,
 };
 pub use watch::{Again, Further, Happened, Piece, Unwatched, Watch};

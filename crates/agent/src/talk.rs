@@ -36,6 +36,7 @@ pub use self::resuming::{Begun, Left, Resumed};
 use crate::agent::Agent;
 use crate::bridge::lock;
 use crate::course::{BegunState, Course, Last, Recalled};
+use crate::echo::Echo;
 use crate::frame::Frame;
 use crate::halt::Halt;
 use crate::history::History;
@@ -62,6 +63,8 @@ pub struct Talk {
     /// `None` while it rests: it is in the store.
     history: Option<History>,
     halt: Halt,
+    /// Shows what programs write while they run.
+    echo: Arc<Echo>,
     ask: Option<Arc<dyn Ask + Send>>,
     spent: Spent,
     limits: Limits,
@@ -206,6 +209,9 @@ impl Talk {
     ) -> Self {
         let Company { halt, ask, .. } = company;
         session.cancel_with(halt.cancel().clone());
+        let echo = Arc::new(Echo::new(Arc::clone(journal.watch())));
+        let heard = Arc::clone(&echo);
+        session.listen_with(Arc::new(move |stream, piece: &[u8]| heard.hear(stream, piece)));
         Self {
             agent: agent.clone(),
             session: Mutex::new(session),
@@ -217,6 +223,7 @@ impl Talk {
             turn: history.turns(),
             history: Some(history),
             halt,
+            echo,
             ask,
             spent: Spent::default(),
             limits: agent.limits,

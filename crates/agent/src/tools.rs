@@ -42,7 +42,7 @@ use self::outputs::Outputs;
 use self::refusal::Refused;
 
 pub use self::ask_user::{Ask, Reply};
-pub use self::desk::{ActiveSkill, Desk, Hands, RunJob, Running};
+pub use self::desk::{ActiveSkill, Desk, Hands, Hear, RunJob, Running};
 pub use self::memory::{Author, Memory, NewRecord, Record, Wanted};
 pub(crate) use self::memory_search::envelope;
 pub use self::web::{NoAuthority, Web};

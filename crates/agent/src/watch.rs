@@ -57,6 +57,14 @@ pub enum Piece<'a> {
     Thought(&'a str),
     /// It begins to call this tool.
     Call(&'a str),
+    /// A program that runs for a call wrote this, without what nobody may see. A program that writes a lot is shown in part; the
+    /// result of the call has what there is.
+    Output {
+        /// The provider's id of the call.
+        call: &'a str,
+        /// What it wrote, to either stream.
+        text: &'a str,
+    },
     /// The provider could not, and is asked again.
     Waiting {
         /// After so long.

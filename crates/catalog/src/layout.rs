@@ -66,8 +66,8 @@ impl Layout {
         let reach = if standing.is_trusted() { Reach::Full } else { Reach::Narrowing };
         let mut settings =
             Settings::merge(user.as_ref(), own.as_ref().map(|own| (own, reach)), &mut diagnostics);
-        if let (Some(project), Reach::Full) = (&project, reach) {
-            settings.declare(&project.folder, own.as_ref(), &mut diagnostics);
+        if let Some(project) = &project {
+            settings.declare(&project.folder, own.as_ref(), reach, &mut diagnostics);
         }
 
         let mut layout = Self {

@@ -78,6 +78,8 @@ pub struct Settings {
     pub gate: Vec<GateLayer>,
     /// The environment names that are declared, in order: the user's, and a trusted project's.
     pub environment: Vec<DeclaredName>,
+    /// Those of a project that nobody trusts. Nothing gets a value by them; a check knows that somebody meant them.
+    pub unheard_environment: Vec<DeclaredName>,
     /// Which models there are, and how much a run may use up.
     pub models: ModelSettings,
     /// The user's rules, then the project's.
@@ -167,6 +169,7 @@ impl Default for Settings {
             lint: Vec::new(),
             gate: Vec::new(),
             environment: Vec::new(),
+            unheard_environment: Vec::new(),
             models: ModelSettings::default(),
             layers: Vec::new(),
         }
@@ -216,17 +219,23 @@ impl Settings {
         settings
     }
 
-    /// Hears the environment names of a project that is trusted: those of its manifest, then those of its configuration, which
-    /// is nearer.
+    /// Takes the environment names of a project: those of its manifest, then those of its configuration, which is nearer. They are
+    /// heard where it is trusted.
     pub(crate) fn declare(
         &mut self,
         project: &Path,
         config: Option<&ConfigFile>,
+        reach: Reach,
         diagnostics: &mut Vec<Diagnostic>,
     ) {
-        declared_name::declare(&mut self.environment, declared_name::of_manifest(project, diagnostics));
-        let own = config.map(declared_name::of_config).unwrap_or_default();
-        declared_name::declare(&mut self.environment, own);
+        // What is wrong with a manifest that is not heard is not worth a word before it is.
+        let mut unsaid = Vec::new();
+        let (known, diagnostics) = match reach {
+            Reach::Full => (&mut self.environment, diagnostics),
+            Reach::Narrowing => (&mut self.unheard_environment, &mut unsaid),
+        };
+        declared_name::declare(known, declared_name::of_manifest(project, diagnostics));
+        declared_name::declare(known, config.map(declared_name::of_config).unwrap_or_default());
     }
 
     /// Who is offered a skill, and which file says so.

@@ -148,7 +148,7 @@ impl Watcher {
         read: Arc<AtomicU64>,
         options: WatchOptions,
     ) -> Self {
-        let posted = task::post(&mut holdings, options);
+        let posted = task::post(&mut holdings, began, options);
         let watching = match &posted {
             Ok(posts) => Watching::Events { folders: posts.count() },
             Err(why) => Watching::OnUse { why: *why },

@@ -6,6 +6,7 @@ use crate::environment;
 use crate::gatekeeper::{self, Span};
 use crate::keyboard;
 use crate::output::clean;
+use crate::passing_line;
 use crate::surroundings::Surroundings;
 use crate::workplace::setup;
 use anyhow::Result;
@@ -99,6 +100,7 @@ pub(crate) struct AtTheTerminal;
 
 impl Ask for AtTheTerminal {
     fn ask(&self, question: &str, options: &[String]) -> Reply {
+        let _hold = passing_line::hold();
         let mut err = io::stderr().lock();
         let asked = || -> io::Result<String> {
             writeln!(err, "{}", clean(question))?;

@@ -48,7 +48,12 @@ fn path_from(name: &str) -> Option<PathBuf> {
 /// Whether colours are wanted, as far as the environment has a say.
 pub(crate) fn allows_colour() -> bool {
     let is_set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
-    !is_set("NO_COLOR") && env::var_os("TERM").is_none_or(|term| term != "dumb")
+    !is_set("NO_COLOR") && moves_cursor()
+}
+
+/// Whether the terminal can take back what it shows, as far as the environment has a say.
+pub(crate) fn moves_cursor() -> bool {
+    env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
 /// The search path, or what a shell takes where none is set.

@@ -3,6 +3,7 @@
 use crate::args::Global;
 use crate::keyboard;
 use crate::output::clean;
+use crate::passing_line;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
 use metier_files::{Mode, read_bounded, write_atomic};
@@ -180,6 +181,7 @@ fn answers_file(surroundings: &Surroundings) -> PathBuf {
 
 /// Puts a question to whoever sits at the terminal.
 pub(crate) fn prompt(action: &Action, decision: &Decision, span: Span) -> Result<Answer> {
+    let _hold = passing_line::hold();
     let mut err = io::stderr().lock();
     writeln!(err, "{}", action.sentence())?;
     writeln!(err, "  {}", clean(&decision.by.to_string()))?;

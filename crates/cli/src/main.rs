@@ -25,6 +25,7 @@ mod moment;
 mod needs;
 mod outfit;
 mod output;
+mod passing_line;
 mod requirement;
 mod run_view;
 mod skill_models;

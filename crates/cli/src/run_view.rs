@@ -4,6 +4,7 @@ use crate::agency::Presence;
 use crate::event_json::happening;
 use crate::event_line::{Style, Told, lines};
 use crate::output::{Form, Tone, clean, tinted};
+use crate::passing_line;
 use metier_agent::{Further, Happened, Piece, Reached, Watch};
 use metier_diagnostic::Paint;
 use metier_runtime::Change;
@@ -28,6 +29,8 @@ pub(crate) struct RunView {
     loudness: Loudness,
     presence: Presence,
     paint: Paint,
+    /// Whether what programs write is shown while they run: to somebody at a terminal.
+    is_live: bool,
     state: Mutex<State>,
 }
 
@@ -37,6 +40,8 @@ struct State {
     talks: HashMap<SessionId, Talking>,
     /// Whether the answer's last line has no end yet: something else must not stand behind it.
     is_open: bool,
+    /// The last line of what a program writes, as far as it has come.
+    written: String,
 }
 
 /// What is known of one conversation.
@@ -49,12 +54,26 @@ struct Talking {
     activations: Vec<String>,
 }
 
+/// How much of a line without an end is kept: more than any terminal shows.
+const LONGEST_LINE: usize = 4 * 1024;
+
 impl State {
     fn talking(&mut self, event: &Happened) -> &mut Talking {
         let above = event.parent.and_then(|parent| self.talks.get(&parent)).map(|talking| talking.depth);
         // A child whose parent was not seen is a child all the same.
         let depth = event.parent.map_or(0, |_| above.unwrap_or(0) + 1);
         self.talks.entry(event.session).or_insert_with(|| Talking { depth, ..Talking::default() })
+    }
+
+    /// Takes what a program wrote; the line that it is at now, or the last one that it ended. A carriage return begins a line
+    /// anew, as programs that count use it.
+    fn takes(&mut self, text: &str) -> &str {
+        if self.written.len() > LONGEST_LINE || self.written.ends_with(['\n', '\r']) {
+            self.written.clear();
+        }
+        self.written.push_str(text);
+        let whole = self.written.trim_end();
+        whole.rfind(['\n', '\r']).map_or(whole, |at| &whole[at + 1..])
     }
 }
 
@@ -98,7 +117,8 @@ fn says_so_itself(tool: &str) -> bool {
 
 impl RunView {
     pub(crate) fn new(form: Form, loudness: Loudness, presence: Presence, paint: Paint) -> Self {
-        Self { form, loudness, presence, paint, state: Mutex::default() }
+        let is_live = passing_line::is_possible();
+        Self { form, loudness, presence, paint, is_live, state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -112,6 +132,7 @@ impl RunView {
 }
 
 fn close(state: &mut State) {
+    passing_line::clear();
     if std::mem::take(&mut state.is_open) {
         let _ = writeln!(io::stdout().lock());
     }
@@ -125,6 +146,8 @@ impl Watch for RunView {
             return;
         }
         let mut state = self.state();
+        passing_line::clear();
+        state.written.clear();
         let talking = state.talking(event);
         let shown = lines(&event.kind, &mut talking.told);
         let (is_news, indent) = (talking.is_news(&event.kind), "  ".repeat(talking.depth));
@@ -153,13 +176,23 @@ impl Watch for RunView {
             Piece::Text(text) if !text.is_empty() => {
                 let shown = lines_kept(text);
                 let mut state = self.state();
+                passing_line::clear();
                 state.is_open = !shown.ends_with('\n');
                 let mut out = io::stdout().lock();
                 let _ = out.write_all(shown.as_bytes()).and_then(|()| out.flush());
             }
             Piece::Waiting { after, why } if self.loudness == Loudness::Steps => {
+                passing_line::clear();
                 let text = format!("[retry] in {:.0} s: {}", after.as_secs_f64(), clean(why));
                 let _ = writeln!(io::stderr().lock(), "{}", tinted(self.paint, Tone::Caution, &text));
+            }
+            Piece::Output { text, .. } if self.loudness == Loudness::Steps && self.is_live => {
+                let mut state = self.state();
+                // A line of the answer that has no end yet would be taken for ours.
+                if state.is_open {
+                    close(&mut state);
+                }
+                passing_line::show(state.takes(text), self.paint);
             }
             _ => {}
         }
@@ -177,6 +210,7 @@ impl Watch for RunView {
             return Further::Stop;
         }
         close(&mut self.state());
+        let _hold = passing_line::hold();
         let mut err = io::stderr().lock();
         let mut line = String::new();
         let question = format!("{reached}; go on with as much again? [y]es [n]o > ");
@@ -192,4 +226,27 @@ impl Watch for RunView {
 fn lines_kept(text: &str) -> String {
     let lines: Vec<String> = text.split('\n').map(clean).collect();
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_that_a_program_is_at_is_shown_whole() {
+        let mut state = State::default();
+        for (piece, expect) in [
+            ("one\ntw", "tw"),
+            ("o", "two"),
+            ("\n", "two"),
+            ("three\nfour\n", "four"),
+            ("10 %\r", "10 %"),
+            ("20 %\r30", "30"),
+            (" %", "30 %"),
+        ] {
+            assert_eq!(state.takes(piece), expect, "{piece:?}");
+        }
+        state.takes(&"x".repeat(2 * LONGEST_LINE));
+        assert_eq!(state.takes("y"), "y", "a line without an end is not kept for good");
+    }
 }

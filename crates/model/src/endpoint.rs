@@ -20,6 +20,8 @@ pub struct Endpoint {
     proxy: Option<Url>,
     timeouts: Timeouts,
     plain: PlainHttp,
+    /// Certificates in DER that are believed beside the system's.
+    authorities: Vec<Vec<u8>>,
 }
 
 /// The value of a given header.
@@ -147,6 +149,7 @@ impl Endpoint {
             proxy: None,
             timeouts: Timeouts::default(),
             plain: PlainHttp::default(),
+            authorities: Vec::new(),
         })
     }
 
@@ -206,6 +209,13 @@ impl Endpoint {
         self
     }
 
+    /// With an authority of its own, whose certificate in DER counts beside those of the system: a company's, or a test's.
+    #[must_use]
+    pub fn with_authority(mut self, certificate: Vec<u8>) -> Self {
+        self.authorities.push(certificate);
+        self
+    }
+
     /// The host, with its port where it is not the usual one.
     pub fn host(&self) -> String {
         let host = self.base.host_str().unwrap_or_default();
@@ -214,6 +224,10 @@ impl Endpoint {
 
     pub(crate) fn timeouts(&self) -> Timeouts {
         self.timeouts
+    }
+
+    pub(crate) fn authorities(&self) -> &[Vec<u8>] {
+        &self.authorities
     }
 
     pub(crate) fn proxy(&self) -> Option<&Url> {

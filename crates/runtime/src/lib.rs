@@ -112,7 +112,9 @@ pub use declared_environment::{DeclaredEnvironment, NotSet};
 pub use injection::{COMMAND_OUTPUT, COMMAND_TIME, MAX_COMMANDS, ShellLine, Unsafe, injection_start};
 pub use interpreter::{INTERPRETERS, Interpreter, Launch, LaunchError, NodeVersion, Types, launch};
 pub use long_output::{LONGEST_FILE, LongOutput};
-pub use output::{MODEL_HEAD, MODEL_TAIL, Rest, command_error, command_json, for_model, notes, script_text};
+pub use output::{
+    MODEL_HEAD, MODEL_TAIL, Rest, command_error, command_json, for_model, notes, script_text, why_stopped,
+};
 pub use prepare::{
     How, Language, Made, NodePackages, NodeRecipe, Order, Package, PackageError, PrepareError, Prepared,
     PythonRecipe, Reaching, Recipe, RecipeError, Registries, Registry, Requirement, RequirementError,
@@ -126,14 +128,15 @@ pub use render::{
 pub use requirements::{Given, Here, Missing, Requirements};
 pub use rule_files::{known_to_the_gate, rules_in_force};
 pub use run::bash::{Own, run_bash};
+pub use run::process_report::{ContactOutcome, ContactReport, ProcessReport};
 pub use run::{NodeVersions, NotRun, Ran, Using, Words, Workbench, run_command_line, run_script};
 pub use scope::{End, ScopeId, Scopes, SkillScope};
 pub use script::{SCRIPTS, Script, ScriptError};
 pub use search_path::{Program, SearchPath, TOOLS, Toolbox};
 pub use skill_folders::{NoFolders, SkillFolders};
 pub use skills::{
-    Active, ChildWanted, Fork, GivenAnswer, Labels, NotUsed, Note, OwnJob, Restored, Session, Skills,
-    SkillsBuilder, Used, begin,
+    Active, ChildWanted, Fork, GivenAnswer, Labels, Listener, NotUsed, Note, OwnJob, Restored, Session,
+    Skills, SkillsBuilder, Used, begin,
 };
 pub use terms::{SkillTerms, Whole};
 pub use toolset::{

@@ -109,6 +109,7 @@ mod tests {
                 notes: Vec::new(),
                 masked: Vec::new(),
             },
+            overrun: None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! What came of a run, in the shapes that models know.
 
-use metier_sandbox::{Captured, Ended, Limits, Report, Stop, Stream};
+use metier_sandbox::{Captured, Ended, Limits, Overrun, OverrunOf, Report, Stop, Stream};
 use serde_json::{Value, json};
 
 use crate::injection::outcome;
@@ -155,7 +155,7 @@ pub fn script_text(name: &str, report: &Report, limits: &Limits) -> String {
 fn script_text_with(stopped_line: &str, report: &Report, limits: &Limits, hints: &Hints) -> String {
     let how = match report.ended {
         Ended::Stopped(Stop::Time) => Some(format!("timed out after {}s", limits.time.as_secs())),
-        Ended::Stopped(stop) => Some(format!("stopped ({})", stopped(stop, limits))),
+        Ended::Stopped(stop) => Some(format!("stopped ({})", stopped(stop, report, limits))),
         Ended::Exited(_) | Ended::Signaled(_) => None,
     };
     let first = how.map(|how| stopped_line.replacen("{}", &how, 1));
@@ -201,7 +201,7 @@ fn command_json_with(report: &Report, limits: &Limits, hints: &Hints) -> Value {
         && stop != Stop::Time
     {
         let before = if stderr.is_empty() { "" } else { "\n" };
-        stderr.push_str(&format!("{before}[stopped: {}]", stopped(stop, limits)));
+        stderr.push_str(&format!("{before}[stopped: {}]", stopped(stop, report, limits)));
     }
     let timed_out = report.ended == Ended::Stopped(Stop::Time);
     json!({ "exitCode": exit, "stdout": stdout, "stderr": stderr, "timedOut": timed_out })
@@ -212,8 +212,19 @@ pub fn command_error(message: &str) -> Value {
     json!({ "exitCode": null, "stdout": "", "stderr": format!("ERROR: {message}"), "timedOut": false })
 }
 
-fn stopped(stop: Stop, limits: &Limits) -> String {
+/// Why a call was ended from outside, in words: which limit, and where it can be told, which folder and by how much.
+pub fn why_stopped(report: &Report, limits: &Limits) -> Option<String> {
+    match report.ended {
+        Ended::Stopped(stop) => Some(stopped(stop, report, limits)),
+        Ended::Exited(_) | Ended::Signaled(_) => None,
+    }
+}
+
+fn stopped(stop: Stop, report: &Report, limits: &Limits) -> String {
     const MIB: u64 = 1 << 20;
+    if let (Stop::Data, Some(overrun)) = (stop, &report.overrun) {
+        return held_too_much(overrun);
+    }
     match stop {
         Stop::Time => format!("it took longer than {} s", limits.time.as_secs()),
         Stop::Cpu => format!("it used more than {} s of processor time", limits.cpu.as_secs()),
@@ -224,6 +235,30 @@ fn stopped(stop: Stop, limits: &Limits) -> String {
         Stop::Scratch => format!("its scratch folder grew over {} MiB or 20,000 files", limits.scratch / MIB),
         Stop::Cancelled => "it was cancelled".to_owned(),
     }
+}
+
+fn held_too_much(overrun: &Overrun) -> String {
+    let Overrun { folder, of, held, most } = overrun;
+    let folder = folder.display();
+    match of {
+        OverrunOf::Bytes => {
+            let (more, held, most) = (size(held.saturating_sub(*most)), size(*held), size(*most));
+            format!("`{folder}` held {held}, {more} more than the {most} that it may")
+        }
+        OverrunOf::Files => format!("`{folder}` held more than the {most} files and folders that it may"),
+    }
+}
+
+/// A size in the largest unit in which it has digits before the point.
+fn size(bytes: u64) -> String {
+    let (unit, shift) = match bytes {
+        0..0x400 => return format!("{bytes} bytes"),
+        0x400..0x10_0000 => ("KiB", 10),
+        _ => ("MiB", 20),
+    };
+    let tenths = (u128::from(bytes) * 10) >> shift;
+    let point = if tenths % 10 == 0 { String::new() } else { format!(".{}", tenths % 10) };
+    format!("{}{point} {unit}", tenths / 10)
 }
 
 /// What whoever reads a result should know of how it came about: files that were hidden, things that were refused, what
@@ -276,6 +311,7 @@ mod tests {
                 notes: Vec::new(),
                 masked: Vec::new(),
             },
+            overrun: None,
         }
     }
 
@@ -304,6 +340,34 @@ mod tests {
             "",
             "Script stopped (it held more than 2048 MiB of memory): s.py",
         );
+    }
+
+    #[test]
+    fn a_folder_that_held_too_much_is_named_with_how_much() {
+        let check = |of, held, most, expect: &str| {
+            let overrun = Some(Overrun { folder: "/d/todo".into(), of, held, most });
+            let report = Report { overrun, ..report(Ended::Stopped(Stop::Data), "", "") };
+            assert_eq!(why_stopped(&report, &limits()).unwrap(), expect);
+        };
+        let bytes = OverrunOf::Bytes;
+        check(bytes, 9 << 20, 8 << 20, "`/d/todo` held 9 MiB, 1 MiB more than the 8 MiB that it may");
+        check(
+            bytes,
+            1_048_576 + 1_536,
+            1 << 20,
+            "`/d/todo` held 1 MiB, 1.5 KiB more than the 1 MiB that it may",
+        );
+        check(bytes, 2_000, 1_900, "`/d/todo` held 1.9 KiB, 100 bytes more than the 1.8 KiB that it may");
+        check(
+            OverrunOf::Files,
+            20_001,
+            20_000,
+            "`/d/todo` held more than the 20000 files and folders that it may",
+        );
+        // Where no folder can be named, the limit is.
+        let text = why_stopped(&report(Ended::Stopped(Stop::Data), "", ""), &limits()).unwrap();
+        assert!(text.starts_with("its data folder, or one that it shares, grew over"), "{text}");
+        assert_eq!(why_stopped(&report(Ended::Exited(1), "", ""), &limits()), None);
     }
 
     #[test]

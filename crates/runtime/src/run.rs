@@ -2,6 +2,7 @@
 
 pub(crate) mod bash;
 pub(crate) mod injected;
+pub(crate) mod process_report;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -13,6 +14,7 @@ use metier_sandbox::{
 };
 use metier_secret::{Redactor, RedactorError};
 
+use self::process_report::ProcessReport;
 use crate::arguments::{ArgumentError, split_arguments};
 use crate::containment::{Containment, Remembered, widen};
 use crate::interpreter::{LaunchError, NodeVersion, launch};
@@ -73,6 +75,8 @@ pub struct Ran {
     pub unwritten: Vec<FileGlob>,
     /// The whole report.
     pub report: Report,
+    /// What of it is kept for good, without what nobody may see.
+    pub process: ProcessReport,
     shape: Shape,
     limits: Limits,
 }
@@ -82,6 +86,11 @@ impl Ran {
     /// [`Ran::long`] with `place` before them, as whoever reads the result can open them.
     pub fn text_beside(&self, place: &str) -> String {
         self.shape.text(&self.report, &self.limits, &self.long, Rest::In(place))
+    }
+
+    /// Says where [`Ran::long`] lies now, for the records: as in [`Ran::text_beside`].
+    pub fn kept_in(&mut self, place: &str) {
+        self.process.outputs = self.long.iter().map(|long| format!("{place}{}", long.name)).collect();
     }
 
     /// Both streams as a model gets them, for results of another shape; `place` is where the rest lies, if it is kept.
@@ -356,7 +365,9 @@ fn run(
     let notes = notes.iter().map(|note| redactor.text(note).into_owned()).collect();
     let (long, limits) = (transcript.finish(&report), party.limits.clone());
     let text = shape.text(&report, &limits, &long, Rest::Nowhere);
-    Ok(Ran { text, long, notes, decision, contacts, unwritten, report, shape, limits })
+    let folder = project.map(Survey::project);
+    let process = ProcessReport::of(&report, &contacts, &long, folder, &redactor);
+    Ok(Ran { text, long, notes, decision, contacts, unwritten, report, process, shape, limits })
 }
 
 /// The globs that would open what a program says it could not write. What stays closed though it lies in something that is

@@ -34,7 +34,7 @@ use self::house::{House, lock};
 use self::ledger::Mark;
 pub use self::note::Note;
 pub use self::own::{Active, GivenAnswer, Labels};
-pub use self::room::{OwnJob, Restored};
+pub use self::room::{Listener, OwnJob, Restored};
 pub use self::session::{NotUsed, Session, Used};
 use crate::toolset::{Coverage, Entrance, Surface, Toolset, Visible};
 

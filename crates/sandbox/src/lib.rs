@@ -75,6 +75,6 @@ pub use self::outside::{
     Running, Sandbox, Setup, Sieve, Sink, Stream, examine,
 };
 pub use self::profile::{DataFolder, GATEWAY, Limits, Network, Profile, Project};
-pub use self::report::{Containment, Denied, Ended, Meter, Report, Stop, Usage};
+pub use self::report::{Containment, Denied, Ended, Meter, Overrun, OverrunOf, Report, Stop, Usage};
 pub use self::stream::Captured;
 pub use self::tier::Tier;

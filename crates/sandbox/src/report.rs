@@ -28,6 +28,8 @@ pub struct Report {
     pub denied: Vec<Denied>,
     /// What held it.
     pub containment: Containment,
+    /// The folder that held too much, where that is why it was stopped and one of them can be named.
+    pub overrun: Option<Overrun>,
 }
 
 impl Report {
@@ -46,6 +48,38 @@ pub enum Ended {
     Signaled(i32),
     /// We ended it.
     Stopped(Stop),
+}
+
+/// A folder that held more than it may.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Overrun {
+    /// Which.
+    pub folder: PathBuf,
+    /// What it held too much of.
+    pub of: OverrunOf,
+    /// How much it held. Of files beyond the limit only the first is counted: they are more than this, or this many.
+    pub held: u64,
+    /// How much it may hold.
+    pub most: u64,
+}
+
+/// What a folder held too much of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OverrunOf {
+    /// Bytes on the disk.
+    Bytes,
+    /// Files and folders.
+    Files,
+}
+
+impl OverrunOf {
+    /// The word for scripts.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Bytes => "bytes",
+            Self::Files => "files",
+        }
+    }
 }
 
 /// Why a call was ended from outside.

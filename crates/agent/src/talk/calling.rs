@@ -4,13 +4,18 @@
 //! whatever writes, runs or asks waits for all before it.
 
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use metier_model::ToolCall;
 use metier_policy::Ruling;
-use metier_runtime::{GivenAnswer, MetaMessage, Outcome as CallOutcome, Sight, ToolResult, Toolset};
+use metier_runtime::{
+    GivenAnswer, MetaMessage, Outcome as CallOutcome, ProcessReport, Sight, ToolResult, Toolset,
+};
+use metier_sandbox::Stop;
 use metier_store as store;
-use metier_store::{Activated, By, Called, Decided, EventKind, Finished, Outcome, Used};
+use metier_store::{
+    Activated, By, Called, ContactMade, Decided, EventKind, Finished, Outcome, ScriptReport, Used,
+};
 use serde_json::Value;
 
 use super::children::ChildAsked;
@@ -190,6 +195,9 @@ impl Talk {
         if let Some(why) = self.why_not(name) {
             return ToolResult::refused(why);
         }
+        if ready.effect == store::Effect::Runs {
+            self.echo.begin(&ready.call.id);
+        }
         match ready.whose {
             _ if self.is_handing_back(name) => ToolResult::done("It is handed back.".to_owned()),
             Whose::Skills => lock(&self.session).call(name, input),
@@ -213,6 +221,7 @@ impl Talk {
                     ask: self.ask.as_deref().map(|ask| ask as &dyn Ask),
                     memory: Some(&keeper as &dyn Memory),
                     cancel: Some(self.halt.cancel()),
+                    hear: Some(&|stream, piece| self.echo.hear(stream, piece)),
                     ..Desk::new(&bridge, &active)
                 };
                 self.general.call(name, input, &desk)
@@ -260,7 +269,11 @@ impl Talk {
         }
         self.keep_result(&ready.call.name, &result.text);
         let is_error = result.is_error();
-        let changes = result.change.iter().map(|change| change.path.clone()).collect();
+        let mut changes: Vec<String> = result.change.iter().map(|change| change.path.clone()).collect();
+        let report = result.process.map(|mut process| {
+            changes.append(&mut process.changes);
+            recorded(*process)
+        });
         self.write(EventKind::Finished(Finished {
             id,
             skill: ready
@@ -271,7 +284,7 @@ impl Talk {
             text: result.text,
             is_error,
             ms,
-            report: None,
+            report,
             changes,
         }))
     }
@@ -335,6 +348,36 @@ impl Talk {
             self.write(EventKind::Allowed { question, answer })?;
         }
         Ok(())
+    }
+}
+
+/// What became of a process, as it is kept.
+fn recorded(process: ProcessReport) -> ScriptReport {
+    let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let contacts = process.contacts.iter().map(|contact| ContactMade {
+        host: contact.host.clone(),
+        outcome: contact.outcome.word().to_owned(),
+        up: contact.up,
+        down: contact.down,
+    });
+    ScriptReport {
+        exit: process.exit(),
+        signal: process.signal(),
+        stopped: process.stop().map(|stop| stop.word().to_owned()),
+        timed_out: process.stop() == Some(Stop::Time),
+        ms: ms(process.time),
+        paused_ms: ms(process.paused),
+        cpu_ms: ms(process.cpu),
+        memory: process.memory,
+        stdout: process.stdout,
+        stderr: process.stderr,
+        truncated: process.truncated,
+        tier: process.tier.word().to_owned(),
+        contacts: contacts.collect(),
+        left_out: process.left_out as u64,
+        outputs: process.outputs,
+        denied: process.denied,
+        masked: process.masked,
     }
 }
 

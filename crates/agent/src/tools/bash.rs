@@ -47,7 +47,13 @@ fn call(tools: &GeneralTools, input: &Input<'_>, desk: &Desk<'_>) -> Result<Tool
     let (seconds, note) = seconds(input.number("timeout")?);
     let mut running = Running { time: Duration::from_secs(seconds), writes: Vec::new() };
     let run = |running: &Running| {
-        desk.hands.run(running, &mut |bench, own| run_bash(bench, own, line, desk.cancel, &mut |_, _| {}))
+        desk.hands.run(running, &mut |bench, own| {
+            run_bash(bench, own, line, desk.cancel, &mut |stream, piece| {
+                if let Some(hear) = desk.hear {
+                    hear(stream, piece);
+                }
+            })
+        })
     };
     let mut ran = run(&running).map_err(not_done)?;
     // What went well is not done twice, whatever it complained about.
@@ -62,7 +68,7 @@ fn call(tools: &GeneralTools, input: &Input<'_>, desk: &Desk<'_>) -> Result<Tool
             Err(error) => return Err(not_done(error)),
         }
     }
-    let (text, problem) = text(tools, &ran);
+    let (text, problem) = text(tools, &mut ran);
     let mut result = ToolResult::ran(ran, text);
     result.notes.extend(note.into_iter().chain(problem));
     Ok(result)
@@ -91,13 +97,16 @@ fn widened(ran: &Ran, running: &mut Running, desk: &Desk<'_>) -> bool {
 }
 
 /// The result, with what is left out of it kept where `Read` can open it.
-fn text(tools: &GeneralTools, ran: &Ran) -> (String, Option<String>) {
+fn text(tools: &GeneralTools, ran: &mut Ran) -> (String, Option<String>) {
     let Some(outputs) = tools.outputs.as_ref().filter(|_| !ran.long.is_empty()) else {
         return (ran.text.clone(), None);
     };
     let files: Vec<_> = ran.long.iter().map(|long| (long.name.as_str(), long.bytes.as_slice())).collect();
     match outputs.keep("bash", &files) {
-        Ok(before) => (ran.text_beside(&before), None),
+        Ok(before) => {
+            ran.kept_in(&before);
+            (ran.text_beside(&before), None)
+        }
         Err(error) => (ran.text.clone(), Some(format!("the rest of its output could not be kept: {error}"))),
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use metier_policy::{Action, Decision, FileGlob, Skill};
 use metier_runtime::{Change, NotDone, NotRun, Own, Ran, Workbench};
-use metier_sandbox::Cancel;
+use metier_sandbox::{Cancel, Stream};
 
 use super::{Ask, Memory};
 
@@ -22,14 +22,16 @@ pub struct Desk<'a> {
     /// The skills that are active, the one that was activated last at the end. Their own files can be read, and a record
     /// belongs to the last one.
     pub active: &'a [ActiveSkill],
-    /// Takes a command back.
+    /// Takes back what runs or waits for somebody.
     pub cancel: Option<&'a Cancel>,
+    /// Hears what a command writes while it runs, without what nobody may see.
+    pub hear: Option<&'a Hear<'a>>,
 }
 
 impl<'a> Desk<'a> {
-    /// One with nobody to be asked, no memory and no way to take a command back.
+    /// One with nobody to be asked, no memory, nobody who listens and no way to take anything back.
     pub fn new(hands: &'a dyn Hands, active: &'a [ActiveSkill]) -> Self {
-        Self { hands, ask: None, memory: None, active, cancel: None }
+        Self { hands, ask: None, memory: None, active, cancel: None, hear: None }
     }
 }
 
@@ -38,6 +40,9 @@ impl fmt::Debug for Desk<'_> {
         f.debug_struct("Desk").field("active", &self.active).finish_non_exhaustive()
     }
 }
+
+/// Hears a piece of what a command writes to one of its streams.
+pub type Hear<'a> = dyn Fn(Stream, &[u8]) + 'a;
 
 /// A skill that is active.
 #[derive(Clone, Debug, PartialEq, Eq)]

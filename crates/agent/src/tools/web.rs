@@ -7,6 +7,7 @@ mod answer;
 mod charset;
 mod entity;
 mod html;
+mod patience;
 #[cfg(test)]
 mod properties;
 mod reach;
@@ -25,6 +26,7 @@ use rustls::{ClientConfig, RootCertStore};
 pub(super) use self::answer::Answer;
 pub(super) use self::charset::decoded;
 pub(super) use self::html::readable;
+pub(super) use self::patience::Patience;
 pub(super) use self::reach::Reached;
 use self::request::Limits;
 pub(super) use self::request::get;

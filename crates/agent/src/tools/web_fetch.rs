@@ -8,7 +8,7 @@ use metier_runtime::{Field, FieldKind, Form, Input, Outcome, Sight, ToolResult, 
 use metier_skill::Tool;
 
 use super::refusal::{Refused, decide};
-use super::web::{Answer, Reached, Scheme, Url, Web, decoded, get, readable};
+use super::web::{Answer, Patience, Reached, Scheme, Url, Web, decoded, get, readable};
 use super::{Desk, Effect, Entry, GeneralTools};
 
 /// How often a page may send on to another one.
@@ -66,7 +66,13 @@ fn fetch(web: &Web, first: Url, desk: &Desk<'_>) -> Result<(Url, Answer, Box<Dec
             let decision = desk.hands.judge(&Action::fetch(Actor::Agent, Host::from(address), url.port));
             is_named(&decision)
         };
-        let answer = get(web, &url, reached, until, &names);
+        let patience = Patience { until, cancel: desk.cancel };
+        let answer = get(web, &url, reached, patience, &names);
+        // What had come by then is a part that nobody waits for.
+        if patience.is_taken_back() {
+            let why = format!("the fetch of `{url}` was stopped");
+            return Err(Refused::Failed(why, Some(decision)));
+        }
         let answer = answer.map_err(|why| Refused::Failed(why, Some(decision.clone())))?;
         let Some(location) =
             answer.header("location").filter(|_| matches!(answer.status, 301..=303 | 307 | 308))

@@ -1,13 +1,16 @@
 //! `WebFetch`, over real connections to servers of this machine.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use metier_agent::{Setting, Web};
+use metier_agent::{Desk, Setting, Web};
 use metier_policy::Answer;
+use metier_proxy::Outside;
 use metier_runtime::{Outcome, ToolResult};
+use metier_sandbox::Cancel;
 use metier_testkit::Workspace;
 use serde_json::json;
 
@@ -231,4 +234,42 @@ fn without_a_network_there_is_no_such_tool() {
         fetch(&room, "http://pages.example/").text,
         "`WebFetch` is not offered here: the network is off"
     );
+}
+
+/// A network whose only host says nothing, and takes the request back when it has it.
+struct Silent {
+    address: SocketAddr,
+}
+
+impl Outside for Silent {
+    fn resolve(&self, _name: &str) -> io::Result<Vec<IpAddr>> {
+        Ok(vec!["203.0.113.9".parse().unwrap()])
+    }
+
+    fn connect(&self, _address: SocketAddr, timeout: Duration) -> io::Result<TcpStream> {
+        TcpStream::connect_timeout(&self.address, timeout)
+    }
+}
+
+#[test]
+fn a_fetch_that_waits_is_stopped_at_once_and_says_so() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let cancel = Cancel::new().unwrap();
+    let said = cancel.clone();
+    let server = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut byte = [0; 1];
+        stream.read_exact(&mut byte).unwrap();
+        said.cancel();
+        // The end comes with the connection's.
+        stream.read_to_end(&mut Vec::new()).unwrap()
+    });
+    let web = Web::new(Arc::new(Silent { address }), &[]).unwrap().within(Duration::from_mins(5));
+    let room = room(web).rules(&["WebFetch"], &[]);
+    let desk = Desk { cancel: Some(&cancel), ..Desk::new(&room.hands, &room.active) };
+    let result = room.tools.call("WebFetch", &json!({ "url": "http://pages.example/x" }), &desk);
+    assert_eq!(result.outcome, Outcome::Failed);
+    assert_eq!(result.text, "the fetch of `http://pages.example/x` was stopped");
+    assert!(server.join().unwrap() > 0);
 }

@@ -11,7 +11,7 @@ use metier_model::{
 };
 use metier_runtime::Skills;
 use metier_sandbox::Helper;
-use metier_store::{EventKind, EventQuery, Outcome, Store};
+use metier_store::{EventKind, EventQuery, Outcome, ScriptReport, Store};
 use metier_testkit::Workspace;
 use tokio::runtime::{Builder, Runtime};
 
@@ -30,6 +30,8 @@ struct House {
 struct Seen {
     events: Mutex<Vec<EventKind>>,
     text: Mutex<String>,
+    /// What programs wrote while they ran.
+    output: Mutex<String>,
     /// Stops the agent when its first words come.
     halt: Mutex<Option<Halt>>,
 }
@@ -42,6 +44,9 @@ impl Watch for Seen {
     fn piece(&self, piece: Piece<'_>) {
         if let Piece::Text(text) = piece {
             self.text.lock().unwrap().push_str(text);
+        }
+        if let Piece::Output { text, .. } = piece {
+            self.output.lock().unwrap().push_str(text);
         }
         if let Some(halt) = &*self.halt.lock().unwrap() {
             halt.halt();
@@ -215,6 +220,40 @@ fn a_script_runs_contained_and_its_output_is_the_result() {
     assert_eq!(answer.ended.outcome, Outcome::Done, "{:?}", house.results());
     let results = house.results();
     assert!(results[0].contains("ticked") && results[1].contains("one"), "{results:?}");
+    assert_eq!(*house.seen.output.lock().unwrap(), "ticked\none\n");
+}
+
+#[test]
+fn what_became_of_a_process_is_in_its_event() {
+    let house = House::new();
+    std::fs::write(house.workspace.join("project/.env"), "TOKEN=x").unwrap();
+    let model = scripted([
+        Turn::calls([("skill_run_script", r#"{"skill_name": "tick", "script_name": "tick.sh"}"#)]),
+        Turn::calls([("Bash", r#"{"command": "echo four; echo no >&2; exit 3"}"#)]),
+        Turn::calls([("Bash", r#"{"command": "sleep 30", "timeout": 1}"#)]),
+        Turn::calls([("Bash", r#"{"command": "head -c 100000 /dev/zero | tr '\\0' x"}"#)]),
+        Turn::calls([("Read", r#"{"file_path": "notes.md"}"#)]),
+        Turn::says("done"),
+    ]);
+    house.run(&model);
+    let events = house.seen.events.lock().unwrap();
+    let reports: Vec<Option<ScriptReport>> = events
+        .iter()
+        .filter_map(|kind| match kind {
+            EventKind::Finished(finished) => Some(finished.report.clone()),
+            _ => None,
+        })
+        .collect();
+    let [Some(script), Some(failed), Some(slow), Some(long), None] = reports.as_slice() else {
+        panic!("{reports:?}")
+    };
+    assert_eq!((script.exit, script.stdout, script.stderr, script.truncated), (Some(0), 7, 0, false));
+    assert_eq!(script.masked, [".env"]);
+    assert!(!script.tier.is_empty() && script.memory > 0 && script.ms < 60_000, "{script:?}");
+    assert_eq!((failed.exit, failed.stdout, failed.stderr), (Some(3), 5, 3));
+    assert_eq!((slow.exit, slow.timed_out, slow.stopped.as_deref()), (None, true, Some("time")));
+    assert!(slow.ms >= 1000, "{slow:?}");
+    assert_eq!((long.stdout, long.truncated), (100_000, true));
 }
 
 #[test]

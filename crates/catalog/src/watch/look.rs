@@ -49,9 +49,13 @@ impl Look {
         Self { stamps: stamps.collect() }
     }
 
-    /// Whether everything looks as it did at a moment before: nothing of it was changed since.
+    /// Whether everything looks as it did at a moment before: nothing of it was changed since. What was read and is not there any
+    /// more was.
     pub(super) fn is_settled(&self, since: SystemTime) -> bool {
-        self.stamps.values().flatten().all(|stamp| stamp.is_settled(since))
+        self.stamps.iter().all(|(one, stamp)| match stamp {
+            Some(stamp) => stamp.is_settled(since),
+            None => !matches!(one, Watched::Document(_, DocumentKey::Named(_) | DocumentKey::Linked(_))),
+        })
     }
 
     /// What looks other than it did before, or was not there to be looked at: nobody knows what was read of it.

@@ -2,21 +2,30 @@
 
 use super::dirt::Dirt;
 use super::holdings::{Holdings, Looked};
+use super::look::Look;
 use super::posts::Posts;
 use super::{Desk, WatchOptions, Watching, lock, touched};
 use metier_files::{Place, Wait, Waker, WatchError};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::{Instant, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// How often something is looked at again because folders in it were not watched when it was read. Twice is enough unless
 /// somebody makes folder after folder at this moment; what comes later is an event like any other.
 const MOST_ROUNDS: usize = 4;
 
-/// Watches everything that is held, and reads it again now that it is watched: nobody saw what happened in between.
-pub(super) fn post(holdings: &mut Holdings, options: WatchOptions) -> Result<Posts, WatchError> {
+/// Watches everything that is held and was read after `began`. Nobody saw what happened until it was watched, so what was touched
+/// since then is read again; where nothing was, the roots are gone through once and not twice.
+pub(super) fn post(
+    holdings: &mut Holdings,
+    began: SystemTime,
+    options: WatchOptions,
+) -> Result<Posts, WatchError> {
     let mut posts = Posts::new(options.max_folders)?;
-    cover_all(&mut posts, holdings)?;
+    if posts.set_all(holdings)? && !Look::take(holdings).is_settled(began) {
+        holdings.clean(&Dirt::everything());
+        cover_all(&mut posts, holdings)?;
+    }
     Ok(posts)
 }
 

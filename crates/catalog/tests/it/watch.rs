@@ -526,3 +526,22 @@ fn following_from_the_beginning_reads_every_document_once() {
     let (_, entry) = snapshot.entries().find(|(_, entry)| entry.name().as_str() == "a").unwrap();
     assert_eq!(entry.description(), "Other.");
 }
+
+#[test]
+fn following_by_events_reads_every_document_once_and_sees_what_comes_then() {
+    let machine = Machine::new(|files| files.skill("skills/a", "A.").skill("skills/group/b", "B."));
+    let choice = RootChoice::Given(vec![machine.files.join("skills")]);
+    // What was written a moment ago may have been written while it was read, and is read again.
+    std::thread::sleep(Duration::from_millis(60));
+    let options = WatchOptions::default();
+    let (catalog, watcher) = Catalog::follow(machine.places.clone(), choice, Include::Usual, options);
+    assert!(matches!(watcher.watching(), Watching::Events { .. }), "{:?}", watcher.watching());
+    assert_eq!((catalog.snapshot().loaded(), watcher.documents_read()), (2, 2));
+    let news = watcher.subscribe();
+    fs::write(machine.files.join("skills/a/SKILL.md"), "---\nname: a\ndescription: Other.\n---\n").unwrap();
+    let change = news.recv_timeout(Duration::from_secs(20)).unwrap().changes[0].clone();
+    assert_eq!((change.kind, change.name.as_str()), (ChangeKind::Changed, "a"));
+    fs::remove_file(machine.files.join("skills/group/b/SKILL.md")).unwrap();
+    let change = news.recv_timeout(Duration::from_secs(20)).unwrap().changes[0].clone();
+    assert_eq!((change.kind, change.name.as_str()), (ChangeKind::Removed, "b"));
+}

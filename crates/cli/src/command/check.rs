@@ -1,6 +1,7 @@
 //! `check`: what is wrong with skills, for whom, and what mends it.
 
 mod changed;
+mod declared_names;
 mod judged;
 mod levels;
 mod mending;
@@ -16,6 +17,7 @@ use crate::output::{Form, Output};
 use crate::surroundings::Surroundings;
 use anyhow::{Result, bail};
 use changed::Changed;
+use declared_names::DeclaredNames;
 use judged::{Asked, Fixes, Judged, Outcome};
 use levels::Judgement;
 use metier_diagnostic::{Diagnostic, Severity};
@@ -28,7 +30,7 @@ use workers::{Item, in_parallel};
 
 pub(crate) fn run(args: &Check, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
     let format = if output.form() == Form::Json { CheckFormat::Json } else { args.format };
-    let asked = asked(args)?;
+    let asked = asked(args, surroundings)?;
     let judgement = Judgement::new(&surroundings.layout.settings, &surroundings.places.current);
     for complaint in &judgement.complaints {
         output.aside(complaint)?;
@@ -48,7 +50,7 @@ pub(crate) fn run(args: &Check, surroundings: &Surroundings, output: &mut Output
 
 /// What was asked for. A profile takes the place of metier's own opinion unless that is asked for by name, too: whoever
 /// wants to know whether the standard's validator passes a skill does not ask for anybody's taste.
-fn asked(args: &Check) -> Result<Asked> {
+fn asked(args: &Check, surroundings: &Surroundings) -> Result<Asked> {
     let mut profiles = Vec::new();
     for name in &args.profiles {
         match Profile::from_name(name.trim()) {
@@ -66,7 +68,8 @@ fn asked(args: &Check) -> Result<Asked> {
         (false, true) => Fixes::Shown,
         (false, false) => Fixes::Offered,
     };
-    Ok(Asked { profiles, rules, fixes })
+    let declared = DeclaredNames::new(&surroundings.layout.settings);
+    Ok(Asked { profiles, rules, fixes, declared })
 }
 
 fn judge(args: &Check, asked: &Asked, judgement: &Judgement, surroundings: &Surroundings) -> Result<Outcome> {

@@ -14,7 +14,7 @@ use crate::workplace::{Active, Purpose, Workplace};
 use anyhow::{Context, Result};
 use metier_diagnostic::counted;
 use metier_policy::Ruling;
-use metier_runtime::{NotRun, Ran, Words, run_script};
+use metier_runtime::{NotRun, Ran, Words, run_script, why_stopped};
 use metier_sandbox::{Ended, Limits, Outputs, Report, Stop, Stream};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -194,8 +194,9 @@ fn closing_lines(
             "the script was stopped: it took longer than {} s; allow more with --timeout",
             limits.time.as_secs()
         )),
-        Ended::Stopped(stop) => {
-            lines.push(format!("the script was stopped: over its limit of {}", stop.word()));
+        Ended::Stopped(_) => {
+            let why = why_stopped(&ran.report, limits).unwrap_or_default();
+            lines.push(format!("the script was stopped: {why}"));
         }
     }
     lines

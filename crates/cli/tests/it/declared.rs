@@ -136,3 +136,30 @@ fn commands_start_where_the_root_says() {
     // A root that is there anyway takes what is said of its folder.
     check(&workspace, "c", "home/.agents/skills/c", "in the skill's folder");
 }
+
+#[test]
+fn check_knows_which_names_are_declared_and_says_how_to_declare_the_others() {
+    let found = |workspace: &Workspace| -> Vec<(String, u64)> {
+        let run = metier(workspace, &["check", "--json", "../home/.agents/skills/x"]);
+        let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        let all = report["diagnostics"].as_array().unwrap_or_else(|| panic!("{report}")).clone();
+        let named = all.into_iter().filter(|one| one["code"] == "environment-undeclared");
+        named
+            .map(|one| (one["message"].as_str().unwrap().to_owned(), one["line"].as_u64().unwrap()))
+            .collect()
+    };
+    let sentence = |name: &str| {
+        format!("the configuration does not declare `{name}`, so `${{env:{name}}}` stays as it is")
+    };
+    let no_name = "`${env:my-var}` names no variable and stays as it is".to_owned();
+    let all = vec![(sentence("REGION"), 5), (sentence("TOKEN"), 5), (no_name, 5)];
+    assert_eq!(found(&machine()), all);
+    let text = metier(&machine(), &["check", "../home/.agents/skills/x"]).stdout;
+    assert!(text.contains("declare it as `[env.REGION]` in your `config.toml`"), "{text}");
+    // Declared by the user, and by a project that nobody trusts: a check judges the text.
+    let workspace = config(machine(), "[env.TOKEN]\nsensitive = true\nrequired = true\n")
+        .file("project/.agents/env.yaml", "version: 1\nenv:\n  - name: REGION\n    default: eu\n");
+    assert_eq!(found(&workspace), all[2..]);
+    let allowed = config(machine(), "[lint]\nallow = [\"environment-undeclared\"]\n");
+    assert_eq!(found(&allowed), []);
+}

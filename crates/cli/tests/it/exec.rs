@@ -2,6 +2,7 @@
 
 use crate::binary::{metier, workspace};
 use metier_testkit::Workspace;
+use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 const DOCUMENT: &str = "---\nname: tool\ndescription: Does things.\n---\nDo.\n";
@@ -119,6 +120,20 @@ fn what_takes_too_long_is_stopped_with_all_it_started() {
     assert_eq!(run.code, 1);
     let left = std::process::Command::new("pgrep").args(["-f", "sleep 4721.5"]).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&left.stdout), "");
+}
+
+#[test]
+fn a_data_folder_that_holds_too_much_is_named_with_its_limit() {
+    let workspace = with_script("fill.sh", "cd $SKILL_DATA && seq 25000 | xargs touch; sleep 60\n");
+    let run = metier(&workspace, &["exec", "tool", "fill.sh"]);
+    assert_eq!(run.code, 1);
+    let end = run.stderr.lines().last().unwrap();
+    assert!(end.starts_with("the script was stopped: `") && end.contains("/tool"), "{}", run.stderr);
+    assert!(end.ends_with("` held more than the 20000 files and folders that it may"), "{}", run.stderr);
+    let run = metier(&workspace, &["exec", "tool", "fill.sh", "--json"]);
+    let report: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(report["stopped"], "data");
+    assert_eq!((&report["overrun"]["of"], &report["overrun"]["most"]), (&json!("files"), &json!(20_000)));
 }
 
 #[test]

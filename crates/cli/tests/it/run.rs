@@ -1,6 +1,7 @@
 //! `metier run`, as a new user has it: no key, no server, no question.
 
 use crate::binary::{metier, metier_with_input, workspace};
+use crate::typist::Typist;
 use serde_json::Value;
 
 #[test]
@@ -60,4 +61,27 @@ fn a_denied_skill_needs_no_yes_and_a_mode_that_runs_nothing_runs_nothing() {
     assert_eq!(run.code, 1, "{} {}", run.stdout, run.stderr);
     let run = metier(&workspace, &["run", "--model", "offline", "--mode", "nonsense", "what is on my list"]);
     assert!(run.stderr.contains("`nonsense` is no mode"), "{}", run.stderr);
+}
+
+#[test]
+fn what_became_of_a_process_is_in_the_log() {
+    let workspace = workspace();
+    metier(&workspace, &["run", "--model", "offline", "add buy milk to my todo list"]);
+    let log = metier(&workspace, &["log", "--json"]);
+    let events = log.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let reports: Vec<Value> = events.map(|event| event["data"]["report"].clone()).collect();
+    let report = reports.iter().find(|report| report.is_object()).expect("a script ran");
+    assert_eq!((&report["exit"], &report["timed_out"]), (&Value::from(0), &Value::from(false)), "{report}");
+    assert_eq!(report["stdout"], "created task 1: buy milk\n".len());
+    assert!(report["tier"].as_str().is_some_and(|tier| !tier.is_empty()), "{report}");
+    assert!(report["memory"].as_u64().is_some_and(|bytes| bytes > 0), "{report}");
+}
+
+#[test]
+fn at_a_terminal_a_program_is_seen_while_it_runs_and_its_line_gives_way() {
+    let workspace = workspace();
+    let mut typist = Typist::at(&workspace, &["run", "--model", "offline", "add buy milk to my todo list"]);
+    typist.wait_for("\r\x1b[2K\x1b[2mcreated task 1: buy milk\x1b[0m\r\x1b[2K");
+    typist.wait_for("\ncreated task 1: buy milk\r\n");
+    assert!(typist.ends().success());
 }

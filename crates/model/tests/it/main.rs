@@ -6,6 +6,7 @@ mod bodies;
 mod cancelling;
 mod choosing;
 mod decoding;
+mod encrypted;
 mod faults;
 mod invariant;
 mod keys;

@@ -388,7 +388,13 @@ fn staying(token: Token<'_>, why: Why, range: Range<usize>, spelling: &str) -> O
         Why::Undeclared => found(
             &code::ENVIRONMENT_UNDECLARED,
             format!("the configuration does not declare `{name}`, so `{spelling}` stays as it is"),
-        ),
+        )
+        .map(|found| {
+            found.help(format!(
+                "declare it as `[env.{name}]` in your `config.toml` or the project's `metier.toml`, or write `\\{spelling}` if \
+                 the text is meant"
+            ))
+        }),
         Why::Sensitive => found(
             &code::ENVIRONMENT_SENSITIVE,
             format!("`{name}` is sensitive and never put into text, so `{spelling}` stays as it is"),

@@ -7,7 +7,7 @@ use metier_catalog::{EntryId, RoutingRecord, SHORTLIST_BUDGET, SHORTLIST_LENGTH,
 use metier_policy::{Action, Answer, Decision, FileGlob, Question, Skill};
 use metier_sandbox::Cancel;
 
-use super::room::OwnJob;
+use super::room::{Listener, OwnJob};
 use super::session::Session;
 use crate::run::Ran;
 use crate::toolset::{Hands, NotDone};
@@ -66,6 +66,11 @@ impl Session {
     /// Takes back whatever runs when `cancel` says so.
     pub fn cancel_with(&mut self, cancel: Cancel) {
         self.room.cancel = Some(cancel);
+    }
+
+    /// Lets somebody hear what scripts and command lines of skills write while they run. Results have it again.
+    pub fn listen_with(&mut self, listener: Listener) {
+        self.room.listener = Some(listener);
     }
 
     /// The skills that were activated, the last one at the end.

@@ -18,7 +18,7 @@ use std::time::Duration;
 use metier_catalog::{EntryId, SkillFile, Snapshot};
 use metier_files::{SkillDir, Survey, SurveyBounds, TreeDigest};
 use metier_policy::{Action, Actor, Answers, Asking, Decision, Digest, Gate, Rules, Skill, Trust};
-use metier_sandbox::{Cancel, Limits};
+use metier_sandbox::{Cancel, Limits, Stream};
 use metier_secret::SecretName;
 
 use super::house::{House, lock};
@@ -38,6 +38,9 @@ use crate::way_out::WayOut;
 /// The longest that a skill can ask a script to take. More is for the program to say.
 const LONGEST_DECLARED: Duration = Duration::from_mins(10);
 
+/// Hears what programs write while they run, without what nobody may see.
+pub type Listener = Arc<dyn Fn(Stream, &[u8]) + Send + Sync>;
+
 /// What a session carries calls out with.
 pub(super) struct Room {
     pub(super) house: Arc<House>,
@@ -56,6 +59,8 @@ pub(super) struct Room {
     surface: Surface,
     /// Takes back whatever runs.
     pub(super) cancel: Option<Cancel>,
+    /// Hears what programs write while they run.
+    pub(super) listener: Option<Listener>,
     /// What programs wrote beyond what the model got.
     pub(super) outputs: RefCell<Outputs>,
 }
@@ -92,6 +97,7 @@ impl Room {
             session,
             surface,
             cancel: None,
+            listener: None,
             outputs: RefCell::default(),
         }
     }
@@ -301,6 +307,12 @@ impl Hands for Room {
 
     fn cancel(&self) -> Option<&Cancel> {
         self.cancel.as_ref()
+    }
+
+    fn hear(&self, stream: Stream, piece: &[u8]) {
+        if let Some(listener) = &self.listener {
+            listener(stream, piece);
+        }
     }
 
     fn keep(&self, ran: &Ran) -> Result<Option<String>, String> {

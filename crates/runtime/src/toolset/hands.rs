@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use metier_catalog::EntryId;
 use metier_policy::{Action, Decision, Skill};
-use metier_sandbox::Cancel;
+use metier_sandbox::{Cancel, Stream};
 use serde_json::{Map, Value};
 
 use super::input::Told;
@@ -48,6 +48,9 @@ pub trait Hands {
     fn cancel(&self) -> Option<&Cancel> {
         None
     }
+
+    /// Hears what a job writes while it runs, without what nobody may see. The result has it again.
+    fn hear(&self, _stream: Stream, _piece: &[u8]) {}
 
     /// Keeps what of a run is too long for a model where it can be read. Gives what stands before the names of the files
     /// ([`Ran::long`]), such as `/tmp/x/1/`; nothing where there is nothing to keep or nobody keeps it, and a sentence where

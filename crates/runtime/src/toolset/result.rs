@@ -5,6 +5,7 @@ use metier_policy::Decision;
 use serde_json::{Value, json};
 
 use crate::run::Ran;
+use crate::run::process_report::ProcessReport;
 
 /// What came of a call: what the model gets, and what everybody else should know. Nothing is written anywhere; whoever
 /// called records it.
@@ -24,6 +25,8 @@ pub struct ToolResult {
     pub decision: Option<Box<Decision>>,
     /// The change of a file that was made, or was to be made where it was refused.
     pub change: Option<Box<Change>>,
+    /// What became of the process, where one ran.
+    pub process: Option<Box<ProcessReport>>,
 }
 
 /// A change of one file, to be shown before it is made and to be recorded afterwards.
@@ -78,7 +81,8 @@ impl ToolResult {
     pub fn ran(ran: Ran, text: String) -> Self {
         let outcome = if ran.report.succeeded() { Outcome::Done } else { Outcome::Failed };
         let decision = Some(Box::new(ran.decision));
-        Self { text, outcome, notes: ran.notes, decision, ..Self::default() }
+        let process = Some(Box::new(ran.process));
+        Self { text, outcome, notes: ran.notes, decision, process, ..Self::default() }
     }
 
     /// The same, with what the gate decided.

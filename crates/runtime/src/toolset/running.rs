@@ -75,9 +75,9 @@ impl Toolset {
         }
         let work = Work { id, kind: WorkKind::CommandLine, time: surface.time() };
         let cancel = desk.hands.cancel();
-        let ran = desk
-            .hands
-            .run(work, &mut |bench, using| run_command_line(bench, using, line, cancel, &mut |_, _| {}));
+        let ran = desk.hands.run(work, &mut |bench, using| {
+            run_command_line(bench, using, line, cancel, &mut |stream, piece| desk.hands.hear(stream, piece))
+        });
         Ok(match ran {
             Ok(ran) => told(ran, call),
             Err(error) => refused(&error, command_error(&error.to_string()).to_string()),
@@ -89,7 +89,9 @@ fn ran_script(id: EntryId, script: &str, words: &Words, call: &Call<'_>) -> Resu
     let work = Work { id, kind: WorkKind::Script, time: call.surface.time() };
     let hands = call.desk.hands;
     let cancel = hands.cancel();
-    hands.run(work, &mut |bench, using| run_script(bench, using, script, words, cancel, &mut |_, _| {}))
+    hands.run(work, &mut |bench, using| {
+        run_script(bench, using, script, words, cancel, &mut |stream, piece| hands.hear(stream, piece))
+    })
 }
 
 /// A run as the model is told of it, with where the rest is that it does not get at once.
@@ -105,6 +107,9 @@ fn kept(mut ran: Ran, call: &Call<'_>) -> (Option<String>, Ran) {
         ran.notes.push(why);
         None
     });
+    if let Some(place) = &place {
+        ran.kept_in(place);
+    }
     (place, ran)
 }
 

@@ -146,6 +146,7 @@ impl<H: Household> Init<'_, H> {
             memory: memory.max(watcher.most_memory),
             meter: self.meter,
             denied: denials.finish(),
+            overrun: watcher.overrun().cloned(),
         })
     }
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, readlinkat, statat};
 
 use crate::profile::{Limits, Profile};
-use crate::report::Stop;
+use crate::report::{Overrun, OverrunOf, Stop};
 
 /// How often folders are looked at, at most: it means walking through them.
 const TICK: Duration = Duration::from_millis(250);
@@ -51,6 +51,8 @@ pub(crate) struct Quota {
     scratch: PathBuf,
     bound: Scratch,
     due: Instant,
+    /// The folder for which it was stopped.
+    overrun: Option<Overrun>,
 }
 
 /// A folder that may not hold more than so much.
@@ -65,6 +67,20 @@ struct Measured {
 struct Amount {
     bytes: u64,
     files: u32,
+}
+
+impl Amount {
+    /// What a folder that holds this has too much of, if anything.
+    fn over(self, most: Self, folder: &Path) -> Option<Overrun> {
+        let (of, held, most) = if self.bytes > most.bytes {
+            (OverrunOf::Bytes, self.bytes, most.bytes)
+        } else if self.files > most.files {
+            (OverrunOf::Files, self.files.into(), most.files.into())
+        } else {
+            return None;
+        };
+        Some(Overrun { folder: folder.to_owned(), of, held, most })
+    }
 }
 
 impl Quota {
@@ -84,7 +100,7 @@ impl Quota {
             Measured { path: path.clone(), most }
         });
         let folders = kept.chain(grown).collect();
-        Self { limits, folders, scratch, bound, due: Instant::now() }
+        Self { limits, folders, scratch, bound, due: Instant::now(), overrun: None }
     }
 
     /// Looks once, if it is time.
@@ -98,7 +114,12 @@ impl Quota {
         stop
     }
 
-    fn measure(&self, proc: &OwnedFd, processes: &[u32]) -> Option<Stop> {
+    /// The folder for which the call was stopped, if one was.
+    pub(crate) fn overrun(&self) -> Option<&Overrun> {
+        self.overrun.as_ref()
+    }
+
+    fn measure(&mut self, proc: &OwnedFd, processes: &[u32]) -> Option<Stop> {
         let folders = self.folders.iter();
         let mut kept: Vec<Amount> = folders.map(|folder| held(&folder.path, folder.most.files)).collect();
         let mut scratch = match self.bound {
@@ -108,16 +129,17 @@ impl Quota {
         if !self.add_nameless(proc, processes, &mut kept, &mut scratch) {
             return Some(Stop::Data);
         }
-        let full = |amount: Amount, most: Amount| amount.bytes > most.bytes || amount.files > most.files;
         // The size of a file system that is the scratch folder's own is the kernel's to hold.
         let bytes = if self.bound == Scratch::OnDisk { self.limits.scratch } else { u64::MAX };
-        if kept.iter().zip(&self.folders).any(|(amount, folder)| full(*amount, folder.most)) {
-            Some(Stop::Data)
-        } else if full(scratch, Amount { bytes, files: MOST_FILES }) {
-            Some(Stop::Scratch)
-        } else {
-            None
-        }
+        let full = kept.iter().zip(&self.folders).find_map(|(amount, folder)| {
+            amount.over(folder.most, &folder.path).map(|overrun| (Stop::Data, overrun))
+        });
+        let (stop, overrun) = full.or_else(|| {
+            let most = Amount { bytes, files: MOST_FILES };
+            scratch.over(most, &self.scratch).map(|overrun| (Stop::Scratch, overrun))
+        })?;
+        self.overrun = Some(overrun);
+        Some(stop)
     }
 
     /// Adds files that were removed and are still open: they have no name by which a walk would find them, and take their
@@ -278,6 +300,11 @@ mod tests {
         assert_eq!(look(), None, "together it would be too much");
         fill("shared/b", 768);
         assert_eq!(look(), Some(Stop::Data));
+        let mut quota = Quota::new(&profile, folder.path().join("scratch"), Scratch::Bounded);
+        quota.look(&proc(), &[]);
+        let overrun = quota.overrun().unwrap();
+        assert_eq!((&overrun.folder, overrun.of), (&folder.path().join("shared"), OverrunOf::Bytes));
+        assert_eq!((overrun.held >= 2304 << 10, overrun.most), (true, 2 << 20));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
 use super::quota::Quota;
 use crate::kernel::ticks_per_second;
 use crate::profile::Limits;
-use crate::report::Stop;
+use crate::report::{Overrun, Stop};
 
 /// How often memory is looked at. In that time one process can fill some tens of megabytes.
 pub(crate) const TICK: Duration = Duration::from_millis(20);
@@ -32,6 +32,11 @@ impl Watcher {
             openat(CWD, "/proc", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).ok();
         let own = u32::try_from(rustix::process::getpid().as_raw_nonzero().get()).unwrap_or(0);
         Self { limits, quota, proc, own, seen: Instant::now(), most_memory: 0 }
+    }
+
+    /// The folder that held too much, where that is why the call was stopped.
+    pub(crate) fn overrun(&self) -> Option<&Overrun> {
+        self.quota.overrun()
     }
 
     /// How long until the next look. Whoever keeps us busy in the meantime does not put it off.

@@ -287,7 +287,7 @@ impl<'a> Call<'a> {
                 return Err(lost());
             }
         };
-        let wire::Ended { how, cpu, memory, meter, denied } =
+        let wire::Ended { how, cpu, memory, meter, denied, overrun } =
             match Reply::decode(&message.bytes).map_err(|_| lost())? {
                 Reply::Ended(ended) => ended,
                 Reply::Failed(failure) => return Err(refused(failure, self.command)),
@@ -328,6 +328,7 @@ impl<'a> Call<'a> {
             changes: Changes::default(),
             denied,
             containment: Containment { tier: self.tier, meter, notes, masked },
+            overrun,
         })
     }
 
@@ -353,6 +354,7 @@ fn out_of_memory(used: Used) -> wire::Ended {
         memory: used.memory,
         meter: Meter::ControlGroup,
         denied: Vec::new(),
+        overrun: None,
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::codec::{Decoder, Encoder, Garbled};
 use crate::profile::{DataFolder, Limits, Network, Profile, Project};
-use crate::report::{Denied, Ended as How, Meter, Stop};
+use crate::report::{Denied, Ended as How, Meter, Overrun, OverrunOf, Stop};
 use crate::tier::Tier;
 
 /// To the launcher, with the room's socket: make a room.
@@ -77,6 +77,7 @@ pub(crate) struct Ended {
     pub(crate) memory: u64,
     pub(crate) meter: Meter,
     pub(crate) denied: Vec<Denied>,
+    pub(crate) overrun: Option<Overrun>,
 }
 
 impl Opening {
@@ -246,7 +247,7 @@ impl Reply {
             Self::Gateway => {
                 encoder.byte(3);
             }
-            Self::Ended(Ended { how, cpu, memory, meter, denied }) => {
+            Self::Ended(Ended { how, cpu, memory, meter, denied, overrun }) => {
                 encoder.byte(2);
                 match how {
                     How::Exited(status) => encoder.byte(0).signed(*status),
@@ -260,6 +261,13 @@ impl Reply {
                 });
                 encoder.list(denied, |encoder, Denied { call, what, times }| {
                     encoder.text(call.as_ref()).text(what.as_ref()).number(u64::from(*times));
+                });
+                encoder.list(overrun.as_slice(), |encoder, Overrun { folder, of, held, most }| {
+                    encoder.text(folder.as_os_str()).number(*held).number(*most);
+                    encoder.byte(match of {
+                        OverrunOf::Bytes => 0,
+                        OverrunOf::Files => 1,
+                    });
                 });
             }
         }
@@ -296,6 +304,7 @@ impl Reply {
                         times: u32::try_from(decoder.number()?).map_err(|_| Garbled)?,
                     })
                 })?,
+                overrun: decoder.list(overrun)?.pop(),
             }),
             3 => Self::Gateway,
             _ => return Err(Garbled),
@@ -322,6 +331,19 @@ fn stop_byte(stop: Stop) -> u8 {
 
 fn read_stop(byte: u8) -> Result<Stop, Garbled> {
     STOPS.get(usize::from(byte)).copied().ok_or(Garbled)
+}
+
+fn overrun(decoder: &mut Decoder<'_>) -> Result<Overrun, Garbled> {
+    Ok(Overrun {
+        folder: decoder.text()?.into(),
+        held: decoder.number()?,
+        most: decoder.number()?,
+        of: match decoder.byte()? {
+            0 => OverrunOf::Bytes,
+            1 => OverrunOf::Files,
+            _ => return Err(Garbled),
+        },
+    })
 }
 
 fn words(decoder: &mut Decoder<'_>) -> Result<String, Garbled> {
@@ -373,6 +395,7 @@ mod tests {
                 memory: 7,
                 meter: Meter::Watcher,
                 denied: vec![Denied { call: "socket".into(), what: "AF_INET".into(), times: 2 }],
+                overrun: Some(Overrun { folder: odd().into(), of: OverrunOf::Files, held: 3, most: 2 }),
             });
             assert_eq!(Reply::decode(&reply.encode()), Ok(reply));
         }

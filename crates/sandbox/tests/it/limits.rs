@@ -1,7 +1,7 @@
 //! What a call may use up.
 
 use crate::scene::{Scene, each_tier, sandbox, setup, sh};
-use metier_sandbox::{Choice, DataFolder, Ended, Metering, Sandbox, Stop, Tier};
+use metier_sandbox::{Choice, DataFolder, Ended, Metering, OverrunOf, Sandbox, Stop, Tier};
 use std::time::Duration;
 
 #[test]
@@ -79,6 +79,9 @@ fn every_data_folder_has_a_quota_of_its_own() {
         let line = format!("head -c 700000 /dev/zero > {}/b; sleep 10", shared.display());
         let report = sandbox.run(&scene.profile, &sh(&line)).unwrap();
         assert_eq!(report.ended, Ended::Stopped(Stop::Data), "{tier}: {}", report.stderr.text());
+        let overrun = report.overrun.unwrap();
+        assert_eq!((&overrun.folder, overrun.most), (&shared, 1 << 20), "{tier}");
+        assert!(overrun.of == OverrunOf::Bytes && overrun.held > 1_300_000, "{tier}: {overrun:?}");
         // Also without a name.
         std::fs::remove_file(shared.join("b")).unwrap();
         let path = shared.join("c");

@@ -75,18 +75,69 @@ pub struct Finished {
     pub changes: Vec<String>,
 }
 
-/// What became of a process.
+/// What became of a process. Fields are only ever added; an event that was written before one of them was has its default.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ScriptReport {
     /// Its exit code, where it had one.
     pub exit: Option<i32>,
+    /// The signal that ended it, where one did that nobody of ours sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+    /// Which limit it was stopped for, in a word; `cancelled` where somebody took it back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
     /// Whether its time was up.
     pub timed_out: bool,
+    /// How long it took.
+    pub ms: u64,
+    /// For how much of it its clock stood still, since somebody was being asked.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub paused_ms: u64,
+    /// Processor time of all its processes.
+    pub cpu_ms: u64,
+    /// The most memory that its processes held together, in bytes.
+    pub memory: u64,
+    /// How many bytes it wrote to its standard output.
+    pub stdout: u64,
+    /// How many bytes it wrote to its standard error.
+    pub stderr: u64,
     /// Whether a part of its output was left out.
     pub truncated: bool,
     /// Files that hold the whole output.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<String>,
+    /// What held it: `namespaces`, `bubblewrap`, `landlock`.
+    pub tier: String,
+    /// Whom it reached and whom not, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub contacts: Vec<ContactMade>,
     /// What it wanted and did not get.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<String>,
+    /// Files that look like secrets and could not be opened.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub masked: Vec<String>,
+    /// How many contacts, refusals, masked and changed files are not listed.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub left_out: u64,
+}
+
+/// A contact of a process.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ContactMade {
+    /// `host:port`; of something that was no request, nothing.
+    pub host: Option<String>,
+    /// `passed`, `refused`, `failed` or `malformed`.
+    pub outcome: String,
+    /// Bytes from the process to the host.
+    pub up: u64,
+    /// Bytes from the host to the process.
+    pub down: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes what it asks about by reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }

@@ -2,14 +2,14 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream};
-use std::sync::{Arc, mpsc};
-use std::thread;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use metier_policy::Host;
 use metier_proxy::Special;
 
 use super::Web;
+use super::patience::Patience;
 
 /// The most addresses of one name that are tried: when four do not answer, none will in time.
 const MOST_TRIED: usize = 4;
@@ -33,23 +33,24 @@ impl Web {
         host: &Host,
         port: u16,
         reached: Reached,
-        until: Instant,
+        patience: Patience<'_>,
         names: &dyn Fn(IpAddr) -> bool,
     ) -> Result<TcpStream, String> {
         let found = match host.address() {
             Some(address) => vec![address],
             None => self
-                .resolve(host.as_str(), until)
+                .resolve(host.as_str(), patience)
                 .map_err(|error| format!("`{}` has no address: {error}", host.as_str()))?,
         };
         let open = checked(host, &found, reached, names)?;
         let mut trouble = "no address was found".to_owned();
         for address in open.into_iter().take(MOST_TRIED) {
-            let left = until.saturating_duration_since(Instant::now()).min(CONNECT);
-            if left.is_zero() {
+            let left = patience.until.saturating_duration_since(Instant::now()).min(CONNECT);
+            if left.is_zero() || patience.is_taken_back() {
                 break;
             }
-            match self.outside.connect(SocketAddr::new(address, port), left) {
+            let outside = Arc::clone(&self.outside);
+            match patience.beside("connect", move || outside.connect(SocketAddr::new(address, port), left)) {
                 Ok(stream) => return Ok(stream),
                 Err(error) => trouble = error.to_string(),
             }
@@ -59,17 +60,10 @@ impl Web {
 }
 
 impl Web {
-    /// Resolves a name, once. The system's resolver knows no time, so it is waited for beside it; one that never answers
-    /// keeps a thread and nothing else.
-    fn resolve(&self, name: &str, until: Instant) -> io::Result<Vec<IpAddr>> {
-        let (sender, receiver) = mpsc::channel();
+    /// Resolves a name, once.
+    fn resolve(&self, name: &str, patience: Patience<'_>) -> io::Result<Vec<IpAddr>> {
         let (outside, name) = (Arc::clone(&self.outside), name.to_owned());
-        thread::Builder::new().name("resolve".to_owned()).spawn(move || {
-            // Nobody listens any more once the time is over.
-            let _ = sender.send(outside.resolve(&name));
-        })?;
-        let left = until.saturating_duration_since(Instant::now());
-        receiver.recv_timeout(left).unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+        patience.beside("resolve", move || outside.resolve(&name))
     }
 }
 

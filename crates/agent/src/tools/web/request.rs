@@ -3,12 +3,13 @@
 use std::io::{Read, Write};
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustls::pki_types::ServerName;
 use rustls::{ClientConnection, StreamOwned};
 
 use super::answer::Answer;
+use super::patience::Patience;
 use super::reach::Reached;
 use super::timed::Timed;
 use super::{Scheme, Url, Web};
@@ -35,11 +36,11 @@ pub(in crate::tools) fn get(
     web: &Web,
     url: &Url,
     reached: Reached,
-    until: Instant,
+    patience: Patience<'_>,
     names: &dyn Fn(IpAddr) -> bool,
 ) -> Result<Answer, String> {
-    let stream = web.connect(&url.host, url.port, reached, until, names)?;
-    let timed = Timed::new(stream, until, web.limits.silence);
+    let stream = web.connect(&url.host, url.port, reached, patience, names)?;
+    let timed = Timed::new(stream, patience, web.limits.silence);
     let failed =
         |error: &dyn std::fmt::Display| format!("`{}` did not answer as it should: {error}", url.authority());
     match url.scheme {

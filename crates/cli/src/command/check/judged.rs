@@ -1,5 +1,6 @@
 //! One skill after it was judged.
 
+use super::declared_names::DeclaredNames;
 use super::levels::Judgement;
 use super::mending::Mending;
 use super::subject::Subject;
@@ -16,6 +17,8 @@ pub(crate) struct Asked {
     pub(crate) rules: bool,
     /// What is done about fixes.
     pub(crate) fixes: Fixes,
+    /// The environment names that bodies may use.
+    pub(crate) declared: DeclaredNames,
 }
 
 /// What is done about fixes.
@@ -93,6 +96,8 @@ impl Judged {
         let mut found = Vec::new();
         if asked.rules {
             found.extend(subject.findings());
+            found.extend(asked.declared.missing_in(subject));
+            found.sort_by_key(|one| one.place.map(|place| place.span.start));
         }
         if !asked.profiles.is_empty() {
             let view = FileView {

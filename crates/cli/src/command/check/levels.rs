@@ -63,6 +63,8 @@ fn said<'c>(
 }
 
 fn is_known(code: &str) -> bool {
-    let codes = metier_skill::code::ALL.iter().chain(metier_catalog::code::ALL).copied();
+    let codes =
+        metier_skill::code::ALL.iter().chain(metier_catalog::code::ALL).chain(metier_runtime::code::ALL);
+    let codes = codes.copied();
     codes.chain(rules::ALL.iter().map(|rule| &rule.code)).any(|known| known.name() == code)
 }

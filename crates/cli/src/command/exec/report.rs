@@ -1,7 +1,7 @@
 //! The report of a run as JSON.
 
 use metier_proxy::Event;
-use metier_runtime::{LongOutput, Ran};
+use metier_runtime::{ContactReport, LongOutput, Ran};
 use metier_sandbox::{Captured, Ended, Stop};
 use serde::Serialize;
 
@@ -27,6 +27,8 @@ pub(crate) struct Json {
     contacts_left_out: usize,
     denied: Vec<Denied>,
     containment: Containment,
+    /// The folder that held too much, where that is why it was stopped.
+    overrun: Option<Overrun>,
     notes: Vec<String>,
     decision: String,
 }
@@ -103,17 +105,11 @@ struct Contact {
 
 impl From<&Event> for Contact {
     fn from(event: &Event) -> Self {
-        let (outcome, up, down) = match event {
-            Event::Refused { .. } => ("refused", 0, 0),
-            Event::Failed { .. } => ("failed", 0, 0),
-            Event::Ended { carried, .. } => ("passed", carried.up, carried.down),
-            Event::Malformed { .. } => ("malformed", 0, 0),
-            Event::Asking(_) | Event::Answered(_) | Event::Passed { .. } => ("open", 0, 0),
-        };
+        let ContactReport { host, outcome, up, down } = event.into();
         Self {
-            host: event.contact().map(ToString::to_string),
+            host,
             way: event.contact().map(|contact| contact.way.word()),
-            outcome,
+            outcome: outcome.word(),
             message: event.to_string(),
             bytes_up: up,
             bytes_down: down,
@@ -126,6 +122,15 @@ struct Denied {
     call: String,
     what: String,
     times: u32,
+}
+
+#[derive(Serialize)]
+struct Overrun {
+    folder: String,
+    /// `bytes` or `files`.
+    of: &'static str,
+    held: u64,
+    most: u64,
 }
 
 #[derive(Serialize)]
@@ -183,6 +188,12 @@ impl Json {
                 meter: report.containment.meter.word(),
                 masked: report.containment.masked.iter().map(|path| path.display().to_string()).collect(),
             },
+            overrun: report.overrun.as_ref().map(|overrun| Overrun {
+                folder: overrun.folder.display().to_string(),
+                of: overrun.of.word(),
+                held: overrun.held,
+                most: overrun.most,
+            }),
             notes: ran.notes.clone(),
             decision: ran.decision.to_string(),
         }
