@@ -115,8 +115,8 @@ impl Actor {
 }
 
 fn scene(request: &Request) -> Scene {
-    let system = request.system.first().map(|block| block.text.to_string()).unwrap_or_default();
-    let skill = system.strip_prefix("# Skill: ").and_then(|rest| rest.lines().next()).unwrap_or_default();
+    let mut skills = request.system.iter().filter_map(|block| block.text.strip_prefix("# Skill: "));
+    let skill = skills.find_map(|rest| rest.lines().next()).unwrap_or_default();
     let text = |parts: &[Part]| -> String {
         let texts =
             parts.iter().filter_map(|part| if let Part::Text(text) = part { Some(&**text) } else { None });
