@@ -231,10 +231,11 @@ impl Talk {
     pub(super) fn run_child(
         &mut self,
         fork: Fork,
+        mode: ChildMode,
         by: By,
     ) -> Result<Result<Option<ChildAnswer>, String>, TalkError> {
         let skill = fork.activation.skill.name.clone();
-        let (number, id, mode) = match self.send_child(fork, ChildMode::Fork, &Wanting { by, call: None }) {
+        let (number, id, mode) = match self.send_child(fork, mode, &Wanting { by, call: None }) {
             Ok(sent) => sent,
             Err(why) => return Ok(Err(why)),
         };
