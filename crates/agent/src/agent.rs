@@ -8,6 +8,7 @@ use metier_runtime::{Skills, Surface};
 use metier_store::Store;
 use tokio::runtime::Runtime;
 
+use crate::child::Agents;
 use crate::compaction::Compaction;
 use crate::frame::INSTRUCTIONS;
 use crate::limits::Limits;
@@ -56,6 +57,7 @@ pub struct Agent {
     pub(crate) instructions: Arc<str>,
     pub(crate) effort: Option<Effort>,
     pub(crate) models: Option<Arc<dyn Models>>,
+    pub(crate) agents: Option<Arc<dyn Agents>>,
     pub(crate) disclosure: Disclosure,
     pub(crate) patience: Patience,
     pub(crate) compaction: Compaction,
@@ -76,6 +78,7 @@ impl Agent {
             instructions: INSTRUCTIONS.into(),
             effort: None,
             models: None,
+            agents: None,
             disclosure: Disclosure::default(),
             patience: Patience::default(),
             compaction: Compaction::default(),
@@ -136,6 +139,13 @@ impl Agent {
     #[must_use]
     pub fn models(mut self, models: Arc<dyn Models>) -> Self {
         self.models = Some(models);
+        self
+    }
+
+    /// The agents that skills may name as those that run them.
+    #[must_use]
+    pub fn agents(mut self, agents: Arc<dyn Agents>) -> Self {
+        self.agents = Some(agents);
         self
     }
 

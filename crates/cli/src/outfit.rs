@@ -76,11 +76,12 @@ impl Outfit {
         let store = Store::open(&history_place::file(&surroundings.places))?;
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let limits = limits(wishes.max_turns, surroundings.layout.settings.models.limits()?);
+        let models = skill_models::configured(surroundings, mind.model.id());
         let agent = Agent::new(skills.clone(), mind.model, store, Arc::new(runtime))
             .prices(mind.prices)
             .limits(limits)
             .compaction(mind.compaction)
-            .models(skill_models::configured(surroundings));
+            .models(models);
         let outputs = PassingFolder::make(&surroundings.places.temp)
             .context("there is no place for the run's files")?;
         Ok(Self {

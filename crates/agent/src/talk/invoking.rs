@@ -7,9 +7,9 @@ use metier_store::{Activated, By, EventKind, Outcome, Used};
 
 use super::beginning::who;
 use super::{Answer, Company, Talk, TalkError};
-use crate::agent::Agent;
+use crate::agent::{Agent, Disclosure};
 use crate::bridge::lock;
-use crate::child::ChildAnswer;
+use crate::child::{ChildAnswer, ChildMode};
 use crate::halt::Halt;
 use crate::tools::Setting;
 use crate::watch::Piece;
@@ -114,16 +114,19 @@ impl Talk {
     fn invoke(&mut self, by: By, invocation: &Invocation) -> Result<Result<Went, String>, TalkError> {
         let Invocation { name, arguments } = invocation;
         let wants_child = lock(&self.session).wants_child(name);
+        let is_router = self.agent.disclosure == Disclosure::Handoff;
         match wants_child {
             Err(error) => Ok(Err(error.to_string())),
-            Ok(false) => Ok(self.put_in(by, name, arguments)?.map_err(|error| error.to_string())),
-            Ok(true) => {
+            Ok(false) if !is_router => {
+                Ok(self.put_in(by, name, arguments)?.map_err(|error| error.to_string()))
+            }
+            Ok(_) => {
                 let forked = lock(&self.session).fork(who(by), name, arguments.as_str());
                 let fork = match forked {
                     Ok(fork) => fork,
                     Err(error) => return Ok(Err(error.to_string())),
                 };
-                let answer = self.run_child(fork, by)?;
+                let answer = self.run_child(fork, if is_router { ChildMode::Handoff } else { ChildMode::Fork }, by)?;
                 Ok(answer
                     .map(|answer| answer.map_or(Went::Background, |answer| Went::Child(Box::new(answer)))))
             }
