@@ -60,6 +60,7 @@
 
 mod agent;
 mod bridge;
+mod child;
 mod compaction;
 mod course;
 mod frame;
@@ -68,6 +69,7 @@ mod history;
 mod journal;
 mod keeper;
 mod limits;
+mod models;
 mod offline;
 mod recall;
 mod stubbornness;
@@ -75,12 +77,14 @@ mod talk;
 mod tools;
 mod watch;
 
-pub use agent::Agent;
+pub use agent::{Agent, Disclosure, Patience};
+pub use child::{ChildAnswer, ChildMode};
 pub use compaction::{Compaction, DEFAULT_WINDOW};
 pub use frame::INSTRUCTIONS;
 pub use halt::Halt;
 pub use history::{Extent, History};
 pub use limits::{Limit, Limits, Reached, Spent};
+pub use models::Models;
 pub use offline::{Candidate, Guide, Offline, RouterGuide, Study, Way};
 pub use talk::{Answer, Begun, Company, Left, Resumed, Shortened, Talk, TalkError, Unanswered};
 pub use tools::{

@@ -8,6 +8,7 @@
 )]
 
 mod changing;
+mod children;
 mod commands;
 mod compaction;
 mod crash;

@@ -10,15 +10,16 @@ use crate::history_place;
 use crate::model_choice::{Settled, Wish};
 use crate::output::{Form, Output, clean};
 use crate::run_view::{Loudness, RunView};
+use crate::skill_models;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
 use metier_agent::{Agent, Answer, Company, Halt, Limits, Offer, Offline, RouterGuide, Setting, Talk, Web};
-use metier_catalog::{Amount, LimitsConfig, State};
+use metier_catalog::{Amount, LimitsConfig, Lookup, Reference, State};
 use metier_diagnostic::counted;
 use metier_files::PassingFolder;
 use metier_model::{ChatModel, Prices};
 use metier_runtime::Skills;
-use metier_store::{EventKind, Outcome, Store};
+use metier_store::{By, EventKind, Outcome, Store};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::io::{self, IsTerminal, Read};
@@ -69,6 +70,7 @@ pub(crate) fn run(
     let limits = limits(args, settings.limits()?);
     let agent =
         Agent::new(skills.clone(), mind.model, store, Arc::new(runtime)).prices(mind.prices).limits(limits);
+    let agent = agent.models(skill_models::configured(surroundings));
     tell_untrusted(&skills, output)?;
     let halt = Halt::new()?;
     stop_on_signal(&halt)?;
@@ -80,7 +82,12 @@ pub(crate) fn run(
     let company = Company { watch: Arc::clone(&view) as _, halt, ask: agency::company(presence) };
     let setting = setting(surroundings, presence, outputs.path());
     let mut talk = Talk::begin(&agent, setting, &request, company)?;
-    let answer = talk.work()?;
+    // The planner that needs no model reads the name itself, and would know less in a child.
+    let named = named_skill(&request, &skills).filter(|_| mind.offline.is_none());
+    let answer = match named {
+        Some((name, arguments)) => talk.work_with(By::User, name, arguments)?,
+        None => talk.work()?,
+    };
     view.close();
     gatekeeper::keep_all(surroundings, skills.kept())?;
     finish(&answer, mind.offline.as_deref(), &talk.id().to_string(), output)
@@ -101,6 +108,16 @@ fn request(args: &Run) -> Result<String> {
         bail!("standard input is empty; say what is to be done");
     }
     Ok(text)
+}
+
+/// The skill that a request names as `/name arguments`. Other words with a slash before them are just words.
+fn named_skill<'a>(request: &'a str, skills: &Skills) -> Option<(&'a str, &'a str)> {
+    let rest = request.trim().strip_prefix('/')?;
+    let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let reference: Reference = name.parse().ok()?;
+    let snapshot = skills.snapshot();
+    let is_skill = matches!(snapshot.find(&reference), Lookup::Found(..) | Lookup::Unusable(..));
+    is_skill.then_some((name, arguments.trim()))
 }
 
 fn mind(settled: Settled, skills: &Skills) -> Result<Mind> {

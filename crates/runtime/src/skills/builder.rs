@@ -283,6 +283,7 @@ impl SkillsBuilder {
             window: self.window,
             layer: self.layer,
             ask: self.ask,
+            one_question: Arc::default(),
             kept: Mutex::new(self.kept),
             variables: self.variables,
             secrets: self.secrets,
