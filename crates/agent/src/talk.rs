@@ -75,14 +75,12 @@ pub struct Talk {
     used: Vec<(Used, Spent)>,
     /// How often the model was asked in the whole conversation.
     turn: u64,
-    /// Its parent and its children.
-    kin: Kin,
-    /// Who answers now.
-    choice: Choice,
     /// The right to work on the session; `None` while it rests.
     lease: Option<Lease>,
     /// The calls that were begun when the last process ended.
     begun: HashMap<String, BegunState>,
+    /// The children in the background that were at work when the last process ended, with their skills.
+    apart: Vec<(SessionId, String)>,
     /// Calls that may have happened and were left.
     doubted: Vec<u64>,
     /// The model's last words, where the process ended before the run did.
@@ -91,8 +89,10 @@ pub struct Talk {
     recalled: Recalled,
     /// What is to be recalled before the model is asked again.
     wanted: Vec<Wanted>,
-    /// The project, by which records are kept apart.
-    project: Option<String>,
+    /// Its parent and its children.
+    kin: Kin,
+    /// Who answers now.
+    choice: Choice,
 }
 
 /// Something that would take a yes that nobody could give.
@@ -174,7 +174,7 @@ impl Talk {
         let started = Started {
             request: request.to_owned(),
             by: By::User,
-            project: project.clone(),
+            project,
             model: Some(agent.model.id().to_string()),
             agent: agent.part.name().map(str::to_owned),
             surface: Some(agent.surface.to_string()),
@@ -190,7 +190,6 @@ impl Talk {
         let lease = resuming::lease(&agent.store, journal.session())?;
         let mut talk = Self::new(agent, session, general, journal, frame, history, company);
         talk.lease = Some(lease);
-        talk.project = project;
         request.clone_into(&mut talk.kin.words);
         let remark = talk.hand_over();
         talk.write(EventKind::Framed(talk.frame.stored()))?;
@@ -232,11 +231,11 @@ impl Talk {
             used: Vec::new(),
             lease: None,
             begun: HashMap::new(),
+            apart: Vec::new(),
             doubted: Vec::new(),
             last: None,
             recalled: Recalled::default(),
             wanted: Vec::new(),
-            project: None,
         }
     }
 

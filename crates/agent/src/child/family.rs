@@ -34,6 +34,11 @@ impl Family {
         *lock(&self.tally) = Tally { spent: Spent::default(), limits };
     }
 
+    /// The conversation goes on in another process, in which so much was used up already.
+    pub(crate) fn resume(&self, limits: Limits, spent: Spent) {
+        *lock(&self.tally) = Tally { spent, limits };
+    }
+
     /// Somebody said to go on.
     pub(crate) fn allow(&self, limits: Limits) {
         lock(&self.tally).limits = limits;

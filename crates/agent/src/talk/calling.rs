@@ -33,7 +33,7 @@ const AT_ONCE: usize = 8;
 pub(super) struct Ready {
     pub(super) call: ToolCall,
     whose: Whose,
-    effect: store::Effect,
+    pub(super) effect: store::Effect,
     /// The child that it asks for.
     pub(super) child: Option<ChildAsked>,
 }
@@ -212,11 +212,9 @@ impl Talk {
                     })
                     .collect();
                 let bridge = Bridge { session: &self.session, watch: &**self.journal.watch() };
-                let keeper = Keeper {
-                    store: self.journal.store(),
-                    session: self.id(),
-                    project: self.project.as_deref(),
-                };
+                let project = self.general.project_shown();
+                let keeper =
+                    Keeper { store: self.journal.store(), session: self.id(), project: project.as_deref() };
                 let desk = Desk {
                     ask: self.ask.as_deref().map(|ask| ask as &dyn Ask),
                     memory: Some(&keeper as &dyn Memory),

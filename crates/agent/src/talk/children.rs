@@ -120,6 +120,10 @@ impl Talk {
                 self.finished(ready, Came { result: ToolResult::refused(why), ms: 0 })?;
                 continue;
             }
+            if let Some(why) = self.still_doubted(&ready.call, ready.effect)? {
+                self.finished(ready, Came { result: ToolResult::refused(why), ms: 0 })?;
+                continue;
+            }
             self.called(ready)?;
             let wanting = Wanting { by: By::Model, call: Some(ready.call.id.to_string()) };
             match self.begin_child(asked, &wanting)? {

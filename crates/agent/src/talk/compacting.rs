@@ -130,15 +130,16 @@ impl Talk {
         let most = target.reserve;
         let mut usage = Usage::default();
         let mut cost_micros = 0;
-        let why = if self.agent.model.id().to_string() == Offline::ID {
+        let why = if self.choice.mind.model.id().to_string() == Offline::ID {
             "there is no model".to_owned()
         } else {
             // Half of what the model can take: the other half is for its answer and for what an estimate is wrong by.
-            let request = summary::request(history, cut, target.room, self.agent.effort);
+            let request = summary::request(history, cut, target.room, self.choice.mind.effort);
             let answer = self.asked_beside(&request);
             (usage, cost_micros) = (answer.usage, answer.cost_micros);
             self.spent.usage += usage;
             self.spent.cost_micros = self.spent.cost_micros.saturating_add(cost_micros);
+            self.kin.family.charge(usage, cost_micros);
             match answer.text {
                 Ok(text) if !text.trim().is_empty() => {
                     let text = summary::told(text.trim(), cut, most);
@@ -157,10 +158,11 @@ impl Talk {
     /// Asks the model something that is no part of the conversation.
     fn asked_beside(&self, request: &Request) -> Beside {
         let left = self.limits.time.map(|time| time.saturating_sub(self.spent.since.elapsed()));
-        let model = Arc::clone(&self.agent.model);
+        let model = Arc::clone(&self.choice.mind.model);
         let came = self.agent.runtime.block_on(listen(&*model, request, &Unwatched, &self.halt, left));
         let counted = came.answered.usage.as_ref();
-        let cost = counted.zip(self.agent.prices.as_ref()).map(|(usage, prices)| prices.cost(usage).micros());
+        let cost =
+            counted.zip(self.choice.mind.prices.as_ref()).map(|(usage, prices)| prices.cost(usage).micros());
         Beside {
             usage: counted.map(usage_of).unwrap_or_default(),
             cost_micros: cost.unwrap_or_default(),

@@ -34,14 +34,20 @@ const CHILD: [&str; 3] = ["METIER_CRASH_PLACE", "METIER_CRASH_SESSION", "METIER_
 /// How many lines the agent adds to its file.
 const STEPS: u64 = 9;
 
+/// The line that a child adds.
+const FORKED: u64 = 5;
+
 /// How many events a run has before its last ones.
 const EVENTS: u64 = 100;
 
 const SKILL: &str =
     "---\nname: ledger\ndescription: Keeps a ledger. Use for ledgers.\n---\nAdd each line once.\n";
 
+const CLERK: &str = "---\nname: clerk\ndescription: Adds one line. Use for one line.\ncontext: fork\n---\nYou are the clerk: add $ARGUMENTS\n";
+
 fn workspace() -> Workspace {
     Workspace::new()
+        .file("skills/clerk/SKILL.md", CLERK)
         .file("skills/ledger/SKILL.md", SKILL)
         .file("project/.git/HEAD", "")
         .file("project/log.txt", "BEGIN\nEND\n")
@@ -54,6 +60,11 @@ fn act(request: &Request) -> Act {
         return Act::says("Lines are added to the ledger, one in each step.");
     }
     assert_pairs(&request.messages);
+    if let Some(line) =
+        request.system.iter().find_map(|block| line_of(block.text.split_once("the clerk: ")?.1))
+    {
+        return clerk(request, line);
+    }
     let mut step = 0;
     let mut calls: BTreeMap<Arc<str>, u64> = BTreeMap::new();
     let mut has_skill = false;
@@ -62,7 +73,7 @@ fn act(request: &Request) -> Act {
             Message::Assistant(parts) => {
                 for part in parts {
                     let Part::Call(call) = part else { continue };
-                    has_skill |= &*call.name == "skill_use";
+                    has_skill |= call.arguments.raw().contains("\"ledger\"");
                     if let Some(number) = line_of(call.arguments.raw()) {
                         calls.insert(Arc::clone(&call.id), number);
                     }
@@ -95,13 +106,28 @@ fn act(request: &Request) -> Act {
     }
     let next = step + 1;
     let look = |file: &str| ("Read".to_owned(), json!({ "file_path": file }));
-    let effect = if next % 3 == 0 {
+    let effect = if next == FORKED {
+        ("skill_use".to_owned(), json!({"skill_name": "clerk", "arguments": format!("line {next}.")}))
+    } else if next.is_multiple_of(3) {
         ("Bash".to_owned(), json!({"command": format!("printf 'line {next}.\\n' >> log.txt")}))
     } else {
-        let (old, new) = ("BEGIN\n", format!("BEGIN\nline {next}.\n"));
-        ("Edit".to_owned(), json!({"file_path": "log.txt", "old_string": old, "new_string": new}))
+        edit(next)
     };
     Act::Calls(vec![look("log.txt"), look("long.txt"), effect])
+}
+
+/// What the child does: one line, and a word about it.
+fn clerk(request: &Request, line: u64) -> Act {
+    let is_done = request.messages.iter().any(|message| matches!(**message, Message::Results(_)));
+    if is_done {
+        return Act::says(&format!("Added line {line}."));
+    }
+    Act::Calls(vec![("Read".to_owned(), json!({"file_path": "log.txt"})), edit(line)])
+}
+
+fn edit(line: u64) -> (String, Value) {
+    let (old, new) = ("BEGIN\n", format!("BEGIN\nline {line}.\n"));
+    ("Edit".to_owned(), json!({"file_path": "log.txt", "old_string": old, "new_string": new}))
 }
 
 /// The number of the line that a call adds.
@@ -123,7 +149,14 @@ impl Watch for Teller {
     }
 }
 
+/// Only a process of its own has somebody who hears it.
 fn tell(text: &str) {
+    if std::env::var_os(CHILD[0]).is_some() {
+        say(text);
+    }
+}
+
+fn say(text: &str) {
     let mut out = std::io::stdout().lock();
     // The test runner may have begun a line. One write: a kill leaves whole lines, and at most one that is cut.
     let _ = out.write_all(format!("\ncrash {text}\n").as_bytes());
@@ -383,5 +416,5 @@ fn runs_that_are_killed_lose_nothing_do_nothing_twice_and_come_to_their_end() {
     let tally = tally.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     assert_eq!(tally.finished, rounds);
     assert!(tally.kills >= rounds, "{tally:?}");
-    tell(&format!("seed {seed}: {tally:?}"));
+    say(&format!("seed {seed}: {tally:?}"));
 }
