@@ -7,7 +7,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use metier_runtime::{Surface, ToolFormat};
 use std::path::PathBuf;
 
-pub(crate) use self::agent::{Ending, Init, Log, Run, Runs};
+pub(crate) use self::agent::{Agents, Ending, Init, Log, LogFormat, Run, Runs};
 pub(crate) use self::secret::{Secret, SecretAction, SecretList, SecretRemove, SecretSet};
 
 /// Finds, checks and runs Agent Skills, whatever dialect they are written in.
@@ -69,6 +69,7 @@ pub(crate) enum Color {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(Run),
+    Agents(Agents),
     List(List),
     Show(Show),
     Explain(Explain),
@@ -479,6 +480,10 @@ pub(crate) enum Reference {
     Config,
     /// JSON Schema of a SKILL.md's frontmatter
     Skill,
+    /// JSON Schema of an agent's frontmatter
+    Agent,
+    /// JSON Schema of a crew file
+    Crew,
     /// Every diagnostic, as Markdown
     Diagnostics,
     /// Every rule of `check`, with reasons and examples, as Markdown

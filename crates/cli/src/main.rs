@@ -4,10 +4,12 @@
 //! environment say to the libraries and shows what they answer.
 
 mod agency;
+mod agent_choice;
 mod args;
 mod bundled;
 mod candidate;
 mod command;
+mod crew_log;
 mod declared;
 mod environment;
 mod event_json;
@@ -24,6 +26,7 @@ mod outfit;
 mod output;
 mod requirement;
 mod run_view;
+mod slash_line;
 mod surroundings;
 mod workplace;
 

@@ -41,7 +41,6 @@ impl Stage {
         let skills = Skills::builder()
             .root(self.workspace.join("skills"))
             .project(self.workspace.join("project"))
-            .helper(metier_sandbox::Helper::Program(crate::room::helper()))
             .open();
         let snapshot = skills.snapshot();
         let runtime = Arc::new(Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap());
@@ -91,7 +90,10 @@ fn e29_an_agent_with_a_list_sees_those_skills_and_nothing_of_the_others() {
     let file = "---\nname: a\nskills: [alpha]\n---\nYou are brief.\n";
     let (request, results) = Stage::new().play(file, [calls, Turn::says("done")]);
     let told = system(&request);
-    assert!(told.contains("You are brief.") && told.contains("**alpha**") && !told.contains("beta"), "{told}");
+    assert!(
+        told.contains("You are brief.") && told.contains("**alpha**") && !told.contains("beta"),
+        "{told}"
+    );
     assert_eq!(results.len(), 4);
     for refused in &results[..2] {
         assert!(!refused.contains("of beta") && refused.contains("beta"), "{refused}");
@@ -121,13 +123,19 @@ fn an_agents_tools_are_the_only_ones_it_is_offered_and_may_call() {
     let calls = Turn::calls([
         ("Write", r#"{"file_path": "notes.md", "content": "two"}"#),
         ("Read", r#"{"file_path": "notes.md"}"#),
-        ("Bash", r#"{"command": "ls"}"#),
+        ("Glob", r#"{"pattern": "*"}"#),
     ]);
     let file = "---\nname: careful\ntools: [Read, Grep]\n---\nLook.\n";
     let (request, results) = Stage::new().play(file, [calls, Turn::says("done")]);
     let offered = tools(&request);
-    assert!(offered.contains(&"Read") && offered.contains(&"Grep") && offered.contains(&"skill_use"), "{offered:?}");
-    assert!(!offered.contains(&"Write") && !offered.contains(&"Bash") && !offered.contains(&"memory_save"), "{offered:?}");
+    assert!(
+        offered.contains(&"Read") && offered.contains(&"Grep") && offered.contains(&"skill_use"),
+        "{offered:?}"
+    );
+    assert!(
+        !offered.contains(&"Write") && !offered.contains(&"Bash") && !offered.contains(&"memory_save"),
+        "{offered:?}"
+    );
     assert!(results[0].contains("the agent `careful` lets only Read, Grep be called"), "{}", results[0]);
     assert_eq!(results[1], "1\tone\n");
     assert!(results[2].contains("the agent `careful`"), "{}", results[2]);
@@ -135,21 +143,29 @@ fn an_agents_tools_are_the_only_ones_it_is_offered_and_may_call() {
 
 #[test]
 fn a_tool_that_is_taken_away_is_neither_offered_nor_carried_out() {
-    let calls = Turn::calls([("WebFetch", r#"{"url": "https://example.com"}"#), ("Bash", r#"{"command": "ls"}"#)]);
-    let file = "---\nname: a\ndisallowed-tools: Bash, WebFetch\nmemory: off\n---\nLook.\n";
+    let calls = Turn::calls([("Grep", r#"{"pattern": "one"}"#), ("Read", r#"{"file_path": "notes.md"}"#)]);
+    let file = "---\nname: a\ndisallowed-tools: Bash, Grep\nmemory: off\n---\nLook.\n";
     let (request, results) = Stage::new().play(file, [calls, Turn::says("done")]);
     let offered = tools(&request);
-    assert!(offered.contains(&"Write") && !offered.contains(&"Bash") && !offered.contains(&"memory_save"), "{offered:?}");
-    assert!(results[1].contains("`disallowed-tools` of the agent `a` names `Bash`"), "{}", results[1]);
+    assert!(
+        offered.contains(&"Write") && !offered.contains(&"Bash") && !offered.contains(&"memory_save"),
+        "{offered:?}"
+    );
+    assert!(results[0].contains("`disallowed-tools` of the agent `a` names `Grep`"), "{}", results[0]);
+    assert_eq!(results[1], "1\tone\n");
 }
 
 #[test]
 fn an_agents_limits_end_its_run_and_its_name_is_written_down() {
     let stage = Stage::new();
-    let model = Arc::new(Scripted::new((0..9).map(|_| Turn::calls([("Read", r#"{"file_path": "notes.md"}"#)]))));
+    let model =
+        Arc::new(Scripted::new((0..9).map(|_| Turn::calls([("Read", r#"{"file_path": "notes.md"}"#)]))));
     let mut talk = stage.begin("---\nname: short\nlimits: {turns: 2}\n---\nGo.\n", &model).unwrap();
     let answer = talk.work().unwrap();
-    assert_eq!((answer.ended.turns, answer.ended.why.as_deref()), (2, Some("the model was asked 2 times, the limit is 2")));
+    assert_eq!(
+        (answer.ended.turns, answer.ended.why.as_deref()),
+        (2, Some("the model was asked 2 times, the limit is 2"))
+    );
     let events = stage.store.events(&EventQuery::of(talk.id())).unwrap();
     let EventKind::Started(started) = &events[0].kind else { panic!("it began") };
     assert_eq!(started.agent.as_deref(), Some("short"));
