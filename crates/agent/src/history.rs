@@ -166,11 +166,11 @@ impl History {
             EventKind::Said { text, .. } => self.user_said(text),
             EventKind::Noted { text, .. } => self.say(text.as_str().into()),
             EventKind::Recalled { message, .. } => self.say(message.as_str().into()),
-            // A child has its skill's text as its system prompt, and no second copy.
-            EventKind::Activated(activated) if !activated.message.is_empty() => self.activated(activated),
+            EventKind::Activated(activated) => self.activated(activated),
             EventKind::Asked { turn, bytes, .. } => {
                 self.close();
-                self.turns = *turn;
+                // A stranger's file may count from anywhere; the next one must still be countable.
+                self.turns = (*turn).min(u64::MAX >> 16);
                 self.asked_bytes = *bytes;
             }
             EventKind::Answered(answered) => self.answered(answered),

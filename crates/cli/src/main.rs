@@ -4,11 +4,13 @@
 //! environment say to the libraries and shows what they answer.
 
 mod agency;
+mod agent_choice;
 mod args;
 mod bundled;
 mod candidate;
 mod chat;
 mod command;
+mod crew_log;
 mod declared;
 mod ending;
 mod environment;
@@ -29,6 +31,7 @@ mod passing_line;
 mod requirement;
 mod run_view;
 mod skill_models;
+mod slash_line;
 mod surroundings;
 mod workplace;
 

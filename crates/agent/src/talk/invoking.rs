@@ -126,7 +126,8 @@ impl Talk {
                     Ok(fork) => fork,
                     Err(error) => return Ok(Err(error.to_string())),
                 };
-                let answer = self.run_child(fork, if is_router { ChildMode::Handoff } else { ChildMode::Fork }, by)?;
+                let answer =
+                    self.run_child(fork, if is_router { ChildMode::Handoff } else { ChildMode::Fork }, by)?;
                 Ok(answer
                     .map(|answer| answer.map_or(Went::Background, |answer| Went::Child(Box::new(answer)))))
             }

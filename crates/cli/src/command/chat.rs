@@ -34,7 +34,8 @@ pub(crate) fn run(
     // Where metier speaks to a program, or nobody types, each line is a message.
     let is_typed = Presence::of(false) == Presence::Here && output.form() == Form::Text;
     let surroundings = &trust_question::settle(surroundings, global, presence, output)?;
-    let wishes = Wishes { model: args.model.model.as_deref(), max_turns: args.max_turns, presence };
+    let wishes =
+        Wishes { model: args.model.model.as_deref(), max_turns: args.max_turns, presence, agent: None };
     let outfit = Outfit::ready(&wishes, global, surroundings, output)?;
     outfit.tell_untrusted(output)?;
     let stopping = Stopping::listen(if is_typed { Between::Nothing } else { Between::TheEnd })?;

@@ -41,7 +41,8 @@ pub(crate) fn run(
     }
     let presence = Presence::of(args.no_input);
     let surroundings = &trust_question::settle(surroundings, global, presence, output)?;
-    let wishes = Wishes { model: args.model.model.as_deref(), max_turns: args.max_turns, presence };
+    let wishes =
+        Wishes { model: args.model.model.as_deref(), max_turns: args.max_turns, presence, agent: None };
     let outfit = Outfit::ready(&wishes, global, surroundings, output)?;
     outfit.tell_untrusted(output)?;
     let halt = Halt::new()?;
