@@ -22,6 +22,7 @@ mod moment;
 mod needs;
 mod output;
 mod passing_line;
+mod question;
 mod requirement;
 mod run_view;
 mod surroundings;

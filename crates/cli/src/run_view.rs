@@ -5,12 +5,13 @@ use crate::event_json::happening;
 use crate::event_line::{Style, Told, lines};
 use crate::output::{Form, Tone, clean, tinted};
 use crate::passing_line;
+use crate::question;
 use metier_agent::{Further, Happened, Piece, Reached, Watch};
 use metier_diagnostic::Paint;
 use metier_runtime::Change;
 use metier_store::EventKind;
 use serde_json::json;
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How much is said beside the answer.
@@ -172,16 +173,11 @@ impl Watch for RunView {
             return Further::Stop;
         }
         close(&mut self.state());
-        let _hold = passing_line::hold();
-        let mut err = io::stderr().lock();
-        let mut line = String::new();
-        let asked = write!(err, "{reached}; go on with as much again? [y]es [n]o > ")
-            .and_then(|()| err.flush())
-            .and_then(|()| io::stdin().lock().read_line(&mut line));
-        match (asked, line.trim().to_lowercase().as_str()) {
-            (Ok(_), "y" | "yes") => Further::GoOn,
-            _ => Further::Stop,
-        }
+        let words = format!("{reached}; go on with as much again? [y]es [n]o");
+        let asked = question::ask(&words, Further::Stop, |said| {
+            Some(if matches!(said, "y" | "yes") { Further::GoOn } else { Further::Stop })
+        });
+        asked.unwrap_or(Further::Stop)
     }
 }
 
