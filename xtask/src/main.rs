@@ -1,8 +1,8 @@
 //! The project's own chores, under the names that people and continuous integration share.
 //!
 //! `cargo xtask test` is everything a change has to pass; `docs` writes the pages that are generated from code;
-//! `bench` measures against peers and limits; `fuzz` runs the fuzz targets. The tests of this crate hold the
-//! architecture: who may depend on whom, which foreign crate lives where, how sources are named.
+//! `bench` measures against peers and limits; `fuzz` runs the fuzz targets; `e2e-model` asks a real model. The tests of this crate
+//! hold the architecture: who may depend on whom, which foreign crate lives where, how sources are named.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -13,7 +13,9 @@
 mod bench;
 mod cargo;
 mod docs;
+mod e2e_model;
 mod fuzz;
+mod inference;
 mod repository;
 mod summary;
 mod system;
@@ -44,6 +46,8 @@ enum Chore {
     Bench(bench::Arguments),
     /// Run the fuzz targets
     Fuzz(fuzz::Arguments),
+    /// Ask a real model on this machine, through everything that metier has for models
+    E2eModel(e2e_model::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -54,6 +58,7 @@ fn main() -> ExitCode {
         Chore::Docs(arguments) => docs::run(&repository, arguments),
         Chore::Bench(arguments) => bench::run(&repository, arguments),
         Chore::Fuzz(arguments) => fuzz::run(&repository, arguments),
+        Chore::E2eModel(arguments) => e2e_model::run(&repository, arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,9 +1,9 @@
 //! Whoever stands at the gate: the rules in force, the answers that were given, and the questions at a terminal.
 
 use crate::args::Global;
-use crate::keyboard;
 use crate::output::clean;
 use crate::passing_line;
+use crate::question;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
 use metier_files::{Mode, read_bounded, write_atomic};
@@ -182,31 +182,24 @@ fn answers_file(surroundings: &Surroundings) -> PathBuf {
 /// Puts a question to whoever sits at the terminal.
 pub(crate) fn prompt(action: &Action, decision: &Decision, span: Span) -> Result<Answer> {
     let _hold = passing_line::hold();
-    let mut err = io::stderr().lock();
-    writeln!(err, "{}", action.sentence())?;
-    writeln!(err, "  {}", clean(&decision.by.to_string()))?;
+    writeln!(io::stderr().lock(), "{}\n  {}", action.sentence(), clean(&decision.by.to_string()))?;
     // An answer for good is bound to the skill's files where their digest is known.
     let is_bound = action.skill().is_some_and(|skill| skill.tree.is_some());
     let always = if is_bound { "[a]lways for this version" } else { "[a]lways" };
-    loop {
-        let session = match span {
-            Span::Call => "",
-            Span::Session => "  this [s]ession  this [t]ool this session",
-        };
-        let question = format!("  [y]es once{session}  {always}  [n]o > ");
-        let mut line = String::new();
-        if keyboard::ask(&mut err, &question, &mut line)? == 0 {
-            return Ok(Answer::No);
-        }
-        match line.trim().to_lowercase().as_str() {
-            "y" | "yes" => return Ok(Answer::Once),
-            "a" | "always" => return Ok(Answer::Always),
-            "s" | "session" if span == Span::Session => return Ok(Answer::SessionExact),
-            "t" | "tool" if span == Span::Session => return Ok(Answer::SessionTool),
-            "n" | "no" | "" => return Ok(Answer::No),
-            _ => {}
-        }
-    }
+    let session = match span {
+        Span::Call => "",
+        Span::Session => "  this [s]ession  this [t]ool this session",
+    };
+    let words = format!("  [y]es once{session}  {always}  [n]o");
+    let answer = question::ask(&words, Answer::No, |said| match said {
+        "y" | "yes" => Some(Answer::Once),
+        "a" | "always" => Some(Answer::Always),
+        "s" | "session" if span == Span::Session => Some(Answer::SessionExact),
+        "t" | "tool" if span == Span::Session => Some(Answer::SessionTool),
+        "n" | "no" | "" => Some(Answer::No),
+        _ => None,
+    })?;
+    Ok(answer)
 }
 
 /// Takes an answer, and keeps it where it is for good. True when it is a yes.

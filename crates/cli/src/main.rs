@@ -28,6 +28,7 @@ mod needs;
 mod outfit;
 mod output;
 mod passing_line;
+mod question;
 mod requirement;
 mod run_view;
 mod skill_models;

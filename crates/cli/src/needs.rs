@@ -4,7 +4,7 @@
 use crate::command::secret;
 use crate::environment;
 use crate::surroundings::Surroundings;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use metier_catalog::{Entry, LayerOwner, SkillFile, Snapshot};
 use metier_runtime::{Declared, DeclaredEnvironment, Wants};
 use metier_secret::{Place, Secret, SecretName};
@@ -44,15 +44,8 @@ impl Needs {
     ) -> Result<Self> {
         let (name, origin) = (entry.name().as_str(), &snapshot.root(entry).origin);
         let mut needs = Self::default();
-        let mut values = Values { known: None, problems: Vec::new(), snapshot, entry, surroundings };
-        let mut failed = Ok(());
-        let mut value = |name: &SecretName| match values.get(name) {
-            Ok(value) => value,
-            Err(error) => {
-                failed = Err(error);
-                None
-            }
-        };
+        let mut values = Values::new(snapshot, entry, surroundings);
+        let mut value = |name: &SecretName| values.get(name);
         if let Some(declared) = manifest.and_then(|manifest| manifest.more.needs.as_ref()) {
             let (hosts, write, env) = (&declared.hosts, &declared.write, &declared.env);
             let problems = needs.wants.declare(&Declared { hosts, write, env }, &mut value);
@@ -76,8 +69,7 @@ impl Needs {
             anyhow::bail!("{problem}");
         }
         needs.allow(name, origin, &given);
-        needs.problems.append(&mut values.problems);
-        failed.with_context(|| format!("the secrets of `{name}` cannot be read"))?;
+        needs.problems.extend(values.finish()?);
         Ok(needs)
     }
 
@@ -90,19 +82,10 @@ impl Needs {
         entry: &Entry,
         surroundings: &Surroundings,
     ) -> Result<()> {
-        let mut values = Values { known: None, problems: Vec::new(), snapshot, entry, surroundings };
-        let mut failed = Ok(());
-        let mut value = |name: &SecretName| match values.get(name) {
-            Ok(value) => value,
-            Err(error) => {
-                failed = Err(error);
-                None
-            }
-        };
-        declared.give(&mut self.wants, &file.source, file.manifest(), &mut value);
-        failed.with_context(|| format!("the secrets of `{}` cannot be read", entry.name()))?;
+        let mut values = Values::new(snapshot, entry, surroundings);
+        declared.give(&mut self.wants, &file.source, file.manifest(), &mut |name| values.get(name));
         self.problems.extend(declared.problems().iter().cloned());
-        self.problems.append(&mut values.problems);
+        self.problems.extend(values.finish()?);
         Ok(())
     }
 
@@ -118,13 +101,37 @@ struct Values<'a> {
     known: Option<Vec<(SecretName, Secret)>>,
     /// What is to be said about where they are.
     problems: Vec<String>,
+    /// Why they could not be read, if so. Whoever asks for one cannot be told, so it is told at the end.
+    failed: Option<anyhow::Error>,
     snapshot: &'a Snapshot,
     entry: &'a Entry,
     surroundings: &'a Surroundings,
 }
 
-impl Values<'_> {
-    fn get(&mut self, name: &SecretName) -> Result<Option<Secret>> {
+impl<'a> Values<'a> {
+    fn new(snapshot: &'a Snapshot, entry: &'a Entry, surroundings: &'a Surroundings) -> Self {
+        Self { known: None, problems: Vec::new(), failed: None, snapshot, entry, surroundings }
+    }
+
+    /// A value, where there is one and it could be read.
+    fn get(&mut self, name: &SecretName) -> Option<Secret> {
+        self.read(name).unwrap_or_else(|error| {
+            self.failed = Some(error);
+            None
+        })
+    }
+
+    /// What is to be said about the values that were asked for.
+    fn finish(self) -> Result<Vec<String>> {
+        match self.failed {
+            Some(error) => {
+                Err(error.context(format!("the secrets of `{}` cannot be read", self.entry.name())))
+            }
+            None => Ok(self.problems),
+        }
+    }
+
+    fn read(&mut self, name: &SecretName) -> Result<Option<Secret>> {
         let known = if let Some(known) = &self.known {
             known
         } else {

@@ -5,6 +5,7 @@ use crate::event_json::happening;
 use crate::event_line::{Style, Told, lines};
 use crate::output::{Form, Tone, clean, tinted};
 use crate::passing_line;
+use crate::question;
 use metier_agent::{Further, Happened, Piece, Reached, Watch};
 use metier_diagnostic::Paint;
 use metier_runtime::Change;
@@ -210,15 +211,11 @@ impl Watch for RunView {
             return Further::Stop;
         }
         close(&mut self.state());
-        let _hold = passing_line::hold();
-        let mut err = io::stderr().lock();
-        let mut line = String::new();
-        let question = format!("{reached}; go on with as much again? [y]es [n]o > ");
-        let asked = crate::keyboard::ask(&mut err, &question, &mut line);
-        match (asked, line.trim().to_lowercase().as_str()) {
-            (Ok(_), "y" | "yes") => Further::GoOn,
-            _ => Further::Stop,
-        }
+        let words = format!("{reached}; go on with as much again? [y]es [n]o");
+        let asked = question::ask(&words, Further::Stop, |said| {
+            Some(if matches!(said, "y" | "yes") { Further::GoOn } else { Further::Stop })
+        });
+        asked.unwrap_or(Further::Stop)
     }
 }
 

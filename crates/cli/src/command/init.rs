@@ -6,6 +6,7 @@ use crate::environment;
 use crate::exit::Exit;
 use crate::model_choice::{Settled, Wish};
 use crate::output::{Form, Output, Tone, clean};
+use crate::question;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
 use metier_catalog::{Include, Origin, Ownership, Preview, RootTrust, Snapshot, Standing};
@@ -13,7 +14,7 @@ use metier_diagnostic::counted;
 use metier_files::{Mode, write_new};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 /// The new file. All of it is comments, so that writing it changes nothing.
@@ -209,25 +210,14 @@ enum Answer {
 }
 
 fn answer() -> Result<Answer> {
-    let mut err = io::stderr().lock();
-    loop {
-        write!(
-            err,
-            "\ntrust it?  [y]es, as it is now  [m]ine: I write it, changes are not asked about  [n]o > "
-        )?;
-        err.flush()?;
-        let mut line = String::new();
-        if io::stdin().lock().read_line(&mut line)? == 0 {
-            writeln!(err)?;
-            return Ok(Answer::No);
-        }
-        match line.trim().to_lowercase().as_str() {
-            "y" | "yes" => return Ok(Answer::Yes),
-            "m" | "mine" => return Ok(Answer::Mine),
-            "n" | "no" | "" => return Ok(Answer::No),
-            _ => {}
-        }
-    }
+    let words = "\ntrust it?  [y]es, as it is now  [m]ine: I write it, changes are not asked about  [n]o";
+    let answer = question::ask(words, Answer::No, |said| match said {
+        "y" | "yes" => Some(Answer::Yes),
+        "m" | "mine" => Some(Answer::Mine),
+        "n" | "no" | "" => Some(Answer::No),
+        _ => None,
+    })?;
+    Ok(answer)
 }
 
 #[cfg(test)]
