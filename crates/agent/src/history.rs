@@ -169,7 +169,8 @@ impl History {
             EventKind::Activated(activated) => self.activated(activated),
             EventKind::Asked { turn, bytes, .. } => {
                 self.close();
-                self.turns = *turn;
+                // A stranger's file may count from anywhere; the next one must still be countable.
+                self.turns = (*turn).min(u64::MAX >> 16);
                 self.asked_bytes = *bytes;
             }
             EventKind::Answered(answered) => self.answered(answered),
