@@ -8,6 +8,7 @@ use metier_runtime::{Skills, Surface};
 use metier_store::Store;
 use tokio::runtime::Runtime;
 
+use crate::child::Agents;
 use crate::compaction::Compaction;
 use crate::frame::INSTRUCTIONS;
 use crate::limits::Limits;
@@ -56,6 +57,7 @@ pub struct Agent {
     pub(crate) effort: Option<Effort>,
     pub(crate) compaction: Compaction,
     pub(crate) models: Option<Arc<dyn Models>>,
+    pub(crate) agents: Option<Arc<dyn Agents>>,
     pub(crate) disclosure: Disclosure,
     pub(crate) patience: Patience,
 }
@@ -75,6 +77,7 @@ impl Agent {
             effort: None,
             compaction: Compaction::default(),
             models: None,
+            agents: None,
             disclosure: Disclosure::default(),
             patience: Patience::default(),
         }
@@ -126,6 +129,13 @@ impl Agent {
     #[must_use]
     pub fn models(mut self, models: Arc<dyn Models>) -> Self {
         self.models = Some(models);
+        self
+    }
+
+    /// The agents that skills may name as those that run them.
+    #[must_use]
+    pub fn agents(mut self, agents: Arc<dyn Agents>) -> Self {
+        self.agents = Some(agents);
         self
     }
 

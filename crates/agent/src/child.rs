@@ -12,6 +12,7 @@
 //! - [`Route`] is a skill as a tool, for an agent that hands over instead of activating.
 //! - `wording` is what a model is told of all this.
 
+mod agents;
 mod family;
 mod nursery;
 mod queue;
@@ -27,6 +28,7 @@ use metier_runtime::Session;
 use metier_store as store;
 use metier_store::{EventKind, Outcome, SessionId, Started, Usage};
 
+pub use self::agents::{Agents, ChildAgent};
 pub(crate) use self::family::Family;
 pub(crate) use self::nursery::{Nursery, Over};
 pub(crate) use self::queue::{Place, Queue, Slot, Ticket};

@@ -24,7 +24,19 @@ struct Inner {
 
 impl Inner {
     fn halt(&self) {
+        self.mark();
+        self.wake();
+    }
+
+    /// Says it to all, before anybody wakes: else one that is stopped would let another begin that is stopped a moment later.
+    fn mark(&self) {
         self.said.store(true, Ordering::SeqCst);
+        for child in lock(&self.below).iter().filter_map(Weak::upgrade) {
+            child.mark();
+        }
+    }
+
+    fn wake(&self) {
         self.cancel.cancel();
         // Whoever begins to wait a moment later finds the permit.
         self.notify.notify_one();
@@ -32,7 +44,7 @@ impl Inner {
         // Taken out first: no lock is held while others are told.
         let below = std::mem::take(&mut *lock(&self.below));
         for child in below.iter().filter_map(Weak::upgrade) {
-            child.halt();
+            child.wake();
         }
     }
 }

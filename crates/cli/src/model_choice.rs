@@ -102,14 +102,15 @@ impl Wish<'_> {
     }
 
     /// The model that a skill names, where it can be had: an alias of the user's, or a model of a provider that the user has said
-    /// something about or has a key for. A skill is a stranger's, so a name alone opens no connection to anybody else.
-    pub(crate) fn of_a_skill(&self) -> Option<Chosen> {
+    /// something about, has a key for, or chose for this session. A skill is a stranger's, so a name alone opens no connection to anybody else.
+    pub(crate) fn of_a_skill(&self, session: &str) -> Option<Chosen> {
         let name = self.named.filter(|name| *name != OFFLINE)?;
         let provider = name.split_once('/').map(|(provider, _)| provider);
         let is_users = match provider {
             None => self.settings.models.contains_key(name),
             Some(provider) => {
-                self.settings.models.contains_key(name)
+                provider == session
+                    || self.settings.models.contains_key(name)
                     || self.settings.providers.contains_key(provider)
                     || self.with_key().iter().any(|(known, _)| known.name == provider)
             }

@@ -4,26 +4,30 @@ use crate::environment;
 use crate::model_choice::Wish;
 use crate::surroundings::Surroundings;
 use metier_agent::Models;
-use metier_model::{ChatModel, Prices};
+use metier_model::{ChatModel, ModelId, Prices};
 use std::sync::Arc;
 
 /// The models of this user's configuration.
-struct Configured(Surroundings);
+struct Configured {
+    surroundings: Surroundings,
+    /// Whose model the session works with: somebody chose it.
+    provider: String,
+}
 
-/// The models that skills may ask for.
-pub(crate) fn configured(surroundings: &Surroundings) -> Arc<dyn Models> {
-    Arc::new(Configured(surroundings.clone()))
+/// The models that skills may ask for in a session that works with this one.
+pub(crate) fn configured(surroundings: &Surroundings, model: &ModelId) -> Arc<dyn Models> {
+    Arc::new(Configured { surroundings: surroundings.clone(), provider: model.provider().to_owned() })
 }
 
 impl Models for Configured {
     fn resolve(&self, name: &str) -> Option<(Arc<dyn ChatModel>, Option<Prices>)> {
         let wish = Wish {
             named: Some(name),
-            settings: &self.0.layout.settings.models,
+            settings: &self.surroundings.layout.settings.models,
             variable: &environment::variable,
-            shown: &|path| self.0.shown(path),
+            shown: &|path| self.surroundings.shown(path),
         };
-        let chosen = wish.of_a_skill()?;
+        let chosen = wish.of_a_skill(&self.provider)?;
         Some((chosen.model, chosen.choice.prices))
     }
 }

@@ -95,6 +95,12 @@ impl Scopes {
         Self { rules: self.rules.clone(), inherited: self.rules.len(), ..Self::default() }
     }
 
+    /// Adds rules that hold as long as the conversation does, such as those of the agent that runs a child.
+    pub fn hold(&mut self, rules: Scope) {
+        self.rules.insert(self.inherited, rules);
+        self.inherited += 1;
+    }
+
     /// Opens a scope. Its skill is the last active one from now on.
     pub fn open(&mut self, scope: SkillScope) -> ScopeId {
         self.made += 1;
@@ -206,8 +212,10 @@ mod tests {
             scopes.rules().iter().map(|scope| scope.skill().name.clone()).collect()
         };
         assert_eq!(names(&child), ["outer", "inner"]);
+        child.hold(scope("agent", "tools: Read\n").rules);
+        assert_eq!(names(&child), ["outer", "agent", "inner"]);
         child.user_message();
-        assert_eq!(names(&child), ["outer"]);
+        assert_eq!(names(&child), ["outer", "agent"]);
         assert_eq!(names(&parent), ["outer"]);
     }
 

@@ -62,6 +62,11 @@ impl Family {
         Limits { turns: u64::MAX, ..*limits }.before_a_turn(spent)
     }
 
+    /// How many turns any of them may take.
+    pub(crate) fn most_turns(&self) -> u64 {
+        lock(&self.tally).limits.turns
+    }
+
     /// The limit that does not let any of them call a tool.
     pub(crate) fn before_a_call(&self) -> Option<Reached> {
         let Tally { spent, limits } = &*lock(&self.tally);

@@ -91,7 +91,9 @@ impl Ticket {
             () = halt.said() => None,
             is_granted = granted => {
                 self.granted = None;
-                is_granted.ok().map(|()| Slot(Arc::clone(&self.queue)))
+                let slot = is_granted.ok().map(|()| Slot(Arc::clone(&self.queue)))?;
+                // Whoever gave the place may have been stopped, and this one with it.
+                (!halt.is_said()).then_some(slot)
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use metier_model::Block;
 use metier_policy::{Decision, Offered, Skill};
 use metier_runtime::{Arguments, By as Who, Fork, NotActivated, NotUsed, Session, Surface, ToolResult, Way};
 use metier_skill::Tool;
@@ -13,8 +14,8 @@ use super::handing_over::handed_over;
 use super::{Company, Talk, TalkError};
 use crate::bridge::lock;
 use crate::child::{
-    Child, ChildAnswer, ChildMode, Place, Quiet, Slot, beneath_itself, in_background, request, result,
-    too_deep,
+    Child, ChildAgent, ChildAnswer, ChildMode, Place, Quiet, Slot, beneath_itself, in_background, request,
+    result, too_deep,
 };
 use crate::frame::Frame;
 use crate::history::History;
@@ -83,18 +84,14 @@ impl Talk {
             Ok(fork) => fork,
             Err(error) => return Ok(Begun::Answered(refused(error))),
         };
-        let decision = fork.decision.clone();
-        let with_decision = |result: ToolResult| match decision.clone() {
-            Some(decision) => result.by(decision),
-            None => result,
-        };
-        let (number, child, mode) = match self.send_child(fork, *mode, wanting) {
-            Ok(sent) => sent,
-            Err(why) => return Ok(Begun::Answered(with_decision(ToolResult::refused(why)))),
-        };
-        if let Some(decision) = decision.as_ref() {
+        // Before it is on its way: what is decided comes before what is done.
+        if let Some(decision) = &fork.decision {
             self.decided(wanting.call.as_deref(), &wanted.skill, decision)?;
         }
+        let (number, child, mode) = match self.send_child(fork, *mode, wanting) {
+            Ok(sent) => sent,
+            Err(why) => return Ok(Begun::Answered(ToolResult::refused(why))),
+        };
         Ok(match mode {
             ChildMode::Background => {
                 Begun::Answered(ToolResult::done(in_background(&wanted.skill.name, child)))
@@ -122,27 +119,22 @@ impl Talk {
         mode: ChildMode,
         wanting: &Wanting,
     ) -> Result<(u64, SessionId, ChildMode), String> {
-        let Fork { content, activation, session, .. } = fork;
         let mut remarks = Vec::new();
-        let (named, background) = match &activation.way {
+        let (named, background) = match &fork.activation.way {
             Way::Fork { agent, background } => (agent.clone(), background.unwrap_or_default()),
             Way::Inline => (None, false),
         };
         let mode = if mode == ChildMode::Fork && background { ChildMode::Background } else { mode };
-        if let Some(named) = &named {
-            // Which definitions there are is for whoever reads them to say.
-            let text = format!(
-                "the skill `{}` wants the agent `{}`, which is not known here; its own text is all it gets",
-                activation.skill.name,
-                metier_catalog::one_line(named, 100)
-            );
-            remarks.push(remark("agent-unknown", "warning", text));
+        let runner = self.runner(named.as_deref(), &fork, &mut remarks);
+        if let Some(rules) = runner.scope {
+            fork.hold(rules);
         }
+        let Fork { content, activation, session, .. } = fork;
         let scope = &activation.scope;
         let wish = Wish {
             skill: activation.skill.name.clone(),
-            model: scope.model.clone(),
-            effort: scope.effort.clone(),
+            model: scope.model.clone().or(runner.model),
+            effort: scope.effort.clone().or(runner.effort),
         };
         let choosing = Choosing {
             models: self.agent.models.as_deref(),
@@ -154,11 +146,15 @@ impl Talk {
         remarks.extend(said);
         let mut agent = self.agent.clone();
         (agent.model, agent.prices, agent.effort) = (mind.model, mind.prices, mind.effort);
-        if let Some(most) = scope.max_turns {
+        agent.limits.turns = self.kin.family.most_turns();
+        for most in scope.max_turns.into_iter().chain(runner.max_turns) {
             agent.limits.turns = agent.limits.turns.min(most.get().into());
         }
         let general = self.general.of_child();
-        let frame = child_frame(&content, &session, &general, mode, agent.surface);
+        let mut frame = child_frame(&content, &session, &general, mode, agent.surface);
+        if !runner.instructions.trim().is_empty() {
+            frame.system.insert(0, Block::stable(runner.instructions));
+        }
         let halt = self.halt.child().map_err(|error| format!("no child can be started: {error}"))?;
         let id = SessionId::new().map_err(|error| format!("no child can be started: {error}"))?;
         let told = told(&activation.arguments);
@@ -217,14 +213,30 @@ impl Talk {
         Ok((number, id, mode))
     }
 
+    /// The agent that runs a skill, where it names one.
+    fn runner(&self, named: Option<&str>, fork: &Fork, remarks: &mut Vec<EventKind>) -> ChildAgent {
+        let Some(named) = named else { return ChildAgent::default() };
+        let found = self.agent.agents.as_ref().and_then(|agents| agents.find(named));
+        found.unwrap_or_else(|| {
+            let text = format!(
+                "the skill `{}` wants the agent `{}`, which is not known here; its own text is all it gets",
+                fork.activation.skill.name,
+                metier_catalog::one_line(named, 100)
+            );
+            remarks.push(remark("agent-unknown", "warning", text));
+            ChildAgent::default()
+        })
+    }
+
     /// Runs a child for somebody who is not the model, and waits for it. `None` where it works in the background.
     pub(super) fn run_child(
         &mut self,
         fork: Fork,
+        mode: ChildMode,
         by: By,
     ) -> Result<Result<Option<ChildAnswer>, String>, TalkError> {
         let skill = fork.activation.skill.name.clone();
-        let (number, id, mode) = match self.send_child(fork, ChildMode::Fork, &Wanting { by, call: None }) {
+        let (number, id, mode) = match self.send_child(fork, mode, &Wanting { by, call: None }) {
             Ok(sent) => sent,
             Err(why) => return Ok(Err(why)),
         };

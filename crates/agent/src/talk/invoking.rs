@@ -6,7 +6,9 @@ use metier_store::{By, EventKind, Outcome, Used};
 
 use super::beginning::who;
 use super::{Answer, Talk, TalkError};
+use crate::agent::Disclosure;
 use crate::bridge::lock;
+use crate::child::ChildMode;
 use crate::watch::Piece;
 
 impl Talk {
@@ -25,7 +27,8 @@ impl Talk {
     pub fn work_with(&mut self, by: By, name: &str, arguments: &str) -> Result<Answer, TalkError> {
         self.recall()?;
         let wants_child = lock(&self.session).wants_child(name)?;
-        if !wants_child {
+        let is_router = self.agent.disclosure == Disclosure::Handoff;
+        if !wants_child && !is_router {
             return match self.put_in(by, name, arguments) {
                 Ok(()) => self.work(),
                 Err(error) => self.not_used(error),
@@ -36,7 +39,8 @@ impl Talk {
             Ok(fork) => fork,
             Err(error) => return self.not_used(NotPut::Skill(error)),
         };
-        match self.run_child(fork, by)? {
+        let mode = if is_router { ChildMode::Handoff } else { ChildMode::Fork };
+        match self.run_child(fork, mode, by)? {
             Ok(Some(answer)) => {
                 // It is the answer to the user, and nobody saw it come.
                 self.journal.watch().piece(Piece::Text(&answer.text));

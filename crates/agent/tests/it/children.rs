@@ -1,5 +1,6 @@
 //! Children: skills that run in a conversation of their own.
 
+mod answers;
 mod background;
 mod choosing;
 mod ends;

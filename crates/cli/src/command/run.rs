@@ -68,9 +68,10 @@ pub(crate) fn run(
     let store = Store::open(&history_place::file(&surroundings.places))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let limits = limits(args, settings.limits()?);
+    let models = skill_models::configured(surroundings, mind.model.id());
     let agent =
         Agent::new(skills.clone(), mind.model, store, Arc::new(runtime)).prices(mind.prices).limits(limits);
-    let agent = agent.models(skill_models::configured(surroundings));
+    let agent = agent.models(models);
     tell_untrusted(&skills, output)?;
     let halt = Halt::new()?;
     stop_on_signal(&halt)?;

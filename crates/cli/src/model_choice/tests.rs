@@ -207,3 +207,26 @@ fn the_tables_of_the_configuration_are_those_of_the_models() {
         assert!(translated::<ProviderConfig>(&read.providers["p"]).unwrap().protocol.is_some());
     }
 }
+
+#[test]
+fn a_skill_gets_a_model_of_the_user_and_no_other() {
+    let config = "[models.fast]\nmodel = \"ollama/a\"\n[providers.mine]\nbase_url = \"http://127.0.0.1:9/v1\"\nprotocol = \"openai\"\n";
+    let settings = settings(config);
+    let check = |name: &str, variables: &[(&str, &str)], expect: Option<&str>| {
+        let variable = |name: &str| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        };
+        let shown = |path: &Path| path.display().to_string();
+        let wish = Wish { named: Some(name), settings: &settings, variable: &variable, shown: &shown };
+        let found = wish.of_a_skill("openrouter").map(|chosen| chosen.model.id().to_string());
+        assert_eq!(found.as_deref(), expect, "{name}");
+    };
+    check("fast", &[], Some("ollama/a"));
+    check("mine/x", &[], Some("mine/x"));
+    check("openai/x", &[KEY], Some("openai/x"));
+    check("openai/x", &[], None);
+    check("kimi-k2", &[KEY], None);
+    check("nobody/x", &[KEY], None);
+    check("offline", &[], None);
+    check("openrouter/x", &[("OPENROUTER_API_KEY", "sk-or-1234567890")], Some("openrouter/x"));
+}

@@ -1,4 +1,4 @@
-//! A stand-in for a model: a server on loopback that speaks the OpenAI protocol and answers by what a request has in it.
+//! A stand-in for a model: a server on loopback that speaks the `OpenAI` protocol and answers by what a request has in it.
 
 use serde::Deserialize;
 use serde_json::{Value, json};

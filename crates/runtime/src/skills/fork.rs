@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use metier_catalog::{EntryId, State, one_line};
-use metier_policy::{Action, Decision, Skill};
+use metier_policy::{Action, Decision, Scope, Skill};
 use metier_skill::{Context, Tool};
 use serde_json::Value;
 
@@ -28,6 +28,13 @@ pub struct Fork {
     pub session: Session,
     /// What the gate decided, where it was asked apart from the activation.
     pub decision: Option<Decision>,
+}
+
+impl Fork {
+    /// Holds the child by more rules as long as it lasts: those of the agent that runs it.
+    pub fn hold(&self, rules: Scope) {
+        self.session.room.conversation.borrow_mut().scopes.hold(rules);
+    }
 }
 
 /// A skill that a call of the model would run in a child.

@@ -1,10 +1,12 @@
 //! Which model works for a skill, how much it thinks, and how long.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 
-use metier_agent::{Agent, Ask, Halt, Models, Reply};
+use metier_agent::{Agent, Agents, Ask, ChildAgent, Halt, Models, Reply};
 use metier_model::{ChatModel, Effort, Prices};
+use metier_policy::{Dialect, Folders, McpTools, Meaning, Scope, Skill, Terms};
 use metier_store::{EventKind, Outcome};
 
 use super::stage::{Actor, Stage, calls, says, uses};
@@ -146,4 +148,57 @@ fn an_inline_skill_ends_the_run_after_its_own_turns() {
     assert_eq!(answer.ended.outcome, Outcome::Partial);
     assert_eq!(answer.ended.turns, 4);
     assert_eq!(answer.ended.why.as_deref(), Some("the model was asked 2 times, the limit is 2"));
+}
+
+/// Whoever is asked for by this name reads alone, and thinks little.
+struct Reader;
+
+impl Agents for Reader {
+    fn find(&self, name: &str) -> Option<ChildAgent> {
+        let tools = metier_skill::tokenize("Read, Bash(git:*)").unwrap();
+        let terms = Terms {
+            skill: Skill::new(name, "agent"),
+            tools: Some(&tools),
+            disallowed: &[],
+            meaning: Meaning::Fence,
+            dialect: Dialect::Usual,
+            folders: Folders::default(),
+        };
+        (name == "reader").then(|| ChildAgent {
+            instructions: "You read for others.".to_owned(),
+            effort: Some("low".to_owned()),
+            max_turns: NonZeroU32::new(1),
+            scope: Some(Scope::open(terms, &McpTools::default())),
+            ..ChildAgent::default()
+        })
+    }
+}
+
+#[test]
+fn the_agent_that_a_skill_names_gives_its_words_its_effort_and_its_turns_and_widens_no_list_of_tools() {
+    let more = "context: fork\nagent: reader\ntools: [Read, Write]\n";
+    let stage = Stage::new(&[("x", more, "Do."), ("y", "context: fork\nagent: nobody\n", "Do.")]);
+    let model = Actor::new(|scene| match (scene.skill.as_str(), scene.turn) {
+        ("", 0) => uses(&[("x", ""), ("y", "")]),
+        ("", _) => says("so"),
+        ("x", _) => calls([("Bash", r#"{"command": "git status"}"#)]),
+        _ => says("done"),
+    });
+    let agent = stage.agent(&model).agents(Arc::new(Reader));
+    stage.talk(&agent, &Halt::new().unwrap()).work().unwrap();
+    let child = &model.asked("x")[0];
+    assert_eq!(&*child.request.system[0].text, "You read for others.");
+    assert_eq!(
+        (child.tools.clone(), child.request.effort),
+        (vec!["skill_read_file".to_owned(), "Read".to_owned()], Some(Effort::Low))
+    );
+    let results = stage.results();
+    assert!(
+        results.iter().any(|text| text.starts_with("[skill x: partial: the model was asked 1 times")),
+        "{results:?}"
+    );
+    let children = stage.children(stage.top());
+    let remarks: Vec<String> = children.iter().flat_map(|child| stage.remarks(child.id)).collect();
+    assert_eq!(remarks.len(), 1);
+    assert!(remarks[0].starts_with("agent-unknown: the skill `y` wants the agent `nobody`"), "{remarks:?}");
 }

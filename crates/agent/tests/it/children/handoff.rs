@@ -3,7 +3,7 @@
 use metier_agent::{Disclosure, Halt};
 use metier_model::ToolChoice;
 use metier_runtime::Surface;
-use metier_store::{EventKind, Outcome};
+use metier_store::{By, EventKind, Outcome};
 
 use super::stage::{Actor, Play, Scene, Stage, calls, says};
 
@@ -107,4 +107,15 @@ fn outside_of_a_crew_a_child_keeps_the_general_tools() {
         "{:?}",
         child.tools
     );
+}
+
+#[test]
+fn a_skill_that_the_user_names_is_handed_over_to_as_well() {
+    let stage = stage();
+    let model = Actor::new(play);
+    let agent = stage.agent(&model).surface(Surface::SkilledCrew).disclosure(Disclosure::Handoff);
+    let mut talk = stage.talk(&agent, &Halt::new().unwrap());
+    let answer = talk.work_with(By::User, "todo-list", "all of it").unwrap();
+    assert_eq!(answer.ended.text, "one thing: milk");
+    assert!(model.asked("").is_empty(), "the router is not asked");
 }

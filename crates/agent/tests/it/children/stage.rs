@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 use metier_agent::{Agent, Answer, Ask, Company, Halt, Happened, Limits, Offer, Setting, Talk, Watch};
 use metier_model::{ChatModel, Event, Message, ModelError, ModelId, Part, Request, Seal, Stop, Usage};
-use metier_runtime::Skills;
+use metier_runtime::{Skills, SkillsBuilder};
 use metier_sandbox::Helper;
 use metier_store::{
     Event as Stored, EventKind, EventQuery, Family, SessionFilter, SessionId, Store, Summary,
@@ -115,8 +115,8 @@ impl Actor {
 }
 
 fn scene(request: &Request) -> Scene {
-    let system = request.system.first().map(|block| block.text.to_string()).unwrap_or_default();
-    let skill = system.strip_prefix("# Skill: ").and_then(|rest| rest.lines().next()).unwrap_or_default();
+    let mut skills = request.system.iter().filter_map(|block| block.text.strip_prefix("# Skill: "));
+    let skill = skills.find_map(|rest| rest.lines().next()).unwrap_or_default();
     let text = |parts: &[Part]| -> String {
         let texts =
             parts.iter().filter_map(|part| if let Part::Text(text) = part { Some(&**text) } else { None });
@@ -236,12 +236,21 @@ impl Stage {
     }
 
     pub(crate) fn agent(&self, model: &Arc<Actor>) -> Agent {
-        let skills = Skills::builder()
+        self.agent_with(model, |builder| builder)
+    }
+
+    /// The same with something else to be said about its skills.
+    pub(crate) fn agent_with(
+        &self,
+        model: &Arc<Actor>,
+        change: impl FnOnce(SkillsBuilder) -> SkillsBuilder,
+    ) -> Agent {
+        let builder = Skills::builder()
             .root(self.workspace.join("skills"))
             .project(self.workspace.join("project"))
             .search_path("/usr/bin:/bin")
-            .helper(Helper::Program(crate::room::helper()))
-            .open();
+            .helper(Helper::Program(crate::room::helper()));
+        let skills = change(builder).open();
         Agent::new(skills, Arc::clone(model) as _, self.store.clone(), Arc::clone(&self.runtime))
             .limits(self.limits)
     }
