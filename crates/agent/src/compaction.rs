@@ -337,6 +337,10 @@ fn tail(messages: &[Arc<Message>], sizes: &[usize], most: usize) -> usize {
 impl History {
     /// Makes the conversation shorter as it is stored. What makes no sense is left alone: a stranger's file could say anything.
     pub(crate) fn shorten(&mut self, stored: &Value) {
+        // Nobody makes a conversation shorter while calls have no results: it would part them.
+        if self.unfinished().next().is_some() {
+            return;
+        }
         let Ok(stored) = serde_json::from_value::<Stored>(stored.clone()) else { return };
         for Exchanged { message, piece, text } in stored.exchanged {
             let Some(message) = self.messages.get_mut(message).map(Arc::make_mut) else { continue };

@@ -328,3 +328,6 @@ impl Course {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
