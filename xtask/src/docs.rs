@@ -26,6 +26,8 @@ struct Page {
 const PAGES: &[Page] = &[
     Page { file: "docs/reference/config.schema.json", command: &["schema", "config"] },
     Page { file: "docs/reference/skill.schema.json", command: &["schema", "skill"] },
+    Page { file: "docs/reference/agent.schema.json", command: &["schema", "agent"] },
+    Page { file: "docs/reference/crew.schema.json", command: &["schema", "crew"] },
     Page { file: "docs/reference/diagnostics.md", command: &["schema", "diagnostics"] },
     Page { file: "docs/reference/rules.md", command: &["schema", "rules"] },
     Page { file: "docs/reference/cli.md", command: &["schema", "cli"] },

@@ -56,6 +56,11 @@ impl Part {
         self.name.as_deref()
     }
 
+    /// The only skills it sees; `None` where it sees all.
+    pub fn references(&self) -> Option<&[String]> {
+        self.skills.as_deref()
+    }
+
     /// Begins a session for it.
     pub(crate) fn session(&self, skills: &Skills, surface: Surface) -> Result<Session, Vec<Unresolved>> {
         let session = match &self.skills {

@@ -9,6 +9,7 @@ use crate::output::clean;
 use crate::surroundings::Surroundings;
 use crate::workplace::setup;
 use anyhow::Result;
+use metier_agent::definition::{Manner, Role};
 use metier_agent::{Ask, Reply};
 use metier_catalog::{Include, Lookup, Reference};
 use metier_policy::{Answer, Mode};
@@ -34,12 +35,14 @@ impl Presence {
     }
 }
 
-/// The user's skills with everything it takes to use them. `window` is what the model can hold in mind.
+/// The user's skills with everything it takes to use them. `window` is what the model can hold in mind, `role` what the agent's
+/// file says of it.
 pub(crate) fn skills(
     global: &Global,
     surroundings: &Surroundings,
     presence: Presence,
     window: Option<usize>,
+    role: Option<&Role>,
 ) -> Result<Skills> {
     let mut builder = Skills::builder()
         .places(surroundings.places.clone())
@@ -62,6 +65,18 @@ pub(crate) fn skills(
     }
     if let Some(window) = window {
         builder = builder.window(window);
+    }
+    if let Some(Manner::Listed(disclosure)) = role.and_then(|role| role.manner) {
+        builder = builder.disclosure(disclosure);
+    }
+    // A file can ask for more questions than the user does, never for fewer.
+    let mut modes =
+        surroundings.layout.settings.gate.iter().filter_map(|layer| layer.config.mode.as_ref()?.parse().ok());
+    let usual = modes.next_back().unwrap_or_default();
+    if let Some(mode) =
+        role.and_then(|role| role.mode).filter(|mode| global.mode.is_none() && mode.narrows(usual))
+    {
+        builder = builder.mode(mode);
     }
     if presence == Presence::Here {
         builder = builder.ask(|action, decision| {

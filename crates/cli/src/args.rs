@@ -8,7 +8,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use metier_runtime::{Surface, ToolFormat};
 use std::path::PathBuf;
 
-pub(crate) use self::agent::{Ending, Init, Log, Run, Runs};
+pub(crate) use self::agent::{Agents, Ending, Init, Log, LogFormat, Run, Runs};
 pub(crate) use self::over_time::{Chat, Forget, Resume, Stats};
 pub(crate) use self::secret::{Secret, SecretAction, SecretList, SecretRemove, SecretSet};
 
@@ -72,6 +72,7 @@ pub(crate) enum Color {
 pub(crate) enum Command {
     Run(Run),
     Chat(Chat),
+    Agents(Agents),
     List(List),
     Show(Show),
     Explain(Explain),
@@ -485,6 +486,10 @@ pub(crate) enum Reference {
     Config,
     /// JSON Schema of a SKILL.md's frontmatter
     Skill,
+    /// JSON Schema of an agent's frontmatter
+    Agent,
+    /// JSON Schema of a crew file
+    Crew,
     /// Every diagnostic, as Markdown
     Diagnostics,
     /// Every rule of `check`, with reasons and examples, as Markdown

@@ -1,5 +1,6 @@
 //! One file per command. Each takes what was said and gives back how it ended.
 
+mod agents;
 mod asked;
 mod call;
 mod catalog;
@@ -58,6 +59,7 @@ pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit> {
         Command::Run(args) => run::run(&args, &cli.global, &surroundings, output),
         Command::Chat(args) => chat::run(&args, &cli.global, &surroundings, output),
         Command::Resume(args) => resume::run(&args, &cli.global, &surroundings, output),
+        Command::Agents(args) => agents::run(&args, &cli.global, &surroundings, output),
         Command::Route(args) => route::run(&args, &surroundings, output),
         Command::Runs(args) => runs::run(&args, &surroundings, output),
         Command::Log(args) => log::run(&args, &surroundings, output),

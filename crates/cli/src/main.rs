@@ -4,11 +4,13 @@
 //! environment say to the libraries and shows what they answer.
 
 mod agency;
+mod agent_choice;
 mod args;
 mod bundled;
 mod candidate;
 mod chat;
 mod command;
+mod crew_log;
 mod declared;
 mod ending;
 mod environment;
@@ -27,6 +29,7 @@ mod outfit;
 mod output;
 mod requirement;
 mod run_view;
+mod slash_line;
 mod surroundings;
 mod workplace;
 

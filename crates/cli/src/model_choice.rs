@@ -66,6 +66,14 @@ pub(crate) struct Wish<'a> {
 }
 
 impl Wish<'_> {
+    /// The same where somebody else than the user may name one, such as an agent's file. The user's own word goes first.
+    pub(crate) fn settle_for(&self, other: Option<(&str, String)>) -> Result<Settled> {
+        match other.filter(|_| self.named.is_none()) {
+            Some((name, who)) => self.named(name, format!("{who} names it")).context(who),
+            None => self.settle(),
+        }
+    }
+
     /// Settles which model is asked. What somebody named and cannot be had is an error; what nobody named is not.
     pub(crate) fn settle(&self) -> Result<Settled> {
         if let Some(name) = self.named {
@@ -99,6 +107,22 @@ impl Wish<'_> {
                 .to_owned()
         });
         Ok(Settled::Offline { why })
+    }
+
+    /// Whether a name means a model, and why not. Nobody is asked, and no key is needed for it.
+    pub(crate) fn knows(&self, name: &str) -> Result<()> {
+        if name == OFFLINE {
+            return Ok(());
+        }
+        if self.settings.models.contains_key(name) {
+            let own = aliases::followed(&self.models()?, name).map_err(|why| anyhow!(why))?;
+            self.check_provider(&own.model)?;
+            Directory::new(&BTreeMap::from([(name.to_owned(), own)]), &self.providers()?)?.resolve(name)?;
+            return Ok(());
+        }
+        self.check_provider(name)?;
+        self.directory()?.resolve(name)?;
+        Ok(())
     }
 
     /// A model by a name that somebody wrote.

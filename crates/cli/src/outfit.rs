@@ -1,6 +1,7 @@
 //! An agent made ready for this user: whom it asks, what it may use up, where its files lie, who looks on.
 
 use crate::agency::{self, Presence};
+use crate::agent_choice::AgentChoice;
 use crate::args::Global;
 use crate::environment;
 use crate::gatekeeper;
@@ -10,8 +11,9 @@ use crate::output::{Form, Output, clean};
 use crate::run_view::{Loudness, RunView};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
+use metier_agent::definition::Role;
 use metier_agent::{Agent, Compaction, Company, Halt, Limits, Offer, Offline, RouterGuide, Setting, Web};
-use metier_catalog::{Amount, LimitsConfig, State};
+use metier_catalog::State;
 use metier_diagnostic::counted;
 use metier_files::PassingFolder;
 use metier_model::{ChatModel, Prices};
@@ -20,7 +22,6 @@ use metier_store::Store;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// What the user says about an agent before it begins.
 pub(crate) struct Wishes<'a> {
@@ -30,6 +31,8 @@ pub(crate) struct Wishes<'a> {
     pub(crate) max_turns: Option<NonZeroU32>,
     /// Whether somebody can be asked.
     pub(crate) presence: Presence,
+    /// The agent that somebody wrote down, if it is to be one of those.
+    pub(crate) agent: Option<&'a AgentChoice>,
 }
 
 /// An agent that is ready, and what its conversations are begun with.
@@ -39,10 +42,14 @@ pub(crate) struct Outfit {
     pub(crate) presence: Presence,
     /// Why no language model is asked, where none is.
     pub(crate) offline: Option<String>,
+    /// The names of the agent's own skills, where it has a list of them.
+    pub(crate) own: Option<Vec<String>>,
     /// What programs wrote beyond what the model got lies here as long as this lasts.
     outputs: PassingFolder,
     project: Option<PathBuf>,
     home: Option<PathBuf>,
+    /// The role that it plays, and in which form of file it is written.
+    cast: Option<(metier_agent::definition::Form, Role)>,
 }
 
 /// Whom an agent asks.
@@ -62,23 +69,31 @@ impl Outfit {
         surroundings: &Surroundings,
         output: &mut Output,
     ) -> Result<Self> {
-        let settled = settle(wishes.model, surroundings)?;
+        let role = wishes.agent.and_then(AgentChoice::role);
+        let settled = settle(wishes.model, wishes.agent.and_then(AgentChoice::model), surroundings)?;
         let window = match &settled {
             Settled::Model(chosen) => chosen.choice.context.and_then(|tokens| usize::try_from(tokens).ok()),
             Settled::Offline { .. } => None,
         };
-        let skills = agency::skills(global, surroundings, wishes.presence, window)?;
+        let skills = agency::skills(global, surroundings, wishes.presence, window, role)?;
         for problem in skills.rule_problems() {
             output.aside(&clean(&problem.to_string()))?;
         }
-        let mind = Mind::of(settled, &skills)?;
+        let snapshot = skills.snapshot();
+        let own = wishes.agent.and_then(|agent| agent.read.definition.visible_to(role?, &snapshot));
+        let mind = Mind::of(settled, &skills, own.as_deref())?;
         let store = Store::open(&history_place::file(&surroundings.places))?;
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-        let limits = limits(wishes.max_turns, surroundings.layout.settings.models.limits()?);
-        let agent = Agent::new(skills.clone(), mind.model, store, Arc::new(runtime))
-            .prices(mind.prices)
-            .limits(limits)
-            .compaction(mind.compaction);
+        let config = surroundings.layout.settings.models.limits()?;
+        let budget = role.map(|role| role.budget).unwrap_or_default();
+        let settled = budget.settle(config);
+        let turns = wishes.max_turns.map_or(settled.turns, |turns| turns.get().into());
+        let limits = Limits { turns, ..settled };
+        let mut agent = Agent::new(skills.clone(), mind.model, store, Arc::new(runtime)).prices(mind.prices);
+        if let (Some(chosen), Some(role)) = (wishes.agent, role) {
+            agent = role.played_by(agent, &chosen.read.definition, &snapshot, config);
+        }
+        let agent = agent.limits(limits).compaction(mind.compaction);
         let outputs = PassingFolder::make(&surroundings.places.temp)
             .context("there is no place for the run's files")?;
         Ok(Self {
@@ -86,15 +101,17 @@ impl Outfit {
             skills,
             presence: wishes.presence,
             offline: mind.offline,
+            own,
             outputs,
             project: surroundings.layout.project.as_ref().map(|project| project.folder.clone()),
             home: surroundings.places.home.clone(),
+            cast: wishes.agent.and_then(|agent| Some((agent.found.form, agent.role()?.clone()))),
         })
     }
 
     /// Asks another model from now on. Conversations that are there already go on with the one they have.
     pub(crate) fn change_model(&mut self, name: &str, surroundings: &Surroundings) -> Result<()> {
-        let mind = Mind::of(settle(Some(name), surroundings)?, &self.skills)?;
+        let mind = Mind::of(settle(Some(name), None, surroundings)?, &self.skills, self.own.as_deref())?;
         self.agent = self.agent.clone().model(mind.model).prices(mind.prices).compaction(mind.compaction);
         self.offline = mind.offline;
         Ok(())
@@ -102,7 +119,7 @@ impl Outfit {
 
     /// What the general tools of a conversation work with.
     pub(crate) fn setting(&self) -> Setting {
-        Setting {
+        let usual = Setting {
             project: self.project.clone(),
             home: self.home.clone(),
             outputs: Some(self.outputs.path().to_owned()),
@@ -111,6 +128,10 @@ impl Outfit {
             commands: Offer::Yes,
             questions: if self.presence == Presence::Here { Offer::Yes } else { Offer::No },
             memory: Offer::Yes,
+        };
+        match &self.cast {
+            Some((form, role)) => role.setting(*form, usual),
+            None => usual,
         }
     }
 
@@ -155,19 +176,20 @@ impl Outfit {
     }
 }
 
-/// Which model is asked.
-fn settle(named: Option<&str>, surroundings: &Surroundings) -> Result<Settled> {
+/// Which model is asked: what the user says, else what the agent's file does, else the configuration.
+fn settle(named: Option<&str>, own: Option<(&str, String)>, surroundings: &Surroundings) -> Result<Settled> {
     let wish = Wish {
         named,
         settings: &surroundings.layout.settings.models,
         variable: &environment::variable,
         shown: &|path| surroundings.shown(path),
     };
-    wish.settle()
+    wish.settle_for(own)
 }
 
 impl Mind {
-    fn of(settled: Settled, skills: &Skills) -> Result<Self> {
+    /// The model, or the planner that needs none and knows the agent's own skills alone.
+    fn of(settled: Settled, skills: &Skills, own: Option<&[String]>) -> Result<Self> {
         match settled {
             Settled::Model(chosen) => {
                 let compaction =
@@ -176,24 +198,11 @@ impl Mind {
                 Ok(Self { model: chosen.model, prices, compaction, offline: None })
             }
             Settled::Offline { why } => {
-                let guide = RouterGuide::new(skills.finder());
+                let guide = RouterGuide::new(skills.finder()).among(own);
                 let model = Arc::new(Offline::new(Arc::new(guide))?);
                 let compaction = Compaction::default();
                 Ok(Self { model, prices: None, compaction, offline: Some(why) })
             }
         }
-    }
-}
-
-fn limits(max_turns: Option<NonZeroU32>, config: &LimitsConfig) -> Limits {
-    let usual = Limits::default();
-    let number = |said: Option<NonZeroU32>, usual: u64| said.map_or(usual, |said| said.get().into());
-    Limits {
-        turns: number(max_turns.or(config.turns), usual.turns),
-        calls: number(config.calls, usual.calls),
-        tokens: number(config.tokens, usual.tokens),
-        money_micros: config.money.as_ref().map(Amount::micros),
-        time: config.seconds.map(|seconds| Duration::from_secs(seconds.get().into())),
-        ..usual
     }
 }

@@ -27,6 +27,19 @@ impl Surroundings {
         Ok(Self { places, layout, is_usual: global.root.is_empty() })
     }
 
+    /// The same as it looks from another folder, such as that of a crew.
+    pub(crate) fn seen_from(&self, folder: &Path, global: &Global) -> Self {
+        if folder == self.places.current {
+            return self.clone();
+        }
+        let roots = global.root.iter().map(|root| self.places.current.join(root));
+        let choice =
+            if global.root.is_empty() { RootChoice::Usual } else { RootChoice::Given(roots.collect()) };
+        let places = Places { current: folder.to_owned(), ..self.places.clone() };
+        let layout = Arc::new(Layout::new(&places, &choice));
+        Self { places, layout, is_usual: self.is_usual }
+    }
+
     /// All skills as they are now.
     pub(crate) fn snapshot(&self, include: Include) -> Snapshot {
         Snapshot::load(Arc::clone(&self.layout), include)

@@ -64,7 +64,7 @@ impl Role {
 
 impl Definition {
     /// The skills that a role sees. Who is spoken to in a crew sees those of everybody: the others are reached through it.
-    fn visible_to(&self, role: &Role, snapshot: &Snapshot) -> Option<Vec<String>> {
+    pub fn visible_to(&self, role: &Role, snapshot: &Snapshot) -> Option<Vec<String>> {
         let is_entry = self.entry().is_some_and(|entry| entry.name == role.name);
         if self.form != Form::Crew || !is_entry {
             return role.references(snapshot);

@@ -74,12 +74,23 @@ pub trait Guide: Send + Sync {
 #[derive(Clone, Debug)]
 pub struct RouterGuide {
     finder: Arc<Finder>,
+    /// The skills that the agent's own list names; everything without one.
+    only: Option<Vec<EntryId>>,
 }
 
 impl RouterGuide {
     /// A guide for the skills that a finder knows.
     pub fn new(finder: Arc<Finder>) -> Self {
-        Self { finder }
+        Self { finder, only: None }
+    }
+
+    /// The same for an agent that has a list of its own. What is not in it is not found; what cannot be had is told elsewhere.
+    #[must_use]
+    pub fn among(mut self, references: Option<&[String]>) -> Self {
+        let snapshot = self.finder.snapshot();
+        let found = |name: &String| snapshot.resolve([name.as_str()]).ok();
+        self.only = references.map(|list| list.iter().filter_map(found).flatten().collect());
+        self
     }
 
     fn snapshot(&self) -> &Snapshot {
@@ -160,7 +171,13 @@ fn is_against(sentence: &str) -> bool {
 
 impl Guide for RouterGuide {
     fn route(&self, request: &str) -> Way {
-        let route = self.finder.route(request, LOOKED_AT);
+        // Among all skills those of a list may come late.
+        let looked_at = if self.only.is_some() { self.snapshot().loaded().max(LOOKED_AT) } else { LOOKED_AT };
+        let mut route = self.finder.route(request, looked_at);
+        if let Some(only) = &self.only {
+            route.skills.retain(|routed| only.contains(&routed.entry));
+            route.skills.truncate(LOOKED_AT);
+        }
         if matches!(route.abstain, Some(Abstain::Nothing | Abstain::Weak)) {
             return Way::Nothing;
         }
@@ -179,6 +196,9 @@ impl Guide for RouterGuide {
         let snapshot = self.snapshot();
         let (id, entry) =
             snapshot.entries().find(|(_, entry)| entry.is_offered() && entry.name().as_str() == name)?;
+        if self.only.as_ref().is_some_and(|only| !only.contains(&id)) {
+            return None;
+        }
         let file = snapshot.read(entry).ok()?;
         let manifest = file.manifest()?;
         let folder = snapshot.open(entry).ok();

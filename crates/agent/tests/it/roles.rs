@@ -41,7 +41,6 @@ impl Stage {
         let skills = Skills::builder()
             .root(self.workspace.join("skills"))
             .project(self.workspace.join("project"))
-            .helper(metier_sandbox::Helper::Program(crate::room::helper()))
             .open();
         let snapshot = skills.snapshot();
         let runtime = Arc::new(Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap());
@@ -124,7 +123,7 @@ fn an_agents_tools_are_the_only_ones_it_is_offered_and_may_call() {
     let calls = Turn::calls([
         ("Write", r#"{"file_path": "notes.md", "content": "two"}"#),
         ("Read", r#"{"file_path": "notes.md"}"#),
-        ("Bash", r#"{"command": "ls"}"#),
+        ("Glob", r#"{"pattern": "*"}"#),
     ]);
     let file = "---\nname: careful\ntools: [Read, Grep]\n---\nLook.\n";
     let (request, results) = Stage::new().play(file, [calls, Turn::says("done")]);
@@ -144,16 +143,16 @@ fn an_agents_tools_are_the_only_ones_it_is_offered_and_may_call() {
 
 #[test]
 fn a_tool_that_is_taken_away_is_neither_offered_nor_carried_out() {
-    let calls =
-        Turn::calls([("WebFetch", r#"{"url": "https://example.com"}"#), ("Bash", r#"{"command": "ls"}"#)]);
-    let file = "---\nname: a\ndisallowed-tools: Bash, WebFetch\nmemory: off\n---\nLook.\n";
+    let calls = Turn::calls([("Grep", r#"{"pattern": "one"}"#), ("Read", r#"{"file_path": "notes.md"}"#)]);
+    let file = "---\nname: a\ndisallowed-tools: Bash, Grep\nmemory: off\n---\nLook.\n";
     let (request, results) = Stage::new().play(file, [calls, Turn::says("done")]);
     let offered = tools(&request);
     assert!(
         offered.contains(&"Write") && !offered.contains(&"Bash") && !offered.contains(&"memory_save"),
         "{offered:?}"
     );
-    assert!(results[1].contains("`disallowed-tools` of the agent `a` names `Bash`"), "{}", results[1]);
+    assert!(results[0].contains("`disallowed-tools` of the agent `a` names `Grep`"), "{}", results[0]);
+    assert_eq!(results[1], "1\tone\n");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::moment;
 use clap::{Args, ValueEnum};
 use metier_store::Timestamp;
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 
 /// Does what you ask: finds the skill that fits, activates it, and runs what it says inside limits
 ///
@@ -19,6 +20,7 @@ use std::num::NonZeroU32;
 Examples:
   metier run \"add buy milk to my todo list\"
   metier run --model anthropic/NAME \"review what I changed\"
+  metier run --agent reviewer \"look at src/\"      an agent that somebody wrote down: see docs/agents.md
   git diff | metier run -")]
 pub(crate) struct Run {
     /// What is to be done, in your own words; `-` reads it from standard input
@@ -26,6 +28,10 @@ pub(crate) struct Run {
     pub(crate) request: Vec<String>,
     #[command(flatten)]
     pub(crate) model: ModelFlag,
+    /// The agent or crew to run: a FILE, or a NAME that `metier agents` lists; further ones are checked with it and refuse the
+    /// start together
+    #[arg(long = "agent", value_name = "AGENT")]
+    pub(crate) agents: Vec<String>,
     /// Asks nobody anything: what would need a yes is refused, with the rule that would allow it
     #[arg(long)]
     pub(crate) no_input: bool,
@@ -101,7 +107,9 @@ pub(crate) enum Ending {
   metier log -f                              goes on until it ends, or Ctrl-C
   metier log --skill deploy                  what one skill did
   metier log --kind called --kind finished   tool calls and their results
-  metier log --json                          every event whole, one a line")]
+  metier log --json                          every event whole, one a line
+  metier log --format skilled-crew --save logs --name monday
+                                             as that system keeps it, in logs/monday.jsonl")]
 pub(crate) struct Log {
     /// The run: the letters that `metier runs` shows, or the beginning of its id; the latest if left out
     #[arg(value_name = "ID")]
@@ -115,6 +123,47 @@ pub(crate) struct Log {
     /// Only events of this kind, such as `called`, `decided` or `answered` (repeatable)
     #[arg(long = "kind", value_name = "KIND")]
     pub(crate) kinds: Vec<String>,
+    #[command(flatten)]
+    pub(crate) export: LogExport,
+}
+
+/// A session as another system keeps it.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(crate) struct LogExport {
+    /// Writes the whole session as another system keeps it, one JSON object a line; metier's own lines without it
+    #[arg(long, value_name = "FORMAT", conflicts_with_all = ["follow", "skill", "kinds"])]
+    pub(crate) format: Option<LogFormat>,
+    /// The folder to write it to, as NAME.jsonl; standard output without it
+    #[arg(long, value_name = "DIR", requires = "format")]
+    pub(crate) save: Option<PathBuf>,
+    /// What the session is called there; its short id if left out
+    #[arg(long, value_name = "NAME", requires = "save")]
+    pub(crate) name: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// `user_message`, `step` and `final_result`, with timestamps
+    SkilledCrew,
+}
+
+/// Lists the agents and crews that somebody wrote down, and says what is wrong with them
+///
+/// They are looked for in `.metier/agents`, `.agents/agents`, `.claude/agents`, `agents`, `workspace/agents`, `crews` and
+/// `skillets` of the project, in crew files of the project and of the current folder, and in your own `agents` folders. Those of
+/// a project that you have not trusted are shown and not run.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  metier agents                    every one, and its problems
+  metier agents reviewer           one, with everything there is to say about it
+  metier agents team/todo.skilled_crew.yaml --json
+
+With names, the exit code is 1 when one of them would not start.")]
+pub(crate) struct Agents {
+    /// Only these: a FILE, or a NAME of the list
+    #[arg(value_name = "AGENT")]
+    pub(crate) names: Vec<String>,
 }
 
 /// Prepares a project: writes a metier.toml that explains itself, shows what is found from here, and asks for trust

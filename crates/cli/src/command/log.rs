@@ -1,6 +1,7 @@
 //! `log`: what happened in one session, as lines or as events, and as it happens.
 
-use crate::args::Log;
+use crate::args::{Log, LogFormat};
+use crate::crew_log;
 use crate::event_json;
 use crate::event_line::{Line, Style, Told, lines};
 use crate::exit::Exit;
@@ -8,6 +9,7 @@ use crate::history_place;
 use crate::output::{Form, Output, shortened};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
+use metier_files::{Mode, write_atomic};
 use metier_store::{Event, EventKind, EventQuery, Family, SessionFilter, SessionId, Stop, Store};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -38,6 +40,9 @@ pub(crate) fn run(args: &Log, surroundings: &Surroundings, output: &mut Output) 
         Some(typed) => store.find(typed)?,
         None => latest(&store)?,
     };
+    if let Some(LogFormat::SkilledCrew) = args.export.format {
+        return export(&store, session, args, surroundings, output);
+    }
     let mut reader = Reader { args, told: Told::default(), shown: 0, kinds: BTreeSet::new() };
     if args.follow {
         follow(&store, session, &mut reader, output)?;
@@ -48,6 +53,51 @@ pub(crate) fn run(args: &Log, surroundings: &Surroundings, output: &mut Output) 
     }
     reader.finish(session, output)?;
     Ok(Exit::Fine)
+}
+
+/// Writes a session as another system keeps it.
+fn export(
+    store: &Store,
+    session: SessionId,
+    args: &Log,
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<Exit> {
+    let lines = crew_log::lines(session, with_children(store, session)?);
+    let Some(folder) = &args.export.save else {
+        for line in &lines {
+            output.json(line)?;
+        }
+        return Ok(Exit::Fine);
+    };
+    let short = session.short();
+    let name = crew_log::segment(args.export.name.as_deref().unwrap_or(&short));
+    let file = surroundings.places.current.join(folder).join(format!("{name}.jsonl"));
+    let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    let text = lines.join("\n") + "\n";
+    // What was said in a conversation is nobody else's.
+    write_atomic(&file, text.as_bytes(), Mode::Private)
+        .with_context(|| format!("{} cannot be written", surroundings.shown(&file)))?;
+    output.line(surroundings.shown(&file))?;
+    Ok(Exit::Fine)
+}
+
+/// The events of a session and of all its children.
+fn with_children(store: &Store, session: SessionId) -> Result<Vec<Event>> {
+    let mut events = Vec::new();
+    let mut waiting = vec![session];
+    let mut known = BTreeSet::from([session.to_string()]);
+    while let Some(next) = waiting.pop() {
+        for event in store.events(&EventQuery::of(next))? {
+            if let EventKind::ChildBegan { child, .. } = &event.kind
+                && known.insert(child.to_string())
+            {
+                waiting.push(*child);
+            }
+            events.push(event);
+        }
+    }
+    Ok(events)
 }
 
 fn latest(store: &Store) -> Result<SessionId> {

@@ -2,15 +2,18 @@
 
 use super::trust_question;
 use crate::agency::Presence;
+use crate::agent_choice::{self, AgentChoice};
 use crate::args::{Global, Run};
 use crate::declared::may_start;
 use crate::ending;
 use crate::exit::Exit;
 use crate::outfit::{Outfit, Wishes};
-use crate::output::Output;
+use crate::output::{Output, clean};
+use crate::slash_line::{self, Typed};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
 use metier_agent::{Halt, Talk};
+use metier_diagnostic::Severity;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::io::{self, IsTerminal, Read};
@@ -24,11 +27,27 @@ pub(crate) fn run(
     surroundings: &Surroundings,
     output: &mut Output,
 ) -> Result<Exit> {
-    may_start(surroundings)?;
-    let request = request(args)?;
     let presence = Presence::of(args.no_input);
+    // Before anything else: an agent of a project is looked for where the project is trusted by then.
     let surroundings = &trust_question::settle(surroundings, global, presence, output)?;
-    let wishes = Wishes { model: args.model.model.as_deref(), max_turns: args.max_turns, presence };
+    let chosen = chosen(args, global, surroundings)?;
+    let surroundings = chosen.first().map_or(surroundings, |agent| &agent.surroundings);
+    may_start(surroundings)?;
+    let mut request = request(args)?;
+    if let Some(exit) = refused(&chosen, output)? {
+        return Ok(exit);
+    }
+    if let Some(agent) = chosen.first() {
+        match slash_line::read(&request, agent) {
+            Typed::Request(words) => request = words,
+            Typed::Answer(text, exit) => {
+                output.raw(text.as_bytes())?;
+                return Ok(exit);
+            }
+        }
+    }
+    let model = args.model.model.as_deref();
+    let wishes = Wishes { model, max_turns: args.max_turns, presence, agent: chosen.first() };
     let outfit = Outfit::ready(&wishes, global, surroundings, output)?;
     outfit.tell_untrusted(output)?;
     let halt = Halt::new()?;
@@ -43,6 +62,40 @@ pub(crate) fn run(
     ending::tell(&answer, &behind, output)?;
     outfit.tell_offline(output)?;
     Ok(ending::exit(answer.ended.outcome))
+}
+
+/// The agents that somebody wrote down and `--agent` names.
+fn chosen(args: &Run, global: &Global, surroundings: &Surroundings) -> Result<Vec<AgentChoice>> {
+    args.agents.iter().map(|named| AgentChoice::find(named, global, surroundings)).collect()
+}
+
+/// Says why agents do not start, with everything that is wrong with all of them; nothing where they do.
+pub(super) fn refused(chosen: &[AgentChoice], output: &mut Output) -> Result<Option<Exit>> {
+    if let Some(agent) = chosen.iter().find(|agent| agent.is_untrusted()) {
+        let name = clean(&agent.read.definition.name.value);
+        output.aside(&format!(
+            "`{name}` is an agent of a project that you have not trusted: it is shown and not run. `metier agents {}` shows it, \
+             `metier trust --preview` what trust would switch on",
+            clean(&agent.shown())
+        ))?;
+        return Ok(Some(Exit::NeedsYes));
+    }
+    if let Some(report) = agent_choice::refusal(chosen, output.paint()) {
+        bail!("{}", report.trim_end());
+    }
+    for agent in chosen {
+        let report = agent.report(Severity::Warning, output.paint());
+        if !report.is_empty() {
+            output.aside(report.trim_end())?;
+        }
+        if agent.role().is_some_and(|role| !role.servers.is_empty()) {
+            let name = clean(&agent.read.definition.name.value);
+            output.aside(&format!(
+                "the MCP servers of `{name}` are not started: it works without their tools"
+            ))?;
+        }
+    }
+    Ok(None)
 }
 
 /// What the user wants: the words behind the command, else standard input.

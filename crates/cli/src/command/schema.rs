@@ -8,6 +8,7 @@ use crate::args::Reference;
 use crate::exit::Exit;
 use crate::output::Output;
 use anyhow::Result;
+use metier_agent::definition;
 use metier_catalog::Config;
 use metier_diagnostic::Code;
 use std::fmt::Write;
@@ -16,6 +17,12 @@ pub(crate) fn run(what: Reference, output: &mut Output) -> Result<Exit> {
     match what {
         Reference::Config => output.line(serde_json::to_string_pretty(&Config::schema())?)?,
         Reference::Skill => output.line(serde_json::to_string_pretty(&frontmatter::schema())?)?,
+        Reference::Agent => {
+            output.line(serde_json::to_string_pretty(&definition::schema(definition::Form::Agent))?)?;
+        }
+        Reference::Crew => {
+            output.line(serde_json::to_string_pretty(&definition::schema(definition::Form::Crew))?)?;
+        }
         Reference::Diagnostics => output.raw(diagnostics()?.as_bytes())?,
         Reference::Rules => output.raw(rules::page()?.as_bytes())?,
         Reference::Cli => output.raw(command_line::page().as_bytes())?,
@@ -33,6 +40,7 @@ fn diagnostics() -> Result<String> {
         ("A SKILL.md", metier_skill::code::ALL),
         ("Finding skills", metier_catalog::code::ALL),
         ("Using a skill", metier_runtime::code::ALL),
+        ("Agents and crews", definition::code::ALL),
     ] {
         write!(page, "\n## {title}\n\n| code | severity | meaning |\n|---|---|---|\n")?;
         let mut codes: Vec<&&Code> = codes.iter().collect();

@@ -1,0 +1,143 @@
+//! Which agent is run: a file, or a name in one of the known places, read and held against what there is.
+
+use crate::args::Global;
+use crate::environment;
+use crate::model_choice::Wish;
+use crate::output::clean;
+use crate::surroundings::Surroundings;
+use anyhow::{Result, bail};
+use metier_agent::definition::{Definition, Form, Found, Known, Place, Read, Role, definitions, found_at};
+use metier_catalog::{Include, Snapshot};
+use metier_diagnostic::{Diagnostic, Paint, Severity, counted, render_text};
+use metier_files::{Kind, kind};
+use std::fmt::Write;
+use std::path::Path;
+
+/// An agent that was found, whether it may start or not.
+pub(crate) struct AgentChoice {
+    pub(crate) found: Found,
+    pub(crate) read: Read,
+    /// What is around it: a crew is looked at from its own folder, since that is where its skills are.
+    pub(crate) surroundings: Surroundings,
+    /// The skills that are there.
+    pub(crate) snapshot: Snapshot,
+}
+
+impl AgentChoice {
+    /// Finds an agent by its file, else by its name.
+    pub(crate) fn find(wanted: &str, global: &Global, surroundings: &Surroundings) -> Result<Self> {
+        let path = surroundings.places.current.join(wanted);
+        let is_path = wanted.contains('/') || Form::of(Path::new(wanted), None).is_some();
+        if is_path || kind(&path) == Kind::File {
+            if kind(&path) != Kind::File {
+                bail!(
+                    "there is no file `{}`; `metier agents` lists the agents that there are",
+                    clean(wanted)
+                );
+            }
+            let Some(found) = found_at(&path, &surroundings.layout) else {
+                bail!(
+                    "`{}` defines no agent: a file is called `NAME.md` or `NAME.skilled_crew.yaml`",
+                    clean(wanted)
+                );
+            };
+            return Ok(Self::of(found, global, surroundings));
+        }
+        let mut names = Vec::new();
+        for found in definitions(&surroundings.layout) {
+            let definition = Definition::read(found.form, &found.file, &found.ground).definition;
+            if definition.is_called(wanted) {
+                return Ok(Self::of(found, global, surroundings));
+            }
+            names.push(format!("`{}`", clean(&definition.name.value)));
+        }
+        match names.as_slice() {
+            [] => bail!(
+                "there is no agent `{}`, and no other; docs/agents.md says how one is written",
+                clean(wanted)
+            ),
+            names => bail!("there is no agent `{}`; there are {}", clean(wanted), names.join(", ")),
+        }
+    }
+
+    /// Reads an agent that was found and holds it against what there is.
+    pub(crate) fn of(found: Found, global: &Global, surroundings: &Surroundings) -> Self {
+        let (found, surroundings) = match (found.form, found.file.parent()) {
+            (Form::Crew, Some(folder)) => {
+                let own = surroundings.seen_from(folder, global);
+                (found_at(&found.file, &own.layout).unwrap_or(found), own)
+            }
+            _ => (found, surroundings.clone()),
+        };
+        let snapshot = surroundings.snapshot(Include::Usual);
+        let wish = Wish {
+            named: None,
+            settings: &surroundings.layout.settings.models,
+            variable: &environment::variable,
+            shown: &|path| surroundings.shown(path),
+        };
+        let model = |name: &str| wish.knows(name).map_err(|error| format!("{error:#}"));
+        let known = Known { snapshot: &snapshot, model: &model, servers: None };
+        let read = Definition::read(found.form, &found.file, &found.ground).check(&known);
+        Self { found, read, surroundings, snapshot }
+    }
+
+    /// Who is spoken to.
+    pub(crate) fn role(&self) -> Option<&Role> {
+        self.read.definition.entry()
+    }
+
+    /// The model that it asks for, where there is one of that name here, and who says so.
+    pub(crate) fn model(&self) -> Option<(&str, String)> {
+        let model = self.role()?.model.as_ref()?;
+        let is_foreign = |found: &&Diagnostic| found.code.name() == "agent-model-foreign";
+        let is_known = self.read.diagnostics.iter().filter(is_foreign).count() == 0;
+        is_known.then(|| (model.value.as_str(), format!("`model` of the agent in {}", self.shown())))
+    }
+
+    /// What its file is called, as people write it.
+    pub(crate) fn shown(&self) -> String {
+        self.surroundings.shown(&self.found.file)
+    }
+
+    /// Whether it is a stranger's: read, shown, and not acted on.
+    pub(crate) fn is_untrusted(&self) -> bool {
+        self.found.place == Place::UntrustedProject
+    }
+
+    /// Its problems as text, each with its file and its line.
+    pub(crate) fn report(&self, from: Severity, paint: Paint) -> String {
+        let mut report = String::new();
+        for found in self.read.diagnostics.iter().filter(|found| found.severity() >= from) {
+            let source = Surroundings::source_of(found);
+            let text = render_text(&self.surroundings.relative(found), source.as_deref(), paint);
+            let _ = writeln!(report, "{}", text.trim_end());
+        }
+        report
+    }
+}
+
+/// Says why agents do not start, all of it at once; nothing where they do.
+pub(crate) fn refusal(chosen: &[AgentChoice], paint: Paint) -> Option<String> {
+    let errors: usize = chosen.iter().map(|agent| agent.read.errors().count()).sum();
+    if errors == 0 {
+        return None;
+    }
+    let names: Vec<String> = chosen
+        .iter()
+        .filter(|agent| !agent.read.is_sound())
+        .map(|agent| format!("`{}`", clean(&agent.read.definition.name.value)))
+        .collect();
+    let verb = if names.len() == 1 { "does not start" } else { "do not start" };
+    let found: usize = chosen
+        .iter()
+        .map(|agent| {
+            agent.read.diagnostics.iter().filter(|found| found.severity() >= Severity::Warning).count()
+        })
+        .sum();
+    let mut text = format!("{} {verb}: {}\n", names.join(" and "), counted(found, "problem", "problems"));
+    for agent in chosen {
+        text.push_str(&agent.report(Severity::Warning, paint));
+    }
+    Some(text)
+}

@@ -1,0 +1,132 @@
+//! `agents`: the agents and crews that somebody wrote down, and what is wrong with them.
+
+use crate::agent_choice::AgentChoice;
+use crate::args::{Agents, Global};
+use crate::exit::Exit;
+use crate::output::{Form, Output, Tone, clean, shortened};
+use crate::surroundings::Surroundings;
+use anyhow::Result;
+use metier_agent::definition::{Form as Kind, Role, SkillList, definitions};
+use metier_diagnostic::{Diagnostic, JsonDiagnostic, Severity, counted};
+use serde_json::{Value, json};
+
+/// How much of a description a line has room for, in characters.
+const MOST_DESCRIPTION: usize = 80;
+
+pub(crate) fn run(
+    args: &Agents,
+    global: &Global,
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<Exit> {
+    let mut agents = Vec::new();
+    if args.names.is_empty() {
+        for found in definitions(&surroundings.layout) {
+            agents.push(AgentChoice::of(found, global, surroundings));
+        }
+    }
+    for name in &args.names {
+        agents.push(AgentChoice::find(name, global, surroundings)?);
+    }
+    match output.form() {
+        Form::Json => {
+            let list: Vec<Value> = agents.iter().map(object).collect();
+            output.json(&json!({ "agents": list }))?;
+        }
+        Form::Text => {
+            for agent in &agents {
+                write(agent, args, output)?;
+            }
+            if agents.is_empty() {
+                output.comment(
+                    "there are no agents here; `.metier/agents/NAME.md` is one, and docs/agents.md has the other forms",
+                )?;
+            }
+        }
+    }
+    // Whoever names agents asks whether they are sound; a listing could answer.
+    let is_sound = args.names.is_empty() || agents.iter().all(|agent| agent.read.is_sound());
+    Ok(if is_sound { Exit::Fine } else { Exit::Failed })
+}
+
+fn write(agent: &AgentChoice, args: &Agents, output: &mut Output) -> Result<()> {
+    let definition = &agent.read.definition;
+    let name = output.tinted(Tone::Strong, &definition.name.value);
+    let standing = if agent.is_untrusted() {
+        output.tinted(Tone::Caution, " (not trusted)")
+    } else if agent.read.is_sound() {
+        String::new()
+    } else {
+        output.tinted(Tone::Bad, " (does not start)")
+    };
+    let what = agent.role().and_then(|role| role.description.as_ref()).map_or("", |what| what.value.as_str());
+    let what = shortened(what, MOST_DESCRIPTION);
+    let line = format!("{name}  {}  {}{standing}", definition.form.word(), clean(&agent.shown()));
+    output.line(if what.is_empty() { line } else { format!("{line}  {what}") })?;
+    for role in &definition.roles {
+        let whose = if definition.form == Kind::Crew {
+            format!("{}: ", clean(&role.name.value))
+        } else {
+            String::new()
+        };
+        output.comment(format!("  {whose}{}", clean(&sees(role))))?;
+    }
+    let from = if args.names.is_empty() { Severity::Warning } else { Severity::Info };
+    for found in agent.read.diagnostics.iter().filter(|found| found.severity() >= from) {
+        let source = Surroundings::source_of(found);
+        output.diagnostic(&agent.surroundings.relative(found), source.as_deref())?;
+    }
+    Ok(())
+}
+
+/// What a role sees, in words.
+fn sees(role: &Role) -> String {
+    let skills = match &role.skills {
+        SkillList::All => "all skills".to_owned(),
+        SkillList::Named(wishes) if wishes.is_empty() => "no skills".to_owned(),
+        SkillList::Named(wishes) => {
+            let names: Vec<&str> = wishes.iter().map(|wish| wish.name.value.as_str()).collect();
+            format!("{}: {}", counted(names.len(), "skill", "skills"), names.join(", "))
+        }
+    };
+    match &role.model {
+        Some(model) => format!("{skills}; model {}", model.value),
+        None => skills,
+    }
+}
+
+fn object(agent: &AgentChoice) -> Value {
+    let definition = &agent.read.definition;
+    let diagnostics: Vec<Value> = agent
+        .read
+        .diagnostics
+        .iter()
+        .map(|found: &Diagnostic| json!(JsonDiagnostic::from(&agent.surroundings.relative(found))))
+        .collect();
+    let role = |role: &Role| {
+        let skills = match &role.skills {
+            SkillList::All => Value::Null,
+            SkillList::Named(wishes) => wishes.iter().map(|wish| wish.name.value.as_str()).collect(),
+        };
+        json!({
+            "name": role.name.value,
+            "description": role.description.as_ref().map(|text| &text.value),
+            "model": role.model.as_ref().map(|text| &text.value),
+            "skills": skills,
+            "tools": role.tools.as_ref().map(|tools| tools.value.iter().map(ToString::to_string).collect::<Vec<_>>()),
+            "disclosure": role.manner.map(metier_agent::definition::Manner::word),
+        })
+    };
+    json!({
+        "name": definition.name.value,
+        "form": definition.form.word(),
+        "path": agent.shown(),
+        "place": agent.found.place.word(),
+        "trusted": agent.found.place.is_trusted(),
+        "sound": agent.read.is_sound(),
+        "entry": definition.entry().map(|role| &role.name.value),
+        "roles": definition.roles.iter().map(role).collect::<Vec<_>>(),
+        "commands": definition.commands.iter().map(|command| &command.name.value).collect::<Vec<_>>(),
+        "diagnostics": diagnostics,
+    })
+}

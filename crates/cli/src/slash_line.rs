@@ -1,0 +1,53 @@
+//! A request to an agent that begins with a slash: answered at once where no model is needed for it.
+
+use crate::agent_choice::AgentChoice;
+use crate::exit::Exit;
+use crate::output::clean;
+use metier_agent::slash::{BuiltIn, Slash, SlashCommands, skills_page};
+use metier_catalog::{Entry, Lookup, Reference};
+
+/// What became of it.
+pub(crate) enum Typed {
+    /// Words for the model.
+    Request(String),
+    /// An answer; no model is asked.
+    Answer(String, Exit),
+}
+
+/// Reads a request to an agent.
+pub(crate) fn read(request: &str, agent: &AgentChoice) -> Typed {
+    let skills = skills(agent);
+    let is_skill =
+        |name: &str| skills.iter().any(|entry| entry.name().as_str() == name && entry.is_user_invocable());
+    let commands = SlashCommands { commands: &agent.read.definition.commands, is_skill: &is_skill };
+    match commands.read(request) {
+        Slash::Message(_) | Slash::Nothing => Typed::Request(request.to_owned()),
+        // The skill is among the agent's own, and its name is the first word.
+        Slash::Skill { name, arguments } => Typed::Request(format!("Use the skill `{name}`: {arguments}")),
+        Slash::Expanded(expanded) => Typed::Request(expanded.message()),
+        Slash::BuiltIn(BuiltIn::Help, _) => Typed::Answer(commands.help(), Exit::Fine),
+        Slash::BuiltIn(BuiltIn::Skills, _) => {
+            let listed = skills.iter().map(|entry| (entry.name().as_str(), entry.description()));
+            Typed::Answer(skills_page(listed), Exit::Fine)
+        }
+        Slash::BuiltIn(other, _) => Typed::Answer(
+            format!("`/{}` is for a conversation: see `metier chat`\n", other.name()),
+            Exit::Failed,
+        ),
+        Slash::Answer(text) => Typed::Answer(format!("{}\n", clean(&text)), Exit::Failed),
+    }
+}
+
+/// The skills that the agent sees, in the order of its list.
+fn skills(agent: &AgentChoice) -> Vec<&Entry> {
+    let snapshot = &agent.snapshot;
+    let own = agent.role().and_then(|role| agent.read.definition.visible_to(role, snapshot));
+    let Some(own) = own else {
+        return snapshot.entries().map(|(_, entry)| entry).filter(|entry| entry.is_offered()).collect();
+    };
+    let found = own.iter().filter_map(|name| match snapshot.find(&name.parse::<Reference>().ok()?) {
+        Lookup::Found(_, entry) => Some(entry),
+        _ => None,
+    });
+    found.collect()
+}
