@@ -10,21 +10,21 @@ mod prompt;
 mod stopping;
 mod telling;
 
-use crate::args::Global;
+use crate::agent_choice::AgentChoice;
 use crate::event_line::grouped;
 use crate::outfit::Outfit;
-use crate::output::{Output, clean};
+use crate::output::clean;
 use crate::run_view::RunView;
 use crate::surroundings::Surroundings;
 use anyhow::{Result, bail};
 use metier_agent::slash::{BuiltIn, Command};
 use metier_agent::{Answer, Halt, Invocation, Left, Talk};
-use metier_catalog::{Lookup, Reference, State};
+use metier_catalog::{Entry, Lookup, Reference, State};
 use metier_store::SessionId;
 use std::sync::Arc;
 
 pub(crate) use self::completion::{Completion, Signs};
-pub(crate) use self::entry::{Entry, Names};
+pub(crate) use self::entry::{Entry as Line, Names};
 pub(crate) use self::past_lines::PastLines;
 pub(crate) use self::prompt::{Prompt, SIGN, Typed};
 pub(crate) use self::stopping::{Between, Stopping};
@@ -33,24 +33,32 @@ pub(crate) use self::stopping::{Between, Stopping};
 pub(crate) struct Chat<'a> {
     surroundings: &'a Surroundings,
     outfit: Outfit,
+    /// The agent that somebody wrote down, where it is one of those.
+    agent: Option<AgentChoice>,
     view: Arc<RunView>,
     stopping: Stopping,
     /// None until something was said: a chat in which nothing is said leaves nothing behind.
     talk: Option<Talk>,
-    /// The commands of the agent that is spoken to.
-    commands: Vec<Command>,
 }
 
 impl<'a> Chat<'a> {
     pub(crate) fn new(
         outfit: Outfit,
+        agent: Option<AgentChoice>,
+        view: Arc<RunView>,
         stopping: Stopping,
-        global: &Global,
         surroundings: &'a Surroundings,
-        output: &Output,
     ) -> Self {
-        let view = outfit.view(global, output);
-        Self { surroundings, outfit, view, stopping, talk: None, commands: Vec::new() }
+        Self { surroundings, outfit, agent, view, stopping, talk: None }
+    }
+
+    /// Whether a skill is among those that the agent sees: all of them where it has no list of its own.
+    fn sees(&self, entry: &Entry) -> bool {
+        let is_named = |reference: &String| {
+            let reference = reference.split('@').next().unwrap_or_default();
+            reference.rsplit(':').next() == Some(entry.name().as_str())
+        };
+        self.outfit.own.as_ref().is_none_or(|own| own.iter().any(is_named))
     }
 
     /// The agent.
@@ -152,7 +160,7 @@ impl<'a> Chat<'a> {
     /// Everything that can be completed: commands first, then the skills that the user may start.
     pub(crate) fn completions(&self) -> Vec<Completion> {
         let built_in = BuiltIn::all().map(|built_in| (built_in.name().to_owned(), telling::hint(built_in)));
-        let own = self.commands.iter().map(|command| (command.name.value.clone(), "[ARGUMENTS]"));
+        let own = self.commands().iter().map(|command| (command.name.value.clone(), "[ARGUMENTS]"));
         let commands = built_in.chain(own).map(|(name, hint)| Completion {
             name,
             hint: hint.to_owned(),
@@ -184,21 +192,22 @@ impl<'a> Chat<'a> {
 }
 
 /// Whether the user may start a skill by its name.
-fn is_startable(entry: &metier_catalog::Entry) -> bool {
+fn is_startable(entry: &Entry) -> bool {
     let is_ready = matches!(entry.state(), State::Ready | State::NameOnly | State::UserOnly);
     is_ready && entry.is_user_invocable()
 }
 
 impl Names for Chat<'_> {
     fn commands(&self) -> &[Command] {
-        &self.commands
+        self.agent.as_ref().map_or(&[], |agent| &agent.read.definition.commands)
     }
 
     fn is_skill(&self, name: &str) -> bool {
         let snapshot = self.outfit.skills.snapshot();
         let reference = name.parse::<Reference>().ok();
-        reference.is_some_and(|reference| {
-            matches!(snapshot.find(&reference), Lookup::Found(..) | Lookup::Unusable(..))
+        reference.is_some_and(|reference| match snapshot.find(&reference) {
+            Lookup::Found(_, entry) | Lookup::Unusable(_, entry) => self.sees(entry),
+            _ => false,
         })
     }
 
@@ -206,7 +215,7 @@ impl Names for Chat<'_> {
         let snapshot = self.outfit.skills.snapshot();
         let reference = name.parse::<Reference>().ok();
         reference.is_some_and(|reference| match snapshot.find(&reference) {
-            Lookup::Found(_, entry) => is_startable(entry),
+            Lookup::Found(_, entry) => is_startable(entry) && self.sees(entry),
             _ => false,
         })
     }

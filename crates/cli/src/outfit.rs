@@ -43,6 +43,8 @@ pub(crate) struct Outfit {
     pub(crate) presence: Presence,
     /// Why no language model is asked, where none is.
     pub(crate) offline: Option<String>,
+    /// The names of the agent's own skills, where it has a list of them.
+    pub(crate) own: Option<Vec<String>>,
     /// What programs wrote beyond what the model got lies here as long as this lasts.
     outputs: PassingFolder,
     project: Option<PathBuf>,
@@ -106,6 +108,7 @@ impl Outfit {
             skills,
             presence: wishes.presence,
             offline: mind.offline,
+            own,
             outputs,
             project: surroundings.layout.project.as_ref().map(|project| project.folder.clone()),
             home: surroundings.places.home.clone(),

@@ -17,6 +17,7 @@ use std::num::NonZeroU32;
 Examples:
   metier chat
   metier chat --model ollama/qwen3
+  metier chat --agent reviewer               with an agent that somebody wrote down: see docs/agents.md
   metier chat --resume 3kx9qa                goes on with what `metier runs` lists so
   printf 'what is on my list\\nadd milk to it\\n' | metier chat --json
 
@@ -24,6 +25,9 @@ Exit codes without a terminal: 0 when each message was done, 4 when one needs a 
 pub(crate) struct Chat {
     #[command(flatten)]
     pub(crate) model: ModelFlag,
+    /// The agent or crew to talk with: a FILE, or a NAME that `metier agents` lists
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) agent: Option<String>,
     /// Goes on with this session: the letters that `metier runs` shows, or the beginning of its id
     #[arg(long, value_name = "ID")]
     pub(crate) resume: Option<String>,

@@ -1,6 +1,6 @@
 //! What the built-in commands answer. None of them asks a model.
 
-use super::{Chat, is_startable};
+use super::{Chat, Names, is_startable};
 use crate::event_line::{fresh, grouped};
 use crate::moment;
 use crate::output::{clean, shortened, width};
@@ -33,7 +33,7 @@ impl Chat<'_> {
     }
 
     fn help(&self) -> String {
-        let commands = SlashCommands { commands: &self.commands, is_skill: &|_| false };
+        let commands = SlashCommands { commands: self.commands(), is_skill: &|_| false };
         let mut text = commands.help();
         text.push_str(
             "\n`/NAME ARGUMENTS` starts a skill, `$NAME` in a message does, too; `/skills` lists them.\n",
@@ -48,7 +48,7 @@ impl Chat<'_> {
     /// The skills, and nothing but skills.
     fn skills(&self) -> String {
         let snapshot = self.outfit.skills.snapshot();
-        let is_there = |entry: &Entry| entry.is_offered() || is_startable(entry);
+        let is_there = |entry: &Entry| (entry.is_offered() || is_startable(entry)) && self.sees(entry);
         let mut entries: Vec<&Entry> =
             snapshot.entries().map(|(_, entry)| entry).filter(|entry| is_there(entry)).collect();
         entries.sort_by_key(|entry| entry.name().to_string());

@@ -1,9 +1,11 @@
 //! `chat`: message and answer, at a terminal or line by line.
 
+use super::run::refused;
 use super::trust_question;
 use crate::agency::Presence;
+use crate::agent_choice::AgentChoice;
 use crate::args::{Chat as Args, Global};
-use crate::chat::{Between, Chat, Entry, PastLines, Prompt, SIGN, Stopping, Typed};
+use crate::chat::{Between, Chat, Line, PastLines, Prompt, SIGN, Stopping, Typed};
 use crate::declared::may_start;
 use crate::ending;
 use crate::exit::Exit;
@@ -29,17 +31,26 @@ pub(crate) fn run(
     surroundings: &Surroundings,
     output: &mut Output,
 ) -> Result<Exit> {
-    may_start(surroundings)?;
     let presence = Presence::of(args.no_input);
+    let surroundings = &trust_question::settle(surroundings, global, presence, output)?;
+    let named = args.agent.as_deref();
+    let mut chosen: Vec<AgentChoice> =
+        named.map(|named| AgentChoice::find(named, global, surroundings)).transpose()?.into_iter().collect();
+    let surroundings =
+        &chosen.first().map_or_else(|| surroundings.clone(), |agent| agent.surroundings.clone());
+    may_start(surroundings)?;
+    if let Some(exit) = refused(&chosen, output)? {
+        return Ok(exit);
+    }
     // Where metier speaks to a program, or nobody types, each line is a message.
     let is_typed = Presence::of(false) == Presence::Here && output.form() == Form::Text;
-    let surroundings = &trust_question::settle(surroundings, global, presence, output)?;
-    let wishes =
-        Wishes { model: args.model.model.as_deref(), max_turns: args.max_turns, presence, agent: None };
+    let model = args.model.model.as_deref();
+    let wishes = Wishes { model, max_turns: args.max_turns, presence, agent: chosen.first() };
     let outfit = Outfit::ready(&wishes, global, surroundings, output)?;
     outfit.tell_untrusted(output)?;
     let stopping = Stopping::listen(if is_typed { Between::Nothing } else { Between::TheEnd })?;
-    let mut chat = Chat::new(outfit, stopping, global, surroundings, output);
+    let view = outfit.view(global, output);
+    let mut chat = Chat::new(outfit, chosen.pop(), view, stopping, surroundings);
     greet(&chat, output)?;
     if let Some(id) = &args.resume {
         let text = chat.tell(BuiltIn::Resume, id)?;
@@ -90,12 +101,12 @@ fn typed(mut chat: Chat<'_>, surroundings: &Surroundings, output: &mut Output) -
             }
         };
         is_leaving = false;
-        match Entry::read(&line, &chat) {
-            Entry::Nothing => {}
-            Entry::BuiltIn(BuiltIn::Exit, _) => break,
-            Entry::BuiltIn(built_in, rest) => answer_self(&mut chat, built_in, &rest, output)?,
-            Entry::Answer(text) => tell("unknown", &clean(&text), output)?,
-            Entry::Message { text, named } => {
+        match Line::read(&line, &chat) {
+            Line::Nothing => {}
+            Line::BuiltIn(BuiltIn::Exit, _) => break,
+            Line::BuiltIn(built_in, rest) => answer_self(&mut chat, built_in, &rest, output)?,
+            Line::Answer(text) => tell("unknown", &clean(&text), output)?,
+            Line::Message { text, named } => {
                 if !may_go(&chat, &named, output)? {
                     continue;
                 }
@@ -136,15 +147,15 @@ fn streamed(mut chat: Chat<'_>, output: &mut Output) -> Result<Exit> {
             break;
         }
         let line = String::from_utf8_lossy(&line).into_owned();
-        match Entry::read(&line, &chat) {
-            Entry::Nothing => {}
-            Entry::BuiltIn(BuiltIn::Exit, _) => break,
-            Entry::BuiltIn(built_in, rest) => answer_self(&mut chat, built_in, &rest, output)?,
-            Entry::Answer(text) => {
+        match Line::read(&line, &chat) {
+            Line::Nothing => {}
+            Line::BuiltIn(BuiltIn::Exit, _) => break,
+            Line::BuiltIn(built_in, rest) => answer_self(&mut chat, built_in, &rest, output)?,
+            Line::Answer(text) => {
                 tell("unknown", &clean(&text), output)?;
                 worst = Exit::Failed;
             }
-            Entry::Message { text, named } => {
+            Line::Message { text, named } => {
                 let exit = if may_go(&chat, &named, output)? {
                     show(chat.say(&text, &named), output)?
                 } else {

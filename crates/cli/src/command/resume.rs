@@ -1,8 +1,9 @@
 //! `resume`: goes on with a run that did not come to its end.
 
-use super::run::stop_on_signal;
+use super::run::{refused, stop_on_signal};
 use super::trust_question;
 use crate::agency::Presence;
+use crate::agent_choice::AgentChoice;
 use crate::args::{Global, Resume};
 use crate::declared::may_start;
 use crate::ending;
@@ -30,7 +31,6 @@ pub(crate) fn run(
             "nothing has run yet, so there is nothing to go on with; try `metier run \"what is on my list\"`"
         );
     };
-    may_start(surroundings)?;
     let summary = match &args.id {
         Some(typed) => store.session(store.find(typed)?)?,
         None => latest(&store)?,
@@ -41,8 +41,17 @@ pub(crate) fn run(
     }
     let presence = Presence::of(args.no_input);
     let surroundings = &trust_question::settle(surroundings, global, presence, output)?;
-    let wishes =
-        Wishes { model: args.model.model.as_deref(), max_turns: args.max_turns, presence, agent: None };
+    // Whoever began it goes on with it.
+    let agent = summary.agent.as_deref();
+    let chosen: Vec<AgentChoice> =
+        agent.map(|agent| AgentChoice::find(agent, global, surroundings)).transpose()?.into_iter().collect();
+    let surroundings = chosen.first().map_or(surroundings, |agent| &agent.surroundings);
+    may_start(surroundings)?;
+    if let Some(exit) = refused(&chosen, output)? {
+        return Ok(exit);
+    }
+    let model = args.model.model.as_deref();
+    let wishes = Wishes { model, max_turns: args.max_turns, presence, agent: chosen.first() };
     let outfit = Outfit::ready(&wishes, global, surroundings, output)?;
     outfit.tell_untrusted(output)?;
     let halt = Halt::new()?;

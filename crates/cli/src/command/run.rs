@@ -31,6 +31,7 @@ pub(crate) fn run(
 ) -> Result<Exit> {
     let mut request = request(args)?;
     let presence = Presence::of(args.no_input);
+    // Before anything else: an agent of a project is looked for where the project is trusted by then.
     let surroundings = &trust_question::settle(surroundings, global, presence, output)?;
     let chosen = chosen(args, global, surroundings)?;
     let surroundings = chosen.first().map_or(surroundings, |agent| &agent.surroundings);
@@ -76,7 +77,7 @@ fn chosen(args: &Run, global: &Global, surroundings: &Surroundings) -> Result<Ve
 }
 
 /// Says why agents do not start, with everything that is wrong with all of them; nothing where they do.
-fn refused(chosen: &[AgentChoice], output: &mut Output) -> Result<Option<Exit>> {
+pub(super) fn refused(chosen: &[AgentChoice], output: &mut Output) -> Result<Option<Exit>> {
     if let Some(agent) = chosen.iter().find(|agent| agent.is_untrusted()) {
         let name = clean(&agent.read.definition.name.value);
         output.aside(&format!(

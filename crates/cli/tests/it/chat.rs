@@ -369,3 +369,26 @@ fn a_project_that_is_not_trusted_is_asked_about_once() {
     typist.wait_for("Three.");
     assert!(typist.ends().success());
 }
+
+#[test]
+fn an_agent_that_is_written_down_leads_the_conversation_with_its_own_skills() {
+    let server = ModelServer::saying(vec![Says::Words("Reviewed.")]);
+    let workspace = user(&server).file(
+        "project/.metier/agents/reviewer.md",
+        "---\nname: reviewer\ndescription: Reviews.\nskills: [mail]\n---\n\nYou review letters.\n",
+    );
+    let run = metier_with_input(&workspace, &["chat", "--agent", "reviewer"], "hello\n");
+    assert_eq!(run.code, 4, "an agent of a stranger's project is not run: {}", run.stderr);
+    metier(&workspace, &["trust"]);
+    let input = "/skills\n/migrate a b\nhello\n";
+    let run = metier_with_input(&workspace, &["chat", "--quiet", "--agent", "reviewer"], input);
+    assert!(
+        run.stdout
+            .starts_with("# Available skills:\n- **mail**: Writes letters.\nUnknown command: **migrate**."),
+        "{}",
+        run.stdout
+    );
+    assert!(run.stdout.ends_with("Reviewed.\n"), "{} {}", run.stdout, run.stderr);
+    let request = server.request().to_string();
+    assert!(request.contains("You review letters.") && !request.contains("Moves data."), "{request}");
+}

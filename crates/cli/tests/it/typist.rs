@@ -101,3 +101,11 @@ impl Typist {
         }
     }
 }
+
+/// A test that fails leaves nobody at the terminal.
+impl Drop for Typist {
+    fn drop(&mut self) {
+        let _ = self.program.kill();
+        let _ = self.program.wait();
+    }
+}
