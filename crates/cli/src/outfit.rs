@@ -49,8 +49,6 @@ pub(crate) struct Outfit {
     outputs: PassingFolder,
     project: Option<PathBuf>,
     home: Option<PathBuf>,
-    /// The only skills that it sees, where it has a list of its own.
-    own: Option<Vec<String>>,
     /// The role that it plays, and in which form of file it is written.
     cast: Option<(metier_agent::definition::Form, Role)>,
 }
@@ -112,7 +110,6 @@ impl Outfit {
             outputs,
             project: surroundings.layout.project.as_ref().map(|project| project.folder.clone()),
             home: surroundings.places.home.clone(),
-            own,
             cast: wishes.agent.and_then(|agent| Some((agent.found.form, agent.role()?.clone()))),
         })
     }
