@@ -136,7 +136,7 @@ fn an_agents_tools_are_the_only_ones_it_is_offered_and_may_call() {
         !offered.contains(&"Write") && !offered.contains(&"Bash") && !offered.contains(&"memory_save"),
         "{offered:?}"
     );
-    assert!(results[0].contains("the agent `careful` lets only Read, Grep be called"), "{}", results[0]);
+    assert!(results[0].contains("the agent `careful` lets only `Read`, `Grep` be called"), "{}", results[0]);
     assert_eq!(results[1], "1\tone\n");
     assert!(results[2].contains("the agent `careful`"), "{}", results[2]);
 }
