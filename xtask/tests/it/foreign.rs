@@ -38,6 +38,8 @@ const HOMES: &[(&str, &[&str])] = &[
     // The probe attacks by bare system calls, since no library would make such ones.
     ("libc", &["metier-probe", "metier-sandbox"]),
     ("sha2", &["metier-files"]),
+    // MCP on the wire: everyone else sees skills, tools and questions.
+    ("rmcp", &["metier-mcp"]),
     // Providers of models: everyone else sees a `ChatModel` and its events.
     ("reqwest", &["metier-model"]),
     ("rustls", &["metier-model", "metier-agent"]),

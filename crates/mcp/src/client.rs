@@ -1,0 +1,1 @@
+//! Skills and tools that other servers offer.
