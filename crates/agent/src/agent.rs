@@ -9,6 +9,7 @@ use tokio::runtime::Runtime;
 
 use crate::frame::INSTRUCTIONS;
 use crate::limits::Limits;
+use crate::outside::OutsideTools;
 
 /// An agent: skills, a model, and where everything is written down. Conversations are made of it, as many as there are at once.
 ///
@@ -25,6 +26,7 @@ pub struct Agent {
     pub(crate) surface: Surface,
     pub(crate) instructions: Arc<str>,
     pub(crate) effort: Option<Effort>,
+    pub(crate) outside: Option<Arc<dyn OutsideTools>>,
 }
 
 impl Agent {
@@ -40,6 +42,7 @@ impl Agent {
             surface: Surface::default(),
             instructions: INSTRUCTIONS.into(),
             effort: None,
+            outside: None,
         }
     }
 
@@ -75,6 +78,13 @@ impl Agent {
     #[must_use]
     pub fn effort(mut self, effort: Option<Effort>) -> Self {
         self.effort = effort;
+        self
+    }
+
+    /// Who has more tools: MCP servers.
+    #[must_use]
+    pub fn outside(mut self, tools: Option<Arc<dyn OutsideTools>>) -> Self {
+        self.outside = tools;
         self
     }
 

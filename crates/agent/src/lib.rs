@@ -6,6 +6,7 @@
 //! - [`Limits`] end a run with what is there, [`Halt`] stops it from outside.
 //! - [`GeneralTools`] are what skills count on: `Read`, `Glob`, `Grep`, `Write`, `Edit`, `Bash`, `WebFetch`, `ask_user`,
 //!   `memory_save` and `memory_search`, one file each below `tools/`.
+//! - [`OutsideTools`] are what somebody else offers: MCP servers. The agent knows no protocol.
 //!
 //! ```text
 //! name, JSON ─► Form ─► Input ─► Spot ─────► Action ─► Hands::decide ─► the deed ─► ToolResult
@@ -67,6 +68,7 @@ mod journal;
 mod keeper;
 mod limits;
 mod offline;
+mod outside;
 mod stubbornness;
 mod talk;
 mod tools;
@@ -78,6 +80,10 @@ pub use halt::Halt;
 pub use history::{Extent, History};
 pub use limits::{Limit, Limits, Reached, Spent};
 pub use offline::{Candidate, Guide, Offline, RouterGuide, Study, Way};
+pub use outside::{
+    Annotated, Footing, MAX_OUTSIDE_DEFINITIONS, MAX_OUTSIDE_DESCRIPTION, MAX_OUTSIDE_RESULT,
+    MAX_OUTSIDE_SCHEMA, MAX_OUTSIDE_TOOLS, OutsideAnswer, OutsideTool, OutsideTools, ServerStanding,
+};
 pub use talk::{Answer, Company, Talk, TalkError, Unanswered};
 pub use tools::{
     ActiveSkill, Ask, Author, Desk, Effect, GeneralTools, Hands, Memory, NewRecord, NoAuthority, Offer,

@@ -24,6 +24,7 @@ use crate::halt::Halt;
 use crate::history::History;
 use crate::journal::Journal;
 use crate::limits::{Limits, Reached, Spent};
+use crate::outside::Outside;
 use crate::stubbornness::Stubbornness;
 use crate::tools::{Ask, GeneralTools, Setting};
 use crate::watch::{Further, Watch};
@@ -34,6 +35,8 @@ pub struct Talk {
     agent: Agent,
     session: Mutex<Session>,
     general: GeneralTools,
+    /// What servers offer beside.
+    outside: Outside,
     journal: Journal,
     frame: Frame,
     /// `None` while it rests: it is in the store.
@@ -106,7 +109,8 @@ impl Talk {
         let snapshot = agent.skills.snapshot();
         let project = setting.project.as_ref().map(|project| project.display().to_string());
         let general = GeneralTools::new(setting)?;
-        let frame = Frame::new(&agent.instructions, &session, &general);
+        let outside = Outside::settle(agent.outside.as_ref());
+        let frame = Frame::new(&agent.instructions, &session, &general, &outside);
         let started = Started {
             request: request.to_owned(),
             by: By::User,
@@ -122,8 +126,11 @@ impl Talk {
         history.take(&EventKind::Started(started.clone()));
         let journal = Journal::begin(agent.store.clone(), started, Arc::clone(&company.watch))?;
         let session = session.named(&journal.session().to_string());
-        let mut talk = Self::new(agent, session, general, journal, frame, history, company);
+        let mut talk = Self::new(agent, session, (general, outside), journal, frame, history, company);
         talk.write(EventKind::Framed(talk.frame.stored()))?;
+        for (at, message) in talk.outside.problems().to_vec() {
+            talk.write(EventKind::Failed { at, message })?;
+        }
         talk.offer(request)?;
         Ok(talk)
     }
@@ -131,7 +138,7 @@ impl Talk {
     fn new(
         agent: &Agent,
         mut session: Session,
-        general: GeneralTools,
+        (general, outside): (GeneralTools, Outside),
         journal: Journal,
         frame: Frame,
         history: History,
@@ -139,10 +146,12 @@ impl Talk {
     ) -> Self {
         let Company { halt, ask, .. } = company;
         session.cancel_with(halt.cancel().clone());
+        session.tools_from_outside(outside.known().clone());
         Self {
             agent: agent.clone(),
             session: Mutex::new(session),
             general,
+            outside,
             journal,
             frame,
             turn: history.turns(),
@@ -175,7 +184,8 @@ impl Talk {
         let general = GeneralTools::new(setting)?;
         let journal = Journal::go_on(agent.store.clone(), id, seq, Arc::clone(&company.watch));
         let history = folded(&events);
-        Ok(Self::new(agent, session, general, journal, frame, history, company))
+        let outside = Outside::settle(agent.outside.as_ref());
+        Ok(Self::new(agent, session, (general, outside), journal, frame, history, company))
     }
 
     /// Which session it is.

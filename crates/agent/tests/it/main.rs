@@ -12,6 +12,7 @@ mod commands;
 mod fetching;
 mod looking;
 mod offline;
+mod outside;
 mod room;
 mod security;
 mod server;

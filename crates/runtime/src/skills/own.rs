@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use metier_catalog::{EntryId, RoutingRecord, SHORTLIST_BUDGET, SHORTLIST_LENGTH, Shortlist};
-use metier_policy::{Action, Decision, FileGlob, Skill};
+use metier_policy::{Action, Decision, FileGlob, McpTools, Skill};
 use metier_sandbox::Cancel;
 
 use super::room::OwnJob;
@@ -52,6 +52,11 @@ impl Session {
     /// Takes back whatever runs when `cancel` says so.
     pub fn cancel_with(&mut self, cancel: Cancel) {
         self.room.cancel = Some(cancel);
+    }
+
+    /// Says which tools servers offer, by which bare names in the lists of skills are understood.
+    pub fn tools_from_outside(&mut self, tools: McpTools) {
+        self.room.servers = tools;
     }
 
     /// The skills that were activated, the last one at the end.

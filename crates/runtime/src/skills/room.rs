@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use metier_catalog::{EntryId, SkillFile, Snapshot};
 use metier_files::{SkillDir, Survey, SurveyBounds, TreeDigest};
-use metier_policy::{Action, Actor, Answers, Asking, Decision, Digest, Gate, Rules, Skill, Trust};
+use metier_policy::{Action, Actor, Answers, Asking, Decision, Digest, Gate, McpTools, Rules, Skill, Trust};
 use metier_sandbox::{Cancel, Limits};
 use metier_secret::SecretName;
 
@@ -49,6 +49,8 @@ pub(super) struct Room {
     survey: RefCell<Option<Survey>>,
     pub(super) session: String,
     surface: Surface,
+    /// The tools of MCP servers, by which bare names in the lists of skills are understood.
+    pub(super) servers: McpTools,
     /// Takes back whatever runs.
     pub(super) cancel: Option<Cancel>,
     /// What programs wrote beyond what the model got.
@@ -85,6 +87,7 @@ impl Room {
             survey: RefCell::default(),
             session,
             surface,
+            servers: McpTools::default(),
             cancel: None,
             outputs: RefCell::default(),
         }
@@ -95,6 +98,7 @@ impl Room {
         self.conversation = RefCell::new(parent.conversation.borrow().child());
         self.answers = RefCell::new(parent.answers.borrow().clone());
         self.session.clone_from(&parent.session);
+        self.servers.clone_from(&parent.servers);
     }
 
     /// Takes other skills from now on, and the rules that come with them.
