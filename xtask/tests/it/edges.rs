@@ -59,6 +59,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "metier-diagnostic",
             "metier-files",
             "metier-policy",
+            "metier-proxy",
             "metier-runtime",
             "metier-sandbox",
             "metier-skill",

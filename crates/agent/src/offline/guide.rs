@@ -88,7 +88,7 @@ impl RouterGuide {
 
     fn candidate(&self, id: EntryId) -> Option<Candidate> {
         let entry = self.snapshot().entry(id)?;
-        Some(Candidate { name: entry.name().to_string(), description: entry.description().to_owned() })
+        Some(Candidate { name: entry.call_name().to_owned(), description: entry.description().to_owned() })
     }
 
     /// A second look at skills that share the same words with the request. The index leaves out words such as "show" and
@@ -178,7 +178,7 @@ impl Guide for RouterGuide {
     fn study(&self, name: &str, request: &str) -> Option<Study> {
         let snapshot = self.snapshot();
         let (id, entry) =
-            snapshot.entries().find(|(_, entry)| entry.is_offered() && entry.name().as_str() == name)?;
+            snapshot.entries().find(|(_, entry)| entry.is_offered() && entry.call_name() == name)?;
         let file = snapshot.read(entry).ok()?;
         let manifest = file.manifest()?;
         let folder = snapshot.open(entry).ok();

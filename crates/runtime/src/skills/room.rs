@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use metier_catalog::{EntryId, SkillFile, Snapshot};
+use metier_catalog::{EntryId, SkillFile, Snapshot, Wanted};
 use metier_files::{SkillDir, Survey, SurveyBounds, TreeDigest};
 use metier_policy::{Action, Actor, Answers, Asking, Decision, Digest, Gate, McpTools, Rules, Skill, Trust};
 use metier_sandbox::{Cancel, Limits};
@@ -263,9 +263,12 @@ impl Hands for Room {
     fn run(&self, work: Work, job: &mut Job<'_>) -> Result<Ran, NotDone> {
         self.may_contain()?;
         self.may_start().map_err(NotDone::Trouble)?;
+        let entry = self.snapshot.entry(work.id);
+        // What runs may open whatever lies beside it.
+        let brought = entry.map_or(Ok(()), |entry| self.snapshot.bring(entry, Wanted::All));
+        brought.map_err(|error| NotDone::Trouble(error.to_string()))?;
         let mut spot = self.spot(work.id).map_err(NotDone::Trouble)?;
         self.look_over().map_err(NotDone::Trouble)?;
-        let entry = self.snapshot.entry(work.id);
         let file = entry.map(|entry| self.snapshot.read(entry)).transpose();
         let file = file.ok().flatten().ok_or_else(|| {
             NotDone::Trouble(format!("the skill `{}` cannot be read any more", spot.skill.name))
