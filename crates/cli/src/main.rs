@@ -23,6 +23,7 @@ mod needs;
 mod output;
 mod requirement;
 mod run_view;
+mod servers;
 mod surroundings;
 mod workplace;
 

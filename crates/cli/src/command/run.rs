@@ -10,10 +10,13 @@ use crate::history_place;
 use crate::model_choice::{Settled, Wish};
 use crate::output::{Form, Output, clean};
 use crate::run_view::{Loudness, RunView};
+use crate::servers::ask_all;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
-use metier_agent::{Agent, Answer, Company, Halt, Limits, Offer, Offline, RouterGuide, Setting, Talk, Web};
-use metier_catalog::{Amount, LimitsConfig, State};
+use metier_agent::{
+    Agent, Answer, Company, Halt, Limits, Offer, Offline, OutsideTools, RouterGuide, Setting, Talk, Web,
+};
+use metier_catalog::{Amount, Entry, LimitsConfig, State};
 use metier_diagnostic::counted;
 use metier_files::PassingFolder;
 use metier_model::{ChatModel, Prices};
@@ -45,6 +48,7 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> Result<Exit> {
     may_start(surroundings)?;
+    let (surroundings, silent) = &ask_all(surroundings);
     let request = request(args)?;
     let presence = Presence::of(args.no_input);
     let settings = &surroundings.layout.settings.models;
@@ -63,12 +67,21 @@ pub(crate) fn run(
     for problem in skills.rule_problems() {
         output.aside(&clean(&problem.to_string()))?;
     }
+    for server in silent {
+        output.aside(&format!(
+            "the MCP server `{}` lists nothing: {}",
+            clean(&server.uri),
+            clean(&server.why)
+        ))?;
+    }
     let mind = mind(settled, &skills)?;
     let store = Store::open(&history_place::file(&surroundings.places))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let limits = limits(args, settings.limits()?);
     let agent =
         Agent::new(skills.clone(), mind.model, store, Arc::new(runtime)).prices(mind.prices).limits(limits);
+    let outside = surroundings.servers.clone().map(|servers| Arc::new(servers) as Arc<dyn OutsideTools>);
+    let agent = agent.outside(outside);
     tell_untrusted(&skills, output)?;
     let halt = Halt::new()?;
     stop_on_signal(&halt)?;
@@ -145,7 +158,16 @@ fn setting(surroundings: &Surroundings, presence: Presence, outputs: &Path) -> S
 /// Skills of a project that nobody trusts yet are not offered; whoever runs something there should know.
 fn tell_untrusted(skills: &Skills, output: &mut Output) -> Result<()> {
     let snapshot = skills.snapshot();
-    let untrusted = snapshot.entries().filter(|(_, entry)| entry.state() == State::Untrusted).count();
+    let is_untrusted = |(_, entry): &(_, &Entry)| entry.state() == State::Untrusted;
+    let (remote, own): (Vec<_>, Vec<_>) =
+        snapshot.entries().filter(is_untrusted).partition(|(_, entry)| entry.remote().is_some());
+    if !remote.is_empty() {
+        output.aside(&format!(
+            "{} of MCP servers not used, since you have not approved them: `metier list` shows them, `metier trust NAME` approves one",
+            counted(remote.len(), "skill is", "skills are")
+        ))?;
+    }
+    let untrusted = own.len();
     if untrusted > 0 {
         output.aside(&format!(
             "{} of this project not used, since you have not trusted it: `metier trust` shows what that would switch on",

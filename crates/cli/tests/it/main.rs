@@ -35,6 +35,7 @@ mod run;
 mod runs;
 mod secret;
 mod seeds;
+mod servers;
 mod show;
 mod toggle;
 mod tools;

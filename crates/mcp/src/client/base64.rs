@@ -14,7 +14,7 @@ pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
         let mut bits = 0_u32;
         for (place, byte) in four.iter().enumerate() {
             let value = if place >= 4 - padding { 0 } else { value(*byte)? };
-            bits = bits << 6 | value;
+            bits = (bits << 6) | value;
         }
         let [_, first, second, third] = bits.to_be_bytes();
         let whole = [first, second, third];

@@ -13,7 +13,7 @@ use super::child::Ground;
 use super::config::{ServerConfig, Trusted};
 use super::connection::{Connection, Fault};
 use super::listing::Listing;
-use super::shelf::{self, Shelf};
+use super::shelf::{self, Shelf, Unverified};
 
 /// The most that is fetched from one server by one process, in bytes: some dozens of the largest skills. A server that lists
 /// thousands of them cannot fill the disk.
@@ -124,7 +124,10 @@ impl Server {
     pub(super) async fn list(&self) -> Result<Listing, Fault> {
         let connection = self.connection().await?;
         let listing = match Listing::ask(&connection).await {
-            Err(Fault::Gone(_)) => Listing::ask(&*self.connection().await?).await?,
+            Err(Fault::Gone(_)) => {
+                let again = self.connection().await?;
+                Listing::ask(&again).await?
+            }
             other => other?,
         };
         let _ = connection.took_change();
@@ -156,7 +159,7 @@ impl Server {
             let is_document = file.uri == skill.uri;
             if let Some(bytes) = shelf::is_kept(folder, file) {
                 if is_document {
-                    shelf::verify_document(skill, &bytes).map_err(|error| self.stale(&error.to_string()))?;
+                    shelf::verify_document(skill, &bytes).map_err(|error| stale(&error))?;
                 }
                 continue;
             }
@@ -173,9 +176,9 @@ impl Server {
                 other => other,
             };
             let bytes = bytes.map_err(|error| format!("`{}` could not be had: {error}", file.path))?;
-            shelf::verify(file, &bytes).map_err(|error| self.stale(&error.to_string()))?;
+            shelf::verify(file, &bytes).map_err(|error| stale(&error))?;
             if is_document {
-                shelf::verify_document(skill, &bytes).map_err(|error| self.stale(&error.to_string()))?;
+                shelf::verify_document(skill, &bytes).map_err(|error| stale(&error))?;
             }
             shelf::keep(folder, file, &bytes).map_err(|error| error.to_string())?;
         }
@@ -183,13 +186,6 @@ impl Server {
             shelf::nothing_else(folder, skill).map_err(|error| error.to_string())?;
         }
         Ok(())
-    }
-
-    /// What is wrong, and how to go on where the server only changed the skill since it was listed.
-    fn stale(&self, why: &str) -> String {
-        format!(
-            "{why}. Where the server has changed it, `metier doctor` lists it anew, and it has to be approved again"
-        )
     }
 
     /// How it stands.
@@ -215,4 +211,11 @@ impl Server {
     pub(super) async fn end(&self) {
         self.state.lock().await.standing = Standing::Idle;
     }
+}
+
+/// What is wrong, and how to go on where the server only changed the skill since it was listed.
+fn stale(why: &Unverified) -> String {
+    format!(
+        "{why}. Where the server has changed it, `metier doctor` lists it anew, and it has to be approved again"
+    )
 }
