@@ -13,6 +13,7 @@ use crate::compaction::Compaction;
 use crate::frame::INSTRUCTIONS;
 use crate::limits::Limits;
 use crate::models::Models;
+use crate::outside::OutsideTools;
 use crate::part::Part;
 
 /// How an agent tells its model of skills.
@@ -62,6 +63,7 @@ pub struct Agent {
     pub(crate) patience: Patience,
     pub(crate) compaction: Compaction,
     pub(crate) part: Part,
+    pub(crate) outside: Option<Arc<dyn OutsideTools>>,
 }
 
 impl Agent {
@@ -83,6 +85,7 @@ impl Agent {
             patience: Patience::default(),
             compaction: Compaction::default(),
             part: Part::default(),
+            outside: None,
         }
     }
 
@@ -172,6 +175,13 @@ impl Agent {
     #[must_use]
     pub fn compaction(mut self, compaction: Compaction) -> Self {
         self.compaction = compaction;
+        self
+    }
+
+    /// Who has more tools: MCP servers.
+    #[must_use]
+    pub fn outside(mut self, tools: Option<Arc<dyn OutsideTools>>) -> Self {
+        self.outside = tools;
         self
     }
 

@@ -39,6 +39,7 @@ pub(crate) use self::wording::{
 use crate::agent::Agent;
 use crate::frame::Frame;
 use crate::journal::Journal;
+use crate::outside::Outside;
 use crate::talk::{Company, Talk, TalkError, Unanswered};
 use crate::tools::GeneralTools;
 use crate::watch::{Happened, Watch};
@@ -113,6 +114,7 @@ pub(crate) struct Child {
     pub(crate) agent: Agent,
     pub(crate) session: Session,
     pub(crate) general: GeneralTools,
+    pub(crate) outside: Arc<Outside>,
     pub(crate) frame: Frame,
     pub(crate) started: Started,
     pub(crate) activated: store::Activated,

@@ -8,6 +8,7 @@ use metier_runtime::{Definition, Session};
 use metier_store::Framed;
 use serde_json::{Value, json};
 
+use crate::outside::Outside;
 use crate::tools::GeneralTools;
 
 /// What every agent is told. Each sentence is paid for in every turn.
@@ -29,11 +30,16 @@ pub(crate) struct Frame {
 
 impl Frame {
     /// The frame of a session.
-    pub(crate) fn new(instructions: &str, session: &Session, general: &GeneralTools) -> Self {
+    pub(crate) fn new(
+        instructions: &str,
+        session: &Session,
+        general: &GeneralTools,
+        outside: &Outside,
+    ) -> Self {
         let texts = [instructions, session.catalog()];
         let system = texts.into_iter().filter(|text| !text.is_empty()).map(Block::stable).collect();
         let skills = session.toolset().definitions().iter();
-        let tools = skills.chain(general.definitions()).map(tool).collect();
+        let tools = skills.chain(general.definitions()).map(tool).chain(outside.definitions()).collect();
         Self { system, tools, choice: ToolChoice::Auto }
     }
 

@@ -7,6 +7,7 @@
 //! - [`definition`] reads agents that somebody wrote down, [`slash`] what a user typed.
 //! - [`GeneralTools`] are what skills count on: `Read`, `Glob`, `Grep`, `Write`, `Edit`, `Bash`, `WebFetch`, `ask_user`,
 //!   `memory_save` and `memory_search`, one file each below `tools/`.
+//! - [`OutsideTools`] are what somebody else offers: MCP servers. The agent knows no protocol.
 //!
 //! ```text
 //! name, JSON ─► Form ─► Input ─► Spot ─────► Action ─► Hands::decide ─► the deed ─► ToolResult
@@ -74,6 +75,7 @@ mod keeper;
 mod limits;
 mod models;
 mod offline;
+mod outside;
 mod part;
 mod recall;
 pub mod slash;
@@ -91,6 +93,10 @@ pub use history::{Extent, History};
 pub use limits::{Limit, Limits, Reached, Spent};
 pub use models::Models;
 pub use offline::{Candidate, Guide, Offline, RouterGuide, Study, Way};
+pub use outside::{
+    Annotated, Footing, MAX_OUTSIDE_DEFINITIONS, MAX_OUTSIDE_DESCRIPTION, MAX_OUTSIDE_RESULT,
+    MAX_OUTSIDE_SCHEMA, MAX_OUTSIDE_TOOLS, OutsideAnswer, OutsideTool, OutsideTools, ServerStanding,
+};
 pub use part::Part;
 pub use talk::{Answer, Begun, Company, Invocation, Left, Resumed, Shortened, Talk, TalkError, Unanswered};
 pub use tools::{

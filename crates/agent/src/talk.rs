@@ -42,6 +42,7 @@ use crate::halt::Halt;
 use crate::history::History;
 use crate::journal::Journal;
 use crate::limits::{Limits, Reached, Spent};
+use crate::outside::Outside;
 use crate::stubbornness::Stubbornness;
 use crate::tools::{Ask, GeneralTools, Setting};
 use crate::watch::{Further, Watch};
@@ -58,6 +59,8 @@ pub struct Talk {
     agent: Agent,
     session: Mutex<Session>,
     general: GeneralTools,
+    /// What servers offer beside.
+    outside: Arc<Outside>,
     journal: Arc<Journal>,
     frame: Frame,
     /// `None` while it rests: it is in the store.
@@ -170,7 +173,8 @@ impl Talk {
         let snapshot = agent.skills.snapshot();
         let project = setting.project.as_ref().map(|project| project.display().to_string());
         let general = GeneralTools::new(setting)?;
-        let frame = agent.part.framed(Frame::new(&agent.instructions, &session, &general));
+        let outside = Arc::new(Outside::settle(agent.outside.as_ref()));
+        let frame = agent.part.framed(Frame::new(&agent.instructions, &session, &general, &outside));
         let started = Started {
             request: request.to_owned(),
             by: By::User,
@@ -188,11 +192,14 @@ impl Talk {
         let journal = Journal::begin(agent.store.clone(), started, Arc::clone(&company.watch))?;
         let session = session.named(&journal.session().to_string());
         let lease = resuming::lease(&agent.store, journal.session())?;
-        let mut talk = Self::new(agent, session, general, journal, frame, history, company);
+        let mut talk = Self::new(agent, session, (general, outside), journal, frame, history, company);
         talk.lease = Some(lease);
         request.clone_into(&mut talk.kin.words);
         let remark = talk.hand_over();
         talk.write(EventKind::Framed(talk.frame.stored()))?;
+        for (at, message) in talk.outside.problems().to_vec() {
+            talk.write(EventKind::Failed { at, message })?;
+        }
         remark.map(|remark| talk.write(remark)).transpose()?;
         Ok(talk)
     }
@@ -200,7 +207,7 @@ impl Talk {
     fn new(
         agent: &Agent,
         mut session: Session,
-        general: GeneralTools,
+        (general, outside): (GeneralTools, Arc<Outside>),
         journal: Journal,
         frame: Frame,
         history: History,
@@ -211,10 +218,12 @@ impl Talk {
         let echo = Arc::new(Echo::new(Arc::clone(journal.watch())));
         let heard = Arc::clone(&echo);
         session.listen_with(Arc::new(move |stream, piece: &[u8]| heard.hear(stream, piece)));
+        session.tools_from_outside(outside.known().clone());
         Self {
             agent: agent.clone(),
             session: Mutex::new(session),
             general,
+            outside,
             journal: Arc::new(journal),
             frame,
             kin: Kin::alone(agent.limits),

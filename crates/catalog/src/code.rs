@@ -16,10 +16,14 @@ codes! {
         FILE_NAME_LOWER_CASE "file-name-lower-case" "The file is called `skill.md`. It loads here; most clients look for `SKILL.md` only."
         IGNORE_INVALID "ignore-invalid" "A pattern in a root's `ignore` is not a glob; it matches nothing."
     }
+    Error {
+        REMOTE_SKILL_REFUSED "remote-skill-refused" "An MCP server lists something as a skill that is none, or that could not be checked: an address outside of the skill, a missing digest, more than 512 files or 16 MiB. It is left out; the server's other skills are there."
+    }
     // Names: who has the short name.
     Warning {
         NAME_SHADOWED "name-shadowed" "Another skill of the same name stands in a higher root, or before this one in the same root. This one is still reached as `origin:name`."
         NAME_CASE_CLASH "name-case-clash" "Two names differ only in case or Unicode form. On some systems they are one folder, and people and models mix them up."
+        REMOTE_SKILL_CHANGED "remote-skill-changed" "An MCP server lists other files for this skill than those that were approved. Nothing of it is used until it is approved again."
         SLUG_CLASH "slug-clash" "Two different written names give the same call name; the later by path got a number behind it."
     }
     // Watching.
@@ -36,7 +40,7 @@ codes! {
     Warning {
         CONFIG_UNKNOWN_KEY "config-unknown-key" "metier knows no such setting; it has no effect."
         CONFIG_UNTRUSTED "config-untrusted" "The project is not trusted, so its `metier.toml` can hide skills and do nothing else."
-        CONFIG_USER_ONLY "config-user-only" "A project's `metier.toml` names a provider of models. Addresses, headers and keys are taken from the user's own `config.toml` only, whoever is trusted, so that no project can send a key elsewhere."
+        CONFIG_USER_ONLY "config-user-only" "A project's `metier.toml` names a provider of models, or an MCP server. Addresses, headers and keys are taken from the user's own `config.toml` only, whoever is trusted, so that no project can send a key elsewhere; a project's servers belong into its `.mcp.json`."
         NO_PROJECT "no-project" "The current folder is the home directory, an ancestor of it, `/` or the temporary folder: too wide to be a project. Nothing of it is used."
         DISABLED_FILE_CORRUPT "disabled-file-corrupt" "`.disabled.json` is not a JSON list of names, so it disables nothing. It is left as it is."
         CREW_FILE_INVALID "crew-file-invalid" "A crew file could not be read, so the skill folders it names are not looked at."

@@ -4,10 +4,12 @@
 //! [`read`] and forgives: one bad value costs that value.
 
 mod amount;
+mod mcp;
 mod model;
 mod read;
 
 pub use amount::{Amount, AmountError};
+pub use mcp::{McpServerConfig, McpTransport};
 pub use model::{
     EffortConfig, LimitsConfig, ModelConfig, PriceConfig, ProtocolConfig, ProviderConfig, ToolCalls,
 };
@@ -50,6 +52,8 @@ pub struct Config {
     pub providers: BTreeMap<String, ProviderConfig>,
     /// How much one request may use up.
     pub limits: LimitsConfig,
+    /// MCP servers by their labels. Heard in the user's own file only: a project names its servers in `.mcp.json`.
+    pub mcp: BTreeMap<String, McpServerConfig>,
 }
 
 /// What may happen, and what is asked about. A rule is a text such as `skill:NAME`, `skill:NAME/host:api.example.com`,

@@ -41,7 +41,7 @@ impl SkillFile {
         Ok(Self::from_bytes(DocumentName::CANONICAL, &bytes, folder_name))
     }
 
-    fn from_bytes(name: &str, bytes: &[u8], folder_name: Option<&str>) -> Self {
+    pub(crate) fn from_bytes(name: &str, bytes: &[u8], folder_name: Option<&str>) -> Self {
         let parsed = metier_skill::parse_whole(bytes, folder_name);
         Self {
             name: name.to_owned(),

@@ -1,5 +1,6 @@
 //! One skill of a snapshot: what a listing knows of it, and how it stands.
 
+use crate::remote::{Approval, Listed};
 use crate::version::Version;
 use crate::visit::Loaded;
 use metier_diagnostic::Diagnostic;
@@ -37,7 +38,7 @@ pub enum State {
     Off,
     /// Disabled by `.disabled.json`.
     Disabled,
-    /// In a project that is not trusted.
+    /// In a project that is not trusted, or a server's and not approved.
     Untrusted,
     /// Inside another skill's folder; listed only when asked for.
     Nested,
@@ -131,6 +132,8 @@ pub(crate) struct Card {
     pub(crate) user_invocable: bool,
     pub(crate) document_name: DocumentName,
     pub(crate) links: Option<Box<Links>>,
+    /// What its server listed, where it is a server's.
+    pub(crate) remote: Option<Arc<Listed>>,
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
@@ -161,6 +164,7 @@ impl Card {
             user_invocable: summary.user_invocable,
             document_name,
             links: None,
+            remote: None,
             diagnostics,
         }
     }
@@ -238,6 +242,11 @@ impl Entry {
     /// Whether `/name` exists.
     pub fn is_user_invocable(&self) -> bool {
         self.card.user_invocable
+    }
+
+    /// Whether a server's skill is not approved as it is listed now. What is in no list of a server needs no approval.
+    pub(crate) fn lacks_approval(&self) -> bool {
+        self.remote().is_some_and(|skill| skill.approval != Approval::Approved)
     }
 
     /// How it stands.

@@ -109,6 +109,7 @@ impl Layout {
         {
             roots.extend(bundled.root(&mut self.diagnostics));
         }
+        roots.extend(self.places.remote.iter().flat_map(|remote| remote.roots()));
         roots
     }
 

@@ -31,6 +31,7 @@
 //!     system_skills: home.join("etc/skills"),
 //!     bundled: None,
 //!     cache: None,
+//!     remote: None,
 //!     home: Some(home),
 //! };
 //! let layout = Layout::new(&places, &RootChoice::Usual);
@@ -68,6 +69,7 @@ mod places;
 mod plugin;
 mod project;
 mod reference;
+mod remote;
 mod root;
 mod search;
 mod settings;
@@ -89,8 +91,8 @@ pub use catalogue::{
 };
 pub use config::{
     Amount, AmountError, CatalogConfig, Config, DiscoveryConfig, EffortConfig, EnvConfig, GateConfig,
-    LimitsConfig, LintConfig, LintPath, ModelConfig, NeedsConfig, PriceConfig, ProtocolConfig,
-    ProviderConfig, RootConfig, SkillConfig, ToolCalls, Visibility,
+    LimitsConfig, LintConfig, LintPath, McpServerConfig, McpTransport, ModelConfig, NeedsConfig, PriceConfig,
+    ProtocolConfig, ProviderConfig, RootConfig, SkillConfig, ToolCalls, Visibility,
 };
 pub use crew::Crew;
 pub use declared_name::DeclaredName;
@@ -110,6 +112,9 @@ pub use places::Places;
 pub use plugin::Plugin;
 pub use project::Project;
 pub use reference::{Reference, ReferenceError};
+pub use remote::{
+    Approval, Fetch, NotBrought, Remote, RemoteFile, RemoteRefusal, RemoteServer, RemoteSkill, Wanted,
+};
 pub use root::{AllowedTools, CommandsStart, Root, RootTrust};
 pub use search::{
     Finder, Offered, Route, Routed, RoutingRecord, RoutingStats, SHORTLIST_BUDGET, SHORTLIST_LENGTH,
@@ -117,13 +122,13 @@ pub use search::{
 };
 pub use settings::{ConfigFile, GateLayer, LayerOwner, LintLayer, Settings};
 pub use shown::one_line;
-pub use snapshot::{Failure, Include, Snapshot};
+pub use snapshot::{Failure, Include, NotRead, Snapshot};
 pub use source::{Provenance, SOURCE_FILE};
 pub use swap::Catalog;
 pub use tokens::{BYTES_PER_TOKEN, Tokens};
 pub use trust::{
-    Act, Ownership, Preview, ProjectFile, ProjectRecord, SkillPreview, Standing, TrustChange, TrustError,
-    TrustStore, changes, changes_of, project_files,
+    Act, ApprovalRecord, Ownership, Preview, ProjectFile, ProjectRecord, SkillPreview, Standing, TrustChange,
+    TrustError, TrustStore, changes, changes_of, project_files, trusted_acts,
 };
 pub use version::{Requirement, Version};
 pub use watch::{Change, ChangeKind, News, WatchOptions, Watcher, Watching};

@@ -54,8 +54,12 @@ impl Snapshot {
     pub fn find(&self, reference: &Reference) -> Lookup<'_> {
         let in_origin = |ids: Vec<EntryId>| -> Vec<EntryId> {
             let is_in = |id: &EntryId| {
-                let origin = &self.root(&self.entries[id.at()]).origin;
-                reference.origin.as_ref().is_none_or(|wanted| origin.is_in(wanted))
+                let entry = &self.entries[id.at()];
+                match &reference.origin {
+                    Some(wanted) => self.root(entry).origin.is_in(wanted),
+                    // A server's skill is meant by its whole name only.
+                    None => entry.remote().is_none(),
+                }
             };
             ids.into_iter().filter(is_in).collect()
         };
@@ -213,7 +217,7 @@ impl Snapshot {
         if let Some(failure) = self.failures_called(&reference.name).find(is_meant) {
             return Lookup::Failed(failure);
         }
-        let names = self.entries.iter().map(|entry| entry.name().as_str());
+        let names = self.entries.iter().map(Entry::call_name);
         let near = nearest(&reference.name, names, NEAREST);
         Lookup::NotFound(near.into_iter().map(str::to_owned).collect())
     }

@@ -35,7 +35,7 @@ impl Snapshot {
     pub fn name_enum(&self) -> Option<Vec<&str>> {
         let offered = self.offered();
         (offered.len() <= MAX_NAME_ENUM)
-            .then(|| offered.into_iter().map(|(_, entry)| entry.name().as_str()).collect())
+            .then(|| offered.into_iter().map(|(_, entry)| entry.call_name()).collect())
     }
 
     /// The options that the settings in force give; the window is the model's, where it is known.
@@ -91,7 +91,7 @@ impl Snapshot {
 
     pub(crate) fn offer<'a>(&self, entry: &'a Entry) -> Offer<'a> {
         Offer {
-            name: entry.name().as_str(),
+            name: entry.call_name(),
             argument_hint: entry.argument_hint(),
             description: entry.description(),
             when_to_use: entry.when_to_use(),
@@ -112,6 +112,10 @@ impl Snapshot {
 
     /// The size of a skill's file. An empty page asks the system for it and reads nothing.
     fn size(&self, entry: &Entry) -> Option<usize> {
+        if let Some(skill) = entry.remote() {
+            let file = skill.files.iter().find(|file| file.uri == skill.uri)?;
+            return usize::try_from(file.size).ok();
+        }
         if let Some(target) = entry.card.links.as_ref().and_then(|links| links.document.as_deref()) {
             let parent = metier_files::SkillDir::open(target.parent()?).ok()?;
             let name = metier_files::RelativePath::parse_os(target.file_name()?).ok()?;

@@ -1,7 +1,9 @@
 //! The folders of this machine that matter, as plain data.
 
 use crate::bundled::Bundled;
+use crate::remote::Remote;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Where things are. The program fills it from the environment once; no library reads the environment, so that a test,
 /// a server with many users and a program that embeds metier all say for themselves what counts as home.
@@ -25,6 +27,8 @@ pub struct Places {
     pub cache: Option<PathBuf>,
     /// The skills that come with the program, if it has any.
     pub bundled: Option<Bundled>,
+    /// The skills of MCP servers, as they were listed last; `None` where there is no server.
+    pub remote: Option<Arc<Remote>>,
 }
 
 impl Places {
@@ -41,6 +45,7 @@ impl Places {
             system_skills: nowhere,
             bundled: None,
             cache: None,
+            remote: None,
             current,
         }
     }
@@ -79,6 +84,7 @@ mod tests {
             system_skills: "/etc/metier/skills".into(),
             bundled: None,
             cache: None,
+            remote: None,
         };
         let table = [
             ("~/team", "/home/ada/team"),

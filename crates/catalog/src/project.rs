@@ -90,6 +90,7 @@ mod tests {
             system_skills: PathBuf::new(),
             bundled: None,
             cache: None,
+            remote: None,
         };
         let found = find(&places, &|path| marks.iter().any(|mark| Path::new(mark) == path));
         match (found, expected) {

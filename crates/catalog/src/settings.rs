@@ -2,15 +2,15 @@
 
 use crate::code;
 use crate::config::{
-    CatalogConfig, Config, DiscoveryConfig, GateConfig, LintConfig, NeedsConfig, RootConfig, SkillConfig,
-    Visibility,
+    CatalogConfig, Config, DiscoveryConfig, GateConfig, LintConfig, McpServerConfig, NeedsConfig, RootConfig,
+    SkillConfig, Visibility,
 };
 use crate::declared_name::{self, DeclaredName};
 use crate::model_settings::ModelSettings;
 use crate::origin::Origin;
 use crate::reference::Reference;
 use metier_diagnostic::Diagnostic;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -82,6 +82,8 @@ pub struct Settings {
     pub unheard_environment: Vec<DeclaredName>,
     /// Which models there are, and how much a run may use up.
     pub models: ModelSettings,
+    /// The user's MCP servers, by their labels.
+    pub mcp: BTreeMap<String, McpServerConfig>,
     /// The user's rules, then the project's.
     layers: Vec<Layer>,
 }
@@ -171,6 +173,7 @@ impl Default for Settings {
             environment: Vec::new(),
             unheard_environment: Vec::new(),
             models: ModelSettings::default(),
+            mcp: BTreeMap::new(),
             layers: Vec::new(),
         }
     }
@@ -194,6 +197,7 @@ impl Settings {
             settings.layers.push(Layer::new(user, Reach::Full, LayerOwner::User));
             settings.environment = declared_name::of_config(user);
             settings.models = ModelSettings::of_user(user);
+            settings.mcp.clone_from(&user.config.mcp);
         }
         if let Some((project, reach)) = project {
             let folder = project.path.parent().map(Path::to_owned);
@@ -212,6 +216,7 @@ impl Settings {
                 settings.project_roots.clone_from(&project.config.roots);
                 settings.nearer(&project.config);
                 diagnostics.extend(providers_not_heard(project));
+                diagnostics.extend(servers_not_heard(project));
             } else {
                 diagnostics.extend(not_acted_on(project));
             }
@@ -288,6 +293,7 @@ fn not_acted_on(file: &ConfigFile) -> Option<Diagnostic> {
         ("`model`", config.model.is_some()),
         ("`[models]`", !config.models.is_empty()),
         ("`[providers]`", !config.providers.is_empty()),
+        ("`[mcp]`", !config.mcp.is_empty()),
     ];
     let asked: Vec<_> = sections.iter().filter(|(_, asked)| *asked).map(|(name, _)| *name).collect();
     if asked.is_empty() {
@@ -317,6 +323,16 @@ fn providers_not_heard(file: &ConfigFile) -> Option<Diagnostic> {
             .in_file(&file.path)
             .help("move `[providers]` to your own `config.toml` if you want your keys to go there"),
     )
+}
+
+/// That a trusted project names MCP servers where they are not looked for.
+fn servers_not_heard(file: &ConfigFile) -> Option<Diagnostic> {
+    if file.config.mcp.is_empty() {
+        return None;
+    }
+    let message = "a project names its MCP servers in `.mcp.json`, so `[mcp]` of this file has no effect";
+    let help = "move them to `.mcp.json` beside it, or to your own `config.toml`";
+    Some(Diagnostic::new(&code::CONFIG_USER_ONLY, message).in_file(&file.path).help(help))
 }
 
 #[cfg(test)]

@@ -10,10 +10,11 @@ use crate::entry::{Entry, EntryId, Relation};
 use crate::identity::{self, Circumstances, NameHasher, Names, names_of};
 use crate::layout::Layout;
 use crate::place::{self, below};
+use crate::remote::{self, NotBrought, Wanted};
 use crate::root::Root;
 use crate::visit::{Kept, Visited};
 use metier_diagnostic::Diagnostic;
-use metier_files::{Error, Found, Repeat, SkillDir};
+use metier_files::{DocumentName, Error, Found, Repeat, SkillDir};
 use problem::sort_problems;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -57,6 +58,18 @@ impl Failure {
         let is_error = |found: &&Diagnostic| found.severity() == metier_diagnostic::Severity::Error;
         self.diagnostics.iter().find(is_error).or(self.diagnostics.first())
     }
+}
+
+/// Why a skill's file cannot be read for use.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotRead {
+    /// It is not there, or cannot be opened.
+    #[error(transparent)]
+    File(#[from] Error),
+    /// It is a server's, and is not what its server listed.
+    #[error(transparent)]
+    Remote(#[from] NotBrought),
 }
 
 /// All skills of a layout at one moment.
@@ -120,6 +133,8 @@ impl Snapshot {
             }
         });
         let mut entries: Vec<Entry> = entries.collect();
+        // Servers are the lowest roots, so their skills come last.
+        entries.extend(remote::entries(&layout, &hasher, &mut failures));
         let in_precedence =
             |place: metier_files::Place| metier_files::Place { root: plan.order[place.root], ..place };
         let repeats = repeats.into_iter().map(|repeat| Repeat {
@@ -194,12 +209,31 @@ impl Snapshot {
         place::open(&self.layout, entry)
     }
 
-    /// Reads the file of an entry whole.
+    /// Reads the file of an entry whole. Of a server's skill this is what the server listed, without a body: nothing is fetched
+    /// to be shown or searched.
     pub fn read(&self, entry: &Entry) -> Result<SkillFile, Error> {
         let name = place::folder_name(&self.layout, entry);
+        if let Some(skill) = entry.remote() {
+            return Ok(SkillFile::from_bytes(
+                DocumentName::CANONICAL,
+                skill.text.as_bytes(),
+                name.as_deref(),
+            ));
+        }
+        self.read_whole(entry, name.as_deref())
+    }
+
+    /// Reads the file of an entry whole because it is used. A server's file is fetched, or held against its list again, before
+    /// it is read.
+    pub fn read_for_use(&self, entry: &Entry) -> Result<SkillFile, NotRead> {
+        self.bring(entry, Wanted::Document)?;
+        Ok(self.read_whole(entry, place::folder_name(&self.layout, entry).as_deref())?)
+    }
+
+    fn read_whole(&self, entry: &Entry, name: Option<&str>) -> Result<SkillFile, Error> {
         let mut file = match entry.card.links.as_ref().and_then(|links| links.document.as_deref()) {
-            Some(target) => SkillFile::read_at(target, name.as_deref()),
-            None => SkillFile::read(&self.open(entry)?, name.as_deref()),
+            Some(target) => SkillFile::read_at(target, name),
+            None => SkillFile::read(&self.open(entry)?, name),
         }?;
         let path: Arc<Path> = self.document_path(entry).into();
         for diagnostic in &mut file.diagnostics {

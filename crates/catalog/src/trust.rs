@@ -3,6 +3,7 @@
 //! Trust is a record of the user's, in metier's own data folder and never in the project. It is bound to the project's
 //! real path. A text edit keeps it; a change of what a skill can do does not: see [`crate::Capabilities`].
 
+mod approval;
 mod change;
 mod preview;
 mod project_file;
@@ -13,7 +14,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use change::{TrustChange, changes, changes_of};
+pub use approval::ApprovalRecord;
+pub use change::{TrustChange, changes, changes_of, trusted_acts};
 pub use preview::{Preview, SkillPreview};
 pub use project_file::{Act, ProjectFile, project_files};
 
@@ -117,12 +119,16 @@ pub enum TrustError {
 pub struct TrustStore {
     path: PathBuf,
     projects: Vec<ProjectRecord>,
+    remote: Vec<ApprovalRecord>,
 }
 
 #[derive(Serialize, Deserialize)]
 struct Stored {
     version: u32,
     projects: Vec<ProjectRecord>,
+    /// The skills of servers that were approved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    remote: Vec<ApprovalRecord>,
 }
 
 #[derive(Deserialize)]
@@ -142,7 +148,7 @@ impl TrustStore {
         let path = Self::file(data);
         let bytes = match metier_files::read_bounded(&path, MAX_STORE) {
             Ok(Some(bytes)) => bytes,
-            Ok(None) => return Ok(Self { path, projects: Vec::new() }),
+            Ok(None) => return Ok(Self { path, projects: Vec::new(), remote: Vec::new() }),
             Err(source) => return Err(TrustError::Unreadable { path, source }),
         };
         let corrupt =
@@ -153,7 +159,7 @@ impl TrustStore {
             return Err(TrustError::Newer { path, found: form.version });
         }
         let stored: Stored = serde_json::from_slice(&bytes).map_err(corrupt)?;
-        Ok(Self { path, projects: stored.projects })
+        Ok(Self { path, projects: stored.projects, remote: stored.remote })
     }
 
     /// Reads the store, changes it and writes it, with as little time between as can be: what another process has
@@ -216,7 +222,8 @@ impl TrustStore {
     }
 
     fn write(&self) -> Result<(), TrustError> {
-        let stored = Stored { version: VERSION, projects: self.projects.clone() };
+        let stored =
+            Stored { version: VERSION, projects: self.projects.clone(), remote: self.remote.clone() };
         let failed = |source| TrustError::Unwritable { path: self.path.clone(), source };
         let mut bytes = serde_json::to_vec_pretty(&stored).map_err(|error| failed(error.into()))?;
         bytes.push(b'\n');

@@ -97,6 +97,7 @@ pub struct News {
 /// #     data: workspace.join("data"), user_skills: workspace.join("user"), system_skills: workspace.join("system"),
 /// #     bundled: None,
 /// #     cache: None,
+/// #     remote: None,
 /// # };
 /// use metier_catalog::{Catalog, ChangeKind, Include, RootChoice, WatchOptions};
 /// use std::sync::Arc;

@@ -433,7 +433,8 @@ pub(crate) struct New {
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub(crate) struct Trust {
-    /// The project's folder; the project you stand in if left out
+    /// The project's folder; the project you stand in if left out. Or a skill of an MCP server, mcp.LABEL:NAME, which is approved
+    /// as the server lists it now
     #[arg(value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
     #[command(flatten)]

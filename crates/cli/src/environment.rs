@@ -37,6 +37,7 @@ pub(crate) fn places() -> Result<Places> {
         system_skills: PathBuf::from("/etc/metier/skills"),
         bundled: Some(bundled::skills(cache.as_deref())),
         cache,
+        remote: None,
     })
 }
 

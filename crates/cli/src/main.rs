@@ -31,6 +31,7 @@ mod passing_line;
 mod question;
 mod requirement;
 mod run_view;
+mod servers;
 mod skill_models;
 mod slash_line;
 mod surroundings;

@@ -9,12 +9,15 @@ use crate::history_place;
 use crate::model_choice::{Settled, Wish};
 use crate::output::{Form, Output, clean};
 use crate::run_view::{Loudness, RunView};
+use crate::servers::ask_all;
 use crate::skill_models;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
 use metier_agent::definition::Role;
-use metier_agent::{Agent, Compaction, Company, Halt, Limits, Offer, Offline, RouterGuide, Setting, Web};
-use metier_catalog::State;
+use metier_agent::{
+    Agent, Compaction, Company, Halt, Limits, Offer, Offline, OutsideTools, RouterGuide, Setting, Web,
+};
+use metier_catalog::{Entry, State};
 use metier_diagnostic::counted;
 use metier_files::PassingFolder;
 use metier_model::{ChatModel, Prices};
@@ -70,6 +73,11 @@ impl Outfit {
         surroundings: &Surroundings,
         output: &mut Output,
     ) -> Result<Self> {
+        let (surroundings, silent) = &ask_all(surroundings);
+        for server in silent {
+            let (server, why) = (clean(&server.uri), clean(&server.why));
+            output.aside(&format!("the MCP server `{server}` lists nothing: {why}"))?;
+        }
         let role = wishes.agent.and_then(AgentChoice::role);
         let settled = settle(wishes.model, wishes.agent.and_then(AgentChoice::model), surroundings)?;
         let window = match &settled {
@@ -94,7 +102,8 @@ impl Outfit {
         let mut agent = Agent::new(skills.clone(), mind.model, store, Arc::new(runtime))
             .prices(mind.prices)
             .compaction(mind.compaction)
-            .models(models);
+            .models(models)
+            .outside(surroundings.servers.clone().map(|servers| Arc::new(servers) as Arc<dyn OutsideTools>));
         if let (Some(chosen), Some(role)) = (wishes.agent, role) {
             agent = role.played_by(agent, &chosen.read.definition, &snapshot, config);
         }
@@ -154,7 +163,16 @@ impl Outfit {
     /// Skills of a project that nobody trusts yet are not offered; whoever runs something there should know.
     pub(crate) fn tell_untrusted(&self, output: &mut Output) -> Result<()> {
         let snapshot = self.skills.snapshot();
-        let untrusted = snapshot.entries().filter(|(_, entry)| entry.state() == State::Untrusted).count();
+        let is_untrusted = |(_, entry): &(_, &Entry)| entry.state() == State::Untrusted;
+        let (remote, own): (Vec<_>, Vec<_>) =
+            snapshot.entries().filter(is_untrusted).partition(|(_, entry)| entry.remote().is_some());
+        if !remote.is_empty() {
+            output.aside(&format!(
+                "{} of MCP servers not used, since you have not approved them: `metier list` shows them, `metier trust NAME` approves one",
+                counted(remote.len(), "skill is", "skills are")
+            ))?;
+        }
+        let untrusted = own.len();
         if untrusted > 0 {
             output.aside(&format!(
                 "{} of this project not used, since you have not trusted it: `metier trust` shows what that would switch on",

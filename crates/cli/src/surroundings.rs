@@ -2,10 +2,12 @@
 
 use crate::args::Global;
 use crate::environment;
+use crate::servers;
 use anyhow::Result;
 use metier_catalog::{Include, Layout, MAX_DOCUMENT, Places, RootChoice, Snapshot};
 use metier_diagnostic::Diagnostic;
 use metier_files::read_bounded;
+use metier_mcp::client::Servers;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,6 +18,8 @@ pub(crate) struct Surroundings {
     pub(crate) layout: Arc<Layout>,
     /// Whether the roots are the usual ones, and not those of `--root`.
     pub(crate) is_usual: bool,
+    /// The MCP servers, if there are any; none of them is started before it is needed.
+    pub(crate) servers: Option<Servers>,
 }
 
 impl Surroundings {
@@ -23,8 +27,24 @@ impl Surroundings {
         let places = environment::places()?;
         let choice =
             if global.root.is_empty() { RootChoice::Usual } else { RootChoice::Given(global.root.clone()) };
-        let layout = Arc::new(Layout::new(&places, &choice));
-        Ok(Self { places, layout, is_usual: global.root.is_empty() })
+        let is_usual = global.root.is_empty();
+        let mut layout = Layout::new(&places, &choice);
+        let servers = if is_usual { servers::of(&mut layout) } else { None };
+        let around = Self { places, layout: Arc::new(layout), is_usual, servers };
+        Ok(if around.servers.is_some() { around.with_servers_as_listed() } else { around })
+    }
+
+    /// The same with what its servers listed when they were asked last.
+    pub(crate) fn with_servers_as_listed(&self) -> Self {
+        let Some(servers) = &self.servers else { return self.clone() };
+        let mut places = self.places.clone();
+        places.remote = Some(Arc::new(servers.remote(&places.data)));
+        let mut layout = Layout::new(&places, &self.layout.choice);
+        // What was wrong with the servers is known and stays so.
+        let known = self.layout.diagnostics.iter().filter(|found| !layout.diagnostics.contains(found));
+        let known: Vec<Diagnostic> = known.cloned().collect();
+        layout.diagnostics.extend(known);
+        Self { places, layout: Arc::new(layout), is_usual: self.is_usual, servers: self.servers.clone() }
     }
 
     /// The same as it looks from another folder, such as that of a crew.

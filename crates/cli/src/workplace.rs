@@ -6,7 +6,7 @@ use crate::gatekeeper::Gatekeeper;
 use crate::needs::{Flags, Needs};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
-use metier_catalog::{Entry, EntryId, Include, Lookup, Reference, SkillFile, Snapshot, State};
+use metier_catalog::{Entry, EntryId, Include, Lookup, Reference, SkillFile, Snapshot, State, Wanted};
 use metier_files::{Kind, SkillDir, Survey, SurveyBounds, TreeDigest, kind, real_path};
 use metier_policy::{Action, Actor, Dialect, Digest, McpTools, Scope, Skill};
 use metier_runtime::{
@@ -79,6 +79,10 @@ impl Workplace {
     ) -> Result<Self> {
         let Some(entry) = snapshot.entry(id) else { bail!("the skill is not there any more") };
         let name = entry.name().as_str();
+        if ready.purpose == Purpose::Running {
+            // What runs may open whatever lies beside it.
+            snapshot.bring(entry, Wanted::All)?;
+        }
         let folders = folders(snapshot, entry, surroundings)?;
         let mut skill = who(snapshot, entry, surroundings);
         let handle = SkillDir::open(&folders.skill)?;
@@ -99,7 +103,7 @@ impl Workplace {
             }],
             Active::No => Vec::new(),
         };
-        let Ready { sandbox, tools } = ready;
+        let Ready { sandbox, tools, .. } = ready;
         let (path, mut toolbox) = match tools.join() {
             Ok(found) => found,
             Err(panic) => std::panic::resume_unwind(panic),
@@ -169,6 +173,7 @@ impl Workplace {
 
 /// What takes time and needs to know nothing of the skill: it is begun first, and a skill is looked for meanwhile.
 pub(crate) struct Ready {
+    purpose: Purpose,
     sandbox: Sandbox,
     tools: JoinHandle<(SearchPath, Toolbox)>,
 }
@@ -190,7 +195,7 @@ impl Ready {
             let toolbox = path.toolbox(&path.tools(&[]));
             (path, toolbox)
         })?;
-        Ok(Self { sandbox, tools })
+        Ok(Self { purpose, sandbox, tools })
     }
 }
 

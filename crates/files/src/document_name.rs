@@ -8,7 +8,8 @@ impl DocumentName {
     /// What it should be.
     pub const CANONICAL: &str = "SKILL.md";
 
-    pub(crate) const fn canonical() -> Self {
+    /// The name that it should have.
+    pub const fn canonical() -> Self {
         Self(*b"SKILL.md")
     }
 

@@ -8,7 +8,7 @@ use metier_catalog::{
 };
 use metier_files::read_bounded;
 use metier_policy::{
-    Layer, List, Owner, Rules, Skill, Source, Standing, Trust, from_agents_json, from_claude_settings,
+    Digest, Layer, List, Owner, Rules, Skill, Source, Standing, Trust, from_agents_json, from_claude_settings,
 };
 
 /// The largest file of another system's rules that is read. Real ones have a few kilobytes.
@@ -62,7 +62,9 @@ pub fn known_to_the_gate(snapshot: &Snapshot, entry: &Entry, data: &Path) -> Ski
         // Nobody's record but a project's changes anything, and each call asks.
         _ => Trust::Trusted,
     };
-    Skill { trust, ..Skill::new(entry.name().as_str(), &origin.to_string()) }
+    // A yes to a server's skill is one to the very files that were listed.
+    let tree = entry.remote().map(|skill| Digest(skill.set.to_string()));
+    Skill { trust, tree, ..Skill::new(entry.name().as_str(), &origin.to_string()) }
 }
 
 fn configured(config: &GateConfig, source: Source) -> Layer {

@@ -3,7 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use metier_catalog::{BundledError, Class, Crew, Entry, Places, Plugin as InPlugin, Snapshot};
+use metier_catalog::{
+    BundledError, Class, Crew, Entry, NotBrought, Places, Plugin as InPlugin, Snapshot, Wanted,
+};
 use metier_files::real_path;
 
 use crate::data_folder::DataOwner;
@@ -40,6 +42,9 @@ pub enum NoFolders {
         /// What is other about it.
         source: BundledError,
     },
+    /// It is a server's, and its file could not be had as it was listed.
+    #[error(transparent)]
+    NotBrought(#[from] NotBrought),
     /// Something is gone.
     #[error("{what} is gone: {source}")]
     Gone {
@@ -74,6 +79,8 @@ impl SkillFolders {
         snapshot
             .verify_bundled(entry)
             .map_err(|source| NoFolders::NotAsItCame { name: name.to_string(), source })?;
+        // A server's skill has its folder from the moment that something of it is used.
+        snapshot.bring(entry, Wanted::Document)?;
         let gone = |what: String| move |source| NoFolders::Gone { what, source };
         let skill = real_path(&snapshot.folder(entry)).map_err(gone(format!("`{name}`")))?;
         let (origin, project) = (snapshot.root(entry).origin.to_string(), project(snapshot, entry));

@@ -52,6 +52,20 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "metier-mcp",
+        &[
+            "metier-agent",
+            "metier-catalog",
+            "metier-diagnostic",
+            "metier-files",
+            "metier-policy",
+            "metier-proxy",
+            "metier-runtime",
+            "metier-sandbox",
+            "metier-skill",
+        ],
+    ),
+    (
         "metier",
         &[
             "metier-agent",
@@ -59,6 +73,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "metier-diagnostic",
             "metier-files",
             "metier-lint",
+            "metier-mcp",
             "metier-model",
             "metier-policy",
             "metier-proxy",

@@ -38,10 +38,14 @@ const HOMES: &[(&str, &[&str])] = &[
     // The probe attacks by bare system calls, since no library would make such ones.
     ("libc", &["metier-probe", "metier-sandbox"]),
     ("sha2", &["metier-files"]),
-    // Providers of models: everyone else sees a `ChatModel` and its events.
-    ("reqwest", &["metier-model"]),
-    ("rustls", &["metier-model", "metier-agent"]),
-    ("rustls-platform-verifier", &["metier-model"]),
+    // MCP on the wire: everyone else sees skills, tools and questions.
+    ("rmcp", &["metier-mcp"]),
+    ("sse-stream", &["metier-mcp"]),
+    // Providers of models: everyone else sees a `ChatModel` and its events. The SDK's HTTP is given a client of ours, which is
+    // bounded and follows nobody.
+    ("reqwest", &["metier-model", "metier-mcp"]),
+    ("rustls", &["metier-model", "metier-agent", "metier-mcp"]),
+    ("rustls-platform-verifier", &["metier-model", "metier-mcp"]),
     // HTTP on the wire: everyone else sees contacts and events.
     ("httparse", &["metier-proxy"]),
     // Whose certificates the agent believes for pages of the web; a model's provider may be a company's own server.

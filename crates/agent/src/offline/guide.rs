@@ -99,7 +99,7 @@ impl RouterGuide {
 
     fn candidate(&self, id: EntryId) -> Option<Candidate> {
         let entry = self.snapshot().entry(id)?;
-        Some(Candidate { name: entry.name().to_string(), description: entry.description().to_owned() })
+        Some(Candidate { name: entry.call_name().to_owned(), description: entry.description().to_owned() })
     }
 
     /// A second look at skills that share the same words with the request. The index leaves out words such as "show" and
@@ -195,7 +195,7 @@ impl Guide for RouterGuide {
     fn study(&self, name: &str, request: &str) -> Option<Study> {
         let snapshot = self.snapshot();
         let (id, entry) =
-            snapshot.entries().find(|(_, entry)| entry.is_offered() && entry.name().as_str() == name)?;
+            snapshot.entries().find(|(_, entry)| entry.is_offered() && entry.call_name() == name)?;
         if self.only.as_ref().is_some_and(|only| !only.contains(&id)) {
             return None;
         }

@@ -22,6 +22,7 @@ use crate::history::History;
 use crate::journal::Journal;
 use crate::limits::Spent;
 use crate::models::{Choosing, Wish, remark};
+use crate::outside::Outside;
 use crate::tools::GeneralTools;
 
 /// Somebody who wants a child.
@@ -42,7 +43,19 @@ impl Talk {
     /// The conversation of a child that has its turn.
     pub(crate) fn of_child(child: Child, slot: Slot) -> Result<Self, TalkError> {
         let Child {
-            id, mode, line, agent, session, general, frame, started, activated, company, family, ..
+            id,
+            mode,
+            line,
+            agent,
+            session,
+            general,
+            outside,
+            frame,
+            started,
+            activated,
+            company,
+            family,
+            ..
         } = child;
         let mut history = History::default();
         history.take(&EventKind::Started(started.clone()));
@@ -57,7 +70,7 @@ impl Talk {
             outcome: Outcome::Done,
         };
         let journal = Journal::begin_as(id, agent.store.clone(), started, Arc::clone(&company.watch))?;
-        let mut talk = Self::new(&agent, session, general, journal, frame, history, company);
+        let mut talk = Self::new(&agent, session, (general, outside), journal, frame, history, company);
         talk.kin = Kin { family, line, mode: Some(mode), slot: Some(slot), ..Kin::alone(agent.limits) };
         talk.used.push((used, Spent::default()));
         talk.write(EventKind::Framed(talk.frame.stored()))?;
@@ -151,7 +164,7 @@ impl Talk {
             agent.limits.turns = agent.limits.turns.min(most.get().into());
         }
         let general = self.general.of_child();
-        let mut frame = child_frame(&content, &session, &general, mode, agent.surface);
+        let mut frame = child_frame(&content, &session, (&general, &self.outside), mode, agent.surface);
         if !runner.instructions.trim().is_empty() {
             frame.system.insert(0, Block::stable(runner.instructions));
         }
@@ -197,6 +210,7 @@ impl Talk {
             agent,
             session,
             general,
+            outside: Arc::clone(&self.outside),
             frame,
             started,
             activated,
@@ -262,7 +276,7 @@ impl Talk {
 fn child_frame(
     content: &str,
     session: &Session,
-    general: &GeneralTools,
+    (general, outside): (&GeneralTools, &Outside),
     mode: ChildMode,
     surface: Surface,
 ) -> Frame {
@@ -279,7 +293,7 @@ fn child_frame(
     // A crew's skills have their two tools, those of servers, and the way back.
     let is_bare = mode == ChildMode::Handoff && surface == Surface::SkilledCrew;
     let is_general = |name: &str| general.definitions().iter().any(|definition| definition.name == name);
-    let frame = Frame::new(content, session, general);
+    let frame = Frame::new(content, session, general, outside);
     let frame = frame.keeping(|name| is_offered(name) && !(is_bare && is_general(name)));
     if mode == ChildMode::Handoff { handed_over(frame) } else { frame }
 }

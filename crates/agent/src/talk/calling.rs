@@ -135,7 +135,7 @@ impl Talk {
                 Some(Effect::Runs) => store::Effect::Runs,
                 Some(Effect::Asks) => store::Effect::Asks,
             },
-            Whose::Nobody => store::Effect::ReadOnly,
+            Whose::Nobody => self.outside.effect(&call.name).unwrap_or(store::Effect::ReadOnly),
         };
         let child = self.child_asked(&call);
         // What a child does depends on its skill, which may run anything.
@@ -225,6 +225,10 @@ impl Talk {
                 self.general.call(name, input, &desk)
             }
             Whose::Nobody => {
+                let bridge = Bridge { session: &self.session, watch: &**self.journal.watch() };
+                if let Some(result) = self.outside.call(name, input, &bridge, self.halt.cancel()) {
+                    return result;
+                }
                 let names: Vec<String> =
                     self.frame.names().into_iter().map(|name| format!("`{name}`")).collect();
                 let asked = metier_catalog::one_line(name, 100);

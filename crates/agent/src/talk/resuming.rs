@@ -18,6 +18,7 @@ use crate::agent::Agent;
 use crate::course::{BegunState, Course};
 use crate::frame::Frame;
 use crate::journal::Journal;
+use crate::outside::Outside;
 use crate::stubbornness::call_mark;
 use crate::tools::{GeneralTools, Reply, Setting};
 use crate::watch::Again;
@@ -94,17 +95,18 @@ impl Talk {
             course.allowed.iter().for_each(|given| session.restore_answer(given));
         }
         let general = GeneralTools::new(setting)?;
+        let outside = Arc::new(Outside::settle(agent.outside.as_ref()));
         let framed = course.framed.take();
         let frame = match &framed {
             Some(framed) => Frame::from_stored(framed),
             // Its process ended before anything was sent.
             None if course.history.turns() == 0 => {
-                agent.part.framed(Frame::new(&agent.instructions, &session, &general))
+                agent.part.framed(Frame::new(&agent.instructions, &session, &general, &outside))
             }
             None => return Err(TalkError::NoFrame(id)),
         };
         let journal = Journal::go_on(agent.store.clone(), id, parent, course.seq, Arc::clone(&company.watch));
-        let mut talk = Self::new(agent, session, general, journal, frame, course.history, company);
+        let mut talk = Self::new(agent, session, (general, outside), journal, frame, course.history, company);
         talk.lease = Some(lease);
         talk.find_kin();
         talk.spent = course.spent;

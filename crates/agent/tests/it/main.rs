@@ -17,6 +17,7 @@ mod fetching;
 mod looking;
 mod memory;
 mod offline;
+mod outside;
 mod resume;
 mod resume_place;
 mod roles;

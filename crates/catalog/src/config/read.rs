@@ -4,6 +4,7 @@
 //! a word would do the same with the other half. So: what is not TOML is reported and the rest of the file is used; a
 //! value that does not fit is reported and its default counts; a key that is not known is reported and has no effect.
 
+mod mcp;
 mod models;
 
 use super::{
@@ -85,6 +86,13 @@ fn config(mut section: Section<'_>, report: &mut Report<'_>) -> Config {
             })
             .unwrap_or_default(),
         limits: models::limits(&mut section, report),
+        mcp: section
+            .table("mcp", report)
+            .map(|mut names| {
+                let entries = names.named(report);
+                entries.into_iter().map(|(name, entry)| (name, mcp::server(entry, report))).collect()
+            })
+            .unwrap_or_default(),
     };
     section.finish(report);
     config
@@ -562,6 +570,7 @@ deny = "skill:secret"
                 "gate",
                 "limits",
                 "lint",
+                "mcp",
                 "model",
                 "models",
                 "providers",
@@ -583,6 +592,10 @@ deny = "skill:secret"
         assert_eq!(keys(&schema["$defs"]["DiscoveryConfig"]), ["depth", "entries"]);
         assert_eq!(keys(&schema["$defs"]["LintConfig"]), ["allow", "deny", "paths", "warn"]);
         assert_eq!(keys(&schema["$defs"]["GateConfig"]), ["allow", "ask", "deny", "mode"]);
+        assert_eq!(
+            keys(&schema["$defs"]["McpServerConfig"]),
+            ["aliases", "args", "command", "cwd", "disabled", "env", "headers", "hosts", "type", "url"]
+        );
         assert_eq!(keys(&schema["$defs"]["LintPath"]), ["allow", "deny", "path", "warn"]);
     }
 

@@ -88,6 +88,10 @@ fn of_entry(snapshot: &Snapshot, entry: &Entry, explanation: &Explanation) -> Ve
             vec![format!("Set `visibility = \"on\"` for it in `{file}`.")]
         }
         Verdict::Disabled => vec![format!("Enable it with `metier enable {name}`.")],
+        Verdict::Untrusted if entry.remote().is_some() => {
+            let name = entry.call_name();
+            vec![format!("Look at it with `metier use {name}`, then approve it with `metier trust {name}`.")]
+        }
         Verdict::Untrusted => vec![
             "See what the project would switch on with `metier trust --preview`, then trust it with `metier trust`."
                 .to_owned(),

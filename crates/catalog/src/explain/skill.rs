@@ -115,7 +115,7 @@ impl Snapshot {
             others.filter(|other| wanted(other.relation())).map(|other| self.document_path(other)).collect()
         };
         let mut explained = ExplainedSkill {
-            name: entry.name().to_string(),
+            name: entry.call_name().to_owned(),
             title: entry.title().map(str::to_owned),
             origin: self.root(entry).origin.clone(),
             path: self.document_path(entry),
@@ -243,7 +243,7 @@ fn parsing(diagnostics: &[Diagnostic]) -> Parsing {
 fn in_catalogue(entry: &Entry, report: &Report) -> InCatalogue {
     match entry.state() {
         _ if !entry.is_offered() => InCatalogue::Absent,
-        _ if report.over_budget.iter().any(|name| name == entry.name().as_str()) => InCatalogue::OverBudget,
+        _ if report.over_budget.iter().any(|name| name == entry.call_name()) => InCatalogue::OverBudget,
         State::NameOnly => InCatalogue::Named,
         _ => InCatalogue::Described,
     }

@@ -89,8 +89,10 @@ struct Collision<'a> {
 impl Collision<'_> {
     fn decide(mut self, chain: Chain) -> Vec<Decision> {
         let entries = self.entries;
+        // A server's skill has no short name, so it takes part in no contest for one.
+        let locals = members(entries, chain).filter(|id| entries[id.at()].remote().is_none());
         let (able, aside): (Vec<EntryId>, Vec<EntryId>) =
-            members(entries, chain).partition(|id| entries[id.at()].state.holds_name());
+            locals.partition(|id| entries[id.at()].state.holds_name());
         let mut decisions = Vec::with_capacity(able.len() + aside.len());
         let kept = self.decide_able(&able, &mut decisions);
         self.decide_aside(&aside, kept, &mut decisions);

@@ -26,7 +26,7 @@ pub(super) fn stand(entries: &mut [Entry], circumstances: &Circumstances<'_>) {
             State::Off
         } else if !disabled.is_empty() && is_disabled() {
             State::Disabled
-        } else if root.trust == RootTrust::Untrusted {
+        } else if root.trust == RootTrust::Untrusted || entry.lacks_approval() {
             State::Untrusted
         } else if nested {
             State::Nested

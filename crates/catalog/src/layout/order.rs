@@ -43,7 +43,8 @@ fn name(roots: &mut [Root]) {
     let mut taken: HashMap<Origin, usize> = HashMap::new();
     for root in roots {
         let class = root.origin.class;
-        if count.get(&class) == Some(&1) {
+        // A server is called by its label, however many there are: its skills keep their names when another comes.
+        if count.get(&class) == Some(&1) && class != Class::Mcp {
             root.origin = Origin::class(class);
             continue;
         }

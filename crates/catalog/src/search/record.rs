@@ -32,7 +32,7 @@ pub struct Offered {
 impl RoutingRecord {
     /// The record of a route, before anything was used.
     pub fn new(snapshot: &Snapshot, route: &Route) -> Self {
-        let name = |id| snapshot.entry(id).map(|entry| entry.name().to_string());
+        let name = |id| snapshot.entry(id).map(|entry| entry.call_name().to_owned());
         let offered = route
             .skills
             .iter()

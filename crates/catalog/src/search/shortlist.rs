@@ -37,7 +37,7 @@ impl Shortlist {
         for routed in route.skills.iter().take(SHORTLIST_LENGTH) {
             let Some(entry) = snapshot.entry(routed.entry) else { continue };
             let line = whole_line(&snapshot.offer(entry));
-            let name = format!("- **{}**\n", entry.name());
+            let name = format!("- **{}**\n", entry.call_name());
             if used + line.len() <= budget.bytes() {
                 used += line.len();
                 lines.push(line);

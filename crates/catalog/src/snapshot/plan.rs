@@ -3,6 +3,7 @@
 use super::{Include, Stamps};
 use crate::code;
 use crate::layout::Layout;
+use crate::origin::Class;
 use crate::root::{Root, RootTrust};
 use metier_diagnostic::Diagnostic;
 use metier_files::{Bounds, Ignore, LinkPolicy, Nested, SweepRoot};
@@ -25,7 +26,9 @@ impl Plan {
         let mut diagnostics = Vec::new();
         // Of two paths to one real folder the sweep keeps the one in the earlier root. A project that links to one of
         // the user's skills must not make it the project's, so roots that are not trusted come last.
-        let mut order: Vec<usize> = (0..layout.roots.len()).collect();
+        // What servers list is not looked for in folders: their shelves are caches, and no roots.
+        let is_swept = |at: &usize| layout.roots[*at].origin.class != Class::Mcp;
+        let mut order: Vec<usize> = (0..layout.roots.len()).filter(is_swept).collect();
         order.sort_by_key(|at| layout.roots[*at].trust == RootTrust::Untrusted);
         let reachable = reachable(layout);
         let roots = order.iter().map(|at| {

@@ -1,14 +1,16 @@
 //! What has changed since a project was trusted.
 
 use super::preview::{capabilities, key, project_skills};
-use super::project_file::project_files;
+use super::project_file::{Act, project_files};
 use super::{Standing, TrustStore};
 use crate::capability::Capabilities;
 use crate::code;
 use crate::entry::Entry;
+use crate::project::Project;
 use crate::snapshot::Snapshot;
 use metier_diagnostic::Diagnostic;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -61,6 +63,16 @@ pub fn changes(snapshot: &Snapshot, store: &TrustStore) -> Vec<TrustChange> {
         }
     }
     all
+}
+
+/// What a file of a project asks for and may have: what was there when the user trusted the project, and everything in one that the
+/// user writes.
+pub fn trusted_acts(project: &Project, store: &TrustStore, file: &str) -> BTreeSet<String> {
+    let Some(record) = store.record(&project.folder) else { return BTreeSet::new() };
+    let known = record.files.get(file);
+    let is_known = |act: &Act| record.mine || known.and_then(|acts| acts.get(&act.what)) == Some(&act.digest);
+    let files = project_files(project).into_iter().filter(|known| known.path == file);
+    files.flat_map(|file| file.acts).filter(is_known).map(|act| act.what).collect()
 }
 
 /// What one skill can do that it could not when its project was trusted.

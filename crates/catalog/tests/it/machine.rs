@@ -61,6 +61,7 @@ pub(crate) fn places(base: &Path) -> Places {
         system_skills: base.join("etc/skills"),
         bundled: None,
         cache: None,
+        remote: None,
     }
 }
 

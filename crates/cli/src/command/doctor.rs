@@ -1,10 +1,13 @@
 //! `doctor`: everything that is wrong, at once.
 
 mod containment;
+mod servers;
 
 use self::containment::Containment;
+use self::servers::ServerFinding;
 use crate::exit::Exit;
 use crate::output::{Form, Output, Tone};
+use crate::servers::ask_all;
 use crate::surroundings::Surroundings;
 use anyhow::Result;
 use metier_catalog::{Include, Origin, RootTrust, Snapshot, Standing, State, TrustStore, changes};
@@ -26,6 +29,8 @@ struct Findings {
     failed: usize,
     states: BTreeMap<&'static str, usize>,
     containment: Containment,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    servers: Vec<ServerFinding>,
     #[serde(serialize_with = "as_json")]
     diagnostics: Vec<Diagnostic>,
 }
@@ -57,6 +62,7 @@ fn as_json<S: serde::Serializer>(diagnostics: &[Diagnostic], serializer: S) -> R
 }
 
 pub(crate) fn run(surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+    let (surroundings, _) = &ask_all(surroundings);
     let snapshot = surroundings.snapshot(Include::Usual);
     let findings = Findings::of(surroundings, &snapshot);
     match output.form() {
@@ -105,6 +111,7 @@ impl Findings {
             failed: snapshot.failures().len(),
             states,
             containment: Containment::examine(surroundings),
+            servers: servers::examine(surroundings),
             diagnostics,
         }
     }
@@ -142,6 +149,7 @@ fn write(findings: &Findings, surroundings: &Surroundings, output: &mut Output) 
         output.line(format!("  {count} {state}"))?;
     }
     findings.containment.write(surroundings, output)?;
+    servers::write(&findings.servers, output)?;
     for diagnostic in findings.diagnostics.iter().filter(|found| found.severity() >= Severity::Warning) {
         output.line("")?;
         let source = Surroundings::source_of(diagnostic);

@@ -41,6 +41,7 @@ fn diagnostics() -> Result<String> {
         ("Finding skills", metier_catalog::code::ALL),
         ("Using a skill", metier_runtime::code::ALL),
         ("Agents and crews", definition::code::ALL),
+        ("MCP servers", metier_mcp::client::code::ALL),
     ] {
         write!(page, "\n## {title}\n\n| code | severity | meaning |\n|---|---|---|\n")?;
         let mut codes: Vec<&&Code> = codes.iter().collect();

@@ -1,5 +1,7 @@
 //! `show`: one skill whole.
 
+mod remote;
+
 use super::asked::Asked;
 use crate::declared::Around;
 use crate::exit::Exit;
@@ -72,6 +74,9 @@ pub(crate) fn run(name: &str, surroundings: &Surroundings, output: &mut Output) 
         Lookup::Found(id, entry) | Lookup::Unusable(id, entry) => (id, entry),
         other => bail!("`{name}`: {}; `metier explain {name}` says more", snapshot.in_words(&other)),
     };
+    if let Some(skill) = entry.remote() {
+        return remote::run(&snapshot, entry, skill, output);
+    }
     let file = snapshot.read(entry).with_context(|| format!("`{name}` cannot be read any more"))?;
     let Some(read) = file.manifest() else {
         bail!("`{name}` has changed and is refused now; see `metier explain {name}`")

@@ -1,9 +1,14 @@
 //! `trust`: what the user allows a project to do.
 
+mod remote;
+
+pub(super) use self::remote::word as approval_word;
+
 use super::asked::Asked;
 use crate::args::Trust;
 use crate::exit::Exit;
 use crate::output::{Form, Output, Tone, clean, tinted};
+use crate::servers::server_of;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
 use metier_catalog::{
@@ -17,6 +22,13 @@ use std::sync::Arc;
 
 pub(crate) fn run(args: &Trust, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
     let data = &surroundings.places.data;
+    // A folder goes first: nobody's project becomes a server by its name.
+    if let Some(name) = args.project.as_deref().and_then(Path::to_str)
+        && server_of(name).is_some()
+        && kind(&surroundings.places.current.join(name)) == Kind::Missing
+    {
+        return remote::run(name, &args.action, surroundings, output);
+    }
     if args.action.list {
         return list(&TrustStore::open(data)?, output);
     }
@@ -96,6 +108,14 @@ fn list(store: &TrustStore, output: &mut Output) -> Result<Exit> {
             for project in store.projects() {
                 let mine = if project.mine { ", yours" } else { "" };
                 output.line(format!("{} (since {}{mine})", project.path.display(), project.trusted))?;
+            }
+            for skill in store.approvals() {
+                output.line(format!(
+                    "{} of the MCP server {} (approved {})",
+                    clean(&skill.uri),
+                    clean(&skill.server),
+                    skill.approved
+                ))?;
             }
             if store.projects().is_empty() {
                 output.comment("no project is trusted; `metier trust` trusts the one you stand in")?;

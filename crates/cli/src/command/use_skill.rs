@@ -10,6 +10,7 @@ use crate::exit::Exit;
 use crate::gatekeeper::Gatekeeper;
 use crate::needs::Flags;
 use crate::output::{Form, Output, clean};
+use crate::servers::ask_for;
 use crate::surroundings::Surroundings;
 use crate::workplace::{Active, Purpose, Ready, Workplace, find};
 use anyhow::{Result, bail};
@@ -26,6 +27,7 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> Result<Exit> {
     may_start(surroundings)?;
+    let surroundings = &ask_for(&args.name, surroundings)?;
     let arguments = Arguments::of_command_line(args.arguments.clone());
     let ready = Ready::begin(Purpose::Looking, surroundings)?;
     let snapshot = surroundings.snapshot(Include::Usual);

@@ -41,6 +41,7 @@ mod run;
 mod runs;
 mod secret;
 mod seeds;
+mod servers;
 mod show;
 mod stand_in;
 mod stats;

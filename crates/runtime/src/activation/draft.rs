@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use metier_catalog::{BundledError, Entry, EntryId, SkillFile, Snapshot};
+use metier_catalog::{BundledError, Entry, EntryId, NotBrought, NotRead, SkillFile, Snapshot, Wanted};
 use metier_diagnostic::{Diagnostic, Severity, Span, counted};
 use metier_files::{Error, FileDigest};
 use metier_policy::{Action, Decision, Dialect, Gate, McpTools, Scope, Trust};
@@ -70,6 +70,9 @@ pub enum NotActivated {
         /// Why.
         source: Error,
     },
+    /// It is a server's, and its file is not what the server listed.
+    #[error(transparent)]
+    NotBrought(#[from] NotBrought),
     /// Its file is none any more.
     #[error("the skill `{name}` has changed and does not load any more: {reason}")]
     Broken {
@@ -142,8 +145,11 @@ impl<'a> Draft<'a> {
             .snapshot
             .verify_bundled(entry)
             .map_err(|source| NotActivated::NotAsItCame { name: name(), source })?;
-        let file =
-            setting.snapshot.read(entry).map_err(|source| NotActivated::Gone { name: name(), source })?;
+        let file = setting.snapshot.read_for_use(entry).map_err(|error| match error {
+            NotRead::Remote(error) => NotActivated::NotBrought(error),
+            NotRead::File(source) => NotActivated::Gone { name: name(), source },
+            other => NotActivated::Broken { name: name(), reason: other.to_string() },
+        })?;
         let digest = file.digest();
         let body = file.source.len() - file.body().len();
         let SkillFile { name: document, source, document: parsed, diagnostics, .. } = file;
@@ -236,7 +242,11 @@ impl<'a> Draft<'a> {
         let plan = self.plan()?;
         let evaluated = match plan.commands() {
             [] => Evaluated::default(),
-            commands => self.with_round(bench, |round| injection::evaluate(round, commands, cancel)),
+            commands => {
+                // They may open whatever lies beside the text.
+                self.setting.snapshot.bring(self.entry, Wanted::All)?;
+                self.with_round(bench, |round| injection::evaluate(round, commands, cancel))
+            }
         };
         Ok(self.put_together(&plan, evaluated))
     }
@@ -261,7 +271,14 @@ impl<'a> Draft<'a> {
             .map(|missing| format!("it requires what is not here: {}; {}", missing.what(), missing.help()))
             .collect();
         notes.extend(evaluated.notes);
-        let resources = resources::list(folder, &self.document).unwrap_or_else(|error| {
+        let listed = match self.entry.remote() {
+            // Most of them are not here yet.
+            Some(skill) => {
+                Ok(resources::of_paths(skill.files.iter().map(|file| file.path.as_path()), &self.document))
+            }
+            None => resources::list(folder, &self.document),
+        };
+        let resources = listed.unwrap_or_else(|error| {
             notes.push(format!("the files of the skill could not be listed: {error}"));
             resources::Resources::default()
         });

@@ -38,10 +38,15 @@ const OTHER: &str = "Other files";
 /// Lists a skill's folder. Hidden files, caches and the skill's own document are not listed.
 pub(super) fn list(folder: &SkillDir, document: &str) -> Result<Resources, Error> {
     let listing = folder.list(ListBounds::default())?;
+    let listed = of_paths(listing.files.iter().map(|file| file.path.as_path()), document);
+    Ok(Resources { is_partial: listing.extent == Extent::Truncated, ..listed })
+}
+
+/// The same of files that are known without looking.
+pub(super) fn of_paths<'a>(paths: impl Iterator<Item = &'a Path>, document: &str) -> Resources {
     let mut kinds: Vec<(&str, Vec<String>)> = KINDS.iter().map(|(label, _)| (*label, Vec::new())).collect();
     let mut other: Vec<String> = Vec::new();
-    for file in &listing.files {
-        let path = file.path.as_path();
+    for path in paths {
         if path == Path::new(document) || is_passed_over(path) {
             continue;
         }
@@ -52,12 +57,12 @@ pub(super) fn list(folder: &SkillDir, document: &str) -> Result<Resources, Error
         }
     }
     kinds.push((OTHER, other));
-    let mut resources = Resources { is_partial: listing.extent == Extent::Truncated, ..Resources::default() };
+    let mut resources = Resources::default();
     for (label, mut names) in kinds.into_iter().filter(|(_, names)| !names.is_empty()) {
         names.sort();
         resources.push(label, &names);
     }
-    Ok(resources)
+    resources
 }
 
 impl Resources {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use metier_catalog::{EntryId, RoutingRecord, SHORTLIST_BUDGET, SHORTLIST_LENGTH, Shortlist};
-use metier_policy::{Action, Answer, Decision, FileGlob, Question, Skill};
+use metier_policy::{Action, Answer, Decision, FileGlob, McpTools, Question, Skill};
 use metier_sandbox::Cancel;
 
 use super::room::{Listener, OwnJob};
@@ -71,6 +71,11 @@ impl Session {
     /// Lets somebody hear what scripts and command lines of skills write while they run. Results have it again.
     pub fn listen_with(&mut self, listener: Listener) {
         self.room.listener = Some(listener);
+    }
+
+    /// Says which tools servers offer, by which bare names in the lists of skills are understood.
+    pub fn tools_from_outside(&mut self, tools: McpTools) {
+        self.room.servers = tools;
     }
 
     /// The skills that were activated, the last one at the end.

@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use metier_catalog::{EntryId, SkillFile, Snapshot};
+use metier_catalog::{EntryId, SkillFile, Snapshot, Wanted};
 use metier_files::{SkillDir, Survey, SurveyBounds, TreeDigest};
-use metier_policy::{Action, Actor, Answers, Asking, Decision, Digest, Gate, Rules, Skill, Trust};
+use metier_policy::{Action, Actor, Answers, Asking, Decision, Digest, Gate, McpTools, Rules, Skill, Trust};
 use metier_sandbox::{Cancel, Limits, Stream};
 use metier_secret::SecretName;
 
@@ -57,6 +57,8 @@ pub(super) struct Room {
     survey: RefCell<Option<Survey>>,
     pub(super) session: String,
     surface: Surface,
+    /// The tools of MCP servers, by which bare names in the lists of skills are understood.
+    pub(super) servers: McpTools,
     /// Takes back whatever runs.
     pub(super) cancel: Option<Cancel>,
     /// Hears what programs write while they run.
@@ -96,6 +98,7 @@ impl Room {
             survey: RefCell::default(),
             session,
             surface,
+            servers: McpTools::default(),
             cancel: None,
             listener: None,
             outputs: RefCell::default(),
@@ -107,6 +110,7 @@ impl Room {
         self.conversation = RefCell::new(parent.conversation.borrow().child());
         self.answers = Arc::clone(&parent.answers);
         self.session.clone_from(&parent.session);
+        self.servers.clone_from(&parent.servers);
     }
 
     /// Takes other skills from now on, and the rules that come with them.
@@ -271,9 +275,12 @@ impl Hands for Room {
     fn run(&self, work: Work, job: &mut Job<'_>) -> Result<Ran, NotDone> {
         self.may_contain()?;
         self.may_start().map_err(NotDone::Trouble)?;
+        let entry = self.snapshot.entry(work.id);
+        // What runs may open whatever lies beside it.
+        let brought = entry.map_or(Ok(()), |entry| self.snapshot.bring(entry, Wanted::All));
+        brought.map_err(|error| NotDone::Trouble(error.to_string()))?;
         let mut spot = self.spot(work.id).map_err(NotDone::Trouble)?;
         self.look_over().map_err(NotDone::Trouble)?;
-        let entry = self.snapshot.entry(work.id);
         let file = entry.map(|entry| self.snapshot.read(entry)).transpose();
         let file = file.ok().flatten().ok_or_else(|| {
             NotDone::Trouble(format!("the skill `{}` cannot be read any more", spot.skill.name))

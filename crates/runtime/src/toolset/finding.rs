@@ -40,7 +40,7 @@ impl Toolset {
 
     fn confirmed(&self, id: EntryId, activated: InUse, result: ToolResult) -> ToolResult {
         let skill =
-            self.visible.snapshot().entry(id).map(|entry| entry.name().to_string()).unwrap_or_default();
+            self.visible.snapshot().entry(id).map(|entry| entry.call_name().to_owned()).unwrap_or_default();
         let (text, message) = match activated.instead {
             Some(instead) => (instead, None),
             None => (
@@ -105,7 +105,7 @@ impl Toolset {
                 }
                 description.push_str(&one_line(when, MAX_DESCRIPTION));
             }
-            let (name, description) = (escaped(entry.name().as_str()), escaped(&description));
+            let (name, description) = (escaped(entry.call_name()), escaped(&description));
             if left > 0 || xml.len() + name.len() + description.len() > MAX_LISTING {
                 left += 1;
                 continue;

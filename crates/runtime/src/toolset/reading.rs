@@ -1,6 +1,6 @@
 //! The tools that read files of a skill.
 
-use metier_catalog::EntryId;
+use metier_catalog::{EntryId, NotBrought, Wanted as OfServer};
 use metier_files::{Error, PAGE, RelativePath};
 use metier_policy::{Action, Decision};
 use serde_json::{Map, Value, json};
@@ -25,6 +25,8 @@ enum NotRead {
     Gone(String),
     /// The gate says no.
     Gate(Box<Decision>),
+    /// It is a server's skill, and the file is not what the server listed.
+    Remote(Box<NotBrought>),
 }
 
 impl Toolset {
@@ -46,6 +48,7 @@ impl Toolset {
             Ok((Err(error), decision)) => ToolResult::refused(error.to_string()).by(decision),
             Err(NotRead::Gone(place)) => ToolResult::refused(format!("Skill '{name}' not found at {place}")),
             Err(NotRead::Gate(decision)) => ToolResult::refused(decision.to_string()).by(decision),
+            Err(NotRead::Remote(error)) => ToolResult::refused(error.to_string()),
         })
     }
 
@@ -68,6 +71,7 @@ impl Toolset {
                     text.unwrap_or_else(|error| error)
                 }
                 Err(NotRead::Gone(_)) => "ERROR: file not found".to_owned(),
+                Err(NotRead::Remote(error)) => format!("ERROR: {error}"),
                 Err(NotRead::Gate(decision)) => {
                     let text = format!("ERROR: {decision}");
                     result.decision = Some(decision);
@@ -151,6 +155,7 @@ impl Toolset {
             Ok((Err(why), decision)) => ToolResult::refused(failed(&why)).by(decision),
             Err(NotRead::Gone(_)) => ToolResult::refused(failed(&format!("skill not found: {name}"))),
             Err(NotRead::Gate(decision)) => ToolResult::refused(failed(&decision.to_string())).by(decision),
+            Err(NotRead::Remote(error)) => ToolResult::refused(failed(&error.to_string())),
         })
     }
 
@@ -163,11 +168,18 @@ impl Toolset {
         desk: &Desk<'_>,
         read: impl Fn(&Held) -> Tried<T, E>,
     ) -> Result<(Result<T, E>, Box<Decision>), NotRead> {
-        let held = self.held(id, desk)?;
-        let decision = Box::new(desk.hands.decide(&Action::read(held.skill.clone(), path)));
+        let entry = self.visible.snapshot().entry(id);
+        // The folder of a server's skill is there once something of it was fetched, which the gate is asked about first.
+        let skill = match entry.and_then(metier_catalog::Entry::remote) {
+            Some(_) => desk.hands.skill(id),
+            None => self.held(id, desk)?.skill.clone(),
+        };
+        let decision = Box::new(desk.hands.decide(&Action::read(skill, path)));
         if !decision.is_allowed() {
             return Err(NotRead::Gate(decision));
         }
+        self.bring(id, path)?;
+        let held = self.held(id, desk)?;
         match read(&held) {
             Tried::Answer(answer) => Ok((answer, decision)),
             Tried::Missing(_) => {
@@ -179,6 +191,17 @@ impl Toolset {
                 }
             }
         }
+    }
+
+    /// Has a file of a server's skill fetched, and held against what the server listed.
+    fn bring(&self, id: EntryId, path: &str) -> Result<(), NotRead> {
+        let snapshot = self.visible.snapshot();
+        // What is no path in the folder is for the reader to refuse.
+        if let (Some(entry), Ok(path)) = (snapshot.entry(id), RelativePath::parse(path.trim())) {
+            let brought = snapshot.bring(entry, OfServer::File(&path));
+            brought.map_err(|error| NotRead::Remote(Box::new(error)))?;
+        }
+        Ok(())
     }
 
     fn held(&self, id: EntryId, desk: &Desk<'_>) -> Result<std::sync::Arc<Held>, NotRead> {

@@ -31,7 +31,7 @@ impl Search for Finder {
                 against: reasons.against,
             };
             Some(Hit {
-                name: entry.name().to_string(),
+                name: entry.call_name().to_owned(),
                 description: entry.description().to_owned(),
                 why: why.line(),
             })

@@ -66,7 +66,7 @@ impl Visible {
         let is_listed = |id: &EntryId| only.as_ref().is_none_or(|only| only.contains(id));
         let offered: Vec<(EntryId, &Entry)> =
             snapshot.offered().into_iter().filter(|(id, _)| is_listed(id)).collect();
-        let names = offered.iter().map(|(id, entry)| (entry.name().as_str().to_owned(), *id)).collect();
+        let names = offered.iter().map(|(id, entry)| (entry.call_name().to_owned(), *id)).collect();
         let offered = offered.into_iter().map(|(id, _)| id).collect();
         Self { snapshot, only, offered, names }
     }
@@ -94,7 +94,7 @@ impl Visible {
     /// The names for a schema, while they are few.
     pub(crate) fn name_enum(&self) -> Option<Vec<&str>> {
         (self.offered.len() <= MAX_NAME_ENUM)
-            .then(|| self.offered().map(|(_, entry)| entry.name().as_str()).collect())
+            .then(|| self.offered().map(|(_, entry)| entry.call_name()).collect())
     }
 
     /// Whether there is anything that a conversation can be about: what the model may use, or the user may start.
@@ -111,6 +111,9 @@ impl Visible {
     pub(crate) fn have_scripts(&self) -> bool {
         let Ok(scripts) = RelativePath::parse(SCRIPTS) else { return false };
         let has_scripts = |entry: &Entry| {
+            if let Some(skill) = entry.remote() {
+                return skill.files.iter().any(|file| file.path.as_path().starts_with(SCRIPTS));
+            }
             let folder = self.snapshot.open(entry).and_then(|folder| folder.folder(&scripts));
             folder
                 .and_then(|folder| folder.list(ListBounds::default()))
@@ -153,7 +156,7 @@ impl Visible {
                 Err(Refusal::UserOnly { name: entry.name().to_string(), is_invocable })
             }
             Lookup::Unusable(_, entry) => {
-                Err(Refusal::State { name: entry.name().to_string(), state: entry.state() })
+                Err(Refusal::State { name: entry.call_name().to_owned(), state: entry.state() })
             }
             Lookup::NoVersion(versions) if self.only.is_none() => {
                 Err(Refusal::NoVersion { name: asked, versions })
@@ -202,7 +205,7 @@ impl Visible {
 
     /// Names to choose from, and how many more there are.
     fn available(&self) -> Available {
-        let names = self.offered().take(MOST_NAMES).map(|(_, entry)| entry.name().to_string()).collect();
+        let names = self.offered().take(MOST_NAMES).map(|(_, entry)| entry.call_name().to_owned()).collect();
         Available { names, more: self.offered.len().saturating_sub(MOST_NAMES) }
     }
 }

@@ -96,6 +96,7 @@ fn snapshot(workspace: &Workspace) -> Snapshot {
         config: at("config"),
         data: at("metier"),
         cache: None,
+        remote: None,
         bundled: None,
         user_skills: at("config/skills"),
         system_skills: at("system"),

@@ -210,6 +210,7 @@ fn a_model_is_told_nothing_of_skills_that_it_may_not_know() {
         system_skills: at("etc/skills"),
         bundled: None,
         cache: None,
+        remote: None,
     };
     let mut session = Skills::builder().places(places).open().session();
     assert!(session.catalog().ends_with("- **mine**: Mine.\n"), "{}", session.catalog());

@@ -47,6 +47,7 @@ impl Room {
             config: at("home/.config/metier"),
             data: at("home/.local/share/metier"),
             cache: None,
+            remote: None,
             bundled: None,
             user_skills: at("home/.config/metier/skills"),
             system_skills: at("etc/skills"),

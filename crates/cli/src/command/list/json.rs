@@ -73,7 +73,7 @@ fn push_skill(
     (id, entry): (EntryId, &Entry),
 ) -> Result<()> {
     json.extend_from_slice(b"{\"name\":");
-    push_text(json, entry.name().as_str());
+    push_text(json, entry.call_name());
     json.extend_from_slice(b",\"description\":");
     push_text(json, entry.description());
     json.extend_from_slice(b",\"version\":");

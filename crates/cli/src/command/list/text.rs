@@ -37,7 +37,7 @@ pub(super) fn write(
             }
         }
         if entry.diagnostics().iter().any(|found| found.severity() >= Severity::Warning) {
-            warned.push(entry.name().as_str());
+            warned.push(entry.call_name());
         }
         line(args, snapshot, id, entry, output)?;
     }
@@ -46,7 +46,7 @@ pub(super) fn write(
 
 fn line(args: &List, snapshot: &Snapshot, id: EntryId, entry: &Entry, output: &mut Output) -> Result<()> {
     let extras = Extras::of(args, snapshot, id, entry);
-    let name = clean(entry.name().as_str());
+    let name = clean(entry.call_name());
     let tone = match entry.state() {
         State::Ready => Tone::Good,
         State::Shadowed | State::Disabled | State::Off | State::Nested => Tone::Dim,

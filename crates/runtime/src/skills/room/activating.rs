@@ -2,7 +2,7 @@
 
 use metier_catalog::EntryId;
 use metier_diagnostic::Severity;
-use metier_policy::{Action, Actor, Answers, McpTools};
+use metier_policy::{Action, Actor, Answers};
 use metier_sandbox::Limits;
 use serde_json::{Map, Value};
 
@@ -101,7 +101,7 @@ impl Room {
                     start: root.map_or(Start::Skill, injection_start),
                     missing: &missing,
                     environment: &variables,
-                    servers: &McpTools::default(),
+                    servers: &self.servers,
                     dialect: self.surface.dialect(),
                 };
                 let draft = Draft::open(&setting, Request { by, arguments })?;

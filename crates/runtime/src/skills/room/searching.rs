@@ -24,7 +24,7 @@ impl Search for Room {
             if let Some(against) = reasons.against {
                 why.push_str(&format!("; but it says: {against}"));
             }
-            let (name, description) = (entry.name().to_string(), entry.description().to_owned());
+            let (name, description) = (entry.call_name().to_owned(), entry.description().to_owned());
             Some(Hit { name, description, why })
         });
         hits.collect()

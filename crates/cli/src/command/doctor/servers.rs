@@ -1,0 +1,55 @@
+//! The MCP servers, each asked: whoever looks for what is wrong wants to know whether they answer.
+
+use crate::output::{Output, Tone, clean};
+use crate::surroundings::Surroundings;
+use anyhow::Result;
+use metier_agent::{Footing, OutsideTools};
+use metier_mcp::client::Seen;
+use serde::Serialize;
+
+#[derive(Serialize)]
+pub(super) struct ServerFinding {
+    label: String,
+    endpoint: String,
+    answers: bool,
+    /// Why it does not.
+    why: Option<String>,
+    tools: Option<usize>,
+    skills: Option<usize>,
+}
+
+/// Asks all servers for what they have.
+pub(super) fn examine(surroundings: &Surroundings) -> Vec<ServerFinding> {
+    let Some(servers) = &surroundings.servers else { return Vec::new() };
+    // What they list was asked for by now; this is for the tools.
+    let _ = OutsideTools::tools(servers);
+    let seen = servers.seen().into_iter();
+    seen.map(|Seen { label, endpoint, footing, tools, skills }| {
+        let why = match &footing {
+            Footing::Down(why) => Some(why.clone()),
+            Footing::Idle | Footing::Up => None,
+        };
+        ServerFinding { label, endpoint, answers: footing == Footing::Up, why, tools, skills }
+    })
+    .collect()
+}
+
+pub(super) fn write(servers: &[ServerFinding], output: &mut Output) -> Result<()> {
+    if servers.is_empty() {
+        return Ok(());
+    }
+    output.line("\nMCP servers")?;
+    for server in servers {
+        let count = |number: Option<usize>, what: &str| number.map(|number| format!("{number} {what}"));
+        let facts: Vec<String> =
+            [count(server.tools, "tools"), count(server.skills, "skills")].into_iter().flatten().collect();
+        let (tone, word) = match &server.why {
+            Some(why) => (Tone::Caution, clean(why)),
+            None => (Tone::Good, format!("answers ({})", facts.join(", "))),
+        };
+        let word = output.tinted(tone, &word);
+        output.line(format!("  {:<22} {}", format!("mcp.{}", server.label), clean(&server.endpoint)))?;
+        output.line(format!("  {:<22} {word}", ""))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! All servers of a machine, for everybody who is not asynchronous.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use metier_catalog::{Fetch, Remote, RemoteRefusal, RemoteSkill, TrustStore, Wanted};
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::task::JoinSet;
+
+use super::child::Ground;
+use super::config::ServerConfig;
+use super::server::{Seen, Server};
+
+/// All servers of a machine. A clone means the same ones: the agent's tools and the catalogue's skills share their connections. When
+/// the last clone is dropped, everything that was started ends.
+#[derive(Clone)]
+pub struct Servers {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    /// Before the runtime, which must outlive what runs on it.
+    servers: Vec<Arc<Server>>,
+    runtime: OnceLock<Option<Runtime>>,
+}
+
+impl Servers {
+    /// Servers that are not started yet. Without a ground none that is a program can be; without a cache nothing that was listed
+    /// is known the next time, and no file of a skill can be used.
+    pub fn new(configs: Vec<ServerConfig>, ground: Option<Ground>, cache: Option<&Path>) -> Self {
+        let servers =
+            configs.into_iter().map(|config| Arc::new(Server::new(config, ground.clone(), cache))).collect();
+        Self { inner: Arc::new(Inner { servers, runtime: OnceLock::new() }) }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.inner.servers.is_empty()
+    }
+
+    /// How each is configured, by label.
+    pub fn configs(&self) -> impl Iterator<Item = &ServerConfig> {
+        self.inner.servers.iter().map(|server| &server.config)
+    }
+
+    pub(super) fn named(&self, label: &str) -> Option<&Arc<Server>> {
+        self.inner.servers.iter().find(|server| server.config.label == label)
+    }
+
+    /// Asks every server which skills it lists, all at once, and keeps what they say. Gives those that did not answer, with why.
+    pub fn ask(&self) -> Vec<RemoteRefusal> {
+        let answers = self.each(|server| async move {
+            let answer = server.list().await;
+            (server.config.label.clone(), answer.map(drop).map_err(|fault| fault.to_string()))
+        });
+        let failed =
+            answers.into_iter().filter_map(|(uri, answer)| Some(RemoteRefusal { uri, why: answer.err()? }));
+        failed.collect()
+    }
+
+    /// Asks one server anew.
+    pub fn ask_one(&self, label: &str) -> Result<(), String> {
+        let server = self.named(label).ok_or_else(|| format!("there is no MCP server `{label}`"))?;
+        self.wait(server.list())?.map(drop).map_err(|fault| fault.to_string())
+    }
+
+    /// What the servers listed when they were asked last, with what the user approved of it. Nobody is asked.
+    pub fn remote(&self, data: &Path) -> Remote {
+        let store = TrustStore::open(data).ok();
+        let servers = self.inner.servers.iter().filter_map(|server| server.remote(store.as_ref()));
+        Remote { servers: servers.collect(), fetch: Arc::new(self.clone()) }
+    }
+
+    /// How each stands.
+    pub fn seen(&self) -> Vec<Seen> {
+        self.each(|server| async move { server.seen().await })
+    }
+
+    /// Ends everything that was started.
+    pub fn end(&self) {
+        self.each(|server| async move { server.end().await });
+    }
+
+    /// Does something with every server at once; the answers are in the order of the servers.
+    pub(super) fn each<T, F>(&self, work: impl Fn(Arc<Server>) -> F) -> Vec<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
+        let futures: Vec<F> = self.inner.servers.iter().map(|server| work(Arc::clone(server))).collect();
+        let all = async move {
+            let mut set = JoinSet::new();
+            for (at, future) in futures.into_iter().enumerate() {
+                set.spawn(async move { (at, future.await) });
+            }
+            let mut answers: Vec<(usize, T)> = Vec::new();
+            while let Some(answer) = set.join_next().await {
+                // A panic would be a fault of ours; the other servers answer all the same.
+                answers.extend(answer.ok());
+            }
+            answers.sort_by_key(|(at, _)| *at);
+            answers.into_iter().map(|(_, answer)| answer).collect()
+        };
+        self.wait(all).unwrap_or_default()
+    }
+
+    /// Waits for something that takes connections. Callers that are asynchronous themselves are taken off their thread.
+    pub(super) fn wait<T: Send>(&self, future: impl Future<Output = T> + Send) -> Result<T, String> {
+        let made = self.inner.runtime.get_or_init(|| {
+            Builder::new_multi_thread().worker_threads(1).thread_name("mcp-client").enable_all().build().ok()
+        });
+        let runtime = made.as_ref().ok_or("no thread could be started for connections")?;
+        if Handle::try_current().is_err() {
+            return Ok(runtime.block_on(future));
+        }
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| runtime.block_on(future));
+            waiting.join().map_err(|_| "the connection broke down".to_owned())
+        })
+    }
+}
+
+impl Fetch for Servers {
+    fn fetch(&self, skill: &RemoteSkill, folder: &Path, wanted: Wanted<'_>) -> Result<(), String> {
+        // From the server that listed it and from no other.
+        let server = self.named(&skill.server).ok_or("its server is not configured any more")?;
+        let folder: PathBuf = folder.to_owned();
+        self.wait(server.fetch(skill, &folder, wanted))?
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if let Some(Some(runtime)) = self.runtime.take() {
+            // Connections that are being closed are not waited for: their processes end with what holds them.
+            self.servers.clear();
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl fmt::Debug for Servers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let labels: Vec<&str> = self.configs().map(|config| config.label.as_str()).collect();
+        f.debug_struct("Servers").field("labels", &labels).finish()
+    }
+}

@@ -1,0 +1,1 @@
+//! Skills for other agents.

@@ -1,0 +1,123 @@
+//! What holds for every list, whatever a server writes into it: tried with many addresses made of the pieces that lead astray.
+
+use std::collections::HashSet;
+use std::path::{Component, Path};
+
+use metier_files::FileDigest;
+use metier_mcp::client::{MAX_SKILL_BYTES, SkillEntry, difference};
+use serde_json::{Map, Value, json};
+
+const PIECES: &[&str] = &[
+    "skill://a",
+    "skill:",
+    "file:",
+    "a",
+    "b",
+    "/",
+    "//",
+    "..",
+    ".",
+    "%2e",
+    "%2F",
+    "%5c",
+    "%00",
+    "\\",
+    "SKILL.md",
+    "skill.md",
+    "?x",
+    "#y",
+    " ",
+    "\u{202e}",
+    "ü",
+    "%C3%BC",
+    "%ff",
+    "%",
+    ":",
+    "references",
+];
+
+/// The same numbers each time.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % bound
+    }
+
+    fn text(&mut self, most: usize) -> String {
+        let count = self.below(most);
+        (0..count).map(|_| PIECES[self.below(PIECES.len())]).collect()
+    }
+}
+
+fn entry(files: &[(String, u64)]) -> Value {
+    let digest = FileDigest::of(b"x").to_string();
+    let document = json!({ "uri": "skill://a/SKILL.md", "size": 1, "digest": digest });
+    let files = files.iter().map(|(uri, size)| json!({ "uri": uri, "size": size, "digest": digest }));
+    let files: Vec<Value> = [document].into_iter().chain(files).collect();
+    json!({
+        "uri": "skill://a/SKILL.md",
+        "frontmatter": { "name": "a", "description": "d" },
+        "resources": files,
+    })
+}
+
+#[test]
+fn files_of_an_entry_that_is_taken_lie_in_its_folder() {
+    let mut numbers = Numbers(7);
+    let mut taken = 0;
+    for _ in 0..20_000 {
+        let count = numbers.below(4);
+        let files: Vec<(String, u64)> = (0..count)
+            .map(|_| {
+                let rest = numbers.text(6);
+                let uri = if numbers.below(4) == 0 { rest } else { format!("skill://a/{rest}") };
+                (uri, numbers.below(10_000_000) as u64)
+            })
+            .collect();
+        let Ok(read) = SkillEntry::read(&entry(&files)) else { continue };
+        taken += usize::from(count > 0);
+        assert!(read.files.iter().map(|file| file.size).sum::<u64>() <= MAX_SKILL_BYTES);
+        let mut seen = HashSet::new();
+        for file in &read.files {
+            assert!(file.uri.starts_with("skill://a/"), "{}", file.uri);
+            let path: &Path = file.path.as_path();
+            assert!(path.components().all(|part| matches!(part, Component::Normal(_))), "{path:?}");
+            assert!(seen.insert(path.to_string_lossy().to_lowercase()), "{path:?}");
+        }
+    }
+    assert!(taken > 100, "{taken} entries were taken, so something was tried");
+}
+
+#[test]
+fn any_text_is_a_difference_or_the_listed_frontmatter() {
+    let mut listed = Map::new();
+    listed.insert("name".to_owned(), json!("a"));
+    let words = [
+        "---\n",
+        "name: a\n",
+        "name: b\n",
+        "- x\n",
+        "...\n",
+        "\t",
+        "{",
+        "&a *a",
+        "!!x",
+        "\u{feff}",
+        "\n",
+        "\"",
+        "|\n",
+    ];
+    let mut numbers = Numbers(11);
+    let mut same = 0;
+    for _ in 0..20_000 {
+        let count = numbers.below(7);
+        let text: String = (0..count).map(|_| words[numbers.below(words.len())]).collect();
+        if difference(format!("---\n{text}").as_bytes(), &listed).is_none() {
+            same += 1;
+            assert!(text.contains("name: a") && !text.starts_with("name: b"), "{text:?}");
+        }
+    }
+    assert!(same > 10, "{same} texts were the same, so something was tried");
+}
