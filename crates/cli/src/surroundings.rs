@@ -56,8 +56,10 @@ impl Surroundings {
         let choice =
             if global.root.is_empty() { RootChoice::Usual } else { RootChoice::Given(roots.collect()) };
         let places = Places { current: folder.to_owned(), ..self.places.clone() };
-        let layout = Arc::new(Layout::new(&places, &choice));
-        Self { places, layout, is_usual: self.is_usual }
+        let mut layout = Layout::new(&places, &choice);
+        let servers = if self.is_usual { servers::of(&mut layout) } else { None };
+        let around = Self { places, layout: Arc::new(layout), is_usual: self.is_usual, servers };
+        around.with_servers_as_listed()
     }
 
     /// All skills as they are now.
