@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use metier_catalog::{Finder, Include, Layout, Places, RootChoice, Snapshot};
+use metier_catalog::{Finder, Layout, Places, RootChoice, Snapshot};
 
 use crate::arguments::Arguments;
 use crate::measurement::Series;
@@ -106,7 +106,7 @@ fn median(rounds: u32, mut once: impl FnMut() -> Result<Duration>) -> Result<Dur
 fn snapshot(root: &Path) -> Arc<Snapshot> {
     let places = Places::bare(root.to_owned());
     let layout = Layout::new(&places, &RootChoice::Given(vec![root.to_owned()]));
-    Arc::new(Snapshot::load(Arc::new(layout), Include::Usual))
+    Arc::new(Snapshot::load_for_search(Arc::new(layout)))
 }
 
 /// Reads every document on two threads.

@@ -1,6 +1,7 @@
 //! What all conversations of an agent share.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use metier_model::{ChatModel, Effort, Prices};
 use metier_runtime::{Skills, Surface};
@@ -10,7 +11,34 @@ use tokio::runtime::Runtime;
 use crate::compaction::Compaction;
 use crate::frame::INSTRUCTIONS;
 use crate::limits::Limits;
+use crate::models::Models;
 use crate::part::Part;
+
+/// How an agent tells its model of skills.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Disclosure {
+    /// A catalogue and a tool that activates: a skill runs in the conversation, or in a child where it says so.
+    #[default]
+    Catalogue,
+    /// A tool for each skill: the agent is a router, and every skill runs in a child.
+    Handoff,
+}
+
+/// What becomes of children in the background when a run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// They are waited for so long, the model gets what they bring, and who is not done by then is stopped with what is there.
+    Wait(Duration),
+    /// They go on: what they bring comes with the user's next message. It is for conversations that go on, too.
+    Leave,
+}
+
+impl Default for Patience {
+    /// As long as a child may take.
+    fn default() -> Self {
+        Self::Wait(Limits::default().child_time)
+    }
+}
 
 /// An agent: skills, a model, and where everything is written down. Conversations are made of it, as many as there are at once.
 ///
@@ -29,6 +57,9 @@ pub struct Agent {
     pub(crate) effort: Option<Effort>,
     pub(crate) compaction: Compaction,
     pub(crate) part: Part,
+    pub(crate) models: Option<Arc<dyn Models>>,
+    pub(crate) disclosure: Disclosure,
+    pub(crate) patience: Patience,
 }
 
 impl Agent {
@@ -46,6 +77,9 @@ impl Agent {
             effort: None,
             compaction: Compaction::default(),
             part: Part::default(),
+            models: None,
+            disclosure: Disclosure::default(),
+            patience: Patience::default(),
         }
     }
 
@@ -107,6 +141,27 @@ impl Agent {
     #[must_use]
     pub fn compaction(mut self, compaction: Compaction) -> Self {
         self.compaction = compaction;
+        self
+    }
+
+    /// The models that skills may ask for; without them every skill works with the agent's own.
+    #[must_use]
+    pub fn models(mut self, models: Arc<dyn Models>) -> Self {
+        self.models = Some(models);
+        self
+    }
+
+    /// How the model is told of skills.
+    #[must_use]
+    pub fn disclosure(mut self, disclosure: Disclosure) -> Self {
+        self.disclosure = disclosure;
+        self
+    }
+
+    /// What becomes of children in the background when a run ends.
+    #[must_use]
+    pub fn patience(mut self, patience: Patience) -> Self {
+        self.patience = patience;
         self
     }
 

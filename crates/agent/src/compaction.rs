@@ -294,7 +294,7 @@ fn head(history: &History, cut: usize, summary: String) -> Vec<String> {
     }
     let is_cut = |text: &Arc<str>| place(history, text).is_some_and(|(at, _)| at < cut);
     let texts = active(history).map(|skill| &skill.text).chain(&history.words);
-    head.extend(texts.filter(|text| is_cut(text)).map(|text| text.to_string()));
+    head.extend(texts.filter(|text| is_cut(text)).map(ToString::to_string));
     head
 }
 
@@ -337,6 +337,10 @@ fn tail(messages: &[Arc<Message>], sizes: &[usize], most: usize) -> usize {
 impl History {
     /// Makes the conversation shorter as it is stored. What makes no sense is left alone: a stranger's file could say anything.
     pub(crate) fn shorten(&mut self, stored: &Value) {
+        // Nobody makes a conversation shorter while calls have no results: it would part them.
+        if self.unfinished().next().is_some() {
+            return;
+        }
         let Ok(stored) = serde_json::from_value::<Stored>(stored.clone()) else { return };
         for Exchanged { message, piece, text } in stored.exchanged {
             let Some(message) = self.messages.get_mut(message).map(Arc::make_mut) else { continue };
@@ -355,7 +359,8 @@ impl History {
             }
         }
         if let Some(kept) = stored.kept {
-            let texts: Vec<Part> = stored.head.into_iter().map(|text| Part::Text(self.known(text))).collect();
+            let texts: Vec<Part> =
+                stored.head.into_iter().map(|text| Part::Text(self.known(&text))).collect();
             self.messages.drain(..self.messages.len().saturating_sub(kept));
             if !texts.is_empty() {
                 self.messages.insert(0, Arc::new(Message::User(texts)));
@@ -376,10 +381,10 @@ impl History {
     }
 
     /// The text itself where it is one that is known by its place.
-    fn known(&self, text: String) -> Arc<str> {
+    fn known(&self, text: &str) -> Arc<str> {
         let texts = active(self).map(|skill| &skill.text).chain(&self.words);
         let mut same = texts.filter(|known| ***known == *text);
-        same.next().map_or_else(|| text.as_str().into(), Arc::clone)
+        same.next().map_or_else(|| text.into(), Arc::clone)
     }
 }
 

@@ -38,6 +38,8 @@ pub(crate) struct Course {
     pub(crate) allowed: Vec<GivenAnswer>,
     /// The calls of the last answer that were begun, by id.
     pub(crate) begun: HashMap<String, BegunState>,
+    /// Children in the background that have not ended, with their skills.
+    pub(crate) apart: Vec<(SessionId, String)>,
     /// The calls that may have happened and were left: the very same is not made again without a yes.
     pub(crate) doubted: Vec<u64>,
     /// The model's last words and why they ended, until something follows them.
@@ -170,13 +172,16 @@ impl Course {
                 .push(Unanswered { action: decided.action.clone(), rules: decided.allow_with.clone() }),
             EventKind::Activated(activated) => self.activate(activated),
             EventKind::Finished(finished) => self.finished(&finished.id, finished.is_error),
-            EventKind::ChildBegan { child, call: Some(call), .. } => {
-                if let Some(begun) = self.begun.get_mut(call) {
+            EventKind::ChildBegan { child, call, skill, mode } => {
+                if mode == "background" {
+                    self.apart.push((*child, skill.clone().unwrap_or_default()));
+                } else if let Some(begun) = call.as_ref().and_then(|call| self.begun.get_mut(call)) {
                     begun.child = Some((*child, None));
                 }
             }
             EventKind::ChildEnded { child, outcome, usage, cost_micros } => {
                 self.pay(*usage, *cost_micros);
+                self.apart.retain(|(known, _)| known != child);
                 let of = |begun: &&mut BegunState| begun.child.is_some_and(|(known, _)| known == *child);
                 if let Some(begun) = self.begun.values_mut().find(of) {
                     begun.child = Some((*child, Some(*outcome)));
@@ -323,3 +328,6 @@ impl Course {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -169,7 +169,8 @@ impl History {
             EventKind::Activated(activated) => self.activated(activated),
             EventKind::Asked { turn, bytes, .. } => {
                 self.close();
-                self.turns = *turn;
+                // A stranger's file may count from anywhere; the next one must still be countable.
+                self.turns = (*turn).min(u64::MAX >> 16);
                 self.asked_bytes = *bytes;
             }
             EventKind::Answered(answered) => self.answered(answered),
@@ -201,12 +202,17 @@ impl History {
 
     fn activated(&mut self, activated: &store::Activated) {
         let store::Activated { skill: name, origin, arguments, digest, message, .. } = activated;
-        // Without a text it is there already and holds again, or it is the result of the call.
-        if message.is_empty() && self.is_again(activated) {
-            return;
-        }
         let text: Arc<str> = message.as_str().into();
         let call = activated.call.as_deref();
+        // Without a text it is there already and holds again, or it is the result of the call. A child has its skill's text as its
+        // system prompt, and no second copy.
+        if message.is_empty() && (self.is_again(activated) || call.is_none()) {
+            return;
+        }
+        // A note instead of a text has no digest of its own.
+        if digest.is_empty() && self.is_again(activated) {
+            return self.say(text);
+        }
         let waiting = self
             .pending
             .iter_mut()
@@ -234,8 +240,9 @@ impl History {
     fn is_again(&mut self, activated: &store::Activated) -> bool {
         let is_same = |skill: &&mut SkillText| {
             skill.state != SkillState::Gone
-                && (&skill.name, &skill.origin, &skill.arguments, &skill.digest)
-                    == (&activated.skill, &activated.origin, &activated.arguments, &activated.digest)
+                && (&skill.name, &skill.origin, &skill.arguments)
+                    == (&activated.skill, &activated.origin, &activated.arguments)
+                && (skill.digest == activated.digest || activated.digest.is_empty())
         };
         let known = self.skills.iter_mut().rev().find(is_same);
         known.map(|skill| skill.state = SkillState::Active).is_some()

@@ -61,6 +61,7 @@
 
 mod agent;
 mod bridge;
+mod child;
 mod compaction;
 mod course;
 pub mod definition;
@@ -70,6 +71,7 @@ mod history;
 mod journal;
 mod keeper;
 mod limits;
+mod models;
 mod offline;
 mod part;
 mod recall;
@@ -79,15 +81,17 @@ mod talk;
 mod tools;
 mod watch;
 
-pub use agent::Agent;
+pub use agent::{Agent, Disclosure, Patience};
+pub use child::{ChildAnswer, ChildMode};
 pub use compaction::{Compaction, DEFAULT_WINDOW};
 pub use frame::INSTRUCTIONS;
 pub use halt::Halt;
 pub use history::{Extent, History};
 pub use limits::{Limit, Limits, Reached, Spent};
+pub use models::Models;
 pub use offline::{Candidate, Guide, Offline, RouterGuide, Study, Way};
 pub use part::Part;
-pub use talk::{Answer, Begun, Company, Invocation, Left, Resumed, Shortened, Talk, TalkError, Unanswered};
+pub use talk::{Answer, Begun, Company, Left, Resumed, Shortened, Talk, TalkError, Unanswered};
 pub use tools::{
     ActiveSkill, Ask, Author, Desk, Effect, GeneralTools, Hands, Memory, NewRecord, NoAuthority, Offer,
     Record, Reply, RunJob, Running, Setting, Wanted, Web, Whose, whose,

@@ -7,9 +7,14 @@
 //! ```
 
 mod asking;
+mod beginning;
 mod calling;
+mod children;
+mod choosing;
 mod compacting;
+mod handing_over;
 mod invoking;
+mod naming;
 mod recalling;
 mod resuming;
 
@@ -23,8 +28,9 @@ use metier_store::{
 };
 
 use self::asking::NotAnswered;
+use self::children::Kin;
+use self::choosing::Choice;
 pub use self::compacting::Shortened;
-pub use self::invoking::Invocation;
 use self::recalling::Wanted;
 pub use self::resuming::{Begun, Left, Resumed};
 use crate::agent::Agent;
@@ -51,7 +57,7 @@ pub struct Talk {
     agent: Agent,
     session: Mutex<Session>,
     general: GeneralTools,
-    journal: Journal,
+    journal: Arc<Journal>,
     frame: Frame,
     /// `None` while it rests: it is in the store.
     history: Option<History>,
@@ -70,6 +76,8 @@ pub struct Talk {
     lease: Option<Lease>,
     /// The calls that were begun when the last process ended.
     begun: HashMap<String, BegunState>,
+    /// The children in the background that were at work when the last process ended, with their skills.
+    apart: Vec<(SessionId, String)>,
     /// Calls that may have happened and were left.
     doubted: Vec<u64>,
     /// The model's last words, where the process ended before the run did.
@@ -78,8 +86,10 @@ pub struct Talk {
     recalled: Recalled,
     /// What is to be recalled before the model is asked again.
     wanted: Vec<Wanted>,
-    /// The project, by which records are kept apart.
-    project: Option<String>,
+    /// Its parent and its children.
+    kin: Kin,
+    /// Who answers now.
+    choice: Choice,
 }
 
 /// Something that would take a yes that nobody could give.
@@ -116,6 +126,9 @@ pub enum TalkError {
     /// Skills of the agent's own list cannot be had: all of them, at once.
     #[error("the agent's skills cannot be had: {}", one_by_one(.0))]
     Skills(Vec<Unresolved>),
+    /// The skill that somebody wants cannot be had.
+    #[error(transparent)]
+    Skill(#[from] metier_runtime::NotUsed),
     /// The session has no beginning that could be gone on from.
     #[error("session {0} has nothing to go on from")]
     NoFrame(SessionId),
@@ -158,7 +171,7 @@ impl Talk {
         let started = Started {
             request: request.to_owned(),
             by: By::User,
-            project: project.clone(),
+            project,
             model: Some(agent.model.id().to_string()),
             agent: agent.part.name().map(str::to_owned),
             surface: Some(agent.surface.to_string()),
@@ -174,8 +187,10 @@ impl Talk {
         let lease = resuming::lease(&agent.store, journal.session())?;
         let mut talk = Self::new(agent, session, general, journal, frame, history, company);
         talk.lease = Some(lease);
-        talk.project = project;
+        request.clone_into(&mut talk.kin.words);
+        let remark = talk.hand_over();
         talk.write(EventKind::Framed(talk.frame.stored()))?;
+        remark.map(|remark| talk.write(remark)).transpose()?;
         Ok(talk)
     }
 
@@ -194,8 +209,10 @@ impl Talk {
             agent: agent.clone(),
             session: Mutex::new(session),
             general,
-            journal,
+            journal: Arc::new(journal),
             frame,
+            kin: Kin::alone(agent.limits),
+            choice: Choice::new(agent),
             turn: history.turns(),
             history: Some(history),
             halt,
@@ -207,11 +224,11 @@ impl Talk {
             used: Vec::new(),
             lease: None,
             begun: HashMap::new(),
+            apart: Vec::new(),
             doubted: Vec::new(),
             last: None,
             recalled: Recalled::default(),
             wanted: Vec::new(),
-            project: None,
         }
     }
 
@@ -240,32 +257,40 @@ impl Talk {
 
     /// The user says something more. What has become of the skills meanwhile is told with it.
     pub fn say(&mut self, text: &str) -> Result<Answer, TalkError> {
-        self.hear(text)?;
+        self.recall()?;
+        self.take_words(text, By::User)?;
         self.offer(text)?;
         self.work()
     }
 
-    /// Takes a message of the user, and begins to count anew.
-    fn hear(&mut self, text: &str) -> Result<(), TalkError> {
-        self.recall()?;
+    /// Takes what somebody says: everything that holds for one message begins anew.
+    fn take_words(&mut self, text: &str, by: By) -> Result<(), TalkError> {
         self.leave_begun()?;
         let note = lock(&self.session).user_message();
         self.spent = Spent::default();
         self.limits = self.agent.limits;
+        self.kin.family.begin(self.limits);
+        text.clone_into(&mut self.kin.words);
         self.stubbornness = Stubbornness::default();
         self.unanswered.clear();
-        self.write(EventKind::Said { text: text.to_owned(), by: By::User })?;
+        self.write(EventKind::Said { text: text.to_owned(), by })?;
         if let Some(note) = note.as_ref().and_then(Note::text) {
             self.write(EventKind::Noted { text: note, about: "skills".to_owned() })?;
         }
-        Ok(())
+        self.take_notes()
     }
 
     /// Works on what the user said until it is done, or cannot go on.
     pub fn work(&mut self) -> Result<Answer, TalkError> {
         self.recall()?;
         let end = self.settle_begun()?;
-        let (outcome, text, why) = end.map_or_else(|| self.turns(), Ok)?;
+        let (mut outcome, mut text, mut why) = end.map_or_else(|| self.turns(), Ok)?;
+        // What children in the background bring is worth another word, and nothing that was said is lost.
+        while self.await_children(outcome)? {
+            let said;
+            (outcome, said, why) = self.turns()?;
+            text = if said.is_empty() { text } else { said };
+        }
         self.end(outcome, text, why)
     }
 
@@ -327,7 +352,8 @@ impl Talk {
             if self.halt.is_said() {
                 return self.interrupted(said);
             }
-            if let Some(reached) = self.limits.before_a_turn(&self.spent)
+            self.take_notes()?;
+            if let Some(reached) = self.before_a_turn()
                 && !self.may_go_on(&reached)?
             {
                 return Ok((Outcome::Partial, said, Some(reached.to_string())));
@@ -344,7 +370,12 @@ impl Talk {
                     if answer.calls.is_empty() {
                         return Ok(finish(answer.stop, said));
                     }
-                    if let Some(reached) = self.call_all(answer.calls)?
+                    let handed_back = self.handed_back(&answer.calls);
+                    let reached = self.call_all(answer.calls)?;
+                    if let Some(words) = handed_back {
+                        return Ok((Outcome::Done, self.last_words(words), None));
+                    }
+                    if let Some(reached) = reached
                         && !self.may_go_on(&reached)?
                     {
                         return Ok((Outcome::Partial, said, Some(reached.to_string())));
@@ -357,7 +388,7 @@ impl Talk {
                 }
                 Err(NotAnswered::OutOfTime { partial }) => {
                     let text = if partial.is_empty() { said } else { partial };
-                    let why = self.limits.before_a_turn(&self.spent).map(|reached| reached.to_string());
+                    let why = self.before_a_turn().map(|reached| reached.to_string());
                     return Ok((Outcome::Partial, text, why));
                 }
                 // Nobody may know how much the model takes; it does. Once is enough: the next refusal has another reason.
@@ -377,8 +408,20 @@ impl Talk {
     }
 
     fn interrupted(&mut self, text: String) -> Result<End, TalkError> {
-        self.write(EventKind::Interrupted { why: "the user".to_owned() })?;
+        let who = if self.kin.is_child() { "whoever started it" } else { "the user" };
+        self.write(EventKind::Interrupted { why: who.to_owned() })?;
         Ok((Outcome::Cancelled, text, Some("it was stopped".to_owned())))
+    }
+
+    /// The first limit that does not let the model be asked once more: its own, the family's, or that of an active skill.
+    fn before_a_turn(&mut self) -> Option<Reached> {
+        let own = self.limits.before_a_turn(&self.spent);
+        own.or_else(|| self.kin.family.before_a_turn()).or_else(|| self.skill_is_through())
+    }
+
+    /// Whether another call may be made.
+    fn before_a_call(&self) -> Option<Reached> {
+        self.limits.before_a_call(&self.spent).or_else(|| self.kin.family.before_a_call())
     }
 
     /// A limit was reached: it is written down, and whoever is there may say to go on.
@@ -389,6 +432,8 @@ impl Talk {
             return Ok(false);
         }
         self.limits = self.limits.more_of(which, &self.agent.limits);
+        self.kin.family.allow(self.limits);
+        self.choice.go_on();
         self.stubbornness = Stubbornness::default();
         Ok(true)
     }

@@ -32,6 +32,14 @@ pub enum Include {
     Nested,
 }
 
+/// Whether each document is asked what it looks like, by which a search index knows it again. It is one more question to the
+/// system for each skill, and a listing has no use for the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stamps {
+    Taken,
+    Left,
+}
+
 /// A file that should be a skill and is none.
 #[derive(Clone, Debug)]
 pub struct Failure {
@@ -69,7 +77,16 @@ impl Snapshot {
     /// Finds and parses every skill of the layout's roots. Never fails: what could not be read is a failure or a
     /// diagnostic.
     pub fn load(layout: Arc<Layout>, include: Include) -> Self {
-        let harvest = Harvest::gather(&layout, include, NameHasher::default());
+        Self::sweep(layout, include, Stamps::Left)
+    }
+
+    /// The same for whoever searches among them: see [`Finder`](crate::Finder), which knows by it what it has read before.
+    pub fn load_for_search(layout: Arc<Layout>) -> Self {
+        Self::sweep(layout, Include::Usual, Stamps::Taken)
+    }
+
+    fn sweep(layout: Arc<Layout>, include: Include, stamps: Stamps) -> Self {
+        let harvest = Harvest::gather(&layout, include, stamps, NameHasher::default());
         Self::settle(layout, include, harvest)
     }
 

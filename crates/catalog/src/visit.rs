@@ -3,8 +3,9 @@
 use crate::code;
 use crate::entry::{Card, Links, folder_call_name};
 use crate::identity::NameHasher;
+use crate::snapshot::{Plan, Stamps};
 use metier_diagnostic::Diagnostic;
-use metier_files::{Candidate, Extent, Stamp, SweepRoot};
+use metier_files::{Candidate, Extent, Stamp};
 use metier_skill::{Portion, Summarized, UserOnly, is_canonical, summarize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -39,16 +40,16 @@ pub(crate) struct Loaded {
     pub(crate) is_titled: bool,
     pub(crate) is_odd: bool,
     pub(crate) user_only: Option<UserOnly>,
-    /// How the document looked before its first byte was read.
+    /// How the document looked before its first byte was used, where somebody wanted to know.
     pub(crate) stamp: Option<Stamp>,
 }
 
 /// Parses one skill. Everything that can be computed from the skill alone is computed here, where many workers do it.
-pub(crate) fn visit(candidate: &Candidate<'_>, roots: &[SweepRoot], hasher: &NameHasher) -> Visited {
-    let root = roots.get(candidate.root()).map_or(Path::new(""), |root| &root.path);
+pub(crate) fn visit(candidate: &Candidate<'_>, plan: &Plan, hasher: &NameHasher) -> Visited {
+    let root = plan.roots.get(candidate.root()).map_or(Path::new(""), |root| &root.path);
     let name = folder_call_name(candidate.folder()).or_else(|| folder_call_name(root));
     let path = || -> Arc<Path> { document_path(root, candidate).into() };
-    let stamp = candidate.stamp();
+    let stamp = if plan.stamps == Stamps::Taken { candidate.stamp() } else { None };
     let Summarized { summary, mut diagnostics } = match summarized(candidate, name.as_deref()) {
         Ok(summarized) => summarized,
         Err(error) => {

@@ -7,7 +7,8 @@ use crate::output::{Tone, clean, shortened};
 use metier_diagnostic::counted;
 use metier_model::Money;
 use metier_store::{
-    Activated, Answered, Called, Decided, Ended, EventKind, Finished, Outcome, SessionId, Started, Usage,
+    Activated, Answered, Called, Decided, Doubt, Ended, EventKind, Finished, Outcome, SessionId, Started,
+    Usage,
 };
 use serde_json::Value;
 use std::collections::HashMap;
@@ -138,6 +139,17 @@ pub(crate) fn lines(kind: &EventKind, told: &mut Told) -> Vec<Line> {
         EventKind::Compacted { why, .. } => {
             let why = if why.is_empty() { String::new() } else { format!(": {}", short(why)) };
             vec![line(Style::Detail, format!("[compacted] the conversation was made shorter{why}"))]
+        }
+        EventKind::Doubted { action, said, .. } => {
+            let said = match said {
+                Doubt::Again => "it is done again",
+                Doubt::Leave => "it is left",
+                Doubt::Unanswered => "nobody could be asked",
+            };
+            vec![line(Style::Caution, format!("[begun] {}: may have happened; {said}", short(action)))]
+        }
+        EventKind::Allowed { answer, .. } => {
+            vec![line(Style::Detail, format!("[gate] allowed for longer: {}", clean(answer)))]
         }
         EventKind::Remembered { .. } => vec![line(Style::Detail, "[memory] kept a record")],
         EventKind::Recalled { records, .. } => {

@@ -9,6 +9,7 @@ use crate::history_place;
 use crate::model_choice::{Settled, Wish};
 use crate::output::{Form, Output, clean};
 use crate::run_view::{Loudness, RunView};
+use crate::skill_models;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
 use metier_agent::definition::Role;
@@ -93,7 +94,8 @@ impl Outfit {
         if let (Some(chosen), Some(role)) = (wishes.agent, role) {
             agent = role.played_by(agent, &chosen.read.definition, &snapshot, config);
         }
-        let agent = agent.limits(limits).compaction(mind.compaction);
+        let agent =
+            agent.limits(limits).compaction(mind.compaction).models(skill_models::configured(surroundings));
         let outputs = PassingFolder::make(&surroundings.places.temp)
             .context("there is no place for the run's files")?;
         Ok(Self {

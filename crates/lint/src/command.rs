@@ -15,7 +15,7 @@ const BUILTINS: &[&str] = &[
 
 /// The blocks that are meant for a shell.
 pub(crate) fn shell_blocks<'s>(skill: &'s Skill<'_>) -> impl Iterator<Item = &'s CodeBlock> {
-    skill.markdown.blocks.iter().filter(|block| SHELLS.contains(&block.language.as_str()))
+    skill.markdown().blocks.iter().filter(|block| SHELLS.contains(&block.language.as_str()))
 }
 
 /// The programs that shell blocks start, each once, in order.

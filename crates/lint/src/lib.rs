@@ -68,11 +68,5 @@ pub fn lint(skill: &Skill<'_>) -> Vec<Diagnostic> {
 
 /// What the rules say about the skills of a root together.
 pub fn lint_root(skills: &[Skill<'_>]) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
-    for rule in rules::ALL {
-        if let Check::Root(check) = rule.check {
-            check(skills, &mut Findings::new(rule, &mut found));
-        }
-    }
-    found
+    rules::ALL.iter().flat_map(|rule| rule.judge_root(skills)).collect()
 }

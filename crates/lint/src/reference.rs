@@ -53,7 +53,7 @@ const FOLDERS: &[&str] = &["scripts/", "references/", "assets/"];
 
 /// The links of a body that lead to files beside it, and not to the web or to a heading.
 pub fn links(skill: &Skill<'_>) -> Vec<Reference> {
-    let links = skill.markdown.links.iter().filter_map(|link| {
+    let links = skill.markdown().links.iter().filter_map(|link| {
         let target = link.target.trim();
         let path = target.split(['#', '?']).next().unwrap_or_default();
         if path.is_empty() || path.starts_with('/') || has_scheme(target) || is_placeholder(path) {
@@ -70,9 +70,9 @@ pub fn links(skill: &Skill<'_>) -> Vec<Reference> {
 pub fn paths_in_code(skill: &Skill<'_>) -> Vec<Reference> {
     // A block of Markdown shows what some other document may look like.
     let blocks =
-        skill.markdown.blocks.iter().filter(|block| !matches!(block.language.as_str(), "markdown" | "md"));
+        skill.markdown().blocks.iter().filter(|block| !matches!(block.language.as_str(), "markdown" | "md"));
     let blocks = blocks.map(|block| block.content);
-    let codes = skill.markdown.codes.iter().map(|code| code.span);
+    let codes = skill.markdown().codes.iter().map(|code| code.span);
     let mut found = Vec::new();
     for span in blocks.chain(codes) {
         let text = span.of(skill.source);

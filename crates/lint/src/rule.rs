@@ -2,7 +2,7 @@
 
 use crate::findings::Findings;
 use crate::skill::Skill;
-use metier_diagnostic::Code;
+use metier_diagnostic::{Code, Diagnostic};
 
 /// One rule. Everything that is said about it, on its page and in its tests, is said here.
 #[derive(Debug)]
@@ -21,6 +21,17 @@ pub struct Rule {
     pub bad: Example,
     /// The rule itself.
     pub check: Check,
+}
+
+impl Rule {
+    /// What it says about the skills of a root together. Rules do not know each other, so several may be asked at once.
+    pub fn judge_root(&'static self, skills: &[Skill<'_>]) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        if let Check::Root(check) = self.check {
+            check(skills, &mut Findings::new(self, &mut found));
+        }
+        found
+    }
 }
 
 /// What `--fix` does about a finding.

@@ -7,7 +7,7 @@ use metier_diagnostic::Span;
 use metier_skill::yaml::{Entry, Kind};
 use metier_skill::{Description, Document, Manifest, yaml};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A skill that is being judged.
 #[derive(Clone, Debug)]
@@ -22,10 +22,10 @@ pub struct Skill<'a> {
     pub document: &'a Document,
     /// What lies in its folder.
     pub files: Files<'a>,
-    /// Its body, taken apart.
-    pub markdown: Markdown,
-    /// The characters of the whole file that show nothing.
-    pub hidden: Vec<Hidden>,
+    /// Its body, taken apart when the first rule asks for it: rules about all skills of a root never do.
+    markdown: OnceLock<Markdown>,
+    /// The characters of the whole file that show nothing, likewise.
+    hidden: OnceLock<Vec<Hidden>>,
     /// The frontmatter as written; empty where it is not strict.
     entries: Vec<Entry<'a>>,
 }
@@ -39,8 +39,6 @@ impl<'a> Skill<'a> {
         document: &'a Document,
         files: Files<'a>,
     ) -> Self {
-        let body = document.body as usize;
-        let markdown = Markdown::parse(source.get(body..).unwrap_or_default(), body);
         let frontmatter =
             document.frontmatter.and_then(|span| source.get(span.range()).map(|text| (span, text)));
         let tree = frontmatter.and_then(|(span, text)| yaml::parse(text, span.start as usize).ok().flatten());
@@ -48,8 +46,18 @@ impl<'a> Skill<'a> {
             Some(Kind::Mapping(entries)) => entries,
             _ => Vec::new(),
         };
-        let hidden = hidden::find(source);
+        let (markdown, hidden) = (OnceLock::new(), OnceLock::new());
         Self { path, folder, source, document, files, markdown, hidden, entries }
+    }
+
+    /// Its body, taken apart.
+    pub fn markdown(&self) -> &Markdown {
+        self.markdown.get_or_init(|| Markdown::parse(self.body(), self.body_at()))
+    }
+
+    /// The characters of the whole file that show nothing.
+    pub fn hidden(&self) -> &[Hidden] {
+        self.hidden.get_or_init(|| hidden::find(self.source))
     }
 
     /// What the frontmatter says.

@@ -183,7 +183,7 @@ pub(crate) fn is_negation(word: Word<'_>) -> bool {
 
 /// Whether a place of a skill's file is a quotation or code: a skill about attacks quotes them.
 pub(crate) fn is_quoted(skill: &Skill<'_>, start: usize, end: usize) -> bool {
-    let markdown = &skill.markdown;
+    let markdown = &skill.markdown();
     let block = markdown.blocks.partition_point(|block| block.span.start as usize <= start);
     let block = block.checked_sub(1).and_then(|at| markdown.blocks.get(at)).map(|block| block.span);
     let code = markdown.codes.partition_point(|code| code.span.start as usize <= start);

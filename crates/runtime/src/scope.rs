@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use metier_policy::{Scope, Skill, Trust};
 use metier_skill::yaml::Value;
-use metier_skill::{Context, Manifest};
+use metier_skill::{Context, Manifest, Tool, ToolPattern};
 
 /// Which scope, for those who hold several. Never used again in the same conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,6 +39,8 @@ pub struct SkillScope {
     pub effort: Option<String>,
     /// How many turns it may take.
     pub max_turns: Option<NonZeroU32>,
+    /// Its list of tools as it is written; `None` says nothing, an empty one names none.
+    pub tools: Option<Vec<ToolPattern>>,
     /// Its hooks as they are written; none where it is not trusted, or has changed since it was.
     pub hooks: Option<Value>,
     /// When it ends.
@@ -58,10 +60,19 @@ impl SkillScope {
             model: text(&more.model).filter(|model| model != "inherit"),
             effort: text(&more.effort),
             max_turns: more.max_turns.as_ref().map(|turns| turns.value),
+            tools: manifest.tool_list(),
             // A hook runs when nobody called the skill, so it takes the user's whole trust.
             hooks: more.hooks.clone().filter(|_| skill.trust == Trust::Trusted),
             end: if more.context == Context::Fork { End::Child } else { End::NextUserMessage },
         }
+    }
+}
+
+impl SkillScope {
+    /// Whether the skill's own list names a tool, by whichever spelling.
+    pub fn names(&self, tool: Tool) -> bool {
+        let is_it = |pattern: &ToolPattern| Tool::named(&pattern.tool) == Some(tool);
+        self.tools.as_ref().is_some_and(|tools| tools.iter().any(is_it))
     }
 }
 

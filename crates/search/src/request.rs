@@ -70,7 +70,8 @@ impl Request {
 
     /// Its words that say something, as they are written, each once.
     pub fn written(&self) -> impl Iterator<Item = &str> {
-        self.words.iter().map(|asked| asked.written.as_str())
+        let telling = self.words.iter().filter(|asked| asked.load != Load::Function);
+        telling.map(|asked| asked.written.as_str())
     }
 
     /// Whether it has no word at all.

@@ -77,7 +77,9 @@ fn events(doings: &[Doing]) -> Vec<EventKind> {
 
 fn folded(events: &[EventKind]) -> History {
     let mut history = History::default();
-    events.iter().for_each(|event| history.take(event));
+    for event in events {
+        history.take(event);
+    }
     history
 }
 
@@ -129,7 +131,7 @@ fn texts(history: &History) -> Vec<String> {
                 }));
             }
             Message::Results(outcomes) => {
-                texts.extend(outcomes.iter().map(|outcome| outcome.text.to_string()))
+                texts.extend(outcomes.iter().map(|outcome| outcome.text.to_string()));
             }
             _ => {}
         }

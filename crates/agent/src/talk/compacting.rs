@@ -105,7 +105,7 @@ impl Talk {
         let before = measure.tokens(history.extent().bytes);
         let (cut, cleared) = (plan.cut, plan.cleared);
         let made = if cut > 0 {
-            let Some(made) = self.summary(cut, target)? else { return Ok(None) };
+            let Some(made) = self.summary(cut, target) else { return Ok(None) };
             Some(made)
         } else {
             None
@@ -125,42 +125,44 @@ impl Talk {
     }
 
     /// A summary of the first messages; `None` where somebody stopped it meanwhile.
-    fn summary(&mut self, cut: usize, target: Target) -> Result<Option<Made>, TalkError> {
-        let Some(history) = &self.history else { return Ok(None) };
+    fn summary(&mut self, cut: usize, target: Target) -> Option<Made> {
+        let history = self.history.as_ref()?;
         let most = target.reserve;
         let mut usage = Usage::default();
         let mut cost_micros = 0;
-        let why = if self.agent.model.id().to_string() == Offline::ID {
+        let why = if self.choice.mind.model.id().to_string() == Offline::ID {
             "there is no model".to_owned()
         } else {
             // Half of what the model can take: the other half is for its answer and for what an estimate is wrong by.
-            let request = summary::request(history, cut, target.room, self.agent.effort);
+            let request = summary::request(history, cut, target.room, self.choice.mind.effort);
             let answer = self.asked_beside(&request);
             (usage, cost_micros) = (answer.usage, answer.cost_micros);
             self.spent.usage += usage;
             self.spent.cost_micros = self.spent.cost_micros.saturating_add(cost_micros);
+            self.kin.family.charge(usage, cost_micros);
             match answer.text {
                 Ok(text) if !text.trim().is_empty() => {
                     let text = summary::told(text.trim(), cut, most);
-                    return Ok(Some(Made { text, why_plain: None, usage, cost_micros }));
+                    return Some(Made { text, why_plain: None, usage, cost_micros });
                 }
                 Ok(_) => "the model gave no summary".to_owned(),
-                Err(Broken::Halted | Broken::OutOfTime) => return Ok(None),
+                Err(Broken::Halted | Broken::OutOfTime) => return None,
                 Err(Broken::Model(error)) => format!("the model gave no summary: {error}"),
             }
         };
-        let Some(history) = &self.history else { return Ok(None) };
+        let history = self.history.as_ref()?;
         let text = summary::plain(history, cut, most);
-        Ok(Some(Made { text, why_plain: Some(why), usage, cost_micros }))
+        Some(Made { text, why_plain: Some(why), usage, cost_micros })
     }
 
     /// Asks the model something that is no part of the conversation.
     fn asked_beside(&self, request: &Request) -> Beside {
         let left = self.limits.time.map(|time| time.saturating_sub(self.spent.since.elapsed()));
-        let model = Arc::clone(&self.agent.model);
+        let model = Arc::clone(&self.choice.mind.model);
         let came = self.agent.runtime.block_on(listen(&*model, request, &Unwatched, &self.halt, left));
         let counted = came.answered.usage.as_ref();
-        let cost = counted.zip(self.agent.prices.as_ref()).map(|(usage, prices)| prices.cost(usage).micros());
+        let cost =
+            counted.zip(self.choice.mind.prices.as_ref()).map(|(usage, prices)| prices.cost(usage).micros());
         Beside {
             usage: counted.map(usage_of).unwrap_or_default(),
             cost_micros: cost.unwrap_or_default(),

@@ -1,113 +1,109 @@
-//! Skills that the user names: `/name arguments`, or `$name` in a message.
+//! A skill that the user or a program starts, and not the model.
 
-use metier_diagnostic::Severity;
-use metier_runtime::{Activated as Entered, By as Who, NotUsed};
+use metier_runtime::{Activated, NotUsed};
 use metier_store as store;
-use metier_store::{Activated, By, EventKind, Outcome, Used};
+use metier_store::{By, EventKind, Outcome, Used};
 
-use super::{Answer, Company, Talk, TalkError};
-use crate::agent::Agent;
+use super::beginning::who;
+use super::{Answer, Talk, TalkError};
 use crate::bridge::lock;
-use crate::halt::Halt;
-use crate::tools::Setting;
-
-/// A skill that the user named, with what stood behind its name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Invocation {
-    /// The skill, as the user wrote it.
-    pub name: String,
-    /// The argument text, byte for byte.
-    pub arguments: String,
-}
+use crate::watch::Piece;
 
 impl Talk {
-    /// Begins a conversation with a message that names its skills: no others are offered for it. See [`Talk::work_with`].
-    pub fn begin_naming(
-        agent: &Agent,
-        setting: Setting,
-        request: &str,
-        company: Company,
-    ) -> Result<Self, TalkError> {
-        Self::open(agent, setting, request, company)
-    }
-
-    /// The user says something more, and names skills in it.
-    pub fn say_with(&mut self, text: &str, named: &[Invocation]) -> Result<Answer, TalkError> {
-        if named.is_empty() {
-            return self.say(text);
-        }
-        self.hear(text)?;
-        self.work_with(named)
-    }
-
-    /// Puts the skills that the user named into the conversation, and works on it. Where one of them cannot be had nothing is
-    /// asked: a request without the skill that it is about is another request.
-    pub fn work_with(&mut self, named: &[Invocation]) -> Result<Answer, TalkError> {
+    /// The user, or a program, wants a skill: `/name arguments`. It is a message like any other, and the skill is in the conversation
+    /// or in a child, as it says itself. One that cannot be had is an error, and nothing was said.
+    pub fn say_skill(&mut self, by: By, name: &str, arguments: &str) -> Result<Answer, TalkError> {
+        // Whatever refuses it does so before anything is written.
+        lock(&self.session).wants_child(name)?;
         self.recall()?;
-        for invocation in named {
-            if let Err(error) = self.invoke(invocation)? {
+        let words = format!("/{name} {arguments}");
+        self.take_words(words.trim_end(), by)?;
+        self.work_with(by, name, arguments)
+    }
+
+    /// Works on what the user said first with this skill: see [`Talk::work`].
+    pub fn work_with(&mut self, by: By, name: &str, arguments: &str) -> Result<Answer, TalkError> {
+        self.recall()?;
+        let wants_child = lock(&self.session).wants_child(name)?;
+        if !wants_child {
+            return match self.put_in(by, name, arguments) {
+                Ok(()) => self.work(),
+                Err(error) => self.not_used(error),
+            };
+        }
+        let forked = lock(&self.session).fork(who(by), name, arguments);
+        let fork = match forked {
+            Ok(fork) => fork,
+            Err(error) => return self.not_used(NotPut::Skill(error)),
+        };
+        match self.run_child(fork, by)? {
+            Ok(Some(answer)) => {
+                // It is the answer to the user, and nobody saw it come.
+                self.journal.watch().piece(Piece::Text(&answer.text));
+                self.end(answer.outcome, answer.text, answer.why)
+            }
+            Ok(None) => {
+                // The user has no answer yet, so it is waited for, unless more will be said.
+                if self.await_children(Outcome::Done)? {
+                    return self.work();
+                }
+                self.end(Outcome::Done, String::new(), None)
+            }
+            Err(why) => self.end(Outcome::Failed, String::new(), Some(why)),
+        }
+    }
+
+    pub(super) fn not_used(&mut self, error: NotPut) -> Result<Answer, TalkError> {
+        match error {
+            NotPut::Talk(error) => Err(error),
+            NotPut::Skill(error) => {
                 let message = error.to_string();
-                let at = format!("skill {}", invocation.name);
-                self.write(EventKind::Failed { at, message: message.clone() })?;
-                return self.end(Outcome::Failed, String::new(), Some(message));
+                self.write(EventKind::Failed { at: "skill".to_owned(), message: message.clone() })?;
+                self.end(Outcome::Failed, String::new(), Some(message))
             }
         }
-        self.work()
     }
 
-    /// Stops what comes next with this, and not with what stopped it before: each message of the user has its own.
-    pub fn halt_with(&mut self, halt: Halt) {
-        lock(&self.session).cancel_with(halt.cancel().clone());
-        self.halt = halt;
-    }
-
-    fn invoke(&mut self, invocation: &Invocation) -> Result<Result<(), NotUsed>, TalkError> {
-        let Invocation { name, arguments } = invocation;
-        let (used, active, labels) = {
-            let mut session = lock(&self.session);
-            let used = match session.activate_by(Who::User, name, arguments.as_str()) {
-                Ok(used) => used,
-                Err(error) => return Ok(Err(error)),
-            };
-            let Some((active, labels)) = session.last_active() else {
-                return Ok(Err(NotUsed::Trouble(format!("the skill `{name}` is gone"))));
-            };
-            (used, active, labels)
-        };
-        let notes = match &used.activated {
-            Entered::Fresh(activation) => {
-                let grave = activation.diagnostics.iter().filter(|found| found.severity() > Severity::Info);
-                let said = grave.map(|found| found.message.clone());
-                said.chain(activation.notes.iter().cloned()).collect()
+    /// Puts a skill into the conversation.
+    pub(super) fn put_in(&mut self, by: By, name: &str, arguments: &str) -> Result<(), NotPut> {
+        let used = lock(&self.session).activate_by(who(by), name, arguments).map_err(NotPut::Skill)?;
+        let labels = lock(&self.session).labels_of_last().unwrap_or_default();
+        let (skill, digest, notes) = match &used.activated {
+            Activated::Fresh(activation) => {
+                (&activation.skill, activation.digest.to_string(), activation.notes.clone())
             }
-            Entered::Again(_) => Vec::new(),
+            Activated::Again(again) => (&again.skill, String::new(), Vec::new()),
         };
-        self.used.push((
-            Used {
-                skill: active.skill.name.clone(),
-                origin: active.skill.origin.clone(),
-                digest: active.digest.clone(),
-                tags: labels.tags.clone(),
-                by: By::User,
-                usage: store::Usage::default(),
-                cost_micros: 0,
-                outcome: Outcome::Done,
-            },
-            self.spent,
-        ));
-        self.write(EventKind::Activated(Activated {
-            skill: active.skill.name,
-            origin: active.skill.origin,
+        let activated = store::Activated {
+            skill: skill.name.clone(),
+            origin: skill.origin.clone(),
             version: labels.version,
-            digest: active.digest,
+            digest: digest.clone(),
             tree_digest: None,
-            by: By::User,
+            by,
             call: None,
-            arguments: arguments.clone(),
-            message: used.text,
-            tags: labels.tags,
+            arguments: arguments.to_owned(),
+            message: used.text.clone(),
+            tags: labels.tags.clone(),
             notes,
-        }))?;
-        Ok(Ok(()))
+        };
+        let entry = Used {
+            skill: skill.name.clone(),
+            origin: skill.origin.clone(),
+            digest,
+            tags: labels.tags,
+            by,
+            usage: store::Usage::default(),
+            cost_micros: 0,
+            outcome: Outcome::Done,
+        };
+        self.used.push((entry, self.spent));
+        self.write(EventKind::Activated(activated)).map_err(NotPut::Talk)
     }
+}
+
+/// Why a skill is not in the conversation.
+pub(super) enum NotPut {
+    Skill(NotUsed),
+    Talk(TalkError),
 }

@@ -25,6 +25,7 @@ impl Talk {
             return Ok(());
         }
         let words = self.history.as_ref().and_then(|history| history.words.clone()).unwrap_or_default();
+        let project = self.general.project_shown();
         for wanted in wanted {
             let (words, scope) = match wanted {
                 Wanted::About(words) => (words, Scope::Agent),
@@ -34,7 +35,7 @@ impl Talk {
                 words: &words,
                 scope,
                 exclude: self.recalled.excluded(),
-                project: self.project.as_deref(),
+                project: project.as_deref(),
                 already: self.recalled.count(),
             };
             if let Some(found) = query.run(self.journal.store())? {
@@ -50,6 +51,7 @@ impl Talk {
             return Ok(());
         }
         let request = self.history.as_ref().and_then(|history| history.words.clone()).unwrap_or_default();
+        let project = self.general.project_shown();
         let mut kept = Vec::new();
         for (at, (used, _)) in (0..).zip(&self.used) {
             let number = (self.turn << 8) + at;
@@ -60,7 +62,7 @@ impl Talk {
                 result: text,
                 session: self.id(),
                 number,
-                project: self.project.as_deref(),
+                project: project.as_deref(),
             };
             let record = run.record()?;
             kept.push(record.id);

@@ -9,7 +9,8 @@ use metier_catalog::one_line;
 use metier_model::{Stop, ToolCall};
 use metier_runtime::ToolResult;
 use metier_store::{
-    By, Doubt, Effect, EventKind, EventQuery, Finished, Lease, Made, Outcome, SessionId, Store, StoreError,
+    By, Doubt, Effect, Ended, EventKind, EventQuery, Finished, Lease, Made, Outcome, SessionId, Store,
+    StoreError, Summary,
 };
 
 use super::{Company, End, SHOWN, Talk, TalkError, Unanswered, finish};
@@ -81,17 +82,17 @@ impl Talk {
         company: Company,
     ) -> Result<Resumed, TalkError> {
         let lease = lease(&agent.store, id)?;
-        let made = agent.store.standing(id)?.made;
+        let standing = agent.store.standing(id)?;
+        let parent = standing.summary.parent;
         let mut course = Course::of(&agent.store.events(&EventQuery::of(id))?);
         course.forget_cut_texts();
         let session = agent.part.session(&agent.skills, agent.surface).map_err(TalkError::Skills)?;
         let mut session = session.named(&id.to_string());
         let gone = session.restore(course.activated());
         // A stranger's file could say that everything was allowed.
-        if made == Made::Here {
+        if standing.made == Made::Here {
             course.allowed.iter().for_each(|given| session.restore_answer(given));
         }
-        let project = setting.project.as_ref().map(|project| project.display().to_string());
         let general = GeneralTools::new(setting)?;
         let framed = course.framed.take();
         let frame = match &framed {
@@ -102,13 +103,14 @@ impl Talk {
             }
             None => return Err(TalkError::NoFrame(id)),
         };
-        let journal = Journal::go_on(agent.store.clone(), id, course.seq, Arc::clone(&company.watch));
+        let journal = Journal::go_on(agent.store.clone(), id, parent, course.seq, Arc::clone(&company.watch));
         let mut talk = Self::new(agent, session, general, journal, frame, course.history, company);
         talk.lease = Some(lease);
-        talk.project = project;
+        talk.find_kin();
         talk.spent = course.spent;
         talk.limits =
             course.extended.iter().fold(talk.limits, |limits, which| limits.more_of(*which, &agent.limits));
+        talk.kin.family.resume(talk.limits, talk.spent);
         talk.stubbornness = course.stubbornness;
         talk.unanswered = course.unanswered;
         talk.used = course.used;
@@ -118,6 +120,7 @@ impl Talk {
         talk.recalled = course.recalled;
         let calls = talk.history.as_ref().map(crate::History::unfinished_calls).unwrap_or_default();
         let begun = talk.doubtful(&calls);
+        talk.apart = course.apart;
         let is_waiting = talk.history.as_ref().is_some_and(crate::History::is_waiting);
         let left = if course.is_over && !is_waiting { Left::Nothing } else { Left::Work };
         if framed.is_none() {
@@ -139,6 +142,11 @@ impl Talk {
     pub(super) fn settle_begun(&mut self) -> Result<Option<End>, TalkError> {
         let Some(history) = &self.history else { return Ok(None) };
         let calls = history.unfinished_calls();
+        if calls.is_empty() && !self.apart.is_empty() {
+            self.last = None;
+            self.close_apart()?;
+            return Ok(None);
+        }
         if calls.is_empty() {
             // The last word was said, and only the end is missing.
             let last = self.last.take().filter(|_| !history.is_waiting());
@@ -165,6 +173,7 @@ impl Talk {
                 Doubt::Unanswered => nobody.push(begun),
             }
         }
+        self.close_apart()?;
         if !nobody.is_empty() {
             return Ok(Some(self.needs_a_word(&nobody)));
         }
@@ -193,7 +202,7 @@ impl Talk {
             self.result(&call, ToolResult::refused(text.to_owned()))?;
         }
         self.last = None;
-        Ok(())
+        self.close_apart()
     }
 
     /// Whether the very call that may have happened before, and was left then, may be made now. Says why not.
@@ -213,6 +222,38 @@ impl Talk {
             Doubt::Unanswered => self.unanswered.push(need(&begun)),
         }
         Ok(Some(LEFT.to_owned()))
+    }
+
+    /// Children in the background ended with the process that had begun them: what they brought is told, and that they broke off.
+    pub(super) fn close_apart(&mut self) -> Result<(), TalkError> {
+        for (child, skill) in std::mem::take(&mut self.apart) {
+            let Ok(standing) = self.agent.store.standing(child) else { continue };
+            let ended = self.end_of(child)?;
+            let outcome = ended.as_ref().map_or(Outcome::Cancelled, |ended| ended.outcome);
+            let Summary { usage, cost_micros, .. } = standing.summary;
+            self.write(EventKind::ChildEnded { child, outcome, usage, cost_micros })?;
+            let text = match ended {
+                Some(ended) => ended.text,
+                None => "It broke off when the process ended, and what it did until then may have happened."
+                    .to_owned(),
+            };
+            let text = format!(
+                "The skill '{skill}' that worked in the background as {} is over ({}).\n{text}",
+                child.short(),
+                outcome.word()
+            );
+            self.write(EventKind::Noted { text, about: "child".to_owned() })?;
+        }
+        Ok(())
+    }
+
+    /// How a child ended, where it did.
+    fn end_of(&self, child: SessionId) -> Result<Option<Ended>, TalkError> {
+        let events = self.agent.store.events(&EventQuery::of(child).kind("ended"))?;
+        Ok(events.into_iter().rev().find_map(|event| match event.kind {
+            EventKind::Ended(ended) => Some(ended),
+            _ => None,
+        }))
     }
 
     /// What was begun and may have happened, of these calls.
@@ -276,11 +317,7 @@ impl Talk {
             return Ok(Some(ToolResult::done(text)));
         }
         let Some((child, Some(outcome))) = state.child else { return Ok(None) };
-        let events = self.agent.store.events(&EventQuery::of(child).kind("ended"))?;
-        let ended = events.into_iter().rev().find_map(|event| match event.kind {
-            EventKind::Ended(ended) => Some(ended),
-            _ => None,
-        });
+        let ended = self.end_of(child)?;
         Ok(ended.map(|ended| match (outcome, ended.why) {
             (Outcome::Done, _) => ToolResult::done(ended.text),
             (outcome, why) => {

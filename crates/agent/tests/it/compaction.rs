@@ -9,7 +9,7 @@ use metier_store::{EventKind, Outcome, SessionId};
 use metier_testkit::Workspace;
 use serde_json::json;
 
-use crate::resume_place::{Act, Acting, Place, assert_pairs, company, texts};
+use crate::resume_place::{Act, Acting, Place, assert_pairs, company, onlooker, texts};
 
 /// A window in which a few turns have room beside the catalogue and the tools.
 const WINDOW: u64 = 14_000;
@@ -57,7 +57,7 @@ fn act(request: &Request) -> Act {
     let turn = said(request);
     let last = last_text(request);
     let is_new = last.starts_with("user: turn ");
-    if is_new && turn % 3 == 0 {
+    if is_new && turn.is_multiple_of(3) {
         let name = format!("skill-{}", turn / 3 % SKILLS);
         return Act::call("skill_use", json!({"skill_name": name, "arguments": format!("turn {turn}")}));
     }
@@ -181,10 +181,12 @@ fn assert_compacted(request: &Request, skills: &Skills) {
 fn assert_goes_on_in_another_process(place: &Place, id: SessionId) {
     let model = Acting::new(act);
     let agent = place.agent(&model);
-    let onlooker = place.onlooker(Again::Nobody);
-    let mut talk = Talk::resume(&agent, place.setting(), id, company(&onlooker)).unwrap().talk;
+    let watcher = onlooker(Again::Nobody);
+    let mut talk = Talk::resume(&agent, place.setting(), id, company(&watcher)).unwrap().talk;
     let mut history = History::default();
-    place.kinds(id).iter().for_each(|kind| history.take(kind));
+    for kind in place.kinds(id) {
+        history.take(&kind);
+    }
     assert_eq!(talk.say("turn 200 of the work").unwrap().ended.text, "Answer to turn 200.");
     let first = model.asked().into_iter().find(|request| !is_summary(request)).unwrap();
     let same = history.messages().len();
@@ -203,7 +205,9 @@ fn without_a_summary_it_is_cut_with_a_marker_and_says_why() {
     let agent = place.agent(&model);
     let mut talk = place.begin(&agent, "turn 1 of the work");
     talk.work().unwrap();
-    (2..8).for_each(|turn| drop(talk.say(&format!("turn {turn} of the work")).unwrap()));
+    for turn in 2..8 {
+        talk.say(&format!("turn {turn} of the work")).unwrap();
+    }
     let shortened = talk.compact().unwrap().unwrap();
     assert!(shortened.no_summary.as_ref().unwrap().contains("no summaries today"), "{shortened:?}");
     assert!(shortened.cut > 2 && shortened.after < shortened.before, "{shortened:?}");

@@ -8,11 +8,14 @@
 )]
 
 mod changing;
+mod children;
 mod commands;
 mod compaction;
+mod crash;
 mod definitions;
 mod fetching;
 mod looking;
+mod memory;
 mod offline;
 mod resume;
 mod resume_place;

@@ -175,12 +175,8 @@ impl Place {
         }
     }
 
-    pub(crate) fn onlooker(&self, says: Again) -> Arc<Onlooker> {
-        Arc::new(Onlooker { says, events: Mutex::default(), begun: Mutex::default() })
-    }
-
     pub(crate) fn begin(&self, agent: &Agent, request: &str) -> Talk {
-        let company = company(&self.onlooker(Again::Nobody));
+        let company = company(&onlooker(Again::Nobody));
         Talk::begin(agent, self.setting(), request, company).unwrap()
     }
 
@@ -209,6 +205,10 @@ impl Place {
     pub(crate) fn holds(&self, path: &str) -> String {
         std::fs::read_to_string(self.workspace.join(path)).unwrap_or_default()
     }
+}
+
+pub(crate) fn onlooker(says: Again) -> Arc<Onlooker> {
+    Arc::new(Onlooker { says, events: Mutex::default(), begun: Mutex::default() })
 }
 
 pub(crate) fn company(onlooker: &Arc<Onlooker>) -> Company {
@@ -254,7 +254,7 @@ pub(crate) fn texts(messages: &[Arc<Message>]) -> Vec<String> {
                 }));
             }
             Message::Results(outcomes) => {
-                texts.extend(outcomes.iter().map(|outcome| format!("result: {}", outcome.text)))
+                texts.extend(outcomes.iter().map(|outcome| format!("result: {}", outcome.text)));
             }
             other => texts.push(format!("{other:?}")),
         }

@@ -7,7 +7,7 @@ use metier_search::{Key, Leaf, Segment, SkillText};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher};
 use std::num::NonZero;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::SystemTime;
 
@@ -140,10 +140,11 @@ fn some(
     let mut gathered = Gathered::default();
     let mut leaves = Vec::new();
     for &(id, entry) in entries {
-        // The stamp is the sweep's, and older than the bytes that are read here: a change in between leaves an old stamp with new
-        // bytes, and is read again.
-        let stamp = entry.stamp;
-        let look = stamp.as_ref().map(|stamp| Look::of(snapshot.document_parts(entry), stamp));
+        // The stamp is the sweep's, or of now, and older than the bytes that are read here: a change in between leaves an old stamp
+        // with new bytes, and is read again.
+        let parts = snapshot.document_parts(entry);
+        let stamp = entry.stamp.or_else(|| Stamp::of(&parts.iter().collect::<PathBuf>()));
+        let look = stamp.as_ref().map(|stamp| Look::of(parts, stamp));
         if let Some(key) = look.and_then(|look| known.get(&look)) {
             gathered.known.push(Known { entry: id, key: *key, look });
             continue;

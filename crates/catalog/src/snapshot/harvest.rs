@@ -1,8 +1,8 @@
 //! What a sweep gave, before anybody's name is settled. A plain load settles it and is done; a watcher keeps it, exchanges
 //! the parts that changed and settles it again.
 
-use super::Include;
 use super::plan::Plan;
+use super::{Include, Stamps};
 use crate::identity::NameHasher;
 use crate::layout::Layout;
 use crate::visit::{Visited, visit};
@@ -22,16 +22,16 @@ pub(crate) struct Harvest {
 
 impl Harvest {
     /// Sweeps the roots of a layout.
-    pub(crate) fn gather(layout: &Layout, include: Include, hasher: NameHasher) -> Self {
-        let plan = Plan::new(layout, include);
-        let visitor = |candidate: Candidate<'_>| visit(&candidate, &plan.roots, &hasher);
+    pub(crate) fn gather(layout: &Layout, include: Include, stamps: Stamps, hasher: NameHasher) -> Self {
+        let plan = Plan::new(layout, include, stamps);
+        let visitor = |candidate: Candidate<'_>| visit(&candidate, &plan, &hasher);
         let Sweep { found, repeats, problems, folders } = sweep(&plan.roots, &plan.bounds, visitor);
         Self { plan, hasher, found, repeats, problems, folders }
     }
 
     /// Sweeps some places by the same plan, and changes nothing yet.
     pub(crate) fn look_at(&self, places: &[Place]) -> Sweep<Visited> {
-        let Plan { roots, bounds, .. } = &self.plan;
-        sweep_places(roots, bounds, places, |candidate| visit(&candidate, roots, &self.hasher))
+        let plan = &self.plan;
+        sweep_places(&plan.roots, &plan.bounds, places, |candidate| visit(&candidate, plan, &self.hasher))
     }
 }

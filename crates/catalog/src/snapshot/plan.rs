@@ -1,6 +1,6 @@
 //! What the sweep is told: which roots in which order, and where links may lead.
 
-use super::Include;
+use super::{Include, Stamps};
 use crate::code;
 use crate::layout::Layout;
 use crate::root::{Root, RootTrust};
@@ -15,12 +15,13 @@ pub(crate) struct Plan {
     /// For each of them, its place in the layout.
     pub(crate) order: Vec<usize>,
     pub(crate) bounds: Bounds,
+    pub(crate) stamps: Stamps,
     /// What was odd about what the layout says.
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
 impl Plan {
-    pub(crate) fn new(layout: &Layout, include: Include) -> Self {
+    pub(crate) fn new(layout: &Layout, include: Include, stamps: Stamps) -> Self {
         let mut diagnostics = Vec::new();
         // Of two paths to one real folder the sweep keeps the one in the earlier root. A project that links to one of
         // the user's skills must not make it the project's, so roots that are not trusted come last.
@@ -47,7 +48,7 @@ impl Plan {
         if let Some(entries) = layout.settings.discovery.entries {
             bounds.entries = entries.get() as usize;
         }
-        Self { roots, order, bounds, diagnostics }
+        Self { roots, order, bounds, stamps, diagnostics }
     }
 }
 

@@ -4,7 +4,7 @@ use super::dirt::{Dirt, Scope};
 use super::kept::keep_last_good;
 use crate::identity::NameHasher;
 use crate::layout::Layout;
-use crate::snapshot::{Harvest, Include, Snapshot};
+use crate::snapshot::{Harvest, Include, Snapshot, Stamps};
 use crate::swap::Catalog;
 use crate::visit::Visited;
 use metier_files::{Found, Place, Problem, Sweep};
@@ -40,7 +40,7 @@ impl Holdings {
     /// What the roots of a layout hold now.
     pub(super) fn of(layout: Layout, include: Include, read: Arc<AtomicU64>) -> Self {
         let layout = Arc::new(layout);
-        let harvest = Harvest::gather(&layout, include, NameHasher::default());
+        let harvest = Harvest::gather(&layout, include, Stamps::Taken, NameHasher::default());
         read.fetch_add(harvest.found.len() as u64, Ordering::Relaxed);
         Self { layout, harvest, include, read }
     }
@@ -89,7 +89,7 @@ impl Holdings {
 
     fn look_at_all(&mut self) {
         let hasher = self.harvest.hasher.clone();
-        let mut next = Harvest::gather(&self.layout, self.include, hasher);
+        let mut next = Harvest::gather(&self.layout, self.include, Stamps::Taken, hasher);
         self.read.fetch_add(next.found.len() as u64, Ordering::Relaxed);
         keep_last_good(&self.harvest.found, &self.harvest.plan, &mut next);
         reuse_cards(&self.harvest, &mut next);

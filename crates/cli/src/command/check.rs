@@ -19,12 +19,12 @@ use changed::Changed;
 use judged::{Asked, Fixes, Judged, Outcome};
 use levels::Judgement;
 use metier_diagnostic::{Diagnostic, Severity};
-use metier_lint::lint_root;
+use metier_lint::{Rule, rules};
 use metier_skill::profile::Profile;
 use std::collections::HashSet;
 use std::path::Path;
 use target::Targets;
-use workers::in_parallel;
+use workers::{Item, in_parallel};
 
 pub(crate) fn run(args: &Check, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
     let format = if output.form() == Form::Json { CheckFormat::Json } else { args.format };
@@ -83,7 +83,7 @@ fn judge(args: &Check, asked: &Asked, judgement: &Judgement, surroundings: &Surr
             Err(found) => Judged::unreadable(found, is_meant),
         }
     };
-    let mut skills = in_parallel(&places, of_place);
+    let mut skills = in_parallel(&places, Item::Small, of_place);
     skills.extend(lone.into_iter().map(|subject| Judged::new(subject, asked, judgement, true)));
     let mut outcome = Outcome { skills, together: Vec::new(), allowed: 0 };
     if asked.rules {
@@ -104,7 +104,8 @@ fn together(
     judgement: &Judgement,
     surroundings: &Surroundings,
 ) -> (Vec<Diagnostic>, usize) {
-    let seen: Vec<_> = skills.iter().filter_map(|skill| skill.subject.as_ref()?.skill()).collect();
+    let seen = in_parallel(skills, Item::Small, |skill| skill.subject.as_ref()?.skill());
+    let seen: Vec<_> = seen.into_iter().flatten().collect();
     let others: HashSet<&Path> = skills
         .iter()
         .filter(|skill| !skill.is_meant)
@@ -112,7 +113,9 @@ fn together(
         .collect();
     let is_meant = |found: &Diagnostic| found.path.as_deref().is_none_or(|path| !others.contains(path));
     let mut allowed = 0;
-    let found = lint_root(&seen).into_iter().filter(is_meant);
+    let rules: Vec<&'static Rule> = rules::ALL.to_vec();
+    let found = in_parallel(&rules, Item::Large, |rule| rule.judge_root(&seen));
+    let found = found.into_iter().flatten().filter(is_meant);
     let found = found.filter_map(|found| {
         let path = found.path.clone().unwrap_or_else(|| Path::new("").into());
         let kept = judgement.apply(found, &surroundings.places.current.join(path));

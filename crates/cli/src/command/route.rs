@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::output::{Form, Output, Tone, shortened, width};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
-use metier_catalog::{EntryId, Finder, Include, Routed, Snapshot, one_line};
+use metier_catalog::{EntryId, Finder, Routed, Snapshot, one_line};
 use metier_search::{Abstain, Place, Reasons};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Read};
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &Route, surroundings: &Surroundings, output: &mut Output
 
 /// The index of all skills that may be offered. What it learned is kept for the next time; where it cannot be, it is said.
 pub(crate) fn finder(surroundings: &Surroundings, output: &mut Output) -> Result<Finder> {
-    let snapshot = Arc::new(surroundings.snapshot(Include::Usual));
+    let snapshot = Arc::new(Snapshot::load_for_search(Arc::clone(&surroundings.layout)));
     let finder = Finder::open(snapshot, surroundings.places.cache.as_deref());
     if let Err(error) = finder.save() {
         output.aside(&format!(

@@ -13,7 +13,10 @@ use crate::slash_line::{self, Typed};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
 use metier_agent::{Halt, Talk};
+use metier_catalog::{Lookup, Reference};
 use metier_diagnostic::Severity;
+use metier_runtime::Skills;
+use metier_store::By;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::io::{self, IsTerminal, Read};
@@ -55,7 +58,12 @@ pub(crate) fn run(
     let view = outfit.view(global, output);
     let company = outfit.company(&view, halt);
     let mut talk = Talk::begin(&outfit.agent, outfit.setting(), &request, company)?;
-    let answer = talk.work()?;
+    // The planner that needs no model reads the name itself, and would know less in a child.
+    let named = named_skill(&request, &outfit.skills).filter(|_| outfit.offline.is_none());
+    let answer = match named {
+        Some((name, arguments)) => talk.work_with(By::User, name, arguments)?,
+        None => talk.work()?,
+    };
     view.close();
     outfit.keep_answers(surroundings)?;
     let behind = format!("; `metier log {}` shows it again", talk.id().short());
@@ -113,6 +121,16 @@ fn request(args: &Run) -> Result<String> {
         bail!("standard input is empty; say what is to be done");
     }
     Ok(text)
+}
+
+/// The skill that a request names as `/name arguments`. Other words with a slash before them are just words.
+fn named_skill<'a>(request: &'a str, skills: &Skills) -> Option<(&'a str, &'a str)> {
+    let rest = request.trim().strip_prefix('/')?;
+    let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let reference: Reference = name.parse().ok()?;
+    let snapshot = skills.snapshot();
+    let is_skill = matches!(snapshot.find(&reference), Lookup::Found(..) | Lookup::Unusable(..));
+    is_skill.then_some((name, arguments.trim()))
 }
 
 /// The first Ctrl-C ends the run in good order; the second one ends metier, and with it everything that runs.

@@ -48,7 +48,7 @@ fn first_argument(skill: &Skill<'_>) -> Option<Span> {
         let start = skill.body_at() + at;
         Span::new(start, start + TOKEN.len())
     });
-    let numbered = skill.markdown.codes.iter().find(|code| {
+    let numbered = skill.markdown().codes.iter().find(|code| {
         code.text
             .strip_prefix('$')
             .is_some_and(|digit| matches!(digit.as_bytes(), [byte] if byte.is_ascii_digit()))

@@ -25,7 +25,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
-    for hidden in skill.hidden.iter().filter(|one| one.kind() == HiddenKind::Bidi) {
+    for hidden in skill.hidden().iter().filter(|one| one.kind() == HiddenKind::Bidi) {
         if is_at_home(*hidden, skill.source) {
             continue;
         }

@@ -24,7 +24,7 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
         let text = block.span.of(skill.source);
         Fence::at_start(text).is_some_and(|fence| !fence.is_closed(text))
     };
-    if !skill.markdown.blocks.iter().any(is_open) {
+    if !skill.markdown().blocks.iter().any(is_open) {
         return;
     }
     // CommonMark also ends a block with the list it stands in, and sees no fence right below an HTML tag. Authors who

@@ -25,12 +25,12 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let mut at = 0;
-    while let Some(first) = skill.hidden.get(at) {
+    while let Some(first) = skill.hidden().get(at) {
         if first.kind() != HiddenKind::Invisible {
             at += 1;
             continue;
         }
-        let rest = &skill.hidden[at..];
+        let rest = &skill.hidden()[at..];
         // A run is one finding: text that is hidden in selectors takes hundreds of them.
         let run = rest
             .iter()

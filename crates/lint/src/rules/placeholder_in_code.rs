@@ -25,7 +25,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let mut declares = None;
-    for block in &skill.markdown.blocks {
+    for block in &skill.markdown().blocks {
         // A block that is run before the body is read gets its arguments as variables of the shell.
         if block.language == "!" {
             continue;

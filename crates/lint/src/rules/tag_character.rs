@@ -27,8 +27,8 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let mut at = 0;
-    while let Some(first) = skill.hidden.get(at) {
-        let rest = &skill.hidden[at..];
+    while let Some(first) = skill.hidden().get(at) {
+        let rest = &skill.hidden()[at..];
         if first.kind() != HiddenKind::Tag {
             at += 1;
             continue;

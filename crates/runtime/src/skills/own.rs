@@ -73,12 +73,6 @@ impl Session {
         self.active.iter().filter_map(|id| self.about(*id)).collect()
     }
 
-    /// The skill that was activated last, with what it says of itself for records.
-    pub fn last_active(&self) -> Option<(Active, Labels)> {
-        let id = *self.active.last()?;
-        Some((self.about(id)?, self.labels(id)))
-    }
-
     /// What is known of a skill that was activated.
     pub fn about(&self, id: EntryId) -> Option<Active> {
         let snapshot = &self.room.snapshot;
@@ -97,6 +91,11 @@ impl Session {
         let manifest = file.as_ref().and_then(|file| file.manifest());
         let version = entry.version().map(|version| version.to_string());
         Labels { version, tags: manifest.map(|manifest| manifest.more.tags.clone()).unwrap_or_default() }
+    }
+
+    /// The same of the skill that was activated last.
+    pub fn labels_of_last(&self) -> Option<Labels> {
+        self.active.last().map(|id| self.labels(*id))
     }
 
     /// The skills that fit a request, as a record, and the note that tells the model of them. The note is empty where nothing

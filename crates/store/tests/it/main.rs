@@ -17,6 +17,7 @@ mod opening;
 mod processes;
 mod reading;
 mod redacting;
+mod standing;
 
 use std::path::{Path, PathBuf};
 

@@ -9,6 +9,7 @@ use super::{Room, Supply};
 use crate::activation::{By, Draft, Reopen, Request, RestoredText, Setting};
 use crate::injection::injection_start;
 use crate::render::Arguments;
+use crate::skills::house::lock;
 use crate::wants::Wants;
 
 /// A skill that was activated before.
@@ -37,7 +38,7 @@ impl Room {
         let (id, entry) = self.snapshot.entries().find(|(_, entry)| is_meant(entry))?;
         let spot = self.spot(id).ok()?;
         let (wants, variables) = (Wants::default(), self.variables());
-        let answers = self.answers.borrow().clone();
+        let answers = lock(&self.answers).clone();
         let supply = Supply {
             wants: &wants,
             toolbox: self.house.toolbox(),

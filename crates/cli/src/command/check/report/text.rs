@@ -3,6 +3,7 @@
 use super::super::judged::{Judged, Outcome};
 use super::super::mending::Mending;
 use super::super::portability;
+use super::super::workers::{Item, in_parallel};
 use super::source;
 use crate::args::Check;
 use crate::output::{Output, Tone};
@@ -58,12 +59,14 @@ fn write_streamed(streamed: &[&Judged], output: &mut Output) -> Result<()> {
 fn write_findings(outcome: &Outcome, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     let stdin = outcome.skills.iter().find(|skill| skill.is_stream());
     let findings: Vec<Diagnostic> = outcome.findings().cloned().collect();
+    let paint = output.paint();
     let text_of = |path: &Path| match stdin {
         Some(skill) if skill.is_at(path) => skill.original.clone(),
         _ => source(path, surroundings),
     };
-    let report = render_report(&findings, text_of, output.paint());
-    if !report.is_empty() {
+    // What was said of a file is not said again, so all findings of one are rendered together.
+    let files: Vec<&[Diagnostic]> = findings.chunk_by(|one, other| one.path == other.path).collect();
+    for report in in_parallel(&files, Item::Small, |findings| render_report(findings, text_of, paint)) {
         output.line(report.trim_end_matches('\n'))?;
         output.line("")?;
     }

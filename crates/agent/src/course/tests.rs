@@ -1,0 +1,134 @@
+use metier_store::{Decided, Effect, Finished, SessionId};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+
+fn event(seq: u64, at: u64, kind: EventKind) -> Event {
+    let session = SessionId::new().unwrap();
+    Event { position: seq, session, seq, at: Timestamp::from_millis(at), kind }
+}
+
+fn course(kinds: impl IntoIterator<Item = EventKind>) -> Course {
+    let events: Vec<Event> = (1..).zip(kinds).map(|(seq, kind)| event(seq, seq * 1_000, kind)).collect();
+    Course::of(&events)
+}
+
+fn said(text: &str) -> EventKind {
+    EventKind::Said { text: text.into(), by: metier_store::By::User }
+}
+
+fn asked(turn: u64) -> EventKind {
+    EventKind::Asked { turn, model: "m".into(), messages: 1, tools: 1, bytes: u64::MAX }
+}
+
+fn calling(id: &str) -> EventKind {
+    let call = metier_store::ToolCall { id: id.into(), name: "t".into(), ..Default::default() };
+    let usage = Usage { input: 5, ..Usage::default() };
+    EventKind::Answered(Answered { parts: vec![Part::Call(call)], usage, ..Answered::default() })
+}
+
+fn called(id: &str) -> EventKind {
+    EventKind::Called(Called {
+        id: id.into(),
+        tool: "t".into(),
+        skill: None,
+        input: Value::Null,
+        effect: Effect::Runs,
+    })
+}
+
+#[test]
+fn limits_that_somebody_extended_stay_extended_until_the_user_speaks() {
+    let limited = || EventKind::Limited { which: "turns".into(), limit: 1, used: 1 };
+    let went_on = [said("x"), asked(1), limited(), asked(2)];
+    assert_eq!(course(went_on.clone()).extended, [Limit::Turns]);
+    assert!(course(went_on.clone().into_iter().take(3)).extended.is_empty(), "nobody has said to go on yet");
+    let more = course(went_on.into_iter().chain([said("y")]));
+    assert!(more.extended.is_empty());
+    assert_eq!(more.spent.turns, 0);
+}
+
+#[test]
+fn time_without_a_process_does_not_count() {
+    let resumed = EventKind::Resumed { by: metier_store::By::User, metier: String::new() };
+    let events = [
+        event(1, 0, said("x")),
+        event(2, 10_000, asked(1)),
+        // A week later.
+        event(3, 600_000_000, resumed),
+        event(4, 600_005_000, asked(2)),
+    ];
+    let worked = Course::of(&events).spent.since.elapsed().as_secs();
+    assert!((15..20).contains(&worked), "{worked}");
+}
+
+#[test]
+fn what_would_take_a_yes_is_known_until_something_works_out() {
+    let refused =
+        || EventKind::Decided(Decided { allow_with: vec!["Write(x)".into()], ..Decided::default() });
+    let done = EventKind::Finished(Finished { id: "1".into(), ..Finished::default() });
+    let kinds = [said("x"), calling("1"), refused(), called("1")];
+    let open = course(kinds.clone());
+    assert_eq!((open.unanswered.len(), open.begun.len()), (1, 1));
+    let settled = course(kinds.into_iter().chain([done]));
+    assert_eq!((settled.unanswered.len(), settled.begun.len()), (0, 0));
+}
+
+#[test]
+fn answers_that_cannot_be_read_allow_nothing() {
+    for (question, answer) in [(json!(5), "session_exact"), (json!({}), "forever"), (Value::Null, "")] {
+        assert!(course([EventKind::Allowed { question, answer: answer.into() }]).allowed.is_empty());
+    }
+}
+
+/// Events in any order and with any numbers, as a stranger's file may have them.
+fn anything() -> impl Strategy<Value = EventKind> {
+    let number = prop_oneof![Just(0_u64), Just(1), Just(u64::MAX)];
+    let id = prop_oneof![Just("1"), Just("2")];
+    (0_usize..14, number, id).prop_map(|(which, number, id)| {
+        let usage = Usage { input: number, output: number, cached: number, cache_written: number };
+        let child = "01kabcdefghjkmnpqrstvwxyz0".parse().unwrap_or_else(|_| SessionId::new().unwrap());
+        match which {
+            0 => said(id),
+            1 => asked(number),
+            2 => calling(id),
+            3 => called(id),
+            4 => EventKind::Finished(Finished { id: id.into(), is_error: number > 0, ..Finished::default() }),
+            5 => EventKind::Limited { which: "tokens".into(), limit: number, used: number },
+            6 => EventKind::Activated(metier_store::Activated {
+                skill: id.into(),
+                call: (number > 0).then(|| id.into()),
+                message: if number == 1 { "text".into() } else { String::new() },
+                ..Default::default()
+            }),
+            7 => EventKind::Doubted { call: id.into(), tool: "t".into(), action: id.into(), said: Doubt::Leave },
+            8 => EventKind::ChildBegan { child, call: Some(id.into()), skill: None, mode: "fork".into() },
+            9 => EventKind::ChildEnded { child, outcome: Outcome::Done, usage, cost_micros: number },
+            10 => EventKind::Compacted {
+                through: number,
+                messages: json!({"kept": number, "head": [id], "exchanged": [{"message": number, "piece": number, "text": "x"}]}),
+                why: String::new(),
+                usage,
+                cost_micros: number,
+            },
+            11 => EventKind::Resumed { by: metier_store::By::User, metier: String::new() },
+            12 => EventKind::Answered(Answered { usage, cost_micros: Some(number), ..Answered::default() }),
+            _ => EventKind::Other { name: "newer".into(), data: Value::Null },
+        }
+    })
+}
+
+proptest! {
+    #[test]
+    fn whatever_a_file_says_it_is_read_and_its_calls_are_known(
+        kinds in prop::collection::vec((anything(), prop_oneof![Just(0_u64), Just(253_402_300_799_999)]), 0..60),
+    ) {
+        let events: Vec<Event> = (1..).zip(kinds).map(|(seq, (kind, at))| event(seq, at, kind)).collect();
+        let mut course = Course::of(&events);
+        course.forget_cut_texts();
+        prop_assert_eq!(course.seq, events.len() as u64);
+        let unfinished = course.history.unfinished_calls().len();
+        prop_assert_eq!(unfinished, course.history.unfinished().count());
+    }
+}
