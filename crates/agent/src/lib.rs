@@ -98,7 +98,7 @@ pub use outside::{
     MAX_OUTSIDE_SCHEMA, MAX_OUTSIDE_TOOLS, OutsideAnswer, OutsideTool, OutsideTools, ServerStanding,
 };
 pub use part::Part;
-pub use talk::{Answer, Begun, Company, Invocation, Left, Resumed, Shortened, Talk, TalkError, Unanswered};
+pub use talk::{Answer, Begun, Company, Left, Resumed, Shortened, Talk, TalkError, Unanswered};
 pub use tools::{
     ActiveSkill, Ask, Author, Desk, Effect, GeneralTools, Hands, Hear, Memory, NewRecord, NoAuthority, Offer,
     Record, Reply, RunJob, Running, Setting, Wanted, Web, Whose, whose,

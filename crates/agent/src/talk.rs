@@ -14,6 +14,7 @@ mod choosing;
 mod compacting;
 mod handing_over;
 mod invoking;
+mod naming;
 mod recalling;
 mod resuming;
 
@@ -30,7 +31,6 @@ use self::asking::NotAnswered;
 use self::children::Kin;
 use self::choosing::Choice;
 pub use self::compacting::Shortened;
-pub use self::invoking::Invocation;
 use self::recalling::Wanted;
 pub use self::resuming::{Begun, Left, Resumed};
 use crate::agent::Agent;
@@ -273,13 +273,13 @@ impl Talk {
 
     /// The user says something more. What has become of the skills meanwhile is told with it.
     pub fn say(&mut self, text: &str) -> Result<Answer, TalkError> {
-        self.hear(text, By::User)?;
+        self.take_words(text, By::User)?;
         self.offer(text)?;
         self.work()
     }
 
     /// Takes what somebody says: everything that holds for one message begins anew.
-    fn hear(&mut self, text: &str, by: By) -> Result<(), TalkError> {
+    fn take_words(&mut self, text: &str, by: By) -> Result<(), TalkError> {
         self.recall()?;
         self.leave_begun()?;
         let note = lock(&self.session).user_message();

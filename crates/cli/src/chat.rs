@@ -18,9 +18,9 @@ use crate::run_view::RunView;
 use crate::surroundings::Surroundings;
 use anyhow::{Result, bail};
 use metier_agent::slash::{BuiltIn, Command};
-use metier_agent::{Answer, Halt, Invocation, Left, Talk};
+use metier_agent::{Answer, Company, Halt, Left, Talk};
 use metier_catalog::{Entry, Lookup, Reference, State};
-use metier_store::SessionId;
+use metier_store::{By, SessionId};
 use std::sync::Arc;
 
 pub(crate) use self::completion::{Completion, Signs};
@@ -72,26 +72,49 @@ impl<'a> Chat<'a> {
     }
 
     /// Says something to the agent, and works until there is an answer. Each message has a stop of its own.
-    pub(crate) fn say(&mut self, text: &str, named: &[Invocation]) -> Result<Answer> {
+    pub(crate) fn say(&mut self, text: &str, names: &[String]) -> Result<Answer> {
         let halt = Halt::new()?;
-        let _during = self.stopping.during(&halt);
+        let stopping = self.stopping.clone();
+        let _during = stopping.during(&halt);
         let answer = if let Some(talk) = &mut self.talk {
             talk.halt_with(halt);
-            talk.say_with(text, named)
+            if names.is_empty() { talk.say(text) } else { talk.say_naming(text, names) }
         } else {
             let company = self.outfit.company(&self.view, halt);
             let (agent, setting) = (&self.outfit.agent, self.outfit.setting());
-            let talk = if named.is_empty() {
-                Talk::begin(agent, setting, text, company)
+            if names.is_empty() {
+                self.talk.insert(Talk::begin(agent, setting, text, company)?).work()
             } else {
-                Talk::begin_naming(agent, setting, text, company)
-            };
-            self.talk.insert(talk?).work_with(named)
+                self.talk.insert(Talk::begin_naming(agent, setting, text, company)?).work_naming(names)
+            }
         };
+        self.finished()?;
+        Ok(answer?)
+    }
+
+    /// Starts a skill because the user says so.
+    pub(crate) fn start(&mut self, name: &str, arguments: &str) -> Result<Answer> {
+        let halt = Halt::new()?;
+        let stopping = self.stopping.clone();
+        let _during = stopping.during(&halt);
+        let answer = if let Some(talk) = &mut self.talk {
+            talk.halt_with(halt);
+            talk.say_skill(By::User, name, arguments)
+        } else {
+            let company: Company = self.outfit.company(&self.view, halt);
+            let words = format!("/{name} {arguments}");
+            let (agent, setting) = (&self.outfit.agent, self.outfit.setting());
+            let talk = Talk::begin_naming(agent, setting, words.trim_end(), company)?;
+            self.talk.insert(talk).work_with(By::User, name, arguments)
+        };
+        self.finished()?;
+        Ok(answer?)
+    }
+
+    fn finished(&self) -> Result<()> {
         self.view.close();
         // A chat may last for days; what was answered for good is kept at once.
-        self.outfit.keep_answers(self.surroundings)?;
-        Ok(answer?)
+        self.outfit.keep_answers(self.surroundings)
     }
 
     /// Goes on with a conversation. Says what of it was left undone, a line each.

@@ -90,7 +90,12 @@ impl Talking {
             | EventKind::Ended(_)
             | EventKind::Offered { .. }
             | EventKind::Noted { .. } => false,
-            EventKind::Used(_) | EventKind::Partial { .. } | EventKind::Interrupted { .. } if is_child => {
+            EventKind::Used(_)
+            | EventKind::Partial { .. }
+            | EventKind::Interrupted { .. }
+            | EventKind::Remembered { .. }
+                if is_child =>
+            {
                 false
             }
             // Its own skill is what its parent named when it began.

@@ -1,6 +1,5 @@
 //! What a line of a chat means: [`metier_agent::slash`] knows commands and skills, here come the skills that stand in a message.
 
-use metier_agent::Invocation;
 use metier_agent::slash::{BuiltIn, Command, Slash, SlashCommands};
 
 /// What somebody typed.
@@ -11,7 +10,9 @@ pub(crate) enum Entry {
     /// A command of metier's own, with what stood behind it.
     BuiltIn(BuiltIn, String),
     /// A message for the model, with the skills that the user names in it.
-    Message { text: String, named: Vec<Invocation> },
+    Message { text: String, names: Vec<String> },
+    /// A skill that the user starts, with what stood behind its name.
+    Skill { name: String, arguments: String },
     /// An answer that no model is needed for, such as that there is no such command.
     Answer(String),
 }
@@ -39,22 +40,19 @@ impl Entry {
             Slash::Message(text) => Self::message(&text, known),
             Slash::BuiltIn(built_in, rest) => Self::BuiltIn(built_in, rest),
             Slash::Expanded(expanded) => Self::message(&expanded.message(), known),
-            // The model reads what the user typed, and behind it the skill.
-            Slash::Skill { name, arguments } => {
-                Self::Message { text: text.to_owned(), named: vec![Invocation { name, arguments }] }
-            }
+            Slash::Skill { name, arguments } => Self::Skill { name, arguments },
             Slash::Answer(text) => Self::Answer(text),
         }
     }
 
     fn message(text: &str, known: &impl Names) -> Self {
-        let mut named: Vec<Invocation> = Vec::new();
+        let mut names: Vec<String> = Vec::new();
         for name in dollars(text).filter(|name| known.is_usable(name)) {
-            if !named.iter().any(|one| one.name == name) {
-                named.push(Invocation { name: name.to_owned(), arguments: String::new() });
+            if !names.iter().any(|one| one == name) {
+                names.push(name.to_owned());
             }
         }
-        Self::Message { text: text.to_owned(), named }
+        Self::Message { text: text.to_owned(), names }
     }
 }
 
@@ -97,12 +95,13 @@ mod tests {
         assert_eq!(&Entry::read(line, &Known), expect, "{line:?}");
     }
 
-    fn message(text: &str, named: &[(&str, &str)]) -> Entry {
-        let named = named.iter().map(|(name, arguments)| Invocation {
-            name: (*name).to_owned(),
-            arguments: (*arguments).to_owned(),
-        });
-        Entry::Message { text: text.to_owned(), named: named.collect() }
+    fn message(text: &str, names: &[&str]) -> Entry {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        Entry::Message { text: text.to_owned(), names }
+    }
+
+    fn skill(name: &str, arguments: &str) -> Entry {
+        Entry::Skill { name: name.to_owned(), arguments: arguments.to_owned() }
     }
 
     #[test]
@@ -113,13 +112,10 @@ mod tests {
         check(" /model  fast ", &Entry::BuiltIn(BuiltIn::Model, "fast".to_owned()));
         check("/quit", &Entry::BuiltIn(BuiltIn::Exit, String::new()));
         check("/cook", &Entry::Answer("Unknown command: **cook**. Type /help to list commands.".to_owned()));
-        check("/deploy", &message("/deploy", &[("deploy", "")]));
-        check(
-            "/deploy prod  --now\nwith care",
-            &message("/deploy prod  --now\nwith care", &[("deploy", "prod  --now\nwith care")]),
-        );
-        check("/user:help me", &message("/user:help me", &[("user:help", "me")]));
-        check("/closed", &message("/closed", &[("closed", "")]));
+        check("/deploy", &skill("deploy", ""));
+        check("/deploy prod  --now\nwith care", &skill("deploy", "prod  --now\nwith care"));
+        check("/user:help me", &skill("user:help", "me"));
+        check("/closed", &skill("closed", ""));
         check("/etc/hosts is wrong", &message("/etc/hosts is wrong", &[]));
         check("/ is a slash", &message("/ is a slash", &[]));
         check("what is ? for", &message("what is ? for", &[]));
@@ -129,11 +125,11 @@ mod tests {
     fn a_dollar_names_a_skill_where_there_is_one() {
         check(
             "use $deploy and $review, please",
-            &message("use $deploy and $review, please", &[("deploy", ""), ("review", "")]),
+            &message("use $deploy and $review, please", &["deploy", "review"]),
         );
-        check("$deploy twice: $deploy", &message("$deploy twice: $deploy", &[("deploy", "")]));
+        check("$deploy twice: $deploy", &message("$deploy twice: $deploy", &["deploy"]));
         check("it costs $5 and $HOME is mine", &message("it costs $5 and $HOME is mine", &[]));
-        check("($review)", &message("($review)", &[("review", "")]));
+        check("($review)", &message("($review)", &["review"]));
         check("US$deploy", &message("US$deploy", &[]));
     }
 }

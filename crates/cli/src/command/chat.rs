@@ -13,9 +13,9 @@ use crate::keyboard::{Listening, Taken};
 use crate::outfit::{Outfit, Wishes};
 use crate::output::{Form, Output, Tone, clean, tinted};
 use crate::surroundings::Surroundings;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
+use metier_agent::Answer;
 use metier_agent::slash::BuiltIn;
-use metier_agent::{Answer, Invocation};
 use metier_diagnostic::{Paint, counted};
 use metier_store::Outcome;
 use serde_json::json;
@@ -106,13 +106,11 @@ fn typed(mut chat: Chat<'_>, surroundings: &Surroundings, output: &mut Output) -
             Line::BuiltIn(BuiltIn::Exit, _) => break,
             Line::BuiltIn(built_in, rest) => answer_self(&mut chat, built_in, &rest, output)?,
             Line::Answer(text) => tell("unknown", &clean(&text), output)?,
-            Line::Message { text, named } => {
-                if !may_go(&chat, &named, output)? {
-                    continue;
-                }
+            Line::Skill { name, .. } if !may_go(&chat, &name, output)? => {}
+            line @ (Line::Message { .. } | Line::Skill { .. }) => {
                 let paint = output.paint();
                 let listening = Listening::begin(move |taken| tell_taken(taken, paint))?;
-                let answer = chat.say(&text, &named);
+                let answer = said(&mut chat, line);
                 let typed = listening.end();
                 let is_stopped =
                     answer.as_ref().is_ok_and(|answer| answer.ended.outcome == Outcome::Cancelled);
@@ -155,12 +153,9 @@ fn streamed(mut chat: Chat<'_>, output: &mut Output) -> Result<Exit> {
                 tell("unknown", &clean(&text), output)?;
                 worst = Exit::Failed;
             }
-            Line::Message { text, named } => {
-                let exit = if may_go(&chat, &named, output)? {
-                    show(chat.say(&text, &named), output)?
-                } else {
-                    Exit::Failed
-                };
+            Line::Skill { name, .. } if !may_go(&chat, &name, output)? => worst = Exit::Failed,
+            line @ (Line::Message { .. } | Line::Skill { .. }) => {
+                let exit = show(said(&mut chat, line), output)?;
                 if exit != Exit::Fine {
                     worst = exit;
                 }
@@ -187,15 +182,23 @@ fn tell(command: &str, text: &str, output: &mut Output) -> Result<()> {
     Ok(output.flush()?)
 }
 
-/// Whether the skills that the user names can be started; says so where one cannot.
-fn may_go(chat: &Chat<'_>, named: &[Invocation], output: &mut Output) -> Result<bool> {
-    for invocation in named {
-        if let Some(why) = chat.closed(&invocation.name) {
-            tell("skill", &clean(&why), output)?;
-            return Ok(false);
-        }
+/// Whether the skill that the user names can be started; says so where it cannot.
+fn may_go(chat: &Chat<'_>, name: &str, output: &mut Output) -> Result<bool> {
+    let why = chat.closed(name);
+    if let Some(why) = &why {
+        tell("skill", &clean(why), output)?;
     }
-    Ok(true)
+    Ok(why.is_none())
+}
+
+/// Gives a line to the agent.
+fn said(chat: &mut Chat<'_>, line: Line) -> Result<Answer> {
+    match line {
+        Line::Skill { name, arguments } => chat.start(&name, &arguments),
+        Line::Message { text, names } => chat.say(&text, &names),
+        // Whoever reads lines has answered these.
+        Line::Nothing | Line::BuiltIn(..) | Line::Answer(_) => bail!("there is nothing to say"),
+    }
 }
 
 /// How a message ended. What went wrong with it is no reason to end the conversation.

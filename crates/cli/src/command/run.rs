@@ -12,10 +12,11 @@ use crate::output::{Output, clean};
 use crate::slash_line::{self, Typed};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
-use metier_agent::{Halt, Invocation, Talk};
+use metier_agent::{Halt, Talk};
 use metier_catalog::{Lookup, Reference};
 use metier_diagnostic::Severity;
 use metier_runtime::Skills;
+use metier_store::By;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::io::{self, IsTerminal, Read};
@@ -29,13 +30,13 @@ pub(crate) fn run(
     surroundings: &Surroundings,
     output: &mut Output,
 ) -> Result<Exit> {
-    let mut request = request(args)?;
     let presence = Presence::of(args.no_input);
     // Before anything else: an agent of a project is looked for where the project is trusted by then.
     let surroundings = &trust_question::settle(surroundings, global, presence, output)?;
     let chosen = chosen(args, global, surroundings)?;
     let surroundings = chosen.first().map_or(surroundings, |agent| &agent.surroundings);
     may_start(surroundings)?;
+    let mut request = request(args)?;
     if let Some(exit) = refused(&chosen, output)? {
         return Ok(exit);
     }
@@ -60,7 +61,7 @@ pub(crate) fn run(
     // The planner that needs no model reads the name itself, and would know less in a child.
     let named = named_skill(&request, &outfit.skills).filter(|_| outfit.offline.is_none());
     let answer = match named {
-        Some(named) => talk.work_with(&[named])?,
+        Some((name, arguments)) => talk.work_with(By::User, name, arguments)?,
         None => talk.work()?,
     };
     view.close();
@@ -123,13 +124,13 @@ fn request(args: &Run) -> Result<String> {
 }
 
 /// The skill that a request names as `/name arguments`. Other words with a slash before them are just words.
-fn named_skill(request: &str, skills: &Skills) -> Option<Invocation> {
+fn named_skill<'a>(request: &'a str, skills: &Skills) -> Option<(&'a str, &'a str)> {
     let rest = request.trim().strip_prefix('/')?;
     let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let reference: Reference = name.parse().ok()?;
     let snapshot = skills.snapshot();
     let is_skill = matches!(snapshot.find(&reference), Lookup::Found(..) | Lookup::Unusable(..));
-    is_skill.then(|| Invocation::new(name, arguments.trim()))
+    is_skill.then_some((name, arguments.trim()))
 }
 
 /// The first Ctrl-C ends the run in good order; the second one ends metier, and with it everything that runs.

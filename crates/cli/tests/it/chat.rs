@@ -392,3 +392,20 @@ fn an_agent_that_is_written_down_leads_the_conversation_with_its_own_skills() {
     let request = server.request().to_string();
     assert!(request.contains("You review letters.") && !request.contains("Moves data."), "{request}");
 }
+
+#[test]
+fn a_skill_that_wants_a_child_gets_one_when_the_user_starts_it() {
+    let server =
+        ModelServer::saying(vec![Says::Words("Found in the child."), Says::Words("You are welcome.")]);
+    let workspace = user(&server).file(
+        "home/.config/metier/skills/dig/SKILL.md",
+        "---\nname: dig\ndescription: Digs.\ncontext: fork\n---\n\nDig for $ARGUMENTS.\n",
+    );
+    let run = metier_with_input(&workspace, &["chat", "--quiet"], "/dig gold\nthank you\n");
+    assert_eq!(run.stdout, "Found in the child.\nYou are welcome.\n", "{}", run.stderr);
+    let child = server.request().to_string();
+    assert!(child.contains("Dig for gold."), "{child}");
+    // The conversation has what came of it, and nothing else of the child.
+    let parent = server.request().to_string();
+    assert!(parent.contains("/dig gold") && !parent.contains("Dig for gold."), "{parent}");
+}

@@ -83,12 +83,6 @@ impl Session {
         self.active.iter().filter_map(|id| self.about(*id)).collect()
     }
 
-    /// The skill that was activated last, with what it says of itself for records.
-    pub fn last_active(&self) -> Option<(Active, Labels)> {
-        let id = *self.active.last()?;
-        Some((self.about(id)?, self.labels(id)))
-    }
-
     /// What is known of a skill that was activated.
     pub fn about(&self, id: EntryId) -> Option<Active> {
         let snapshot = &self.room.snapshot;

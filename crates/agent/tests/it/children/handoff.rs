@@ -1,9 +1,9 @@
 //! An agent that hands over: a router, and a child for each skill.
 
-use metier_agent::{Disclosure, Halt, Invocation};
+use metier_agent::{Disclosure, Halt};
 use metier_model::ToolChoice;
 use metier_runtime::Surface;
-use metier_store::{EventKind, Outcome};
+use metier_store::{By, EventKind, Outcome};
 
 use super::stage::{Actor, Play, Scene, Stage, calls, says};
 
@@ -115,7 +115,7 @@ fn a_skill_that_the_user_names_is_handed_over_to_as_well() {
     let model = Actor::new(play);
     let agent = stage.agent(&model).surface(Surface::SkilledCrew).disclosure(Disclosure::Handoff);
     let mut talk = stage.talk(&agent, &Halt::new().unwrap());
-    let answer = talk.work_with(&[Invocation::new("todo-list", "all of it")]).unwrap();
+    let answer = talk.work_with(By::User, "todo-list", "all of it").unwrap();
     assert_eq!(answer.ended.text, "one thing: milk");
     assert!(model.asked("").is_empty(), "the router is not asked");
 }

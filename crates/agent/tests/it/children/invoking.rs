@@ -1,6 +1,6 @@
 //! Skills that the user or a program starts.
 
-use metier_agent::{Halt, Invocation, TalkError};
+use metier_agent::{Halt, TalkError};
 use metier_store::{By, EventKind, Outcome};
 
 use super::stage::{Actor, Stage, fails, says};
@@ -13,7 +13,7 @@ fn a_fork_that_the_user_starts_answers_the_user_and_the_conversation_knows_of_it
         _ => says("Hello, Ada."),
     });
     let mut talk = stage.talk(&stage.agent(&model), &Halt::new().unwrap());
-    let answer = talk.work_with(&[Invocation::new("mine", "hello to Ada")]).unwrap();
+    let answer = talk.work_with(By::User, "mine", "hello to Ada").unwrap();
     assert_eq!((answer.ended.outcome, answer.ended.text.as_str()), (Outcome::Done, "Hello, Ada."));
     assert!(model.asked("").is_empty(), "nobody else had to be asked");
     assert_eq!(model.asked("mine")[0].told, "hello to Ada");
@@ -65,7 +65,7 @@ fn a_background_skill_that_the_user_starts_is_waited_for_and_told() {
         _ => says("Gold."),
     });
     let mut talk = stage.talk(&stage.agent(&model), &Halt::new().unwrap());
-    let answer = talk.work_with(&[Invocation::new("slow", "")]).unwrap();
+    let answer = talk.work_with(By::User, "slow", "").unwrap();
     assert_eq!(answer.ended.text, "It found gold.");
     let told = format!("{:?}", model.asked("")[0].request.messages);
     assert!(told.contains("Gold.") && told.contains("is over"), "{told}");
