@@ -1,15 +1,44 @@
 //! What all conversations of an agent share.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use metier_model::{ChatModel, Effort, Prices};
 use metier_runtime::{Skills, Surface};
 use metier_store::Store;
 use tokio::runtime::Runtime;
 
+use crate::child::Agents;
 use crate::frame::INSTRUCTIONS;
 use crate::limits::Limits;
+use crate::models::Models;
 use crate::part::Part;
+
+/// How an agent tells its model of skills.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Disclosure {
+    /// A catalogue and a tool that activates: a skill runs in the conversation, or in a child where it says so.
+    #[default]
+    Catalogue,
+    /// A tool for each skill: the agent is a router, and every skill runs in a child.
+    Handoff,
+}
+
+/// What becomes of children in the background when a run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// They are waited for so long, the model gets what they bring, and who is not done by then is stopped with what is there.
+    Wait(Duration),
+    /// They go on: what they bring comes with the user's next message. It is for conversations that go on, too.
+    Leave,
+}
+
+impl Default for Patience {
+    /// As long as a child may take.
+    fn default() -> Self {
+        Self::Wait(Limits::default().child_time)
+    }
+}
 
 /// An agent: skills, a model, and where everything is written down. Conversations are made of it, as many as there are at once.
 ///
@@ -27,6 +56,10 @@ pub struct Agent {
     pub(crate) instructions: Arc<str>,
     pub(crate) effort: Option<Effort>,
     pub(crate) part: Part,
+    pub(crate) models: Option<Arc<dyn Models>>,
+    pub(crate) agents: Option<Arc<dyn Agents>>,
+    pub(crate) disclosure: Disclosure,
+    pub(crate) patience: Patience,
 }
 
 impl Agent {
@@ -43,6 +76,10 @@ impl Agent {
             instructions: INSTRUCTIONS.into(),
             effort: None,
             part: Part::default(),
+            models: None,
+            agents: None,
+            disclosure: Disclosure::default(),
+            patience: Patience::default(),
         }
     }
 
@@ -85,6 +122,34 @@ impl Agent {
     #[must_use]
     pub fn effort(mut self, effort: Option<Effort>) -> Self {
         self.effort = effort;
+        self
+    }
+
+    /// The models that skills may ask for; without them every skill works with the agent's own.
+    #[must_use]
+    pub fn models(mut self, models: Arc<dyn Models>) -> Self {
+        self.models = Some(models);
+        self
+    }
+
+    /// The agents that skills may name as those that run them.
+    #[must_use]
+    pub fn agents(mut self, agents: Arc<dyn Agents>) -> Self {
+        self.agents = Some(agents);
+        self
+    }
+
+    /// How the model is told of skills.
+    #[must_use]
+    pub fn disclosure(mut self, disclosure: Disclosure) -> Self {
+        self.disclosure = disclosure;
+        self
+    }
+
+    /// What becomes of children in the background when a run ends.
+    #[must_use]
+    pub fn patience(mut self, patience: Patience) -> Self {
+        self.patience = patience;
         self
     }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use metier_model::{Block, ToolDefinition};
+use metier_model::{Block, ToolChoice, ToolDefinition};
 use metier_runtime::{Definition, Session};
 use metier_store::Framed;
 use serde_json::{Value, json};
@@ -23,6 +23,8 @@ pub const INSTRUCTIONS: &str = "You work for the user, in their project and on t
 pub(crate) struct Frame {
     pub(crate) system: Vec<Block>,
     pub(crate) tools: Arc<[ToolDefinition]>,
+    /// Whether it must call something.
+    pub(crate) choice: ToolChoice,
 }
 
 impl Frame {
@@ -32,7 +34,19 @@ impl Frame {
         let system = texts.into_iter().filter(|text| !text.is_empty()).map(Block::stable).collect();
         let skills = session.toolset().definitions().iter();
         let tools = skills.chain(general.definitions()).map(tool).collect();
-        Self { system, tools }
+        Self { system, tools, choice: ToolChoice::Auto }
+    }
+
+    /// The same without the tools that somebody leaves out: what a child may not call it is not told of.
+    pub(crate) fn keeping(mut self, is_kept: impl Fn(&str) -> bool) -> Self {
+        self.tools = self.tools.iter().filter(|tool| is_kept(&tool.name)).cloned().collect();
+        self
+    }
+
+    /// The same with more tools behind the others.
+    pub(crate) fn with(mut self, more: impl IntoIterator<Item = ToolDefinition>) -> Self {
+        self.tools = self.tools.iter().cloned().chain(more).collect();
+        self
     }
 
     /// As it is stored.
@@ -43,7 +57,11 @@ impl Frame {
             .iter()
             .map(|tool| json!({ "name": &*tool.name, "description": &*tool.description, "parameters": &*tool.parameters }))
             .collect();
-        Framed { system: texts.join(PARTING), tools: Value::Array(tools), settings: Value::Null }
+        let settings = match self.choice {
+            ToolChoice::Any => json!({ CHOICE: "any" }),
+            _ => Value::Null,
+        };
+        Framed { system: texts.join(PARTING), tools: Value::Array(tools), settings }
     }
 
     /// From what is stored. A session that goes on has the frame it began with, whatever has become of its skills.
@@ -57,7 +75,11 @@ impl Frame {
             description: text(tool, "description"),
             parameters: Arc::new(tool["parameters"].clone()),
         });
-        Self { system, tools: tools.collect() }
+        let choice = match framed.settings[CHOICE].as_str() {
+            Some("any") => ToolChoice::Any,
+            _ => ToolChoice::Auto,
+        };
+        Self { system, tools: tools.collect(), choice }
     }
 
     /// The names of all tools, for whoever called one that does not exist.
@@ -68,6 +90,9 @@ impl Frame {
 
 /// What parts the blocks of a system prompt where it is stored as one text: a byte that stands in none of them.
 const PARTING: &str = "\u{1e}";
+
+/// The key under which it is stored that the model must call something.
+const CHOICE: &str = "tool_choice";
 
 fn tool(definition: &Definition) -> ToolDefinition {
     ToolDefinition {

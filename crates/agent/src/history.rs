@@ -92,7 +92,8 @@ impl History {
             EventKind::Started(started) if !started.request.is_empty() => self.say(&started.request),
             EventKind::Said { text, .. } | EventKind::Noted { text, .. } => self.say(text),
             EventKind::Recalled { message, .. } => self.say(message),
-            EventKind::Activated(activated) => self.activated(activated),
+            // A child has its skill's text as its system prompt, and no second copy.
+            EventKind::Activated(activated) if !activated.message.is_empty() => self.activated(activated),
             EventKind::Asked { .. } => self.close(),
             EventKind::Answered(answered) => self.answered(answered),
             // Half an answer is kept as what it is, so that the model can go on from it.

@@ -1,39 +1,76 @@
 //! Where everything that happens goes: into the store, and to whoever watches.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use metier_store::{EventKind, SessionId, Started, Store, StoreError, Ticket, Timestamp};
 
+use crate::bridge::lock;
 use crate::watch::{Happened, Watch};
 
-/// The journal of one session.
+/// The journal of one session. Its children write into it as well, from their own threads: when they begin and end.
 pub(crate) struct Journal {
     store: Store,
     session: SessionId,
+    parent: Option<SessionId>,
     watch: Arc<dyn Watch>,
+    /// Held while an event is handed in, so that places in the session and what is told have one order.
+    pen: Mutex<Pen>,
+}
+
+#[derive(Default)]
+struct Pen {
     seq: u64,
-    /// What was handed in and is not known to be written yet. A ticket belongs to one thread; the lock lets others look at the
-    /// rest of a conversation while nobody waits.
-    tickets: Mutex<Vec<Ticket>>,
+    /// What was handed in and is not known to be written yet.
+    tickets: Vec<Ticket>,
+}
+
+impl Pen {
+    fn settle(&mut self) -> Result<(), StoreError> {
+        for ticket in std::mem::take(&mut self.tickets) {
+            ticket.wait()?;
+        }
+        Ok(())
+    }
 }
 
 impl Journal {
     /// Begins a session.
     pub(crate) fn begin(store: Store, started: Started, watch: Arc<dyn Watch>) -> Result<Self, StoreError> {
-        let session = SessionId::new()?;
+        Self::begin_as(SessionId::new()?, store, started, watch)
+    }
+
+    /// Begins the session of this id.
+    pub(crate) fn begin_as(
+        session: SessionId,
+        store: Store,
+        started: Started,
+        watch: Arc<dyn Watch>,
+    ) -> Result<Self, StoreError> {
         let appended = store.begin_as(session, started.clone())?;
-        let journal = Self { store, session, watch, seq: appended.seq, tickets: Mutex::default() };
-        journal.tell(EventKind::Started(started));
+        let pen = Mutex::new(Pen { seq: appended.seq, tickets: Vec::new() });
+        let journal = Self { store, session, parent: started.parent, watch, pen };
+        journal.tell(appended.seq, EventKind::Started(started));
         Ok(journal)
     }
 
     /// Goes on with one.
-    pub(crate) fn go_on(store: Store, session: SessionId, seq: u64, watch: Arc<dyn Watch>) -> Self {
-        Self { store, session, watch, seq, tickets: Mutex::default() }
+    pub(crate) fn go_on(
+        store: Store,
+        session: SessionId,
+        parent: Option<SessionId>,
+        seq: u64,
+        watch: Arc<dyn Watch>,
+    ) -> Self {
+        Self { store, session, parent, watch, pen: Mutex::new(Pen { seq, tickets: Vec::new() }) }
     }
 
     pub(crate) fn session(&self) -> SessionId {
         self.session
+    }
+
+    /// The session above, where this one is a child's.
+    pub(crate) fn parent(&self) -> Option<SessionId> {
+        self.parent
     }
 
     pub(crate) fn store(&self) -> &Store {
@@ -46,30 +83,25 @@ impl Journal {
 
     /// Writes an event. What announces an effect is on the disk when this returns, and everything before it; the rest is known to be
     /// written at the next [`Journal::settle`].
-    pub(crate) fn write(&mut self, kind: EventKind) -> Result<(), StoreError> {
+    pub(crate) fn write(&self, kind: EventKind) -> Result<(), StoreError> {
+        let mut pen = lock(&self.pen);
         let ticket = self.store.submit(self.session, kind.clone())?;
-        self.waiting().push(ticket);
+        pen.tickets.push(ticket);
         if kind.outlives_power_cuts() {
-            self.settle()?;
+            pen.settle()?;
         }
-        self.seq += 1;
-        self.tell(kind);
+        pen.seq += 1;
+        self.tell(pen.seq, kind);
         Ok(())
     }
 
     /// Is back when everything is written. Nothing is sent to a model before.
-    pub(crate) fn settle(&mut self) -> Result<(), StoreError> {
-        for ticket in std::mem::take(self.waiting()) {
-            ticket.wait()?;
-        }
-        Ok(())
+    pub(crate) fn settle(&self) -> Result<(), StoreError> {
+        lock(&self.pen).settle()
     }
 
-    fn waiting(&mut self) -> &mut Vec<Ticket> {
-        self.tickets.get_mut().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn tell(&self, kind: EventKind) {
-        self.watch.event(&Happened { session: self.session, seq: self.seq, at: Timestamp::now(), kind });
+    fn tell(&self, seq: u64, kind: EventKind) {
+        let Self { session, parent, .. } = *self;
+        self.watch.event(&Happened { session, parent, seq, at: Timestamp::now(), kind });
     }
 }

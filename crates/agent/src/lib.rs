@@ -61,6 +61,7 @@
 
 mod agent;
 mod bridge;
+mod child;
 pub mod definition;
 mod frame;
 mod halt;
@@ -68,6 +69,7 @@ mod history;
 mod journal;
 mod keeper;
 mod limits;
+mod models;
 mod offline;
 mod part;
 pub mod slash;
@@ -76,11 +78,13 @@ mod talk;
 mod tools;
 mod watch;
 
-pub use agent::Agent;
+pub use agent::{Agent, Disclosure, Patience};
+pub use child::{Agents, ChildAgent, ChildAnswer, ChildMode};
 pub use frame::INSTRUCTIONS;
 pub use halt::Halt;
 pub use history::{Extent, History};
 pub use limits::{Limit, Limits, Reached, Spent};
+pub use models::Models;
 pub use offline::{Candidate, Guide, Offline, RouterGuide, Study, Way};
 pub use part::Part;
 pub use talk::{Answer, Company, Talk, TalkError, Unanswered};

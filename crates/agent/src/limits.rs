@@ -20,11 +20,15 @@ pub struct Limits {
     pub time: Option<Duration>,
     /// How deep children may have children.
     pub depth: u32,
+    /// How long one child may take: one that never ends must not keep others from beginning.
+    pub child_time: Duration,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { turns: 50, calls: 200, tokens: 500_000, money_micros: None, time: None, depth: 3 }
+        // Ten minutes are what other systems give a child that nobody waits for.
+        let child_time = Duration::from_mins(10);
+        Self { turns: 50, calls: 200, tokens: 500_000, money_micros: None, time: None, depth: 3, child_time }
     }
 }
 

@@ -7,7 +7,12 @@
 //! ```
 
 mod asking;
+mod beginning;
 mod calling;
+mod children;
+mod choosing;
+mod handing_over;
+mod invoking;
 
 use std::sync::{Arc, Mutex};
 
@@ -18,6 +23,8 @@ use metier_store::{
 };
 
 use self::asking::NotAnswered;
+use self::children::Kin;
+use self::choosing::Choice;
 use crate::agent::Agent;
 use crate::bridge::lock;
 use crate::frame::Frame;
@@ -35,7 +42,7 @@ pub struct Talk {
     agent: Agent,
     session: Mutex<Session>,
     general: GeneralTools,
-    journal: Journal,
+    journal: Arc<Journal>,
     frame: Frame,
     /// `None` while it rests: it is in the store.
     history: Option<History>,
@@ -50,6 +57,10 @@ pub struct Talk {
     used: Vec<(Used, Spent)>,
     /// How often the model was asked in the whole conversation.
     turn: u64,
+    /// Its parent and its children.
+    kin: Kin,
+    /// Who answers now.
+    choice: Choice,
 }
 
 /// Something that would take a yes that nobody could give.
@@ -83,6 +94,9 @@ pub enum TalkError {
     /// Skills of the agent's own list cannot be had: all of them, at once.
     #[error("the agent's skills cannot be had: {}", one_by_one(.0))]
     Skills(Vec<Unresolved>),
+    /// The skill that somebody wants cannot be had.
+    #[error(transparent)]
+    Skill(#[from] metier_runtime::NotUsed),
     /// The session has no beginning that could be gone on from.
     #[error("session {0} has nothing to go on from")]
     NoFrame(SessionId),
@@ -132,7 +146,10 @@ impl Talk {
         let journal = Journal::begin(agent.store.clone(), started, Arc::clone(&company.watch))?;
         let session = session.named(&journal.session().to_string());
         let mut talk = Self::new(agent, session, general, journal, frame, history, company);
+        request.clone_into(&mut talk.kin.words);
+        let remark = talk.hand_over();
         talk.write(EventKind::Framed(talk.frame.stored()))?;
+        remark.map(|remark| talk.write(remark)).transpose()?;
         talk.offer(request)?;
         Ok(talk)
     }
@@ -152,8 +169,10 @@ impl Talk {
             agent: agent.clone(),
             session: Mutex::new(session),
             general,
-            journal,
+            journal: Arc::new(journal),
             frame,
+            kin: Kin::alone(agent.limits),
+            choice: Choice::new(agent),
             turn: history.turns(),
             history: Some(history),
             halt,
@@ -183,9 +202,15 @@ impl Talk {
         let session = agent.part.session(&agent.skills, agent.surface).map_err(TalkError::Skills)?;
         let session = session.named(&id.to_string());
         let general = GeneralTools::new(setting)?;
-        let journal = Journal::go_on(agent.store.clone(), id, seq, Arc::clone(&company.watch));
+        let parent = events.iter().find_map(|event| match &event.kind {
+            EventKind::Started(started) => started.parent,
+            _ => None,
+        });
+        let journal = Journal::go_on(agent.store.clone(), id, parent, seq, Arc::clone(&company.watch));
         let history = folded(&events);
-        Ok(Self::new(agent, session, general, journal, frame, history, company))
+        let mut talk = Self::new(agent, session, general, journal, frame, history, company);
+        talk.find_kin();
+        Ok(talk)
     }
 
     /// Which session it is.
@@ -203,23 +228,37 @@ impl Talk {
     /// The user says something more. What has become of the skills meanwhile is told with it.
     pub fn say(&mut self, text: &str) -> Result<Answer, TalkError> {
         self.recall()?;
+        self.take_words(text, By::User)?;
+        self.offer(text)?;
+        self.work()
+    }
+
+    /// Takes what somebody says: everything that holds for one message begins anew.
+    fn take_words(&mut self, text: &str, by: By) -> Result<(), TalkError> {
         let note = lock(&self.session).user_message();
         self.spent = Spent::default();
         self.limits = self.agent.limits;
+        self.kin.family.begin(self.limits);
+        text.clone_into(&mut self.kin.words);
         self.stubbornness = Stubbornness::default();
         self.unanswered.clear();
-        self.write(EventKind::Said { text: text.to_owned(), by: By::User })?;
+        self.write(EventKind::Said { text: text.to_owned(), by })?;
         if let Some(note) = note.as_ref().and_then(Note::text) {
             self.write(EventKind::Noted { text: note, about: "skills".to_owned() })?;
         }
-        self.offer(text)?;
-        self.work()
+        self.take_notes()
     }
 
     /// Works on what the user said until it is done, or cannot go on.
     pub fn work(&mut self) -> Result<Answer, TalkError> {
         self.recall()?;
-        let (outcome, text, why) = self.turns()?;
+        let (mut outcome, mut text, mut why) = self.turns()?;
+        // What children in the background bring is worth another word, and nothing that was said is lost.
+        while self.await_children(outcome)? {
+            let said;
+            (outcome, said, why) = self.turns()?;
+            text = if said.is_empty() { text } else { said };
+        }
         self.end(outcome, text, why)
     }
 
@@ -271,7 +310,8 @@ impl Talk {
             if self.halt.is_said() {
                 return self.interrupted(said);
             }
-            if let Some(reached) = self.limits.before_a_turn(&self.spent)
+            self.take_notes()?;
+            if let Some(reached) = self.before_a_turn()
                 && !self.may_go_on(&reached)?
             {
                 return Ok((Outcome::Partial, said, Some(reached.to_string())));
@@ -285,7 +325,12 @@ impl Talk {
                     if answer.calls.is_empty() {
                         return Ok(finish(answer.stop, said));
                     }
-                    if let Some(reached) = self.call_all(answer.calls)?
+                    let handed_back = self.handed_back(&answer.calls);
+                    let reached = self.call_all(answer.calls)?;
+                    if let Some(words) = handed_back {
+                        return Ok((Outcome::Done, self.last_words(words), None));
+                    }
+                    if let Some(reached) = reached
                         && !self.may_go_on(&reached)?
                     {
                         return Ok((Outcome::Partial, said, Some(reached.to_string())));
@@ -298,7 +343,7 @@ impl Talk {
                 }
                 Err(NotAnswered::OutOfTime { partial }) => {
                     let text = if partial.is_empty() { said } else { partial };
-                    let why = self.limits.before_a_turn(&self.spent).map(|reached| reached.to_string());
+                    let why = self.before_a_turn().map(|reached| reached.to_string());
                     return Ok((Outcome::Partial, text, why));
                 }
                 Err(NotAnswered::Model { error, partial }) => {
@@ -312,8 +357,20 @@ impl Talk {
     }
 
     fn interrupted(&mut self, text: String) -> Result<(Outcome, String, Option<String>), TalkError> {
-        self.write(EventKind::Interrupted { why: "the user".to_owned() })?;
+        let who = if self.kin.is_child() { "whoever started it" } else { "the user" };
+        self.write(EventKind::Interrupted { why: who.to_owned() })?;
         Ok((Outcome::Cancelled, text, Some("it was stopped".to_owned())))
+    }
+
+    /// The first limit that does not let the model be asked once more: its own, the family's, or that of an active skill.
+    fn before_a_turn(&mut self) -> Option<Reached> {
+        let own = self.limits.before_a_turn(&self.spent);
+        own.or_else(|| self.kin.family.before_a_turn()).or_else(|| self.skill_is_through())
+    }
+
+    /// Whether another call may be made.
+    fn before_a_call(&self) -> Option<Reached> {
+        self.limits.before_a_call(&self.spent).or_else(|| self.kin.family.before_a_call())
     }
 
     /// A limit was reached: it is written down, and whoever is there may say to go on.
@@ -324,6 +381,8 @@ impl Talk {
             return Ok(false);
         }
         self.limits = self.limits.more_of(which, &self.agent.limits);
+        self.kin.family.allow(self.limits);
+        self.choice.go_on();
         self.stubbornness = Stubbornness::default();
         Ok(true)
     }

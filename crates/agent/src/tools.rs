@@ -28,7 +28,7 @@ mod web_fetch;
 mod write;
 
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use metier_files::{Error, Ground, Survey, SurveyBounds};
 use metier_runtime::{Definition, Form, Input, Sight, Surface, ToolFormat, ToolResult, Toolset};
@@ -70,7 +70,7 @@ pub enum Offer {
 }
 
 /// What a session's tools are made for.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Setting {
     /// The project. Without one there are no tools for files and none for commands.
     pub project: Option<PathBuf>,
@@ -152,7 +152,7 @@ fn entry(name: &str) -> Option<&'static Entry> {
 pub struct GeneralTools {
     setting: Setting,
     definitions: Vec<Definition>,
-    project: Option<Project>,
+    project: Option<Arc<Project>>,
     ledger: Mutex<Ledger>,
     outputs: Option<Outputs>,
 }
@@ -182,9 +182,9 @@ impl Project {
 impl GeneralTools {
     /// Opens the project, and settles which tools there are.
     pub fn new(setting: Setting) -> Result<Self, Error> {
-        let open = |folder: &PathBuf| -> Result<Project, Error> {
+        let open = |folder: &PathBuf| -> Result<Arc<Project>, Error> {
             let survey = Survey::of(folder, SurveyBounds::default())?;
-            Ok(Project { ground: Ground::open(folder)?, survey: Mutex::new(survey) })
+            Ok(Arc::new(Project { ground: Ground::open(folder)?, survey: Mutex::new(survey) }))
         };
         let project = setting.project.as_ref().map(open).transpose()?;
         let outputs = setting.outputs.clone().map(Outputs::new);
@@ -192,6 +192,22 @@ impl GeneralTools {
         let useful = TOOLS.iter().filter(|entry| tools.why_not(entry.tool).is_none());
         tools.definitions = useful.map(|entry| Definition::new(entry.form, entry.sight, None)).collect();
         Ok(tools)
+    }
+
+    /// The tools of a child: of the same project, with nothing of what its parent has seen.
+    pub(crate) fn of_child(&self) -> Self {
+        Self {
+            setting: self.setting.clone(),
+            definitions: self.definitions.clone(),
+            project: self.project.clone(),
+            ledger: Mutex::default(),
+            outputs: self.setting.outputs.clone().map(Outputs::new),
+        }
+    }
+
+    /// The project's folder, as it is written down.
+    pub(crate) fn project_shown(&self) -> Option<String> {
+        self.setting.project.as_ref().map(|project| project.display().to_string())
     }
 
     /// What the model is told. It stays the same as long as the session lasts.
@@ -252,7 +268,7 @@ impl GeneralTools {
     }
 
     fn project(&self) -> Result<&Project, Refused> {
-        self.project.as_ref().ok_or_else(|| Refused::text("there is no project here".to_owned()))
+        self.project.as_deref().ok_or_else(|| Refused::text("there is no project here".to_owned()))
     }
 }
 

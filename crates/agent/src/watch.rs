@@ -29,6 +29,8 @@ pub trait Watch: Send + Sync {
 pub struct Happened {
     /// In which session.
     pub session: SessionId,
+    /// The session above it, where it is a child.
+    pub parent: Option<SessionId>,
     /// Its place there.
     pub seq: u64,
     /// When.

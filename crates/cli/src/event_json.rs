@@ -1,22 +1,33 @@
-//! An event as one JSON object, for programs: `{"session", "seq", "at", "type", "data"}`, as an export has it.
+//! An event as one JSON object, for programs: `{"session", "seq", "at", "type", "data"}`, as an export has it, and `parent` behind
+//! the session where that is a child.
 
 use metier_agent::Happened;
 use metier_store::{Event, EventKind, SessionId, Timestamp};
 use serde_json::{Value, json};
 
-/// The event as an object.
-pub(crate) fn object(event: &Event) -> Value {
-    written(event.session, event.seq, event.at, &event.kind)
+/// The event as an object; `parent` is the session above that of the event.
+pub(crate) fn object(event: &Event, parent: Option<SessionId>) -> Value {
+    written((event.session, parent), event.seq, event.at, &event.kind)
 }
 
 /// The same while it happens.
 pub(crate) fn happening(event: &Happened) -> Value {
-    written(event.session, event.seq, event.at, &event.kind)
+    written((event.session, event.parent), event.seq, event.at, &event.kind)
 }
 
-fn written(session: SessionId, seq: u64, at: Timestamp, kind: &EventKind) -> Value {
+fn written(
+    (session, parent): (SessionId, Option<SessionId>),
+    seq: u64,
+    at: Timestamp,
+    kind: &EventKind,
+) -> Value {
     let (name, data) = apart(kind);
-    json!({ "session": session, "seq": seq, "at": at, "type": name, "data": data })
+    match parent {
+        None => json!({ "session": session, "seq": seq, "at": at, "type": name, "data": data }),
+        Some(parent) => {
+            json!({ "session": session, "parent": parent, "seq": seq, "at": at, "type": name, "data": data })
+        }
+    }
 }
 
 /// The name of a kind, as files and filters have it.
@@ -46,10 +57,13 @@ mod tests {
         let expect = format!(
             "{{\"session\":\"{session}\",\"seq\":2,\"at\":5,\"type\":\"said\",\"data\":{{\"text\":\"hello\",\"by\":\"user\"}}}}"
         );
-        assert_eq!(object(&said).to_string(), expect);
+        assert_eq!(object(&said, None).to_string(), expect);
+        let parent = SessionId::new().unwrap();
+        let of_child = expect.replace(",\"seq\"", &format!(",\"parent\":\"{parent}\",\"seq\""));
+        assert_eq!(object(&said, Some(parent)).to_string(), of_child);
         let newer = event(EventKind::Other { name: "levitated".to_owned(), data: json!({"height": 3}) });
-        assert_eq!(object(&newer)["type"], "levitated");
-        assert_eq!(object(&newer)["data"]["height"], 3);
+        assert_eq!(object(&newer, None)["type"], "levitated");
+        assert_eq!(object(&newer, None)["data"]["height"], 3);
         assert_eq!(name(&newer.kind), "levitated");
     }
 }

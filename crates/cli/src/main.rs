@@ -26,6 +26,7 @@ mod outfit;
 mod output;
 mod requirement;
 mod run_view;
+mod skill_models;
 mod slash_line;
 mod surroundings;
 mod workplace;

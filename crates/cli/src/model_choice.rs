@@ -125,6 +125,25 @@ impl Wish<'_> {
         Ok(())
     }
 
+    /// The model that a skill names, where it can be had: an alias of the user's, or a model of a provider that the user has said
+    /// something about or has a key for. A skill is a stranger's, so a name alone opens no connection to anybody else.
+    pub(crate) fn of_a_skill(&self) -> Option<Chosen> {
+        let name = self.named.filter(|name| *name != OFFLINE)?;
+        let provider = name.split_once('/').map(|(provider, _)| provider);
+        let is_users = match provider {
+            None => self.settings.models.contains_key(name),
+            Some(provider) => {
+                self.settings.models.contains_key(name)
+                    || self.settings.providers.contains_key(provider)
+                    || self.with_key().iter().any(|(known, _)| known.name == provider)
+            }
+        };
+        match self.named(name, String::new()) {
+            Ok(Settled::Model(chosen)) if is_users => Some(*chosen),
+            _ => None,
+        }
+    }
+
     /// A model by a name that somebody wrote.
     fn named(&self, name: &str, how: String) -> Result<Settled> {
         if name == OFFLINE {

@@ -9,13 +9,14 @@ use crate::history_place;
 use crate::model_choice::{Settled, Wish};
 use crate::output::{Output, clean};
 use crate::run_view::{Loudness, RunView};
+use crate::skill_models;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
-use metier_agent::definition::Role;
-use metier_agent::{Agent, Company, Halt, Limits, Offer, Offline, RouterGuide, Setting, Web};
+use metier_agent::definition::{Role, Shelf};
+use metier_agent::{Agent, Company, Disclosure, Halt, Limits, Offer, Offline, RouterGuide, Setting, Web};
 use metier_files::PassingFolder;
 use metier_model::{ChatModel, Prices};
-use metier_runtime::Skills;
+use metier_runtime::{Skills, Surface};
 use metier_store::Store;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -87,7 +88,14 @@ impl Outfit {
         if let (Some(chosen), Some(role)) = (wishes.agent, role) {
             agent = role.played_by(agent, &chosen.read.definition, &snapshot, config);
         }
-        let agent = agent.limits(limits);
+        // The planner reads a catalogue, and has no use for conversations beside its own.
+        if mind.offline.is_some() {
+            agent = agent.disclosure(Disclosure::Catalogue).surface(Surface::default());
+        }
+        let agent = agent
+            .limits(limits)
+            .models(skill_models::configured(surroundings))
+            .agents(Arc::new(Shelf::new(Arc::clone(&surroundings.layout))));
         let outputs = PassingFolder::make(&surroundings.places.temp)
             .context("there is no place for the run's files")?;
         Ok(Self {

@@ -7,8 +7,9 @@ use crate::output::{Form, Tone, clean, tinted};
 use metier_agent::{Further, Happened, Piece, Reached, Watch};
 use metier_diagnostic::Paint;
 use metier_runtime::Change;
-use metier_store::EventKind;
+use metier_store::{EventKind, SessionId};
 use serde_json::json;
+use std::collections::HashMap;
 use std::io::{self, BufRead, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -32,35 +33,67 @@ pub(crate) struct RunView {
 
 #[derive(Default)]
 struct State {
-    told: Told,
+    /// The conversations that are under way: the user's, and those of its children.
+    talks: HashMap<SessionId, Talking>,
     /// Whether the answer's last line has no end yet: something else must not stand behind it.
     is_open: bool,
-    /// Calls that activate a skill, which says so itself.
+}
+
+/// What is known of one conversation.
+#[derive(Default)]
+struct Talking {
+    /// How many others are above it.
+    depth: usize,
+    told: Told,
+    /// Calls that activate a skill or begin a child, which say so themselves.
     activations: Vec<String>,
 }
 
 impl State {
+    fn talking(&mut self, event: &Happened) -> &mut Talking {
+        let above = event.parent.and_then(|parent| self.talks.get(&parent)).map(|talking| talking.depth);
+        // A child whose parent was not seen is a child all the same.
+        let depth = event.parent.map_or(0, |_| above.unwrap_or(0) + 1);
+        self.talks.entry(event.session).or_insert_with(|| Talking { depth, ..Talking::default() })
+    }
+}
+
+impl Talking {
     /// Whether somebody who looks on wants to know. The answer was shown while it came, the request is the user's own, the end is
-    /// the command's to say, and what went as it should needs no word of the gate: `metier log` has it all.
+    /// the command's to say, and what went as it should needs no word of the gate: `metier log` has it all. Of a child it is enough
+    /// to know what it calls and what goes wrong: its parent says when it begins and ends.
     fn is_news(&mut self, kind: &EventKind) -> bool {
+        let is_child = self.depth > 0;
         match kind {
             EventKind::Answered(_)
             | EventKind::Started(_)
             | EventKind::Ended(_)
             | EventKind::Offered { .. }
             | EventKind::Noted { .. } => false,
+            EventKind::Used(_) | EventKind::Partial { .. } | EventKind::Interrupted { .. } if is_child => {
+                false
+            }
+            // Its own skill is what its parent named when it began.
+            EventKind::Activated(activated) if is_child => !activated.message.is_empty(),
+            EventKind::Diagnosed { severity, .. } if is_child => severity.as_deref() != Some("info"),
             EventKind::Decided(decided) => decided.verdict != "allow",
-            EventKind::Called(called) if called.tool == "skill_use" || called.tool == "Skill" => {
+            EventKind::Called(called) if says_so_itself(&called.tool) => {
                 self.activations.push(called.id.clone());
                 false
             }
             EventKind::Finished(finished) => {
                 let known = self.activations.iter().position(|id| *id == finished.id);
-                known.map(|at| self.activations.remove(at)).is_none() || finished.is_error
+                let is_call = known.map(|at| self.activations.remove(at)).is_none();
+                finished.is_error || (is_call && !is_child)
             }
             _ => true,
         }
     }
+}
+
+/// Whether what a tool does is told by other events.
+fn says_so_itself(tool: &str) -> bool {
+    matches!(tool, "skill_use" | "Skill" | "load_skill" | "hand_back") || tool.starts_with("handoff_to_")
 }
 
 impl RunView {
@@ -92,15 +125,20 @@ impl Watch for RunView {
             return;
         }
         let mut state = self.state();
-        let shown = lines(&event.kind, &mut state.told);
-        if self.loudness == Loudness::AnswerOnly || !state.is_news(&event.kind) {
+        let talking = state.talking(event);
+        let shown = lines(&event.kind, &mut talking.told);
+        let (is_news, indent) = (talking.is_news(&event.kind), "  ".repeat(talking.depth));
+        if matches!(event.kind, EventKind::Ended(_)) && event.parent.is_some() {
+            state.talks.remove(&event.session);
+        }
+        if self.loudness == Loudness::AnswerOnly || !is_news {
             return;
         }
         for line in shown.iter().filter(|line| !matches!(line.style, Style::Answer | Style::Request)) {
             close(&mut state);
             let tone = if line.style == Style::Step { Some(Tone::Dim) } else { line.style.tone() };
             let text = tone.map_or_else(|| line.text.clone(), |tone| tinted(self.paint, tone, &line.text));
-            let _ = writeln!(io::stderr().lock(), "{text}");
+            let _ = writeln!(io::stderr().lock(), "{indent}{text}");
         }
     }
 

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use metier_policy::{Scope, Skill, Trust};
 use metier_skill::yaml::Value;
-use metier_skill::{Context, Manifest};
+use metier_skill::{Context, Manifest, Tool, ToolPattern};
 
 /// Which scope, for those who hold several. Never used again in the same conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,6 +39,8 @@ pub struct SkillScope {
     pub effort: Option<String>,
     /// How many turns it may take.
     pub max_turns: Option<NonZeroU32>,
+    /// Its list of tools as it is written; `None` says nothing, an empty one names none.
+    pub tools: Option<Vec<ToolPattern>>,
     /// Its hooks as they are written; none where it is not trusted, or has changed since it was.
     pub hooks: Option<Value>,
     /// When it ends.
@@ -58,10 +60,19 @@ impl SkillScope {
             model: text(&more.model).filter(|model| model != "inherit"),
             effort: text(&more.effort),
             max_turns: more.max_turns.as_ref().map(|turns| turns.value),
+            tools: manifest.tool_list(),
             // A hook runs when nobody called the skill, so it takes the user's whole trust.
             hooks: more.hooks.clone().filter(|_| skill.trust == Trust::Trusted),
             end: if more.context == Context::Fork { End::Child } else { End::NextUserMessage },
         }
+    }
+}
+
+impl SkillScope {
+    /// Whether the skill's own list names a tool, by whichever spelling.
+    pub fn names(&self, tool: Tool) -> bool {
+        let is_it = |pattern: &ToolPattern| Tool::named(&pattern.tool) == Some(tool);
+        self.tools.as_ref().is_some_and(|tools| tools.iter().any(is_it))
     }
 }
 
@@ -78,16 +89,16 @@ pub struct Scopes {
 }
 
 impl Scopes {
-    /// The scopes of a conversation that is held by these rules from its beginning to its end, whatever skills are active.
-    #[must_use]
-    pub fn held_by(rules: Vec<Scope>) -> Self {
-        Self { inherited: rules.len(), rules, ..Self::default() }
-    }
-
     /// The scopes of a child: what holds here holds there, and does not end with anything that happens there.
     #[must_use]
     pub fn child(&self) -> Self {
         Self { rules: self.rules.clone(), inherited: self.rules.len(), ..Self::default() }
+    }
+
+    /// Adds rules that hold as long as the conversation does, such as those of the agent that runs a child.
+    pub fn hold(&mut self, rules: Scope) {
+        self.rules.insert(self.inherited, rules);
+        self.inherited += 1;
     }
 
     /// Opens a scope. Its skill is the last active one from now on.
@@ -201,14 +212,17 @@ mod tests {
             scopes.rules().iter().map(|scope| scope.skill().name.clone()).collect()
         };
         assert_eq!(names(&child), ["outer", "inner"]);
+        child.hold(scope("agent", "tools: Read\n").rules);
+        assert_eq!(names(&child), ["outer", "agent", "inner"]);
         child.user_message();
-        assert_eq!(names(&child), ["outer"]);
+        assert_eq!(names(&child), ["outer", "agent"]);
         assert_eq!(names(&parent), ["outer"]);
     }
 
     #[test]
     fn what_holds_an_agent_holds_before_and_after_its_skills() {
-        let mut scopes = Scopes::held_by(vec![scope("agent", "tools: Read\n").rules]);
+        let mut scopes = Scopes::default();
+        scopes.hold(scope("agent", "tools: Read\n").rules);
         assert_eq!(scopes.rules().len(), 1);
         scopes.open(scope("a", "tools: Bash\n"));
         assert_eq!(scopes.rules().len(), 2);

@@ -10,6 +10,7 @@
 
 mod begin;
 mod builder;
+mod fork;
 mod held;
 mod house;
 mod ledger;
@@ -28,12 +29,13 @@ use metier_policy::{Kept, Problem};
 
 pub use self::begin::begin;
 pub use self::builder::SkillsBuilder;
+pub use self::fork::{ChildWanted, Fork};
 use self::house::{House, lock};
 use self::ledger::Mark;
 pub use self::note::Note;
 pub use self::own::{Active, Labels};
 pub use self::room::OwnJob;
-pub use self::session::{Fork, NotUsed, Session, Used};
+pub use self::session::{NotUsed, Session, Used};
 use crate::toolset::{Coverage, Entrance, Surface, Toolset, Visible};
 
 /// The skills of a program, and everything it takes to use them. A clone is the same thing once more.

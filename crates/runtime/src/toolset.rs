@@ -26,6 +26,7 @@ mod spec;
 mod surface;
 mod visible;
 
+use metier_catalog::EntryId;
 use metier_skill::Tool;
 use serde_json::Value;
 
@@ -33,6 +34,7 @@ use self::folders::Folders;
 use self::input::cut;
 use self::result::error_json;
 use self::spec::{Act, Spec, spec, specs};
+use self::visible::Purpose;
 use crate::output::command_error;
 
 pub use self::definition::{Definition, Sight, ToolFormat};
@@ -136,6 +138,29 @@ impl Toolset {
     /// What a tool of a surface does to others of the same turn; `None` for a name that it does not answer to.
     pub fn sight(surface: Surface, name: &str) -> Option<Sight> {
         answering(surface).find_map(|surface| spec(surface, name)).map(|spec| spec.act.sight())
+    }
+
+    /// The skill that a call activates, and what it is told; `None` for every other call, and for one that is refused.
+    pub(crate) fn activates(
+        &self,
+        name: &str,
+        arguments: &Value,
+        active: &[EntryId],
+    ) -> Option<(EntryId, Told)> {
+        let spec = answering(self.surface).find_map(|surface| spec(surface, name))?;
+        let input = Input::read(spec, arguments).ok()?;
+        let (skill, told) = match spec.act {
+            Act::Use if spec.name == "Skill" => (input.text("skill"), input.words("args")),
+            Act::Use => (input.text("skill_name"), input.words("arguments")),
+            Act::Load => (input.text("name"), Ok(Told::Text(String::new()))),
+            _ => return None,
+        };
+        Some((self.open_to_the_model(skill.ok()?, active)?, told.ok()?))
+    }
+
+    /// The skill of this name, where the model may activate it.
+    pub(crate) fn open_to_the_model(&self, name: &str, active: &[EntryId]) -> Option<EntryId> {
+        self.visible.find(name, Purpose::Activate, active).ok()
     }
 
     /// Carries out a call. A tool that is not offered, since nothing here needs it, answers as it would if it were; and on

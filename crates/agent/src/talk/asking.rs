@@ -54,23 +54,25 @@ enum Broken {
 impl Talk {
     /// Asks the model with everything that was said.
     pub(super) fn ask_model(&mut self) -> Result<Said, NotAnswered> {
+        let mind = self.choose()?;
         self.turn += 1;
         self.spent.turns += 1;
         let request = self.request()?;
         let began = Instant::now();
         let left = self.limits.time.map(|time| time.saturating_sub(self.spent.since.elapsed()));
         let watch = Arc::clone(self.journal.watch());
-        let model = Arc::clone(&self.agent.model);
-        let came = self.agent.runtime.block_on(listen(&*model, &request, &*watch, &self.halt, left));
+        let came = self.agent.runtime.block_on(listen(&*mind.model, &request, &*watch, &self.halt, left));
         for retry in came.retries {
             self.write(retry)?;
         }
         let message = came.answered.message();
+        let cost =
+            came.answered.usage.as_ref().zip(mind.prices).map(|(usage, prices)| prices.cost(usage).micros());
         if let Some(usage) = &came.answered.usage {
-            self.spent.usage += usage_of(usage);
-            if let Some(prices) = &self.agent.prices {
-                self.spent.cost_micros = self.spent.cost_micros.saturating_add(prices.cost(usage).micros());
-            }
+            let (usage, cost) = (usage_of(usage), cost.unwrap_or_default());
+            self.spent.usage += usage;
+            self.spent.cost_micros = self.spent.cost_micros.saturating_add(cost);
+            self.kin.family.charge(usage, cost);
         }
         if let Err(broken) = came.end {
             let partial = came.answered.text();
@@ -87,12 +89,11 @@ impl Talk {
             Message::Assistant(parts) => parts.iter().filter_map(stored).collect(),
             _ => Vec::new(),
         };
-        let cost = came.answered.usage.as_ref().zip(self.agent.prices.as_ref());
         let message = store::Answered {
             turn: self.turn,
             parts,
             usage: came.answered.usage.as_ref().map(usage_of).unwrap_or_default(),
-            cost_micros: cost.map(|(usage, prices)| prices.cost(usage).micros()),
+            cost_micros: cost,
             stop: came.answered.stop.as_ref().map(stop_word),
             ms: milliseconds(began.elapsed()),
             first_byte_ms: came.first_byte.map(milliseconds),
@@ -105,7 +106,7 @@ impl Talk {
         let Extent { messages, bytes } = self.history.as_ref().map(History::extent).unwrap_or_default();
         let asked = EventKind::Asked {
             turn: self.turn,
-            model: self.agent.model.id().to_string(),
+            model: self.choice.mind.model.id().to_string(),
             messages,
             tools: self.frame.tools.len() as u64,
             bytes,
@@ -117,7 +118,8 @@ impl Talk {
             system: self.frame.system.clone(),
             messages: history.unwrap_or_default(),
             tools: Arc::clone(&self.frame.tools),
-            effort: self.agent.effort,
+            choice: self.frame.choice.clone(),
+            effort: self.choice.mind.effort,
             ..Request::default()
         })
     }

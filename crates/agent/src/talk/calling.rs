@@ -1,7 +1,7 @@
 //! Carrying out what the model wants to be called.
 //!
-//! Calls go in their order. Neighbours that only look run at once, since nothing they see depends on another; whatever writes, runs
-//! or asks waits for all before it.
+//! Calls go in their order. Neighbours that only look run at once, since nothing they see depends on another, and so do children;
+//! whatever writes, runs or asks waits for all before it.
 
 use std::thread;
 use std::time::Instant;
@@ -13,6 +13,7 @@ use metier_store as store;
 use metier_store::{Activated, By, Called, Decided, EventKind, Finished, Outcome, Used};
 use serde_json::Value;
 
+use super::children::ChildAsked;
 use super::{Talk, TalkError, Unanswered};
 use crate::bridge::{Bridge, lock};
 use crate::keeper::Keeper;
@@ -26,16 +27,25 @@ const AT_ONCE: usize = 8;
 const SHOWN: usize = 200;
 
 /// A call, ready to be carried out.
-struct Ready {
-    call: ToolCall,
+pub(super) struct Ready {
+    pub(super) call: ToolCall,
     whose: Whose,
     effect: store::Effect,
+    /// The child that it asks for.
+    pub(super) child: Option<ChildAsked>,
+}
+
+impl Ready {
+    /// Whether it may run beside its neighbours.
+    fn is_free(&self) -> bool {
+        self.child.is_some() || self.effect == store::Effect::ReadOnly
+    }
 }
 
 /// What came of one, and how long it took.
-struct Came {
-    result: ToolResult,
-    ms: u64,
+pub(super) struct Came {
+    pub(super) result: ToolResult,
+    pub(super) ms: u64,
 }
 
 impl Talk {
@@ -46,21 +56,29 @@ impl Talk {
         let mut reached = None;
         let mut rest = ready.as_slice();
         while !rest.is_empty() {
-            let looks = rest.iter().take(AT_ONCE).take_while(|ready| ready.effect == store::Effect::ReadOnly);
-            let (batch, behind) = rest.split_at(looks.count().max(1));
+            let together = rest.iter().take_while(|ready| ready.is_free()).count().max(1);
+            let (batch, behind) = rest.split_at(together);
             rest = behind;
-            if reached.is_none() {
-                reached = self.limits.before_a_call(&self.spent);
-            }
-            let why = match &reached {
-                _ if self.halt.is_said() => Some("it was stopped before this call".to_owned()),
-                Some(reached) => Some(format!("this call was not made: {reached}")),
-                None => None,
+            reached = if batch.iter().any(|ready| ready.child.is_some()) {
+                self.side_by_side(batch, reached)?
+            } else {
+                self.call_together(&batch.iter().collect::<Vec<_>>(), reached)?
             };
-            if let Some(why) = why {
+        }
+        Ok(reached)
+    }
+
+    /// Carries out one call, or several that only look.
+    pub(super) fn call_together(
+        &mut self,
+        batch: &[&Ready],
+        mut reached: Option<Reached>,
+    ) -> Result<Option<Reached>, TalkError> {
+        for batch in batch.chunks(AT_ONCE) {
+            reached = reached.or_else(|| self.before_a_call());
+            if let Some(why) = self.why_no_more(reached.as_ref()) {
                 for ready in batch {
-                    let came = Came { result: ToolResult::refused(why.clone()), ms: 0 };
-                    self.finished(ready, came)?;
+                    self.finished(ready, Came { result: ToolResult::refused(why.clone()), ms: 0 })?;
                 }
                 continue;
             }
@@ -72,13 +90,26 @@ impl Talk {
                 many => self.carry_out_at_once(many),
             };
             for (ready, came) in batch.iter().zip(came) {
-                let is_error = came.result.is_error();
-                self.finished(ready, came)?;
-                let stubborn = self.stubbornness.take(&ready.call.name, ready.call.arguments.raw(), is_error);
-                reached = reached.or(stubborn);
+                reached = reached.or(self.finish(ready, came)?);
             }
         }
         Ok(reached)
+    }
+
+    /// Why no call is made any more, if so.
+    pub(super) fn why_no_more(&self, reached: Option<&Reached>) -> Option<String> {
+        match reached {
+            _ if self.halt.is_said() => Some("it was stopped before this call".to_owned()),
+            Some(reached) => Some(format!("this call was not made: {reached}")),
+            None => None,
+        }
+    }
+
+    /// Takes what came of a call, and says when the model has tried the same too often.
+    pub(super) fn finish(&mut self, ready: &Ready, came: Came) -> Result<Option<Reached>, TalkError> {
+        let is_error = came.result.is_error();
+        self.finished(ready, came)?;
+        Ok(self.stubbornness.take(&ready.call.name, ready.call.arguments.raw(), is_error))
     }
 
     fn ready(&self, call: ToolCall) -> Ready {
@@ -97,11 +128,15 @@ impl Talk {
             },
             Whose::Nobody => store::Effect::ReadOnly,
         };
-        Ready { call, whose, effect }
+        let child = self.child_asked(&call);
+        // What a child does depends on its skill, which may run anything.
+        let effect = if child.is_some() { store::Effect::Runs } else { effect };
+        Ready { call, whose, effect, child }
     }
 
-    fn called(&mut self, ready: &Ready) -> Result<(), TalkError> {
+    pub(super) fn called(&mut self, ready: &Ready) -> Result<(), TalkError> {
         self.spent.calls += 1;
+        self.kin.family.call();
         let ToolCall { id, name, arguments, .. } = &ready.call;
         let input = arguments.fields().map(|fields| Value::Object(fields.clone())).unwrap_or_default();
         self.write(EventKind::Called(Called {
@@ -123,7 +158,7 @@ impl Talk {
         Came { result, ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX) }
     }
 
-    fn carry_out_at_once(&self, batch: &[Ready]) -> Vec<Came> {
+    fn carry_out_at_once(&self, batch: &[&Ready]) -> Vec<Came> {
         thread::scope(|scope| {
             let general: Vec<_> = batch
                 .iter()
@@ -148,7 +183,11 @@ impl Talk {
 
     fn perform(&self, ready: &Ready, input: &Value) -> ToolResult {
         let name = &*ready.call.name;
+        if let Some(why) = self.why_not(name) {
+            return ToolResult::refused(why);
+        }
         match ready.whose {
+            _ if self.is_handing_back(name) => ToolResult::done("It is handed back.".to_owned()),
             Whose::Skills => lock(&self.session).call(name, input),
             Whose::General => {
                 let active: Vec<ActiveSkill> = lock(&self.session)
@@ -182,7 +221,7 @@ impl Talk {
         }
     }
 
-    fn finished(&mut self, ready: &Ready, came: Came) -> Result<(), TalkError> {
+    pub(super) fn finished(&mut self, ready: &Ready, came: Came) -> Result<(), TalkError> {
         let Came { result, ms } = came;
         let id = ready.call.id.to_string();
         if let Some(decision) = &result.decision {
@@ -210,6 +249,7 @@ impl Talk {
         if let Some(id) = result.activated {
             self.activated(id, ready, result.message.as_ref(), &result.notes)?;
         }
+        self.keep_result(&ready.call.name, &result.text);
         let is_error = result.is_error();
         let changes = result.change.iter().map(|change| change.path.clone()).collect();
         self.write(EventKind::Finished(Finished {

@@ -8,6 +8,7 @@
 )]
 
 mod changing;
+mod children;
 mod commands;
 mod definitions;
 mod fetching;

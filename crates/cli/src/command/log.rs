@@ -3,10 +3,10 @@
 use crate::args::{Log, LogFormat};
 use crate::crew_log;
 use crate::event_json;
-use crate::event_line::{Line, Style, Told, lines};
+use crate::event_line::{Line, Style, Told, ended, lines};
 use crate::exit::Exit;
 use crate::history_place;
-use crate::output::{Form, Output, shortened};
+use crate::output::{Form, Output, clean, shortened};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
 use metier_files::{Mode, write_atomic};
@@ -22,9 +22,15 @@ const BEHIND_THE_END: Duration = Duration::from_millis(20);
 /// How much of an event is shown that has no line of its own, in characters. `--json` has all of it.
 const MOST_DATA: usize = 1_000;
 
+/// How many children are named, and how much of what each was asked for, in characters: a list that is read at a glance.
+const MOST_CHILDREN: usize = 20;
+const MOST_TITLE: usize = 60;
+
 /// What of a session is shown, and what was.
 struct Reader<'a> {
     args: &'a Log,
+    /// The session above, where this one is a child.
+    parent: Option<SessionId>,
     told: Told,
     /// How many events were shown.
     shown: usize,
@@ -43,7 +49,11 @@ pub(crate) fn run(args: &Log, surroundings: &Surroundings, output: &mut Output) 
     if let Some(LogFormat::SkilledCrew) = args.export.format {
         return export(&store, session, args, surroundings, output);
     }
-    let mut reader = Reader { args, told: Told::default(), shown: 0, kinds: BTreeSet::new() };
+    let parent = store.session(session)?.parent;
+    if let Some(parent) = parent.filter(|_| output.form() == Form::Text) {
+        output.comment(format!("a child of session {}", parent.short()))?;
+    }
+    let mut reader = Reader { args, parent, told: Told::default(), shown: 0, kinds: BTreeSet::new() };
     if args.follow {
         follow(&store, session, &mut reader, output)?;
     } else {
@@ -52,6 +62,9 @@ pub(crate) fn run(args: &Log, surroundings: &Surroundings, output: &mut Output) 
         }
     }
     reader.finish(session, output)?;
+    if output.form() == Form::Text && args.kinds.is_empty() {
+        list_children(&store, session, output)?;
+    }
     Ok(Exit::Fine)
 }
 
@@ -98,6 +111,27 @@ fn with_children(store: &Store, session: SessionId) -> Result<Vec<Event>> {
         }
     }
     Ok(events)
+}
+
+/// Names the children of a session, each of which has a log of its own.
+fn list_children(store: &Store, session: SessionId, output: &mut Output) -> Result<()> {
+    let filter = SessionFilter { family: Family::ChildOf(session), ..SessionFilter::default() };
+    let mut children = store.sessions(&filter)?;
+    if children.is_empty() {
+        return Ok(());
+    }
+    children.sort_by_key(|child| child.id);
+    output.comment("children, each with a log of its own: `metier log ID`")?;
+    for child in children.iter().take(MOST_CHILDREN) {
+        let outcome = child.outcome.map_or("open", ended);
+        let skills = child.skills.join(", ");
+        let title = shortened(&child.title, MOST_TITLE);
+        output.comment(format!("  {}  {outcome:<11}  {}  {title}", child.id.short(), clean(&skills)))?;
+    }
+    if children.len() > MOST_CHILDREN {
+        output.comment(format!("  and {} more", children.len() - MOST_CHILDREN))?;
+    }
+    Ok(())
 }
 
 fn latest(store: &Store) -> Result<SessionId> {
@@ -150,7 +184,7 @@ impl Reader<'_> {
         let is_wanted = self.args.kinds.is_empty() || is_named;
         if lines.is_empty() && is_named {
             // It is too much for a quiet log, and here it was asked for.
-            let data = event_json::object(event)["data"].to_string();
+            let data = event_json::object(event, self.parent)["data"].to_string();
             lines.push(Line {
                 style: Style::Detail,
                 text: format!("[{kind}] {}", shortened(&data, MOST_DATA)),
@@ -163,7 +197,7 @@ impl Reader<'_> {
         }
         self.shown += 1;
         if output.form() == Form::Json {
-            output.json(&event_json::object(event))?;
+            output.json(&event_json::object(event, self.parent))?;
             return Ok(());
         }
         for line in lines {

@@ -11,10 +11,10 @@ use crate::slash_line::{self, Typed};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
 use metier_agent::{Answer, Halt, Talk};
-use metier_catalog::State;
+use metier_catalog::{Lookup, Reference, State};
 use metier_diagnostic::{Severity, counted};
 use metier_runtime::Skills;
-use metier_store::{EventKind, Outcome};
+use metier_store::{By, EventKind, Outcome};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::io::{self, IsTerminal, Read};
@@ -35,9 +35,11 @@ pub(crate) fn run(
     if let Some(exit) = refused(&chosen, output)? {
         return Ok(exit);
     }
+    let mut started = None;
     if let Some(agent) = chosen.first() {
         match slash_line::read(&request, agent) {
             Typed::Request(words) => request = words,
+            Typed::Skill(name, arguments) => started = Some((name, arguments)),
             Typed::Answer(text, exit) => {
                 output.raw(text.as_bytes())?;
                 return Ok(exit);
@@ -54,7 +56,14 @@ pub(crate) fn run(
     let view = outfit.view(global, output);
     let company = outfit.company(&view, halt);
     let mut talk = Talk::begin(&outfit.agent, outfit.setting(), &request, company)?;
-    let answer = talk.work()?;
+    if chosen.is_empty() {
+        started = named_skill(&request, &outfit.skills);
+    }
+    // The planner that needs no model reads the name itself, and would know less in a child.
+    let answer = match started.filter(|_| outfit.offline.is_none()) {
+        Some((name, arguments)) => talk.work_with(By::User, &name, &arguments)?,
+        None => talk.work()?,
+    };
     view.close();
     outfit.keep_answers(surroundings)?;
     finish(&answer, outfit.offline.as_deref(), &talk.id().to_string(), output)
@@ -109,6 +118,16 @@ fn request(args: &Run) -> Result<String> {
         bail!("standard input is empty; say what is to be done");
     }
     Ok(text)
+}
+
+/// The skill that a request names as `/name arguments`. Other words with a slash before them are just words.
+fn named_skill(request: &str, skills: &Skills) -> Option<(String, String)> {
+    let rest = request.trim().strip_prefix('/')?;
+    let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let reference: Reference = name.parse().ok()?;
+    let snapshot = skills.snapshot();
+    let is_skill = matches!(snapshot.find(&reference), Lookup::Found(..) | Lookup::Unusable(..));
+    is_skill.then(|| (name.to_owned(), arguments.trim().to_owned()))
 }
 
 /// Skills of a project that nobody trusts yet are not offered; whoever runs something there should know.

@@ -1,6 +1,7 @@
 //! The cases in `conformance/`, run against the real binary, with a table of how many hold per system.
 
 use crate::binary::{metier, without_bundled};
+use crate::stand_in::{Line, start};
 use metier_testkit::Workspace;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -8,6 +9,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
+
+/// The user's configuration.
+const CONFIG: &str = "~/.config/metier/config.toml";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -29,6 +33,9 @@ struct Case {
     fifos: Vec<String>,
     #[serde(default)]
     folders: Vec<String>,
+    /// What a model says, for cases that need one.
+    #[serde(default)]
+    model: Vec<Line>,
     #[serde(default)]
     run: Vec<Vec<String>>,
     #[serde(default)]
@@ -52,8 +59,14 @@ impl Case {
         };
         // What other systems' users count on was written down without the skills that come with metier.
         let mut made = without_bundled();
+        // What the case itself says in the configuration follows what leads to its model.
+        let config = (!self.model.is_empty()).then(|| start(self.model.clone()));
+        if let Some(config) = &config {
+            made = made.file(place(CONFIG), config);
+        }
         for (path, text) in &self.files {
-            made = made.file(place(path), text);
+            let before = config.as_deref().filter(|_| path == CONFIG).unwrap_or_default();
+            made = made.file(place(path), format!("{before}{text}"));
         }
         for (path, target) in &self.links {
             made = made.symlink(place(path), target);

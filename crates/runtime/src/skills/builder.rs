@@ -292,6 +292,7 @@ impl SkillsBuilder {
             disclosure: self.disclosure,
             layer: self.layer,
             ask: self.ask,
+            one_question: Arc::default(),
             kept: Mutex::new(self.kept),
             variables: self.variables,
             secrets: self.secrets,

@@ -43,6 +43,8 @@ pub(super) struct House {
     /// What the program itself says about rules.
     pub(super) layer: Layer,
     pub(super) ask: Option<Arc<Ask>>,
+    /// Held while somebody is asked: children work at once, and nobody answers two questions at a time.
+    pub(super) one_question: Arc<Mutex<()>>,
     pub(super) kept: Mutex<Vec<Kept>>,
     pub(super) variables: Vec<Variable>,
     pub(super) secrets: Vec<(SecretName, Secret)>,

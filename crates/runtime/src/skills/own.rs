@@ -79,6 +79,11 @@ impl Session {
         Labels { version, tags: manifest.map(|manifest| manifest.more.tags.clone()).unwrap_or_default() }
     }
 
+    /// The same of the skill that was activated last.
+    pub fn labels_of_last(&self) -> Option<Labels> {
+        self.active.last().map(|id| self.labels(*id))
+    }
+
     /// The skills that fit a request, as a record, and the note that tells the model of them. The note is empty where nothing
     /// fits. Where the catalogue has every skill in full nobody needs it.
     pub fn shortlist(&self, request: &str) -> (RoutingRecord, String) {

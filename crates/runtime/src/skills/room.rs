@@ -10,7 +10,7 @@ pub use self::own::OwnJob;
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use metier_catalog::{EntryId, SkillFile, Snapshot};
@@ -19,7 +19,7 @@ use metier_policy::{Action, Actor, Answers, Asking, Decision, Digest, Gate, Rule
 use metier_sandbox::{Cancel, Limits};
 use metier_secret::SecretName;
 
-use super::house::House;
+use super::house::{House, lock};
 use super::outputs::Outputs;
 use crate::activation::Conversation;
 use crate::containment::{Containment, Start};
@@ -43,7 +43,8 @@ pub(super) struct Room {
     pub(super) rules: Rules,
     /// The names that the configuration declares, with what the program gave for them.
     declared: DeclaredEnvironment,
-    pub(super) answers: RefCell<Answers>,
+    /// What was answered. A child has the same ones: a yes for the session is for all of it, whoever asked.
+    pub(super) answers: Arc<Mutex<Answers>>,
     pub(super) conversation: RefCell<Conversation>,
     /// The project as it was looked over last.
     survey: RefCell<Option<Survey>>,
@@ -73,7 +74,7 @@ struct Supply<'a> {
 impl Room {
     pub(super) fn new(house: Arc<House>, snapshot: Arc<Snapshot>, session: String, surface: Surface) -> Self {
         let rules = house.rules(snapshot.layout());
-        let answers = RefCell::new(Answers::new(super::lock(&house.kept).clone()));
+        let answers = Arc::new(Mutex::new(Answers::new(lock(&house.kept).clone())));
         let declared = house.declared(snapshot.layout());
         Self {
             house,
@@ -93,7 +94,7 @@ impl Room {
     /// Makes this the room of a child: what holds in the parent holds here, and so does what was answered there.
     pub(super) fn continue_from(&mut self, parent: &Self) {
         self.conversation = RefCell::new(parent.conversation.borrow().child());
-        self.answers = RefCell::new(parent.answers.borrow().clone());
+        self.answers = Arc::clone(&parent.answers);
         self.session.clone_from(&parent.session);
     }
 
@@ -245,11 +246,11 @@ impl Hands for Room {
     }
 
     fn decide(&self, action: &Action) -> Decision {
-        let decision = self.gate(&self.answers.borrow(), |gate| gate.decide(action));
+        let decision = self.gate(&lock(&self.answers), |gate| gate.decide(action));
         if self.house.ask.is_none() || decision.is_allowed() {
             return decision;
         }
-        let mut answers = self.answers.borrow().clone();
+        let mut answers = lock(&self.answers).clone();
         if !self.ask(action, &decision, &mut answers) {
             return decision;
         }
@@ -271,7 +272,7 @@ impl Hands for Room {
             // A yes to more than the usual holds for these very files.
             spot.skill.tree = TreeDigest::of(&spot.handle).ok().map(|digest| Digest(digest.to_string()));
         }
-        let answers = self.answers.borrow().clone();
+        let answers = lock(&self.answers).clone();
         if work.kind == WorkKind::CommandLine {
             let granted = |need: &metier_policy::Need| {
                 let action = Action::more(Actor::Skill(spot.skill.clone()), need.clone());

@@ -12,10 +12,10 @@ use super::Note;
 use super::house::{House, lock};
 use super::ledger::Mark;
 use super::room::{Gated, NotEntered, Room};
-use crate::activation::{Activated, Activation, By, NotActivated};
+use crate::activation::{Activated, By, NotActivated};
 use crate::render::Arguments;
-use crate::scope::{End, Scopes};
-use crate::toolset::{Coverage, Desk, Entrance, ToolFormat, ToolResult, Toolset, Visible};
+use crate::scope::Scopes;
+use crate::toolset::{Desk, ToolFormat, ToolResult, Toolset, Visible};
 
 /// Tells sessions of one process apart.
 static MADE: AtomicU64 = AtomicU64::new(0);
@@ -27,27 +27,16 @@ static MADE: AtomicU64 = AtomicU64::new(0);
 /// never a text that was given.
 pub struct Session {
     pub(super) room: Room,
-    toolset: Toolset,
+    pub(super) toolset: Toolset,
     catalog: String,
     /// How far it has read what became of the skills.
-    mark: Mark,
+    pub(super) mark: Mark,
     /// The skills that were activated, the last one at the end.
     pub(super) active: Vec<EntryId>,
     /// Their folders, by which they are known from one snapshot to the next; in the same order.
     pub(super) folders: Vec<PathBuf>,
     /// The agent's own list of skills, if it has one.
-    list: Option<Vec<String>>,
-}
-
-/// A skill in a conversation of its own: what a fork or a handoff begins with.
-#[derive(Debug)]
-pub struct Fork {
-    /// The system prompt of the child: the skill's text without the envelope's tags.
-    pub content: String,
-    /// The same with everything that is known of it: which model, how many turns, which agent.
-    pub activation: Box<Activation>,
-    /// The child's conversation. What holds in the parent holds there, and the skill's scope until it is dropped.
-    pub session: Session,
+    pub(super) list: Option<Vec<String>>,
 }
 
 /// A skill that is in the conversation now.
@@ -155,29 +144,7 @@ impl Session {
         Ok(Used { text, activated })
     }
 
-    /// Prepares a child of this conversation that runs one skill, whatever its `context` says: a fork, or a handoff. Nothing
-    /// of it is in this conversation; give its final answer to the model and drop it.
-    pub fn fork(&self, by: By, name: &str, arguments: impl Into<Arguments>) -> Result<Fork, NotUsed> {
-        let id = self.find(name)?;
-        let mut activation = self.room.activation_apart(id, by, &arguments.into())?;
-        activation.scope.end = End::Child;
-        let (surface, visible) = (self.toolset.surface(), self.toolset.visible().clone());
-        // It was given its skill, so it needs no tool to get one.
-        let toolset = Toolset::new(surface, visible, Coverage::Whole, Entrance::Given);
-        let house = Arc::clone(&self.room.house);
-        let mut session = Self::new(house, toolset, String::new(), self.mark, self.list.clone());
-        session.room.continue_from(&self.room);
-        let content = activation.content().to_owned();
-        let activated = Activated::Fresh(activation);
-        session.room.conversation.borrow_mut().enter(&activated);
-        session.activated(id);
-        let Activated::Fresh(activation) = activated else {
-            return Err(NotUsed::Trouble("the skill was not activated".to_owned()));
-        };
-        Ok(Fork { content, activation, session })
-    }
-
-    fn find(&self, name: &str) -> Result<EntryId, NotUsed> {
+    pub(super) fn find(&self, name: &str) -> Result<EntryId, NotUsed> {
         let reference: Reference = name.parse()?;
         match self.room.snapshot.find(&reference) {
             // Why a skill cannot be used is for the activation to say.
@@ -198,7 +165,7 @@ impl Session {
     /// what has changed is taken up. The note's text goes into the conversation with the user's message.
     pub fn user_message(&mut self) -> Option<Note> {
         self.room.conversation.borrow_mut().user_message();
-        self.room.answers.borrow_mut().forget_refusals();
+        lock(&self.room.answers).forget_refusals();
         self.refresh()
     }
 
@@ -234,7 +201,7 @@ impl Session {
     }
 
     /// Makes a skill the last active one.
-    fn activated(&mut self, id: EntryId) {
+    pub(super) fn activated(&mut self, id: EntryId) {
         let Some(folder) = self.room.folder(id) else { return };
         if let Some(at) = self.active.iter().position(|known| *known == id) {
             self.active.remove(at);

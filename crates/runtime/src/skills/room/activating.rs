@@ -14,6 +14,7 @@ use crate::render::Arguments;
 use crate::requirements::Missing;
 use crate::run::Workbench;
 use crate::scope::End;
+use crate::skills::house::lock;
 use crate::toolset::{Activate, InUse, Told, Use, frontmatter};
 use crate::wants::Wants;
 
@@ -57,8 +58,9 @@ impl Room {
         id: EntryId,
         by: By,
         arguments: &Arguments,
+        gated: Gated,
     ) -> Result<Box<Activation>, NotEntered> {
-        match self.made(id, by, arguments, Gated::NotYet, Apart::Yes)?.activated {
+        match self.made(id, by, arguments, gated, Apart::Yes)?.activated {
             Activated::Fresh(activation) => Ok(activation),
             // A conversation that has nothing in it has nothing again.
             Activated::Again(again) => Err(NotEntered::Trouble(again.note)),
@@ -79,7 +81,7 @@ impl Room {
         if self.survey.borrow().is_none() {
             self.look_over().map_err(NotEntered::Trouble)?;
         }
-        let mut answers = self.answers.borrow().clone();
+        let mut answers = lock(&self.answers).clone();
         let (wants, missing) = self.before_its_text(id, &spot, &answers);
         // A question is asked between two looks at the file, so that the text is of the last one.
         let mut asking = if self.house.ask.is_some() { Asking::First } else { Asking::Over };

@@ -16,18 +16,21 @@ impl Room {
     pub(super) fn ask(&self, action: &Action, decision: &Decision, answers: &mut Answers) -> bool {
         let question = decision.question.as_ref().filter(|_| decision.ruling == Ruling::Ask);
         let (Some(ask), Some(question)) = (&self.house.ask, question) else { return false };
-        let answer = ask(action, decision);
+        let _one = lock(&self.house.one_question);
+        // A sibling may have asked the same while this one waited for its turn.
+        let known = lock(&self.answers).to(question);
+        let answer = known.unwrap_or_else(|| ask(action, decision));
         match answer {
             // Only until this call is over: the copy that it goes by is thrown away then.
             Answer::Once => {
                 answers.give(question, Answer::SessionExact);
             }
             Answer::No => {
-                self.answers.borrow_mut().give(question, Answer::No);
+                lock(&self.answers).give(question, Answer::No);
             }
             Answer::SessionExact | Answer::SessionTool | Answer::Always => {
                 answers.give(question, answer);
-                if let Some(kept) = self.answers.borrow_mut().give(question, answer) {
+                if let Some(kept) = lock(&self.answers).give(question, answer) {
                     lock(&self.house.kept).push(kept);
                 }
             }
@@ -58,7 +61,8 @@ impl Room {
     /// Who is asked about hosts while a script waits.
     pub(super) fn asker(&self, answers: &Answers) -> Option<Arc<dyn Asker>> {
         let ask = Arc::clone(self.house.ask.as_ref()?);
-        Some(Arc::new(WhileItWaits { ask, answers: Mutex::new(answers.clone()) }))
+        let one = Arc::clone(&self.house.one_question);
+        Some(Arc::new(WhileItWaits { ask, one, answers: Mutex::new(answers.clone()) }))
     }
 }
 
@@ -66,6 +70,7 @@ impl Room {
 /// the call is over, since a connection is a part of it.
 struct WhileItWaits {
     ask: Arc<Ask>,
+    one: Arc<Mutex<()>>,
     answers: Mutex<Answers>,
 }
 
@@ -76,6 +81,7 @@ impl Asker for WhileItWaits {
         if let Some(known) = answers.to(question) {
             return known != Answer::No;
         }
+        let _one = lock(&self.one);
         let answer = (self.ask)(action, decision);
         answers.give(question, if answer == Answer::No { Answer::No } else { Answer::SessionExact });
         answer != Answer::No

@@ -9,7 +9,7 @@ use metier_sandbox::Limits;
 use super::Room;
 use crate::run::bash::Own;
 use crate::run::{NotRun, Ran, Workbench};
-use crate::skills::house::House;
+use crate::skills::house::{House, lock};
 use crate::toolset::NotDone;
 use crate::wants::Wants;
 use crate::way_out::WayOut;
@@ -20,7 +20,7 @@ pub type OwnJob<'a> = dyn FnMut(&Workbench<'_>, &Own<'_>) -> Result<Ran, NotRun>
 impl Room {
     /// May this happen? Nobody is asked.
     pub(in crate::skills) fn judge(&self, action: &Action) -> Decision {
-        self.gate(&self.answers.borrow(), |gate| gate.decide(action))
+        self.gate(&lock(&self.answers), |gate| gate.decide(action))
     }
 
     /// Does a job in the project with all that the agent's processes need, and again after each yes that it takes. `skills` are
@@ -52,7 +52,9 @@ impl Room {
             language: &self.house.language,
             wants: &wants,
         };
-        self.until_settled(self.answers.borrow().clone(), |answers| {
+        // A copy, and the lock given back: a question takes it again to keep its answer.
+        let answers = lock(&self.answers).clone();
+        self.until_settled(answers, |answers| {
             let way_out = WayOut { asker: self.asker(answers), ..WayOut::default() };
             self.gate(answers, |gate| {
                 let House { sandbox, path, node, .. } = &*self.house;

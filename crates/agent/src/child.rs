@@ -1,0 +1,208 @@
+//! A child: a skill in a conversation of its own, of which its parent gets the result and nothing else.
+//!
+//! ```text
+//! a call, a user, a program ─► Fork ─► Child ─► Queue ─► Talk ─► ChildAnswer ─► the call's result, or a note
+//!                              text,   model,   two at   the     status, text,
+//!                              scope   limits   once     loop    reason, sums
+//! ```
+//!
+//! - [`Queue`] lets two work at once in a family, whoever's children they are, and the rest in the order in which they came.
+//! - [`Family`] is what parent, children and their children share: the queue, what they use up together, which providers the user
+//!   agreed to.
+//! - [`Route`] is a skill as a tool, for an agent that hands over instead of activating.
+//! - `wording` is what a model is told of all this.
+
+mod agents;
+mod family;
+mod nursery;
+mod queue;
+mod route;
+mod wording;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use metier_policy::Skill;
+use metier_runtime::Session;
+use metier_store as store;
+use metier_store::{EventKind, Outcome, SessionId, Started, Usage};
+
+pub use self::agents::{Agents, ChildAgent};
+pub(crate) use self::family::Family;
+pub(crate) use self::nursery::{Nursery, Over};
+pub(crate) use self::queue::{Place, Queue, Slot, Ticket};
+pub(crate) use self::route::{HAND_BACK, HAND_BACK_RULES, HandedBack, Route, hand_back, handed_back, routes};
+pub(crate) use self::wording::{
+    beneath_itself, in_background, note, request, result, still_running, too_deep,
+};
+use crate::agent::Agent;
+use crate::frame::Frame;
+use crate::journal::Journal;
+use crate::talk::{Company, Talk, TalkError, Unanswered};
+use crate::tools::GeneralTools;
+use crate::watch::{Happened, Watch};
+
+/// How long a child that is out of time gets to end in good order before it is stopped: what waits for a model sees its time itself,
+/// and only a tool that runs on has to be stopped from outside.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// How a child stands to its parent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ChildMode {
+    /// The parent waits for it.
+    Fork,
+    /// The parent goes on meanwhile.
+    Background,
+    /// The parent is a router, and this is where it leads.
+    Handoff,
+}
+
+impl ChildMode {
+    /// The word for it, in events.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Fork => "fork",
+            Self::Background => "background",
+            Self::Handoff => "handoff",
+        }
+    }
+}
+
+/// What came of a child.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChildAnswer {
+    /// Which session it was. One that never left the queue has none in the store.
+    pub session: SessionId,
+    /// Its skill.
+    pub skill: String,
+    /// How it stood to its parent.
+    pub mode: ChildMode,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Its last words.
+    pub text: String,
+    /// Why it is not done, where it is not.
+    pub why: Option<String>,
+    /// Tokens, with those of its own children.
+    pub usage: Usage,
+    /// Money, likewise.
+    pub cost_micros: u64,
+    /// How often its model was asked.
+    pub turns: u64,
+    /// What it called, with its own children.
+    pub calls: u64,
+    /// What would have taken a yes, where that is how it ended.
+    pub needs: Vec<Unanswered>,
+}
+
+impl ChildAnswer {
+    /// Whether nothing came of it: it failed, needs a yes, or has no word to say.
+    pub fn is_failure(&self) -> bool {
+        matches!(self.outcome, Outcome::Failed | Outcome::NeedsYes) || self.text.trim().is_empty()
+    }
+}
+
+/// A child that is ready to begin. It owns all it takes, so that it can wait and work on a thread of its own; until it has a slot
+/// nothing of it is in the store.
+pub(crate) struct Child {
+    pub(crate) id: SessionId,
+    pub(crate) mode: ChildMode,
+    /// The skills above it, its own at the end.
+    pub(crate) line: Vec<Skill>,
+    pub(crate) agent: Agent,
+    pub(crate) session: Session,
+    pub(crate) general: GeneralTools,
+    pub(crate) frame: Frame,
+    pub(crate) started: Started,
+    pub(crate) activated: store::Activated,
+    /// What is odd about it.
+    pub(crate) remarks: Vec<EventKind>,
+    pub(crate) company: Company,
+    pub(crate) family: Arc<Family>,
+    /// Where its parent writes, and which call wanted it.
+    pub(crate) parent: Arc<Journal>,
+    pub(crate) call: Option<String>,
+    /// When its parent has no time left.
+    pub(crate) deadline: Option<Instant>,
+}
+
+impl Child {
+    /// Waits for its turn and works.
+    pub(crate) fn run(mut self, ticket: Ticket) -> ChildAnswer {
+        let mut answer = ChildAnswer {
+            session: self.id,
+            skill: self.activated.skill.clone(),
+            mode: self.mode,
+            outcome: Outcome::Cancelled,
+            text: String::new(),
+            why: Some("it was stopped while it waited for its turn".to_owned()),
+            usage: Usage::default(),
+            cost_micros: 0,
+            turns: 0,
+            calls: 0,
+            needs: Vec::new(),
+        };
+        let (runtime, halt) = (Arc::clone(&self.agent.runtime), self.company.halt.clone());
+        let Some(slot) = runtime.block_on(ticket.wait(&halt)) else { return answer };
+        let most = self.agent.limits.child_time;
+        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let time = left.map_or(most, |left| left.min(most));
+        self.agent.limits.time = Some(time);
+        let is_late = Arc::new(AtomicBool::new(false));
+        let late = Arc::clone(&is_late);
+        let watchdog = runtime.spawn(async move {
+            tokio::time::sleep(time.saturating_add(GRACE)).await;
+            late.store(true, Ordering::SeqCst);
+            halt.halt();
+        });
+        let worked = self.work(slot);
+        watchdog.abort();
+        match worked {
+            Ok(done) => {
+                let ended = done.ended;
+                let ChildAnswer { outcome, text, why, usage, cost_micros, turns, calls, needs, .. } =
+                    &mut answer;
+                (*outcome, *text, *why) = (ended.outcome, ended.text, ended.why);
+                (*usage, *cost_micros) = (ended.usage, ended.cost_micros);
+                (*turns, *calls, *needs) = (ended.turns, ended.calls, done.needs);
+                if *outcome == Outcome::Cancelled && is_late.load(Ordering::SeqCst) {
+                    *why = Some(format!("its time of {} seconds was up", time.as_secs()));
+                }
+            }
+            Err(error) => {
+                answer.outcome = Outcome::Failed;
+                answer.why = Some(error.to_string());
+            }
+        }
+        answer
+    }
+
+    fn work(mut self, slot: Slot) -> Result<crate::talk::Answer, TalkError> {
+        let (id, mode, skill) = (self.id, self.mode, self.activated.skill.clone());
+        let (parent, call) = (Arc::clone(&self.parent), self.call.clone());
+        let remarks = std::mem::take(&mut self.remarks);
+        let mut talk = Talk::of_child(self, slot)?;
+        let mode = mode.word().to_owned();
+        parent.write(EventKind::ChildBegan { child: id, call, skill: Some(skill), mode })?;
+        talk.take_remarks(remarks)?;
+        let answer = talk.work()?;
+        let metier_store::Ended { outcome, usage, cost_micros, .. } = answer.ended;
+        parent.write(EventKind::ChildEnded { child: id, outcome, usage, cost_micros })?;
+        Ok(answer)
+    }
+}
+
+/// Looks on for whoever looks on at the parent: what happens is told, pieces of answers are nobody's answer, and a limit is a
+/// child's end, since nobody can be asked by several at once.
+pub(crate) struct Quiet(pub(crate) Arc<dyn Watch>);
+
+impl Watch for Quiet {
+    fn event(&self, event: &Happened) {
+        self.0.event(event);
+    }
+
+    fn change(&self, change: &metier_runtime::Change) {
+        self.0.change(change);
+    }
+}

@@ -1,0 +1,109 @@
+//! A skill that the user or a program starts, and not the model.
+
+use metier_runtime::{Activated, NotUsed};
+use metier_store as store;
+use metier_store::{By, EventKind, Outcome, Used};
+
+use super::beginning::who;
+use super::{Answer, Talk, TalkError};
+use crate::bridge::lock;
+use crate::watch::Piece;
+
+impl Talk {
+    /// The user, or a program, wants a skill: `/name arguments`. It is a message like any other, and the skill is in the conversation
+    /// or in a child, as it says itself. One that cannot be had is an error, and nothing was said.
+    pub fn say_skill(&mut self, by: By, name: &str, arguments: &str) -> Result<Answer, TalkError> {
+        // Whatever refuses it does so before anything is written.
+        lock(&self.session).wants_child(name)?;
+        self.recall()?;
+        let words = format!("/{name} {arguments}");
+        self.take_words(words.trim_end(), by)?;
+        self.work_with(by, name, arguments)
+    }
+
+    /// Works on what the user said first with this skill: see [`Talk::work`].
+    pub fn work_with(&mut self, by: By, name: &str, arguments: &str) -> Result<Answer, TalkError> {
+        self.recall()?;
+        let wants_child = lock(&self.session).wants_child(name)?;
+        if !wants_child {
+            return match self.put_in(by, name, arguments) {
+                Ok(()) => self.work(),
+                Err(error) => self.not_used(error),
+            };
+        }
+        let forked = lock(&self.session).fork(who(by), name, arguments);
+        let fork = match forked {
+            Ok(fork) => fork,
+            Err(error) => return self.not_used(NotPut::Skill(error)),
+        };
+        match self.run_child(fork, by)? {
+            Ok(Some(answer)) => {
+                // It is the answer to the user, and nobody saw it come.
+                self.journal.watch().piece(Piece::Text(&answer.text));
+                self.end(answer.outcome, answer.text, answer.why)
+            }
+            Ok(None) => {
+                // The user has no answer yet, so it is waited for, unless more will be said.
+                if self.await_children(Outcome::Done)? {
+                    return self.work();
+                }
+                self.end(Outcome::Done, String::new(), None)
+            }
+            Err(why) => self.end(Outcome::Failed, String::new(), Some(why)),
+        }
+    }
+
+    fn not_used(&mut self, error: NotPut) -> Result<Answer, TalkError> {
+        match error {
+            NotPut::Talk(error) => Err(error),
+            NotPut::Skill(error) => {
+                let message = error.to_string();
+                self.write(EventKind::Failed { at: "skill".to_owned(), message: message.clone() })?;
+                self.end(Outcome::Failed, String::new(), Some(message))
+            }
+        }
+    }
+
+    /// Puts a skill into the conversation.
+    fn put_in(&mut self, by: By, name: &str, arguments: &str) -> Result<(), NotPut> {
+        let used = lock(&self.session).activate_by(who(by), name, arguments).map_err(NotPut::Skill)?;
+        let labels = lock(&self.session).labels_of_last().unwrap_or_default();
+        let (skill, digest, notes) = match &used.activated {
+            Activated::Fresh(activation) => {
+                (&activation.skill, activation.digest.to_string(), activation.notes.clone())
+            }
+            Activated::Again(again) => (&again.skill, String::new(), Vec::new()),
+        };
+        let activated = store::Activated {
+            skill: skill.name.clone(),
+            origin: skill.origin.clone(),
+            version: labels.version,
+            digest: digest.clone(),
+            tree_digest: None,
+            by,
+            call: None,
+            arguments: arguments.to_owned(),
+            message: used.text.clone(),
+            tags: labels.tags.clone(),
+            notes,
+        };
+        let entry = Used {
+            skill: skill.name.clone(),
+            origin: skill.origin.clone(),
+            digest,
+            tags: labels.tags,
+            by,
+            usage: store::Usage::default(),
+            cost_micros: 0,
+            outcome: Outcome::Done,
+        };
+        self.used.push((entry, self.spent));
+        self.write(EventKind::Activated(activated)).map_err(NotPut::Talk)
+    }
+}
+
+/// Why a skill is not in the conversation.
+enum NotPut {
+    Skill(NotUsed),
+    Talk(TalkError),
+}

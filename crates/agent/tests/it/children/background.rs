@@ -1,0 +1,158 @@
+//! Children that work while their parent goes on.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use metier_agent::{Halt, Patience};
+use metier_store::{EventKind, Outcome};
+use tokio::sync::Semaphore;
+
+use super::stage::{Actor, Stage, calls, hangs, says, uses};
+
+const BACKGROUND: &str = "context: fork\nbackground: true\n";
+
+/// Is over when somebody gives a permit.
+fn allowed(permits: &Arc<Semaphore>) -> impl Future<Output = ()> + Send + 'static {
+    let permits = Arc::clone(permits);
+    async move { permits.acquire().await.unwrap().forget() }
+}
+
+/// The notes in a session.
+fn notes(stage: &Stage) -> Vec<String> {
+    let noted = stage.events(stage.top()).into_iter().filter_map(|event| match event.kind {
+        EventKind::Noted { text, about } if about == "child" => Some(text),
+        _ => None,
+    });
+    noted.collect()
+}
+
+#[test]
+fn the_call_returns_at_once_with_an_id_and_the_result_comes_with_a_later_turn() {
+    let stage = Stage::new(&[("slow", BACKGROUND, "Do.")]);
+    let permits = Arc::new(Semaphore::new(0));
+    let gate = Arc::clone(&permits);
+    let model = Actor::new(move |scene| match (scene.skill.as_str(), scene.turn) {
+        ("", 0) => uses(&[("slow", "")]),
+        ("", 1) => {
+            // The child cannot have ended before its parent went on.
+            gate.add_permits(1);
+            says("Meanwhile.")
+        }
+        ("", _) => says("Now I know."),
+        _ => says("At last.").after(allowed(&gate)),
+    });
+    let answer = stage.run(&model);
+    assert_eq!((answer.ended.text.as_str(), answer.ended.turns), ("Now I know.", 3));
+    let child = &stage.children(stage.top())[0];
+    let short = child.id.short();
+    let first = &model.asked("")[1].results[0];
+    assert!(first.starts_with(&format!("Skill 'slow' works in the background as {short}.")), "{first}");
+    let last = model.asked("").pop().unwrap();
+    let told = format!("{:?}", last.request.messages.last().unwrap());
+    assert!(told.contains("is over") && told.contains("At last."), "{told}");
+    assert_eq!(notes(&stage).len(), 1);
+    assert_eq!(answer.ended.usage.input, 400, "three answers of its own and one of the child");
+}
+
+#[test]
+fn who_does_not_end_in_time_is_stopped_at_the_end_and_told_with_what_is_there() {
+    let stage = Stage::new(&[("slow", BACKGROUND, "Do.")]);
+    let model = Actor::new(|scene| match (scene.skill.as_str(), scene.turn) {
+        ("", 0) => uses(&[("slow", "")]),
+        ("", _) => says("over"),
+        _ => hangs("half"),
+    });
+    let agent = stage.agent(&model).patience(Patience::Wait(Duration::from_millis(300)));
+    let began = Instant::now();
+    let answer = stage.talk(&agent, &Halt::new().unwrap()).work().unwrap();
+    assert!(began.elapsed() < Duration::from_secs(20));
+    assert_eq!(answer.ended.outcome, Outcome::Done);
+    let notes = notes(&stage);
+    assert!(
+        notes[0].contains("[skill slow: cancelled: it was stopped") && notes[0].ends_with("half"),
+        "{notes:?}"
+    );
+    assert_eq!(stage.children(stage.top())[0].outcome, Some(Outcome::Cancelled));
+}
+
+#[test]
+fn a_conversation_that_goes_on_leaves_them_and_gets_the_result_with_the_next_message() {
+    let stage = Stage::new(&[("slow", BACKGROUND, "Do.")]);
+    let permits = Arc::new(Semaphore::new(0));
+    let gate = Arc::clone(&permits);
+    let model = Actor::new(move |scene| match (scene.skill.as_str(), scene.turn) {
+        ("", 0) => uses(&[("slow", "")]),
+        ("", 1) => says("It works on it."),
+        ("", _) => says("Here it is."),
+        _ => says("At last.").after(allowed(&gate)),
+    });
+    let (over, wait) = std::sync::mpsc::channel();
+    stage.seen.then(move |event| {
+        if matches!(event.kind, EventKind::ChildEnded { .. }) {
+            over.send(()).unwrap();
+        }
+    });
+    let agent = stage.agent(&model).patience(Patience::Leave);
+    let mut talk = stage.talk(&agent, &Halt::new().unwrap());
+    let first = talk.work().unwrap();
+    assert_eq!((first.ended.outcome, first.ended.text.as_str()), (Outcome::Done, "It works on it."));
+    let remarks = stage.remarks(stage.top());
+    assert!(remarks[0].starts_with("child-still-running: `slow` is still running"), "{remarks:?}");
+    permits.add_permits(1);
+    wait.recv_timeout(Duration::from_secs(20)).unwrap();
+    // A moment may pass between its last event and its answer.
+    let until = Instant::now() + Duration::from_secs(20);
+    let mut said = talk.say("and?").unwrap();
+    while notes(&stage).is_empty() && Instant::now() < until {
+        said = talk.say("and?").unwrap();
+    }
+    assert_eq!(said.ended.text, "Here it is.");
+    assert!(notes(&stage)[0].ends_with("At last."), "{:?}", notes(&stage));
+}
+
+#[test]
+fn whoever_drops_a_conversation_stops_its_children_and_nothing_of_them_is_left_open() {
+    let stage = Stage::new(&[("slow", BACKGROUND, "Do.")]);
+    let model = Actor::new(|scene| match (scene.skill.as_str(), scene.turn) {
+        ("", 0) => uses(&[("slow", "1"), ("slow", "2"), ("slow", "3")]),
+        ("", _) => says("over"),
+        (_, 0) => calls([("Bash", r#"{"command": "sleep 63.218"}"#)]),
+        _ => says("never"),
+    });
+    let agent = stage.agent(&model).patience(Patience::Leave);
+    let mut talk = stage.talk(&agent, &Halt::new().unwrap());
+    let (began, wait) = std::sync::mpsc::channel();
+    stage.seen.then(move |event| {
+        if matches!(&event.kind, EventKind::Called(called) if called.tool == "Bash") {
+            began.send(()).unwrap();
+        }
+    });
+    talk.work().unwrap();
+    for _ in 0..2 {
+        wait.recv_timeout(Duration::from_secs(20)).unwrap();
+    }
+    drop(talk);
+    assert!(!super::queue::is_running("63.218"));
+    let children = stage.children(stage.top());
+    assert_eq!(children.len(), 2, "the third never began");
+    assert!(children.iter().all(|child| child.outcome == Some(Outcome::Cancelled)), "{children:?}");
+}
+
+#[test]
+fn stopping_the_run_stops_them() {
+    let stage = Stage::new(&[("slow", BACKGROUND, "Do.")]);
+    let model = Actor::new(|scene| match (scene.skill.as_str(), scene.turn) {
+        ("", 0) => uses(&[("slow", "")]),
+        _ => hangs("half"),
+    });
+    let halt = Halt::new().unwrap();
+    let stop = halt.clone();
+    stage.seen.then(move |event| {
+        if event.parent.is_some() && matches!(event.kind, EventKind::Asked { .. }) {
+            stop.halt();
+        }
+    });
+    let answer = stage.talk(&stage.agent(&model), &halt).work().unwrap();
+    assert_eq!(answer.ended.outcome, Outcome::Cancelled);
+    assert!(notes(&stage)[0].contains("[skill slow: cancelled"), "{:?}", notes(&stage));
+}

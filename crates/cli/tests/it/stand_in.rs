@@ -1,0 +1,111 @@
+//! A stand-in for a model: a server on loopback that speaks the OpenAI protocol and answers by what a request has in it.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::thread;
+
+/// One thing that it says. Of several that fit the first one counts.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Line {
+    /// Texts that the request has.
+    pub(crate) sees: Vec<String>,
+    /// Texts that it has not.
+    pub(crate) lacks: Vec<String>,
+    pub(crate) says: String,
+    /// Tools that are called, each with its arguments.
+    pub(crate) calls: Vec<(String, String)>,
+}
+
+impl Line {
+    fn fits(&self, request: &str) -> bool {
+        self.sees.iter().all(|text| request.contains(text))
+            && !self.lacks.iter().any(|text| request.contains(text))
+    }
+
+    /// The answer as a stream of events.
+    fn stream(&self) -> String {
+        let calls: Vec<Value> = (0..)
+            .zip(&self.calls)
+            .map(|(index, (name, arguments))| {
+                let function = json!({ "name": name, "arguments": arguments });
+                json!({ "index": index, "id": format!("call-{index}"), "type": "function", "function": function })
+            })
+            .collect();
+        let mut delta = json!({ "role": "assistant" });
+        if !self.says.is_empty() {
+            delta["content"] = json!(self.says);
+        }
+        if !calls.is_empty() {
+            delta["tool_calls"] = json!(calls);
+        }
+        let reason = if calls.is_empty() { "stop" } else { "tool_calls" };
+        let usage = json!({ "prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110 });
+        let mut stream = String::new();
+        for chunk in [
+            json!({ "choices": [{ "index": 0, "delta": delta, "finish_reason": null }] }),
+            json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": reason }] }),
+            json!({ "choices": [], "usage": usage }),
+        ] {
+            write!(stream, "data: {chunk}\n\n").expect("text grows");
+        }
+        stream + "data: [DONE]\n\n"
+    }
+}
+
+/// Starts it, and gives the configuration of a user who has it as the only model.
+pub(crate) fn start(lines: Vec<Line>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback is there");
+    let port = listener.local_addr().expect("it has an address").port();
+    let lines = Arc::new(lines);
+    thread::spawn(move || {
+        // Children ask at once, so each connection has a thread.
+        while let Ok((stream, _)) = listener.accept() {
+            let lines = Arc::clone(&lines);
+            thread::spawn(move || answer(stream, &lines));
+        }
+    });
+    format!(
+        "bundled = false\nmodel = \"stage/actor\"\n[providers.stage]\nprotocol = \"openai\"\n\
+         base_url = \"http://127.0.0.1:{port}/v1\"\n"
+    )
+}
+
+/// Answers one request. Whatever goes wrong closes the connection, which is what a caller sees.
+fn answer(stream: TcpStream, lines: &[Line]) -> Option<()> {
+    let mut reader = BufReader::new(stream);
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        let (name, value) = line.trim().split_once(':').unwrap_or((line.trim(), ""));
+        match name.to_ascii_lowercase().as_str() {
+            "" => break,
+            "content-length" => length = value.trim().parse().ok()?,
+            _ => {}
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    let body = String::from_utf8(body).ok()?;
+    let mut stream = reader.into_inner();
+    let answer = match lines.iter().find(|line| line.fits(&body)) {
+        Some(line) => ("200 OK", "text/event-stream", line.stream()),
+        // A fault that is not tried again.
+        None => (
+            "400 Bad Request",
+            "application/json",
+            json!({ "error": { "message": "no line fits" } }).to_string(),
+        ),
+    };
+    let (status, kind, text) = answer;
+    let head = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        text.len()
+    );
+    stream.write_all((head + &text).as_bytes()).ok()
+}
