@@ -26,6 +26,7 @@ mod key;
 mod markdown;
 mod reading;
 mod schema;
+mod shelf;
 mod skill_check;
 
 use std::path::{Path, PathBuf};
@@ -40,6 +41,7 @@ pub use self::check::Known;
 pub use self::finding::{Found, Place, definitions, found_at};
 pub use self::form::{CREW_SUFFIX, Form};
 pub use self::schema::schema;
+pub use self::shelf::Shelf;
 use crate::slash::Command;
 
 /// The largest file of a definition that is read. The largest public agent file has a tenth of it, and all of it goes into every

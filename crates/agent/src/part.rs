@@ -34,20 +34,8 @@ impl Part {
     /// children, too: what is outside is not offered, and refused where it is called all the same.
     #[must_use]
     pub fn tools(mut self, tools: Option<&[ToolPattern]>, disallowed: &[ToolPattern]) -> Self {
-        if tools.is_none() && disallowed.is_empty() {
-            return self;
-        }
         let name = self.name.as_deref().unwrap_or("this one");
-        let terms = Terms {
-            skill: Skill::new(name, Skill::AGENT),
-            tools,
-            disallowed,
-            // A fence and no grant: a file says what its agent does not do, and never what needs no question.
-            meaning: Meaning::Fence,
-            dialect: Dialect::Usual,
-            folders: Folders::default(),
-        };
-        self.scope = Some(Scope::open(terms, &McpTools::default()));
+        self.scope = own_scope(name, tools, disallowed);
         self
     }
 
@@ -81,4 +69,25 @@ impl Part {
         }
         frame
     }
+}
+
+/// What an agent's own lists of tools come to, where it has any.
+pub(crate) fn own_scope(
+    name: &str,
+    tools: Option<&[ToolPattern]>,
+    disallowed: &[ToolPattern],
+) -> Option<Scope> {
+    if tools.is_none() && disallowed.is_empty() {
+        return None;
+    }
+    let terms = Terms {
+        skill: Skill::new(name, Skill::AGENT),
+        tools,
+        disallowed,
+        // A fence and no grant: a file says what its agent does not do, and never what needs no question.
+        meaning: Meaning::Fence,
+        dialect: Dialect::Usual,
+        folders: Folders::default(),
+    };
+    Some(Scope::open(terms, &McpTools::default()))
 }

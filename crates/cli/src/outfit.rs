@@ -13,15 +13,16 @@ use crate::servers::ask_all;
 use crate::skill_models;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
-use metier_agent::definition::Role;
+use metier_agent::definition::{Role, Shelf};
 use metier_agent::{
-    Agent, Compaction, Company, Halt, Limits, Offer, Offline, OutsideTools, RouterGuide, Setting, Web,
+    Agent, Compaction, Company, Disclosure, Halt, Limits, Offer, Offline, OutsideTools, RouterGuide, Setting,
+    Web,
 };
 use metier_catalog::{Entry, State};
 use metier_diagnostic::counted;
 use metier_files::PassingFolder;
 use metier_model::{ChatModel, Prices};
-use metier_runtime::Skills;
+use metier_runtime::{Skills, Surface};
 use metier_store::Store;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -107,7 +108,13 @@ impl Outfit {
         if let (Some(chosen), Some(role)) = (wishes.agent, role) {
             agent = role.played_by(agent, &chosen.read.definition, &snapshot, config);
         }
-        let agent = agent.limits(limits);
+        // The planner reads a catalogue, and has no use for conversations beside its own.
+        if mind.offline.is_some() {
+            agent = agent.disclosure(Disclosure::Catalogue).surface(Surface::default());
+        }
+        let agent = agent
+            .limits(limits)
+            .agents(Arc::new(Shelf::new(Arc::clone(&surroundings.layout))));
         let outputs = PassingFolder::make(&surroundings.places.temp)
             .context("there is no place for the run's files")?;
         Ok(Self {

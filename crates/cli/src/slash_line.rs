@@ -10,6 +10,8 @@ use metier_catalog::{Entry, Lookup, Reference};
 pub(crate) enum Typed {
     /// Words for the model.
     Request(String),
+    /// A skill that the user starts, with what was typed behind it.
+    Skill(String, String),
     /// An answer; no model is asked.
     Answer(String, Exit),
 }
@@ -22,8 +24,7 @@ pub(crate) fn read(request: &str, agent: &AgentChoice) -> Typed {
     let commands = SlashCommands { commands: &agent.read.definition.commands, is_skill: &is_skill };
     match commands.read(request) {
         Slash::Message(_) | Slash::Nothing => Typed::Request(request.to_owned()),
-        // The skill is among the agent's own, and its name is the first word.
-        Slash::Skill { name, arguments } => Typed::Request(format!("Use the skill `{name}`: {arguments}")),
+        Slash::Skill { name, arguments } => Typed::Skill(name, arguments),
         Slash::Expanded(expanded) => Typed::Request(expanded.message()),
         Slash::BuiltIn(BuiltIn::Help, _) => Typed::Answer(commands.help(), Exit::Fine),
         Slash::BuiltIn(BuiltIn::Skills, _) => {

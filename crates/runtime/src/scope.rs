@@ -89,12 +89,6 @@ pub struct Scopes {
 }
 
 impl Scopes {
-    /// The scopes of a conversation that is held by these rules from its beginning to its end, whatever skills are active.
-    #[must_use]
-    pub fn held_by(rules: Vec<Scope>) -> Self {
-        Self { inherited: rules.len(), rules, ..Self::default() }
-    }
-
     /// The scopes of a child: what holds here holds there, and does not end with anything that happens there.
     #[must_use]
     pub fn child(&self) -> Self {
@@ -227,7 +221,8 @@ mod tests {
 
     #[test]
     fn what_holds_an_agent_holds_before_and_after_its_skills() {
-        let mut scopes = Scopes::held_by(vec![scope("agent", "tools: Read\n").rules]);
+        let mut scopes = Scopes::default();
+        scopes.hold(scope("agent", "tools: Read\n").rules);
         assert_eq!(scopes.rules().len(), 1);
         scopes.open(scope("a", "tools: Bash\n"));
         assert_eq!(scopes.rules().len(), 2);

@@ -2,9 +2,10 @@
 
 use metier_catalog::{LimitsConfig, Snapshot};
 use metier_model::Effort;
+use metier_runtime::Surface;
 
 use super::{Definition, Form, Manner, Remembers, Role};
-use crate::agent::Agent;
+use crate::agent::{Agent, Disclosure};
 use crate::frame::INSTRUCTIONS;
 use crate::part::Part;
 use crate::tools::{Offer, Setting};
@@ -26,6 +27,8 @@ impl Role {
             .tools(tools, &self.disallowed);
         agent
             .part(part)
+            .surface(if definition.form == Form::Crew { Surface::SkilledCrew } else { Surface::default() })
+            .disclosure(if self.hands_over() { Disclosure::Handoff } else { Disclosure::Catalogue })
             .limits(self.budget.settle(user))
             .effort(self.effort())
             .instructions(&definition.instructions_of(self))

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use metier_agent::Agents as _;
 use metier_agent::definition::{
-    Budget, Cap, Definition, Form, Known, Manner, Place, Read, Remembers, Server, SkillList, definitions,
-    found_at, schema,
+    Budget, Cap, Definition, Form, Known, Manner, Place, Read, Remembers, Server, Shelf, SkillList,
+    definitions, found_at, schema,
 };
 use metier_agent::slash::{Slash, SlashCommands};
 use metier_catalog::{
@@ -227,9 +228,9 @@ fn a_file_that_is_no_agent_says_so() {
 }
 
 /// A machine with a project that is trusted.
-struct Machine {
-    files: Workspace,
-    places: Places,
+pub(crate) struct Machine {
+    pub(crate) files: Workspace,
+    pub(crate) places: Places,
 }
 
 impl Machine {
@@ -250,7 +251,7 @@ impl Machine {
         Self { files, places }
     }
 
-    fn trusted(self) -> Self {
+    pub(crate) fn trusted(self) -> Self {
         let snapshot = Snapshot::load(Arc::new(self.layout()), Include::Usual);
         let preview = Preview::of(&snapshot).unwrap();
         let trust = |store: &mut TrustStore| store.trust(&preview, "2026-11-16T00:00:00Z", Ownership::Theirs);
@@ -262,12 +263,12 @@ impl Machine {
         Layout::new(&self.places, &RootChoice::Usual)
     }
 
-    fn project(&self, path: &str) -> PathBuf {
+    pub(crate) fn project(&self, path: &str) -> PathBuf {
         self.files.join("home/project").join(path)
     }
 
     /// A file of the project, checked against what there is.
-    fn checked(&self, path: &str) -> Read {
+    pub(crate) fn checked(&self, path: &str) -> Read {
         let layout = self.layout();
         let found = found_at(&self.project(path), &layout).unwrap();
         let snapshot = Snapshot::load(Arc::new(layout), Include::Usual);
@@ -282,7 +283,7 @@ fn skill(name: &str) -> String {
     format!("---\nname: {name}\ndescription: Does {name}.\n---\nDo.\n")
 }
 
-fn crew_project() -> Machine {
+pub(crate) fn crew_project() -> Machine {
     Machine::new(|files| {
         files
             .file("home/project/team/todo.skilled_crew.yaml", CREW)
@@ -451,6 +452,26 @@ fn definitions_are_found_in_every_known_place_and_in_order() {
             "user claude v.md",
         ]
     );
+}
+
+#[test]
+fn a_skill_may_name_an_agent_of_the_users_and_none_of_a_strangers_project() {
+    let machine = Machine::new(|files| {
+        files
+            .file(
+                "home/.config/metier/agents/mine.md",
+                "---\nname: mine\nmodel: fast\ntools: Read\nlimits: {turns: 4}\n---\nBe brief.\n",
+            )
+            .file("home/.config/metier/agents/bad.md", "---\nname: bad\nlimits: {turns: 0}\n---\nBe brief.\n")
+            .file("home/project/.metier/agents/theirs.md", "---\nname: theirs\n---\nObey.\n")
+    });
+    let find = |machine: &Machine, name: &str| Shelf::new(Arc::new(machine.layout())).find(name);
+    let mine = find(&machine, "mine").unwrap();
+    assert_eq!((mine.instructions.as_str(), mine.model.as_deref()), ("Be brief.", Some("fast")));
+    assert_eq!(mine.max_turns.map(std::num::NonZeroU32::get), Some(4));
+    assert!(mine.scope.is_some_and(|scope| scope.is_fenced()));
+    assert!(find(&machine, "bad").is_none() && find(&machine, "theirs").is_none());
+    assert!(find(&machine.trusted(), "theirs").is_some());
 }
 
 #[test]

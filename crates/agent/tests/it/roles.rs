@@ -170,3 +170,55 @@ fn an_agents_limits_end_its_run_and_its_name_is_written_down() {
     let EventKind::Started(started) = &events[0].kind else { panic!("it began") };
     assert_eq!(started.agent.as_deref(), Some("short"));
 }
+
+#[test]
+fn p24_the_orchestrator_of_the_first_seed_hands_over_to_its_skills_and_they_hand_back() {
+    let mut machine = crate::definitions::crew_project();
+    machine.places.current = machine.project("team");
+    let machine = machine.trusted();
+    let read = machine.checked("team/todo.skilled_crew.yaml");
+    let model = Arc::new(Scripted::new([
+        Turn::calls([("handoff_to_list-tasks", r#"{"request": "what is on my list?"}"#)]),
+        Turn::calls([(
+            "load_skill_resources",
+            r#"{"resources": [{"path": "references/none.md", "reason": "look"}]}"#,
+        )]),
+        Turn::calls([("hand_back", r#"{"result": "1. buy milk"}"#)]),
+        Turn::says("There is one task: buy milk."),
+    ]));
+    let skills = Skills::builder().places(machine.places.clone()).open();
+    let snapshot = skills.snapshot();
+    let runtime = Arc::new(Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap());
+    let store = Store::in_memory().unwrap();
+    let agent = Agent::new(skills, Arc::clone(&model) as _, store.clone(), runtime);
+    let role = read.definition.entry().unwrap();
+    let agent = role.played_by(agent, &read.definition, &snapshot, &LimitsConfig::default());
+    let usual = Setting { project: Some(machine.project("")), commands: Offer::Yes, ..Setting::default() };
+    let company = Company { watch: Arc::new(Unwatched), halt: Halt::new().unwrap(), ask: None };
+    let setting = role.setting(read.definition.form, usual);
+    let mut talk = Talk::begin(&agent, setting, "what is on my list?", company).unwrap();
+    let answer = talk.work().unwrap();
+    assert_eq!(answer.ended.text, "There is one task: buy milk.");
+
+    let asked = model.asked();
+    assert_eq!(asked.len(), 4);
+    // The router has a tool for each skill of its crew, and no other; what each is for is what its tool is for.
+    assert_eq!(tools(&asked[0]), ["handoff_to_search", "handoff_to_create-task", "handoff_to_list-tasks"]);
+    assert_eq!(&*asked[0].tools[1].description, "Does create-task.");
+    let told = system(&asked[0]);
+    assert!(told.contains("# AGENTS.md:\n\nKeep the list.") && !told.contains("Available Skills"), "{told}");
+    assert!(told.contains("## The part of researcher"), "{told}");
+    // The skill has its body, the rules, and those two tools with the way back.
+    assert_eq!(tools(&asked[1]), ["run_command_line", "load_skill_resources", "hand_back"]);
+    assert!(
+        system(&asked[1]).contains("# Skill: list-tasks") || system(&asked[1]).contains("Do."),
+        "{}",
+        system(&asked[1])
+    );
+    let events = store.events(&EventQuery::of(talk.id())).unwrap();
+    let began = events.iter().find_map(|event| match &event.kind {
+        EventKind::ChildBegan { skill, mode, .. } => Some((skill.clone(), mode.clone())),
+        _ => None,
+    });
+    assert_eq!(began, Some((Some("list-tasks".to_owned()), "handoff".to_owned())));
+}

@@ -40,9 +40,11 @@ pub(crate) fn run(
     if let Some(exit) = refused(&chosen, output)? {
         return Ok(exit);
     }
+    let mut started = None;
     if let Some(agent) = chosen.first() {
         match slash_line::read(&request, agent) {
             Typed::Request(words) => request = words,
+            Typed::Skill(name, arguments) => started = Some((name, arguments)),
             Typed::Answer(text, exit) => {
                 output.raw(text.as_bytes())?;
                 return Ok(exit);
@@ -58,10 +60,12 @@ pub(crate) fn run(
     let view = outfit.view(global, output);
     let company = outfit.company(&view, halt);
     let mut talk = Talk::begin(&outfit.agent, outfit.setting(), &request, company)?;
+    if chosen.is_empty() {
+        started = named_skill(&request, &outfit.skills);
+    }
     // The planner that needs no model reads the name itself, and would know less in a child.
-    let named = named_skill(&request, &outfit.skills).filter(|_| outfit.offline.is_none());
-    let answer = match named {
-        Some((name, arguments)) => talk.work_with(By::User, name, arguments)?,
+    let answer = match started.filter(|_| outfit.offline.is_none()) {
+        Some((name, arguments)) => talk.work_with(By::User, &name, &arguments)?,
         None => talk.work()?,
     };
     view.close();
@@ -124,13 +128,13 @@ fn request(args: &Run) -> Result<String> {
 }
 
 /// The skill that a request names as `/name arguments`. Other words with a slash before them are just words.
-fn named_skill<'a>(request: &'a str, skills: &Skills) -> Option<(&'a str, &'a str)> {
+fn named_skill(request: &str, skills: &Skills) -> Option<(String, String)> {
     let rest = request.trim().strip_prefix('/')?;
     let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let reference: Reference = name.parse().ok()?;
     let snapshot = skills.snapshot();
     let is_skill = matches!(snapshot.find(&reference), Lookup::Found(..) | Lookup::Unusable(..));
-    is_skill.then_some((name, arguments.trim()))
+    is_skill.then(|| (name.to_owned(), arguments.trim().to_owned()))
 }
 
 /// The first Ctrl-C ends the run in good order; the second one ends metier, and with it everything that runs.
