@@ -14,6 +14,7 @@ mod bench;
 mod cargo;
 mod docs;
 mod fuzz;
+mod interop;
 mod repository;
 mod summary;
 mod system;

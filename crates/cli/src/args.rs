@@ -2,6 +2,7 @@
 
 mod agent;
 mod secret;
+mod serving;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use metier_runtime::{Surface, ToolFormat};
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 
 pub(crate) use self::agent::{Ending, Init, Log, Run, Runs};
 pub(crate) use self::secret::{Secret, SecretAction, SecretList, SecretRemove, SecretSet};
+pub(crate) use self::serving::{BoundTo, Host, Mcp, Serve};
 
 /// Finds, checks and runs Agent Skills, whatever dialect they are written in.
 #[derive(Debug, Parser)]
@@ -82,6 +84,8 @@ pub(crate) enum Command {
     Route(Route),
     Runs(Runs),
     Log(Log),
+    Mcp(Mcp),
+    Serve(Serve),
     Init(Init),
     New(New),
     Secret(Secret),

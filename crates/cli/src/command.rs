@@ -11,6 +11,7 @@ mod explain;
 mod init;
 mod list;
 mod log;
+mod mcp;
 mod new;
 mod prepare;
 mod route;
@@ -18,6 +19,7 @@ mod run;
 mod runs;
 mod schema;
 pub(crate) mod secret;
+mod serve;
 mod show;
 mod toggle;
 mod tools;
@@ -54,6 +56,8 @@ pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit> {
         Command::Route(args) => route::run(&args, &surroundings, output),
         Command::Runs(args) => runs::run(&args, &surroundings, output),
         Command::Log(args) => log::run(&args, &surroundings, output),
+        Command::Mcp(args) => mcp::run(&args, &cli.global, &surroundings, output),
+        Command::Serve(args) => serve::run(&args, &cli.global, &surroundings, output),
         Command::Init(args) => init::run(&args, &surroundings, output),
         Command::New(args) => new::run(&args, &surroundings, output),
         Command::Secret(args) => secret::run(&args.action, &surroundings, output),

@@ -131,7 +131,9 @@ pub use scope::{End, ScopeId, Scopes, SkillScope};
 pub use script::{SCRIPTS, Script, ScriptError};
 pub use search_path::{Program, SearchPath, TOOLS, Toolbox};
 pub use skill_folders::{NoFolders, SkillFolders};
-pub use skills::{Active, Fork, Labels, NotUsed, Note, OwnJob, Session, Skills, SkillsBuilder, Used, begin};
+pub use skills::{
+    Active, Fork, Labels, NotUsed, Note, OwnJob, Respondent, Session, Skills, SkillsBuilder, Used, begin,
+};
 pub use terms::{SkillTerms, Whole};
 pub use toolset::{
     Activate, Change, Coverage, Definition, Desk, Entrance, Field, Form, Hands, Hit, InUse, Input,

@@ -12,6 +12,7 @@ use metier_sandbox::{
     Attendance, Cancel, Clock, Command, Error as SandboxError, Limits, Profile, Report, Sandbox, Sieve, Sink,
 };
 use metier_secret::{Redactor, RedactorError};
+use serde_json::Value;
 
 use crate::arguments::{ArgumentError, split_arguments};
 use crate::containment::{Containment, Remembered, widen};
@@ -82,6 +83,14 @@ impl Ran {
     /// [`Ran::long`] with `place` before them, as whoever reads the result can open them.
     pub fn text_beside(&self, place: &str) -> String {
         self.shape.text(&self.report, &self.limits, &self.long, Rest::In(place))
+    }
+
+    /// The result as data, whatever the shape of its tool: how it ended, and both streams as a model gets them.
+    pub(crate) fn data(&self) -> Value {
+        let mut data = crate::output::command_json(&self.report, &self.limits);
+        // What a program says beside its result is of use after a success, too.
+        data["stderr"] = self.streams(None).1.trim().into();
+        data
     }
 
     /// Both streams as a model gets them, for results of another shape; `place` is where the rest lies, if it is kept.

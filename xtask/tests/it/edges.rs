@@ -64,6 +64,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "metier-skill",
         ],
     ),
+    ("metier-http", &["metier-files", "metier-mcp"]),
     (
         "metier",
         &[
@@ -71,6 +72,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "metier-catalog",
             "metier-diagnostic",
             "metier-files",
+            "metier-http",
             "metier-lint",
             "metier-mcp",
             "metier-model",

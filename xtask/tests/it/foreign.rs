@@ -40,6 +40,8 @@ const HOMES: &[(&str, &[&str])] = &[
     ("sha2", &["metier-files"]),
     // MCP on the wire: everyone else sees skills, tools and questions.
     ("rmcp", &["metier-mcp"]),
+    // HTTP for others to ask: everyone else sees a `Site`.
+    ("axum", &["metier-http"]),
     // Providers of models: everyone else sees a `ChatModel` and its events.
     ("reqwest", &["metier-model"]),
     ("rustls", &["metier-model", "metier-agent"]),

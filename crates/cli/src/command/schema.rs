@@ -33,6 +33,7 @@ fn diagnostics() -> Result<String> {
         ("A SKILL.md", metier_skill::code::ALL),
         ("Finding skills", metier_catalog::code::ALL),
         ("Using a skill", metier_runtime::code::ALL),
+        ("Serving skills", metier_mcp::server::unfit::ALL),
     ] {
         write!(page, "\n## {title}\n\n| code | severity | meaning |\n|---|---|---|\n")?;
         let mut codes: Vec<&&Code> = codes.iter().collect();

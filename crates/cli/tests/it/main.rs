@@ -24,6 +24,7 @@ mod hostile;
 mod init;
 mod joined;
 mod list;
+mod mcp;
 mod models;
 mod needs;
 mod new;

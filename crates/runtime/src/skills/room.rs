@@ -19,7 +19,7 @@ use metier_policy::{Action, Actor, Answers, Asking, Decision, Digest, Gate, Rule
 use metier_sandbox::{Cancel, Limits};
 use metier_secret::SecretName;
 
-use super::house::House;
+use super::house::{Ask, House};
 use super::outputs::Outputs;
 use crate::activation::Conversation;
 use crate::containment::{Containment, Start};
@@ -48,7 +48,9 @@ pub(super) struct Room {
     /// The project as it was looked over last.
     survey: RefCell<Option<Survey>>,
     pub(super) session: String,
-    surface: Surface,
+    pub(super) surface: Surface,
+    /// Who answers questions here.
+    pub(super) ask: Option<Arc<Ask>>,
     /// Takes back whatever runs.
     pub(super) cancel: Option<Cancel>,
     /// What programs wrote beyond what the model got.
@@ -56,9 +58,9 @@ pub(super) struct Room {
 }
 
 /// A skill's own folders, and the skill as the gate knows it.
-struct Spot {
-    skill: Skill,
-    folders: SkillFolders,
+pub(super) struct Spot {
+    pub(super) skill: Skill,
+    pub(super) folders: SkillFolders,
     handle: SkillDir,
 }
 
@@ -76,6 +78,7 @@ impl Room {
         let answers = RefCell::new(Answers::new(super::lock(&house.kept).clone()));
         let declared = house.declared(snapshot.layout());
         Self {
+            ask: house.ask.clone(),
             house,
             rules,
             declared,
@@ -94,6 +97,7 @@ impl Room {
     pub(super) fn continue_from(&mut self, parent: &Self) {
         self.conversation = RefCell::new(parent.conversation.borrow().child());
         self.answers = RefCell::new(parent.answers.borrow().clone());
+        self.ask.clone_from(&parent.ask);
         self.session.clone_from(&parent.session);
     }
 
@@ -107,13 +111,13 @@ impl Room {
 
     /// Asks the gate as it is now.
     fn gate<T>(&self, answers: &Answers, work: impl FnOnce(Gate<'_>) -> T) -> T {
-        let asking = if self.house.ask.is_some() { Asking::Terminal } else { Asking::Nobody };
+        let asking = if self.ask.is_some() { Asking::Terminal } else { Asking::Nobody };
         let conversation = self.conversation.borrow();
         work(Gate { rules: &self.rules, answers, scopes: conversation.scopes.rules(), asking })
     }
 
     /// Finds a skill's folders. What it remembers gets its folder here.
-    fn spot(&self, id: EntryId) -> Result<Spot, String> {
+    pub(super) fn spot(&self, id: EntryId) -> Result<Spot, String> {
         let snapshot = &self.snapshot;
         let entry = snapshot.entry(id).ok_or("the skill is not there any more")?;
         let name = entry.name();
@@ -246,7 +250,7 @@ impl Hands for Room {
 
     fn decide(&self, action: &Action) -> Decision {
         let decision = self.gate(&self.answers.borrow(), |gate| gate.decide(action));
-        if self.house.ask.is_none() || decision.is_allowed() {
+        if self.ask.is_none() || decision.is_allowed() {
             return decision;
         }
         let mut answers = self.answers.borrow().clone();

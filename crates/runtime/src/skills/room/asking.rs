@@ -15,7 +15,7 @@ impl Room {
     /// be tried again.
     pub(super) fn ask(&self, action: &Action, decision: &Decision, answers: &mut Answers) -> bool {
         let question = decision.question.as_ref().filter(|_| decision.ruling == Ruling::Ask);
-        let (Some(ask), Some(question)) = (&self.house.ask, question) else { return false };
+        let (Some(ask), Some(question)) = (&self.ask, question) else { return false };
         let answer = ask(action, decision);
         match answer {
             // Only until this call is over: the copy that it goes by is thrown away then.
@@ -57,7 +57,7 @@ impl Room {
 
     /// Who is asked about hosts while a script waits.
     pub(super) fn asker(&self, answers: &Answers) -> Option<Arc<dyn Asker>> {
-        let ask = Arc::clone(self.house.ask.as_ref()?);
+        let ask = Arc::clone(self.ask.as_ref()?);
         Some(Arc::new(WhileItWaits { ask, answers: Mutex::new(answers.clone()) }))
     }
 }
