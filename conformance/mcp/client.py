@@ -49,7 +49,7 @@ async def drive(server, mode):
 
 async def main():
     way, target, *rest = sys.argv[1:]
-    for mode, expect in [("legacy", "2025-11-25"), ("2026-07-28", "2026-07-28")]:
+    for mode, expect in [("legacy", "2025-11-25"), ("auto", "2026-07-28")]:
         if way == "stdio":
             version = await drive(StdioServerParameters(command=target, args=rest), mode)
         else:

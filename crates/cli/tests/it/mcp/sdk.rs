@@ -11,6 +11,7 @@ use rmcp::service::{ClientLifecycleMode, ClientServiceExt, RoleClient, RunningSe
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use serde_json::{Value, json};
+use tokio::net::unix::pipe::{Receiver, Sender};
 
 fn lifecycles() -> [ClientLifecycleMode; 2] {
     [
@@ -67,10 +68,10 @@ async fn drive(client: RunningService<RoleClient, ()>) {
     client.cancel().await.unwrap();
 }
 
-fn stdio(workspace: &Workspace) -> (Running, tokio::process::ChildStdout, tokio::process::ChildStdin) {
+fn stdio(workspace: &Workspace) -> (Running, Receiver, Sender) {
     let (running, input, output) = Running::start(workspace, &["mcp"]);
-    let output = tokio::process::ChildStdout::from_std(output).unwrap();
-    (running, output, tokio::process::ChildStdin::from_std(input).unwrap())
+    let output = Receiver::from_owned_fd(output.into()).unwrap();
+    (running, output, Sender::from_owned_fd(input.into()).unwrap())
 }
 
 #[tokio::test(flavor = "multi_thread")]
