@@ -5,6 +5,18 @@
 //!
 //! What this crate is not: it knows nothing of skills; what is asked and answered is `metier-mcp`'s. It reads no environment and
 //! prints nothing.
+//!
+//! ```
+//! use metier_http::{Door, Guard, Site, Token};
+//!
+//! // Any port that is free, on this machine, for whoever brings the token.
+//! let guard = Guard::new(Door::Token(Token::random()?));
+//! let site = Site::take("127.0.0.1:0".parse()?, guard)?;
+//! assert!(site.address().ip().is_loopback() && site.url().ends_with("/mcp"));
+//! // Without a token nobody outside of this machine is let near.
+//! assert!(Site::take("0.0.0.0:0".parse()?, Guard::new(Door::Open)).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod guard;
 mod site;
