@@ -33,15 +33,15 @@ pub(crate) fn run(
     let server = server(&args.bound, global, surroundings, output)?;
     let runtime = runtime()?;
     let stop = stop_on_signal()?;
-    let served = runtime.block_on(async {
+    let ended = runtime.block_on(async {
         tokio::select! {
-            served = server.serve_stdio() => served,
-            _ = stop => Ok(()),
+            ended = server.serve_stdio() => ended,
+            () = stop => Ok(()),
         }
     });
     // Whatever a call has started ends with this process.
     runtime.shutdown_timeout(FAREWELL);
-    served?;
+    ended?;
     Ok(Exit::Fine)
 }
 
@@ -89,9 +89,9 @@ pub(super) fn runtime() -> Result<Runtime> {
 
 /// Over when somebody says that it is enough. The second Ctrl-C ends metier at once.
 pub(super) fn stop_on_signal() -> Result<impl Future<Output = ()> + Send + 'static> {
+    static IS_SAID: AtomicBool = AtomicBool::new(false);
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     let (said, heard) = tokio::sync::oneshot::channel();
-    static IS_SAID: AtomicBool = AtomicBool::new(false);
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut said = Some(said);
         for signal in &mut signals {

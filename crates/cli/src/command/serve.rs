@@ -59,9 +59,9 @@ pub(crate) fn run(
         }
     }
     output.flush()?;
-    let served = runtime.block_on(site.serve(server.exchange(), stop));
+    let ended = runtime.block_on(site.serve(server.exchange(), stop));
     runtime.shutdown_timeout(FAREWELL);
-    served?;
+    ended?;
     Ok(Exit::Fine)
 }
 
