@@ -11,6 +11,7 @@ mod corpus;
 mod discovery;
 mod floor;
 mod frontmatter;
+mod mcp;
 mod measurement;
 mod peers;
 mod plain_bm25;
@@ -47,6 +48,8 @@ enum Bench {
     Check(arguments::Arguments),
     /// Change files and wait for them to be seen
     Watch(arguments::Arguments),
+    /// Skills over MCP: the start, the calls, the pages, against other servers of skills
+    Mcp(arguments::Arguments),
     /// How well and how fast a request finds its skill
     Route {
         #[command(flatten)]
@@ -81,6 +84,7 @@ fn run(bench: Bench) -> Result<()> {
         Bench::Discovery(arguments) => discovery::run(&arguments),
         Bench::Check(arguments) => check::run(&arguments),
         Bench::Watch(arguments) => watch::run(&arguments),
+        Bench::Mcp(arguments) => mcp::run(&arguments),
         Bench::Route { arguments, routing } => route::run(&arguments, &routing),
         Bench::Floor { root } => print(floor::run(&root)?),
         Bench::SkillsRef { root } => print(peers::skills_ref(&root)?),

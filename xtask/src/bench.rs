@@ -41,6 +41,8 @@ enum Bench {
     Activate,
     /// What the agent costs beside its model
     Loop,
+    /// Skills over MCP, against other servers of skills
+    Mcp,
 }
 
 impl Bench {
@@ -54,6 +56,7 @@ impl Bench {
             Self::Route => "route",
             Self::Activate => "activate",
             Self::Loop => "loop",
+            Self::Mcp => "mcp",
         }
     }
 }
@@ -111,7 +114,7 @@ fn measure(repository: &Repository, bench: Bench, arguments: &Arguments) -> Resu
             let example = ["run", "--quiet", "--release", "--package", "metier-agent", "--example", "turns"];
             return Cargo::new(repository, example).show();
         }
-        Bench::Discovery | Bench::Check | Bench::Route => "metier",
+        Bench::Discovery | Bench::Check | Bench::Route | Bench::Mcp => "metier",
     };
     let binary = format!("{program}{}", std::env::consts::EXE_SUFFIX);
     let mut cargo = Cargo::new(repository, ["run", "--quiet", "--release", "--manifest-path"])

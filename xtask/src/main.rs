@@ -16,6 +16,7 @@ mod docs;
 mod e2e_model;
 mod fuzz;
 mod inference;
+mod interop;
 mod repository;
 mod summary;
 mod system;

@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 
 use crate::cargo::Cargo;
 use crate::docs;
+use crate::interop;
 use crate::repository::Repository;
 use crate::summary::{Outcome, Summary};
 use crate::system;
@@ -30,6 +31,8 @@ const STEPS: &[Step] = &[
     Step { name: "clippy", action: clippy },
     Step { name: "tests", action: tests },
     Step { name: "standard's validator", action: validator::compare },
+    Step { name: "MCP conformance", action: interop::conformance },
+    Step { name: "MCP Python SDK", action: interop::python },
     Step { name: "generated pages", action: pages },
     Step { name: "rustdoc", action: rustdoc },
     Step { name: "dependencies", action: dependencies },

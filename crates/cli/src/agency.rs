@@ -14,7 +14,7 @@ use metier_agent::definition::{Manner, Role};
 use metier_agent::{Ask, Reply};
 use metier_catalog::{Include, Lookup, Reference};
 use metier_policy::{Answer, Mode};
-use metier_runtime::Skills;
+use metier_runtime::{Skills, SkillsBuilder};
 use metier_secret::Secret;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
@@ -36,15 +36,8 @@ impl Presence {
     }
 }
 
-/// The user's skills with everything it takes to use them. `window` is what the model can hold in mind, `role` what the agent's
-/// file says of it.
-pub(crate) fn skills(
-    global: &Global,
-    surroundings: &Surroundings,
-    presence: Presence,
-    window: Option<usize>,
-    role: Option<&Role>,
-) -> Result<Skills> {
+/// The user's skills with everything it takes to use them, before they are opened. Nobody is asked.
+pub(crate) fn builder(global: &Global, surroundings: &Surroundings) -> Result<SkillsBuilder> {
     let mut builder = Skills::builder()
         .places(surroundings.places.clone())
         .search_path(environment::search_path())
@@ -64,6 +57,19 @@ pub(crate) fn skills(
     if let Some(mode) = &global.mode {
         builder = builder.mode(mode.parse::<Mode>()?);
     }
+    Ok(builder)
+}
+
+/// The user's skills with everything it takes to use them. `window` is what the model can hold in mind, `role` what the agent's
+/// file says of it.
+pub(crate) fn skills(
+    global: &Global,
+    surroundings: &Surroundings,
+    presence: Presence,
+    window: Option<usize>,
+    role: Option<&Role>,
+) -> Result<Skills> {
+    let mut builder = builder(global, surroundings)?;
     if let Some(window) = window {
         builder = builder.window(window);
     }

@@ -3,6 +3,7 @@
 mod agent;
 mod over_time;
 mod secret;
+mod serving;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use metier_runtime::{Surface, ToolFormat};
@@ -11,6 +12,7 @@ use std::path::PathBuf;
 pub(crate) use self::agent::{Agents, Ending, Init, Log, LogFormat, Run, Runs};
 pub(crate) use self::over_time::{Chat, Forget, Resume, Stats};
 pub(crate) use self::secret::{Secret, SecretAction, SecretList, SecretRemove, SecretSet};
+pub(crate) use self::serving::{BoundTo, Host, Mcp, Serve};
 
 /// Finds, checks and runs Agent Skills, whatever dialect they are written in.
 #[derive(Debug, Parser)]
@@ -89,6 +91,8 @@ pub(crate) enum Command {
     Resume(Resume),
     Stats(Stats),
     Forget(Forget),
+    Mcp(Mcp),
+    Serve(Serve),
     Init(Init),
     New(New),
     Secret(Secret),

@@ -14,6 +14,7 @@ mod forget;
 mod init;
 mod list;
 mod log;
+mod mcp;
 mod new;
 mod prepare;
 mod resume;
@@ -22,6 +23,7 @@ mod run;
 mod runs;
 mod schema;
 pub(crate) mod secret;
+mod serve;
 mod show;
 mod stats;
 mod toggle;
@@ -65,6 +67,8 @@ pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit> {
         Command::Log(args) => log::run(&args, &surroundings, output),
         Command::Stats(args) => stats::run(&args, &surroundings, output),
         Command::Forget(args) => forget::run(&args, &surroundings, output),
+        Command::Mcp(args) => mcp::run(&args, &cli.global, &surroundings, output),
+        Command::Serve(args) => serve::run(&args, &cli.global, &surroundings, output),
         Command::Init(args) => init::run(&args, &surroundings, output),
         Command::New(args) => new::run(&args, &surroundings, output),
         Command::Secret(args) => secret::run(&args.action, &surroundings, output),

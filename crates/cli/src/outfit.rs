@@ -112,9 +112,7 @@ impl Outfit {
         if mind.offline.is_some() {
             agent = agent.disclosure(Disclosure::Catalogue).surface(Surface::default());
         }
-        let agent = agent
-            .limits(limits)
-            .agents(Arc::new(Shelf::new(Arc::clone(&surroundings.layout))));
+        let agent = agent.limits(limits).agents(Arc::new(Shelf::new(Arc::clone(&surroundings.layout))));
         let outputs = PassingFolder::make(&surroundings.places.temp)
             .context("there is no place for the run's files")?;
         Ok(Self {

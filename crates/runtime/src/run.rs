@@ -13,6 +13,7 @@ use metier_sandbox::{
     Attendance, Cancel, Clock, Command, Error as SandboxError, Limits, Profile, Report, Sandbox, Sieve, Sink,
 };
 use metier_secret::{Redactor, RedactorError};
+use serde_json::Value;
 
 use self::process_report::ProcessReport;
 use crate::arguments::{ArgumentError, split_arguments};
@@ -91,6 +92,14 @@ impl Ran {
     /// Says where [`Ran::long`] lies now, for the records: as in [`Ran::text_beside`].
     pub fn kept_in(&mut self, place: &str) {
         self.process.outputs = self.long.iter().map(|long| format!("{place}{}", long.name)).collect();
+    }
+
+    /// The result as data, whatever the shape of its tool: how it ended, and both streams as a model gets them.
+    pub(crate) fn data(&self) -> Value {
+        let mut data = crate::output::command_json(&self.report, &self.limits);
+        // What a program says beside its result is of use after a success, too.
+        data["stderr"] = self.streams(None).1.trim().into();
+        data
     }
 
     /// Both streams as a model gets them, for results of another shape; `place` is where the rest lies, if it is kept.

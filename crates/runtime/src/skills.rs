@@ -8,6 +8,7 @@
 //!
 //! `room` is what a session carries calls out with, `house` what all sessions share.
 
+mod alone;
 mod begin;
 mod builder;
 mod fork;
@@ -22,11 +23,13 @@ mod session;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::mpsc::Receiver;
 
-use metier_catalog::{Finder, Snapshot, Unresolved, Watching};
+use metier_catalog::{Finder, News, Snapshot, Unresolved, Watching};
 use metier_diagnostic::Diagnostic;
 use metier_policy::{Kept, Problem};
 
+pub use self::alone::Respondent;
 pub use self::begin::begin;
 pub use self::builder::SkillsBuilder;
 pub use self::fork::{ChildWanted, Fork};
@@ -80,6 +83,12 @@ impl Skills {
     /// How changes of the files are noticed.
     pub fn watching(&self) -> Watching {
         self.house.watcher.watching()
+    }
+
+    /// Tells of every change from here on, for a program that has to pass it on. Where changes are looked for on use, it is told
+    /// when somebody looks.
+    pub fn subscribe(&self) -> Receiver<News> {
+        self.house.watcher.subscribe()
     }
 
     /// What there is to say about roots, configuration and files: every skill that does not load, and why.

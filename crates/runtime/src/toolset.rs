@@ -45,6 +45,7 @@ pub use self::input::{Input, InputProblem, Told};
 pub use self::refusal::Refusal;
 pub use self::result::{Change, MetaMessage, Outcome, ToolResult};
 pub use self::surface::Surface;
+pub(crate) use self::visible::Purpose;
 pub use self::visible::Visible;
 
 /// What tools that name no skill answer when none was activated.
@@ -75,6 +76,15 @@ pub struct Toolset {
     definitions: Vec<Definition>,
     visible: Visible,
     folders: Folders,
+}
+
+/// For which skill a call runs something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RunsFor<'a> {
+    /// The one that it names.
+    Named(&'a str),
+    /// The one that was activated last.
+    TheLast,
 }
 
 /// One call: whose tool it is, what was given, and what it is carried out with.
@@ -128,6 +138,19 @@ impl Toolset {
     pub fn renew(&mut self, visible: Visible) {
         self.visible = visible;
         self.folders = Folders::default();
+    }
+
+    /// For which skill a call runs something; `None` where it runs nothing.
+    pub(crate) fn runs_for<'a>(&self, name: &str, arguments: &'a Value) -> Option<RunsFor<'a>> {
+        let spec = answering(self.surface).find_map(|surface| spec(surface, name))?;
+        match spec.act {
+            Act::Command => Some(RunsFor::TheLast),
+            Act::Run | Act::RunJson => {
+                let field = spec.fields.iter().find(|field| field.kind == Kind::Skill)?;
+                arguments.get(field.name)?.as_str().map(RunsFor::Named)
+            }
+            _ => None,
+        }
     }
 
     /// Whether a surface has a tool of this name, offered or not.

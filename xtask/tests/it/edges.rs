@@ -65,6 +65,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "metier-skill",
         ],
     ),
+    ("metier-http", &["metier-files", "metier-mcp"]),
     (
         "metier",
         &[
@@ -72,6 +73,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "metier-catalog",
             "metier-diagnostic",
             "metier-files",
+            "metier-http",
             "metier-lint",
             "metier-mcp",
             "metier-model",

@@ -40,6 +40,8 @@ const HOMES: &[(&str, &[&str])] = &[
     ("sha2", &["metier-files"]),
     // MCP on the wire: everyone else sees skills, tools and questions.
     ("rmcp", &["metier-mcp"]),
+    // HTTP for others to ask: everyone else sees a `Site`.
+    ("axum", &["metier-http"]),
     ("sse-stream", &["metier-mcp"]),
     // Providers of models: everyone else sees a `ChatModel` and its events. The SDK's HTTP is given a client of ours, which is
     // bounded and follows nobody.

@@ -42,6 +42,7 @@ fn diagnostics() -> Result<String> {
         ("Using a skill", metier_runtime::code::ALL),
         ("Agents and crews", definition::code::ALL),
         ("MCP servers", metier_mcp::client::code::ALL),
+        ("Serving skills", metier_mcp::server::unfit::ALL),
     ] {
         write!(page, "\n## {title}\n\n| code | severity | meaning |\n|---|---|---|\n")?;
         let mut codes: Vec<&&Code> = codes.iter().collect();

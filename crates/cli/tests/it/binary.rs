@@ -40,7 +40,8 @@ pub(crate) fn metier_with_input(workspace: &Workspace, args: &[&str], input: &st
     finished(child.wait_with_output())
 }
 
-fn command(workspace: &Workspace, args: &[&str]) -> Command {
+/// The same, not started yet.
+pub(crate) fn command(workspace: &Workspace, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_metier"));
     command.args(args).current_dir(workspace.join("project")).env_clear();
     command.env("HOME", workspace.join("home")).env("PATH", "/usr/bin:/bin");

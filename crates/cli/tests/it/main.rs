@@ -28,6 +28,7 @@ mod hostile;
 mod init;
 mod joined;
 mod list;
+mod mcp;
 mod model_server;
 mod models;
 mod needs;

@@ -21,7 +21,7 @@ use metier_policy::{Action, Actor, Answers, Asking, Decision, Digest, Gate, McpT
 use metier_sandbox::{Cancel, Limits, Stream};
 use metier_secret::SecretName;
 
-use super::house::{House, lock};
+use super::house::{Ask, House, lock};
 use super::outputs::Outputs;
 use crate::activation::Conversation;
 use crate::containment::{Containment, Start};
@@ -56,7 +56,9 @@ pub(super) struct Room {
     /// The project as it was looked over last.
     survey: RefCell<Option<Survey>>,
     pub(super) session: String,
-    surface: Surface,
+    pub(super) surface: Surface,
+    /// Who answers questions here.
+    pub(super) ask: Option<Arc<Ask>>,
     /// The tools of MCP servers, by which bare names in the lists of skills are understood.
     pub(super) servers: McpTools,
     /// Takes back whatever runs.
@@ -68,9 +70,9 @@ pub(super) struct Room {
 }
 
 /// A skill's own folders, and the skill as the gate knows it.
-struct Spot {
-    skill: Skill,
-    folders: SkillFolders,
+pub(super) struct Spot {
+    pub(super) skill: Skill,
+    pub(super) folders: SkillFolders,
     handle: SkillDir,
 }
 
@@ -88,6 +90,7 @@ impl Room {
         let answers = Arc::new(Mutex::new(Answers::new(lock(&house.kept).clone())));
         let declared = house.declared(snapshot.layout());
         Self {
+            ask: house.ask.clone(),
             house,
             rules,
             declared,
@@ -109,6 +112,7 @@ impl Room {
     pub(super) fn continue_from(&mut self, parent: &Self) {
         self.conversation = RefCell::new(parent.conversation.borrow().child());
         self.answers = Arc::clone(&parent.answers);
+        self.ask.clone_from(&parent.ask);
         self.session.clone_from(&parent.session);
         self.servers.clone_from(&parent.servers);
     }
@@ -123,13 +127,13 @@ impl Room {
 
     /// Asks the gate as it is now.
     fn gate<T>(&self, answers: &Answers, work: impl FnOnce(Gate<'_>) -> T) -> T {
-        let asking = if self.house.ask.is_some() { Asking::Terminal } else { Asking::Nobody };
+        let asking = if self.ask.is_some() { Asking::Terminal } else { Asking::Nobody };
         let conversation = self.conversation.borrow();
         work(Gate { rules: &self.rules, answers, scopes: conversation.scopes.rules(), asking })
     }
 
     /// Finds a skill's folders. What it remembers gets its folder here.
-    fn spot(&self, id: EntryId) -> Result<Spot, String> {
+    pub(super) fn spot(&self, id: EntryId) -> Result<Spot, String> {
         let snapshot = &self.snapshot;
         let entry = snapshot.entry(id).ok_or("the skill is not there any more")?;
         let name = entry.name();
@@ -262,7 +266,7 @@ impl Hands for Room {
 
     fn decide(&self, action: &Action) -> Decision {
         let decision = self.gate(&lock(&self.answers), |gate| gate.decide(action));
-        if self.house.ask.is_none() || decision.is_allowed() {
+        if self.ask.is_none() || decision.is_allowed() {
             return decision;
         }
         let mut answers = lock(&self.answers).clone();

@@ -133,18 +133,24 @@ impl Toolset {
         };
         // An index may know of skills that this model may not.
         let hits = search.search(&query, limit).into_iter().filter(|hit| self.visible.offers(&hit.name));
+        let mut data = Vec::new();
         let lines: Vec<String> = hits
             .take(limit)
             .map(|hit| {
                 let description = one_line(&hit.description, MAX_DESCRIPTION);
-                format!("- **{}**: {description} ({})", hit.name, one_line(&hit.why, 200))
+                let why = one_line(&hit.why, 200);
+                let line = format!("- **{}**: {description} ({why})", hit.name);
+                data.push(json!({ "name": hit.name, "description": description, "why": why }));
+                line
             })
             .collect();
         let count = counted(self.visible.count(), "skill", "skills");
-        Ok(ToolResult::done(match lines.len() {
+        let text = match lines.len() {
             0 => format!("none of {count} fits; try other words, or do the work without one"),
             found => format!("{found} of {count}, best first:\n{}", lines.join("\n")),
-        }))
+        };
+        let data = json!({ "skills": data, "searched": self.visible.count() });
+        Ok(ToolResult { data: Some(Box::new(data)), ..ToolResult::done(text) })
     }
 }
 

@@ -23,6 +23,8 @@ pub struct ToolResult {
     pub activated: Option<EntryId>,
     /// What the gate decided, where it was asked.
     pub decision: Option<Box<Decision>>,
+    /// The same as data, for those who give both to a model: what a program wrote, the skills that were found.
+    pub data: Option<Box<Value>>,
     /// The change of a file that was made, or was to be made where it was refused.
     pub change: Option<Box<Change>>,
     /// What became of the process, where one ran.
@@ -80,9 +82,10 @@ impl ToolResult {
     /// A program ran; `text` is its result in the shape of the tool.
     pub fn ran(ran: Ran, text: String) -> Self {
         let outcome = if ran.report.succeeded() { Outcome::Done } else { Outcome::Failed };
+        let data = Some(Box::new(ran.data()));
         let decision = Some(Box::new(ran.decision));
         let process = Some(Box::new(ran.process));
-        Self { text, outcome, notes: ran.notes, decision, process, ..Self::default() }
+        Self { text, outcome, notes: ran.notes, decision, data, process, ..Self::default() }
     }
 
     /// The same, with what the gate decided.

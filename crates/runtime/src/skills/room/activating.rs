@@ -84,7 +84,7 @@ impl Room {
         let mut answers = lock(&self.answers).clone();
         let (wants, missing) = self.before_its_text(id, &spot, &answers);
         // A question is asked between two looks at the file, so that the text is of the last one.
-        let mut asking = if self.house.ask.is_some() { Asking::First } else { Asking::Over };
+        let mut asking = if self.ask.is_some() { Asking::First } else { Asking::Over };
         loop {
             let supply = Supply {
                 wants: &wants,

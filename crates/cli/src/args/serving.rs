@@ -1,0 +1,73 @@
+//! What can be said about serving skills to other agents: `mcp` and `serve`.
+
+use clap::{Args, ValueEnum};
+use std::net::SocketAddr;
+
+/// Serves skills to another agent over MCP, at standard input and output
+///
+/// A host starts this by itself: `--print-config` prints what to write into its configuration. It gets the trusted skills that are
+/// found from here, as tools, as prompts, and as files by the extension for skills. What a skill runs is contained; what would
+/// ask is asked by the host where it can, and refused with the rule that would allow it where it cannot. docs/mcp.md has the
+/// whole story.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  metier mcp --print-config claude-desktop     what to write where
+  metier mcp --print-config vscode --root ~/skills
+  metier mcp --skill review                    one skill alone, with the tools that name none")]
+pub(crate) struct Mcp {
+    #[command(flatten)]
+    pub(crate) bound: BoundTo,
+    /// Prints the configuration for a host, and where it goes, instead of serving
+    #[arg(long, value_name = "HOST")]
+    pub(crate) print_config: Option<Host>,
+}
+
+/// Serves skills to other agents over HTTP, until Ctrl-C
+///
+/// The address and the token are printed; the token is kept in a file that only you can read, so that it is the same the next time.
+/// Requests for other names than this machine's, and from pages of other sites, are not answered.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  metier serve                                 http://127.0.0.1:6384/mcp
+  metier serve --listen 127.0.0.1:0 --json     any free port; address and token for programs
+  metier serve --listen 192.168.1.7:6384 --host-name box.local")]
+pub(crate) struct Serve {
+    /// Where to listen: this machine alone, unless you say otherwise; port 0 is any that is free
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:6384")]
+    pub(crate) listen: SocketAddr,
+    /// Asks for no token: everybody on this machine can use your skills; not possible for other addresses
+    #[arg(long)]
+    pub(crate) no_token: bool,
+    /// Makes a new token; the one before is not taken any more
+    #[arg(long, conflicts_with = "no_token")]
+    pub(crate) new_token: bool,
+    /// Answers requests for this name, too; without it, for this machine's own (repeatable)
+    #[arg(long = "host-name", value_name = "NAME")]
+    pub(crate) host_names: Vec<String>,
+    #[command(flatten)]
+    pub(crate) bound: BoundTo,
+}
+
+/// Whether one skill alone is served.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(crate) struct BoundTo {
+    /// Serves this skill alone, with `run_command_line` and `load_skill_resources`, which name none; all skills without it
+    #[arg(long = "skill", value_name = "NAME")]
+    pub(crate) skill: Option<String>,
+}
+
+/// A program that starts MCP servers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Host {
+    ClaudeCode,
+    ClaudeDesktop,
+    Codex,
+    Cursor,
+    GeminiCli,
+    Goose,
+    Opencode,
+    Vscode,
+    Windsurf,
+    Zed,
+}

@@ -1,0 +1,109 @@
+//! `mcp`: skills for another agent, at standard input and output.
+
+mod config;
+
+use crate::agency;
+use crate::args::{BoundTo, Global, Mcp};
+use crate::declared::may_start;
+use crate::exit::Exit;
+use crate::output::{Output, clean};
+use crate::surroundings::Surroundings;
+use anyhow::{Context, Result, bail};
+use metier_diagnostic::Diagnostic;
+use metier_mcp::server::Server;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::runtime::Runtime;
+
+/// How long what still runs gets to end.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+pub(crate) fn run(
+    args: &Mcp,
+    global: &Global,
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<Exit> {
+    if let Some(host) = args.print_config {
+        return config::print(host, &args.bound, global, output);
+    }
+    let server = server(&args.bound, global, surroundings, output)?;
+    let runtime = runtime()?;
+    let stop = stop_on_signal()?;
+    let ended = runtime.block_on(async {
+        tokio::select! {
+            ended = server.serve_stdio() => ended,
+            () = stop => Ok(()),
+        }
+    });
+    // Whatever a call has started ends with this process.
+    runtime.shutdown_timeout(FAREWELL);
+    ended?;
+    Ok(Exit::Fine)
+}
+
+/// The server of this user's skills. Standard output belongs to the protocol, so everything is said on standard error, which hosts
+/// keep in their logs.
+pub(super) fn server(
+    bound: &BoundTo,
+    global: &Global,
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<Server> {
+    may_start(surroundings)?;
+    let skills = agency::builder(global, surroundings)?.watch().open();
+    for problem in skills.rule_problems() {
+        output.aside(&clean(&problem.to_string()))?;
+    }
+    let mut builder = Server::builder(skills.clone());
+    if let Some(name) = &bound.skill {
+        // Whoever names a skill that is not there has to know before a host shows an empty server.
+        if let Err(problems) = skills.snapshot().resolve([name.as_str()]) {
+            let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            bail!("{}", clean(&problems.join("; ")));
+        }
+        builder = builder.only(name);
+    }
+    if !global.quiet {
+        builder = builder.tell(|found: &Diagnostic| {
+            let help = found.help.as_deref().map(|help| format!("; {help}")).unwrap_or_default();
+            let line = format!("{}: {}{help}\n", found.code.name(), found.message);
+            // That nobody reads along is no reason to stop serving.
+            let _ = io::stderr().lock().write_all(clean_line(&line).as_bytes());
+        });
+    }
+    builder.open().context("the server cannot be started")
+}
+
+fn clean_line(line: &str) -> String {
+    format!("{}\n", clean(line.trim_end()))
+}
+
+pub(super) fn runtime() -> Result<Runtime> {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(2).enable_all().build().context("no threads can be had")
+}
+
+/// Over when somebody says that it is enough. The second Ctrl-C ends metier at once.
+pub(super) fn stop_on_signal() -> Result<impl Future<Output = ()> + Send + 'static> {
+    static IS_SAID: AtomicBool = AtomicBool::new(false);
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    let (said, heard) = tokio::sync::oneshot::channel();
+    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        let mut said = Some(said);
+        for signal in &mut signals {
+            if IS_SAID.swap(true, Ordering::Relaxed) {
+                let _ = signal_hook::low_level::emulate_default_handler(signal);
+            }
+            if let Some(said) = said.take() {
+                let _ = said.send(());
+            }
+        }
+    })?;
+    Ok(async move {
+        let _ = heard.await;
+    })
+}

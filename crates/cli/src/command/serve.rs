@@ -1,0 +1,71 @@
+//! `serve`: skills for other agents, over HTTP.
+
+use super::mcp::{runtime, server, stop_on_signal};
+use crate::args::{Global, Serve};
+use crate::exit::Exit;
+use crate::output::{Form, Output};
+use crate::surroundings::Surroundings;
+use anyhow::{Context, Result};
+use metier_http::{Door, Guard, Keep, Site, Token};
+use serde_json::json;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How long what still runs gets to end.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+pub(crate) fn run(
+    args: &Serve,
+    global: &Global,
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<Exit> {
+    let (door, file) = if args.no_token {
+        (Door::Open, None)
+    } else {
+        let file = token_file(surroundings);
+        let keep = if args.new_token { Keep::New } else { Keep::Known };
+        (Door::Token(Token::kept_in(&file, keep)?), Some(file))
+    };
+    let token = match &door {
+        Door::Token(token) => Some(token.reveal().to_owned()),
+        Door::Open => None,
+    };
+    let guard = args.host_names.iter().fold(Guard::new(door), |guard, name| guard.host(name));
+    let site = Site::take(args.listen, guard).with_context(|| {
+        if args.listen.port() == 0 {
+            "nothing is served"
+        } else {
+            "nothing is served; `--listen 127.0.0.1:0` takes any port that is free"
+        }
+    })?;
+    let server = server(&args.bound, global, surroundings, output)?;
+    let runtime = runtime()?;
+    let stop = stop_on_signal()?;
+    match output.form() {
+        Form::Json => output.json(&json!({ "url": site.url(), "token": token, "token_file": file }))?,
+        Form::Text => {
+            output.line(format!("MCP is at {}", site.url()))?;
+            match (&token, &file) {
+                (Some(token), Some(file)) => {
+                    output.line(format!("token: {token}"))?;
+                    output.comment(format!("kept in {}; hosts send it as `Authorization: Bearer …`", surroundings.shown(file)))?;
+                }
+                _ => output.line("there is NO TOKEN: every program on this machine can use your skills and run their scripts")?,
+            }
+            if !site.address().ip().is_loopback() {
+                output.line("others on the network reach this, and what is sent is NOT ENCRYPTED: put a proxy with TLS before it")?;
+            }
+        }
+    }
+    output.flush()?;
+    let ended = runtime.block_on(site.serve(server.exchange(), stop));
+    runtime.shutdown_timeout(FAREWELL);
+    ended?;
+    Ok(Exit::Fine)
+}
+
+/// Where the token is kept: with what metier knows, and not with its configuration, which people put under version control.
+fn token_file(surroundings: &Surroundings) -> PathBuf {
+    surroundings.places.data.join("serve-token")
+}

@@ -1,0 +1,139 @@
+//! The word without which nobody is answered.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use metier_files::{Mode, read_bounded, write_atomic};
+
+/// Random bytes of a token: more than anybody can try.
+const BYTES: usize = 32;
+
+/// The shortest token that is taken from a file. What is shorter was not made by us and could be guessed.
+const SHORTEST: usize = 32;
+
+/// The largest file that is read as one.
+const MOST_BYTES: u64 = 4 << 10;
+
+/// A word that a client has to bring. It is not shown by `Debug`, so that it does not end in a log.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token(String);
+
+/// Why there is no token.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TokenError {
+    /// The system gives no random bytes.
+    #[error("there are no random bytes for a token: {0}")]
+    Random(String),
+    /// The file cannot be read or written.
+    #[error("the token cannot be kept in {}: {source}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Something else is in the file.
+    #[error("{} does not hold a token: it needs {SHORTEST} letters and digits or more; remove it to get a new one", .0.display())]
+    NotOne(PathBuf),
+}
+
+/// Whether a token that was kept is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// It is, so that what hosts were configured with goes on to hold.
+    Known,
+    /// A new one takes its place.
+    New,
+}
+
+impl Token {
+    /// A new one.
+    pub fn random() -> Result<Self, TokenError> {
+        let mut bytes = [0_u8; BYTES];
+        getrandom::fill(&mut bytes).map_err(|error| TokenError::Random(error.to_string()))?;
+        let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        Ok(Self(digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()))
+    }
+
+    /// The token that is kept in a file, made if there is none. The file is its owner's alone afterwards, whatever it was before.
+    pub fn kept_in(file: &Path, keep: Keep) -> Result<Self, TokenError> {
+        let failed = |source| TokenError::File { path: file.to_owned(), source };
+        let known = read_bounded(file, MOST_BYTES).map_err(failed)?;
+        let token = match known.filter(|_| keep == Keep::Known) {
+            Some(bytes) => Self::parse(&bytes).ok_or_else(|| TokenError::NotOne(file.to_owned()))?,
+            None => Self::random()?,
+        };
+        write_atomic(file, format!("{}\n", token.0).as_bytes(), Mode::Private).map_err(failed)?;
+        Ok(token)
+    }
+
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let text = str::from_utf8(bytes).ok()?.trim();
+        let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte));
+        (text.len() >= SHORTEST && is_plain).then(|| Self(text.to_owned()))
+    }
+
+    /// The word itself, for whoever configures a host.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether this is it. As long as the lengths are equal it takes the same time whatever is given, so that nobody learns by
+    /// the clock how much of a guess was right.
+    pub(crate) fn is(&self, given: &str) -> bool {
+        let (own, given) = (self.0.as_bytes(), given.as_bytes());
+        own.len() == given.len() && own.iter().zip(given).fold(0, |sum, (a, b)| sum | (a ^ b)) == 0
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(…)")
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the test looks at what is on the disk")]
+mod tests {
+    use metier_testkit::Workspace;
+
+    use super::*;
+
+    #[test]
+    fn a_token_is_kept_for_its_owner_alone_and_found_again() {
+        let workspace =
+            Workspace::new().file("loose", "0123456789abcdef0123456789abcdef\n").mode("loose", 0o644);
+        let file = workspace.join("state/token");
+        let first = Token::kept_in(&file, Keep::Known).unwrap();
+        assert_eq!(first.reveal().len(), 2 * BYTES);
+        assert_eq!(Token::kept_in(&file, Keep::Known).unwrap(), first);
+        assert_ne!(Token::kept_in(&file, Keep::New).unwrap(), first);
+        let loose = workspace.join("loose");
+        assert_eq!(Token::kept_in(&loose, Keep::Known).unwrap().reveal(), "0123456789abcdef0123456789abcdef");
+        for file in [file, loose] {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{}", file.display());
+        }
+        assert_eq!(format!("{first:?}"), "Token(…)");
+    }
+
+    #[test]
+    fn what_could_be_guessed_is_no_token() {
+        for text in [
+            "",
+            "short",
+            "0123456789abcdef0123456789abcde",
+            "0123456789abcdef 0123456789abcdef",
+            "\u{e4}".repeat(40).as_str(),
+        ] {
+            assert!(Token::parse(text.as_bytes()).is_none(), "{text}");
+        }
+        let token = Token::parse(b"0123456789abcdef0123456789abcdef").unwrap();
+        assert!(token.is("0123456789abcdef0123456789abcdef"));
+        for given in ["", "0123456789abcdef0123456789abcdeF", "0123456789abcdef0123456789abcdef0"] {
+            assert!(!token.is(given), "{given}");
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! One client, in the words of the SDK: what it asks, and what it is told.
+
+mod extension;
+
+use std::sync::{Arc, Mutex};
+
+use metier_policy::Answers;
+use metier_runtime::{By, NotUsed};
+use metier_sandbox::Cancel;
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode,
+    ExtensionCapabilities, GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation,
+    InputResponses, JsonObject, ListPromptsResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, PromptMessage, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, Role, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
+};
+use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
+use rmcp::{ErrorData, ServerHandler};
+use serde_json::{Value, json};
+use tokio::runtime::Handle;
+
+use super::Hall;
+use super::cursor::Cursor;
+use super::files::Files;
+use super::news::Stand;
+use super::prompt;
+use super::question::{Inquiry, Lasting, Rounds, Way};
+use super::shelf::Shelf;
+use super::tool;
+
+/// The extension for skills.
+const SKILLS: &str = "io.modelcontextprotocol/skills";
+
+/// How long a client may take what it was told for current, in milliseconds. It is told of changes, but not every host listens.
+const FRESH: u64 = 5_000;
+
+/// What a connection goes over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Carrier {
+    /// Two pipes, as long as the client is there.
+    Pipe,
+    /// HTTP, where a client of the newer revision has no connection at all.
+    Http,
+}
+
+/// One client.
+#[derive(Debug)]
+pub(super) struct Connection {
+    hall: Arc<Hall>,
+    carrier: Carrier,
+    /// What its user said to questions.
+    answers: Arc<Mutex<Answers>>,
+}
+
+/// Whether a client speaks the revision that has no handshake.
+fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
+    let version = context.protocol_version();
+    version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
+}
+
+impl Connection {
+    pub(super) fn new(hall: Arc<Hall>, carrier: Carrier) -> Self {
+        Self { hall, carrier, answers: Arc::default() }
+    }
+
+    fn shelf(&self) -> &Shelf {
+        &self.hall.counter.shelf
+    }
+
+    /// Who is asked in this call, where the client can ask its user.
+    fn inquiry(
+        &self,
+        context: &RequestContext<RoleServer>,
+        responses: Option<InputResponses>,
+        state: Option<&str>,
+        cancel: &Cancel,
+    ) -> Option<Arc<Inquiry>> {
+        let elicitation = context.client_capabilities()?.elicitation?;
+        // A client that names no kind of question takes forms, as it was before there were kinds.
+        if elicitation.form.is_none() && elicitation.url.is_some() {
+            return None;
+        }
+        let (way, lasting) = if is_stateless(context) {
+            let lasting = if self.carrier == Carrier::Pipe { Lasting::Connection } else { Lasting::Call };
+            (Way::Rounds(Rounds::of(responses, state)), lasting)
+        } else {
+            let way = Way::Elicit { peer: context.peer.clone(), runtime: Handle::current() };
+            (way, Lasting::Connection)
+        };
+        Some(Arc::new(Inquiry::new(way, lasting, Arc::clone(&self.answers), cancel.clone())))
+    }
+
+    /// Looks at the files of skills.
+    async fn files<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(Files<'_>) -> T + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        self.hall
+            .counter
+            .look(move |counter, session| {
+                work(Files { shelf: &counter.shelf, row: counter.shelf.row(), session })
+            })
+            .await
+    }
+}
+
+fn cancel() -> Result<Cancel, ErrorData> {
+    Cancel::new().map_err(|error| ErrorData::internal_error(format!("nothing can be started: {error}"), None))
+}
+
+/// How long a result holds and for whom. The older revision does not know of that.
+fn freshness(context: &RequestContext<RoleServer>) -> (Option<u64>, Option<CacheScope>) {
+    if is_stateless(context) { (Some(FRESH), Some(CacheScope::Private)) } else { (None, None) }
+}
+
+fn cursor(request: Option<PaginatedRequestParams>) -> Result<Option<Cursor>, ErrorData> {
+    Cursor::parse(request.and_then(|request| request.cursor).as_deref())
+}
+
+impl ServerHandler for Connection {
+    fn get_info(&self) -> ServerConfig {
+        let mut extensions = ExtensionCapabilities::new();
+        let mut settings = JsonObject::new();
+        settings.insert("directoryRead".to_owned(), json!(true));
+        extensions.insert(SKILLS.to_owned(), settings);
+        let capabilities = ServerCapabilities::builder()
+            .enable_extensions_with(extensions)
+            .enable_prompts()
+            .enable_prompts_list_changed()
+            .enable_resources()
+            .enable_resources_list_changed()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .build();
+        let about =
+            Implementation::new("metier", env!("CARGO_PKG_VERSION")).with_title("Agent Skills by metier");
+        ServerConfig::new(capabilities)
+            .with_server_info(about)
+            .with_instructions(self.hall.front().instructions.to_string())
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        // There is one page.
+        if cursor(request)?.is_some() {
+            return Err(ErrorData::invalid_params("there are no more tools", None));
+        }
+        let mut result = ListToolsResult::with_all_items(self.hall.front().tools.to_vec());
+        (result.ttl_ms, result.cache_scope) = freshness(&context);
+        Ok(result)
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.hall.front().tools.iter().find(|tool| tool.name == name).cloned()
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let name = request.name.to_string();
+        if self.get_tool(&name).is_none() {
+            return Err(ErrorData::invalid_params(format!("there is no tool `{name}`"), None));
+        }
+        let cancel = cancel()?;
+        let inquiry =
+            self.inquiry(&context, request.input_responses, request.request_state.as_deref(), &cancel);
+        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        let called = name.clone();
+        let given = self
+            .hall
+            .counter
+            .carry_out(&context, cancel, inquiry.clone(), move |_, session| {
+                session.call_in_scope(&called, &arguments)
+            })
+            .await?;
+        match inquiry.and_then(|inquiry| inquiry.next_round()) {
+            Some(round) => Ok(round.into()),
+            None => Ok(tool::result(&name, given).into()),
+        }
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let cursor = cursor(request)?;
+        let page = self
+            .hall
+            .counter
+            .look(move |counter, _| prompt::prompts(&counter.shelf.row(), cursor.as_ref()))
+            .await?;
+        let mut result = ListPromptsResult::with_all_items(page.items);
+        result.next_cursor = page.next.map(|next| next.text());
+        (result.ttl_ms, result.cache_scope) = freshness(&context);
+        Ok(result)
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let row = self.shelf().row();
+        let name = request.name;
+        let unknown = || ErrorData::invalid_params(format!("there is no prompt `{name}`"), None);
+        let id = row.startable(&name).ok_or_else(unknown)?;
+        let arguments = prompt::arguments(&row, id, request.arguments.as_ref())?;
+        let entry = row.snapshot.entry(id).ok_or_else(unknown)?;
+        let (folder, description) = (row.snapshot.folder(entry), entry.description().to_owned());
+        let cancel = cancel()?;
+        let inquiry =
+            self.inquiry(&context, request.input_responses, request.request_state.as_deref(), &cancel);
+        let asked = name.clone();
+        let used = self
+            .hall
+            .counter
+            .carry_out(&context, cancel, inquiry.clone(), move |counter, session| {
+                let used = session.activate_by(By::User, &asked, arguments);
+                if used.is_ok() {
+                    counter.started(folder);
+                }
+                used.map(|used| used.text)
+            })
+            .await?;
+        if let Some(round) = inquiry.and_then(|inquiry| inquiry.next_round()) {
+            return Ok(round.into());
+        }
+        let text = used.map_err(|error: NotUsed| ErrorData::invalid_params(error.to_string(), None))?;
+        let mut result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]);
+        result.description = Some(metier_catalog::one_line(&description, 1_024));
+        Ok(result.into())
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let cursor = cursor(request)?;
+        let page = self.files(move |files| files.resources(cursor.as_ref())).await?;
+        let mut result = ListResourcesResult::with_all_items(page.items);
+        result.next_cursor = page.next.map(|next| next.text());
+        (result.ttl_ms, result.cache_scope) = freshness(&context);
+        Ok(result)
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let contents = self.files(move |files| files.read(&request.uri)).await??;
+        let mut result = ReadResourceResult::new(vec![contents]);
+        (result.ttl_ms, result.cache_scope) = freshness(&context);
+        Ok(result.into())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let Some(method) = extension::Method::of(&request.method) else {
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None));
+        };
+        let asked = extension::Asked::of(request.params.as_ref())?;
+        let result = self.files(move |files| method.answer(&files, &asked)).await??;
+        let fields = if is_stateless(&context) { method.fields(FRESH) } else { Vec::new() };
+        Ok(CustomResult(extension::with(result, fields)))
+    }
+
+    /// A client with a handshake is told of changes as long as it is there.
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let mut news = self.shelf().news.subscribe();
+        let peer = context.peer;
+        tokio::spawn(async move {
+            let mut before = *news.borrow_and_update();
+            loop {
+                tokio::select! {
+                    changed = news.changed() => if changed.is_err() { return },
+                    // Nobody is told when a client goes; it is found out before long, so that nothing is kept for it.
+                    () = tokio::time::sleep(std::time::Duration::from_secs(5)) => {
+                        if peer.is_transport_closed() { return }
+                        continue;
+                    }
+                }
+                let now = *news.borrow_and_update();
+                let told = async {
+                    if now.tools != before.tools {
+                        peer.notify_tool_list_changed().await?;
+                    }
+                    if now.prompts != before.prompts {
+                        peer.notify_prompt_list_changed().await?;
+                    }
+                    if now.resources != before.resources {
+                        peer.notify_resource_list_changed().await?;
+                    }
+                    Ok::<(), rmcp::ServiceError>(())
+                };
+                if told.await.is_err() {
+                    return;
+                }
+                before = now;
+            }
+        });
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        // Single resources are not followed: nobody watches below a skill's folder, and a read finds out.
+        let mut accepted = requested.clone();
+        accepted.resource_subscriptions = None;
+        Some(accepted)
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let mut news = self.shelf().news.subscribe();
+        let mut before: Stand = *news.borrow_and_update();
+        let sink = context.sink().clone();
+        loop {
+            tokio::select! {
+                changed = news.changed() => if changed.is_err() { return Ok(()) },
+                () = context.cancelled() => return Ok(()),
+            }
+            let now = *news.borrow_and_update();
+            // What the client did not ask for is not sent, which is no reason to stop.
+            if now.tools != before.tools {
+                let _ = sink.notify_tool_list_changed().await;
+            }
+            if now.prompts != before.prompts {
+                let _ = sink.notify_prompt_list_changed().await;
+            }
+            if now.resources != before.resources {
+                let _ = sink.notify_resource_list_changed().await;
+            }
+            before = now;
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The methods of the extension for skills, which the SDK does not know yet.
+
+use rmcp::ErrorData;
+use serde_json::{Map, Value, json};
+
+use crate::server::cursor::Cursor;
+use crate::server::files::Files;
+
+/// A method of the extension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Method {
+    List,
+    Get,
+    ReadFolder,
+}
+
+/// What a client gave.
+#[derive(Debug, Default)]
+pub(super) struct Asked {
+    uri: Option<String>,
+    cursor: Option<Cursor>,
+}
+
+impl Asked {
+    pub(super) fn of(params: Option<&Value>) -> Result<Self, ErrorData> {
+        let text = |key: &str| match params.and_then(|params| params.get(key)) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(_) => Err(ErrorData::invalid_params(format!("`{key}` is not a text"), None)),
+        };
+        Ok(Self { uri: text("uri")?, cursor: Cursor::parse(text("cursor")?.as_deref())? })
+    }
+
+    fn uri(&self) -> Result<&str, ErrorData> {
+        self.uri.as_deref().ok_or_else(|| ErrorData::invalid_params("`uri` is missing", None))
+    }
+}
+
+impl Method {
+    pub(super) fn of(name: &str) -> Option<Self> {
+        match name {
+            "skills/list" => Some(Self::List),
+            "skills/get" => Some(Self::Get),
+            "resources/directory/read" => Some(Self::ReadFolder),
+            _ => None,
+        }
+    }
+
+    /// The answer, as both revisions have it.
+    pub(super) fn answer(self, files: &Files<'_>, asked: &Asked) -> Result<Map<String, Value>, ErrorData> {
+        let (key, value, next) = match self {
+            Self::List => {
+                let page = files.skills(asked.cursor.as_ref());
+                ("skills", Value::Array(page.items), page.next)
+            }
+            Self::Get => ("skill", files.skill(asked.uri()?)?, None),
+            Self::ReadFolder => {
+                let page = files.folder(asked.uri()?, asked.cursor.as_ref())?;
+                let items = serde_json::to_value(page.items)
+                    .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+                ("resources", items, page.next)
+            }
+        };
+        let mut answer = Map::new();
+        answer.insert(key.to_owned(), value);
+        if let Some(next) = next {
+            answer.insert("nextCursor".to_owned(), json!(next.text()));
+        }
+        Ok(answer)
+    }
+
+    /// What the revision without a handshake wants beside.
+    pub(super) fn fields(self, fresh: u64) -> Vec<(&'static str, Value)> {
+        let mut fields = vec![("resultType", json!("complete"))];
+        if self != Self::ReadFolder {
+            fields.push(("ttlMs", json!(fresh)));
+            fields.push(("cacheScope", json!("private")));
+        }
+        fields
+    }
+}
+
+/// An answer with these fields before it.
+pub(super) fn with(answer: Map<String, Value>, fields: Vec<(&'static str, Value)>) -> Value {
+    fields.into_iter().map(|(key, value)| (key.to_owned(), value)).chain(answer).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_client_gives_is_read_or_refused() {
+        let check = |params: Value, expect: Result<(Option<&str>, bool), &str>| {
+            let found = Asked::of(Some(&params)).map(|asked| (asked.uri, asked.cursor.is_some()));
+            let found = found.as_ref().map(|(uri, cursor)| (uri.as_deref(), *cursor));
+            assert_eq!(found.map_err(|error| error.message.as_ref()), expect, "{params}");
+        };
+        check(json!({}), Ok((None, false)));
+        check(json!({ "uri": "skill://a/SKILL.md" }), Ok((Some("skill://a/SKILL.md"), false)));
+        check(json!({ "cursor": "after:a" }), Ok((None, true)));
+        check(json!({ "cursor": null }), Ok((None, false)));
+        check(json!({ "cursor": 1 }), Err("`cursor` is not a text"));
+        check(json!({ "cursor": "x" }), Err("the cursor is not one of this server's"));
+        check(json!({ "uri": ["skill://a"] }), Err("`uri` is not a text"));
+    }
+}

@@ -1,0 +1,125 @@
+//! Where a file of a skill is, for whoever reads over MCP: `skill://NAME/references/style.md`.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+
+use metier_files::RelativePath;
+use metier_skill::is_canonical;
+
+const SCHEME: &str = "skill://";
+
+/// What a URI names: a skill's folder, or something in it. Both are only names until somebody looks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SkillUri {
+    /// The skill.
+    pub(super) skill: String,
+    /// The file or folder in it; the skill's own folder without one.
+    pub(super) path: Option<RelativePath>,
+}
+
+impl SkillUri {
+    /// Reads a URI. `None` for whatever cannot be one of ours: another scheme, a name that is none, a step out of the folder,
+    /// a slash at the end, a query.
+    pub(super) fn parse(uri: &str) -> Option<Self> {
+        let rest = uri.strip_prefix(SCHEME)?;
+        if rest.ends_with('/') || rest.contains(['?', '#']) {
+            return None;
+        }
+        let (skill, path) = match rest.split_once('/') {
+            Some((skill, path)) => (skill, Some(path)),
+            None => (rest, None),
+        };
+        if !is_canonical(skill) {
+            return None;
+        }
+        let path = match path {
+            Some(path) => Some(RelativePath::parse_os(&OsString::from_vec(decoded(path)?)).ok()?),
+            None => None,
+        };
+        Some(Self { skill: skill.to_owned(), path })
+    }
+
+    /// The URI of a file or folder in it. `None` where the name is not UTF-8: what is not text has no name over MCP.
+    pub(super) fn file(skill: &str, path: &RelativePath) -> Option<String> {
+        path.as_str().map(|path| Self::below(skill, path))
+    }
+
+    /// The same for a path that is text already.
+    pub(super) fn below(skill: &str, path: &str) -> String {
+        let mut uri = format!("{SCHEME}{skill}/");
+        for byte in path.bytes() {
+            if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/".contains(&byte) {
+                uri.push(char::from(byte));
+            } else {
+                uri.push_str(&format!("%{byte:02X}"));
+            }
+        }
+        uri
+    }
+}
+
+/// Percent signs resolved; `None` where one is not followed by two digits.
+fn decoded(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let mut digit = || char::from(rest.next()?).to_digit(16);
+        let (high, low) = (digit()?, digit()?);
+        bytes.push(u8::try_from(high * 16 + low).ok()?);
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_uri_names_a_skill_and_a_file_in_it() {
+        let check = |uri: &str, expect: Option<(&str, Option<&str>)>| {
+            let found = SkillUri::parse(uri);
+            let found = found
+                .as_ref()
+                .map(|uri| (uri.skill.as_str(), uri.path.as_ref().map(|path| path.as_str().unwrap_or("?"))));
+            assert_eq!(found, expect, "{uri}");
+        };
+        check("skill://greet", Some(("greet", None)));
+        check("skill://greet/SKILL.md", Some(("greet", Some("SKILL.md"))));
+        check("skill://greet/a%20b/%C3%A4.md", Some(("greet", Some("a b/ä.md"))));
+        for uri in [
+            "",
+            "skill://",
+            "skill:///etc/passwd",
+            "skill://greet/",
+            "skill://greet/a/",
+            "skill://Greet/SKILL.md",
+            "skill://../SKILL.md",
+            "skill://greet/../other/SKILL.md",
+            "skill://greet/%2e%2e/other/SKILL.md",
+            "skill://greet/%2Fetc/passwd",
+            "skill://greet/a%00b",
+            "skill://greet/a%2",
+            "skill://greet/a%zz",
+            "skill://greet/a?b",
+            "skill://greet/a#b",
+            "file:///etc/passwd",
+            "file:/etc/passwd",
+            "SKILL://greet/SKILL.md",
+        ] {
+            check(uri, None);
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        for path in ["SKILL.md", "references/a b.md", "ä/ö%.md", "a#b?c", "100%.txt", "x[1].md"] {
+            let path = RelativePath::parse(path).unwrap();
+            let uri = SkillUri::file("greet", &path).unwrap();
+            assert_eq!(SkillUri::parse(&uri).unwrap().path, Some(path), "{uri}");
+        }
+    }
+}

