@@ -34,7 +34,6 @@ use self::folders::Folders;
 use self::input::cut;
 use self::result::error_json;
 use self::spec::{Act, Spec, spec, specs};
-use self::visible::Purpose;
 use crate::output::command_error;
 
 pub use self::definition::{Definition, Sight, ToolFormat};

@@ -24,7 +24,7 @@ impl Session {
         // The rules are read with what has changed.
         self.refresh();
         self.room.conversation.replace(Conversation::default());
-        self.room.answers.borrow_mut().forget_refusals();
+        super::house::lock(&self.room.answers).forget_refusals();
         self.room.cancel = None;
         self.folders = active.to_vec();
         self.folders.retain(|folder| self.room.id_of(folder).is_some());
