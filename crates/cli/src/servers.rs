@@ -34,7 +34,7 @@ pub(crate) fn of(layout: &mut Layout) -> Option<Servers> {
         data: places.data.join("mcp"),
         language: environment::language(),
     };
-    Some(Servers::new(servers, Some(ground), places.cache.as_deref()))
+    Some(Servers::new(servers, Some(&ground), places.cache.as_deref()))
 }
 
 /// Asks every server anew. Gives the surroundings with what they list now, and those that did not answer.

@@ -247,6 +247,7 @@ impl Machine {
             system_skills: base.join("etc/skills"),
             bundled: None,
             cache: None,
+            remote: None,
         };
         Self { files, places }
     }

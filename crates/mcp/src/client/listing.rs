@@ -19,7 +19,7 @@ pub const MAX_SKILLS: usize = 10_000;
 const MAX_BYTES: usize = 64 * 1024 * 1024;
 
 /// How long all pages together may take.
-const MAX_TIME: Duration = Duration::from_secs(60);
+const MAX_TIME: Duration = Duration::from_mins(1);
 
 /// The longest word by which a page names the next one.
 const MAX_CURSOR: usize = 4 * 1_024;

@@ -144,8 +144,8 @@ impl Server {
         if self.config.trusted != Trusted::Yes {
             return None;
         }
-        let shelf = self.shelf.as_ref()?;
-        Some(shelf.server(&self.config, &shelf.kept()?, store))
+        let kept = self.shelf.as_ref()?;
+        Some(kept.server(&self.config, &kept.kept()?, store))
     }
 
     /// Has the wanted files of a skill in its folder, each verified.

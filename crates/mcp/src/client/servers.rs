@@ -28,9 +28,9 @@ struct Inner {
 impl Servers {
     /// Servers that are not started yet. Without a ground none that is a program can be; without a cache nothing that was listed
     /// is known the next time, and no file of a skill can be used.
-    pub fn new(configs: Vec<ServerConfig>, ground: Option<Ground>, cache: Option<&Path>) -> Self {
+    pub fn new(configs: Vec<ServerConfig>, ground: Option<&Ground>, cache: Option<&Path>) -> Self {
         let servers =
-            configs.into_iter().map(|config| Arc::new(Server::new(config, ground.clone(), cache))).collect();
+            configs.into_iter().map(|config| Arc::new(Server::new(config, ground.cloned(), cache))).collect();
         Self { inner: Arc::new(Inner { servers, runtime: OnceLock::new() }) }
     }
 

@@ -75,7 +75,7 @@ async fn said(cancel: Option<&Cancel>) {
     {
         return;
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 fn outside(label: &str, tool: Tool) -> OutsideTool {

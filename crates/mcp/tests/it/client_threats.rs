@@ -255,8 +255,9 @@ fn two_skills_of_one_name_in_one_list_are_told_apart() {
 fn any_change_of_the_files_takes_an_approval_back() {
     let changes: [fn(&Hostile); 3] = [
         |server| {
-            server
-                .change(0, |entry| entry["resources"][1] = listed("skill://pdf", "references/a.md", b"other"))
+            server.change(0, |entry| {
+                entry["resources"][1] = listed("skill://pdf", "references/a.md", b"other");
+            });
         },
         |server| {
             server.change(0, |entry| {
@@ -304,7 +305,7 @@ fn a_skill_inside_another_is_a_file_of_it_until_it_is_approved_itself() {
     // Both lists have the very same file.
     server.serve("skill://outer/inner/SKILL.md", inner.as_bytes());
     server.change(1, |entry| {
-        entry["resources"] = json!([listed("skill://outer/inner", "SKILL.md", inner.as_bytes())])
+        entry["resources"] = json!([listed("skill://outer/inner", "SKILL.md", inner.as_bytes())]);
     });
     let scene = Scene::new(&[("docs", &server)]);
     scene.listed();

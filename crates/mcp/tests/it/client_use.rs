@@ -142,7 +142,7 @@ fn program(workspace: &Workspace, command: &str, args: &[&str]) -> Servers {
         data: workspace.join("data"),
         language: "C.UTF-8".to_owned(),
     };
-    Servers::new(vec![config], Some(ground), Some(&workspace.join("cache")))
+    Servers::new(vec![config], Some(&ground), Some(&workspace.join("cache")))
 }
 
 #[test]

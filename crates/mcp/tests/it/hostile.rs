@@ -140,7 +140,7 @@ fn serve(stream: &TcpStream, state: &State) {
             let _ = writer.write_all(
                 b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
             );
-            let piece = [b"10000\r\n".as_slice(), &[b' '; 0x10000], b"\r\n"].concat();
+            let piece = [b"10000\r\n".as_slice(), &vec![b' '; 0x10000], b"\r\n"].concat();
             while writer.write_all(&piece).is_ok() {}
             return;
         }
