@@ -91,6 +91,6 @@ fn filling_what_they_share_ends_with_the_limit_and_says_so() {
     let workspace = team().file(format!("{SKILLS}/ann/scripts/fill.sh"), script);
     let input = json!({ "skill_name": "ann", "script_name": "fill.sh" }).to_string();
     let run = metier(&workspace, &["call", "skill_run_script", &input]);
-    let said = "its data folder, or one that it shares, grew over 256 MiB";
+    let said = "more than the 256 MiB that it may";
     assert!(run.stdout.contains(said), "{} {}", run.stdout, run.stderr);
 }

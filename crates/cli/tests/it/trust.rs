@@ -12,7 +12,7 @@ fn project() -> Workspace {
         .executable("project/.agents/skills/x/scripts/run.sh", "#!/bin/sh\necho one\n")
         .file(
             "project/.mcp.json",
-            "{\"mcpServers\": {\"db\": {\"command\": \"npx\", \"args\": [\"db-server\"]}}}",
+            "{\"mcpServers\": {\"db\": {\"command\": \"db-server\", \"args\": [\"--quick\"]}}}",
         )
 }
 
@@ -24,7 +24,7 @@ fn state(workspace: &Workspace) -> String {
 fn a_preview_lists_what_trust_would_switch_on_and_changes_nothing() {
     let workspace = project();
     let run = metier(&workspace, &["trust", "--preview"]);
-    for piece in ["script scripts/run.sh (executable)", ".mcp.json", "db", "npx", "is not trusted"] {
+    for piece in ["script scripts/run.sh (executable)", ".mcp.json", "db", "db-server", "is not trusted"] {
         assert!(run.stdout.contains(piece), "{piece}\n{}", run.stdout);
     }
     assert_eq!(state(&workspace), "untrusted");
