@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-pub use self::atomic::write_atomic;
+pub use self::atomic::{write_atomic, write_private};
 pub use self::held::HeldFile;
 use crate::Error;
 

@@ -68,6 +68,7 @@ pub use blank::Blank;
 pub use digest::{DigestParseError, FileDigest, TreeDigest};
 pub use document::{
     HeldFile, Kind, Mode, create_new_dir, kind, read_bounded, real_path, write_atomic, write_new,
+    write_private,
 };
 pub use document_name::DocumentName;
 pub use error::Error;

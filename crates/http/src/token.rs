@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use metier_files::{Mode, read_bounded, write_atomic};
+use metier_files::{read_bounded, write_private};
 
 /// Random bytes of a token: more than anybody can try.
 const BYTES: usize = 32;
@@ -65,7 +65,7 @@ impl Token {
             Some(bytes) => Self::parse(&bytes).ok_or_else(|| TokenError::NotOne(file.to_owned()))?,
             None => Self::random()?,
         };
-        write_atomic(file, format!("{}\n", token.0).as_bytes(), Mode::Private).map_err(failed)?;
+        write_private(file, format!("{}\n", token.0).as_bytes()).map_err(failed)?;
         Ok(token)
     }
 

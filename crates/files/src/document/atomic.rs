@@ -20,6 +20,16 @@ const MAX_NAMES: usize = 100;
 /// for a new one. A link stays a link and the file it leads to is replaced, so that dotfiles kept elsewhere stay there.
 /// Anything else in its place (a folder, a FIFO) is an error of the kind [`io::ErrorKind::InvalidInput`].
 pub fn write_atomic(path: &Path, bytes: &[u8], mode: Mode) -> io::Result<()> {
+    replace(path, bytes, mode, 0o7777)
+}
+
+/// The same for what nobody but its owner may read: an existing file that others could read is closed to them.
+pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace(path, bytes, Mode::Private, 0o600)
+}
+
+/// Replaces a file; of the permissions of an existing one those in `kept` stay.
+fn replace(path: &Path, bytes: &[u8], mode: Mode, kept: u32) -> io::Result<()> {
     let path = &behind_links(path)?;
     let existing = match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_file() => Some(metadata),
@@ -29,7 +39,7 @@ pub fn write_atomic(path: &Path, bytes: &[u8], mode: Mode) -> io::Result<()> {
     };
     create_parent(path)?;
     let (mut file, temporary) = create_beside(path, mode)?;
-    let written = fill(&mut file, bytes, existing.as_ref()).and_then(|()| fs::rename(&temporary, path));
+    let written = fill(&mut file, bytes, existing.as_ref(), kept).and_then(|()| fs::rename(&temporary, path));
     if let Err(error) = written {
         // The first error is the one to report.
         let _ = fs::remove_file(&temporary);
@@ -83,7 +93,7 @@ fn create_beside(path: &Path, mode: Mode) -> io::Result<(File, PathBuf)> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-fn fill(file: &mut File, bytes: &[u8], existing: Option<&Metadata>) -> io::Result<()> {
+fn fill(file: &mut File, bytes: &[u8], existing: Option<&Metadata>, kept: u32) -> io::Result<()> {
     if let Some(existing) = existing {
         let ours = file.metadata()?;
         if (ours.uid(), ours.gid()) != (existing.uid(), existing.gid()) {
@@ -91,7 +101,7 @@ fn fill(file: &mut File, bytes: &[u8], existing: Option<&Metadata>) -> io::Resul
             // come before the permissions, since giving away takes some of them.
             let _ = fchown(&*file, Some(existing.uid()), Some(existing.gid()));
         }
-        file.set_permissions(Permissions::from_mode(existing.mode() & 0o7777))?;
+        file.set_permissions(Permissions::from_mode(existing.mode() & kept))?;
     }
     file.write_all(bytes)?;
     // Without it the rename can reach the disk before the bytes do, and a power cut leaves an empty file.
