@@ -9,7 +9,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use metier_runtime::{Surface, ToolFormat};
 use std::path::PathBuf;
 
-pub(crate) use self::agent::{Agents, Ending, Init, Log, LogFormat, Run, Runs};
+pub(crate) use self::agent::{Agents, Ending, Init, Log, LogFormat, Run, Runs, Working};
 pub(crate) use self::over_time::{Chat, Forget, Resume, Stats};
 pub(crate) use self::secret::{Secret, SecretAction, SecretList, SecretRemove, SecretSet};
 pub(crate) use self::serving::{BoundTo, Host, Mcp, Serve};

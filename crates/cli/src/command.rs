@@ -29,7 +29,7 @@ mod stats;
 mod toggle;
 mod tools;
 mod trust;
-mod trust_question;
+pub(crate) mod trust_question;
 mod use_skill;
 
 use crate::args::{Cli, Command};

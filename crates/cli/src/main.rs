@@ -8,6 +8,7 @@ mod agent_choice;
 mod args;
 mod bundled;
 mod candidate;
+mod cast;
 mod chat;
 mod command;
 mod crew_log;

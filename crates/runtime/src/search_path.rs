@@ -5,9 +5,9 @@ mod shim;
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
-use metier_files::{is_program, link_target, names_in, real_path};
+use metier_files::{is_program, link_target, names_in, plain_path, real_path};
 
 use metier_sandbox::SYSTEM;
 
@@ -152,7 +152,7 @@ impl SearchPath {
             let Some(target) = target else {
                 return Some(program);
             };
-            let target = clean(&hop.parent()?.join(target));
+            let target = plain_path(&hop.parent()?.join(target));
             let real = real_path(target.parent()?).ok()?;
             if Some(real.as_path()) != target.parent() {
                 self.show_links(target.parent()?, &mut program);
@@ -272,17 +272,4 @@ fn prune(paths: &mut Vec<PathBuf>) {
     paths.dedup();
     let all = paths.clone();
     paths.retain(|path| !all.iter().any(|other| other != path && path.starts_with(other)));
-}
-
-/// The path without `.` and `..`, by its text: what it names may not be there to be asked.
-pub(crate) fn clean(path: &Path) -> PathBuf {
-    let mut clean = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => drop(clean.pop()),
-            other => clean.push(other),
-        }
-    }
-    clean
 }

@@ -2,10 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use metier_files::{Blank, Kind, kind, matching, real_path};
+use metier_files::{Blank, Kind, kind, matching, plain_path, real_path};
 use metier_policy::{FileGlob, Shape};
-
-use crate::search_path::clean;
 
 /// How many files of a project are opened for one pattern. Each is a mount, and a hundred take a tenth of a second.
 const MOST_FILES: usize = 100;
@@ -138,7 +136,7 @@ pub(crate) fn unwritten(text: &str, start: &Path, project: &Path) -> Vec<PathBuf
         let Some(at) = line.to_ascii_lowercase().find(REFUSED) else { continue };
         let named = quoted(line).or_else(|| before_colon(line.get(..at).unwrap_or_default()));
         // Many scripts go to the project first, and then name its files from there.
-        let places = named.map(|path| [start, project].map(|from| clean(&from.join(path))));
+        let places = named.map(|path| [start, project].map(|from| plain_path(&from.join(path))));
         let place = places.and_then(|places| places.into_iter().find(|place| place.starts_with(project)));
         if let Some(place) = place.filter(|place| !found.contains(place) && found.len() < MOST_NAMED) {
             found.push(place);

@@ -1,10 +1,11 @@
 //! Crews: `*.skilled_crew.yaml` names several agents, their instructions, skills and servers, and slash commands. Its schema is
 //! strict, as its own system has it: a key that nobody knows keeps the crew from starting.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use metier_diagnostic::{Severity, Span};
+use metier_files::plain_path;
 use metier_skill::Spanned;
 use metier_skill::yaml::{self, Entry, Kind, Node};
 
@@ -174,7 +175,7 @@ impl Crew<'_, '_> {
             self.reader.wrong_type("skills", item.span, "a `name` and a `folderPath` for each skill");
             return None;
         };
-        let path = plain(&self.base.join(&folder.value));
+        let path = plain_path(&self.base.join(&folder.value));
         Some(SkillWish { name, folder: Some(Spanned { value: path, span: folder.span }) })
     }
 
@@ -286,7 +287,7 @@ impl Crew<'_, '_> {
     /// A path of the crew's own, absolute and inside its ground.
     fn path(&mut self, key: &str, node: &Node<'_>) -> Option<Spanned<PathBuf>> {
         let written = self.reader.text(key, node)?;
-        let path = plain(&self.base.join(&written.value));
+        let path = plain_path(&self.base.join(&written.value));
         // Its text would go to a model, so it is read from the project and from nowhere else. Links are looked at when it is opened.
         if !path.starts_with(self.ground) {
             let message = format!("`{}` leads out of `{}`", written.value, self.ground.display());
@@ -296,17 +297,4 @@ impl Crew<'_, '_> {
         }
         Some(Spanned { value: path, span: written.span })
     }
-}
-
-/// The path without `.` and `..` steps, as text; a crew file writes `../skills/x`.
-pub(super) fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => drop(plain.pop()),
-            part => plain.push(part),
-        }
-    }
-    plain
 }

@@ -6,21 +6,19 @@
 
 mod mcp;
 mod models;
+mod section;
 
+use self::section::{Report, Section, first_line};
 use super::{
     CatalogConfig, Config, DiscoveryConfig, EnvConfig, GateConfig, LintConfig, LintPath, NeedsConfig,
     RootConfig, SkillConfig,
 };
 use crate::code;
 use crate::declared_name::is_variable;
-use crate::nearest::nearest;
-use metier_diagnostic::{Code, Diagnostic, Span};
-use serde::de::DeserializeOwned;
-use std::ops::Range;
+use metier_diagnostic::Diagnostic;
 use std::path::Path;
 use std::sync::Arc;
-use toml::Spanned;
-use toml::de::{DeTable, DeValue, ValueDeserializer};
+use toml::de::DeTable;
 
 impl Config {
     /// Reads a configuration from its text. Everything that could not be used is among the diagnostics, with its place.
@@ -219,143 +217,6 @@ fn lint_path(mut section: Section<'_>, report: &mut Report<'_>) -> LintPath {
     };
     section.finish(report);
     path
-}
-
-/// Where the problems of one file are collected.
-struct Report<'a> {
-    source: &'a str,
-    path: &'a Arc<Path>,
-    found: Vec<Diagnostic>,
-}
-
-impl Report<'_> {
-    fn add(&mut self, code: &'static Code, span: Range<usize>, message: impl Into<String>) {
-        let diagnostic = Diagnostic::new(code, message).at(Span::from(span), self.source).in_file(self.path);
-        self.found.push(diagnostic);
-    }
-}
-
-/// One table of the file, emptied key by key; what is left at the end is not known.
-struct Section<'i> {
-    /// How the table is written, for messages; empty for the top.
-    name: String,
-    span: Range<usize>,
-    table: DeTable<'i>,
-    known: Vec<&'static str>,
-}
-
-impl<'i> Section<'i> {
-    fn new(name: impl Into<String>, table: DeTable<'i>) -> Self {
-        Self { name: name.into(), span: 0..0, table, known: Vec::new() }
-    }
-
-    fn remove(&mut self, key: &'static str) -> Option<Spanned<DeValue<'i>>> {
-        self.known.push(key);
-        self.table.remove(key)
-    }
-
-    /// A value of any type that can be read; one that does not fit is reported.
-    fn take<T: DeserializeOwned>(&mut self, key: &'static str, report: &mut Report<'_>) -> Option<T> {
-        let value = self.remove(key)?;
-        let span = value.span();
-        match T::deserialize(ValueDeserializer::from(value)) {
-            Ok(value) => Some(value),
-            Err(error) => {
-                let span = error.span().unwrap_or(span);
-                report.add(&code::CONFIG_INVALID, span, format!("`{key}`: {}", first_line(error.message())));
-                None
-            }
-        }
-    }
-
-    /// Texts, one or a list of them; what is no text is reported and given as it is written.
-    fn texts(&mut self, key: &'static str, wanted: &str, report: &mut Report<'_>) -> Vec<String> {
-        let Some(value) = self.remove(key) else { return Vec::new() };
-        let items = match value.get_ref() {
-            DeValue::Array(_) if wanted != "a text" => match value.into_inner() {
-                DeValue::Array(items) => items.into_iter().collect(),
-                _ => Vec::new(),
-            },
-            _ => vec![value],
-        };
-        let mut texts = Vec::new();
-        for item in items {
-            let span = item.span();
-            match item.into_inner() {
-                DeValue::String(text) => texts.push(text.into_owned()),
-                other => {
-                    let message = format!("`{key}` is {wanted}, not {}", other.type_str());
-                    texts.push(report.source.get(span.clone()).unwrap_or_default().to_owned());
-                    report.add(&code::CONFIG_INVALID, span, message);
-                }
-            }
-        }
-        texts
-    }
-
-    fn table(&mut self, key: &'static str, report: &mut Report<'_>) -> Option<Self> {
-        let value = self.remove(key)?;
-        self.below(key, value, report)
-    }
-
-    fn tables(&mut self, key: &'static str, report: &mut Report<'_>) -> Vec<Self> {
-        let Some(value) = self.remove(key) else { return Vec::new() };
-        let span = value.span();
-        let DeValue::Array(items) = value.into_inner() else {
-            report.add(
-                &code::CONFIG_INVALID,
-                span,
-                format!("`{key}` is a list of tables: write `[[{key}]]`"),
-            );
-            return Vec::new();
-        };
-        items.into_iter().filter_map(|item| self.below(key, item, report)).collect()
-    }
-
-    /// Every entry of a table whose keys are names.
-    fn named(&mut self, report: &mut Report<'_>) -> Vec<(String, Self)> {
-        let entries = std::mem::take(&mut self.table);
-        let mut sections = Vec::new();
-        for (key, value) in entries {
-            let name = key.into_inner().into_owned();
-            if let Some(section) = self.below(&name, value, report) {
-                sections.push((name, section));
-            }
-        }
-        sections
-    }
-
-    fn below(&self, key: &str, value: Spanned<DeValue<'i>>, report: &mut Report<'_>) -> Option<Self> {
-        let span = value.span();
-        let name = if self.name.is_empty() { key.to_owned() } else { format!("{}.{key}", self.name) };
-        match value.into_inner() {
-            DeValue::Table(table) => Some(Self { span, ..Self::new(name, table) }),
-            other => {
-                let message = format!("`{name}` is a table, not {}", other.type_str());
-                report.add(&code::CONFIG_INVALID, span, message);
-                None
-            }
-        }
-    }
-
-    /// Reports what nobody took.
-    fn finish(self, report: &mut Report<'_>) {
-        for (key, _) in &self.table {
-            let name = key.get_ref();
-            let place = if self.name.is_empty() { "metier".to_owned() } else { format!("`{}`", self.name) };
-            let message = format!("{place} has no setting `{name}`; it has no effect");
-            report.add(&code::CONFIG_UNKNOWN_KEY, key.span(), message);
-            let near = nearest(name, self.known.iter().copied(), 1);
-            if let (Some(near), Some(last)) = (near.first(), report.found.last_mut()) {
-                last.help = Some(format!("did you mean `{near}`?"));
-            }
-        }
-    }
-}
-
-/// The parser's messages can have a second line with a picture of the place, which the diagnostic draws itself.
-fn first_line(message: &str) -> &str {
-    message.lines().next().unwrap_or_default().trim_end_matches('.')
 }
 
 #[cfg(test)]

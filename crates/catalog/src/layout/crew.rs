@@ -5,9 +5,9 @@ use crate::crew::Crew;
 use crate::project::Project;
 use crate::trust::Standing;
 use metier_diagnostic::{Diagnostic, Span};
-use metier_files::{Kind, ListBounds, SkillDir, kind, read_bounded};
+use metier_files::{Kind, ListBounds, SkillDir, kind, plain_path, read_bounded};
 use metier_skill::yaml::{self, Node};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// How the name of a crew file ends.
@@ -96,7 +96,7 @@ fn named_in(path: &Arc<Path>) -> Result<Named, Box<Diagnostic>> {
         agents.iter().filter_map(|agent| agent.value.get("skills")).filter_map(Node::items).flatten();
     let folders = skills.filter_map(|skill| {
         let folder = skill.get("folderPath")?;
-        Some((plain(&base.join(folder.text()?)), folder.span))
+        Some((plain_path(&base.join(folder.text()?)), folder.span))
     });
     let folders = folders.collect();
     drop(tree);
@@ -119,17 +119,4 @@ fn judge(folder: &Path, project: &Project, standing: Standing) -> Option<Diagnos
         let message = format!("`{}` is named here and is not a folder", folder.display());
         Diagnostic::new(&code::CREW_FOLDER_MISSING, message)
     })
-}
-
-/// The path without `.` and `..` steps, as text; a crew file writes `../../skills/x`.
-fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => drop(plain.pop()),
-            part => plain.push(part),
-        }
-    }
-    plain
 }

@@ -26,16 +26,24 @@ pub(crate) struct Run {
     /// What is to be done, in your own words; `-` reads it from standard input
     #[arg(value_name = "REQUEST")]
     pub(crate) request: Vec<String>,
-    #[command(flatten)]
-    pub(crate) model: ModelFlag,
     /// The agent or crew to run: a FILE, or a NAME that `metier agents` lists; further ones are checked with it and refuse the
     /// start together
     #[arg(long = "agent", value_name = "AGENT")]
     pub(crate) agents: Vec<String>,
+    #[command(flatten)]
+    pub(crate) working: Working,
+}
+
+/// How the agent works.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(crate) struct Working {
+    #[command(flatten)]
+    pub(crate) model: ModelFlag,
     /// Asks nobody anything: what would need a yes is refused, with the rule that would allow it
     #[arg(long)]
     pub(crate) no_input: bool,
-    /// How often the model is asked at most
+    /// How often the model is asked at most for one message
     #[arg(long, value_name = "N")]
     pub(crate) max_turns: Option<NonZeroU32>,
 }

@@ -1,9 +1,8 @@
 //! What can be said about the agent over time: talk to it, go on, look back, forget.
 
-use super::agent::{ModelFlag, since};
+use super::agent::{Working, since};
 use clap::{ArgGroup, Args};
 use metier_store::Timestamp;
-use std::num::NonZeroU32;
 
 /// Talks with the agent: a message, an answer, and so on, in one conversation
 ///
@@ -23,20 +22,14 @@ Examples:
 
 Exit codes without a terminal: 0 when each message was done, 4 when one needs a yes, 1 otherwise.")]
 pub(crate) struct Chat {
-    #[command(flatten)]
-    pub(crate) model: ModelFlag,
     /// The agent or crew to talk with: a FILE, or a NAME that `metier agents` lists
     #[arg(long, value_name = "AGENT")]
     pub(crate) agent: Option<String>,
     /// Goes on with this session: the letters that `metier runs` shows, or the beginning of its id
     #[arg(long, value_name = "ID")]
     pub(crate) resume: Option<String>,
-    /// Asks nobody anything: what would need a yes is refused, with the rule that would allow it
-    #[arg(long)]
-    pub(crate) no_input: bool,
-    /// How often the model is asked at most for one message
-    #[arg(long, value_name = "N")]
-    pub(crate) max_turns: Option<NonZeroU32>,
+    #[command(flatten)]
+    pub(crate) working: Working,
 }
 
 /// Goes on with a run that was killed or stopped, from the last step that was finished
@@ -56,20 +49,14 @@ pub(crate) struct Resume {
     /// The run: the letters that `metier runs` shows, or the beginning of its id; the latest that is open if left out
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
-    #[command(flatten)]
-    pub(crate) model: ModelFlag,
     /// Does again what was begun and may have happened; asked about without it
     #[arg(long, short, conflicts_with = "leave")]
     pub(crate) yes: bool,
     /// Leaves what was begun and may have happened; the model is told, and goes on
     #[arg(long)]
     pub(crate) leave: bool,
-    /// Asks nobody anything: what would need a yes is refused, with the rule that would allow it
-    #[arg(long)]
-    pub(crate) no_input: bool,
-    /// How often the model is asked at most
-    #[arg(long, value_name = "N")]
-    pub(crate) max_turns: Option<NonZeroU32>,
+    #[command(flatten)]
+    pub(crate) working: Working,
 }
 
 /// Says which skills earn their place: how often each was offered, used and by whom, how it went, what it cost

@@ -1,16 +1,12 @@
 //! `chat`: message and answer, at a terminal or line by line.
 
-use super::run::refused;
-use super::trust_question;
 use crate::agency::Presence;
-use crate::agent_choice::AgentChoice;
 use crate::args::{Chat as Args, Global};
+use crate::cast::Cast;
 use crate::chat::{Between, Chat, Line, PastLines, Prompt, SIGN, Stopping, Typed};
-use crate::declared::may_start;
 use crate::ending;
 use crate::exit::Exit;
 use crate::keyboard::{Listening, Taken};
-use crate::outfit::{Outfit, Wishes};
 use crate::output::{Form, Output, Tone, clean, tinted};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
@@ -31,26 +27,19 @@ pub(crate) fn run(
     surroundings: &Surroundings,
     output: &mut Output,
 ) -> Result<Exit> {
-    let presence = Presence::of(args.no_input);
-    let surroundings = &trust_question::settle(surroundings, global, presence, output)?;
-    let named = args.agent.as_deref();
-    let mut chosen: Vec<AgentChoice> =
-        named.map(|named| AgentChoice::find(named, global, surroundings)).transpose()?.into_iter().collect();
-    let surroundings =
-        &chosen.first().map_or_else(|| surroundings.clone(), |agent| agent.surroundings.clone());
-    may_start(surroundings)?;
-    if let Some(exit) = refused(&chosen, output)? {
-        return Ok(exit);
-    }
+    let named: Vec<String> = args.agent.iter().cloned().collect();
+    let cast = match Cast::find(&named, &args.working, global, surroundings, output)? {
+        Ok(cast) => cast,
+        Err(exit) => return Ok(exit),
+    };
     // Where metier speaks to a program, or nobody types, each line is a message.
     let is_typed = Presence::of(false) == Presence::Here && output.form() == Form::Text;
-    let model = args.model.model.as_deref();
-    let wishes = Wishes { model, max_turns: args.max_turns, presence, agent: chosen.first() };
-    let outfit = Outfit::ready(&wishes, global, surroundings, output)?;
-    outfit.tell_untrusted(output)?;
+    let outfit = cast.outfit(&args.working, global, output)?;
     let stopping = Stopping::listen(if is_typed { Between::Nothing } else { Between::TheEnd })?;
     let view = outfit.view(global, output);
-    let mut chat = Chat::new(outfit, chosen.pop(), view, stopping, surroundings);
+    let (agent, surroundings) = cast.into_first();
+    let surroundings = &surroundings;
+    let mut chat = Chat::new(outfit, agent, view, stopping, surroundings);
     greet(&chat, output)?;
     if let Some(id) = &args.resume {
         let text = chat.tell(BuiltIn::Resume, id)?;

@@ -1,16 +1,13 @@
 //! `resume`: goes on with a run that did not come to its end.
 
-use super::run::{refused, stop_on_signal};
-use super::trust_question;
+use super::run::stop_on_signal;
 use crate::agency::Presence;
-use crate::agent_choice::AgentChoice;
 use crate::args::{Global, Resume};
-use crate::declared::may_start;
+use crate::cast::Cast;
 use crate::ending;
 use crate::exit::Exit;
 use crate::history_place;
 use crate::keyboard;
-use crate::outfit::{Outfit, Wishes};
 use crate::output::{Form, Output, clean, shortened, width};
 use crate::run_view::RunView;
 use crate::surroundings::Surroundings;
@@ -39,25 +36,17 @@ pub(crate) fn run(
         let id = summary.id.short();
         bail!("session {id} is done; `metier chat --resume {id}` says something more to it");
     }
-    let presence = Presence::of(args.no_input);
-    let surroundings = &trust_question::settle(surroundings, global, presence, output)?;
     // Whoever began it goes on with it.
-    let agent = summary.agent.as_deref();
-    let chosen: Vec<AgentChoice> =
-        agent.map(|agent| AgentChoice::find(agent, global, surroundings)).transpose()?.into_iter().collect();
-    let surroundings = chosen.first().map_or(surroundings, |agent| &agent.surroundings);
-    may_start(surroundings)?;
-    if let Some(exit) = refused(&chosen, output)? {
-        return Ok(exit);
-    }
-    let model = args.model.model.as_deref();
-    let wishes = Wishes { model, max_turns: args.max_turns, presence, agent: chosen.first() };
-    let outfit = Outfit::ready(&wishes, global, surroundings, output)?;
-    outfit.tell_untrusted(output)?;
+    let named: Vec<String> = summary.agent.iter().cloned().collect();
+    let cast = match Cast::find(&named, &args.working, global, surroundings, output)? {
+        Ok(cast) => cast,
+        Err(exit) => return Ok(exit),
+    };
+    let outfit = cast.outfit(&args.working, global, output)?;
     let halt = Halt::new()?;
     stop_on_signal(&halt)?;
     let view = outfit.view(global, output);
-    let word = match presence {
+    let word = match cast.presence() {
         _ if args.yes => Word::Again,
         _ if args.leave => Word::Leave,
         Presence::Here => Word::Asked,

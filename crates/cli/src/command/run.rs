@@ -1,20 +1,15 @@
 //! `run`: a request, the right skill, the work.
 
-use super::trust_question;
-use crate::agency::Presence;
-use crate::agent_choice::{self, AgentChoice};
 use crate::args::{Global, Run};
-use crate::declared::may_start;
+use crate::cast::Cast;
 use crate::ending;
 use crate::exit::Exit;
-use crate::outfit::{Outfit, Wishes};
-use crate::output::{Output, clean};
+use crate::output::Output;
 use crate::slash_line::{self, Typed};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
 use metier_agent::{Halt, Talk};
 use metier_catalog::{Lookup, Reference};
-use metier_diagnostic::Severity;
 use metier_runtime::Skills;
 use metier_store::By;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -30,18 +25,13 @@ pub(crate) fn run(
     surroundings: &Surroundings,
     output: &mut Output,
 ) -> Result<Exit> {
-    let presence = Presence::of(args.no_input);
-    // Before anything else: an agent of a project is looked for where the project is trusted by then.
-    let surroundings = &trust_question::settle(surroundings, global, presence, output)?;
-    let chosen = chosen(args, global, surroundings)?;
-    let surroundings = chosen.first().map_or(surroundings, |agent| &agent.surroundings);
-    may_start(surroundings)?;
     let mut request = request(args)?;
-    if let Some(exit) = refused(&chosen, output)? {
-        return Ok(exit);
-    }
+    let cast = match Cast::find(&args.agents, &args.working, global, surroundings, output)? {
+        Ok(cast) => cast,
+        Err(exit) => return Ok(exit),
+    };
     let mut started = None;
-    if let Some(agent) = chosen.first() {
+    if let Some(agent) = cast.first() {
         match slash_line::read(&request, agent) {
             Typed::Request(words) => request = words,
             Typed::Skill(name, arguments) => started = Some((name, arguments)),
@@ -51,16 +41,13 @@ pub(crate) fn run(
             }
         }
     }
-    let model = args.model.model.as_deref();
-    let wishes = Wishes { model, max_turns: args.max_turns, presence, agent: chosen.first() };
-    let outfit = Outfit::ready(&wishes, global, surroundings, output)?;
-    outfit.tell_untrusted(output)?;
+    let outfit = cast.outfit(&args.working, global, output)?;
     let halt = Halt::new()?;
     stop_on_signal(&halt)?;
     let view = outfit.view(global, output);
     let company = outfit.company(&view, halt);
     let mut talk = Talk::begin(&outfit.agent, outfit.setting(), &request, company)?;
-    if chosen.is_empty() {
+    if cast.first().is_none() {
         started = named_skill(&request, &outfit.skills);
     }
     // The planner that needs no model reads the name itself, and would know less in a child.
@@ -69,45 +56,11 @@ pub(crate) fn run(
         None => talk.work()?,
     };
     view.close();
-    outfit.keep_answers(surroundings)?;
+    outfit.keep_answers(&cast.surroundings)?;
     let behind = format!("; `metier log {}` shows it again", talk.id().short());
     ending::tell(&answer, &behind, output)?;
     outfit.tell_offline(output)?;
     Ok(ending::exit(answer.ended.outcome))
-}
-
-/// The agents that somebody wrote down and `--agent` names.
-fn chosen(args: &Run, global: &Global, surroundings: &Surroundings) -> Result<Vec<AgentChoice>> {
-    args.agents.iter().map(|named| AgentChoice::find(named, global, surroundings)).collect()
-}
-
-/// Says why agents do not start, with everything that is wrong with all of them; nothing where they do.
-pub(super) fn refused(chosen: &[AgentChoice], output: &mut Output) -> Result<Option<Exit>> {
-    if let Some(agent) = chosen.iter().find(|agent| agent.is_untrusted()) {
-        let name = clean(&agent.read.definition.name.value);
-        output.aside(&format!(
-            "`{name}` is an agent of a project that you have not trusted: it is shown and not run. `metier agents {}` shows it, \
-             `metier trust --preview` what trust would switch on",
-            clean(&agent.shown())
-        ))?;
-        return Ok(Some(Exit::NeedsYes));
-    }
-    if let Some(report) = agent_choice::refusal(chosen, output.paint()) {
-        bail!("{}", report.trim_end());
-    }
-    for agent in chosen {
-        let report = agent.report(Severity::Warning, output.paint());
-        if !report.is_empty() {
-            output.aside(report.trim_end())?;
-        }
-        if agent.role().is_some_and(|role| !role.servers.is_empty()) {
-            let name = clean(&agent.read.definition.name.value);
-            output.aside(&format!(
-                "the MCP servers of `{name}` are not started: it works without their tools"
-            ))?;
-        }
-    }
-    Ok(None)
 }
 
 /// What the user wants: the words behind the command, else standard input.

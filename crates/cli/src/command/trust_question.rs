@@ -27,7 +27,7 @@ const MOST_BYTES: u64 = 1 << 20;
 
 /// Asks whether the project is trusted, where that would change anything and was not asked before in this terminal. Gives back
 /// the surroundings as they are then.
-pub(super) fn settle(
+pub(crate) fn settle(
     surroundings: &Surroundings,
     global: &Global,
     presence: Presence,
