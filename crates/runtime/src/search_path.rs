@@ -3,7 +3,6 @@
 mod installation;
 mod shim;
 
-use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -12,6 +11,7 @@ use metier_files::{is_program, link_target, names_in, plain_path, real_path};
 use metier_sandbox::SYSTEM;
 
 use self::installation::Installation;
+use self::shim::{Managers, Shim};
 
 /// Where a system keeps the links that say which of several programs is meant. It is shown with the system's settings.
 const ALTERNATIVES: &str = "/etc/alternatives";
@@ -117,17 +117,28 @@ impl SearchPath {
 
     /// The first program of this name.
     pub fn find(&self, name: &str) -> Option<Program> {
+        self.find_where(name, &|_| true, &Managers::default())
+    }
+
+    /// The same, in those folders only that may have it.
+    fn find_where(
+        &self,
+        name: &str,
+        may_have: &dyn Fn(&Path) -> bool,
+        managers: &Managers,
+    ) -> Option<Program> {
         // A name with a slash would lead out of the folders of the search path.
         if name.is_empty() || name.contains('/') {
             return None;
         }
-        let candidates = self.folders.iter().map(|folder| folder.join(name)).filter(|file| is_program(file));
+        let folders = self.folders.iter().filter(|folder| may_have(folder));
+        let candidates = folders.map(|folder| folder.join(name)).filter(|file| is_program(file));
         for file in candidates {
-            match shim::resolve(&file, name, self) {
-                shim::Shim::None => return self.at(&file),
-                shim::Shim::Program(file) => return self.at(&file),
+            match managers.resolve(&file, name, self) {
+                Shim::None => return self.at(&file),
+                Shim::Program(file) => return self.at(&file),
                 // The version manager leaves it to whoever comes behind it.
-                shim::Shim::Pass => {}
+                Shim::Pass => {}
             }
         }
         None
@@ -211,9 +222,23 @@ impl SearchPath {
     /// Each folder is listed once, since this comes before every run and asking it for forty names costs more.
     pub fn tools(&self, more: &[&str]) -> Vec<Program> {
         let own = self.folders.iter().filter(|folder| !is_below(folder, SYSTEM) || is_below(folder, LOCAL));
-        let names: HashSet<OsString> = own.flat_map(|folder| names_in(folder, MOST_NAMES)).collect();
-        let listed = TOOLS.iter().chain(more).filter(|name| names.contains(OsStr::new(name)));
-        listed.filter_map(|name| self.find(name)).collect()
+        let listed: Vec<(&Path, Vec<OsString>)> =
+            own.map(|folder| (folder.as_path(), names_in(folder, MOST_NAMES))).collect();
+        // What was not listed to its end may have anything.
+        let has = |names: &[OsString], name: &str| {
+            names.len() >= MOST_NAMES
+                || names.binary_search_by(|found| found.as_os_str().cmp(OsStr::new(name))).is_ok()
+        };
+        let wanted = TOOLS.iter().chain(more).filter(|name| listed.iter().any(|(_, names)| has(names, name)));
+        let managers = Managers::default();
+        let found = wanted.filter_map(|name| {
+            let may_have = |folder: &Path| {
+                let names = listed.iter().find(|(listed, _)| *listed == folder);
+                names.is_none_or(|(_, names)| has(names, name))
+            };
+            self.find_where(name, &may_have, &managers)
+        });
+        found.collect()
     }
 
     fn show(&self, file: &Path, is_link: bool, program: &mut Program) -> Inside {

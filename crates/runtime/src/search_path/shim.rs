@@ -1,8 +1,11 @@
 //! Version managers put a stand-in for each program on the search path. Inside, the manager and its settings are not
 //! there, so the program that the stand-in would start is found here.
 
+use std::cell::RefCell;
 use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use metier_files::{Kind, is_program, kind, link_target, names_in, read_bounded};
 
@@ -92,53 +95,73 @@ const MAX_CHOICE: u64 = 64 * 1024;
 /// Nobody has more versions of everything together.
 const MOST_VERSIONS: usize = 1000;
 
-/// What stands at `file`, found under `name`.
-pub(super) fn resolve(file: &Path, name: &str, path: &SearchPath) -> Shim {
-    let Some(folder) = file.parent() else { return Shim::None };
-    let Some(manager) = MANAGERS.iter().find(|manager| folder.ends_with(manager.shims)) else {
-        return Shim::None;
-    };
-    let Some(root) = folder.parent() else { return Shim::None };
-    let mut programs = installed(root, manager.versions, name);
-    if programs.is_empty() {
-        // These two folders hold programs of their own beside the stand-ins, which are links to the manager.
-        let stand_in = link_target(file).is_some_and(|target| {
-            target.file_name().is_some_and(|name| name == "volta-shim" || name == "rustup" || name == "mise")
-        });
-        let mixed = matches!(manager.shims, ".cargo/bin" | ".volta/bin");
-        return if mixed && !stand_in { Shim::None } else { Shim::Pass };
-    }
-    programs.sort_by(|(a, _), (b, _)| newer(a, b));
-    match choice(root, manager, path) {
-        Some(text) if says(&text, "system") => Shim::Pass,
-        Some(text) => {
-            // `3.11` means the newest 3.11; nothing that fits means the newest of all.
-            let fitting = programs.iter().rfind(|(version, _)| is_chosen(&text, version));
-            fitting.or(programs.last()).map_or(Shim::Pass, |(_, file)| Shim::Program(file.clone()))
-        }
-        None => programs.last().map_or(Shim::Pass, |(_, file)| Shim::Program(file.clone())),
-    }
+/// What is known of version managers. Many tools stand behind the same one, so it is asked once what it has and which version is
+/// chosen.
+#[derive(Debug, Default)]
+pub(super) struct Managers(RefCell<HashMap<PathBuf, Rc<Installed>>>);
+
+/// The versions that a manager has, the best first.
+#[derive(Debug)]
+struct Installed {
+    /// Where the programs of each version are.
+    bins: Vec<PathBuf>,
+    /// Whether the system's own program is chosen, whatever the manager has.
+    is_system: bool,
 }
 
-/// Every installed program of this name with its version.
-fn installed(root: &Path, versions: Versions, name: &str) -> Vec<(String, PathBuf)> {
-    let shelves: Vec<PathBuf> = match versions {
-        Versions::Flat(folder) => vec![root.join(folder)],
-        Versions::ByTool(folder) => {
-            let folder = root.join(folder);
-            names_in(&folder, MOST_VERSIONS).into_iter().map(|tool| folder.join(tool)).collect()
-        }
-    };
-    let mut found = Vec::new();
-    for shelf in shelves {
-        for version in names_in(&shelf, MOST_VERSIONS) {
-            let file = shelf.join(&version).join("bin").join(name);
-            if is_program(&file) {
-                found.push((version.to_string_lossy().into_owned(), file));
+impl Managers {
+    /// What stands at `file`, found under `name`.
+    pub(super) fn resolve(&self, file: &Path, name: &str, path: &SearchPath) -> Shim {
+        let Some(folder) = file.parent() else { return Shim::None };
+        let Some(manager) = MANAGERS.iter().find(|manager| folder.ends_with(manager.shims)) else {
+            return Shim::None;
+        };
+        let Some(root) = folder.parent() else { return Shim::None };
+        let known = self.0.borrow().get(root).cloned();
+        let known = known.unwrap_or_else(|| {
+            let installed = Rc::new(Installed::of(root, manager, path));
+            self.0.borrow_mut().insert(root.to_owned(), Rc::clone(&installed));
+            installed
+        });
+        match known.bins.iter().map(|bin| bin.join(name)).find(|program| is_program(program)) {
+            Some(_) if known.is_system => Shim::Pass,
+            Some(program) => Shim::Program(program),
+            None => {
+                // These two folders hold programs of their own beside the stand-ins, which are links to the manager.
+                let stand_in = link_target(file).is_some_and(|target| {
+                    let name = target.file_name();
+                    name.is_some_and(|name| name == "volta-shim" || name == "rustup" || name == "mise")
+                });
+                let mixed = matches!(manager.shims, ".cargo/bin" | ".volta/bin");
+                if mixed && !stand_in { Shim::None } else { Shim::Pass }
             }
         }
     }
-    found
+}
+
+impl Installed {
+    fn of(root: &Path, manager: &Manager, path: &SearchPath) -> Self {
+        let shelves: Vec<PathBuf> = match manager.versions {
+            Versions::Flat(folder) => vec![root.join(folder)],
+            Versions::ByTool(folder) => {
+                let folder = root.join(folder);
+                names_in(&folder, MOST_VERSIONS).into_iter().map(|tool| folder.join(tool)).collect()
+            }
+        };
+        let mut versions: Vec<(String, PathBuf)> = Vec::new();
+        for shelf in shelves {
+            let names = names_in(&shelf, MOST_VERSIONS).into_iter();
+            versions.extend(
+                names.map(|name| (name.to_string_lossy().into_owned(), shelf.join(&name).join("bin"))),
+            );
+        }
+        let chosen = choice(root, manager, path);
+        let fits = |version: &str| chosen.as_deref().is_some_and(|text| is_chosen(text, version));
+        // `3.11` means the newest 3.11; nothing that fits means the newest of all.
+        versions.sort_by(|(a, _), (b, _)| fits(b).cmp(&fits(a)).then_with(|| newer(b, a)));
+        let is_system = chosen.as_deref().is_some_and(|text| says(text, "system"));
+        Self { bins: versions.into_iter().map(|(_, bin)| bin).collect(), is_system }
+    }
 }
 
 /// The text that chooses a version: of the project or a folder above it, else of the manager.
@@ -208,7 +231,7 @@ mod tests {
             .project(&workspace.join("home/app"));
         let file = workspace.join("home").join(shim);
         let name = file.file_name().unwrap().to_str().unwrap();
-        let found = resolve(&file, name, &path);
+        let found = Managers::default().resolve(&file, name, &path);
         match expect {
             Some(expect) => assert_eq!(found, Shim::Program(workspace.join("home").join(expect)), "{shim}"),
             None => assert_eq!(found, Shim::Pass, "{shim}"),
@@ -256,7 +279,8 @@ mod tests {
         check(&workspace, ".cargo/bin/cargo", Some(".cargo/../.rustup/toolchains/stable-x86/bin/cargo"));
         check(&workspace, ".cargo/bin/miri", None);
         let path = SearchPath::new(OsStr::new(""));
-        assert_eq!(resolve(&workspace.join("home/.cargo/bin/rg"), "rg", &path), Shim::None);
-        assert_eq!(resolve(Path::new("/usr/bin/python3"), "python3", &path), Shim::None);
+        let managers = Managers::default();
+        assert_eq!(managers.resolve(&workspace.join("home/.cargo/bin/rg"), "rg", &path), Shim::None);
+        assert_eq!(managers.resolve(Path::new("/usr/bin/python3"), "python3", &path), Shim::None);
     }
 }

@@ -13,8 +13,8 @@ use super::birth::born;
 use super::failure::During;
 use super::filter::Filter;
 use super::identity::{Identity, keeping_rights, owner_map};
-use super::room::{Room, inhabit, prefer_as_victim};
-use super::root::{Processes, Root, furnish};
+use super::room::{Early, Room, inhabit, prefer_as_victim};
+use super::root::{Entered, Processes, Root, furnish};
 use super::rules::Places;
 use super::sources::Sources;
 use super::view::View;
@@ -217,7 +217,10 @@ fn wait(identity: Identity, socket: &OwnedFd, meter: Meter) -> Result<(), Failur
     leave_the_rest().during(|| "making namespaces".into())?;
     // Most calls that come alone have a gateway; the filter of another is made anew.
     let filter = Filter::new(Tier::Namespaces, Network::Gateway);
+    let early = Early::make(Network::Gateway)?;
     let root = Root::begin(Processes::OfCall)?;
+    // From root this process gets handed in what it is to show; anybody else's opens it by itself.
+    let way_in = if identity.from_root { WayIn::Ajar(root.leave_old()?) } else { WayIn::Ahead(root) };
     let Some(message) = receive(socket.as_fd()).during(|| "waiting for a call".into())? else {
         return Ok(());
     };
@@ -228,16 +231,22 @@ fn wait(identity: Identity, socket: &OwnedFd, meter: Meter) -> Result<(), Failur
     })?;
     let filter = filter.for_network(opening.profile.network);
     let view = View { masks, ..View::new(&opening.profile, opening.tier) };
-    let sources = if given.is_empty() {
-        Sources::open(&view, None)?
-    } else {
-        Sources::receive(&view, &given, message.descriptors)?
-    };
-    root.enter(sources, &view)?;
+    match way_in {
+        WayIn::Ahead(root) => root.enter(Sources::open(&view, None)?, &view)?,
+        WayIn::Ajar(root) => root.finish(Sources::receive(&view, &given, message.descriptors)?, &view)?,
+    }
     keeping_rights(|| identity.assume()).during(|| "becoming an ordinary user".into())?;
     furnish(&view, opening.profile.limits.scratch, Processes::OfCall)?;
     let socket = rustix::io::fcntl_dupfd_cloexec(socket, 3).during(|| "keeping the connection".into())?;
-    inhabit(&opening, &view, &Places::open(&view, opening.tier), &filter, socket, meter)
+    inhabit(&opening, &view, &Places::open(&view, opening.tier), &filter, socket, meter, early)
+}
+
+/// How far a process is into its new root while it waits.
+enum WayIn {
+    /// Still outside.
+    Ahead(Root),
+    /// Inside, and things can be added.
+    Ajar(Entered),
 }
 
 /// What the helper does as the first process inside bubblewrap: the view is there, the rest is as everywhere. What it
@@ -258,7 +267,8 @@ fn inside(control: &OwnedFd, number: Option<OsString>, meter: Option<OsString>) 
             let socket =
                 rustix::io::fcntl_dupfd_cloexec(control, 3).during(|| "keeping the connection".into())?;
             let filter = Filter::new(opening.tier, opening.profile.network);
-            inhabit(&opening, &view, &Places::open(&view, opening.tier), &filter, socket, meter)
+            let places = Places::open(&view, opening.tier);
+            inhabit(&opening, &view, &places, &filter, socket, meter, Early::default())
         });
     if let Err(failure) = entered {
         let _ = deliver(control.as_fd(), &Reply::Failed(failure).encode(), &[]);

@@ -132,7 +132,15 @@ impl Room {
                     self.identity.map_itself(proc).during(|| "mapping users".into())?;
                 }
                 furnish(&self.view, self.opening.profile.limits.scratch, Processes::OfRoom)?;
-                inhabit(&self.opening, &self.view, &self.places, &self.filter, socket, meter)
+                inhabit(
+                    &self.opening,
+                    &self.view,
+                    &self.places,
+                    &self.filter,
+                    socket,
+                    meter,
+                    Early::default(),
+                )
             }
             Tier::Bubblewrap => Bubblewrap::new(&self.opening, &self.view).replace(&socket, meter),
             Tier::Landlock | Tier::Seatbelt => self.supervise(socket, meter),
@@ -158,6 +166,22 @@ const OTHERS: u64 = 4096;
 /// How many processes the limit of the user is above that of the control group, where there is one.
 const MARGIN: u64 = 16;
 
+/// What of the last steps was done before the call was known.
+#[derive(Debug, Default)]
+pub(crate) struct Early {
+    gateway: Option<Gateway>,
+    is_bounded: bool,
+}
+
+impl Early {
+    /// Does what needs no more than a network that is likely.
+    pub(crate) fn make(network: Network) -> Result<Self, Failure> {
+        let gateway = Some(Gateway::open(network)?);
+        empty_bounding_set(Tier::Namespaces).during(|| "dropping capabilities".into())?;
+        Ok(Self { gateway, is_bounded: true })
+    }
+}
+
 /// The last steps of a process that is the first of its namespaces and sees its view: it gives up everything, and waits
 /// for the call.
 pub(crate) fn inhabit(
@@ -167,6 +191,7 @@ pub(crate) fn inhabit(
     filter: &Filter,
     socket: OwnedFd,
     meter: Meter,
+    early: Early,
 ) -> Result<(), Failure> {
     let (profile, scratch) = (&opening.profile, Path::new(SCRATCH));
     // The room is one thread, so its end is this one's, too; and whoever is at the other end of the socket counts as
@@ -174,11 +199,18 @@ pub(crate) fn inhabit(
     set_parent_process_death_signal(Some(Signal::KILL)).during(|| "following the room".into())?;
     let rules = Rules::new(places, view, scratch, opening.tier, profile.network)?;
     // While this process may still change its network.
-    let gateway = Gateway::open(profile.network)?;
+    let gateway = match early.gateway {
+        Some(gateway) if profile.network == Network::Gateway => gateway,
+        // One that was opened in vain is closed here.
+        _ => Gateway::open(profile.network)?,
+    };
     // In a group the group's own count comes first, which also tells how often it was reached.
     let more = if meter == Meter::ControlGroup { MARGIN } else { 0 };
     limits::restrict(&profile.limits, opening.tier, more)?;
-    drop_capabilities(opening.tier).during(|| "dropping capabilities".into())?;
+    if !early.is_bounded {
+        empty_bounding_set(opening.tier).during(|| "dropping capabilities".into())?;
+    }
+    drop_capabilities().during(|| "dropping capabilities".into())?;
     // Its memory is a copy of the room's: nobody of the same user may look into it.
     set_dumpable(false).during(|| "closing the process to others".into())?;
     let force = rules.enforce()?;
@@ -202,8 +234,8 @@ pub(crate) fn prefer_as_victim() {
     }
 }
 
-/// Every capability, in every set, for good.
-fn drop_capabilities(tier: Tier) -> rustix::io::Result<()> {
+/// No program that is started from here on can get a capability from its file.
+fn empty_bounding_set(tier: Tier) -> rustix::io::Result<()> {
     for capability in CapabilitySet::all() {
         match rustix::thread::remove_capability_from_bounding_set(capability) {
             // An older kernel does not have the newest ones, and bubblewrap has emptied the set already.
@@ -212,6 +244,11 @@ fn drop_capabilities(tier: Tier) -> rustix::io::Result<()> {
             Err(error) => return Err(error),
         }
     }
+    Ok(())
+}
+
+/// Every capability, in every other set, for good.
+fn drop_capabilities() -> rustix::io::Result<()> {
     let none = CapabilitySet::empty();
     set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
 }

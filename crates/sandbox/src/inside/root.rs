@@ -72,18 +72,31 @@ impl Root {
 
     /// Adds what a view shows, and moves this process into it.
     pub(crate) fn enter(self, sources: Sources, view: &View) -> Result<(), Failure> {
-        self.complete(sources, view).during(|| "furnishing the new root".into())?;
-        for mask in &view.masks {
-            cover(&self.0, mask).during(|| format!("masking {}", mask.display()))?;
-        }
+        self.complete(sources, view)?;
+        self.leave_old()?.seal()
+    }
+
+    /// Moves this process into it while it is still in the making: for whoever needs nothing of the old root any more, since
+    /// what is to be shown is handed in. Dropping the old root means waiting for every processor, and this process may have
+    /// time for that now.
+    pub(crate) fn leave_old(self) -> Result<Entered, Failure> {
         fchdir(&self.0).during(|| "entering the new root".into())?;
         pivot_root(".", ".").during(|| "leaving the old root".into())?;
         unmount(".", UnmountFlags::DETACH).during(|| "dropping the old root".into())?;
         chdir("/").during(|| "entering the new root".into())?;
-        seal(self.0.as_fd()).during(|| "sealing the new root".into())
+        Ok(Entered(self))
     }
 
-    fn complete(&self, sources: Sources, view: &View) -> io::Result<()> {
+    /// Adds what a view shows.
+    fn complete(&self, sources: Sources, view: &View) -> Result<(), Failure> {
+        self.add(sources, view).during(|| "furnishing the new root".into())?;
+        for mask in &view.masks {
+            cover(&self.0, mask).during(|| format!("masking {}", mask.display()))?;
+        }
+        Ok(())
+    }
+
+    fn add(&self, sources: Sources, view: &View) -> io::Result<()> {
         for (link, target) in convenient_links(view) {
             symlinkat(target, &self.0, relative(Path::new(link)))?;
         }
@@ -111,6 +124,23 @@ impl Root {
             set_attributes(source.tree.as_fd(), source.attributes)?;
         }
         Ok(())
+    }
+}
+
+/// A root that this process is in, and to which things can still be added.
+#[derive(Debug)]
+pub(crate) struct Entered(Root);
+
+impl Entered {
+    /// Adds what a view shows, and closes it.
+    pub(crate) fn finish(self, sources: Sources, view: &View) -> Result<(), Failure> {
+        self.0.complete(sources, view)?;
+        self.seal()
+    }
+
+    /// Nothing can be added from now on.
+    fn seal(self) -> Result<(), Failure> {
+        seal(self.0.0.as_fd()).during(|| "sealing the new root".into())
     }
 }
 

@@ -19,8 +19,8 @@ pub trait Sieve {
     fn rest(&mut self, stream: Stream) -> Vec<u8>;
 }
 
-/// Takes what listens at the gateway of a call, while the program starts: connections wait until somebody takes them.
-/// Whoever takes it answers in another thread. When the call is over, `accept` fails, and every connection has ended.
+/// Takes what listens at the gateway of a call, when somebody knocks there for the first time: connections wait until
+/// somebody takes them. Whoever takes it answers in another thread. When the call is over, `accept` fails, and every connection has ended.
 pub type Porter<'a> = &'a mut dyn FnMut(TcpListener);
 
 /// Who attends a call while it runs. Nobody, unless the caller says otherwise.

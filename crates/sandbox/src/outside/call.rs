@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, PipeReader, PipeWriter};
+use std::net::TcpListener;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -64,6 +65,8 @@ pub(crate) struct Call<'a> {
     /// How long the clock had stood still by then, for others.
     still: Duration,
     door: Option<Door>,
+    /// What listens at the gateway, until somebody knocks there. Most calls reach nobody, and who would answer is a thread.
+    unanswered: Option<TcpListener>,
     profile: &'a Profile,
     command: &'a Command,
     tier: Tier,
@@ -99,14 +102,10 @@ impl<'a> Call<'a> {
         let told = deliver(socket.as_fd(), &start.encode(), &[input.as_fd(), out.as_fd(), err.as_fd()]);
         // Only then: it would be a way there and back before the program starts, and who knocks meanwhile waits. Where the
         // other side is gone already, it has left word here why.
-        let door = match (Door::take(&socket, profile, command)?, &mut attendance.porter) {
-            (Some((door, listener)), Some(porter)) => {
-                porter(listener);
-                Some(door)
-            }
-            (Some(_), None) => return Err(Error::NoPorter),
-            (None, _) => None,
-        };
+        let (door, unanswered) = Door::take(&socket, profile, command)?.unzip();
+        if unanswered.is_some() && attendance.porter.is_none() {
+            return Err(Error::NoPorter);
+        }
         told?;
         Ok(Self {
             socket,
@@ -117,6 +116,7 @@ impl<'a> Call<'a> {
             began,
             still,
             door,
+            unanswered,
             profile,
             command,
             tier,
@@ -158,6 +158,11 @@ impl<'a> Call<'a> {
             if ready.memory && self.is_out_of_memory() {
                 self.stop(Stop::Memory, &mut stopped, &mut last_words);
             }
+            if ready.knocked
+                && let (Some(listener), Some(porter)) = (self.unanswered.take(), &mut attendance.porter)
+            {
+                porter(listener);
+            }
             if ready.stdin {
                 self.feed();
             }
@@ -188,7 +193,7 @@ impl<'a> Call<'a> {
             }
         }
         // Nobody of the call is alive who could knock.
-        self.door = None;
+        (self.door, self.unanswered) = (None, None);
         self.report(reply.flatten(), stopped, stdout, stderr, clock)
     }
 
@@ -230,6 +235,7 @@ impl<'a> Call<'a> {
             (reply.then(|| self.socket.as_fd()), PollFlags::IN),
             (cancel.map(AsFd::as_fd), PollFlags::IN),
             (self.group.as_ref().filter(|_| reply).map(Group::events), PollFlags::PRI),
+            (self.unanswered.as_ref().filter(|_| reply).map(AsFd::as_fd), PollFlags::IN),
         ];
         let mut polled = Vec::with_capacity(wanted.len());
         let places = wanted.map(|(descriptor, flags)| {
@@ -246,9 +252,9 @@ impl<'a> Call<'a> {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
-        let [stdin, stdout, stderr, reply, cancelled, memory] =
+        let [stdin, stdout, stderr, reply, cancelled, memory, knocked] =
             places.map(|at| at.is_some_and(|at| !polled[at].revents().is_empty()));
-        Ok(Ready { stdin, stdout, stderr, reply, cancelled, memory })
+        Ok(Ready { stdin, stdout, stderr, reply, cancelled, memory, knocked })
     }
 
     /// Writes what the program can take of its input, and closes the pipe at the end or when nobody reads.
@@ -382,6 +388,7 @@ struct Ready {
     reply: bool,
     cancelled: bool,
     memory: bool,
+    knocked: bool,
 }
 
 /// Reads what is there; closes the pipe at its end.
