@@ -7,6 +7,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// The folder of the skills that come with metier, seen from this crate.
 const SKILLS: &str = "../../skills";
@@ -32,6 +33,7 @@ impl Digest {
 
 fn main() -> io::Result<()> {
     println!("cargo:rerun-if-changed=build.rs");
+    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).ok_or(io::ErrorKind::NotFound);
     let is = |name: &str, value: &str| std::env::var(name).is_ok_and(|found| found == value);
     // A program that can be loaded anywhere has twenty thousand pointers to be corrected at every start, which is a third
     // of the time of a short command. At a fixed address there are none. What is given up is that an attacker who can
@@ -39,11 +41,27 @@ fn main() -> io::Result<()> {
     // libraries, heap and stacks stay where chance puts them. Programs in Go are linked like this as a rule.
     if is("PROFILE", "release") && is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu") {
         println!("cargo:rustc-link-arg-bins=-no-pie");
+        link_unwinder_in(&folder("OUT_DIR")?)?;
     }
-    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).ok_or(io::ErrorKind::NotFound);
     let skills = fs::canonicalize(folder("CARGO_MANIFEST_DIR")?.join(SKILLS))?;
     println!("cargo:rerun-if-changed={}", skills.display());
     fs::write(folder("OUT_DIR")?.join("bundled.rs"), bundled(&skills)?)
+}
+
+/// Has the compiler's own library of unwinding linked in, where it is there to be linked. As a library of its own it is found,
+/// mapped and started anew with every process, and asks the processor what it can do, which a virtual machine answers
+/// slowly: together some 150 µs of a command that takes three milliseconds. The standard library asks for it by name, so
+/// under that name there is a script for the linker that says where it is.
+fn link_unwinder_in(folder: &Path) -> io::Result<()> {
+    let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
+    let found = Command::new(compiler).arg("-print-file-name=libgcc_eh.a").output();
+    // A path of one step is the compiler's way of saying that there is none.
+    let path = found.ok().and_then(|output| String::from_utf8(output.stdout).ok()).unwrap_or_default();
+    if Path::new(path.trim()).is_absolute() {
+        fs::write(folder.join("libgcc_s.so"), "INPUT(-lgcc_eh -lgcc)\n")?;
+        println!("cargo:rustc-link-search=native={}", folder.display());
+    }
+    Ok(())
 }
 
 /// The source of `FILES` and `DIGEST` (see `src/bundled.rs`). Same files, same source.

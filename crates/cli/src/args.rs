@@ -1,6 +1,7 @@
 //! The command line: what can be said, and the help that teaches it. What it means is in [`crate::command`].
 
 mod agent;
+mod command_word;
 mod over_time;
 mod secret;
 mod serving;
@@ -10,6 +11,7 @@ use metier_runtime::{Surface, ToolFormat};
 use std::path::PathBuf;
 
 pub(crate) use self::agent::{Agents, Ending, Init, Log, LogFormat, Run, Runs, Working};
+pub(crate) use self::command_word::command_word;
 pub(crate) use self::over_time::{Chat, Forget, Resume, Stats};
 pub(crate) use self::secret::{Secret, SecretAction, SecretList, SecretRemove, SecretSet};
 pub(crate) use self::serving::{BoundTo, Host, Mcp, Serve};
@@ -70,7 +72,9 @@ pub(crate) enum Color {
     Never,
 }
 
+// See `Cli::read` for why.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum Command {
     Run(Run),
     Chat(Chat),

@@ -34,12 +34,13 @@ mod use_skill;
 
 use crate::args::{Cli, Command};
 use crate::exit::Exit;
+use crate::head_start::HeadStart;
 use crate::output::Output;
 use crate::surroundings::Surroundings;
 use anyhow::Result;
 
 /// Runs a command.
-pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit> {
+pub(crate) fn run(cli: Cli, head_start: HeadStart, output: &mut Output) -> Result<Exit> {
     // These two need neither configuration nor skills, and must work where those are broken.
     let command = match cli.command {
         Command::Schema(args) => return schema::run(args.what, output),
@@ -52,7 +53,7 @@ pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit> {
         Command::Show(args) => show::run(&args.name, &surroundings, output),
         Command::Explain(args) => explain::run(&args, &cli.global, &surroundings, output),
         Command::Use(args) => use_skill::run(&args, &cli.global, &surroundings, output),
-        Command::Exec(args) => exec::run(&args, &cli.global, &surroundings, output),
+        Command::Exec(args) => exec::run(&args, &cli.global, &surroundings, head_start, output),
         Command::Prepare(args) => prepare::run(&args, &cli.global, &surroundings, output),
         Command::Call(args) => call::run(&args, &cli.global, &surroundings, output),
         Command::Tools(args) => tools::run(&args, &surroundings, output),

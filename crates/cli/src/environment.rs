@@ -30,7 +30,7 @@ pub(crate) fn places() -> Result<Places> {
     Ok(Places {
         home,
         current,
-        temp: env::temp_dir(),
+        temp: temp(),
         config,
         data,
         user_skills,
@@ -39,6 +39,11 @@ pub(crate) fn places() -> Result<Places> {
         cache,
         remote: None,
     })
+}
+
+/// Where files are put that nobody keeps.
+pub(crate) fn temp() -> PathBuf {
+    env::temp_dir()
 }
 
 /// A variable that holds a path; set and empty counts as not set.

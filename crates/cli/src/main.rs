@@ -19,6 +19,7 @@ mod event_json;
 mod event_line;
 mod exit;
 mod gatekeeper;
+mod head_start;
 mod history_place;
 mod json_text;
 mod keyboard;
@@ -39,8 +40,8 @@ mod surroundings;
 mod workplace;
 
 use args::Cli;
-use clap::Parser;
 use exit::Exit;
+use head_start::HeadStart;
 use output::Output;
 use std::io;
 use std::process::ExitCode;
@@ -48,7 +49,8 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     // First thing: what contains a process is this program again, under another name.
     metier_sandbox::helper(std::env::args_os());
-    let cli = match Cli::try_parse() {
+    let head_start = HeadStart::take(std::env::args_os().skip(1));
+    let cli = match Cli::read() {
         Ok(cli) => cli,
         Err(error) => {
             let exit = if error.use_stderr() { Exit::Usage } else { Exit::Fine };
@@ -57,7 +59,7 @@ fn main() -> ExitCode {
         }
     };
     let mut output = Output::new(&cli.global);
-    let result = command::run(cli, &mut output).and_then(|exit| {
+    let result = command::run(cli, head_start, &mut output).and_then(|exit| {
         output.flush()?;
         Ok(exit)
     });

@@ -67,6 +67,11 @@ impl Surroundings {
         Snapshot::load(Arc::clone(&self.layout), include)
     }
 
+    /// The project's folder, if there is a project.
+    pub(crate) fn project(&self) -> Option<&Path> {
+        self.layout.project.as_ref().map(|project| project.folder.as_path())
+    }
+
     /// The folder below which each skill has its own for what it keeps.
     pub(crate) fn skill_data(&self) -> PathBuf {
         self.places.data.join("skills")

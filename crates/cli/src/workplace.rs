@@ -3,6 +3,7 @@
 use crate::declared::declared;
 use crate::environment;
 use crate::gatekeeper::Gatekeeper;
+use crate::head_start::HeadStart;
 use crate::needs::{Flags, Needs};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
@@ -13,9 +14,8 @@ use metier_runtime::{
     Containment, DeclaredEnvironment, NodeVersions, Requirements, SearchPath, SkillFolders, SkillTerms,
     Start, Toolbox, Using, WayOut, Whole, Workbench, known_to_the_gate,
 };
-use metier_sandbox::{Expecting, Limits, Sandbox, Setup};
+use metier_sandbox::{Limits, Sandbox, Setup};
 use std::path::{Path, PathBuf};
-use std::thread::{self, JoinHandle};
 
 /// Where bubblewrap is looked for. Not on the search path: a program there may be anyone's.
 const BUBBLEWRAP: &[&str] = &["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"];
@@ -58,11 +58,10 @@ impl Workplace {
     pub(crate) fn of(
         name: &str,
         active: Active,
-        purpose: Purpose,
+        ready: Ready,
         flags: &Flags<'_>,
         surroundings: &Surroundings,
     ) -> Result<Self> {
-        let ready = Ready::begin(purpose, surroundings)?;
         let snapshot = surroundings.snapshot(Include::Usual);
         let id = find(&snapshot, name)?;
         Self::at(&snapshot, id, active, flags, surroundings, ready)
@@ -86,7 +85,7 @@ impl Workplace {
         let folders = folders(snapshot, entry, surroundings)?;
         let mut skill = who(snapshot, entry, surroundings);
         let handle = SkillDir::open(&folders.skill)?;
-        let project = surroundings.layout.project.as_ref().map(|project| project.folder.as_path());
+        let project = surroundings.project();
         let survey = project.map(|project| Survey::of(project, SurveyBounds::default())).transpose()?;
         let file = snapshot.read(entry).with_context(|| format!("`{name}` cannot be read any more"))?;
         let mut needs = Needs::collect(snapshot, entry, file.manifest(), flags, surroundings)?;
@@ -103,16 +102,11 @@ impl Workplace {
             }],
             Active::No => Vec::new(),
         };
-        let Ready { sandbox, tools, .. } = ready;
-        let (path, mut toolbox) = match tools.join() {
-            Ok(found) => found,
-            Err(panic) => std::panic::resume_unwind(panic),
-        };
+        let sandbox = ready.sandbox;
+        let path = search_path(surroundings);
         // A program that the skill requires by name is shown like those that every script may call.
         let requires = file.manifest().and_then(|manifest| manifest.more.requires.as_ref());
-        if let Some(requires) = requires {
-            toolbox = path.toolbox(&path.tools(&Requirements::programs(requires)));
-        }
+        let toolbox = path.toolbox(&path.tools(&requires.map(Requirements::programs).unwrap_or_default()));
         let session = format!("{}-{}", jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S"), std::process::id());
         Ok(Self {
             skill,
@@ -171,31 +165,23 @@ impl Workplace {
     }
 }
 
-/// What takes time and needs to know nothing of the skill: it is begun first, and a skill is looked for meanwhile.
+/// What can be begun without knowing anything of the skill.
 pub(crate) struct Ready {
     purpose: Purpose,
     sandbox: Sandbox,
-    tools: JoinHandle<(SearchPath, Toolbox)>,
 }
 
 impl Ready {
-    pub(crate) fn begin(purpose: Purpose, surroundings: &Surroundings) -> Result<Self> {
-        let mut setup = setup(&surroundings.places.temp);
-        if purpose == Purpose::Running {
-            setup.expecting = Expecting::One;
+    /// For one thing that will run at once, of which some may have been begun before.
+    pub(crate) fn for_one(head_start: HeadStart) -> Self {
+        Self { purpose: Purpose::Running, sandbox: head_start.sandbox() }
+    }
+
+    pub(crate) fn begin(purpose: Purpose, surroundings: &Surroundings) -> Self {
+        match purpose {
+            Purpose::Running => Self::for_one(HeadStart::default()),
+            Purpose::Looking => Self { purpose, sandbox: Sandbox::new(setup(&surroundings.places.temp)) },
         }
-        let sandbox = Sandbox::new(setup);
-        if purpose == Purpose::Running {
-            // Before the first thread of ours, and while the skill is looked for.
-            sandbox.get_ready();
-        }
-        // Looking for tools takes about as long as looking for the skill, and neither needs to know of the other.
-        let path = search_path(surroundings);
-        let tools = thread::Builder::new().name("tools".to_owned()).spawn(move || {
-            let toolbox = path.toolbox(&path.tools(&[]));
-            (path, toolbox)
-        })?;
-        Ok(Self { purpose, sandbox, tools })
     }
 }
 
@@ -254,7 +240,7 @@ pub(crate) fn scope(
         folder: &around.folders.skill,
         data: around.folders.data.as_deref(),
         plugin: around.folders.plugin(),
-        project: surroundings.layout.project.as_ref().map(|project| project.folder.as_path()),
+        project: surroundings.project(),
         servers: &McpTools::default(),
         dialect: around.dialect,
     };
@@ -274,8 +260,8 @@ pub(crate) fn search_path(surroundings: &Surroundings) -> SearchPath {
     if let Some(home) = &surroundings.places.home {
         path = path.home(home);
     }
-    if let Some(project) = &surroundings.layout.project {
-        path = path.project(&project.folder);
+    if let Some(project) = surroundings.project() {
+        path = path.project(project);
     }
     path
 }

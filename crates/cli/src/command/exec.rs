@@ -7,10 +7,11 @@ use crate::args::{Exec, Global};
 use crate::declared::may_start;
 use crate::exit::Exit;
 use crate::gatekeeper::Gatekeeper;
+use crate::head_start::HeadStart;
 use crate::needs::Flags;
 use crate::output::{Form, Output, clean};
 use crate::surroundings::Surroundings;
-use crate::workplace::{Active, Purpose, Workplace};
+use crate::workplace::{Active, Ready, Workplace};
 use anyhow::{Context, Result};
 use metier_diagnostic::counted;
 use metier_policy::Ruling;
@@ -27,11 +28,13 @@ pub(crate) fn run(
     args: &Exec,
     global: &Global,
     surroundings: &Surroundings,
+    head_start: HeadStart,
     output: &mut Output,
 ) -> Result<Exit> {
     may_start(surroundings)?;
+    let ready = Ready::for_one(head_start);
     let flags = Flags { hosts: &args.hosts, write: &args.write, env: &args.env };
-    let mut place = Workplace::of(&args.name, Active::Yes, Purpose::Running, &flags, surroundings)?;
+    let mut place = Workplace::of(&args.name, Active::Yes, ready, &flags, surroundings)?;
     let mut keeper = Gatekeeper::new(global, &place.needs.allowed, surroundings)?;
     keeper.report_problems();
     for problem in &place.needs.problems {

@@ -7,7 +7,7 @@ use crate::gatekeeper::Gatekeeper;
 use crate::needs::Flags;
 use crate::output::{Form, Output, clean};
 use crate::surroundings::Surroundings;
-use crate::workplace::{Active, Purpose, Workplace};
+use crate::workplace::{Active, Purpose, Ready, Workplace};
 use anyhow::Result;
 use metier_runtime::{How, Made, Order, PrepareError, Reaching, Registries, prepare};
 use metier_sandbox::Limits;
@@ -38,7 +38,8 @@ pub(crate) fn run(
 ) -> Result<Exit> {
     let mut keeper = Gatekeeper::new(global, &[], surroundings)?;
     keeper.report_problems();
-    let place = Workplace::of(&args.name, Active::No, Purpose::Looking, &Flags::default(), surroundings)?;
+    let ready = Ready::begin(Purpose::Looking, surroundings);
+    let place = Workplace::of(&args.name, Active::No, ready, &Flags::default(), surroundings)?;
     let registries = Registries::public()?;
     let reaching = if args.offline { Reaching::Never } else { Reaching::IfNeeded };
     loop {

@@ -29,7 +29,7 @@ pub(crate) fn run(
     may_start(surroundings)?;
     let surroundings = &ask_for(&args.name, surroundings)?;
     let arguments = Arguments::of_command_line(args.arguments.clone());
-    let ready = Ready::begin(Purpose::Looking, surroundings)?;
+    let ready = Ready::begin(Purpose::Looking, surroundings);
     let snapshot = surroundings.snapshot(Include::Usual);
     let id = find(&snapshot, &args.name)?;
     let place = Workplace::at(&snapshot, id, Active::No, &Flags::default(), surroundings, ready)?;

@@ -48,7 +48,7 @@ impl<'a> Session<'a> {
         let keeper = Gatekeeper::new(global, &[], surroundings)?;
         keeper.report_problems();
         let runs = matches!(Tool::named(&args.tool), Some(Tool::Bash | Tool::SkillRunScript));
-        let ready = runs.then(|| Ready::begin(Purpose::Running, surroundings)).transpose()?;
+        let ready = runs.then(|| Ready::begin(Purpose::Running, surroundings));
         let snapshot = Arc::new(surroundings.snapshot(Include::Usual));
         let mut session = Self {
             keeper: RefCell::new(keeper),
@@ -93,7 +93,7 @@ impl<'a> Session<'a> {
     fn workplace(&self, id: EntryId, purpose: Purpose) -> Result<Workplace> {
         let ready = match self.ready.take() {
             Some(ready) => ready,
-            None => Ready::begin(purpose, self.surroundings)?,
+            None => Ready::begin(purpose, self.surroundings),
         };
         let flags = Flags::default();
         let mut place = Workplace::at(&self.snapshot, id, Active::No, &flags, self.surroundings, ready)?;

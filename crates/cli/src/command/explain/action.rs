@@ -6,7 +6,7 @@ use crate::gatekeeper::{Gatekeeper, last_refusal};
 use crate::needs::Flags;
 use crate::output::{Form, Output, Tone, clean};
 use crate::surroundings::Surroundings;
-use crate::workplace::{Active, Purpose, Workplace, who};
+use crate::workplace::{Active, Purpose, Ready, Workplace, who};
 use anyhow::Result;
 use metier_catalog::{Include, Lookup};
 use metier_policy::{Action, Decision, Ruling};
@@ -32,7 +32,8 @@ pub(crate) fn action(
     })?;
     let scopes = match skill {
         Some(skill) => {
-            Workplace::of(skill, Active::Yes, Purpose::Looking, &Flags::default(), surroundings)?.scopes
+            let ready = Ready::begin(Purpose::Looking, surroundings);
+            Workplace::of(skill, Active::Yes, ready, &Flags::default(), surroundings)?.scopes
         }
         None => Vec::new(),
     };
