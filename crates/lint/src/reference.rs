@@ -72,7 +72,7 @@ pub fn paths_in_code(skill: &Skill<'_>) -> Vec<Reference> {
     let blocks =
         skill.markdown().blocks.iter().filter(|block| !matches!(block.language.as_str(), "markdown" | "md"));
     let blocks = blocks.map(|block| block.content);
-    let codes = skill.markdown().codes.iter().map(|code| code.span);
+    let codes = skill.markdown().codes.iter().copied();
     let mut found = Vec::new();
     for span in blocks.chain(codes) {
         let text = span.of(skill.source);

@@ -186,8 +186,8 @@ pub(crate) fn is_quoted(skill: &Skill<'_>, start: usize, end: usize) -> bool {
     let markdown = &skill.markdown();
     let block = markdown.blocks.partition_point(|block| block.span.start as usize <= start);
     let block = block.checked_sub(1).and_then(|at| markdown.blocks.get(at)).map(|block| block.span);
-    let code = markdown.codes.partition_point(|code| code.span.start as usize <= start);
-    let code = code.checked_sub(1).and_then(|at| markdown.codes.get(at)).map(|code| code.span);
+    let code = markdown.codes.partition_point(|code| code.start as usize <= start);
+    let code = code.checked_sub(1).and_then(|at| markdown.codes.get(at)).copied();
     if [block, code].into_iter().flatten().any(|span| span.contains(start)) {
         return true;
     }
