@@ -67,7 +67,7 @@ pub fn links(skill: &Skill<'_>) -> Vec<Reference> {
 
 /// The paths that code names below `scripts/`, `references/` and `assets/`. Only those are sure to be the skill's own;
 /// `src/main.rs` in an example is somebody's project.
-pub fn paths_in_code(skill: &Skill<'_>) -> Vec<Reference> {
+pub(crate) fn paths_in_code(skill: &Skill<'_>) -> Vec<Reference> {
     // A block of Markdown shows what some other document may look like.
     let blocks =
         skill.markdown().blocks.iter().filter(|block| !matches!(block.language.as_str(), "markdown" | "md"));
