@@ -43,13 +43,16 @@ impl SkillFile {
 
     pub(crate) fn from_bytes(name: &str, bytes: &[u8], folder_name: Option<&str>) -> Self {
         let parsed = metier_skill::parse_whole(bytes, folder_name);
+        // Nearly all are valid, and asking that first is several times faster than replacing right away.
+        let valid = str::from_utf8(bytes);
+        let source = valid.map_or_else(|_| String::from_utf8_lossy(bytes).into_owned(), str::to_owned);
         Self {
             name: name.to_owned(),
-            source: String::from_utf8_lossy(bytes).into_owned(),
+            source,
             size: bytes.len(),
             document: parsed.document,
             diagnostics: parsed.diagnostics,
-            replaced: str::from_utf8(bytes).is_err().then(|| bytes.into()),
+            replaced: valid.is_err().then(|| bytes.into()),
         }
     }
 

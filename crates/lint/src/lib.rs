@@ -46,7 +46,7 @@ pub use file::{File, Files, RunBit};
 pub use findings::Findings;
 pub use hidden::{Hidden, HiddenKind};
 pub use levels::{BadGlob, Level, Levels};
-pub use markdown::{CodeBlock, Link, Markdown, Piece};
+pub use markdown::{CodeBlock, Link, Markdown};
 pub use mend::{Mended, mend};
 pub use rule::{Check, Example, ExampleFile, Mends, Rule};
 pub use skill::Skill;

@@ -1,4 +1,4 @@
-//! A body as Markdown: where its code, links and prose are. Parsed once per skill and read by many rules.
+//! A body as Markdown: where its code and links are. Parsed once per skill and read by many rules.
 
 use metier_diagnostic::Span;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
@@ -10,11 +10,9 @@ pub struct Markdown {
     /// Code blocks, fenced or indented, in order.
     pub blocks: Vec<CodeBlock>,
     /// Code inside of lines.
-    pub codes: Vec<Piece>,
+    pub codes: Vec<Span>,
     /// Targets of links and images.
     pub links: Vec<Link>,
-    /// Running text, headings and table cells, without code.
-    pub prose: Vec<Piece>,
 }
 
 /// A block of code.
@@ -26,15 +24,6 @@ pub struct CodeBlock {
     pub content: Span,
     /// The first word of the opening fence, in lower case; empty when it has none.
     pub language: String,
-}
-
-/// A piece of text and where it stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
-    /// Where.
-    pub span: Span,
-    /// The text, with entities and escapes resolved.
-    pub text: String,
 }
 
 /// A link or an image.
@@ -66,18 +55,14 @@ impl Markdown {
                     block = Some(CodeBlock { span: span(&range), content: empty, language });
                 }
                 Event::End(TagEnd::CodeBlock) => found.blocks.extend(block.take()),
-                Event::Text(text) => match &mut block {
-                    Some(block) => {
-                        let piece = span(&range);
-                        let is_first = block.content.start == block.content.end;
-                        let from = if is_first { piece.start } else { block.content.start };
-                        block.content = Span { start: from, end: piece.end };
-                    }
-                    None => found.prose.push(Piece { span: span(&range), text: text.into_string() }),
-                },
-                Event::Code(text) => {
-                    found.codes.push(Piece { span: span(&range), text: text.into_string() });
+                Event::Text(_) => {
+                    let Some(block) = &mut block else { continue };
+                    let piece = span(&range);
+                    let is_first = block.content.start == block.content.end;
+                    let from = if is_first { piece.start } else { block.content.start };
+                    block.content = Span { start: from, end: piece.end };
                 }
+                Event::Code(_) => found.codes.push(span(&range)),
                 Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
                     found.links.push(Link { span: span(&range), target: dest_url.into_string() });
                 }
@@ -93,17 +78,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn code_links_and_prose_are_told_apart_and_placed_in_the_file() {
+    fn code_and_links_are_told_apart_and_placed_in_the_file() {
         let file =
             "---\nname: x\n---\n# Title\n\nSee [it](a/b.md) and `run x`.\n\n```Bash title\nls -l\npwd\n```\n";
         let start = file.find("# Title").unwrap();
         let found = Markdown::parse(&file[start..], start);
         assert_eq!(found.links[0].target, "a/b.md");
         assert_eq!(found.links[0].span.of(file), "[it](a/b.md)");
-        assert_eq!(found.codes[0].span.of(file), "`run x`");
+        assert_eq!(found.codes[0].of(file), "`run x`");
         assert_eq!(found.blocks[0].content.of(file), "ls -l\npwd\n");
         assert_eq!(found.blocks[0].language, "bash");
-        let prose: Vec<_> = found.prose.iter().map(|piece| piece.text.as_str()).collect();
-        assert_eq!(prose, ["Title", "See ", "it", " and ", "."]);
     }
 }

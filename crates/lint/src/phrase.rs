@@ -18,7 +18,9 @@ impl Spoken {
             let joins =
                 matches!(c, '\'' | '’') && in_word && rest.peek().is_some_and(|next| next.is_alphanumeric());
             in_word = c.is_alphanumeric();
-            if in_word {
+            if in_word && c.is_ascii() {
+                spoken.push(c.to_ascii_lowercase());
+            } else if in_word {
                 spoken.extend(c.to_lowercase());
             } else if joins {
                 spoken.push('\'');

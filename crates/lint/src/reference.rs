@@ -67,12 +67,12 @@ pub fn links(skill: &Skill<'_>) -> Vec<Reference> {
 
 /// The paths that code names below `scripts/`, `references/` and `assets/`. Only those are sure to be the skill's own;
 /// `src/main.rs` in an example is somebody's project.
-pub fn paths_in_code(skill: &Skill<'_>) -> Vec<Reference> {
+pub(crate) fn paths_in_code(skill: &Skill<'_>) -> Vec<Reference> {
     // A block of Markdown shows what some other document may look like.
     let blocks =
         skill.markdown().blocks.iter().filter(|block| !matches!(block.language.as_str(), "markdown" | "md"));
     let blocks = blocks.map(|block| block.content);
-    let codes = skill.markdown().codes.iter().map(|code| code.span);
+    let codes = skill.markdown().codes.iter().copied();
     let mut found = Vec::new();
     for span in blocks.chain(codes) {
         let text = span.of(skill.source);

@@ -3,6 +3,7 @@
 use crate::file::Files;
 use crate::hidden::{self, Hidden};
 use crate::markdown::Markdown;
+use crate::reference::{Reference, paths_in_code};
 use metier_diagnostic::Span;
 use metier_skill::yaml::{Entry, Kind};
 use metier_skill::{Description, Document, Manifest, yaml};
@@ -26,6 +27,8 @@ pub struct Skill<'a> {
     markdown: OnceLock<Markdown>,
     /// The characters of the whole file that show nothing, likewise.
     hidden: OnceLock<Vec<Hidden>>,
+    /// The paths that its code names, likewise.
+    paths_in_code: OnceLock<Vec<Reference>>,
     /// The frontmatter as written; empty where it is not strict.
     entries: Vec<Entry<'a>>,
 }
@@ -46,8 +49,8 @@ impl<'a> Skill<'a> {
             Some(Kind::Mapping(entries)) => entries,
             _ => Vec::new(),
         };
-        let (markdown, hidden) = (OnceLock::new(), OnceLock::new());
-        Self { path, folder, source, document, files, markdown, hidden, entries }
+        let (markdown, hidden, paths_in_code) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self { path, folder, source, document, files, markdown, hidden, paths_in_code, entries }
     }
 
     /// Its body, taken apart.
@@ -58,6 +61,11 @@ impl<'a> Skill<'a> {
     /// The characters of the whole file that show nothing.
     pub fn hidden(&self) -> &[Hidden] {
         self.hidden.get_or_init(|| hidden::find(self.source))
+    }
+
+    /// The paths that its code names below the standard's folders.
+    pub(crate) fn paths_in_code(&self) -> &[Reference] {
+        self.paths_in_code.get_or_init(|| paths_in_code(self))
     }
 
     /// What the frontmatter says.

@@ -1,7 +1,8 @@
 //! A skill's text taken apart: what is said where, what it is not for, and in which passage.
 
-use crate::cue::{cue, is_against, joined_cue};
-use crate::words::{Load, Word, words};
+use crate::cue::{cue, is_against, joined_cue, may_have_joined_cue};
+use crate::lexicon::Lexicon;
+use crate::words::Word;
 
 /// A skill as the index reads it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -77,19 +78,19 @@ pub(crate) trait Reader<'a> {
 }
 
 /// Takes a skill apart.
-pub(crate) fn take_apart<'a>(skill: &SkillText<'a>, reader: &mut impl Reader<'a>) {
+pub(crate) fn take_apart<'a>(skill: &SkillText<'a>, lexicon: &mut Lexicon, reader: &mut impl Reader<'a>) {
     let mut line = Vec::new();
-    plain(skill.name, Place::Name, reader);
-    plain(skill.title, Place::Title, reader);
+    plain(skill.name, Place::Name, lexicon, reader);
+    plain(skill.title, Place::Title, lexicon, reader);
     for text in [skill.description, skill.when_to_use] {
         reader.text(Place::Description, text);
         for sentence in sentences(text) {
-            description_sentence(sentence, &mut line, reader);
+            description_sentence(sentence, &mut line, lexicon, reader);
         }
     }
-    plain(skill.tags, Place::Tags, reader);
-    plain(skill.scripts, Place::Script, reader);
-    body(beginning(skill.body), &mut line, reader);
+    plain(skill.tags, Place::Tags, lexicon, reader);
+    plain(skill.scripts, Place::Script, lexicon, reader);
+    body(beginning(skill.body), &mut line, lexicon, reader);
 }
 
 /// As much of a body as is looked at.
@@ -97,39 +98,57 @@ pub(crate) fn beginning(body: &str) -> &str {
     &body[..body.floor_char_boundary(MAX_BODY)]
 }
 
-fn plain<'a>(text: &'a str, place: Place, reader: &mut impl Reader<'a>) {
+fn plain<'a>(text: &'a str, place: Place, lexicon: &mut Lexicon, reader: &mut impl Reader<'a>) {
     reader.text(place, text);
-    words(text, |word| reader.word(place, word));
+    lexicon.words(text, |word| reader.word(place, word));
 }
 
 /// A sentence of the description. "Stalled work → rescue" sends requests about stalled work elsewhere, and so does
 /// "use rescue instead".
-fn description_sentence<'a>(sentence: &'a str, line: &mut Vec<Word<'a>>, reader: &mut impl Reader<'a>) {
+fn description_sentence<'a>(
+    sentence: &'a str,
+    line: &mut Vec<Word<'a>>,
+    lexicon: &mut Lexicon,
+    reader: &mut impl Reader<'a>,
+) {
     if let Some(arrow) = sentence.find('→') {
-        against(&sentence[..arrow], reader);
+        against(&sentence[..arrow], lexicon, reader);
         return;
     }
     let is_elsewhere = |word: &Word<'_>| word.written.eq_ignore_ascii_case("instead");
     line.clear();
-    words(sentence, |word| line.push(word));
+    lexicon.words(sentence, |word| line.push(word));
     if line.iter().any(is_elsewhere) {
-        against(sentence, reader);
+        against(sentence, lexicon, reader);
         return;
     }
-    split_at_cue(sentence, line, Place::Description, reader);
+    if split_at_joined_cue(sentence, Place::Description, lexicon, reader).is_none() {
+        split_at_cue(sentence, line, Place::Description, lexicon, reader);
+    }
+}
+
+/// Gives the words of a line in which a cue of a script without blanks stands; what follows it is against. `None` where there is none.
+fn split_at_joined_cue<'a>(
+    text: &'a str,
+    place: Place,
+    lexicon: &mut Lexicon,
+    reader: &mut impl Reader<'a>,
+) -> Option<()> {
+    let range = joined_cue(text)?;
+    lexicon.words(&text[..range.start], |word| reader.word(place, word));
+    against(&text[range.end..], lexicon, reader);
+    Some(())
 }
 
 /// Gives the words of a line; what follows a cue is against.
-fn split_at_cue<'a>(text: &'a str, line: &[Word<'a>], place: Place, reader: &mut impl Reader<'a>) {
-    if let Some(range) = joined_cue(text) {
-        words(&text[..range.start], |word| reader.word(place, word));
-        against(&text[range.end..], reader);
-        return;
-    }
-    let may_be = line.iter().any(|word| word.load == Load::Function || is_cue_word(word.written));
-    let word = |at: usize| line.get(at).map_or("", |word| word.written);
-    let found = may_be.then(|| cue(line.len(), word)).flatten();
-    let Some(found) = found else {
+fn split_at_cue<'a>(
+    text: &'a str,
+    line: &[Word<'a>],
+    place: Place,
+    lexicon: &mut Lexicon,
+    reader: &mut impl Reader<'a>,
+) {
+    let Some(found) = cue(line.len(), |at| line.get(at).map_or("", |word| word.written)) else {
         for word in line {
             reader.word(place, *word);
         }
@@ -139,13 +158,7 @@ fn split_at_cue<'a>(text: &'a str, line: &[Word<'a>], place: Place, reader: &mut
         reader.word(place, *word);
     }
     let from = line.get(found.behind).map_or(text.len(), |word| offset(text, word.written));
-    against(&text[from..], reader);
-}
-
-/// Cues that do not begin with a function word.
-fn is_cue_word(written: &str) -> bool {
-    matches!(written.len(), 4..=6)
-        && ["skip", "avoid", "never", "except", "cannot"].iter().any(|cue| written.eq_ignore_ascii_case(cue))
+    against(&text[from..], lexicon, reader);
 }
 
 /// Where a piece of a text begins in it.
@@ -153,10 +166,10 @@ fn offset(text: &str, piece: &str) -> usize {
     (piece.as_ptr() as usize).saturating_sub(text.as_ptr() as usize).min(text.len())
 }
 
-fn against<'a>(text: &'a str, reader: &mut impl Reader<'a>) {
+fn against<'a>(text: &'a str, lexicon: &mut Lexicon, reader: &mut impl Reader<'a>) {
     for sentence in sentences(text) {
         reader.sentence_against(sentence);
-        words(sentence, |word| reader.word(Place::Against, word));
+        lexicon.words(sentence, |word| reader.word(Place::Against, word));
     }
 }
 
@@ -192,7 +205,7 @@ pub(crate) fn sentences(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn body<'a>(body: &'a str, line: &mut Vec<Word<'a>>, reader: &mut impl Reader<'a>) {
+fn body<'a>(body: &'a str, line: &mut Vec<Word<'a>>, lexicon: &mut Lexicon, reader: &mut impl Reader<'a>) {
     let mut fence: Option<&str> = None;
     let mut has_title = false;
     // The level of the heading under which everything is against.
@@ -200,12 +213,13 @@ fn body<'a>(body: &'a str, line: &mut Vec<Word<'a>>, reader: &mut impl Reader<'a
     reader.text(Place::Body, body);
     // One look at the whole body spares one at every line of it.
     let has_arrow = body.contains('→');
+    let has_joined_cue = may_have_joined_cue(body);
     for text in body.lines() {
         let trimmed = text.trim_start();
         let mark = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark));
         match (fence, mark) {
             (Some(open), Some(mark)) if open == mark => fence = None,
-            (Some(_), _) => words(text, |word| reader.word(Place::Code, word)),
+            (Some(_), _) => lexicon.words(text, |word| reader.word(Place::Code, word)),
             (None, Some(mark)) => fence = Some(mark),
             (None, None) => {
                 if let Some((level, heading)) = heading(text) {
@@ -217,16 +231,20 @@ fn body<'a>(body: &'a str, line: &mut Vec<Word<'a>>, reader: &mut impl Reader<'a
                     } else if under.is_none() {
                         let first = level == 1 && !has_title;
                         has_title |= first;
-                        plain(heading, if first { Place::Title } else { Place::Heading }, reader);
+                        let place = if first { Place::Title } else { Place::Heading };
+                        plain(heading, place, lexicon, reader);
                     }
                 } else if under.is_some() {
-                    against(text, reader);
+                    against(text, lexicon, reader);
                 } else if let Some(elsewhere) = has_arrow.then(|| sends_elsewhere(text)).flatten() {
-                    against(&text[..elsewhere], reader);
+                    against(&text[..elsewhere], lexicon, reader);
+                } else if has_joined_cue && split_at_joined_cue(text, Place::Body, lexicon, reader).is_some()
+                {
+                    // Its words are given already.
                 } else {
                     line.clear();
-                    words(text, |word| line.push(word));
-                    split_at_cue(text, line, Place::Body, reader);
+                    lexicon.words(text, |word| line.push(word));
+                    split_at_cue(text, line, Place::Body, lexicon, reader);
                 }
             }
         }
@@ -246,7 +264,7 @@ fn heading(line: &str) -> Option<(usize, &str)> {
     if (1..=6).contains(&level) && line[level..].starts_with([' ', '\t']) {
         return Some((level, line[level..].trim()));
     }
-    let bold = line.trim().trim_end_matches(':').strip_prefix("**")?.strip_suffix("**")?;
+    let bold = line.trim_start().strip_prefix("**")?.trim_end().trim_end_matches(':').strip_suffix("**")?;
     let is_title = (3..=80).contains(&bold.len()) && !bold.contains('*');
     is_title.then_some((7, bold.trim_end_matches(':')))
 }
@@ -254,6 +272,7 @@ fn heading(line: &str) -> Option<(usize, &str)> {
 #[cfg(test)]
 mod tests {
     use super::{Place, Reader, SkillText, sentences, take_apart};
+    use crate::lexicon::Lexicon;
     use crate::words::Word;
 
     #[derive(Default)]
@@ -270,7 +289,7 @@ mod tests {
 
     fn check(skill: SkillText<'_>, expected: &[&str]) {
         let mut heard = Heard::default();
-        take_apart(&skill, &mut heard);
+        take_apart(&skill, &mut Lexicon::default(), &mut heard);
         assert_eq!(heard.0, expected);
     }
 

@@ -14,6 +14,9 @@ const MAX_WORD: usize = 40;
 /// Calls `each` with every piece of every word that is no function word: of a word its letters four by four, beginning and end
 /// marked; of a script without blanks each character but hiragana.
 pub(crate) fn grams(text: &str, mut each: impl FnMut(Term)) {
+    if text.len() <= MAX_WORD && text.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return ascii_pieces(text.as_bytes(), each);
+    }
     let mut word: Vec<char> = Vec::new();
     let mut bytes = Vec::new();
     let mut flush = |word: &mut Vec<char>, each: &mut dyn FnMut(Term)| {
@@ -37,6 +40,24 @@ pub(crate) fn grams(text: &str, mut each: impl FnMut(Term)) {
         }
     }
     flush(&mut word, &mut each);
+}
+
+/// The same for a single word of ASCII, as nearly all are: a byte is a letter, and nothing is set aside for it.
+fn ascii_pieces(word: &[u8], mut each: impl FnMut(Term)) {
+    if word.is_empty() {
+        return;
+    }
+    let mut marked = [b'_'; MAX_WORD + 2];
+    let letters = &mut marked[1..=word.len()];
+    letters.copy_from_slice(word);
+    letters.make_ascii_lowercase();
+    if is_stop_word(letters) {
+        return;
+    }
+    let marked = &marked[..word.len() + 2];
+    for piece in marked.windows(LENGTH.min(marked.len())) {
+        each(Term::gram(piece));
+    }
 }
 
 fn pieces(word: &[char], bytes: &mut Vec<u8>, each: &mut dyn FnMut(Term)) {

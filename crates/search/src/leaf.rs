@@ -3,6 +3,7 @@
 use crate::abbreviation::{Abbreviation, abbreviations};
 use crate::anatomy::{Place, Reader, SkillText, beginning, take_apart};
 use crate::gram::grams;
+use crate::lexicon::Lexicon;
 use crate::script::Script;
 use crate::term::Term;
 use crate::words::{Load, Word};
@@ -38,7 +39,7 @@ pub struct Leaf {
     pub(crate) key: Key,
     /// Equal for skills with the same body, whatever their frontmatter says.
     pub(crate) body: u64,
-    /// Words, by term.
+    /// Words, each once, in the order in which they are met first.
     pub(crate) words: Vec<Counted>,
     /// Pieces of the words of name, title and description, by term.
     pub(crate) pieces: Vec<(Term, u8)>,
@@ -78,11 +79,75 @@ const fn quarters(place: Place) -> u32 {
 }
 
 impl Leaf {
-    /// Counts a skill.
+    /// Counts a skill that stands alone; many are counted faster by one [`Counter`].
     pub fn new(key: Key, skill: &SkillText<'_>) -> Self {
-        let mut counter = Counter::default();
-        take_apart(skill, &mut counter);
-        counter.finish(key, body_number(skill.body.trim().as_bytes()))
+        Counter { lexicon: Lexicon::default(), sums: Sums::default() }.count(key, skill)
+    }
+}
+
+/// Counts skills, one after another, and remembers the words that it met.
+#[derive(Debug)]
+pub struct Counter {
+    lexicon: Lexicon,
+    sums: Sums,
+}
+
+impl Default for Counter {
+    fn default() -> Self {
+        Self { lexicon: Lexicon::remembering(), sums: Sums::default() }
+    }
+}
+
+impl Counter {
+    /// Counts a skill.
+    pub fn count(&mut self, key: Key, skill: &SkillText<'_>) -> Leaf {
+        let mut heard = Heard::default();
+        take_apart(skill, &mut self.lexicon, &mut heard);
+        heard.finish(key, body_number(skill.body.trim().as_bytes()), &mut self.sums)
+    }
+}
+
+/// Where the words of one skill are summed up, term by term.
+#[derive(Debug, Default)]
+struct Sums {
+    /// The places in `all`, each by its term or in the next free slot behind; zero is free, so they are one too high.
+    slots: Vec<u32>,
+    all: Vec<Sum>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Sum {
+    term: Term,
+    quarters: u32,
+    passages: u16,
+}
+
+impl Sums {
+    /// Makes room for a skill of so many words: at most half of the slots are taken, so that a search ends soon.
+    fn clear(&mut self, words: usize) {
+        self.slots.clear();
+        self.slots.resize((words * 2).next_power_of_two(), 0);
+        self.all.clear();
+    }
+
+    fn add(&mut self, term: Term, quarters: u32, passages: u16) {
+        let last = self.slots.len() - 1;
+        // A term is a hash already; its lower bits are as good as any.
+        let mut at = term.0 as usize & last;
+        loop {
+            let Some(place) = self.slots[at].checked_sub(1) else {
+                self.all.push(Sum { term, quarters, passages });
+                self.slots[at] = self.all.len() as u32;
+                return;
+            };
+            let sum = &mut self.all[place as usize];
+            if sum.term == term {
+                sum.quarters += quarters;
+                sum.passages |= passages;
+                return;
+            }
+            at = (at + 1) & last;
+        }
     }
 }
 
@@ -97,8 +162,9 @@ fn body_number(body: &[u8]) -> u64 {
     words.fold(0, |number, word| (number ^ u64::from_le_bytes(word)).wrapping_mul(SPREAD).rotate_left(29))
 }
 
+/// What was heard of one skill.
 #[derive(Default)]
-struct Counter {
+struct Heard {
     /// Term, quarters and the passage's mask, one for each word outside the body's text.
     seen: Vec<(Term, u32, u16)>,
     /// The body's own words, in order: which passage they are in is known at the end.
@@ -108,7 +174,7 @@ struct Counter {
     abbreviations: Vec<Abbreviation>,
 }
 
-impl<'a> Reader<'a> for Counter {
+impl<'a> Reader<'a> for Heard {
     fn word(&mut self, place: Place, word: Word<'a>) {
         match place {
             Place::Body => return self.body.push(word.term),
@@ -149,25 +215,25 @@ impl<'a> Reader<'a> for Counter {
     }
 }
 
-impl Counter {
-    fn finish(mut self, key: Key, body: u64) -> Leaf {
+impl Heard {
+    fn finish(mut self, key: Key, body: u64, sums: &mut Sums) -> Leaf {
+        sums.clear(self.seen.len() + self.body.len());
+        for (term, quarters, passages) in self.seen {
+            sums.add(term, quarters, passages);
+        }
         let passage = self.body.len().div_ceil(PASSAGES).max(PASSAGE);
-        let mut seen = self.seen;
         for (number, words) in self.body.chunks(passage).enumerate() {
             let mask = 2_u16 << number.min(PASSAGES - 1);
-            seen.extend(words.iter().map(|term| (*term, QUARTERS, mask)));
+            for term in words {
+                sums.add(*term, QUARTERS, mask);
+            }
         }
-        let length = seen.iter().map(|(_, quarters, _)| quarters).sum();
-        seen.sort_unstable_by_key(|(term, ..)| *term);
-        let words: Vec<Counted> = seen
-            .chunk_by(|(one, ..), (other, ..)| one == other)
-            .map(|same| {
-                let count: u32 = same.iter().map(|(_, quarters, _)| quarters).sum();
-                let passages = same.iter().fold(0, |mask, (_, _, passage)| mask | passage);
-                let count = u8::try_from(count).unwrap_or(MAX_COUNT).min(MAX_COUNT);
-                Counted { term: same[0].0, count, passages }
-            })
-            .collect();
+        let length = sums.all.iter().map(|sum| sum.quarters).sum();
+        let counted = |sum: &Sum| {
+            let count = u8::try_from(sum.quarters).unwrap_or(MAX_COUNT).min(MAX_COUNT);
+            Counted { term: sum.term, count, passages: sum.passages }
+        };
+        let words: Vec<Counted> = sums.all.iter().map(counted).collect();
         let piece_length = u32::try_from(self.pieces.len()).unwrap_or(u32::MAX);
         self.pieces.sort_unstable();
         let pieces = self

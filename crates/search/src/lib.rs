@@ -1,6 +1,6 @@
 //! Which skill fits a request: a lexical index over whole skills, without a model or a network.
 //!
-//! - [`Leaf`] is one skill, counted: its [`SkillText`] taken apart by place, passages, pieces of words, and what it is not for.
+//! - [`Leaf`] is one skill, counted (many by one [`Counter`]): its [`SkillText`] taken apart by place, passages, pieces of words, and what it is not for.
 //! - [`Segment`] is many of them turned round, [`Index`] a few segments with those that are gone; merging and adding give
 //!   the same ranks as making everything at once.
 //! - [`Request`] is what somebody wants, cleaned of pasted code, paths and logs.
@@ -39,6 +39,7 @@ mod everyday;
 mod gram;
 mod index;
 mod leaf;
+mod lexicon;
 mod neighbour;
 mod noise;
 mod posting;
@@ -57,7 +58,7 @@ mod words;
 
 pub use anatomy::{Place, SkillText};
 pub use index::{Index, SkillId};
-pub use leaf::{Key, Leaf};
+pub use leaf::{Counter, Key, Leaf};
 pub use neighbour::{Heads, Neighbours};
 pub use rank::{Desk, Hit, Parts, Ranking};
 pub use reason::{Reason, Reasons};

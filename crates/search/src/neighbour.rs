@@ -6,6 +6,7 @@
 
 use crate::anatomy::{Place, Reader, SkillText, take_apart};
 use crate::everyday::{everyday, wrapping};
+use crate::lexicon::Lexicon;
 use crate::script::Script;
 use crate::term::Term;
 use crate::words::{Load, Word, words};
@@ -244,7 +245,7 @@ fn shared<'a, 'h>(one: &'h Head<'a>, other: &'h Head<'_>) -> impl Iterator<Item 
 impl<'a> Head<'a> {
     fn new(skill: &SkillText<'a>) -> Self {
         let mut head = Self::default();
-        take_apart(&SkillText { name: "", body: "", ..*skill }, &mut head);
+        take_apart(&SkillText { name: "", body: "", ..*skill }, &mut Lexicon::default(), &mut head);
         head.words.truncate(MAX_WORDS);
         head.text = format!("{} {}", skill.description, skill.when_to_use).to_lowercase();
         words(skill.name, |word| {

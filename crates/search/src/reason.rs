@@ -2,6 +2,7 @@
 
 use crate::anatomy::{Place, Reader, SkillText, take_apart};
 use crate::index::Index;
+use crate::lexicon::Lexicon;
 use crate::request::Request;
 use crate::term::Term;
 use crate::words::{Load, Word};
@@ -39,7 +40,7 @@ impl Index {
             best: None,
             open: None,
         };
-        take_apart(skill, &mut finder);
+        take_apart(skill, &mut Lexicon::default(), &mut finder);
         finder.close();
         let Finder { places, best, .. } = finder;
         let mut order: Vec<usize> = (0..weights.len()).collect();

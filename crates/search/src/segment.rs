@@ -126,16 +126,9 @@ pub enum SegmentError {
 impl Segment {
     /// Makes a segment of leaves, which keep their order.
     pub fn new(leaves: Vec<Leaf>) -> Self {
-        let total = leaves.iter().map(|leaf| leaf.words.len() + leaf.pieces.len()).sum();
-        let mut all: Vec<(Term, Posting)> = Vec::with_capacity(total);
+        let all = turned_round(&leaves);
         let mut segment = Self::default();
         for (skill, leaf) in (0_u32..).zip(leaves) {
-            let word = |word: &crate::leaf::Counted| {
-                (word.term, Posting { skill, count: word.count, passages: word.passages })
-            };
-            all.extend(leaf.words.iter().map(word));
-            let piece = |(term, count): &(Term, u8)| (*term, Posting { skill, count: *count, passages: 0 });
-            all.extend(leaf.pieces.iter().map(piece));
             for sentence in &leaf.against {
                 put(&mut segment.against, u32::try_from(sentence.len()).unwrap_or_default());
                 segment.against.extend(sentence.iter().flat_map(|term| term.0.to_le_bytes()));
@@ -145,7 +138,6 @@ impl Segment {
             segment.skills.push(Record { key, body, length, piece_length, is_joined, against_end });
             segment.abbreviations.extend(leaf.abbreviations.into_iter().map(|short| (skill, short)));
         }
-        all.sort_unstable_by_key(|(term, posting)| (*term, posting.skill));
         let mut list = Vec::new();
         for same in all.chunk_by(|(one, _), (other, _)| one == other) {
             list.clear();
@@ -356,6 +348,45 @@ impl Segment {
             && against.is_sorted()
             && self.skills.last().map_or(0, |record| record.against_end) as usize == self.against.len()
     }
+}
+
+/// The postings of all leaves, by term and then by skill. They are parted by the upper bits of their terms first, which are even, since
+/// terms are hashes: sorting many short rows, each within the nearest cache, takes half the time of sorting a long one.
+fn turned_round(leaves: &[Leaf]) -> Vec<(Term, Posting)> {
+    /// Upper bits of a term that choose its row.
+    const BITS: u32 = 12;
+    let row = |term: Term| (term.0 >> (u64::BITS - BITS)) as usize;
+    let mut next = vec![0_usize; (1 << BITS) + 1];
+    let terms = |leaf: &Leaf, each: &mut dyn FnMut(Term)| {
+        leaf.words.iter().for_each(|word| each(word.term));
+        leaf.pieces.iter().for_each(|(term, _)| each(*term));
+    };
+    for leaf in leaves {
+        terms(leaf, &mut |term| next[row(term) + 1] += 1);
+    }
+    let mut total = 0;
+    for start in &mut next {
+        total += *start;
+        *start = total;
+    }
+    let nobody = Posting { skill: 0, count: 0, passages: 0 };
+    let mut all = vec![(Term(0), nobody); total];
+    for (skill, leaf) in (0_u32..).zip(leaves) {
+        let mut put = |term: Term, count: u8, passages: u16| {
+            let at = &mut next[row(term)];
+            all[*at] = (term, Posting { skill, count, passages });
+            *at += 1;
+        };
+        leaf.words.iter().for_each(|word| put(word.term, word.count, word.passages));
+        leaf.pieces.iter().for_each(|(term, count)| put(*term, *count, 0));
+    }
+    // Now `next` says where each row ends.
+    let mut start = 0;
+    for end in next {
+        all[start..end.max(start)].sort_unstable_by_key(|(term, posting)| (*term, posting.skill));
+        start = end.max(start);
+    }
+    all
 }
 
 fn kind(term: Term) -> Kind {

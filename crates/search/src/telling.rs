@@ -2,6 +2,7 @@
 
 use crate::anatomy::{Place, Reader, SkillText, beginning, take_apart};
 use crate::everyday::everyday;
+use crate::lexicon::Lexicon;
 use crate::neighbour::{Heads, rarity};
 use crate::script::Script;
 use crate::term::Term;
@@ -98,7 +99,7 @@ struct Used<'a> {
 impl<'a> Text<'a> {
     fn new(text: &'a str) -> Self {
         let mut read = Self { text, words: HashMap::new() };
-        take_apart(&SkillText { body: text, ..SkillText::default() }, &mut read);
+        take_apart(&SkillText { body: text, ..SkillText::default() }, &mut Lexicon::default(), &mut read);
         read
     }
 

@@ -4,6 +4,7 @@
 //! script has no blanks, every two neighbouring characters are a word. Upper case, full-width forms and ligatures are
 //! evened out (NFKC), then English endings are taken off.
 
+use crate::lexicon::{Lexicon, Written};
 use crate::script::{Script, is_hiragana, script_of};
 use crate::stem::stem;
 use crate::stop_word::is_stop_word;
@@ -36,18 +37,24 @@ pub(crate) enum Load {
 }
 
 /// Calls `each` with every word, in order.
-pub(crate) fn words<'a>(text: &'a str, mut each: impl FnMut(Word<'a>)) {
-    let mut buffer = Vec::with_capacity(MAX_WORD);
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    while at < bytes.len() {
-        let byte = bytes[at];
-        if byte.is_ascii_alphanumeric() {
-            at = ascii_word(text, at, &mut buffer, &mut each);
-        } else if byte.is_ascii() {
-            at += 1;
-        } else {
-            at = other_word(text, at, &mut buffer, &mut each);
+pub(crate) fn words<'a>(text: &'a str, each: impl FnMut(Word<'a>)) {
+    Lexicon::default().words(text, each);
+}
+
+impl Lexicon {
+    /// The same, with what is remembered of earlier texts.
+    pub(crate) fn words<'a>(&mut self, text: &'a str, mut each: impl FnMut(Word<'a>)) {
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() {
+            let byte = bytes[at];
+            if CLASSES[usize::from(byte)] != Class::Other {
+                at = ascii_word(text, at, self, &mut each);
+            } else if byte.is_ascii() {
+                at += 1;
+            } else {
+                at = other_word(text, at, &mut self.buffer, &mut each);
+            }
         }
     }
 }
@@ -82,7 +89,7 @@ const CLASSES: [Class; 256] = {
 fn ascii_word<'a>(
     text: &'a str,
     start: usize,
-    buffer: &mut Vec<u8>,
+    lexicon: &mut Lexicon,
     each: &mut impl FnMut(Word<'a>),
 ) -> usize {
     let bytes = text.as_bytes();
@@ -96,12 +103,23 @@ fn ascii_word<'a>(
         at += 1;
     }
     if bytes.get(at).is_some_and(|next| *next == b'\'' || !next.is_ascii()) {
-        return mixed_word(text, start, buffer, each);
+        return mixed_word(text, start, &mut lexicon.buffer, each);
     }
+    let key = Written::of(bytes, start, at);
+    if let Some((term, load)) = key.and_then(|key| lexicon.recall(key)) {
+        each(Word { term, written: &text[start..at], load });
+        return at;
+    }
+    let buffer = &mut lexicon.buffer;
     buffer.clear();
     buffer.extend_from_slice(&bytes[start..at]);
     buffer.make_ascii_lowercase();
-    emit(&text[start..at], buffer, each);
+    if let Some((term, load)) = known_as(buffer) {
+        if let Some(key) = key {
+            lexicon.remember(key, term, load);
+        }
+        each(Word { term, written: &text[start..at], load });
+    }
     at
 }
 
@@ -144,12 +162,19 @@ fn is_apostrophe(text: &str, at: usize) -> bool {
 }
 
 fn emit<'a>(written: &'a str, buffer: &mut Vec<u8>, each: &mut impl FnMut(Word<'a>)) {
-    if buffer.is_empty() || buffer.len() > MAX_WORD {
-        return;
+    if let Some((term, load)) = known_as(buffer) {
+        each(Word { term, written, load });
     }
-    let load = if is_stop_word(buffer) { Load::Function } else { Load::Content };
-    stem(buffer);
-    each(Word { term: Term::word(buffer), written, load });
+}
+
+/// What the index knows a word in lower case as; `None` for what is no word.
+fn known_as(word: &mut Vec<u8>) -> Option<(Term, Load)> {
+    if word.is_empty() || word.len() > MAX_WORD {
+        return None;
+    }
+    let load = if is_stop_word(word) { Load::Function } else { Load::Content };
+    stem(word);
+    Some((Term::word(word), load))
 }
 
 /// Reads a run of letters and digits of any script.

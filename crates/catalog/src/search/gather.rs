@@ -3,7 +3,7 @@
 use crate::entry::{Entry, EntryId};
 use crate::snapshot::Snapshot;
 use metier_files::{FileDigest, ListBounds, RelativePath, SkillDir, Stamp};
-use metier_search::{Key, Leaf, Segment, SkillText};
+use metier_search::{Counter, Key, Segment, SkillText};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher};
 use std::num::NonZero;
@@ -139,6 +139,7 @@ fn some(
 ) -> Gathered {
     let mut gathered = Gathered::default();
     let mut leaves = Vec::new();
+    let mut counter = None;
     for &(id, entry) in entries {
         // The stamp is the sweep's, or of now, and older than the bytes that are read here: a change in between leaves an old stamp
         // with new bytes, and is read again.
@@ -153,7 +154,7 @@ fn some(
         gathered.read += 1;
         let key = content.key();
         if !has(key) {
-            leaves.push(Leaf::new(key, &content.text()));
+            leaves.push(counter.get_or_insert_with(Counter::default).count(key, &content.text()));
         }
         let is_settled = stamp.is_some_and(|stamp| stamp.is_settled(SystemTime::now()));
         gathered.known.push(Known { entry: id, key, look: look.filter(|_| is_settled) });

@@ -48,17 +48,12 @@ fn first_argument(skill: &Skill<'_>) -> Option<Span> {
         let start = skill.body_at() + at;
         Span::new(start, start + TOKEN.len())
     });
-    let numbered = skill.markdown().codes.iter().find(|code| {
-        code.text
-            .strip_prefix('$')
-            .is_some_and(|digit| matches!(digit.as_bytes(), [byte] if byte.is_ascii_digit()))
+    let numbered = skill.markdown().codes.iter().find_map(|code| {
+        let written = code.of(skill.source);
+        let name = written.trim_matches('`');
+        let is_numbered = matches!(name.as_bytes(), [b'$', digit] if digit.is_ascii_digit());
+        let start = code.start as usize + written.len().saturating_sub(name.len()) / 2;
+        is_numbered.then(|| Span::new(start, start + name.len()))
     });
-    let numbered = numbered.map(|code| {
-        let ticks = code.span.range().len().saturating_sub(2) / 2;
-        Span::new(code.span.start as usize + ticks, code.span.end as usize - ticks)
-    });
-    whole
-        .into_iter()
-        .chain(numbered.filter(|span| span.of(skill.source).len() == 2))
-        .min_by_key(|span| span.start)
+    whole.into_iter().chain(numbered).min_by_key(|span| span.start)
 }

@@ -1,4 +1,4 @@
-use crate::word::{Word, after, before, find, is_negation, is_quoted, last_bytes};
+use crate::word::{Sought, Word, after, before, is_negation, is_quoted, last_bytes};
 use crate::{Check, Example, Findings, Mends, Rule, Skill};
 use metier_diagnostic::{Code, Severity, Span};
 
@@ -26,7 +26,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let text = skill.source;
-    for word in find(text, WORDS) {
+    for word in WORDS.find(text) {
         let Some((start, end)) = concealed(text, word) else { continue };
         if is_quoted(skill, start, end) {
             continue;
@@ -42,7 +42,7 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
 }
 
 /// The words at which a phrase can begin.
-const WORDS: &[&str] = &[
+static WORDS: Sought = Sought::new(&[
     "tell",
     "telling",
     "inform",
@@ -68,7 +68,7 @@ const WORDS: &[&str] = &[
     "informed",
     "notified",
     "aware",
-];
+]);
 
 /// Where the phrase around this word begins and ends, if it asks for concealment.
 fn concealed(text: &str, word: Word<'_>) -> Option<(usize, usize)> {
@@ -266,7 +266,7 @@ mod tests {
 
     fn check(text: &str, expect: Option<&str>) {
         let found =
-            find(text, WORDS).find_map(|word| concealed(text, word)).map(|(start, end)| &text[start..end]);
+            WORDS.find(text).find_map(|word| concealed(text, word)).map(|(start, end)| &text[start..end]);
         assert_eq!(found, expect, "{text:?}");
     }
 

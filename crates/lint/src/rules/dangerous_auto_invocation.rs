@@ -1,6 +1,5 @@
 use crate::command::shell_blocks;
 use crate::phrase::{Spoken, quoted};
-use crate::reference::paths_in_code;
 use crate::{Check, Example, Findings, Mends, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 
@@ -107,7 +106,7 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     }
     // A body without a command tells about the deed and does not do it.
     let acts = shell_blocks(skill).next().is_some()
-        || paths_in_code(skill).iter().any(|path| path.path.starts_with("scripts/"));
+        || skill.paths_in_code().iter().any(|path| path.path.starts_with("scripts/"));
     if !acts || asks_first(skill.body()) {
         return;
     }

@@ -1,6 +1,5 @@
 use crate::command::{programs_of, shell_blocks};
 use crate::phrase::Spoken;
-use crate::reference::paths_in_code;
 use crate::tool::{KNOWN, lists, spoken_name};
 use crate::{Check, Example, Findings, Mends, Rule, Skill};
 use metier_diagnostic::{Code, Severity, Span};
@@ -35,6 +34,10 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
+    // Most skills have no list, and nothing to look for then.
+    if lists(skill).next().is_none() {
+        return;
+    }
     let mut reported: Vec<&str> = Vec::new();
     for (tool, span, what) in instructed(skill) {
         if reported.contains(&tool) {
@@ -99,7 +102,7 @@ fn instructed(skill: &Skill<'_>) -> Vec<(&'static str, Span, String)> {
             found.push(("Bash", block.span, "the body tells to run a command".to_owned()));
         }
     }
-    for path in paths_in_code(skill).into_iter().filter(|path| path.path.starts_with("scripts/")) {
+    for path in skill.paths_in_code().iter().filter(|path| path.path.starts_with("scripts/")) {
         if is_started(skill.source, path.span) {
             found.push(("Bash", path.span, format!("the body runs `{}`", path.path)));
         }

@@ -1,4 +1,4 @@
-use crate::word::{Word, after, before, find, is_quoted};
+use crate::word::{Sought, Word, after, before, is_quoted};
 use crate::{Check, Example, Findings, Mends, Rule, Skill};
 use metier_diagnostic::{Code, Severity, Span};
 
@@ -25,7 +25,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let text = skill.source;
-    for word in find(text, WORDS) {
+    for word in WORDS.find(text) {
         let Some((start, end)) = overriding(text, word) else { continue };
         if is_quoted(skill, start, end) {
             continue;
@@ -41,7 +41,7 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
 }
 
 /// The words at which a phrase can begin.
-const WORDS: &[&str] = &["ignore", "disregard", "forget", "override", "bypass", "now"];
+static WORDS: Sought = Sought::new(&["ignore", "disregard", "forget", "override", "bypass", "now"]);
 
 /// Where the phrase around this word begins and ends, if it is such an order.
 fn overriding(text: &str, word: Word<'_>) -> Option<(usize, usize)> {
@@ -139,7 +139,7 @@ mod tests {
 
     fn check(text: &str, expect: Option<&str>) {
         let found =
-            find(text, WORDS).find_map(|word| overriding(text, word)).map(|(start, end)| &text[start..end]);
+            WORDS.find(text).find_map(|word| overriding(text, word)).map(|(start, end)| &text[start..end]);
         assert_eq!(found, expect, "{text:?}");
     }
 

@@ -1,4 +1,4 @@
-use crate::reference::{links, paths_in_code};
+use crate::reference::links;
 use crate::{Check, Example, Findings, Mends, Rule, RunBit, Skill};
 use metier_diagnostic::{Code, Severity};
 use std::collections::BTreeSet;
@@ -31,7 +31,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let mut seen = BTreeSet::new();
-    for reference in links(skill).into_iter().chain(paths_in_code(skill)) {
+    for reference in links(skill).iter().chain(skill.paths_in_code()) {
         let Some(path) = reference.inside() else { continue };
         let folders = folders(&path);
         if folders <= MAX_FOLDERS || !seen.insert(path.clone()) {

@@ -1,4 +1,4 @@
-use crate::reference::{Reference, paths_in_code};
+use crate::reference::Reference;
 use crate::word::{first_bytes, last_bytes};
 use crate::{Check, Example, Files, Findings, Mends, Rule, RunBit, Skill};
 use metier_diagnostic::{Code, Severity};
@@ -27,14 +27,14 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     }
     let mut seen = BTreeSet::new();
     let mut missing = Vec::new();
-    for reference in paths_in_code(skill) {
+    for reference in skill.paths_in_code() {
         let Some(path) = reference.inside().filter(|path| path.starts_with("scripts/")) else { continue };
         if !seen.insert(path.clone()) {
             continue;
         }
         // By the standard a bare path is seen from the skill's folder. Projects have a folder of that name, too, but
         // then the text around it says so.
-        if !skill.files.has(&path) && (reference.is_surely_own(skill) || is_used(skill, &reference)) {
+        if !skill.files.has(&path) && (reference.is_surely_own(skill) || is_used(skill, reference)) {
             missing.push((reference, path));
         }
     }

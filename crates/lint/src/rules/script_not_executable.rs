@@ -41,7 +41,7 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
 fn start_of(skill: &Skill<'_>, path: &str) -> Option<Span> {
     let shells = skill.markdown().blocks.iter().filter(|block| SHELLS.contains(&block.language.as_str()));
     let blocks = shells.map(|block| (block.content, false));
-    let codes = skill.markdown().codes.iter().map(|code| (code.span, true));
+    let codes = skill.markdown().codes.iter().map(|code| (*code, true));
     blocks.chain(codes).find_map(|(span, is_inline)| {
         let text = span.of(skill.source);
         let at = text.match_indices(path).find_map(|(at, _)| {

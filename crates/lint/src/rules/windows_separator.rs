@@ -54,7 +54,7 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     }
     let blocks = skill.markdown().blocks.iter().filter(|block| !WINDOWS.contains(&block.language.as_str()));
     let blocks = blocks.map(|block| (block.content, false));
-    let codes = skill.markdown().codes.iter().map(|code| (code.span, true));
+    let codes = skill.markdown().codes.iter().map(|code| (*code, true));
     let links = skill.markdown().links.iter().map(|link| (link.span, true));
     for (span, is_inline) in blocks.chain(codes).chain(links) {
         for (at, path) in paths(span.of(skill.source)) {
