@@ -354,6 +354,7 @@ fn run(
         notes.push(format!("secrets may be visible: {bounded}"));
     }
     notes.extend(remembered.iter().flat_map(Remembered::changes));
+    notes.extend(remembered.iter().flat_map(|before| before.deeper(&report.changes)));
     if let Actor::Skill(skill) = actor {
         for name in wants.missing() {
             let skill = &skill.name;
