@@ -184,7 +184,7 @@ impl Layout {
                 if root.real.as_ref() != Some(&real) || (is_project && root.origin.class != Class::Project) {
                     continue;
                 }
-                root.allowed_tools = config.allowed_tools.unwrap_or(root.allowed_tools);
+                root.take_meaning(config.allowed_tools);
                 root.commands = config.commands.unwrap_or(root.commands);
             }
         }
@@ -205,7 +205,7 @@ fn configured(mut root: Root, config: &RootConfig) -> Root {
     root.depth = config.depth;
     root.ignore.clone_from(&config.ignore);
     root.nested = config.nested;
-    root.allowed_tools = config.allowed_tools.unwrap_or(root.allowed_tools);
+    root.take_meaning(config.allowed_tools);
     root.commands = config.commands.unwrap_or(root.commands);
     root
 }

@@ -115,7 +115,7 @@ pub use reference::{Reference, ReferenceError};
 pub use remote::{
     Approval, Fetch, NotBrought, Remote, RemoteFile, RemoteRefusal, RemoteServer, RemoteSkill, Wanted,
 };
-pub use root::{AllowedTools, CommandsStart, Root, RootTrust};
+pub use root::{AllowedTools, CommandsStart, Root, RootTrust, Said};
 pub use search::{
     Finder, Offered, Route, Routed, RoutingRecord, RoutingStats, SHORTLIST_BUDGET, SHORTLIST_LENGTH,
     Shortlist, Synced,

@@ -149,6 +149,12 @@ impl Snapshot {
         chain.map(|chain| members(&self.entries, chain).collect()).unwrap_or_default()
     }
 
+    /// What its folder calls a skill, where that is another name that leads to it: no skill is called so.
+    pub fn folder_alias(&self, entry: &Entry) -> Option<String> {
+        let folder = folder_name(self.layout(), entry)?;
+        (folder != entry.name().as_str() && self.called(&folder).is_empty()).then_some(folder)
+    }
+
     /// The entries whose folder or title is `name`, by precedence.
     fn known_as(&self, name: &str) -> Vec<EntryId> {
         let normal = |text: &str| text.nfkc().collect::<String>();

@@ -2,7 +2,7 @@
 
 use crate::catalogue::{self, Catalogue, CatalogueOptions, EagerSection, Form, Offer};
 use crate::entry::{Entry, EntryId, State};
-use crate::root::{AllowedTools, Root, RootTrust};
+use crate::root::{AllowedTools, Root, RootTrust, Said};
 use crate::snapshot::Snapshot;
 use crate::tokens::Tokens;
 use metier_skill::Manifest;
@@ -75,18 +75,42 @@ impl Snapshot {
     }
 
     /// What a skill's tool list means, for its manifest: the root decides, unless the skill itself says `tools`, or is
-    /// found in a `.claude` folder too, whose authors mean pre-approval.
+    /// found in a `.claude` folder too, whose authors mean pre-approval. What the configuration says of a root goes before
+    /// what is usual. A list that cannot be read is a fence that lets nothing through.
     pub fn allowed_tools(&self, id: EntryId, manifest: &Manifest) -> AllowedTools {
         let Some(entry) = self.entry(id) else { return AllowedTools::Grant };
-        let own = self.root(entry).allowed_tools;
-        if manifest.more.tools.is_some() {
-            return if own == AllowedTools::Advisory { own } else { AllowedTools::Both };
+        let root = self.root(entry);
+        let own = root.allowed_tools;
+        if own == AllowedTools::Advisory {
+            return own;
         }
-        // A copy that an untrusted project put into its own `.claude` folder must not take a fence away.
+        if manifest.more.has_unread_tools {
+            return AllowedTools::Fence;
+        }
+        if manifest.more.tools.is_some() {
+            return if own == AllowedTools::Fence { own } else { AllowedTools::Both };
+        }
+        let is_usual = root.said == Said::Nowhere;
+        if is_usual && own == AllowedTools::Both && self.is_in_claude(id) { AllowedTools::Grant } else { own }
+    }
+
+    /// The same where the tools are those of a system that fences command lines by `allowed-tools`: what is usual is then
+    /// what that system documents, but for skills whose authors mean pre-approval.
+    pub fn allowed_tools_as_fence(&self, id: EntryId, manifest: &Manifest) -> AllowedTools {
+        let own = self.allowed_tools(id, manifest);
+        let said = self.entry(id).map_or(Said::Nowhere, |entry| self.root(entry).said);
+        let is_usual = said == Said::Nowhere && own == AllowedTools::Grant;
+        if is_usual && !self.is_in_claude(id) { AllowedTools::Both } else { own }
+    }
+
+    /// Whether a skill is found in a `.claude` folder, too. A copy that an untrusted project put into its own does not count:
+    /// it must not take a fence away.
+    fn is_in_claude(&self, id: EntryId) -> bool {
         let counts = |root: &Root| root.is_claude() && root.trust == RootTrust::Trusted;
-        let in_claude = self.copies(id).any(|copy| counts(self.root(copy)))
-            || self.linked(entry).any(|(root, _)| counts(root));
-        if in_claude && own == AllowedTools::Both { AllowedTools::Grant } else { own }
+        let Some(entry) = self.entry(id) else { return false };
+        counts(self.root(entry))
+            || self.copies(id).any(|copy| counts(self.root(copy)))
+            || self.linked(entry).any(|(root, _)| counts(root))
     }
 
     pub(crate) fn offer<'a>(&self, entry: &'a Entry) -> Offer<'a> {

@@ -20,6 +20,8 @@ pub struct Root {
     pub trust: RootTrust,
     /// What a skill's `allowed-tools` means here.
     pub allowed_tools: AllowedTools,
+    /// Who says what it means here.
+    pub said: Said,
     /// How deep folders are walked, if not as everywhere.
     pub depth: Option<NonZeroU16>,
     /// Globs of folders to leave out.
@@ -43,6 +45,7 @@ impl Root {
             real,
             trust,
             allowed_tools: AllowedTools::Grant,
+            said: Said::Nowhere,
             depth: None,
             ignore: Vec::new(),
             nested: false,
@@ -56,6 +59,14 @@ impl Root {
     pub(crate) fn meaning(mut self, allowed_tools: AllowedTools) -> Self {
         self.allowed_tools = allowed_tools;
         self
+    }
+
+    /// Takes what a configuration says `allowed-tools` means here, if it says so.
+    pub(crate) fn take_meaning(&mut self, said: Option<AllowedTools>) {
+        if let Some(allowed_tools) = said {
+            self.allowed_tools = allowed_tools;
+            self.said = Said::InConfiguration;
+        }
     }
 
     /// Whether this is Claude's folder, whose authors mean pre-approval by `allowed-tools`.
@@ -72,6 +83,15 @@ pub enum RootTrust {
     Trusted,
     /// Of a project that the user has not trusted.
     Untrusted,
+}
+
+/// Whether the meaning of `allowed-tools` is somebody's word or what is usual for the place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// A configuration says it.
+    InConfiguration,
+    /// Nobody says it.
+    Nowhere,
 }
 
 /// What a skill's `allowed-tools` means.

@@ -25,6 +25,11 @@ impl Blank {
         Ok(Self { path: path.to_owned(), is_folder: false })
     }
 
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Takes it away if it is still empty.
     pub fn settle(self) {
         let Ok(found) = fs::symlink_metadata(&self.path) else { return };

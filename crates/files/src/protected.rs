@@ -121,16 +121,17 @@ pub const PROTECTED: &[ProtectedRule] = &[
     always(".envrc", SHELL),
     present(".mise.toml", SHELL),
     present("mise.toml", SHELL),
-    // No shell reads these from a project, but people keep them in one and link them into their home.
-    present(".bashrc", SHELL),
-    present(".bash_profile", SHELL),
+    // No shell reads these from a project, but people keep them in one and link them into their home. The commonest are
+    // not made either: a folder that becomes somebody's home, in a container or by a setting, has them read at once.
+    always(".bashrc", SHELL),
+    always(".bash_profile", SHELL),
     present(".bash_login", SHELL),
     present(".bash_logout", SHELL),
     present(".bash_aliases", SHELL),
-    present(".profile", SHELL),
-    present(".zshrc", SHELL),
-    present(".zshenv", SHELL),
-    present(".zprofile", SHELL),
+    always(".profile", SHELL),
+    always(".zshrc", SHELL),
+    always(".zshenv", SHELL),
+    always(".zprofile", SHELL),
     present(".zlogin", SHELL),
     present(".zlogout", SHELL),
     present(".kshrc", SHELL),
@@ -174,6 +175,12 @@ pub(crate) fn rule_for(folder: &[u8], name: &[u8]) -> Option<&'static ProtectedR
     let (exact, other) = &*INDEX;
     let mut rules = exact.get(name.as_slice()).into_iter().flatten().chain(other);
     rules.find(|rule| fits(rule.pattern, folder, &name)).copied()
+}
+
+/// Who runs or obeys what lies at a path, at whatever depth, in words; nobody, for most paths.
+pub fn obeyed_by(path: &Path) -> Option<&'static str> {
+    let folder = path.parent().map_or(&[][..], |folder| folder.as_os_str().as_encoded_bytes());
+    rule_for(folder, path.file_name()?.as_encoded_bytes()).map(|rule| rule.what)
 }
 
 /// What git keeps in its folder, or the folder's place.

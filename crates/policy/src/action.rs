@@ -35,6 +35,8 @@ pub enum Actor {
 pub struct Skill {
     /// What it is called.
     pub name: String,
+    /// What its folder is called, where that is another name that leads to it: a rule may name either.
+    pub folder: Option<String>,
     /// Where it comes from, such as `project.claude`.
     pub origin: String,
     /// Whether it may be used.
@@ -49,7 +51,18 @@ impl Skill {
 
     /// A trusted skill that is bound to no digest.
     pub fn new(name: &str, origin: &str) -> Self {
-        Self { name: name.to_owned(), origin: origin.to_owned(), trust: Trust::Trusted, tree: None }
+        Self {
+            name: name.to_owned(),
+            folder: None,
+            origin: origin.to_owned(),
+            trust: Trust::Trusted,
+            tree: None,
+        }
+    }
+
+    /// The names that lead to it.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.name.as_str()).chain(self.folder.as_deref())
     }
 
     /// Whether both are the same skill, whatever their state.

@@ -20,15 +20,63 @@ pub(crate) enum Touch {
 
 /// Programs that start the program named behind them.
 const WRAPPERS: &[&str] = &[
-    "busybox", "chroot", "chrt", "command", "doas", "env", "exec", "find", "flock", "ionice", "nice",
-    "nohup", "npx", "parallel", "setsid", "stdbuf", "sudo", "taskset", "time", "timeout", "watch", "xargs",
+    "busybox",
+    "catchsegv",
+    "chroot",
+    "chrt",
+    "command",
+    "dbus-run-session",
+    "doas",
+    "env",
+    "exec",
+    "fakeroot",
+    "find",
+    "flock",
+    "gosu",
+    "ionice",
+    "ltrace",
+    "nice",
+    "nohup",
+    "npx",
+    "nsenter",
+    "numactl",
+    "parallel",
+    "pkexec",
+    "prlimit",
+    "proot",
+    "runuser",
+    "setarch",
+    "setpriv",
+    "setsid",
+    "stdbuf",
+    "strace",
+    "su-exec",
+    "sudo",
+    "systemd-run",
+    "taskset",
+    "time",
+    "timeout",
+    "toybox",
+    "unshare",
+    "watch",
+    "xargs",
 ];
 
-/// Shells, which run a text given with `-c`.
-const SHELLS: &[&str] = &["ash", "bash", "dash", "fish", "ksh", "sh", "zsh"];
+/// The loader of programs by the beginnings of its names: it starts the program named behind it, too.
+const LOADERS: &[&str] = &["ld-linux", "ld-musl", "ld.so", "ld64.so"];
+
+/// Shells, which run a text given with `-c`, and programs that hand such a text to one.
+const SHELLS: &[&str] =
+    &["ash", "bash", "dash", "fish", "flock", "ksh", "mksh", "rbash", "runuser", "script", "sh", "su", "zsh"];
+
+/// Programs that take a word with blanks in it for a line of their own.
+const READERS: &[&str] = &["parallel", "watch"];
 
 /// How many shells inside each other are looked into. Nobody writes more by hand.
 const DEEPEST: usize = 4;
+
+/// How many words of one command that could be a shell are looked into; each look reads the rest of the command.
+const MOST_LOOKS: usize = 8;
 
 /// What a pattern has to do with a simple command.
 pub(crate) fn touches(pattern: &CommandPattern, command: &shell::Command) -> Touch {
@@ -55,27 +103,63 @@ fn under(pattern: &CommandPattern, argv: &[&str], depth: usize) -> Touch {
         return Touch::Yes;
     }
     let program = base(program);
-    if WRAPPERS.contains(&program) {
+    let is_loader = LOADERS.iter().any(|name| program.starts_with(name));
+    if is_loader || WRAPPERS.contains(&program) {
+        let mut looks = MOST_LOOKS;
         for at in 0..rest.len() {
             let inner = rest.get(at..).unwrap_or_default();
             if pattern.matches_argv(inner) || is_by_name(pattern, inner) {
                 return Touch::Yes;
             }
-            // A shell behind a wrapper is looked into once, from where it stands.
-            if inner.first().is_some_and(|word| SHELLS.contains(&base(word))) {
-                return inside(pattern, inner, depth);
+            // A shell behind a wrapper is looked into from where it stands. It may be no more than a file's name, so what
+            // stands behind it is looked at, too.
+            if looks > 0 && inner.first().is_some_and(|word| SHELLS.contains(&base(word))) {
+                looks -= 1;
+                match inside(pattern, inner, depth) {
+                    Touch::No => {}
+                    touch => return touch,
+                }
             }
+        }
+    }
+    for text in texts(program, rest) {
+        match read(pattern, text, depth) {
+            Touch::No => {}
+            touch => return touch,
         }
     }
     if SHELLS.contains(&program) { inside(pattern, argv, depth) } else { Touch::No }
 }
 
+/// The words that a program which is no shell takes for a line: those with blanks, and what `env -S` splits.
+fn texts<'a>(program: &str, rest: &[&'a str]) -> Vec<&'a str> {
+    if READERS.contains(&program) {
+        return rest.iter().copied().filter(|word| word.contains([' ', '\t'])).collect();
+    }
+    if program != "env" {
+        return Vec::new();
+    }
+    let split = |(at, word): (usize, &&'a str)| match word.strip_prefix("--split-string") {
+        Some("") => rest.get(at + 1).copied(),
+        Some(text) => text.strip_prefix('='),
+        None if *word == "-S" => rest.get(at + 1).copied(),
+        None => word.strip_prefix("-S"),
+    };
+    rest.iter().enumerate().filter_map(split).collect()
+}
+
 /// The text behind `-c`, read as the line it is.
 fn inside(pattern: &CommandPattern, argv: &[&str], depth: usize) -> Touch {
-    let is_text = |word: &&&str| word.starts_with('-') && !word.starts_with("--") && word.contains('c');
+    let is_text = |word: &&&str| {
+        **word == "--command" || (word.starts_with('-') && !word.starts_with("--") && word.contains('c'))
+    };
     let Some(at) = argv.iter().skip(1).position(|word| is_text(&word)) else { return Touch::No };
+    argv.get(at + 2).map_or(Touch::No, |text| read(pattern, text, depth))
+}
+
+/// A text that is run as a line.
+fn read(pattern: &CommandPattern, text: &str, depth: usize) -> Touch {
     let unsure = || Touch::Unsure("it gives a shell a text that cannot be read".to_owned());
-    let Some(text) = argv.get(at + 2) else { return Touch::No };
     let (Some(depth), Ok(line)) = (depth.checked_sub(1), shell::parse(text)) else { return unsure() };
     let mut found = Touch::No;
     for command in &line.commands {
@@ -133,6 +217,21 @@ mod tests {
             ("rm:*", "timeout 5 bash -c 'rm x'", "yes"),
             ("rm:*", "sh -c 'sh -c \"rm x\"'", "yes"),
             ("rm:*", "sh -c 'x=$(id)'", "unsure"),
+            ("rm:*", "/lib64/ld-linux-x86-64.so.2 /bin/rm x", "yes"),
+            ("rm:*", "strace -f rm x", "yes"),
+            ("rm:*", "setpriv --no-new-privs rm x", "yes"),
+            ("rm:*", "unshare -r sh -c 'rm x'", "yes"),
+            ("rm:*", "script -qc 'rm x' /dev/null", "yes"),
+            ("rm:*", "su --command 'rm x'", "yes"),
+            ("rm:*", "env -S 'rm x'", "yes"),
+            ("rm:*", "env '-Srm x'", "yes"),
+            ("rm:*", "env --split-string='rm x'", "yes"),
+            ("rm:*", "watch -n 1 'ls; rm x'", "yes"),
+            ("rm:*", "parallel 'rm {}'", "yes"),
+            ("rm:*", "watch 'ls $x'", "unsure"),
+            ("rm:*", "timeout 5 git commit -m 'rm x'", "no"),
+            ("rm:*", "env A=1 ls", "no"),
+            ("rm:*", "xargs -a script rm x", "yes"),
             ("rm:*", "sh -c 'ls'", "no"),
             ("rm:*", "sh script.sh", "no"),
             ("rm:*", "echo rm", "no"),

@@ -101,7 +101,7 @@ impl Rule {
         match self {
             Self::Any => !matches!(aspect.part, Part::Need { .. } | Part::Tool { is_whole: false, .. }),
             Self::Skill { skill, part } => {
-                aspect.skill().is_some_and(|own| skill.matches(&own.name, &own.origin))
+                aspect.skill().is_some_and(|own| own.names().any(|name| skill.matches(name, &own.origin)))
                     && part.as_ref().map_or_else(|| is_plain(&aspect.part), |part| part.covers(aspect))
             }
             Self::Command(pattern) => covers_command(pattern, &aspect.part),
@@ -130,7 +130,8 @@ impl Rule {
         match self {
             Self::Any => Touch::Yes,
             Self::Skill { skill, part } => {
-                if !aspect.skill().is_some_and(|own| skill.touches(&own.name, &own.origin)) {
+                let is_meant = |own: &crate::Skill| own.names().any(|name| skill.touches(name, &own.origin));
+                if !aspect.skill().is_some_and(is_meant) {
                     return Touch::No;
                 }
                 part.as_ref().map_or(Touch::Yes, |part| part.touches(aspect))

@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use metier_files::{Presence, Protected, Stamp, Survey, real_path};
-use metier_sandbox::{DataFolder, Limits, Profile, Project};
+use metier_files::{Presence, Protected, Stamp, Survey, obeyed_by, real_path};
+use metier_sandbox::{ChangeKind, Changes, DataFolder, Limits, Profile, Project};
 
 use crate::render::{Plugin, PluginKind};
 use crate::search_path::Toolbox;
@@ -110,7 +110,33 @@ impl Remembered {
         }
         changes
     }
+
+    /// What was made or changed at such a place deeper in the project, a sentence each. A repository or an agent's folder
+    /// may be what the script was asked for, so it stays; that it is there is not kept quiet.
+    pub(crate) fn deeper(&self, changes: &Changes) -> Vec<String> {
+        let is_known = |path: &Path| self.0.iter().any(|(place, _)| path.starts_with(&place.path));
+        let mut named: Vec<(&Path, &str)> = Vec::new();
+        let mut more = 0_usize;
+        for change in changes.entries.iter().filter(|change| change.kind != ChangeKind::Removed) {
+            let path = change.path.as_path();
+            // What lies in a place that was named is told by it.
+            let is_told = is_known(path) || named.iter().any(|(told, _)| path.starts_with(told));
+            match obeyed_by(path) {
+                Some(what) if !is_told && named.len() < MOST_DEEPER => named.push((path, what)),
+                Some(_) if !is_told => more += 1,
+                _ => {}
+            }
+        }
+        let told = named.iter().map(|(path, what)| {
+            format!("`{}` is new or changed, and {what}: look at it before you go on", path.display())
+        });
+        let rest = (more > 0).then(|| format!("and {more} more places that are obeyed later"));
+        told.chain(rest).collect()
+    }
 }
+
+/// How many places deeper in the project are named; whoever makes more is told of by the first ones.
+const MOST_DEEPER: usize = 5;
 
 /// Where a process starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

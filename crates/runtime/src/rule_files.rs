@@ -64,7 +64,8 @@ pub fn known_to_the_gate(snapshot: &Snapshot, entry: &Entry, data: &Path) -> Ski
     };
     // A yes to a server's skill is one to the very files that were listed.
     let tree = entry.remote().map(|skill| Digest(skill.set.to_string()));
-    Skill { trust, tree, ..Skill::new(entry.name().as_str(), &origin.to_string()) }
+    let folder = snapshot.folder_alias(entry);
+    Skill { trust, tree, folder, ..Skill::new(entry.name().as_str(), &origin.to_string()) }
 }
 
 fn configured(config: &GateConfig, source: Source) -> Layer {

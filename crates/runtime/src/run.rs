@@ -10,7 +10,8 @@ use std::sync::{Mutex, PoisonError};
 use metier_files::{FileDigest, SkillDir, Survey};
 use metier_policy::{Action, Actor, Decision, Digest, FileGlob, Gate, Skill, is_guarded};
 use metier_sandbox::{
-    Attendance, Cancel, Clock, Command, Error as SandboxError, Limits, Profile, Report, Sandbox, Sieve, Sink,
+    Attendance, Cancel, ChangeKind, Clock, Command, Error as SandboxError, Limits, Profile, Report, Sandbox,
+    Sieve, Sink,
 };
 use metier_secret::{Redactor, RedactorError};
 use serde_json::Value;
@@ -342,8 +343,15 @@ fn run(
         ran = attend(&profile);
     }
     let (mut notes, open) = (writing.notes.clone(), writing.places.clone());
+    let made = writing.made();
     writing.settle();
     let mut report = ran?;
+    // It was made so that it could be opened; to whoever reads the report it is new.
+    for change in &mut report.changes.entries {
+        if change.kind == ChangeKind::Changed && made.contains(&change.path) {
+            change.kind = ChangeKind::New;
+        }
+    }
     // What the skills of a crew write is theirs, like what a skill remembers: neither is told as a change.
     if let Some(data) = party.crew {
         report.changes.entries.retain(|change| !change.path.starts_with(data));
@@ -354,6 +362,7 @@ fn run(
         notes.push(format!("secrets may be visible: {bounded}"));
     }
     notes.extend(remembered.iter().flat_map(Remembered::changes));
+    notes.extend(remembered.iter().flat_map(|before| before.deeper(&report.changes)));
     if let Actor::Skill(skill) = actor {
         for name in wants.missing() {
             let skill = &skill.name;

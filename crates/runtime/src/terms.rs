@@ -45,7 +45,11 @@ pub enum Whole {
 impl SkillTerms<'_> {
     /// The fence and the grants.
     pub fn open(&self, whole: Whole) -> Scope {
-        let meaning = match self.snapshot.allowed_tools(self.id, self.manifest) {
+        let allowed = match self.dialect {
+            Dialect::Usual => self.snapshot.allowed_tools(self.id, self.manifest),
+            Dialect::Crew => self.snapshot.allowed_tools_as_fence(self.id, self.manifest),
+        };
+        let meaning = match allowed {
             AllowedTools::Fence => Meaning::Fence,
             AllowedTools::Grant => Meaning::Grant,
             AllowedTools::Both => Meaning::Both,

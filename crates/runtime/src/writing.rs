@@ -105,6 +105,11 @@ impl Writing {
         }
     }
 
+    /// What was made, empty, and was not there before.
+    pub(crate) fn made(&self) -> Vec<PathBuf> {
+        self.blanks.iter().map(|blank| blank.path().to_owned()).collect()
+    }
+
     /// Takes away what was made and stayed empty.
     pub(crate) fn settle(self) {
         // The innermost folder was made last.

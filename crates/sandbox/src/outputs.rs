@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, mkdirat, openat, readlinkat, statat};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, fstat, mkdirat, openat, readlinkat, statat};
 use rustix::io::Errno;
 
 /// How many entries are listed. What makes more is no result that anyone reads.
@@ -133,23 +133,30 @@ impl Outputs {
         let target = make_folder(target)?;
         for output in &self.entries {
             match output.kind {
-                OutputKind::Folder => match mkdirat(&target, &output.path, Mode::from_raw_mode(0o777)) {
-                    Ok(()) | Err(Errno::EXIST) => {}
-                    Err(error) => return Err(error.into()),
-                },
-                OutputKind::File => {
-                    let mut from = self.open(output)?;
-                    let parent = output.path.parent().unwrap_or(Path::new(""));
-                    let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-                    // The target's own folders may hold links of other times; none of them is followed.
-                    let folder = below(target.as_fd(), parent, FOLDER)?;
-                    let name = output.path.file_name().unwrap_or_default();
-                    io::copy(&mut from, &mut new_file(&folder, Path::new(name))?)?;
+                OutputKind::Folder | OutputKind::File => {
+                    self.copy_one(&target, output).map_err(|error| about(&output.path, &error))?;
                 }
                 OutputKind::Link | OutputKind::Other => left_out.push(output),
             }
         }
         Ok(left_out)
+    }
+
+    fn copy_one(&self, target: &OwnedFd, output: &Output) -> io::Result<()> {
+        let parent = output.path.parent().unwrap_or(Path::new(""));
+        let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+        // The target's own folders may hold links of other times; none of them is followed.
+        let folder = below(target.as_fd(), parent, FOLDER)?;
+        let name = Path::new(output.path.file_name().unwrap_or_default());
+        if output.kind == OutputKind::Folder {
+            return match mkdirat(&folder, name, Mode::from_raw_mode(0o777)) {
+                Ok(()) | Err(Errno::EXIST) => Ok(()),
+                Err(error) => Err(error.into()),
+            };
+        }
+        let mut from = self.open(output)?;
+        io::copy(&mut from, &mut new_file(&folder, name)?)?;
+        Ok(())
     }
 
     /// Puts one more file into a folder that results are copied to, in the same manner. `name` is that of a file in it.
@@ -178,10 +185,32 @@ fn make_folder(path: &Path) -> io::Result<OwnedFd> {
     Ok(openat(CWD, path, FOLDER & !OFlags::NOFOLLOW, Mode::empty())?)
 }
 
-/// A file in a folder, empty. A link of that name is not followed: it may lead anywhere.
+/// A file in a folder, empty. A link of that name is not followed: it may lead anywhere. Nor is a pipe waited for, nor
+/// anything but a file written to: whoever could write to that folder before may have left one there.
 fn new_file(folder: &OwnedFd, name: &Path) -> io::Result<std::fs::File> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    Ok(openat(folder, name, flags, Mode::from_raw_mode(0o666))?.into())
+    let flags = OFlags::WRONLY
+        | OFlags::CREATE
+        | OFlags::TRUNC
+        | OFlags::CLOEXEC
+        | OFlags::NOFOLLOW
+        | OFlags::NONBLOCK
+        | OFlags::NOCTTY;
+    let file = openat(folder, name, flags, Mode::from_raw_mode(0o666))?;
+    if FileType::from_raw_mode(fstat(&file)?.st_mode) != FileType::RegularFile {
+        return Err(Errno::NXIO.into());
+    }
+    Ok(file.into())
+}
+
+/// The same error with the file it is about. What lies in the way of a copy is said in words.
+fn about(path: &Path, error: &io::Error) -> io::Error {
+    let what = match error.raw_os_error() {
+        Some(libc::ELOOP) => "a link lies there, and links are not followed".to_owned(),
+        Some(libc::ENOTDIR) => "a link or a file lies where its folder should be".to_owned(),
+        Some(libc::ENXIO) => "a pipe or a device lies there".to_owned(),
+        _ => error.to_string(),
+    };
+    io::Error::new(error.kind(), format!("{}: {what}", path.display()))
 }
 
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);

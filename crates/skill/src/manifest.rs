@@ -65,6 +65,8 @@ pub struct More {
     pub tools: Option<Spanned<Vec<ToolPattern>>>,
     /// `disallowed-tools`.
     pub disallowed_tools: Option<Spanned<Vec<ToolPattern>>>,
+    /// Whether one of the three lists cannot be read. Nobody knows what it would have kept out, so nothing may be called.
+    pub has_unread_tools: bool,
     /// `model`.
     pub model: Option<Spanned<String>>,
     /// `effort`.
@@ -182,8 +184,12 @@ pub struct Needs {
 }
 
 impl Manifest {
-    /// The tool list in force: `tools` or `allowed-tools`, and what both allow where both are given.
+    /// The tool list in force: `tools` or `allowed-tools`, and what both allow where both are given. An empty one where a
+    /// list cannot be read, be it the one that takes tools away.
     pub fn tool_list(&self) -> Option<Vec<ToolPattern>> {
+        if self.more.has_unread_tools {
+            return Some(Vec::new());
+        }
         let (tools, allowed) = match (&self.more.tools, &self.more.allowed_tools) {
             (Some(tools), Some(allowed)) => (&tools.value, &allowed.value),
             (Some(list), None) | (None, Some(list)) => return Some(list.value.clone()),

@@ -85,6 +85,35 @@ fn a_skill_also_found_under_claude_means_pre_approval() {
 }
 
 #[test]
+fn what_the_configuration_says_of_a_root_goes_before_what_is_usual() {
+    let text = |name: &str, key: &str| format!("---\nname: {name}\ndescription: D.\n{key}\n---\nx");
+    for (said, expect) in [
+        ("fence", "fence fence fence"),
+        ("both", "both both fence"),
+        ("advisory", "advisory advisory advisory"),
+        ("grant", "grant both fence"),
+    ] {
+        let machine = Machine::new(|files| {
+            files
+                .file(
+                    "home/.config/metier/config.toml",
+                    format!("[[roots]]\npath = \"~/.claude/skills\"\nallowed_tools = \"{said}\"\n"),
+                )
+                .file("home/.claude/skills/list/SKILL.md", text("list", "allowed-tools: Read"))
+                .file("home/.claude/skills/tools/SKILL.md", text("tools", "tools: [Read]"))
+                // Nobody knows what was meant, so nothing is let through.
+                .file("home/.claude/skills/open/SKILL.md", text("open", "disallowed-tools: \"Bash(rm:*\""))
+        });
+        let snapshot = machine.load();
+        let meaning = |name: &str| {
+            let (id, entry) = snapshot.entries().find(|(_, entry)| entry.name().as_str() == name).unwrap();
+            snapshot.allowed_tools(id, snapshot.read(entry).unwrap().manifest().unwrap()).word()
+        };
+        assert_eq!(["list", "tools", "open"].map(meaning).join(" "), expect, "{said}");
+    }
+}
+
+#[test]
 fn a_document_that_is_a_link_is_read_where_it_leads() {
     let machine = Machine::new(|files| {
         files

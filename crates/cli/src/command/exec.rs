@@ -182,6 +182,9 @@ fn closing_lines(
                 let left_out = counted(left_out, "link or special file was", "links or special files were");
                 lines.push(format!("{left_out} left out"));
             }
+            if outputs.is_truncated {
+                lines.push("there was more, and deeper down, than is copied".to_owned());
+            }
         }
         _ if files > 0 => lines.push(format!(
             "the script left {} in its scratch folder; --out DIR takes that along",
@@ -209,6 +212,8 @@ fn closing_lines(
 struct Screen {
     is_shown: bool,
     terminals: [bool; 2],
+    /// The last byte of each stream: a character may come in two pieces.
+    before: [u8; 2],
 }
 
 impl Screen {
@@ -216,6 +221,7 @@ impl Screen {
         Self {
             is_shown: form == Form::Text,
             terminals: [io::stdout().is_terminal(), io::stderr().is_terminal()],
+            before: [0; 2],
         }
     }
 
@@ -225,8 +231,8 @@ impl Screen {
         if !self.is_shown {
             return;
         }
-        let is_terminal = self.terminals[usize::from(stream == Stream::Error)];
-        let shown = if is_terminal { tame(bytes) } else { bytes.to_vec() };
+        let at = usize::from(stream == Stream::Error);
+        let shown = if self.terminals[at] { tame(bytes, &mut self.before[at]) } else { bytes.to_vec() };
         // Whoever closed our output does not want more of it; the script goes on to its end.
         let _ = match stream {
             Stream::Output => io::stdout().write_all(&shown).and_then(|()| io::stdout().flush()),
@@ -236,15 +242,20 @@ impl Screen {
 }
 
 /// The bytes with control characters but new lines and tabs shown as escapes. Not by whole text: a piece may end inside a
-/// character.
-fn tame(bytes: &[u8]) -> Vec<u8> {
+/// character. `before` is the byte before the first one, and then the last one.
+fn tame(bytes: &[u8], before: &mut u8) -> Vec<u8> {
     let mut tamed = Vec::with_capacity(bytes.len());
     for byte in bytes {
         match byte {
             b'\n' | b'\t' | b'\r' => tamed.push(*byte),
             0..0x20 | 0x7f => tamed.extend_from_slice(format!("\\x{byte:02x}").as_bytes()),
+            // U+0080 to U+009F: one of them begins a sequence as well as ESC and a bracket do.
+            0x80..0xa0 if *before == 0xc2 => {
+                tamed.extend_from_slice(format!("\\x{byte:02x}").as_bytes());
+            }
             _ => tamed.push(*byte),
         }
+        *before = *byte;
     }
     tamed
 }
@@ -255,6 +266,11 @@ mod tests {
 
     #[test]
     fn a_terminal_gets_no_escape_sequences() {
-        assert_eq!(tame(b"a\x1b]52;c;x\x07\n\tb\xc3\xa9"), b"a\\x1b]52;c;x\\x07\n\tb\xc3\xa9");
+        assert_eq!(tame(b"a\x1b]52;c;x\x07\n\tb\xc3\xa9", &mut 0), b"a\\x1b]52;c;x\\x07\n\tb\xc3\xa9");
+        // The one of a single character, whole and in two pieces; characters that only end like it stay.
+        assert_eq!(tame(b"\xc2\x9b31m", &mut 0), b"\xc2\\x9b31m");
+        let mut before = 0;
+        assert_eq!((tame(b"\xc2", &mut before), tame(b"\x9b", &mut before)), (vec![0xc2], b"\\x9b".to_vec()));
+        assert_eq!(tame("à \u{a0}\u{11b}".as_bytes(), &mut 0), "à \u{a0}\u{11b}".as_bytes());
     }
 }

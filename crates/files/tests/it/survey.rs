@@ -201,7 +201,7 @@ fn places_that_run_later_are_protected_there_or_not() {
     ] {
         assert!(missing.contains(&place.to_owned()), "{place} is not in {missing:?}");
     }
-    for place in [".git", "CLAUDE.md", ".git/hooks", ".vscode", "tree/.git/hooks", "docs/CLAUDE.md", ".zshrc"]
+    for place in [".git", "CLAUDE.md", ".git/hooks", ".vscode", "tree/.git/hooks", "docs/CLAUDE.md", ".kshrc"]
     {
         assert!(!missing.contains(&place.to_owned()), "{place} is in {missing:?}");
     }

@@ -173,3 +173,23 @@ fn a_rule_means_more_where_it_narrows() {
         assert_eq!(is_denied, denies, "deny {rule} and {act}: {as_deny}");
     }
 }
+
+#[test]
+fn a_rule_names_a_skill_by_its_own_name_or_by_its_folders() {
+    let skill = metier_policy::Skill {
+        folder: Some("deploy".to_owned()),
+        ..metier_policy::Skill::new("ship", "user")
+    };
+    let action = metier_policy::Action::activate(skill);
+    for (rule, expect) in [
+        ("skill:ship", true),
+        ("skill:deploy", true),
+        ("skill:dep*", true),
+        ("skill:user:deploy", true),
+        ("skill:project:deploy", false),
+        ("skill:other", false),
+    ] {
+        let rule: metier_policy::Rule = rule.parse().unwrap();
+        assert_eq!((rule.allows(&action), rule.concerns(&action)), (expect, expect), "{rule}");
+    }
+}

@@ -11,6 +11,7 @@ mod shell_accepted;
 mod shell_bash;
 mod shell_cost;
 mod shell_invariant;
+mod shell_mutants;
 mod shell_patterns;
 mod shell_property;
 mod shell_real;

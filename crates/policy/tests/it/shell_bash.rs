@@ -174,6 +174,8 @@ impl Bash {
         let words = || line.commands.iter().flat_map(|command| &command.words);
         let recorded =
             line.commands.iter().all(|command| RECORDERS.contains(&command.words[0].text.as_str()));
+        // Recorders say nothing, so whatever is said is bash's: a file that it could not open for one of them.
+        assert!(!recorded || ran.errors.is_empty(), "{source:?}: {ran:?}");
         // Where nothing is there to be found, a glob stays as it is; a path leads elsewhere, and so does `cd`.
         let stays = recorded && matches!(files, Files::None);
         if words().any(|word| word.glob && (!stays || word.text.contains(['/', '.']))) {

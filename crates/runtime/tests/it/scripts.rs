@@ -177,6 +177,25 @@ fn what_runs_later_is_never_made_or_replaced_unseen() {
 }
 
 #[test]
+fn a_shell_start_file_is_not_made_and_what_is_obeyed_deeper_in_the_project_is_named() {
+    let bench = writable(
+        "cd \"$PROJECT_DIR\"; echo x > .bashrc; echo x > .zshrc; mkdir -p sub/.git/hooks lib; echo x > sub/.git/config\n\
+         echo x > lib/CLAUDE.md; echo x > lib/plain.md; echo x > .vscode/new 2>/dev/null\n",
+    );
+    let notes = bench.script("a.sh", "").unwrap().notes.join("\n");
+    let project = bench.workspace.join("project");
+    for name in [".bashrc", ".zshrc"] {
+        assert!(notes.contains(&format!("`{name}` was made")), "{notes}");
+        assert!(!project.join(name).exists(), "{name}");
+    }
+    for name in ["sub/.git/config", "sub/.git/hooks", "lib/CLAUDE.md"] {
+        let told = format!("`{}` is new or changed, and ", project.join(name).display());
+        assert!(notes.contains(&told), "{name}: {notes}");
+    }
+    assert!(!notes.contains("plain.md"), "{notes}");
+}
+
+#[test]
 fn python_and_executables_run_and_a_lost_permission_does_no_harm() {
     let bench = Bench::new(
         Workspace::new()

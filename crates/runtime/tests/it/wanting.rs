@@ -38,6 +38,15 @@ fn a_place_is_written_with_a_yes_and_the_report_lists_what_changed() {
         changes,
         [(ChangeKind::New, "docs/new.md".into()), (ChangeKind::Changed, "docs/old.md".into())]
     );
+    // A file that is granted and not there is made before the script starts. It is new all the same.
+    let mut bench = Bench::new(
+        Workspace::new().file("skill/scripts/a.sh", "echo x > \"$PROJECT_DIR/log.txt\"\n").dir("project"),
+    );
+    bench.wants.write("log.txt".parse().unwrap());
+    let bench = bench.allow(&["skill:demo/write:log.txt"]);
+    let made = bench.script("a.sh", "").unwrap();
+    let made: Vec<_> = made.report.changes.entries.iter().map(|change| change.kind).collect();
+    assert_eq!(made, [ChangeKind::New]);
     // What was not opened is named, with what would open it.
     assert_eq!(ran.unwritten.iter().map(ToString::to_string).collect::<Vec<_>>(), ["other.md"]);
 }

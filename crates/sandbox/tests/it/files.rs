@@ -249,8 +249,28 @@ fn taking_results_follows_no_link_that_lies_where_they_go() {
     std::fs::create_dir(&target).unwrap();
     symlink(scene.path("victim"), target.join("out")).unwrap();
     let report = scene.shell("mkdir $TMPDIR/out; echo new > $TMPDIR/out/a.txt");
-    assert!(report.outputs.copy_to(&target).is_err());
+    let error = report.outputs.copy_to(&target).unwrap_err().to_string();
+    assert_eq!(error, "out/a.txt: a link or a file lies where its folder should be");
     assert_eq!(std::fs::read_to_string(scene.path("victim/a.txt")).unwrap(), "old");
+    let report = scene.shell("echo new > $TMPDIR/out");
+    let error = report.outputs.copy_to(&target).unwrap_err().to_string();
+    assert_eq!(error, "out: a link lies there, and links are not followed");
+    // Nor is a folder made behind it.
+    let report = scene.shell("mkdir -p $TMPDIR/out/made");
+    assert!(report.outputs.copy_to(&target).is_err());
+    assert!(!scene.path("victim/made").exists());
+}
+
+#[test]
+fn taking_results_waits_for_no_pipe_that_lies_where_they_go() {
+    let scene = Scene::new();
+    let target = scene.path("taken");
+    std::fs::create_dir(&target).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(target.join("a.txt")).status().unwrap();
+    assert!(made.success());
+    let report = scene.shell("echo new > $TMPDIR/a.txt");
+    let error = report.outputs.copy_to(&target).unwrap_err().to_string();
+    assert_eq!(error, "a.txt: a pipe or a device lies there");
 }
 
 #[test]

@@ -16,6 +16,8 @@ pub(super) struct Reading<'s> {
     pub(super) findings: Findings,
     /// Whether the value last read has another type than its key takes.
     pub(super) is_misfit: bool,
+    /// Whether a tool list was met that cannot be read.
+    pub(super) has_unread_tools: bool,
     dropped_controls: bool,
 }
 
@@ -25,6 +27,7 @@ impl<'s> Reading<'s> {
             ruler: Ruler::new(source),
             findings: Findings::default(),
             is_misfit: false,
+            has_unread_tools: false,
             dropped_controls: false,
         }
     }
@@ -145,7 +148,7 @@ impl<'s> Reading<'s> {
         }
     }
 
-    /// A tool list. An unbalanced one allows nothing: what it meant to allow is unknown.
+    /// A tool list. An unbalanced one allows nothing: what it meant to allow, or to take away, is unknown.
     pub(super) fn tools(&mut self, key: &str, node: &Node<'_>) -> Option<Spanned<Vec<ToolPattern>>> {
         if node.is_null() {
             return None;
@@ -175,6 +178,7 @@ impl<'s> Reading<'s> {
                     let message =
                         format!("a parenthesis in `{key}` has no counterpart, so the list allows nothing");
                     self.report(&code::TOOLS_UNBALANCED, span, message, "balance the parentheses");
+                    self.has_unread_tools = true;
                     return Some(Spanned { value: Vec::new(), span: node.span });
                 }
             }

@@ -118,9 +118,17 @@ impl<'a> Typing<'_, 'a> {
             Key::WhenToUse => fields.when_to_use = reading.text(written, node),
             Key::License => more.license = reading.text(written, node),
             Key::Version => fields.version = reading.text(written, node),
-            Key::AllowedTools => more.allowed_tools = reading.tools(written, node),
-            Key::Tools => more.tools = reading.tools(written, node),
-            Key::DisallowedTools => more.disallowed_tools = reading.tools(written, node),
+            Key::AllowedTools | Key::Tools | Key::DisallowedTools => {
+                let list = reading.tools(written, node);
+                // What is left out of a list that allows narrows it; left out of one that takes away, it would widen.
+                let is_lost = key == Key::DisallowedTools && reading.is_misfit;
+                more.has_unread_tools |= std::mem::take(&mut reading.has_unread_tools) || is_lost;
+                match key {
+                    Key::AllowedTools => more.allowed_tools = list,
+                    Key::Tools => more.tools = list,
+                    _ => more.disallowed_tools = list,
+                }
+            }
             Key::Model => more.model = reading.text(written, node),
             Key::Effort => more.effort = reading.text(written, node),
             Key::MaxTurns => more.max_turns = reading.max_turns(written, node),

@@ -1,6 +1,6 @@
 //! Calls that the filter must refuse: each is a wide road into the kernel.
 
-use crate::answer::{Answer, Step, gated, held};
+use crate::answer::{Answer, Step, cannot_say, gated, held};
 use crate::arguments::Arguments;
 use crate::kernel::{at, c_text, call, into, of};
 use crate::probe::{Class, Probe};
@@ -28,6 +28,12 @@ pub(crate) const PROBES: &[Probe] = &[
         "filter-loosen",
         "installs a filter that allows all, then tries again",
         filter_loosen,
+    ),
+    Probe::plain(
+        Class::Kernel,
+        "calls-newer",
+        "makes calls that are newer than what the filter was made for",
+        newer_calls,
     ),
     Probe::plain(Class::Kernel, "quota", "asks for quotas of a disk", quota),
     Probe::plain(Class::Kernel, "dmesg", "reads messages of the kernel", dmesg).by(crate::probe::Who::Root),
@@ -109,6 +115,24 @@ fn filter_loosen(_: &Arguments) -> Answer {
     call(libc::SYS_seccomp, &[libc::SECCOMP_SET_MODE_FILTER as usize, 0, of(&filter)]).attempt("seccomp")?;
     call(libc::SYS_unshare, &[libc::CLONE_NEWUSER as usize]).attempt("unshare")?;
     Ok("the filter of its own loosened ours".to_owned())
+}
+
+/// The numbers of calls that came after `mseal`, with room for those to come. All of them are asked with arguments that
+/// none takes, so that only whether they are there is learnt.
+const NEWER: std::ops::Range<i64> = 463..512;
+
+fn newer_calls(arguments: &Arguments) -> Answer {
+    let wrong = [usize::MAX; 6];
+    let is_missing = |error: std::io::Error| error.raw_os_error() == Some(libc::ENOSYS);
+    let there: Vec<String> = NEWER
+        .filter(|number| !call(*number, &wrong).is_err_and(is_missing))
+        .map(|number| number.to_string())
+        .collect();
+    match there.is_empty() {
+        false => Ok(format!("the kernel knows {}", there.join(", "))),
+        true if arguments.has("contained") => held("none of them is there"),
+        true => cannot_say("the kernel has none of them"),
+    }
 }
 
 fn quota(_: &Arguments) -> Answer {

@@ -53,6 +53,7 @@ pub(crate) const PROBES: &[Probe] = &[
         .by(Who::Root),
     Probe::plain(Class::Proc, "proc-kcore", "opens the kernel's memory", kcore).by(Who::Root),
     Probe::plain(Class::Proc, "proc-symbols", "learns where the kernel's code lies", symbols).by(Who::Root),
+    Probe::plain(Class::Proc, "proc-sockets", "learns the names of local sockets outside", sockets),
     Probe::plain(Class::Proc, "proc-keys", "lists the keys of the system", keys),
     Probe::plain(Class::Proc, "sys-write", "opens a setting in /sys for writing", sys_write).by(Who::Root),
     Probe::plain(Class::Proc, "sys-helper", "opens the name of the program for device events", sys_helper)
@@ -269,11 +270,22 @@ fn symbols(_: &Arguments) -> Answer {
     if known { Ok("addresses are shown".to_owned()) } else { held("no addresses") }
 }
 
-fn keys(_: &Arguments) -> Answer {
+fn sockets(arguments: &Arguments) -> Answer {
+    let name = arguments.text("abstract")?;
+    let text = std::fs::read_to_string("/proc/net/unix").attempt("/proc/net/unix")?;
+    if text.contains(name) { Ok("the socket is listed".to_owned()) } else { held("it is not listed") }
+}
+
+fn keys(arguments: &Arguments) -> Answer {
     let text = std::fs::read_to_string("/proc/key-users").attempt("/proc/key-users")?;
     // Everybody sees themselves.
     let users = text.lines().count();
-    if users > 1 { Ok(format!("{users} users")) } else { held("nobody but itself") }
+    match users {
+        // Where nobody else has keys there is nobody to be seen, held or not.
+        0 | 1 if !arguments.has("contained") => cannot_say("nobody else has keys here"),
+        0 | 1 => held("nobody but itself"),
+        users => Ok(format!("{users} users")),
+    }
 }
 
 fn sys_write(arguments: &Arguments) -> Answer {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::answer::{Answer, Step, Stop};
 use crate::arguments::Arguments;
-use crate::kernel::{call, close, fork, ignore, leave};
+use crate::kernel::{call, close, fork, fork_with, ignore, leave};
 use crate::probe::{Class, Ending, Probe};
 
 const fn outlives(name: &'static str, tries: &'static str, run: fn(&Arguments) -> Answer) -> Probe {
@@ -19,6 +19,7 @@ pub(crate) const PROBES: &[Probe] = &[
     outlives("outlive-stream", "leaves a child that keeps the output open", stream),
     outlives("outlive-reaper", "leaves a daemon below a process that adopts orphans", reaper),
     outlives("outlive-fork-chain", "leaves a daemon that changes its number all the time", chain),
+    outlives("outlive-sibling", "leaves a child that is its parent's, not its own", sibling),
     outlives("outlive-thread-leader", "leaves a thread whose first thread has ended", leader),
 ];
 
@@ -59,6 +60,18 @@ fn detached(work: impl FnOnce()) -> Answer {
             work();
         }
     })?)
+}
+
+/// Whoever counts its own children, or takes the first one that ends for the program, is mistaken about this one.
+fn sibling(arguments: &Arguments) -> Answer {
+    let child = fork_with(libc::CLONE_PARENT as usize).prepare("fork")?;
+    if child == 0 {
+        for stream in 0..3 {
+            close(stream);
+        }
+        stay(arguments);
+    }
+    left(child)
 }
 
 fn daemon(arguments: &Arguments) -> Answer {

@@ -1,6 +1,6 @@
 //! Looking into other processes and steering them.
 
-use crate::answer::{Answer, Step, Stop, gated, held};
+use crate::answer::{Answer, Step, Stop, cannot_say, gated, held};
 use crate::arguments::Arguments;
 use crate::kernel::{Fate, call, fork, in_child, into, leave, of, wait};
 use crate::probe::{Class, Probe, Who};
@@ -22,6 +22,13 @@ pub(crate) const PROBES: &[Probe] = &[
     ),
     Probe::plain(Class::Process, "memory-advise", "drops pages of a process outside", advise).by(Who::Root),
     Probe::plain(Class::Process, "memory-move", "asks where pages of a process outside lie", move_pages),
+    Probe::plain(Class::Process, "memory-migrate", "moves the pages of a process outside", migrate_pages),
+    Probe::plain(
+        Class::Process,
+        "robust-list",
+        "learns where a process outside keeps its locks",
+        robust_list,
+    ),
     Probe::plain(Class::Process, "pidfd-open", "opens a process outside", pidfd_open),
     Probe::plain(Class::Process, "pidfd-take", "takes a descriptor out of a process outside", pidfd_getfd),
     Probe::plain(Class::Process, "pidfd-take-parent", "takes a descriptor out of its parent", pidfd_parent),
@@ -123,6 +130,24 @@ fn advise(arguments: &Arguments) -> Answer {
     let none: [usize; 2] = [0, 0];
     let cold = 20;
     gated("process_madvise", call(libc::SYS_process_madvise, &[process, of(&none), 1, cold, 0]))
+}
+
+fn migrate_pages(arguments: &Arguments) -> Answer {
+    // From the first part of the memory to the same one, so nothing moves.
+    let parts: [u64; 2] = [1, 0];
+    match call(libc::SYS_migrate_pages, &[arguments.victim()?, 64, of(&parts), of(&parts)]) {
+        Err(error) if error.raw_os_error() == Some(libc::ENOSYS) && !arguments.has("contained") => {
+            cannot_say("the kernel knows no parts of memory")
+        }
+        moved => moved.attempt("migrate_pages").map(|left| format!("{left} pages were left")),
+    }
+}
+
+fn robust_list(arguments: &Arguments) -> Answer {
+    let (mut head, mut length) = (0_usize, 0_usize);
+    call(libc::SYS_get_robust_list, &[arguments.victim()?, into(&mut head), into(&mut length)])
+        .attempt("get_robust_list")?;
+    Ok(format!("{length} bytes"))
 }
 
 fn move_pages(arguments: &Arguments) -> Answer {

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::answer::{Answer, Step, Stop};
+use crate::answer::{Answer, Step, Stop, held};
 use crate::arguments::Arguments;
 use crate::kernel::{HERE, at, c_path, c_text, call, into, of};
 use crate::probe::{Class, Probe};
@@ -15,6 +15,12 @@ const MACHINE: &str = "it would change a folder of the machine";
 pub(crate) const PROBES: &[Probe] = &[
     Probe::plain(Class::Write, "write-skill", "makes a file in the skill's folder", skill),
     Probe::plain(Class::Write, "write-skill-file", "opens SKILL.md for writing", skill_file),
+    Probe::plain(
+        Class::Write,
+        "write-reopened",
+        "opens SKILL.md for reading, then for writing through its descriptor",
+        reopened,
+    ),
     Probe::plain(Class::Write, "write-script", "opens its own program for writing", script),
     Probe::plain(Class::Write, "write-project", "makes a file in the project", project),
     Probe::plain(Class::Write, "write-project-file", "opens a file of the project for writing", project_file),
@@ -89,6 +95,22 @@ fn manifest(arguments: &Arguments) -> Result<PathBuf, Stop> {
 
 fn skill_file(arguments: &Arguments) -> Answer {
     open_to_write(&manifest(arguments)?)
+}
+
+fn reopened(arguments: &Arguments) -> Answer {
+    let file = std::fs::File::open(manifest(arguments)?).prepare("SKILL.md")?;
+    let number = std::os::fd::AsRawFd::as_raw_fd(&file);
+    let ways = ["/proc/self/fd", "/proc/thread-self/fd", "/dev/fd"];
+    let ways = ways.map(|folder| PathBuf::from(format!("{folder}/{number}")));
+    // Each of them has to be held, and the first one that is not shows it.
+    let mut last = held("no way was tried");
+    for way in ways {
+        last = open_to_write(&way);
+        if last.is_ok() {
+            break;
+        }
+    }
+    last
 }
 
 fn script(arguments: &Arguments) -> Answer {
