@@ -101,7 +101,7 @@ impl Snapshot {
     }
 
     fn section(&self, entry: &Entry) -> Result<EagerSection, String> {
-        let file = self.read(entry).map_err(|error| error.to_string())?;
+        let file = self.read(entry).map_err(|error| error.to_string())?.for_use();
         let Some(manifest) = file.manifest() else { return Err("the file is no skill any more".to_owned()) };
         let tools = manifest.tool_list().map(|tools| {
             let tools: Vec<_> = tools.iter().map(ToString::to_string).collect();
