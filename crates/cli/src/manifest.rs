@@ -1,6 +1,6 @@
 //! A manifest for programs: every key that is there, under its canonical name, in the order of the specification.
 
-use metier_skill::{Context, Description, Manifest, Needs, Requires, ToolPattern, UserOnly};
+use metier_skill::{Context, Description, Manifest, Needs, Requires, ToolPattern, UserOnly, yaml};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -17,7 +17,7 @@ pub(crate) fn to_json(manifest: &Manifest) -> Value {
     map.put("license", more.license.as_ref().map(|text| &text.value));
     map.put("compatibility", more.compatibility.as_ref().map(|text| &text.value));
     // As it is written, where that is more than the one text.
-    let is_more = |raw: &&metier_skill::yaml::Value| !matches!(raw, metier_skill::yaml::Value::String(_));
+    let is_more = |raw: &&yaml::Value| !matches!(raw.kind, yaml::Kind::Scalar { .. });
     map.put("compatibility_raw", more.compatibility_raw.as_ref().filter(is_more));
     map.put("metadata", more.metadata.as_ref());
     map.put("version", manifest.version.as_ref().map(|text| &text.value));
