@@ -195,6 +195,7 @@ impl Talk {
         let mut talk = Self::new(agent, session, (general, outside), journal, frame, history, company);
         talk.lease = Some(lease);
         request.clone_into(&mut talk.kin.words);
+        talk.touch(metier_catalog::files_named(request));
         let remark = talk.hand_over();
         talk.write(EventKind::Framed(talk.frame.stored()))?;
         for (at, message) in talk.outside.problems().to_vec() {
@@ -287,6 +288,7 @@ impl Talk {
         self.limits = self.agent.limits;
         self.kin.family.begin(self.limits);
         text.clone_into(&mut self.kin.words);
+        self.touch(metier_catalog::files_named(text));
         self.stubbornness = Stubbornness::default();
         self.unanswered.clear();
         self.write(EventKind::Said { text: text.to_owned(), by })?;

@@ -3,6 +3,7 @@
 use metier_diagnostic::{Code, Diagnostic};
 use metier_files::{DocumentName, Error, FileDigest, SkillDir};
 use metier_skill::{Document, Manifest};
+use std::borrow::Cow;
 use std::path::Path;
 
 /// The largest `SKILL.md` that is read whole. The largest public one has 400 KB; what is larger is no text that a model
@@ -70,6 +71,17 @@ impl SkillFile {
     pub fn body(&self) -> &str {
         let start = self.document.as_ref().map_or(0, |document| document.body as usize);
         self.source.get(start..).unwrap_or_default()
+    }
+
+    /// The file with its body as it is used, without control characters. Its digest stays that of the bytes that were read.
+    #[must_use]
+    pub fn for_use(mut self) -> Self {
+        if let Cow::Owned(body) = metier_skill::without_controls(self.body()) {
+            let start = self.source.len() - self.body().len();
+            self.replaced.get_or_insert_with(|| self.source.as_bytes().into());
+            self.source.replace_range(start.., &body);
+        }
+        self
     }
 
     /// The codes of the repairs that made it readable, in the order of the file.

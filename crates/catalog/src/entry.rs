@@ -4,7 +4,7 @@ use crate::remote::{Approval, Listed};
 use crate::version::Version;
 use crate::visit::Loaded;
 use metier_diagnostic::Diagnostic;
-use metier_files::{DocumentName, Stamp};
+use metier_files::{DocumentName, FileGlobs, Stamp};
 use metier_skill::{Description, SkillName, Summary, UserOnly};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -130,6 +130,8 @@ pub(crate) struct Card {
     pub(crate) argument_hint: Option<Box<str>>,
     pub(crate) version: Option<Box<str>>,
     pub(crate) user_invocable: bool,
+    /// The files that it is for; nearly always none.
+    pub(crate) paths: Box<[String]>,
     pub(crate) document_name: DocumentName,
     pub(crate) links: Option<Box<Links>>,
     /// What its server listed, where it is a server's.
@@ -162,6 +164,7 @@ impl Card {
             argument_hint: summary.argument_hint.map(Into::into),
             version: summary.version.map(Into::into),
             user_invocable: summary.user_invocable,
+            paths: summary.paths.into(),
             document_name,
             links: None,
             remote: None,
@@ -242,6 +245,16 @@ impl Entry {
     /// Whether `/name` exists.
     pub fn is_user_invocable(&self) -> bool {
         self.card.user_invocable
+    }
+
+    /// The files that it is for, as patterns; none where it is for any work.
+    pub fn paths(&self) -> &[String] {
+        &self.card.paths
+    }
+
+    /// Whether work on this file, seen from the project's folder, is work for which it wants to be offered.
+    pub fn is_for(&self, file: &Path) -> bool {
+        self.card.paths.is_empty() || FileGlobs::new(&self.card.paths).matches(file)
     }
 
     /// Whether a server's skill is not approved as it is listed now. What is in no list of a server needs no approval.

@@ -78,6 +78,7 @@ mod snapshot;
 mod source;
 mod swap;
 mod tokens;
+mod touch;
 mod trust;
 mod version;
 mod visit;
@@ -126,6 +127,7 @@ pub use snapshot::{Failure, Include, NotRead, Snapshot};
 pub use source::{Provenance, SOURCE_FILE};
 pub use swap::Catalog;
 pub use tokens::{BYTES_PER_TOKEN, Tokens};
+pub use touch::files_named;
 pub use trust::{
     Act, ApprovalRecord, Ownership, Preview, ProjectFile, ProjectRecord, SkillPreview, Standing, TrustChange,
     TrustError, TrustStore, changes, changes_of, project_files, trusted_acts,

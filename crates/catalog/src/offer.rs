@@ -23,11 +23,27 @@ pub struct Cost {
 }
 
 impl Snapshot {
-    /// The skills that the model may use: by precedence, then by name.
+    /// The skills that the model may use: by precedence, then by name. Those that are for certain files are
+    /// [waiting](Snapshot::waiting).
     pub fn offered(&self) -> Vec<(EntryId, &Entry)> {
-        let mut offered: Vec<_> = self.entries().filter(|(_, entry)| entry.is_offered()).collect();
-        offered.sort_by(|(_, a), (_, b)| (a.root, a.name()).cmp(&(b.root, b.name())));
-        offered
+        self.usable(|entry| entry.paths().is_empty())
+    }
+
+    /// The skills that the model may use and that are offered once the work touches one of their files; in the same order.
+    pub fn waiting(&self) -> Vec<(EntryId, &Entry)> {
+        self.usable(|entry| !entry.paths().is_empty())
+    }
+
+    fn usable(&self, is_among: impl Fn(&Entry) -> bool) -> Vec<(EntryId, &Entry)> {
+        let is_among = |entry: &Entry| entry.is_offered() && is_among(entry);
+        let mut usable: Vec<_> = self.entries().filter(|(_, entry)| is_among(entry)).collect();
+        usable.sort_by(|(_, a), (_, b)| (a.root, a.name()).cmp(&(b.root, b.name())));
+        usable
+    }
+
+    /// A skill's line in the catalogue, its description whole: for a note that tells of a skill later.
+    pub fn catalogue_line(&self, entry: &Entry) -> String {
+        catalogue::whole_line(&self.offer(entry))
     }
 
     /// The names that a tool's schema lists as the only ones, while there are at most [`MAX_NAME_ENUM`] of them; above
@@ -125,7 +141,7 @@ impl Snapshot {
     }
 
     fn section(&self, entry: &Entry) -> Result<EagerSection, String> {
-        let file = self.read(entry).map_err(|error| error.to_string())?;
+        let file = self.read(entry).map_err(|error| error.to_string())?.for_use();
         let Some(manifest) = file.manifest() else { return Err("the file is no skill any more".to_owned()) };
         let tools = manifest.tool_list().map(|tools| {
             let tools: Vec<_> = tools.iter().map(ToString::to_string).collect();

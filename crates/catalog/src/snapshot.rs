@@ -227,7 +227,7 @@ impl Snapshot {
     /// it is read.
     pub fn read_for_use(&self, entry: &Entry) -> Result<SkillFile, NotRead> {
         self.bring(entry, Wanted::Document)?;
-        Ok(self.read_whole(entry, place::folder_name(&self.layout, entry).as_deref())?)
+        Ok(self.read_whole(entry, place::folder_name(&self.layout, entry).as_deref())?.for_use())
     }
 
     fn read_whole(&self, entry: &Entry, name: Option<&str>) -> Result<SkillFile, Error> {

@@ -6,6 +6,7 @@ mod over_time;
 mod secret;
 mod serving;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use metier_runtime::{Surface, ToolFormat};
 use std::path::PathBuf;
@@ -42,7 +43,8 @@ pub(crate) struct Cli {
 #[derive(Debug, Args)]
 pub(crate) struct Global {
     /// Looks for skills in DIR instead of the usual folders; may be repeated, the first wins
-    #[arg(long, value_name = "DIR", global = true)]
+    // An empty one, as a script has it whose variable is not set, is no root and no mistake.
+    #[arg(long, value_name = "DIR", global = true, value_parser = OsStringValueParser::new().map(PathBuf::from))]
     pub(crate) root: Vec<PathBuf>,
     /// Allows what RULE says for this call, such as `skill:deploy`; may be repeated
     #[arg(long, value_name = "RULE", global = true)]

@@ -1,6 +1,6 @@
 //! A manifest for programs: every key that is there, under its canonical name, in the order of the specification.
 
-use metier_skill::{Context, Manifest, Needs, Requires, ToolPattern};
+use metier_skill::{Context, Description, Manifest, Needs, Requires, ToolPattern, UserOnly, yaml};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -11,9 +11,14 @@ pub(crate) fn to_json(manifest: &Manifest) -> Value {
     map.put("name", Some(manifest.name.as_str()));
     map.put("title", manifest.title.as_deref());
     map.put("description", Some(manifest.description.text()));
+    let is_derived = matches!(manifest.description, Description::Derived(_));
+    map.put("description_derived", is_derived.then_some(true));
     map.put("when_to_use", manifest.when_to_use.as_ref().map(|text| &text.value));
     map.put("license", more.license.as_ref().map(|text| &text.value));
     map.put("compatibility", more.compatibility.as_ref().map(|text| &text.value));
+    // As it is written, where that is more than the one text.
+    let is_more = |raw: &&yaml::Value| !matches!(raw.kind, yaml::Kind::Scalar { .. });
+    map.put("compatibility_raw", more.compatibility_raw.as_ref().filter(is_more));
     map.put("metadata", more.metadata.as_ref());
     map.put("version", manifest.version.as_ref().map(|text| &text.value));
     map.put("allowed_tools", more.allowed_tools.as_ref().map(|list| patterns(&list.value)));
@@ -32,6 +37,8 @@ pub(crate) fn to_json(manifest: &Manifest) -> Value {
     });
     map.put("arguments", some(&arguments.collect::<Vec<_>>()));
     map.put("user_invocable", (!manifest.user_invocable).then_some(false));
+    let is_disabled = manifest.user_only == Some(UserOnly::Declared);
+    map.put("disable_model_invocation", is_disabled.then_some(true));
     map.put("paths", some(&more.paths));
     map.put("hooks", more.hooks.as_ref());
     map.put("shell", more.shell.as_ref().map(|text| &text.value));

@@ -52,7 +52,8 @@ impl Surroundings {
         if folder == self.places.current {
             return self.clone();
         }
-        let roots = global.root.iter().map(|root| self.places.current.join(root));
+        let named = global.root.iter().filter(|root| !root.as_os_str().is_empty());
+        let roots = named.map(|root| self.places.current.join(root));
         let choice =
             if global.root.is_empty() { RootChoice::Usual } else { RootChoice::Given(roots.collect()) };
         let places = Places { current: folder.to_owned(), ..self.places.clone() };

@@ -44,6 +44,7 @@ mod document_name;
 mod entries;
 mod error;
 mod extent;
+mod file_globs;
 mod folder_lock;
 mod ground;
 mod ignore;
@@ -64,6 +65,7 @@ mod sweep;
 mod tree;
 mod watch;
 
+pub use self::file_globs::FileGlobs;
 pub use self::ignore::{Ignore, IgnoreError};
 pub use blank::Blank;
 pub use digest::{DigestParseError, FileDigest, TreeDigest};

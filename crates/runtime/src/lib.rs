@@ -94,6 +94,7 @@ mod scope;
 mod script;
 mod search_path;
 mod skill_folders;
+mod skill_path;
 mod skills;
 mod terms;
 mod toolset;

@@ -1,6 +1,6 @@
 //! `skill_read_file`: any file of a skill, a page at a time, never anything outside.
 
-use metier_files::{Content, Error, PAGE, RelativePath, SkillDir};
+use metier_files::{Content, Error, PAGE, RelativePath, RelativePathError, SkillDir};
 
 /// Why a file of a skill is not read. The texts are those of the system whose tool this is.
 #[derive(Debug, thiserror::Error)]
@@ -39,9 +39,23 @@ pub fn read_file(
     file_path: &str,
     offset: u64,
 ) -> Result<String, ReadError> {
+    read_seen(skill, skill_name, file_path, file_path.trim(), offset)
+}
+
+/// The same, where the path that was asked for is another than the one that is opened.
+pub(crate) fn read_seen(
+    skill: &SkillDir,
+    skill_name: &str,
+    file_path: &str,
+    seen: &str,
+    offset: u64,
+) -> Result<String, ReadError> {
     let path = || file_path.to_owned();
-    let Ok(asked) = RelativePath::parse(file_path.trim()) else {
-        return Err(ReadError::Outside { path: path() });
+    let asked = match RelativePath::parse(seen) {
+        Ok(asked) => asked,
+        // The skill's folder itself.
+        Err(RelativePathError::Empty) => return Err(ReadError::NotAFile { path: path() }),
+        Err(_) => return Err(ReadError::Outside { path: path() }),
     };
     match skill.read_text(&asked, offset, PAGE) {
         Ok(content) => Ok(content_text(content, file_path, offset)),
@@ -110,6 +124,7 @@ mod tests {
         check("references/x.md", 2, "xt\n");
         check("references/x.md", 9, "[offset 9 is at or beyond the end: the file has 5 bytes]");
         check("references", 0, "Not a file: 'references'");
+        check(".", 0, "Not a file: '.'");
         check("pipe", 0, "Not a file: 'pipe'");
         check("missing.md", 0, "File not found: 'missing.md' in skill 'demo'");
         for path in ["../other/SKILL.md", "/etc/passwd", "link", "a\0b", "references/../../x"] {

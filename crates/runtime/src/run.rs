@@ -4,6 +4,7 @@ pub(crate) mod bash;
 pub(crate) mod injected;
 pub(crate) mod process_report;
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -24,8 +25,10 @@ use crate::long_output::{LongOutput, Transcript};
 use crate::output::{Rest, Shape, notes as notes_of};
 use crate::prepare::Standing;
 use crate::redaction::Redaction;
-use crate::script::{Script, ScriptError};
+use crate::render::Arguments;
+use crate::script::{SCRIPTS, Script, ScriptError};
 use crate::search_path::{Program, SearchPath};
+use crate::skill_path::seen_from;
 use crate::wants::Wants;
 use crate::way_out::{Contacts, Porter, WayOut, with_way_out};
 use crate::writing::{Writing, opening, unwritten};
@@ -173,10 +176,13 @@ pub fn run_script(
     cancel: Option<&Cancel>,
     sink: Sink<'_>,
 ) -> Result<Ran, NotRun> {
-    let script = Script::find(using.folder, &using.skill.name, name)?;
+    let script = Script::find(using.folder, &using.skill.name, &script_of(using.containment.skill, name))?;
     let arguments = match arguments {
         Words::Text(text) => split_arguments(text)?,
-        Words::Split(words) => words.clone(),
+        Words::Split(words) => {
+            Arguments::List(words.clone()).check()?;
+            words.clone()
+        }
     };
     let mut profile = using.containment.profile();
     let mut ask = |node: &Program| bench.node.of(node, || ask_node(bench.sandbox, &profile, node));
@@ -203,6 +209,17 @@ pub fn run_script(
     let errors = (!ran.report.succeeded()).then(|| ran.report.stderr.text());
     ran.notes.extend(standing.note(&using.skill.name, errors.as_deref()));
     Ok(ran)
+}
+
+/// A script that is named with the skill's folder before it, as a body that writes `${SKILL_DIR}/scripts/x.sh` has it. Any other
+/// name is one in `scripts/`.
+fn script_of<'a>(skill: &Path, name: &'a str) -> Cow<'a, str> {
+    let asked = name.trim();
+    if !asked.starts_with('/') {
+        return Cow::Borrowed(asked);
+    }
+    let seen = seen_from(skill, asked);
+    if Path::new(&*seen).starts_with(SCRIPTS) { seen } else { Cow::Borrowed(asked) }
 }
 
 /// `run_command_line`: runs a line by bash, contained. The gate judges what the line was read as; bash runs its text, and

@@ -43,7 +43,7 @@ pub enum ScriptError {
     NotFound {
         /// What was asked for.
         name: String,
-        /// Scripts that are there, the nearest first.
+        /// Scripts that are there; of many the nearest.
         nearest: Vec<String>,
         /// How many more there are.
         more: usize,
@@ -115,7 +115,7 @@ impl Script {
     }
 }
 
-/// The scripts that are there, those with a similar name first, and how many are not named.
+/// The scripts that are there, of many those with a similar name, and how many are not named.
 fn nearest(folder: &SkillDir, name: &str) -> (Vec<String>, usize) {
     let Ok(listing) = folder.list(ListBounds::default()) else {
         return (Vec::new(), 0);
@@ -126,6 +126,8 @@ fn nearest(folder: &SkillDir, name: &str) -> (Vec<String>, usize) {
     names.sort_by_cached_key(|name| distance(&wanted, &name.to_lowercase()));
     let more = names.len().saturating_sub(MOST_NAMES);
     names.truncate(MOST_NAMES);
+    // Those that are named stand in the order in which an activation lists them.
+    names.sort();
     (names, more)
 }
 
@@ -203,7 +205,7 @@ mod tests {
         let workspace = Workspace::new().file("skill/scripts/convert.py", "").file("skill/scripts/a.sh", "");
         assert_eq!(
             find(&workspace, "covert.py").unwrap_err().to_string(),
-            "Script not found: 'covert.py'. Available: convert.py, a.sh"
+            "Script not found: 'covert.py'. Available: a.sh, convert.py"
         );
         let workspace = Workspace::new().dir("skill/scripts");
         assert_eq!(find(&workspace, "a").unwrap_err().to_string(), "Script not found: 'a'. Available: none");

@@ -26,6 +26,8 @@ mod spec;
 mod surface;
 mod visible;
 
+use std::path::Path;
+
 use metier_catalog::EntryId;
 use metier_skill::Tool;
 use serde_json::Value;
@@ -121,6 +123,11 @@ impl Toolset {
     /// The skills they are about.
     pub fn visible(&self) -> &Visible {
         &self.visible
+    }
+
+    /// The work touches a file: which skills are offered because of it.
+    pub(crate) fn touch(&mut self, file: &Path) -> Vec<EntryId> {
+        self.visible.touch(file)
     }
 
     /// What the model is told. It stays the same as long as the session lasts.

@@ -73,7 +73,7 @@ pub use injection::{InjectedCommand, injected_commands};
 pub use manifest::{Argument, Context, Description, Manifest, More, Needs, Requires, Spanned, UserOnly};
 pub use name::{MAX_NAME, NameRefusal, Naming, SkillName, is_canonical, judge, slug};
 pub use operation::{Operation, Phrase, Piece, Presence, Slot, SlotMark, Template, TemplateWord, operation};
-pub use parse::{Portion, parse, parse_whole, summarize};
+pub use parse::{Portion, parse, parse_whole, summarize, without_controls};
 #[doc(hidden)]
 pub use split::split;
 pub use summary::{Summarized, Summary};

@@ -36,9 +36,16 @@ pub fn parse(bytes: &[u8], folder: Option<&str>) -> Parsed {
     parse_portion(bytes, way).unwrap_or_default()
 }
 
-/// Parses a SKILL.md that is judged whole and not only listed: what is not UTF-8 in its body is said, too.
+/// Parses a SKILL.md that is judged whole and not only listed: what is not UTF-8 in its body is said, too, and so are the
+/// control characters that [`without_controls`] takes out of it.
 pub fn parse_whole(bytes: &[u8], folder: Option<&str>) -> Parsed {
     let mut parsed = parse(bytes, folder);
+    if let Some(body) = parsed.document.as_ref().map(|document| document.body as usize) {
+        let text = decoded(bytes);
+        if has_controls(text.as_bytes().get(body..).unwrap_or_default()) {
+            parsed.diagnostics.extend(repair::controls_of_body(&text, body));
+        }
+    }
     let is_said = |found: &Diagnostic| [&code::INVALID_UTF8, &code::NOT_TEXT].contains(&found.code);
     if let Some(at) = first_invalid(bytes)
         && !parsed.diagnostics.iter().any(is_said)
@@ -46,6 +53,27 @@ pub fn parse_whole(bytes: &[u8], folder: Option<&str>) -> Parsed {
         parsed.diagnostics.push(invalid_utf8(at, &decoded(bytes)));
     }
     parsed
+}
+
+/// A body as it is used: without control characters, which could move a terminal's cursor or end a text early. Line
+/// breaks and tabs stay.
+pub fn without_controls(body: &str) -> Cow<'_, str> {
+    if !has_controls(body.as_bytes()) {
+        return Cow::Borrowed(body);
+    }
+    Cow::Owned(body.chars().filter(|character| !is_harmful(*character)).collect())
+}
+
+/// Whether there may be any, told from the bytes, since nearly no file has one.
+fn has_controls(bytes: &[u8]) -> bool {
+    let is_plain =
+        |byte: u8| (byte >= 0x20 && byte != 0x7f && byte != 0xc2) || matches!(byte, b'\n' | b'\r' | b'\t');
+    // 0xc2 also begins harmless characters such as `§`; the long way tells them apart.
+    bytes.iter().any(|byte| !is_plain(*byte))
+}
+
+pub(crate) fn is_harmful(character: char) -> bool {
+    character.is_control() && !matches!(character, '\n' | '\r' | '\t')
 }
 
 /// What a listing shows of a SKILL.md, from a portion of it. A beginning that is not enough to judge the file gives

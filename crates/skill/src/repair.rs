@@ -17,6 +17,7 @@ mod value;
 
 use crate::code;
 use crate::findings::Findings;
+use crate::parse::is_harmful;
 use crate::yaml::{Entry, Kind, MAX_BYTES, YamlError, YamlErrorKind};
 use budget::Budget;
 use frame::{Candidates, Frame};
@@ -218,7 +219,7 @@ fn without_controls(text: &str, region: Range<usize>) -> (Patched, Vec<Span>) {
 
 /// Control characters, and the three others that YAML does not take.
 fn is_dropped(c: char) -> bool {
-    (c.is_control() && !matches!(c, '\n' | '\r' | '\t')) || matches!(c, '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+    is_harmful(c) || matches!(c, '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
 fn has_essential_key(entries: &[Entry<'_>]) -> bool {
@@ -244,6 +245,15 @@ fn found(text: &str, frame: &Frame, values: MendedValues) -> Mended {
     findings.absorb(values.findings);
     let entries = values.entries;
     Mended::Frontmatter(Found { entries, yaml: frame.yaml.clone().into(), body: frame.body, findings })
+}
+
+/// The same for a body, of which nothing is read here but what goes.
+pub(crate) fn controls_of_body(text: &str, body: usize) -> Option<Diagnostic> {
+    let slice = text.get(body..).unwrap_or_default();
+    let harmful = slice.char_indices().filter(|(_, character)| is_harmful(*character));
+    let dropped: Vec<Span> =
+        harmful.map(|(at, character)| Span::new(body + at, body + at + character.len_utf8())).collect();
+    dropped_controls(&dropped, text)
 }
 
 /// One diagnostic for all control characters that were dropped.

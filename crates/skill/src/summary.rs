@@ -33,6 +33,8 @@ pub struct Summary {
     pub user_only: Option<UserOnly>,
     /// Whether `/name` exists.
     pub user_invocable: bool,
+    /// The files that it is for, as patterns; none where it is for any work.
+    pub paths: Vec<String>,
 }
 
 impl From<Manifest> for Summary {
@@ -48,6 +50,7 @@ impl From<Manifest> for Summary {
             version: manifest.version.map(|version| version.value),
             user_only: manifest.user_only,
             user_invocable: manifest.user_invocable,
+            paths: std::mem::take(&mut more.paths),
         }
     }
 }

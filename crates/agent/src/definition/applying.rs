@@ -27,7 +27,7 @@ impl Role {
             .tools(tools, &self.disallowed);
         agent
             .part(part)
-            .surface(if definition.form == Form::Crew { Surface::SkilledCrew } else { Surface::default() })
+            .surface(surface(definition.form))
             .disclosure(if self.hands_over() { Disclosure::Handoff } else { Disclosure::Catalogue })
             .limits(self.budget.settle(user))
             .effort(self.effort())
@@ -100,5 +100,14 @@ impl Definition {
             }
         }
         text
+    }
+}
+
+/// Whose tools the agents of a form have: those of the system that they were written for, where it has its own.
+fn surface(form: Form) -> Surface {
+    match form {
+        Form::AgentMd => Surface::Agentmd,
+        Form::Crew => Surface::SkilledCrew,
+        Form::Agent | Form::Claude => Surface::default(),
     }
 }

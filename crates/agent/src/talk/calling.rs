@@ -276,6 +276,11 @@ impl Talk {
             changes.append(&mut process.changes);
             recorded(*process)
         });
+        if ready.whose == Whose::General && !is_error {
+            let fields = ready.call.arguments.fields();
+            let named = ["file_path", "path"].into_iter().filter_map(|field| fields?.get(field)?.as_str());
+            self.touch(named.chain(changes.iter().map(String::as_str)));
+        }
         self.write(EventKind::Finished(Finished {
             id,
             skill: ready

@@ -38,6 +38,8 @@ pub(super) struct Kin {
     pub(super) last_result: String,
     /// What the user said last, for wanting work is handed over to without a word.
     pub(super) words: String,
+    /// What the model is told before its next turn.
+    pub(super) notes: Vec<String>,
 }
 
 impl Kin {
@@ -51,6 +53,7 @@ impl Kin {
             routes: Vec::new(),
             last_result: String::new(),
             words: String::new(),
+            notes: Vec::new(),
         }
     }
 
@@ -190,7 +193,16 @@ impl Talk {
         while let Some(over) = self.kin.nursery.ready() {
             self.take_note(&over)?;
         }
+        for text in std::mem::take(&mut self.kin.notes) {
+            self.write(EventKind::Noted { text, about: "skills".to_owned() })?;
+        }
         Ok(())
+    }
+
+    /// The work touches files: skills that are for them are told of before the next turn.
+    pub(super) fn touch<'p>(&mut self, files: impl IntoIterator<Item = &'p str>) {
+        let note = lock(&self.session).touch(files);
+        self.kin.notes.extend(note);
     }
 
     /// The end of a run while children are in the background. They are waited for, as long as the agent has patience; when there is

@@ -223,6 +223,10 @@ impl Snapshot {
         if let Some(why) = why {
             add("user-only", why.to_owned());
         }
+        if !entry.paths().is_empty() {
+            let paths: Vec<String> = entry.paths().iter().map(|path| format!("`{path}`")).collect();
+            add("paths", format!("the model is offered it once the work touches {}", paths.join(", ")));
+        }
         if !entry.is_user_invocable() {
             add("not-invocable", "it says `user-invocable: false`, so there is no `/name`".to_owned());
         }
@@ -242,7 +246,7 @@ fn parsing(diagnostics: &[Diagnostic]) -> Parsing {
 
 fn in_catalogue(entry: &Entry, report: &Report) -> InCatalogue {
     match entry.state() {
-        _ if !entry.is_offered() => InCatalogue::Absent,
+        _ if !entry.is_offered() || !entry.paths().is_empty() => InCatalogue::Absent,
         _ if report.over_budget.iter().any(|name| name == entry.call_name()) => InCatalogue::OverBudget,
         State::NameOnly => InCatalogue::Named,
         _ => InCatalogue::Described,

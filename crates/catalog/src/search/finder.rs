@@ -138,7 +138,17 @@ impl Finder {
 
     /// The skills that fit a request, best first, at most `limit`.
     pub fn route(&self, request: &str, limit: usize) -> Route {
-        self.route_request(&Request::new(request), limit)
+        let mut route = self.route_request(&Request::new(request), limit);
+        route.skills.retain(|routed| self.is_meant(routed.entry, request));
+        route
+    }
+
+    /// Whether a skill that is for certain files is asked for: the request names one of them.
+    fn is_meant(&self, entry: EntryId, request: &str) -> bool {
+        let Some(entry) = self.snapshot.entry(entry).filter(|entry| !entry.paths().is_empty()) else {
+            return true;
+        };
+        crate::touch::files_named(request).any(|file| entry.is_for(Path::new(file)))
     }
 
     /// The same for a request that was taken apart before.

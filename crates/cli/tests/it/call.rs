@@ -1,6 +1,6 @@
 //! `metier call`: tools as a model calls them.
 
-use crate::binary::{Run, metier, workspace};
+use crate::binary::{Run, metier, without_bundled, workspace};
 use metier_testkit::Workspace;
 use serde_json::{Value, json};
 
@@ -118,4 +118,31 @@ fn the_rest_of_a_long_output_goes_to_a_folder_and_the_result_names_it() {
     assert_eq!(kept.lines().count(), 9000);
     let run = metier(&workspace, &["call", "skill_run_script", &input]);
     assert!(run.stdout.contains("let the user run `metier exec --out DIR`"), "{}", run.stdout);
+}
+
+#[test]
+fn files_and_scripts_are_called_by_the_absolute_path_that_a_body_gives() {
+    let workspace = without_bundled()
+        .file("project/skills/x/SKILL.md", "---\nname: x\ndescription: d\n---\nRead ${SKILL_DIR}/r.md.\n")
+        .file("project/skills/x/r.md", "text")
+        .file("project/skills/x/tool.sh", "echo no\n")
+        .file("project/skills/x/scripts/a.sh", "echo \"ran $1\"\n")
+        .file("project/skills/xy/r.md", "beside");
+    let call = |tool: &str, input: &serde_json::Value| {
+        metier(&workspace, &["call", tool, &input.to_string(), "--root", "skills", "--quiet"]).stdout
+    };
+    let path =
+        |path: &str| workspace.join("project/skills").join(path).to_str().expect("it is a text").to_owned();
+    let read = |path: String| call("skill_read_file", &json!({ "skill_name": "x", "file_path": path }));
+    let run = |path: String| {
+        call("skill_run_script", &json!({ "skill_name": "x", "script_name": path, "script_args": "it" }))
+    };
+    assert_eq!(read(path("x/r.md")), "text\n");
+    assert_eq!(run(path("x/scripts/a.sh")), "ran it\n");
+    let beside = path("xy/r.md");
+    assert_eq!(read(beside.clone()), format!("Access denied: '{beside}' is outside skill directory\n"));
+    let up = path("x/../xy/r.md");
+    assert_eq!(read(up.clone()), format!("Access denied: '{up}' is outside skill directory\n"));
+    let tool = path("x/tool.sh");
+    assert_eq!(run(tool.clone()), format!("Access denied: '{tool}' is outside scripts/ directory\n"));
 }

@@ -27,6 +27,9 @@ struct Case {
     says: String,
     #[serde(default)]
     files: BTreeMap<String, String>,
+    /// Files that are no UTF-8: each character stands for the byte of its number.
+    #[serde(default)]
+    raw: BTreeMap<String, String>,
     #[serde(default)]
     links: BTreeMap<String, String>,
     #[serde(default)]
@@ -37,7 +40,7 @@ struct Case {
     #[serde(default)]
     model: Vec<Line>,
     #[serde(default)]
-    run: Vec<Vec<String>>,
+    run: Vec<Vec<Word>>,
     #[serde(default)]
     expect: Option<Value>,
     /// Standard output to the byte, without the last new line.
@@ -49,6 +52,23 @@ struct Case {
     lacks: Vec<String>,
     #[serde(default)]
     exit: i32,
+}
+
+/// A word of a command line: itself, or a text many times over, which nobody wants to see written out.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Word {
+    Text(String),
+    Many { text: String, times: usize },
+}
+
+impl Word {
+    fn spelled(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Many { text, times } => text.repeat(*times),
+        }
+    }
 }
 
 impl Case {
@@ -68,6 +88,10 @@ impl Case {
             let before = config.as_deref().filter(|_| path == CONFIG).unwrap_or_default();
             made = made.file(place(path), format!("{before}{text}"));
         }
+        for (path, text) in &self.raw {
+            let byte = |character| u8::try_from(u32::from(character)).expect("a character is a byte here");
+            made = made.file(place(path), text.chars().map(byte).collect::<Vec<u8>>());
+        }
         for (path, target) in &self.links {
             made = made.symlink(place(path), target);
         }
@@ -83,10 +107,13 @@ impl Case {
     /// What does not hold; nothing when the case holds.
     fn problems(&self) -> Vec<String> {
         let workspace = self.workspace();
-        let default = vec![["list", "--root", "skills", "--json"].map(str::to_owned).to_vec()];
-        let runs = if self.run.is_empty() { &default } else { &self.run };
+        let mut runs: Vec<Vec<String>> =
+            self.run.iter().map(|words| words.iter().map(Word::spelled).collect()).collect();
+        if runs.is_empty() {
+            runs.push(["list", "--root", "skills", "--json"].map(str::to_owned).to_vec());
+        }
         let mut last = None;
-        for args in runs {
+        for args in &runs {
             last = Some(metier(&workspace, &args.iter().map(String::as_str).collect::<Vec<_>>()));
         }
         let run = last.expect("there is a run");
@@ -217,21 +244,42 @@ impl std::fmt::Display for Table {
     }
 }
 
-#[test]
-fn the_cases_of_every_system_hold() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../conformance");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../conformance")
+}
+
+/// The cases of every system, in the order of the files' names.
+fn all_cases() -> Vec<Cases> {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder())
         .expect("conformance/ is there")
         .map(|entry| entry.expect("it can be read").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
         .collect();
     files.sort();
+    let read = |file: &PathBuf| {
+        let text = std::fs::read_to_string(file).expect("it can be read");
+        toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+    };
+    files.iter().map(read).collect()
+}
+
+#[test]
+fn every_rule_of_the_list_has_a_case() {
+    let list = std::fs::read_to_string(folder().join("ids.txt")).expect("the list is there");
+    let cases: Vec<Cases> = all_cases();
+    let lines = list.lines().filter(|line| !line.starts_with('#'));
+    let missing: Vec<&str> = lines
+        .flat_map(str::split_whitespace)
+        .filter(|id| !cases.iter().flat_map(|cases| &cases.case).any(|case| case.id == **id))
+        .collect();
+    assert!(missing.is_empty(), "no case for {missing:?}");
+}
+
+#[test]
+fn the_cases_of_every_system_hold() {
     let mut table = Table::default();
     let mut failures = String::new();
-    for file in files {
-        let text = std::fs::read_to_string(&file).expect("it can be read");
-        let cases: Cases =
-            toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    for cases in all_cases() {
         for case in &cases.case {
             let problems = case.problems();
             table.add(&cases.system, &case.id, problems.is_empty());

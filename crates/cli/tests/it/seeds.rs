@@ -10,6 +10,7 @@ mod skilled_crew;
 mod ultron;
 
 use crate::binary::{Run, metier_with, without_bundled};
+use crate::stand_in::{Line, start};
 use metier_testkit::Workspace;
 use serde_json::{Value, json};
 
@@ -28,6 +29,11 @@ impl Seed {
     /// A program of the user's, outside the system's folders.
     fn program(self, name: &str, text: &str) -> Self {
         Self(self.0.executable(format!("home/tools/bin/{name}"), text))
+    }
+
+    /// A model that says these lines.
+    fn model(self, lines: Vec<Line>) -> Self {
+        self.file("home/.config/metier/config.toml", &start(lines))
     }
 
     /// The project is trusted as it is now.
@@ -87,6 +93,23 @@ fn ready(names: &[&str]) -> Vec<(String, String)> {
 /// The lines of the catalogue that stand for skills.
 fn entries(catalogue: &str) -> Vec<&str> {
     catalogue.lines().filter(|line| line.starts_with("- **")).collect()
+}
+
+/// A line of a model: said where the request has these texts in this order and lacks those.
+fn line(order: &[&str], lacks: &[&str]) -> Line {
+    let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+    Line { order: texts(order), lacks: texts(lacks), ..Line::default() }
+}
+
+/// The same, and the model says this.
+fn says(order: &[&str], lacks: &[&str], words: &str) -> Line {
+    Line { says: words.to_owned(), ..line(order, lacks) }
+}
+
+/// The same, and the model calls these tools.
+fn calls(order: &[&str], lacks: &[&str], calls: &[(&str, &Value)]) -> Line {
+    let calls = calls.iter().map(|(tool, input)| ((*tool).to_owned(), input.to_string())).collect();
+    Line { calls, ..line(order, lacks) }
 }
 
 /// What a command line did, in the shape of the system that has such a tool.

@@ -14,6 +14,8 @@ use std::thread;
 pub(crate) struct Line {
     /// Texts that the request has.
     pub(crate) sees: Vec<String>,
+    /// Texts that it has one behind the other.
+    pub(crate) order: Vec<String>,
     /// Texts that it has not.
     pub(crate) lacks: Vec<String>,
     pub(crate) says: String,
@@ -24,6 +26,7 @@ pub(crate) struct Line {
 impl Line {
     fn fits(&self, request: &str) -> bool {
         self.sees.iter().all(|text| request.contains(text))
+            && is_in_order(request, &self.order)
             && !self.lacks.iter().any(|text| request.contains(text))
     }
 
@@ -55,6 +58,12 @@ impl Line {
         }
         stream + "data: [DONE]\n\n"
     }
+}
+
+fn is_in_order(request: &str, texts: &[String]) -> bool {
+    let behind = |rest: &str, text: &String| rest.find(text.as_str()).map(|at| at + text.len());
+    let found = texts.iter().try_fold(0, |from, text| Some(from + behind(&request[from..], text)?));
+    found.is_some()
 }
 
 /// Starts it, and gives the configuration of a user who has it as the only model.

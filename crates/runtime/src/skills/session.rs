@@ -18,6 +18,9 @@ use crate::render::Arguments;
 use crate::scope::Scopes;
 use crate::toolset::{Desk, ToolFormat, ToolResult, Toolset, Visible};
 
+/// How many files of the work are remembered. Whoever touches more has touched a file of each kind by then.
+const MOST_TOUCHED: usize = 1_000;
+
 /// Tells sessions of one process apart.
 static MADE: AtomicU64 = AtomicU64::new(0);
 
@@ -38,6 +41,8 @@ pub struct Session {
     pub(super) folders: Vec<PathBuf>,
     /// The agent's own list of skills, if it has one.
     pub(super) list: Option<Vec<String>>,
+    /// The files that the work has touched, seen from the project's folder.
+    touched: Vec<PathBuf>,
 }
 
 /// A skill that is in the conversation now.
@@ -83,7 +88,8 @@ impl Session {
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         let name = format!("{}-{number}", std::process::id());
         let room = Room::new(house, Arc::clone(toolset.visible().snapshot()), name, toolset.surface());
-        Self { room, toolset, catalog, mark, active: Vec::new(), folders: Vec::new(), list }
+        let (active, folders, touched) = (Vec::new(), Vec::new(), Vec::new());
+        Self { room, toolset, catalog, mark, active, folders, list, touched }
     }
 
     /// Gives the session a name of the program's own; scripts see it as `SESSION_ID`.
@@ -185,10 +191,35 @@ impl Session {
             Some(list) => Visible::among(now, list.iter().map(String::as_str)),
             None => Visible::all(now),
         });
+        for file in &self.touched {
+            self.toolset.touch(file);
+        }
         // What is gone cannot be active any more.
         self.folders.retain(|folder| self.room.id_of(folder).is_some());
         self.active = self.folders.iter().filter_map(|folder| self.room.id_of(folder)).collect();
         Note::of(unread, &before, self.toolset.visible())
+    }
+
+    /// The work touches these files, absolute or seen from the project's folder. Skills that are for such files (`paths`) are offered
+    /// from now on; where there are any, the text tells the model, wherever its next message is.
+    pub fn touch<'p>(&mut self, files: impl IntoIterator<Item = &'p str>) -> Option<String> {
+        let mut came = Vec::new();
+        for file in files {
+            let project = self.room.snapshot.layout().project.as_ref();
+            let file = Path::new(file);
+            let seen = project.and_then(|project| file.strip_prefix(&project.folder).ok()).unwrap_or(file);
+            let seen = seen.strip_prefix(".").unwrap_or(seen).to_owned();
+            if self.touched.contains(&seen) || self.touched.len() >= MOST_TOUCHED {
+                continue;
+            }
+            came.extend(self.toolset.touch(&seen));
+            self.touched.push(seen);
+        }
+        let snapshot = &self.room.snapshot;
+        let lines: String =
+            came.iter().filter_map(|id| Some(snapshot.catalogue_line(snapshot.entry(*id)?))).collect();
+        let head = "The work touches files for which there are more skills than were listed:\n\n";
+        (!lines.is_empty()).then(|| format!("{head}{}", lines.trim_end()))
     }
 
     /// Forgets which texts are in the conversation: they were cut away, and the next activation brings a new copy.

@@ -1,6 +1,6 @@
 //! A skill's frontmatter as JSON, as the ADK surface returns it.
 
-use metier_skill::{Context, Manifest};
+use metier_skill::{Context, Manifest, UserOnly};
 use serde_json::{Map, Value, json};
 
 /// The whole frontmatter under the names of the open standard, unknown keys included as they were written. What is not
@@ -42,9 +42,25 @@ pub fn frontmatter(manifest: &Manifest) -> Map<String, Value> {
         },
     );
     put("agent", more.agent.as_ref().map(|text| json!(text.value)));
+    put("background", more.background.map(|background| json!(background)));
     put("argument-hint", more.argument_hint.as_ref().map(|text| json!(text.value)));
     put("user-invocable", (!manifest.user_invocable).then_some(json!(false)));
+    let arguments = more.arguments.iter().map(|argument| {
+        json!({ "name": argument.name, "description": argument.description, "default": argument.default })
+    });
+    put("arguments", (!more.arguments.is_empty()).then(|| json!(arguments.collect::<Vec<_>>())));
+    let is_disabled = manifest.user_only == Some(UserOnly::Declared);
+    put("disable-model-invocation", is_disabled.then_some(json!(true)));
     put("paths", some(&more.paths));
+    put("hooks", more.hooks.as_ref().and_then(|hooks| serde_json::to_value(hooks).ok()));
+    put("shell", more.shell.as_ref().map(|text| json!(text.value)));
+    let requires = more.requires.as_ref().map(|requires| {
+        json!({
+            "bins": requires.bins, "anyBins": requires.any_bins, "env": requires.env, "os": requires.os,
+            "tools": requires.tools,
+        })
+    });
+    put("requires", requires);
     for (key, value) in &more.extra {
         put(key, serde_json::to_value(value).ok());
     }
@@ -57,12 +73,14 @@ mod tests {
 
     #[test]
     fn unknown_keys_come_along_as_they_are_written() {
-        let text = "---\nname: x\ndescription: d\nallowed-tools: Read, Bash(git:*)\nmetadata:\n  a: 1\nowner: [ops, 2]\n---\nBody.\n";
+        let text = "---\nname: x\ndescription: d\nallowed-tools: Read, Bash(git:*)\nmetadata:\n  a: 1\nowner: [ops, 2]\nshell: sh\nbackground: yes\narguments: [pr]\n---\nBody.\n";
         let parsed = metier_skill::parse_whole(text.as_bytes(), Some("x"));
         let found = Value::Object(frontmatter(&parsed.document.unwrap().manifest)).to_string();
         let start = r#"{"name":"x","description":"d","metadata":{"a":"#;
         assert!(found.starts_with(start), "{found}");
         assert!(found.contains(r#""allowed-tools":["Read","Bash(git:*)"]"#), "{found}");
         assert!(found.contains(r#""owner":["ops","#), "{found}");
+        assert!(found.contains(r#""shell":"sh""#) && found.contains(r#""background":true"#), "{found}");
+        assert!(found.contains(r#""arguments":[{"name":"pr","#), "{found}");
     }
 }

@@ -1,7 +1,9 @@
 //! The tools that read files of a skill.
 
+use std::borrow::Cow;
+
 use metier_catalog::{EntryId, NotBrought, Wanted as OfServer};
-use metier_files::{Error, PAGE, RelativePath};
+use metier_files::{Error, PAGE, RelativePath, RelativePathError};
 use metier_policy::{Action, Decision};
 use serde_json::{Map, Value, json};
 
@@ -11,7 +13,8 @@ use super::input::{InputProblem, Wanted};
 use super::result::{ToolResult, error_json};
 use super::visible::Purpose;
 use super::{Call, NO_SKILL, Toolset};
-use crate::read_file::{ReadError, content_text, read_file};
+use crate::read_file::{ReadError, content_text, read_seen};
+use crate::skill_path::seen_from;
 
 /// The only folder that `load_skill_resources` reads from.
 const REFERENCES: &str = "references";
@@ -39,10 +42,14 @@ impl Toolset {
             Ok(id) => id,
             Err(refusal) => return Ok(ToolResult::refused(refusal.text(surface))),
         };
-        let read = self.reading(id, path, desk, |held| match read_file(&held.folder, name, path, offset) {
-            Err(ReadError::NotFound { path, skill }) => Tried::Missing(ReadError::NotFound { path, skill }),
-            other => Tried::Answer(other),
-        });
+        let seen = self.seen(id, path);
+        let read =
+            self.reading(id, &seen, desk, |held| match read_seen(&held.folder, name, path, &seen, offset) {
+                Err(ReadError::NotFound { path, skill }) => {
+                    Tried::Missing(ReadError::NotFound { path, skill })
+                }
+                other => Tried::Answer(other),
+            });
         Ok(match read {
             Ok((Ok(text), decision)) => ToolResult::done(text).by(decision),
             Ok((Err(error), decision)) => ToolResult::refused(error.to_string()).by(decision),
@@ -101,9 +108,12 @@ impl Toolset {
             let Some(below) = path.strip_prefix("references/") else {
                 return Tried::Answer(Err("ERROR: only files inside references/ can be loaded".to_owned()));
             };
-            let (Ok(below), Ok(folder)) = (RelativePath::parse(below), RelativePath::parse(REFERENCES))
-            else {
-                return outside();
+            let Ok(folder) = RelativePath::parse(REFERENCES) else { return outside() };
+            let below = match RelativePath::parse(below) {
+                Ok(below) => below,
+                // The folder itself, which that system finds no file in either.
+                Err(RelativePathError::Empty) => return missing(),
+                Err(_) => return outside(),
             };
             // Beneath the opened folder, so that no link leads out of it, not even back into the skill.
             match held.folder.folder(&folder).and_then(|folder| folder.read_text(&below, offset, PAGE)) {
@@ -124,9 +134,11 @@ impl Toolset {
             Err(refusal) => return Ok(ToolResult::refused(failed(&refusal.text(surface)))),
         };
         let not_found = || format!("resource not found: {path}");
-        let read = self.reading(id, path, desk, |held| {
+        // The gate is asked about what is opened, so the blanks go before it.
+        let seen = path.trim();
+        let read = self.reading(id, seen, desk, |held| {
             let outside = || Tried::Answer(Err("the path leads out of the skill's folder".to_owned()));
-            let Ok(asked) = RelativePath::parse(path.trim()) else { return outside() };
+            let Ok(asked) = RelativePath::parse(seen) else { return outside() };
             match held.folder.look_at(&asked).map(|file| file.size) {
                 Ok(size) if size > MAX_RESOURCE => {
                     return Tried::Answer(Err(format!(
@@ -157,6 +169,15 @@ impl Toolset {
             Err(NotRead::Gate(decision)) => ToolResult::refused(failed(&decision.to_string())).by(decision),
             Err(NotRead::Remote(error)) => ToolResult::refused(failed(&error.to_string())),
         })
+    }
+
+    /// A path that a model gave, seen from the skill's folder.
+    fn seen<'p>(&self, id: EntryId, path: &'p str) -> Cow<'p, str> {
+        let snapshot = self.visible.snapshot();
+        match snapshot.entry(id) {
+            Some(entry) => seen_from(&snapshot.folder(entry), path),
+            None => Cow::Borrowed(path),
+        }
     }
 
     /// Asks the gate about a file of a skill and tries to read it; once more where nothing is there, for the folder that is
@@ -197,7 +218,7 @@ impl Toolset {
     fn bring(&self, id: EntryId, path: &str) -> Result<(), NotRead> {
         let snapshot = self.visible.snapshot();
         // What is no path in the folder is for the reader to refuse.
-        if let (Some(entry), Ok(path)) = (snapshot.entry(id), RelativePath::parse(path.trim())) {
+        if let (Some(entry), Ok(path)) = (snapshot.entry(id), RelativePath::parse(path)) {
             let brought = snapshot.bring(entry, OfServer::File(&path));
             brought.map_err(|error| NotRead::Remote(Box::new(error)))?;
         }

@@ -1,6 +1,7 @@
 //! The skills that a session sees, and what is said of those it does not.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use metier_catalog::{
@@ -23,6 +24,8 @@ pub struct Visible {
     only: Option<HashSet<EntryId>>,
     /// The skills that the model may use, by precedence, then by name.
     offered: Vec<EntryId>,
+    /// Those that are offered once the work touches one of their files.
+    waiting: Vec<EntryId>,
     names: HashMap<String, EntryId>,
 }
 
@@ -68,7 +71,22 @@ impl Visible {
             snapshot.offered().into_iter().filter(|(id, _)| is_listed(id)).collect();
         let names = offered.iter().map(|(id, entry)| (entry.call_name().to_owned(), *id)).collect();
         let offered = offered.into_iter().map(|(id, _)| id).collect();
-        Self { snapshot, only, offered, names }
+        let waiting = snapshot.waiting().into_iter().map(|(id, _)| id).filter(is_listed).collect();
+        Self { snapshot, only, offered, waiting, names }
+    }
+
+    /// The work touches a file, seen from the project's folder: skills that wait for it are offered from now on.
+    pub(crate) fn touch(&mut self, file: &Path) -> Vec<EntryId> {
+        let snapshot = Arc::clone(&self.snapshot);
+        let is_for = |id: &EntryId| snapshot.entry(*id).is_some_and(|entry| entry.is_for(file));
+        let (came, waiting): (Vec<EntryId>, Vec<EntryId>) =
+            std::mem::take(&mut self.waiting).into_iter().partition(is_for);
+        self.waiting = waiting;
+        for (id, entry) in came.iter().filter_map(|id| Some((*id, snapshot.entry(*id)?))) {
+            self.offered.push(id);
+            self.names.insert(entry.call_name().to_owned(), id);
+        }
+        came
     }
 
     /// The snapshot.
@@ -99,12 +117,12 @@ impl Visible {
 
     /// Whether there is anything that a conversation can be about: what the model may use, or the user may start.
     pub(crate) fn is_empty(&self) -> bool {
-        self.offered.is_empty() && self.startable().next().is_none()
+        !self.offers_any() && self.startable().next().is_none()
     }
 
-    /// Whether the model may use any.
+    /// Whether the model may use any, now or once the work touches its files.
     pub(crate) fn offers_any(&self) -> bool {
-        !self.offered.is_empty()
+        !self.offered.is_empty() || !self.waiting.is_empty()
     }
 
     /// Whether any skill has a script. It is looked at until one has.
@@ -119,7 +137,8 @@ impl Visible {
                 .and_then(|folder| folder.list(ListBounds::default()))
                 .is_ok_and(|list| !list.files.is_empty())
         };
-        self.offered().map(|(_, entry)| entry).chain(self.startable()).any(has_scripts)
+        let waiting = self.waiting.iter().filter_map(|id| self.snapshot.entry(*id));
+        self.offered().map(|(_, entry)| entry).chain(waiting).chain(self.startable()).any(has_scripts)
     }
 
     /// The skills that only the user may start. Once one is active, the model reads its files and runs its scripts.

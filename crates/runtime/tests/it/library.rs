@@ -437,3 +437,24 @@ fn the_rest_of_a_long_output_is_a_file_of_the_session() {
     assert!(!folder.exists());
     assert_eq!(fs::read_dir(workspace.join("temp")).unwrap().count(), 0);
 }
+
+#[test]
+fn a_skill_for_certain_files_is_offered_once_the_work_touches_one() {
+    let workspace = Workspace::new()
+        .file("skills/py/SKILL.md", "---\nname: py\ndescription: For Python.\npaths: ['*.py']\n---\nDo.\n")
+        .file("skills/any/SKILL.md", "---\nname: any\ndescription: For all.\n---\nDo.\n");
+    let skills = Skills::open([workspace.join("skills")]);
+    let mut session = skills.session();
+    let tools = session.tools(ToolFormat::OpenAi).to_string();
+    assert!(!session.catalog().contains("py") && !tools.contains("\"py\""), "{tools}");
+    assert_eq!(session.touch(["src/main.rs"]), None);
+    let told = session.touch(["./src/app.py", "src/app.py"]).expect("there is a skill for it");
+    assert!(told.ends_with("\n- **py**: For Python."), "{told}");
+    assert_eq!(session.touch(["lib/other.py"]), None, "it is told once");
+    assert_eq!(session.tools(ToolFormat::OpenAi).to_string(), tools, "what was given stays");
+    assert!(!session.call("skill_use", &json!({ "skill_name": "py" })).is_error());
+    // A new look at the folders does not take it back.
+    let _workspace = workspace.file("skills/new/SKILL.md", "---\nname: new\ndescription: New.\n---\nDo.\n");
+    session.refresh();
+    assert!(session.offered().any(|(_, name, _)| name == "py"));
+}

@@ -54,3 +54,22 @@ classes! {
     control_characters "control-characters"
     bytes_that_are_not_text "invalid-utf8"
 }
+
+#[test]
+fn control_characters_of_a_body_are_said_where_a_file_is_judged_whole_and_go_where_it_is_used() {
+    let file = "---\nname: x\ndescription: d\n---\nOne\r\n\ttwo § é\n\u{1b}[31mthree\0\u{85}\n";
+    let parsed = metier_skill::parse_whole(file.as_bytes(), None);
+    let found: Vec<_> =
+        parsed.diagnostics.iter().map(|found| (found.code.name(), found.line(), found.column())).collect();
+    assert_eq!(found, [("control-characters", Some(7), Some(1))]);
+    let body = &file[parsed.document.expect("it loads").body as usize..];
+    let used = metier_skill::without_controls(body);
+    assert_eq!(used, "One\r\n\ttwo § é\n[31mthree\n");
+    let fix = parsed.diagnostics[0].fix.as_ref().expect("they can be taken out");
+    assert!(metier_diagnostic::apply(file, &fix.edits).ends_with(&*used));
+    // A listing does not judge a body.
+    assert!(metier_skill::parse(file.as_bytes(), None).diagnostics.is_empty());
+    let plain = "nothing § of the kind\r\n";
+    assert!(matches!(metier_skill::without_controls(plain), std::borrow::Cow::Owned(text) if text == plain));
+    assert!(matches!(metier_skill::without_controls("plain\n"), std::borrow::Cow::Borrowed(_)));
+}

@@ -126,7 +126,7 @@ fn pretty(value: &Value) -> Result<String> {
 fn arguments(bound: &BoundTo, global: &Global) -> Result<Vec<String>> {
     let mut arguments = vec!["mcp".to_owned()];
     let mut push = |flag: &str, value: String| arguments.extend([flag.to_owned(), value]);
-    for root in &global.root {
+    for root in global.root.iter().filter(|root| !root.as_os_str().is_empty()) {
         // A host starts servers wherever it likes.
         let root: PathBuf = std::path::absolute(root).with_context(|| root.display().to_string())?;
         push("--root", root.display().to_string());

@@ -1,6 +1,6 @@
 //! Seed 002: agentmd's page on skills.
 
-use super::{Seed, TRAILER, entries, ready};
+use super::{Seed, TRAILER, calls, entries, ready, says};
 use crate::binary::Run;
 use serde_json::{Value, json};
 
@@ -205,4 +205,26 @@ fn seed_002_agentmd_takes_a_skill_of_claude_code_as_it_is() {
     let copied = text("workspace/agents/skills");
     assert!(copied.contains("Look at 128.\n") && copied.contains("FOLDER"), "{copied}");
     assert_eq!(text(".claude/skills"), copied);
+}
+
+#[test]
+fn seed_002_agentmd_gives_an_agent_the_skills_of_its_list_and_no_others() {
+    let own = json!({ "skill_name": "review-code", "arguments": "src/app.py" });
+    let other = json!({ "skill_name": "analyze-pr", "arguments": "1" });
+    let refused = "Skill 'analyze-pr' is not enabled for this agent. Available: review-code";
+    let message = "\"role\":\"user\",\"content\":\"<skill-context name=\\\"review-code\\\"";
+    let seed = workspace()
+        .file(&format!("{PLACE}/analyze-pr/SKILL.md"), ANALYZE_PR)
+        .model(vec![
+            says(&[refused, "activated successfully", message, "Look at src/app.py."], &[], "Reviewed."),
+            says(&["\"role\":\"tool\""], &[], "otherwise"),
+            calls(
+                &["You have written code for long.", "- **review-code** [file-or-pr]: Looks through code"],
+                &["- **analyze-pr**"],
+                &[("skill_use", &other), ("skill_use", &own)],
+            ),
+        ])
+        .trusted();
+    let run = seed.run(&["run", "--agent", "code-assistant", "review src/app.py"]);
+    assert_eq!((run.stdout.as_str(), run.code), ("Reviewed.\n", 0), "{}", run.stderr);
 }

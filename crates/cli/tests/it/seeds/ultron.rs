@@ -1,6 +1,6 @@
 //! Seed 001: Ultron's page on its skill files.
 
-use super::{Seed, TRAILER, entries, ran, ready};
+use super::{Seed, TRAILER, calls, entries, ran, ready, says};
 use serde_json::{Value, json};
 
 /// The page's example of a body: a quality gate, a structure, banned words, a loop of scoring.
@@ -86,6 +86,44 @@ fn seed_001_ultron_runs_research_as_a_fork() {
     // The content is the child's system prompt, so it has no envelope.
     let content = answer["content"].as_str().expect("it is a text");
     assert!(content.contains("Search, read, report.") && !content.contains("skill-context"), "{content}");
+}
+
+#[test]
+fn seed_001_ultron_puts_an_inline_skill_into_the_thread_as_a_message_of_the_user() {
+    let name = json!({ "skill_name": "cold-email", "arguments": "to Ada" });
+    let activated = "Skill 'cold-email' activated successfully. Instructions will follow.";
+    let message = "\"role\":\"user\",\"content\":\"<skill-context name=\\\"cold-email\\\"";
+    // The request and the skill's text are in one thread, the text behind the request.
+    let thread = ["write to Ada", activated, message, "## Quality gate", "</skill-context>"];
+    let seed = skills().model(vec![
+        says(&thread, &[], "Dear Ada"),
+        says(&["\"role\":\"tool\""], &[], "another thread"),
+        calls(&[], &["## Quality gate"], &[("skill_use", &name)]),
+    ]);
+    let run = seed.run(&["run", "write to Ada"]);
+    assert_eq!((run.stdout.as_str(), run.code), ("Dear Ada\n", 0), "{}", run.stderr);
+}
+
+#[test]
+fn seed_001_ultron_returns_the_final_result_of_a_fork_and_nothing_between() {
+    let name = json!({ "skill_name": "competitor-research", "arguments": "Acme" });
+    let look = json!({ "skill_name": "competitor-research", "file_path": "SKILL.md" });
+    let body = "Search, read, report.";
+    let seed = skills().model(vec![
+        // The child: its skill is its system prompt, and the request that led to it is not there.
+        says(&["\"role\":\"system\"", body, "\"role\":\"tool\""], &["compare us"], "Acme takes 9 a month."),
+        calls(&["\"role\":\"system\"", body], &["compare us"], &[("skill_read_file", &look)]),
+        // The thread: the result is there, and nothing of the work.
+        says(
+            &["compare us", "Acme takes 9 a month."],
+            &[body, "skill_read_file\",\"arguments"],
+            "We take 8.",
+        ),
+        says(&["\"role\":\"tool\""], &[], "the thread saw the work"),
+        calls(&["compare us"], &[], &[("skill_use", &name)]),
+    ]);
+    let run = seed.run(&["run", "compare us with Acme"]);
+    assert_eq!((run.stdout.as_str(), run.code), ("We take 8.\n", 0), "{}", run.stderr);
 }
 
 #[test]
