@@ -37,6 +37,7 @@ impl Talk {
                 exclude: self.recalled.excluded(),
                 project: project.as_deref(),
                 already: self.recalled.count(),
+                gone: &|text| self.general.gone(text),
             };
             if let Some(found) = query.run(self.journal.store())? {
                 self.write(EventKind::Recalled { records: found.records, message: found.message })?;

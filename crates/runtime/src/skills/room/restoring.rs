@@ -9,6 +9,7 @@ use super::{Room, Supply};
 use crate::activation::{By, Draft, Reopen, Request, RestoredText, Setting};
 use crate::injection::injection_start;
 use crate::render::Arguments;
+use crate::scope::{End, SkillScope};
 use crate::skills::house::lock;
 use crate::wants::Wants;
 
@@ -28,9 +29,25 @@ pub struct Restored {
 }
 
 impl Room {
-    /// Takes one up, if there is a skill of that name and origin still. Its fence is that of its file as it is now: of what the file
-    /// was then nothing is left but the text.
+    /// Takes one up, if there is a skill of that name and origin still.
     pub(in crate::skills) fn restore(&self, restored: &Restored) -> Option<EntryId> {
+        let (id, mut scope) = self.restored_scope(restored)?;
+        // In this conversation there is no child whose end could be its end.
+        scope.end = End::NextUserMessage;
+        self.reopen(scope, restored);
+        Some(id)
+    }
+
+    /// Opens a scope again, and knows the text that is in the conversation.
+    pub(in crate::skills) fn reopen(&self, scope: SkillScope, restored: &Restored) {
+        let digest = restored.digest.as_ref().and_then(|digest| digest.parse::<FileDigest>().ok());
+        let text = RestoredText { arguments: restored.arguments.clone(), digest };
+        self.conversation.borrow_mut().restore(scope, text, restored.open);
+    }
+
+    /// The scope of one, if there is a skill of that name and origin still. Its fence is that of its file as it is now: of what the
+    /// file was then nothing is left but the text.
+    pub(in crate::skills) fn restored_scope(&self, restored: &Restored) -> Option<(EntryId, SkillScope)> {
         let is_meant = |entry| {
             let skill = self.house.who(&self.snapshot, entry);
             skill.name == restored.name && skill.origin == restored.origin
@@ -59,12 +76,6 @@ impl Room {
             let request = Request { by: By::Caller, arguments: &restored.arguments };
             Draft::open(&setting, request).map(|draft| draft.scope())
         });
-        let mut scope = scope.ok()?;
-        // In this conversation there is no child whose end could be its end.
-        scope.end = crate::scope::End::NextUserMessage;
-        let digest = restored.digest.as_ref().and_then(|digest| digest.parse::<FileDigest>().ok());
-        let text = RestoredText { arguments: restored.arguments.clone(), digest };
-        self.conversation.borrow_mut().restore(scope, text, restored.open);
-        Some(id)
+        Some((id, scope.ok()?))
     }
 }
