@@ -207,7 +207,9 @@ impl Talk {
         // A stranger's file could say that two sessions are each other's children.
         let Some(depth) = depth.checked_sub(1) else { return Ok(Vec::new()) };
         let mut doubts = self.doubtful(&course.unfinished(), &|id| course.begun.get(id), depth)?;
-        doubts.iter_mut().for_each(|doubt| doubt.child = doubt.child.or(Some(child)));
+        for doubt in &mut doubts {
+            doubt.child = doubt.child.or(Some(child));
+        }
         Ok(doubts)
     }
 }
