@@ -7,6 +7,7 @@ use metier_model::{Message, ToolCall};
 use metier_policy::Skill;
 use metier_runtime::{ForkAgain, ToolResult};
 use metier_store::{By, Ended, EventKind, EventQuery, Outcome, SessionId};
+use serde_json::Value;
 
 use super::beginning::{Begun as Sent, Wanting};
 use super::children::Kin;
@@ -191,10 +192,24 @@ impl Talk {
                     Standing::AtWork(course) => doubts.extend(self.doubts_of(child.id, &course, depth)?),
                     Standing::Lost => doubts.extend(doubt(call, state)),
                 },
+                None if self.only_read(call) => {}
                 None => doubts.extend(doubt(call, state)),
             }
         }
         Ok(doubts)
+    }
+
+    /// Whether a call that has begun no child and put nothing into the conversation has done nothing: it would have activated a skill
+    /// whose text runs no command.
+    pub(super) fn only_read(&self, call: &ToolCall) -> bool {
+        let Some(fields) = call.arguments.fields() else { return false };
+        let session = lock(&self.session);
+        let route = self.kin.routes.iter().find(|route| *route.tool == *call.name);
+        let wanted = match route {
+            Some(route) => session.handoff_wanted(&route.skill, &self.kin.words),
+            None => session.activation_wanted(&call.name, &Value::Object(fields.clone())),
+        };
+        wanted.is_some_and(|wanted| session.only_reads(&wanted))
     }
 
     /// The same of a child.

@@ -194,6 +194,9 @@ impl Talk {
                     continue;
                 }
                 self.begun.entry(call.id.to_string()).and_modify(|state| state.child = None);
+            } else if self.only_read(&call) {
+                again.push(call);
+                continue;
             }
             let Some(begun) = doubt(&call, &state) else {
                 again.push(call);

@@ -62,6 +62,20 @@ impl Session {
         (file.manifest()?.more.context == Context::Fork).then(|| self.wanted(id, told))
     }
 
+    /// The skill that a call would activate, in the conversation or in a child.
+    pub fn activation_wanted(&self, tool: &str, input: &Value) -> Option<ChildWanted> {
+        let (id, told) = self.toolset.activates(tool, input, &self.active)?;
+        Some(self.wanted(id, told))
+    }
+
+    /// Whether activating a skill only reads it: no command of its text would run.
+    pub fn only_reads(&self, wanted: &ChildWanted) -> bool {
+        let is_plain = self.room.drafted(wanted.id, &wanted.arguments, |draft| {
+            draft.plan().is_ok_and(|plan| plan.commands().is_empty())
+        });
+        is_plain.unwrap_or(false)
+    }
+
     /// A skill that the model may use and that is to run in a child whatever its `context` says, as it does behind a router.
     pub fn handoff_wanted(&self, name: &str, request: &str) -> Option<ChildWanted> {
         let id = self.toolset.open_to_the_model(name, &self.active)?;

@@ -52,7 +52,18 @@ impl Room {
             let skill = self.house.who(&self.snapshot, entry);
             skill.name == restored.name && skill.origin == restored.origin
         };
-        let (id, entry) = self.snapshot.entries().find(|(_, entry)| is_meant(entry))?;
+        let (id, _) = self.snapshot.entries().find(|(_, entry)| is_meant(entry))?;
+        Some((id, self.drafted(id, &restored.arguments, Draft::scope)?))
+    }
+
+    /// What an activation would be, without doing any of it. `None` where the skill cannot be read.
+    pub(in crate::skills) fn drafted<T>(
+        &self,
+        id: EntryId,
+        arguments: &Arguments,
+        look: impl FnOnce(&Draft<'_>) -> T,
+    ) -> Option<T> {
+        let entry = self.snapshot.entry(id)?;
         let spot = self.spot(id).ok()?;
         let (wants, variables) = (Wants::default(), self.variables());
         let answers = lock(&self.answers).clone();
@@ -62,7 +73,7 @@ impl Room {
             limits: Limits::default(),
             answers: &answers,
         };
-        let scope = self.with(&spot, supply, |_, using| {
+        let looked = self.with(&spot, supply, |_, using| {
             let setting = Setting {
                 snapshot: &self.snapshot,
                 id,
@@ -73,9 +84,9 @@ impl Room {
                 servers: &McpTools::default(),
                 dialect: self.surface.dialect(),
             };
-            let request = Request { by: By::Caller, arguments: &restored.arguments };
-            Draft::open(&setting, request).map(|draft| draft.scope())
+            let request = Request { by: By::Caller, arguments };
+            Draft::open(&setting, request).map(|draft| look(&draft))
         });
-        Some((id, scope.ok()?))
+        looked.ok()
     }
 }
