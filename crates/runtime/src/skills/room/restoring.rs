@@ -53,7 +53,7 @@ impl Room {
             skill.name == restored.name && skill.origin == restored.origin
         };
         let (id, _) = self.snapshot.entries().find(|(_, entry)| is_meant(entry))?;
-        Some((id, self.drafted(id, &restored.arguments, Draft::scope)?))
+        Some((id, self.drafted(id, &restored.arguments, |draft| draft.scope())?))
     }
 
     /// What an activation would be, without doing any of it. `None` where the skill cannot be read.
