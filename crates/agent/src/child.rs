@@ -37,12 +37,13 @@ pub(crate) use self::wording::{
     beneath_itself, in_background, note, request, result, still_running, too_deep,
 };
 use crate::agent::Agent;
+use crate::course::Course;
 use crate::frame::Frame;
 use crate::journal::Journal;
 use crate::outside::Outside;
-use crate::talk::{Company, Talk, TalkError, Unanswered};
+use crate::talk::{Begun, Company, Talk, TalkError, Unanswered};
 use crate::tools::GeneralTools;
-use crate::watch::{Happened, Watch};
+use crate::watch::{Again, Happened, Watch};
 
 /// How long a child that is out of time gets to end in good order before it is stopped: what waits for a model sees its time itself,
 /// and only a tool that runs on has to be stopped from outside.
@@ -67,6 +68,12 @@ impl ChildMode {
             Self::Background => "background",
             Self::Handoff => "handoff",
         }
+    }
+
+    /// The one of this word; a word that nobody knows is a parent that waits.
+    pub(crate) fn from_word(word: &str) -> Self {
+        let known = [Self::Background, Self::Handoff].into_iter().find(|mode| mode.word() == word);
+        known.unwrap_or(Self::Fork)
     }
 }
 
@@ -107,6 +114,17 @@ impl ChildAnswer {
 /// A child that is ready to begin. It owns all it takes, so that it can wait and work on a thread of its own; until it has a slot
 /// nothing of it is in the store.
 pub(crate) struct Child {
+    pub(crate) kit: Kit,
+    pub(crate) start: Start,
+    /// Where its parent writes, and which call wanted it.
+    pub(crate) parent: Arc<Journal>,
+    pub(crate) call: Option<String>,
+    /// When its parent has no time left.
+    pub(crate) deadline: Option<Instant>,
+}
+
+/// What a child works with.
+pub(crate) struct Kit {
     pub(crate) id: SessionId,
     pub(crate) mode: ChildMode,
     /// The skills above it, its own at the end.
@@ -115,27 +133,57 @@ pub(crate) struct Child {
     pub(crate) session: Session,
     pub(crate) general: GeneralTools,
     pub(crate) outside: Arc<Outside>,
+    pub(crate) company: Company,
+    pub(crate) family: Arc<Family>,
+}
+
+impl Kit {
+    /// The name of its skill.
+    pub(crate) fn skill(&self) -> String {
+        self.line.last().map(|skill| skill.name.clone()).unwrap_or_default()
+    }
+}
+
+/// Where a child starts.
+pub(crate) enum Start {
+    /// At its beginning.
+    New(Box<Birth>),
+    /// Where it was when its process ended.
+    Again(Box<Course>),
+}
+
+/// What a child begins with.
+pub(crate) struct Birth {
     pub(crate) frame: Frame,
     pub(crate) started: Started,
     pub(crate) activated: store::Activated,
     /// What is odd about it.
     pub(crate) remarks: Vec<EventKind>,
-    pub(crate) company: Company,
-    pub(crate) family: Arc<Family>,
-    /// Where its parent writes, and which call wanted it.
-    pub(crate) parent: Arc<Journal>,
-    pub(crate) call: Option<String>,
-    /// When its parent has no time left.
-    pub(crate) deadline: Option<Instant>,
+}
+
+/// What a child is over with, for now.
+pub(crate) struct Return {
+    pub(crate) answer: ChildAnswer,
+    pub(crate) word: LastWord,
+}
+
+/// Whether a child has said its last word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LastWord {
+    /// It has.
+    Said,
+    /// A step of it may have happened before its process ended, and nobody was there to say what becomes of it. The call that wanted
+    /// the child has no result until somebody is.
+    Owed,
 }
 
 impl Child {
     /// Waits for its turn and works.
-    pub(crate) fn run(mut self, ticket: Ticket) -> ChildAnswer {
+    pub(crate) fn run(mut self, ticket: Ticket) -> Return {
         let mut answer = ChildAnswer {
-            session: self.id,
-            skill: self.activated.skill.clone(),
-            mode: self.mode,
+            session: self.kit.id,
+            skill: self.kit.skill(),
+            mode: self.kit.mode,
             outcome: Outcome::Cancelled,
             text: String::new(),
             why: Some("it was stopped while it waited for its turn".to_owned()),
@@ -145,12 +193,13 @@ impl Child {
             calls: 0,
             needs: Vec::new(),
         };
-        let (runtime, halt) = (Arc::clone(&self.agent.runtime), self.company.halt.clone());
-        let Some(slot) = runtime.block_on(ticket.wait(&halt)) else { return answer };
-        let most = self.agent.limits.child_time;
+        let (runtime, halt) = (Arc::clone(&self.kit.agent.runtime), self.kit.company.halt.clone());
+        let mut word = LastWord::Said;
+        let Some(slot) = runtime.block_on(ticket.wait(&halt)) else { return Return { answer, word } };
+        let most = self.kit.agent.limits.child_time;
         let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let time = left.map_or(most, |left| left.min(most));
-        self.agent.limits.time = Some(time);
+        self.kit.agent.limits.time = Some(time);
         let is_late = Arc::new(AtomicBool::new(false));
         let late = Arc::clone(&is_late);
         let watchdog = runtime.spawn(async move {
@@ -161,7 +210,8 @@ impl Child {
         let worked = self.work(slot);
         watchdog.abort();
         match worked {
-            Ok(done) => {
+            Ok((done, last)) => {
+                word = last;
                 let ended = done.ended;
                 let ChildAnswer { outcome, text, why, usage, cost_micros, turns, calls, needs, .. } =
                     &mut answer;
@@ -177,21 +227,27 @@ impl Child {
                 answer.why = Some(error.to_string());
             }
         }
-        answer
+        Return { answer, word }
     }
 
-    fn work(mut self, slot: Slot) -> Result<crate::talk::Answer, TalkError> {
-        let (id, mode, skill) = (self.id, self.mode, self.activated.skill.clone());
-        let (parent, call) = (Arc::clone(&self.parent), self.call.clone());
-        let remarks = std::mem::take(&mut self.remarks);
-        let mut talk = Talk::of_child(self, slot)?;
-        let mode = mode.word().to_owned();
-        parent.write(EventKind::ChildBegan { child: id, call, skill: Some(skill), mode })?;
-        talk.take_remarks(remarks)?;
+    fn work(self, slot: Slot) -> Result<(crate::talk::Answer, LastWord), TalkError> {
+        let Self { kit, start, parent, call, .. } = self;
+        let (id, mode, skill) = (kit.id, kit.mode, kit.skill());
+        let mut talk = match start {
+            Start::New(birth) => {
+                let Birth { frame, started, activated, remarks } = *birth;
+                let mut talk = Talk::of_child(kit, slot, (frame, started, activated))?;
+                let mode = mode.word().to_owned();
+                parent.write(EventKind::ChildBegan { child: id, call, skill: Some(skill), mode })?;
+                talk.take_remarks(remarks)?;
+                talk
+            }
+            Start::Again(course) => Talk::of_child_again(kit, slot, parent.session(), *course)?,
+        };
         let answer = talk.work()?;
         let metier_store::Ended { outcome, usage, cost_micros, .. } = answer.ended;
         parent.write(EventKind::ChildEnded { child: id, outcome, usage, cost_micros })?;
-        Ok(answer)
+        Ok((answer, talk.last_word()))
     }
 }
 
@@ -206,5 +262,10 @@ impl Watch for Quiet {
 
     fn change(&self, change: &metier_runtime::Change) {
         self.0.change(change);
+    }
+
+    // A step of its own that may have happened is a question for whoever is there; one at a time: see `Family::word`.
+    fn begun(&self, begun: &Begun) -> Again {
+        self.0.begun(begun)
     }
 }

@@ -11,6 +11,7 @@ use metier_store::{
     Used,
 };
 
+use crate::child::ChildMode;
 use crate::compaction::cuts;
 use crate::history::History;
 use crate::limits::{Limit, Spent};
@@ -38,8 +39,10 @@ pub(crate) struct Course {
     pub(crate) allowed: Vec<GivenAnswer>,
     /// The calls of the last answer that were begun, by id.
     pub(crate) begun: HashMap<String, BegunState>,
-    /// Children in the background that have not ended, with their skills.
-    pub(crate) apart: Vec<(SessionId, String)>,
+    /// Children in the background that have not ended.
+    pub(crate) apart: Vec<BegunChild>,
+    /// The child that the user's last words began, and not the model.
+    pub(crate) invoked: Option<Invoked>,
     /// The calls that may have happened and were left: the very same is not made again without a yes.
     pub(crate) doubted: Vec<u64>,
     /// The model's last words and why they ended, until something follows them.
@@ -47,6 +50,8 @@ pub(crate) struct Course {
     pub(crate) recalled: Recalled,
     /// Whether it ended, and nobody has spoken since.
     pub(crate) is_over: bool,
+    /// How it ended last.
+    pub(crate) outcome: Option<Outcome>,
     /// Whether skills were looked for since the user spoke.
     pub(crate) is_offered: bool,
     /// The calls of the last answer by id: tool and raw input.
@@ -65,8 +70,26 @@ pub(crate) struct BegunState {
     pub(crate) called: Called,
     /// The skill that it had put into the conversation.
     pub(crate) activated: Option<String>,
-    /// The child that it had begun, and how that ended.
-    pub(crate) child: Option<(SessionId, Option<Outcome>)>,
+    /// The child that it had begun.
+    pub(crate) child: Option<BegunChild>,
+}
+
+/// A child that was begun.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BegunChild {
+    pub(crate) id: SessionId,
+    pub(crate) skill: String,
+    pub(crate) mode: ChildMode,
+    /// How it ended, where its parent knows.
+    pub(crate) outcome: Option<Outcome>,
+}
+
+/// A child that is the answer to the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Invoked {
+    pub(crate) child: BegunChild,
+    /// Whether its result is in the conversation already.
+    pub(crate) is_told: bool,
 }
 
 /// The model's last words.
@@ -173,18 +196,20 @@ impl Course {
             EventKind::Activated(activated) => self.activate(activated),
             EventKind::Finished(finished) => self.finished(&finished.id, finished.is_error),
             EventKind::ChildBegan { child, call, skill, mode } => {
-                if mode == "background" {
-                    self.apart.push((*child, skill.clone().unwrap_or_default()));
-                } else if let Some(begun) = call.as_ref().and_then(|call| self.begun.get_mut(call)) {
-                    begun.child = Some((*child, None));
-                }
+                self.child_began(*child, call.as_deref(), skill.clone().unwrap_or_default(), mode);
             }
             EventKind::ChildEnded { child, outcome, usage, cost_micros } => {
                 self.pay(*usage, *cost_micros);
-                self.apart.retain(|(known, _)| known != child);
-                let of = |begun: &&mut BegunState| begun.child.is_some_and(|(known, _)| known == *child);
-                if let Some(begun) = self.begun.values_mut().find(of) {
-                    begun.child = Some((*child, Some(*outcome)));
+                self.apart.retain(|known| known.id != *child);
+                let called = self.begun.values_mut().filter_map(|begun| begun.child.as_mut());
+                let invoked = self.invoked.as_mut().map(|invoked| &mut invoked.child);
+                for known in called.chain(invoked).filter(|known| known.id == *child) {
+                    known.outcome = Some(*outcome);
+                }
+            }
+            EventKind::Noted { about, .. } if about == "child" => {
+                if let Some(invoked) = self.invoked.as_mut().filter(|one| one.child.outcome.is_some()) {
+                    invoked.is_told = true;
                 }
             }
             EventKind::Allowed { question, answer } => self.allow(question, answer),
@@ -198,7 +223,7 @@ impl Course {
                 }
             }
             EventKind::Offered { .. } => self.is_offered = true,
-            EventKind::Ended(_) => self.ended(),
+            EventKind::Ended(ended) => self.ended(ended.outcome),
             _ => {}
         }
         self.latest = event.at;
@@ -209,15 +234,38 @@ impl Course {
         self.began = Some(at);
         self.is_over = false;
         self.is_offered = false;
+        self.invoked = None;
         for skill in &mut self.activated {
             skill.open = Reopen::No;
         }
     }
 
-    fn ended(&mut self) {
-        // Whoever goes on after an end has decided to: it counts from there. Calls that were begun stay what they are.
+    fn ended(&mut self, outcome: Outcome) {
+        // Whoever goes on after an end has decided to: it counts from there. Calls that were begun stay what they are, and so does
+        // a child that waits for a yes.
         self.anew();
         self.is_over = true;
+        self.outcome = Some(outcome);
+        self.invoked = self.invoked.take().filter(|one| outcome == Outcome::NeedsYes && !one.is_told);
+    }
+
+    fn child_began(&mut self, id: SessionId, call: Option<&str>, skill: String, mode: &str) {
+        let mode = ChildMode::from_word(mode);
+        let child = BegunChild { id, skill, mode, outcome: None };
+        if mode == ChildMode::Background {
+            self.apart.push(child);
+        } else if let Some(call) = call {
+            if let Some(begun) = self.begun.get_mut(call) {
+                begun.child = Some(child);
+            }
+        } else {
+            self.invoked = Some(Invoked { child, is_told: false });
+        }
+    }
+
+    /// The calls that have no result yet.
+    pub(crate) fn unfinished(&self) -> Vec<metier_model::ToolCall> {
+        self.history.unfinished_calls()
     }
 
     /// What counts for one message of the user begins again.

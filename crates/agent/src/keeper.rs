@@ -60,5 +60,5 @@ pub(crate) fn record(stored: Stored) -> Record {
         digest: stored.digest.unwrap_or_default(),
     });
     let when: String = stored.at.to_string().chars().take("2026-11-16".len()).collect();
-    Record { text: stored.text, tags: stored.tags, when, author }
+    Record { text: stored.text, tags: stored.tags, when, author, gone: Vec::new() }
 }

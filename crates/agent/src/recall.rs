@@ -34,6 +34,8 @@ pub(crate) struct Query<'a> {
     pub(crate) project: Option<&'a str>,
     /// How many have come with this message already.
     pub(crate) already: usize,
+    /// The paths that a text names and at which nothing is any more.
+    pub(crate) gone: &'a dyn Fn(&str) -> Vec<String>,
 }
 
 /// Records for a conversation.
@@ -62,7 +64,9 @@ impl Query<'_> {
         let mut records = Vec::new();
         for stored in store.recall(&recall)? {
             let id = stored.id;
-            let shown = envelope(&record(stored));
+            let mut record = record(stored);
+            record.gone = (self.gone)(&record.text);
+            let shown = envelope(&record);
             if text.len() + shown.len() > MOST_RECALLED {
                 continue;
             }

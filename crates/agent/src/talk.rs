@@ -12,6 +12,7 @@ mod calling;
 mod children;
 mod choosing;
 mod compacting;
+mod going_on;
 mod handing_over;
 mod invoking;
 mod naming;
@@ -35,7 +36,7 @@ use self::recalling::Wanted;
 pub use self::resuming::{Begun, Left, Resumed};
 use crate::agent::Agent;
 use crate::bridge::lock;
-use crate::course::{BegunState, Course, Last, Recalled};
+use crate::course::{BegunChild, BegunState, Course, Invoked, Last, Recalled};
 use crate::echo::Echo;
 use crate::frame::Frame;
 use crate::halt::Halt;
@@ -82,8 +83,10 @@ pub struct Talk {
     lease: Option<Lease>,
     /// The calls that were begun when the last process ended.
     begun: HashMap<String, BegunState>,
-    /// The children in the background that were at work when the last process ended, with their skills.
-    apart: Vec<(SessionId, String)>,
+    /// The children in the background that were at work when the last process ended.
+    apart: Vec<BegunChild>,
+    /// The child that the user's words began, and that had not answered when the last process ended.
+    invoked: Option<Invoked>,
     /// Calls that may have happened and were left.
     doubted: Vec<u64>,
     /// The model's last words, where the process ended before the run did.
@@ -242,6 +245,7 @@ impl Talk {
             lease: None,
             begun: HashMap::new(),
             apart: Vec::new(),
+            invoked: None,
             doubted: Vec::new(),
             last: None,
             recalled: Recalled::default(),
@@ -301,6 +305,9 @@ impl Talk {
     /// Works on what the user said until it is done, or cannot go on.
     pub fn work(&mut self) -> Result<Answer, TalkError> {
         self.recall()?;
+        if let Some(invoked) = self.invoked.take() {
+            return self.go_on_with(&invoked);
+        }
         let end = self.settle_begun()?;
         let (mut outcome, mut text, mut why) = end.map_or_else(|| self.turns(), Ok)?;
         // What children in the background bring is worth another word, and nothing that was said is lost.

@@ -17,6 +17,7 @@ mod ledger;
 mod memory;
 mod memory_save;
 mod memory_search;
+mod named_paths;
 mod outputs;
 mod pages;
 mod read;

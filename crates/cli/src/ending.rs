@@ -13,7 +13,9 @@ pub(crate) fn tell(answer: &Answer, behind: &str, output: &mut Output) -> Result
         return Ok(());
     }
     let ended = &answer.ended;
-    if let Some(why) = ended.why.as_deref().filter(|_| ended.outcome != Outcome::Done) {
+    // Whoever stopped it knows why, and the view has said so.
+    let needs_a_word = !matches!(ended.outcome, Outcome::Done | Outcome::Cancelled);
+    if let Some(why) = ended.why.as_deref().filter(|_| needs_a_word) {
         output.aside(&format!("{}: {}", word(ended.outcome), clean(why)))?;
     }
     for need in &answer.needs {

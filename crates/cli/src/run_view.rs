@@ -89,6 +89,8 @@ impl Talking {
             | EventKind::Started(_)
             | EventKind::Ended(_)
             | EventKind::Offered { .. }
+            // Whoever goes on with a conversation has said so.
+            | EventKind::Resumed { .. }
             | EventKind::Noted { .. } => false,
             EventKind::Used(_)
             | EventKind::Partial { .. }

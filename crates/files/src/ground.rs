@@ -90,6 +90,17 @@ impl Ground {
         }
     }
 
+    /// Whether something is at this path. A link is something, wherever it leads.
+    pub fn has(&self, path: &RelativePath) -> Result<bool, Error> {
+        match self.dir.symlink_metadata(path.as_path()) {
+            Ok(_) => Ok(true),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                Ok(false)
+            }
+            Err(error) => Err(Error::from_io(path.as_path(), error)),
+        }
+    }
+
     /// Opens a file by the place that [`Ground::resolve`] gave. Only a regular file is opened, and nothing waits.
     pub fn open_file(&self, place: &RelativePath) -> Result<GroundFile, Error> {
         let opened = open_unlinked(self.dir.as_fd(), &c_path(place)?, FILE);

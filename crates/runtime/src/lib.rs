@@ -136,8 +136,8 @@ pub use script::{SCRIPTS, Script, ScriptError};
 pub use search_path::{Program, SearchPath, TOOLS, Toolbox};
 pub use skill_folders::{NoFolders, SkillFolders};
 pub use skills::{
-    Active, ChildWanted, Fork, GivenAnswer, Labels, Listener, NotUsed, Note, OwnJob, Respondent, Restored,
-    Session, Skills, SkillsBuilder, Used, begin,
+    Active, ChildWanted, Fork, ForkAgain, GivenAnswer, Labels, Listener, NotUsed, Note, OwnJob, Respondent,
+    Restored, Session, Skills, SkillsBuilder, Used, begin,
 };
 pub use terms::{SkillTerms, Whole};
 pub use toolset::{

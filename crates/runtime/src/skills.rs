@@ -32,7 +32,7 @@ use metier_policy::{Kept, Problem};
 pub use self::alone::Respondent;
 pub use self::begin::begin;
 pub use self::builder::SkillsBuilder;
-pub use self::fork::{ChildWanted, Fork};
+pub use self::fork::{ChildWanted, Fork, ForkAgain};
 use self::house::{House, lock};
 use self::ledger::Mark;
 pub use self::note::Note;

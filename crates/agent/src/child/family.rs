@@ -15,6 +15,9 @@ pub(crate) struct Family {
     tally: Mutex<Tally>,
     /// Providers other than the session's, and whether the user agreed to them. The lock is held while somebody is asked.
     pub(crate) providers: Mutex<HashMap<String, bool>>,
+    /// Held while somebody is asked about a step that may have happened: children go on at once, and nobody answers two questions at
+    /// a time.
+    pub(crate) word: Mutex<()>,
 }
 
 /// What all of them use up together since the user spoke, and what they may.
@@ -26,7 +29,7 @@ struct Tally {
 impl Family {
     pub(crate) fn new(limits: Limits) -> Self {
         let tally = Mutex::new(Tally { spent: Spent::default(), limits });
-        Self { queue: Arc::default(), tally, providers: Mutex::default() }
+        Self { queue: Arc::default(), tally, providers: Mutex::default(), word: Mutex::default() }
     }
 
     /// The user speaks: from here on it is counted anew.

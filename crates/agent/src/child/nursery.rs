@@ -9,13 +9,14 @@ use metier_store::{Outcome, SessionId, Usage};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::{Child, ChildAnswer, Ticket};
+use super::{Child, ChildAnswer, LastWord, Return, Ticket};
 use crate::halt::Halt;
 
 /// A child that is over.
 pub(crate) struct Over {
     pub(crate) number: u64,
     pub(crate) answer: ChildAnswer,
+    pub(crate) word: LastWord,
 }
 
 /// The children that are under way, each on a thread of its own. When it is dropped, they are stopped and waited for: nothing of a
@@ -45,13 +46,14 @@ impl Nursery {
     pub(crate) fn send(&mut self, child: Child, ticket: Ticket) -> io::Result<u64> {
         self.made += 1;
         let (number, tell) = (self.made, self.tell.clone());
-        let (halt, skill) = (child.company.halt.clone(), child.activated.skill.clone());
-        let broken = broken(child.id, &skill, child.mode);
+        let (halt, skill) = (child.kit.company.halt.clone(), child.kit.skill());
+        let broken = broken(child.kit.id, &skill, child.kit.mode);
         let work = move || {
             // A panic would be a fault of ours; the parent gets an answer all the same, and its other children go on.
-            let answer = catch_unwind(AssertUnwindSafe(|| child.run(ticket))).unwrap_or(broken);
+            let Return { answer, word } =
+                catch_unwind(AssertUnwindSafe(|| child.run(ticket))).unwrap_or(broken);
             // Whoever does not listen any more has dropped the nursery, and waits for the thread alone.
-            let _ = tell.send(Over { number, answer });
+            let _ = tell.send(Over { number, answer, word });
         };
         let thread = thread::Builder::new().name("child".to_owned()).spawn(work)?;
         self.away.insert(number, Away { halt, thread, skill });
@@ -126,8 +128,8 @@ impl Drop for Nursery {
     }
 }
 
-fn broken(session: SessionId, skill: &str, mode: super::ChildMode) -> ChildAnswer {
-    ChildAnswer {
+fn broken(session: SessionId, skill: &str, mode: super::ChildMode) -> Return {
+    let answer = ChildAnswer {
         session,
         skill: skill.to_owned(),
         mode,
@@ -139,5 +141,6 @@ fn broken(session: SessionId, skill: &str, mode: super::ChildMode) -> ChildAnswe
         turns: 0,
         calls: 0,
         needs: Vec::new(),
-    }
+    };
+    Return { answer, word: LastWord::Said }
 }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use metier_model::Block;
 use metier_policy::{Decision, Offered, Skill};
-use metier_runtime::{Arguments, By as Who, Fork, NotActivated, NotUsed, Session, Surface, ToolResult, Way};
+use metier_runtime::{
+    Arguments, By as Who, Fork, NotActivated, NotUsed, Session, SkillScope, Surface, ToolResult, Way,
+};
 use metier_skill::Tool;
 use metier_store as store;
 use metier_store::{By, Decided, EventKind, Outcome, SessionId, Started, Used};
@@ -12,10 +14,11 @@ use metier_store::{By, Decided, EventKind, Outcome, SessionId, Started, Used};
 use super::children::{ChildAsked, Kin};
 use super::handing_over::handed_over;
 use super::{Company, Talk, TalkError};
+use crate::agent::Agent;
 use crate::bridge::lock;
 use crate::child::{
-    Child, ChildAgent, ChildAnswer, ChildMode, Place, Quiet, Slot, beneath_itself, in_background, request,
-    result, too_deep,
+    Birth, Child, ChildAgent, ChildAnswer, ChildMode, Kit, Over, Place, Quiet, Slot, Start, beneath_itself,
+    in_background, request, result, too_deep,
 };
 use crate::frame::Frame;
 use crate::history::History;
@@ -41,22 +44,12 @@ pub(super) enum Begun {
 
 impl Talk {
     /// The conversation of a child that has its turn.
-    pub(crate) fn of_child(child: Child, slot: Slot) -> Result<Self, TalkError> {
-        let Child {
-            id,
-            mode,
-            line,
-            agent,
-            session,
-            general,
-            outside,
-            frame,
-            started,
-            activated,
-            company,
-            family,
-            ..
-        } = child;
+    pub(crate) fn of_child(
+        kit: Kit,
+        slot: Slot,
+        (frame, started, activated): (Frame, Started, store::Activated),
+    ) -> Result<Self, TalkError> {
+        let Kit { id, mode, line, agent, session, general, outside, company, family } = kit;
         let mut history = History::default();
         history.take(&EventKind::Started(started.clone()));
         let used = Used {
@@ -84,7 +77,10 @@ impl Talk {
     }
 
     pub(super) fn begin_child(&mut self, asked: &ChildAsked, wanting: &Wanting) -> Result<Begun, TalkError> {
-        let ChildAsked { wanted, mode } = asked;
+        let (wanted, mode) = match asked {
+            ChildAsked::New { wanted, mode } => (wanted, mode),
+            ChildAsked::Again(child) => return self.take_up_child(child, wanting),
+        };
         let depth = self.agent.limits.depth;
         if let Some(why) = beneath_itself(&self.kin.line, &wanted.skill) {
             return Ok(Begun::Answered(ToolResult::refused(why)));
@@ -138,31 +134,13 @@ impl Talk {
             Way::Inline => (None, false),
         };
         let mode = if mode == ChildMode::Fork && background { ChildMode::Background } else { mode };
-        let runner = self.runner(named.as_deref(), &fork, &mut remarks);
-        if let Some(rules) = runner.scope {
-            fork.hold(rules);
-        }
         let Fork { content, activation, session, .. } = fork;
-        let scope = &activation.scope;
-        let wish = Wish {
-            skill: activation.skill.name.clone(),
-            model: scope.model.clone().or(runner.model),
-            effort: scope.effort.clone().or(runner.effort),
+        let runner = self.runner(named.as_deref(), &activation.skill, &mut remarks);
+        let session = match &runner.scope {
+            Some(rules) => session.held_by(rules.clone()),
+            None => session,
         };
-        let choosing = Choosing {
-            models: self.agent.models.as_deref(),
-            family: &self.kin.family,
-            ask: self.ask.as_deref(),
-            now: &self.choice.mind,
-        };
-        let (mind, said) = choosing.mind(&wish);
-        remarks.extend(said);
-        let mut agent = self.agent.clone();
-        (agent.model, agent.prices, agent.effort) = (mind.model, mind.prices, mind.effort);
-        agent.limits.turns = self.kin.family.most_turns();
-        for most in scope.max_turns.into_iter().chain(runner.max_turns) {
-            agent.limits.turns = agent.limits.turns.min(most.get().into());
-        }
+        let agent = self.childs_agent(&activation.scope, &runner, &mut remarks);
         let general = self.general.of_child();
         let mut frame = child_frame(&content, &session, (&general, &self.outside), mode, agent.surface);
         if !runner.instructions.trim().is_empty() {
@@ -203,7 +181,7 @@ impl Talk {
         let mut line = self.kin.line.clone();
         line.push(activation.skill.clone());
         let watch = Arc::new(Quiet(Arc::clone(self.journal.watch())));
-        let child = Child {
+        let kit = Kit {
             id,
             mode,
             line,
@@ -211,30 +189,69 @@ impl Talk {
             session,
             general,
             outside: Arc::clone(&self.outside),
-            frame,
-            started,
-            activated,
-            remarks,
             company: Company { watch, halt, ask: self.ask.clone() },
             family: Arc::clone(&self.kin.family),
+        };
+        let start = Start::New(Box::new(Birth { frame, started, activated, remarks }));
+        Ok((self.send(kit, start, wanting.call.clone())?, id, mode))
+    }
+
+    /// Sends a child on its way.
+    pub(super) fn send(&mut self, kit: Kit, start: Start, call: Option<String>) -> Result<u64, String> {
+        let child = Child {
+            kit,
+            start,
             parent: Arc::clone(&self.journal),
-            call: wanting.call.clone(),
+            call,
             deadline: self.limits.time.map(|time| self.spent.since + time),
         };
         let ticket = self.kin.family.queue.join(Place::Last);
         let number = self.kin.nursery.send(child, ticket);
-        let number = number.map_err(|error| format!("no child can be started: {error}"))?;
-        Ok((number, id, mode))
+        number.map_err(|error| format!("no child can be started: {error}"))
+    }
+
+    /// This agent as a skill in a child wants it: another model, fewer turns.
+    pub(super) fn childs_agent(
+        &self,
+        scope: &SkillScope,
+        runner: &ChildAgent,
+        remarks: &mut Vec<EventKind>,
+    ) -> Agent {
+        let wish = Wish {
+            skill: scope.skill.name.clone(),
+            model: scope.model.clone().or_else(|| runner.model.clone()),
+            effort: scope.effort.clone().or_else(|| runner.effort.clone()),
+        };
+        let choosing = Choosing {
+            models: self.agent.models.as_deref(),
+            family: &self.kin.family,
+            ask: self.ask.as_deref(),
+            now: &self.choice.mind,
+        };
+        let (mind, said) = choosing.mind(&wish);
+        remarks.extend(said);
+        let mut agent = self.agent.clone();
+        (agent.model, agent.prices, agent.effort) = (mind.model, mind.prices, mind.effort);
+        agent.limits.turns = self.kin.family.most_turns();
+        for most in scope.max_turns.into_iter().chain(runner.max_turns) {
+            agent.limits.turns = agent.limits.turns.min(most.get().into());
+        }
+        agent
     }
 
     /// The agent that runs a skill, where it names one.
-    fn runner(&self, named: Option<&str>, fork: &Fork, remarks: &mut Vec<EventKind>) -> ChildAgent {
+    pub(super) fn runner(
+        &self,
+        named: Option<&str>,
+        skill: &Skill,
+        remarks: &mut Vec<EventKind>,
+    ) -> ChildAgent {
         let Some(named) = named else { return ChildAgent::default() };
         let found = self.agent.agents.as_ref().and_then(|agents| agents.find(named));
         found.unwrap_or_else(|| {
             let text = format!(
                 "the skill `{}` wants the agent `{}`, which is not known here; its own text is all it gets",
-                fork.activation.skill.name,
+                skill.name,
                 metier_catalog::one_line(named, 100)
             );
             remarks.push(remark("agent-unknown", "warning", text));
@@ -259,16 +276,22 @@ impl Talk {
             self.write(EventKind::Noted { text, about: "child".to_owned() })?;
             return Ok(Ok(None));
         }
+        let Some(over) = self.await_child(number)? else { return Ok(Err("the child is gone".to_owned())) };
+        self.count(&over.answer);
+        let text = result(&over.answer);
+        self.write(EventKind::Noted { text, about: "child".to_owned() })?;
+        Ok(Ok(Some(over.answer)))
+    }
+
+    /// Waits for one child. What others bring meanwhile is noted.
+    pub(super) fn await_child(&mut self, number: u64) -> Result<Option<Over>, TalkError> {
         while let Some(over) = self.kin.nursery.next() {
             if over.number == number {
-                self.count(&over.answer);
-                let text = result(&over.answer);
-                self.write(EventKind::Noted { text, about: "child".to_owned() })?;
-                return Ok(Ok(Some(over.answer)));
+                return Ok(Some(over));
             }
             self.take_note(&over)?;
         }
-        Ok(Err("the child is gone".to_owned()))
+        Ok(None)
     }
 }
 

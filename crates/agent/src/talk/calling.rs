@@ -58,7 +58,8 @@ impl Talk {
         let ready: Vec<Ready> = calls.into_iter().map(|call| self.ready(call)).collect();
         let mut reached = None;
         let mut rest = ready.as_slice();
-        while !rest.is_empty() {
+        // What comes behind a child that waits for a word waits, too.
+        while !rest.is_empty() && self.kin.owed.is_empty() {
             let together = rest.iter().take_while(|ready| ready.is_free()).count().max(1);
             let (batch, behind) = rest.split_at(together);
             rest = behind;

@@ -17,8 +17,9 @@ use super::{Talk, TalkError};
 use crate::agent::Patience;
 use crate::bridge::lock;
 use crate::child::{
-    ChildAnswer, ChildMode, Family, Nursery, Over, Place, Route, Slot, note, result, still_running,
+    ChildAnswer, ChildMode, Family, LastWord, Nursery, Over, Place, Route, Slot, note, result, still_running,
 };
+use crate::course::BegunChild;
 use crate::limits::{Limits, Reached};
 use crate::models::remark;
 
@@ -40,6 +41,8 @@ pub(super) struct Kin {
     pub(super) words: String,
     /// What the model is told before its next turn.
     pub(super) notes: Vec<String>,
+    /// Steps of children that may have happened, about which nobody could be asked.
+    pub(super) owed: Vec<String>,
 }
 
 impl Kin {
@@ -54,6 +57,7 @@ impl Kin {
             last_result: String::new(),
             words: String::new(),
             notes: Vec::new(),
+            owed: Vec::new(),
         }
     }
 
@@ -64,25 +68,30 @@ impl Kin {
 }
 
 /// A child that is asked for.
-pub(super) struct ChildAsked {
-    pub(super) wanted: ChildWanted,
-    pub(super) mode: ChildMode,
+pub(super) enum ChildAsked {
+    /// One that begins.
+    New { wanted: ChildWanted, mode: ChildMode },
+    /// One that was at work when the last process ended.
+    Again(BegunChild),
 }
 
 impl Talk {
     /// The child that a call asks for, if it does.
     pub(super) fn child_asked(&self, call: &ToolCall) -> Option<ChildAsked> {
+        if let Some(child) = self.begun.get(&*call.id).and_then(|state| state.child.clone()) {
+            return Some(ChildAsked::Again(child));
+        }
         let fields = call.arguments.fields()?;
         if let Some(route) = self.kin.routes.iter().find(|route| *route.tool == *call.name) {
             let told = fields.get("request").and_then(Value::as_str).filter(|told| !told.trim().is_empty());
             let wanted = lock(&self.session).handoff_wanted(&route.skill, told.unwrap_or(&self.kin.words))?;
-            return Some(ChildAsked { wanted, mode: ChildMode::Handoff });
+            return Some(ChildAsked::New { wanted, mode: ChildMode::Handoff });
         }
         if self.why_not(&call.name).is_some() {
             return None;
         }
         let wanted = lock(&self.session).child_wanted(&call.name, &Value::Object(fields.clone()))?;
-        Some(ChildAsked { wanted, mode: ChildMode::Fork })
+        Some(ChildAsked::New { wanted, mode: ChildMode::Fork })
     }
 
     /// Why a child may not call a tool: it is not among its own.
@@ -118,16 +127,18 @@ impl Talk {
         let mut awaited = HashMap::new();
         for (at, ready) in batch.iter().enumerate() {
             let Some(asked) = &ready.child else { continue };
-            reached = reached.or_else(|| self.before_a_call());
-            if let Some(why) = self.why_no_more(reached.as_ref()) {
-                self.finished(ready, Came { result: ToolResult::refused(why), ms: 0 })?;
-                continue;
+            // One that goes on was announced before, and sees the limits itself.
+            if matches!(asked, ChildAsked::New { .. }) {
+                reached = reached.or_else(|| self.before_a_call());
+                let why = self.why_no_more(reached.as_ref());
+                let why =
+                    why.map_or_else(|| self.still_doubted(&ready.call, ready.effect), |why| Ok(Some(why)))?;
+                if let Some(why) = why {
+                    self.finished(ready, Came { result: ToolResult::refused(why), ms: 0 })?;
+                    continue;
+                }
+                self.called(ready)?;
             }
-            if let Some(why) = self.still_doubted(&ready.call, ready.effect)? {
-                self.finished(ready, Came { result: ToolResult::refused(why), ms: 0 })?;
-                continue;
-            }
-            self.called(ready)?;
             let wanting = Wanting { by: By::Model, call: Some(ready.call.id.to_string()) };
             match self.begin_child(asked, &wanting)? {
                 Begun::Awaited(number) => {
@@ -151,6 +162,11 @@ impl Talk {
                 self.take_note(&over)?;
                 continue;
             };
+            if over.word == LastWord::Owed {
+                self.count(&over.answer);
+                self.kin.owed.extend(over.answer.needs.iter().map(|need| need.action.clone()));
+                continue;
+            }
             let ms = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
             let result = self.returned(&over.answer, &batch[at].call.name);
             reached = reached.or(self.finish(&batch[at], Came { result, ms })?);
@@ -165,14 +181,7 @@ impl Talk {
     /// Counts what a child used up, and makes the result of the call that wanted it.
     fn returned(&mut self, answer: &ChildAnswer, tool: &str) -> ToolResult {
         self.count(answer);
-        let text = result(answer);
-        let text = match tool {
-            "load_skill" => json!({ "skill_name": answer.skill, "result": text }).to_string(),
-            _ => text,
-        };
-        let failed = answer.is_failure();
-        let outcome = if failed { metier_runtime::Outcome::Failed } else { metier_runtime::Outcome::Done };
-        ToolResult { text, outcome, ..ToolResult::default() }
+        returned(answer, tool)
     }
 
     pub(super) fn count(&mut self, answer: &ChildAnswer) {
@@ -245,4 +254,16 @@ impl Talk {
             (patience, _) => patience,
         }
     }
+}
+
+/// The result of a call that wanted a child.
+pub(super) fn returned(answer: &ChildAnswer, tool: &str) -> ToolResult {
+    let text = result(answer);
+    let text = match tool {
+        "load_skill" => json!({ "skill_name": answer.skill, "result": text }).to_string(),
+        _ => text,
+    };
+    let failed = answer.is_failure();
+    let outcome = if failed { metier_runtime::Outcome::Failed } else { metier_runtime::Outcome::Done };
+    ToolResult { text, outcome, ..ToolResult::default() }
 }

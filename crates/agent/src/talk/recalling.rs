@@ -1,6 +1,6 @@
 //! The memory in a conversation: what comes with a message of the user, and what a run leaves.
 
-use metier_policy::{Action, Actor};
+use metier_policy::{Action, Actor, Reason};
 use metier_skill::Tool;
 use metier_store::{EventKind, Outcome, Scope};
 
@@ -37,6 +37,7 @@ impl Talk {
                 exclude: self.recalled.excluded(),
                 project: project.as_deref(),
                 already: self.recalled.count(),
+                gone: &|text| self.general.gone(text),
             };
             if let Some(found) = query.run(self.journal.store())? {
                 self.write(EventKind::Recalled { records: found.records, message: found.message })?;
@@ -74,6 +75,9 @@ impl Talk {
     /// Whether there is a memory, and the gate has nothing against using it unasked.
     fn has_memory(&self, tool: Tool) -> bool {
         let is_offered = self.general.definitions().iter().any(|definition| definition.name == tool.name());
-        is_offered && lock(&self.session).judge(&Action::tool(Actor::Agent, tool, None)).is_allowed()
+        let decision = lock(&self.session).judge(&Action::tool(Actor::Agent, tool, None));
+        // A skill's list says what the model may call, and this is no call of the model: every run leaves a record.
+        let is_fenced = matches!(decision.by, Reason::Fence { .. } | Reason::Disallowed { .. });
+        is_offered && (decision.is_allowed() || is_fenced)
     }
 }

@@ -3,19 +3,25 @@
 //! Everything is a fold over the events ([`Course`]). What cannot be known from them is what became of a call that was announced and
 //! has no result. One that only looks is made again; any other may have happened, and is not made again without a yes.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use metier_catalog::one_line;
 use metier_model::{Stop, ToolCall};
-use metier_runtime::ToolResult;
+use metier_runtime::{GivenAnswer, ToolResult};
 use metier_store::{
-    By, Doubt, Effect, Ended, EventKind, EventQuery, Finished, Lease, Made, Outcome, SessionId, Store,
-    StoreError, Summary,
+    By, Doubt, Effect, EventKind, EventQuery, Family, Finished, Lease, Made, Outcome, SessionFilter,
+    SessionId, Store, StoreError, Summary,
 };
 
+use super::beginning::{Begun as Sent, Wanting};
+use super::children::returned;
+use super::going_on::Standing;
 use super::{Company, End, SHOWN, Talk, TalkError, Unanswered, finish};
 use crate::agent::Agent;
-use crate::course::{BegunState, Course};
+use crate::bridge::lock;
+use crate::child::note;
+use crate::course::{BegunChild, BegunState, Course};
 use crate::frame::Frame;
 use crate::journal::Journal;
 use crate::outside::Outside;
@@ -83,16 +89,14 @@ impl Talk {
         company: Company,
     ) -> Result<Resumed, TalkError> {
         let lease = lease(&agent.store, id)?;
-        let standing = agent.store.standing(id)?;
-        let parent = standing.summary.parent;
+        let parent = agent.store.session(id)?.parent;
         let mut course = Course::of(&agent.store.events(&EventQuery::of(id))?);
         course.forget_cut_texts();
         let session = agent.part.session(&agent.skills, agent.surface).map_err(TalkError::Skills)?;
         let mut session = session.named(&id.to_string());
         let gone = session.restore(course.activated());
-        // A stranger's file could say that everything was allowed.
-        if standing.made == Made::Here {
-            course.allowed.iter().for_each(|given| session.restore_answer(given));
+        for given in given_answers(&agent.store, id)? {
+            session.restore_answer(&given);
         }
         let general = GeneralTools::new(setting)?;
         let outside = Arc::new(Outside::settle(agent.outside.as_ref()));
@@ -106,25 +110,18 @@ impl Talk {
             None => return Err(TalkError::NoFrame(id)),
         };
         let journal = Journal::go_on(agent.store.clone(), id, parent, course.seq, Arc::clone(&company.watch));
-        let mut talk = Self::new(agent, session, (general, outside), journal, frame, course.history, company);
+        let history = std::mem::take(&mut course.history);
+        let mut talk = Self::new(agent, session, (general, outside), journal, frame, history, company);
         talk.lease = Some(lease);
         talk.find_kin();
-        talk.spent = course.spent;
-        talk.limits =
-            course.extended.iter().fold(talk.limits, |limits, which| limits.more_of(*which, &agent.limits));
+        let (is_over, outcome, is_offered) = (course.is_over, course.outcome, course.is_offered);
+        talk.take_course(course);
         talk.kin.family.resume(talk.limits, talk.spent);
-        talk.stubbornness = course.stubbornness;
-        talk.unanswered = course.unanswered;
-        talk.used = course.used;
-        talk.begun = course.begun;
-        talk.doubted = course.doubted;
-        talk.last = course.last;
-        talk.recalled = course.recalled;
-        let calls = talk.history.as_ref().map(crate::History::unfinished_calls).unwrap_or_default();
-        let begun = talk.doubtful(&calls);
-        talk.apart = course.apart;
+        let begun = talk.all_doubtful()?;
+        // The answer of a child that the user started, or that work was handed over to, is an end without a word of the model.
         let is_waiting = talk.history.as_ref().is_some_and(crate::History::is_waiting);
-        let left = if course.is_over && !is_waiting { Left::Nothing } else { Left::Work };
+        let is_through = is_over && (outcome == Some(Outcome::Done) || !is_waiting);
+        let left = if is_through { Left::Nothing } else { Left::Work };
         if framed.is_none() {
             talk.write(EventKind::Framed(talk.frame.stored()))?;
         }
@@ -132,11 +129,35 @@ impl Talk {
             let metier = env!("CARGO_PKG_VERSION").to_owned();
             talk.write(EventKind::Resumed { by: By::User, metier })?;
             let words = talk.history.as_ref().and_then(|history| history.words.clone());
-            if let Some(words) = words.filter(|_| !course.is_offered && !course.is_over) {
+            if let Some(words) = words.filter(|_| !is_offered && !is_over) {
                 talk.offer(&words)?;
             }
         }
         Ok(Resumed { talk, left, begun, gone })
+    }
+
+    /// Takes up where the last process ended, but for the messages.
+    pub(super) fn take_course(&mut self, course: Course) {
+        let Course { spent, extended, stubbornness, unanswered, used, begun, doubted, .. } = course;
+        let all = self.agent.limits;
+        self.limits = extended.iter().fold(self.limits, |limits, which| limits.more_of(*which, &all));
+        (self.spent, self.stubbornness, self.unanswered) = (spent, stubbornness, unanswered);
+        (self.used, self.begun, self.doubted) = (used, begun, doubted);
+        (self.last, self.recalled) = (course.last, course.recalled);
+        (self.apart, self.invoked) = (course.apart, course.invoked);
+    }
+
+    /// Everything that was begun and may have happened, children's steps included.
+    fn all_doubtful(&self) -> Result<Vec<Begun>, TalkError> {
+        let calls = self.history.as_ref().map(crate::History::unfinished_calls).unwrap_or_default();
+        let depth = self.agent.limits.depth;
+        let mut doubts = self.doubtful(&calls, &|id| self.begun.get(id), depth)?;
+        for child in self.invoked.iter().map(|invoked| &invoked.child).chain(&self.apart) {
+            if let Standing::AtWork(course) = self.child_standing(child.id)? {
+                doubts.extend(self.doubts_of(child.id, &course, depth)?);
+            }
+        }
+        Ok(doubts)
     }
 
     /// Settles what was begun when the last process ended, before the model is asked again. Says how the run ends where it cannot
@@ -154,6 +175,7 @@ impl Talk {
             let last = self.last.take().filter(|_| !history.is_waiting());
             return Ok(last.map(|last| finish(last.stop.as_deref().map(stop), last.text)));
         }
+        let handed_back = self.handed_back(&calls);
         let mut again = Vec::new();
         let mut nobody = Vec::new();
         for call in calls {
@@ -161,8 +183,19 @@ impl Talk {
                 again.push(call);
                 continue;
             };
-            if let Some(result) = self.known_result(&state)? {
+            if let Some(result) = self.known_result(&call, &state)? {
                 self.result(&call, result)?;
+                continue;
+            }
+            if let Some(child) = &state.child {
+                // A child that goes on asks about its own steps.
+                if self.goes_on(child)? {
+                    again.push(call);
+                    continue;
+                }
+                self.begun.entry(call.id.to_string()).and_modify(|state| state.child = None);
+            } else if self.only_read(&call) {
+                again.push(call);
                 continue;
             }
             let Some(begun) = doubt(&call, &state) else {
@@ -179,12 +212,20 @@ impl Talk {
         if !nobody.is_empty() {
             return Ok(Some(self.needs_a_word(&nobody)));
         }
-        if let Some(reached) = self.call_all(again)?
+        let reached = self.call_all(again)?;
+        let owed = std::mem::take(&mut self.kin.owed);
+        if !owed.is_empty() {
+            return Ok(Some((Outcome::NeedsYes, String::new(), Some(in_doubt(&owed)))));
+        }
+        self.begun.clear();
+        if let Some(words) = handed_back {
+            return Ok(Some((Outcome::Done, self.last_words(words), None)));
+        }
+        if let Some(reached) = reached
             && !self.may_go_on(&reached)?
         {
             return Ok(Some((Outcome::Partial, String::new(), Some(reached.to_string()))));
         }
-        self.begun.clear();
         Ok(None)
     }
 
@@ -204,6 +245,7 @@ impl Talk {
             self.result(&call, ToolResult::refused(text.to_owned()))?;
         }
         self.last = None;
+        self.invoked = None;
         self.close_apart()
     }
 
@@ -226,50 +268,48 @@ impl Talk {
         Ok(Some(LEFT.to_owned()))
     }
 
-    /// Children in the background ended with the process that had begun them: what they brought is told, and that they broke off.
+    /// Children in the background go on there; what those brought that were over is told, and of those that cannot go on, that they
+    /// broke off.
     pub(super) fn close_apart(&mut self) -> Result<(), TalkError> {
-        for (child, skill) in std::mem::take(&mut self.apart) {
-            let Ok(standing) = self.agent.store.standing(child) else { continue };
-            let ended = self.end_of(child)?;
-            let outcome = ended.as_ref().map_or(Outcome::Cancelled, |ended| ended.outcome);
-            let Summary { usage, cost_micros, .. } = standing.summary;
-            self.write(EventKind::ChildEnded { child, outcome, usage, cost_micros })?;
-            let text = match ended {
-                Some(ended) => ended.text,
-                None => "It broke off when the process ended, and what it did until then may have happened."
-                    .to_owned(),
+        for child in std::mem::take(&mut self.apart) {
+            let text = match self.child_standing(child.id)? {
+                Standing::AtWork(_) if self.goes_on(&child)? => {
+                    match self.take_up_child(&child, &Wanting { by: By::Agent, call: None })? {
+                        Sent::Awaited(_) => continue,
+                        Sent::Answered(result) => self.broke_off(&child, &result.text)?,
+                    }
+                }
+                Standing::Over(ended) => note(&self.over(&child, ended)?),
+                Standing::AtWork(_) | Standing::Lost => self.broke_off(&child, "its skill is gone")?,
             };
-            let text = format!(
-                "The skill '{skill}' that worked in the background as {} is over ({}).\n{text}",
-                child.short(),
-                outcome.word()
-            );
             self.write(EventKind::Noted { text, about: "child".to_owned() })?;
         }
         Ok(())
     }
 
-    /// How a child ended, where it did.
-    fn end_of(&self, child: SessionId) -> Result<Option<Ended>, TalkError> {
-        let events = self.agent.store.events(&EventQuery::of(child).kind("ended"))?;
-        Ok(events.into_iter().rev().find_map(|event| match event.kind {
-            EventKind::Ended(ended) => Some(ended),
-            _ => None,
-        }))
-    }
-
-    /// What was begun and may have happened, of these calls.
-    fn doubtful(&self, calls: &[ToolCall]) -> Vec<Begun> {
-        let states = calls.iter().filter_map(|call| Some((call, self.begun.get(&*call.id)?)));
-        states.filter(|(_, state)| !is_known(state)).filter_map(|(call, state)| doubt(call, state)).collect()
+    fn broke_off(&mut self, child: &BegunChild, why: &str) -> Result<String, TalkError> {
+        let Ok(Summary { usage, cost_micros, .. }) = self.agent.store.session(child.id) else {
+            return Ok(format!("The skill '{}' that worked in the background is gone.", child.skill));
+        };
+        let outcome = Outcome::Cancelled;
+        self.write(EventKind::ChildEnded { child: child.id, outcome, usage, cost_micros })?;
+        Ok(format!(
+            "The skill '{}' that worked in the background as {} broke off when the process ended and cannot go on: {why}. What it \
+             did until then may have happened.",
+            child.skill,
+            child.id.short()
+        ))
     }
 
     /// Asks whoever is there whether to make a call again, and writes down what was said.
     fn asked_about(&mut self, begun: &Begun) -> Result<Doubt, TalkError> {
-        let said = match self.journal.watch().begun(begun) {
-            Again::Yes => Doubt::Again,
-            Again::No => Doubt::Leave,
-            Again::Nobody => self.asked_in_words(begun),
+        let said = {
+            let _one = lock(&self.kin.family.word);
+            match self.journal.watch().begun(begun) {
+                Again::Yes => Doubt::Again,
+                Again::No => Doubt::Leave,
+                Again::Nobody => self.asked_in_words(begun),
+            }
         };
         self.write_doubt(begun, said)?;
         Ok(said)
@@ -303,30 +343,21 @@ impl Talk {
     }
 
     fn needs_a_word(&mut self, nobody: &[Begun]) -> End {
-        let actions: Vec<&str> = nobody.iter().map(|begun| begun.action.as_str()).collect();
-        let why = format!(
-            "begun when the process ended, may have happened, and is not done again without a yes: {}",
-            actions.join("; ")
-        );
+        let actions: Vec<String> = nobody.iter().map(|begun| begun.action.clone()).collect();
         self.unanswered.extend(nobody.iter().map(need));
-        (Outcome::NeedsYes, String::new(), Some(why))
+        (Outcome::NeedsYes, String::new(), Some(in_doubt(&actions)))
     }
 
     /// The result of a call whose effect is written down, though its end is not.
-    fn known_result(&self, state: &BegunState) -> Result<Option<ToolResult>, TalkError> {
+    fn known_result(&mut self, call: &ToolCall, state: &BegunState) -> Result<Option<ToolResult>, TalkError> {
         if let Some(skill) = &state.activated {
             let text = format!("Skill '{skill}' activated successfully. Instructions will follow.");
             return Ok(Some(ToolResult::done(text)));
         }
-        let Some((child, Some(outcome))) = state.child else { return Ok(None) };
-        let ended = self.end_of(child)?;
-        Ok(ended.map(|ended| match (outcome, ended.why) {
-            (Outcome::Done, _) => ToolResult::done(ended.text),
-            (outcome, why) => {
-                let why = why.unwrap_or_default();
-                ToolResult::refused(format!("[{}: {why}]\n{}", outcome.word(), ended.text).trim().to_owned())
-            }
-        }))
+        let Some(child) = &state.child else { return Ok(None) };
+        let Standing::Over(ended) = self.child_standing(child.id)? else { return Ok(None) };
+        let answer = self.over(child, ended)?;
+        Ok(Some(returned(&answer, &call.name)))
     }
 
     /// Writes the result of a call that is not carried out by this process.
@@ -349,15 +380,43 @@ pub(super) fn lease(store: &Store, id: SessionId) -> Result<Lease, TalkError> {
     })
 }
 
-/// Whether what came of it is written down.
-fn is_known(state: &BegunState) -> bool {
-    state.activated.is_some() || state.child.is_some_and(|(_, outcome)| outcome.is_some())
+/// What was allowed for longer than once in this session and in all that hang together with it: a yes for the session is for the
+/// whole of it, whoever asked. A stranger's file could say that everything was allowed, so what came from elsewhere says nothing.
+fn given_answers(store: &Store, id: SessionId) -> Result<Vec<GivenAnswer>, TalkError> {
+    let mut top = id;
+    let mut seen = HashSet::from([id]);
+    while let Some(parent) = store.session(top).ok().and_then(|summary| summary.parent) {
+        if !seen.insert(parent) {
+            break;
+        }
+        top = parent;
+    }
+    let (mut given, mut open, mut seen) = (Vec::new(), vec![top], HashSet::from([top]));
+    while let Some(id) = open.pop() {
+        // A parent may have been forgotten.
+        let Ok(standing) = store.standing(id) else { continue };
+        if standing.made == Made::Here {
+            given.append(&mut Course::of(&store.events(&EventQuery::of(id).kind("allowed"))?).allowed);
+        }
+        let filter = SessionFilter { family: Family::ChildOf(id), ..SessionFilter::default() };
+        let children = store.sessions(&filter)?.into_iter().map(|summary| summary.id);
+        open.extend(children.filter(|child| seen.insert(*child)));
+    }
+    Ok(given)
+}
+
+/// Why a run cannot go on that has begun what may have happened.
+fn in_doubt(actions: &[String]) -> String {
+    format!(
+        "begun when the process ended, may have happened, and is not done again without a yes: {}",
+        actions.join("; ")
+    )
 }
 
 /// What there is to ask about a call that was begun: nothing where it only looks.
-fn doubt(call: &ToolCall, state: &BegunState) -> Option<Begun> {
+pub(super) fn doubt(call: &ToolCall, state: &BegunState) -> Option<Begun> {
     let effect = state.called.effect;
-    let child = state.child.map(|(child, _)| child);
+    let child = state.child.as_ref().map(|child| child.id);
     (effect != Effect::ReadOnly).then(|| begun(call, effect, state.called.skill.clone(), child))
 }
 

@@ -60,6 +60,8 @@ pub struct Record {
     pub when: String,
     /// Whose it is.
     pub author: Option<Author>,
+    /// The paths it names at which nothing is any more. Whoever shows a record looks for them.
+    pub gone: Vec<String>,
 }
 
 impl Author {

@@ -27,15 +27,18 @@ static FORM: Form = Form {
 pub(super) const ENTRY: Entry =
     Entry { tool: Tool::MemorySearch, form: &FORM, sight: Sight::Looks, effect: Effect::Reads, call };
 
-fn call(_: &GeneralTools, input: &Input<'_>, desk: &Desk<'_>) -> Result<ToolResult, Refused> {
+fn call(tools: &GeneralTools, input: &Input<'_>, desk: &Desk<'_>) -> Result<ToolResult, Refused> {
     let (query, tags) = (input.text("query")?, tags(input)?);
     let decision = decide(desk, &Action::tool(Actor::Agent, Tool::MemorySearch, None), None)?;
     let Some(memory) = desk.memory else { return Err(Refused::text("there is no memory here".to_owned())) };
     let author = author(desk);
     let wanted = Wanted { query, tags: &tags, author: author.as_ref(), limit: MOST };
-    let found = memory.search(&wanted).map_err(|why| {
+    let mut found = memory.search(&wanted).map_err(|why| {
         Refused::Failed(format!("the memory could not be searched: {why}"), Some(decision.clone()))
     })?;
+    for record in &mut found {
+        record.gone = tools.gone(&record.text);
+    }
     Ok(ToolResult::done(shown(&found, author.as_ref())).by(decision))
 }
 
@@ -70,7 +73,11 @@ pub(crate) fn envelope(record: &Record) -> String {
         tag.push_str(&format!(" tags=\"{}\"", attribute(&record.tags.join(", "))));
     }
     let text = record.text.get(..record.text.floor_char_boundary(MOST_TEXT)).unwrap_or_default();
-    format!("{tag}>\n{}\n</memory-record>", neutral(text))
+    let mut text = text.to_owned();
+    if !record.gone.is_empty() {
+        text.push_str(&format!("\n[not in the project any more: {}]", record.gone.join(", ")));
+    }
+    format!("{tag}>\n{}\n</memory-record>", neutral(&text))
 }
 
 #[cfg(test)]
@@ -82,7 +89,13 @@ mod tests {
     }
 
     fn record(text: &str, author: Option<Author>) -> Record {
-        Record { text: text.to_owned(), tags: vec!["a\"b".to_owned()], when: "2026-11-16".to_owned(), author }
+        Record {
+            text: text.to_owned(),
+            tags: vec!["a\"b".to_owned()],
+            when: "2026-11-16".to_owned(),
+            author,
+            gone: Vec::new(),
+        }
     }
 
     #[test]

@@ -112,6 +112,7 @@ fn two_hundred_turns_with_five_skills_in_a_small_window() {
     let mut asked = requests.iter();
     let mut before: Option<&Request> = None;
     let (mut times, mut cuts, mut is_fresh) = (0, 0, false);
+    let (mut with_active, mut cleared) = (0, 0);
     for kind in place.kinds(id) {
         history.take(&kind);
         skills.take(&kind);
@@ -128,6 +129,8 @@ fn two_hundred_turns_with_five_skills_in_a_small_window() {
                 assert_request(request, requests.first().unwrap(), &skills);
                 if is_fresh {
                     assert_compacted(request, &skills);
+                    with_active += usize::from(!skills.active.is_empty());
+                    cleared += assert_cleared_oldest_first(request);
                 } else if let Some(before) = before {
                     assert_eq!(
                         before.messages[..],
@@ -141,6 +144,8 @@ fn two_hundred_turns_with_five_skills_in_a_small_window() {
         }
     }
     assert!(times >= 10 && cuts >= 3, "made shorter {times} times, {cuts} of them by a summary");
+    assert!(with_active > 0, "never was a skill active when it was made shorter");
+    assert!(cleared > 0, "no output was ever cleared");
     assert!(asked.next().is_none());
     assert_goes_on_in_another_process(&place, id);
 }
@@ -176,6 +181,24 @@ fn assert_compacted(request: &Request, skills: &Skills) {
     }
     // The words of the user that are being worked on are there.
     assert!(texts.iter().any(|text| text.starts_with("user: turn ")));
+}
+
+/// Outputs that are cleared come before those that are not. Says how many there are.
+fn assert_cleared_oldest_first(request: &Request) -> usize {
+    let texts = texts(&request.messages);
+    let marker = "result: [output cleared to make room: it had ";
+    // What is short is not worth clearing.
+    let is_long = |text: &&String| text.starts_with(marker) || text.contains("\ta line of a file");
+    let outputs: Vec<bool> = texts.iter().filter(is_long).map(|text| text.starts_with(marker)).collect();
+    assert!(
+        outputs.is_sorted_by(|one, other| one >= other),
+        "a later output was cleared before an older one: {outputs:?}"
+    );
+    for text in texts.iter().filter_map(|text| text.strip_prefix(marker)) {
+        let size = text.split(' ').next().and_then(|size| size.parse::<usize>().ok());
+        assert!(size.is_some_and(|size| size > 1_000), "{text}");
+    }
+    outputs.iter().filter(|is_cleared| **is_cleared).count()
 }
 
 fn assert_goes_on_in_another_process(place: &Place, id: SessionId) {

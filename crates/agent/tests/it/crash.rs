@@ -1,44 +1,173 @@
 //! An agent with side effects, killed at random moments and taken up again: nothing that was acknowledged is lost, nothing is done
 //! twice, and every run comes to its end or says that it needs a yes.
 //!
-//! The agent is this very program, made to run one test below as a process of its own.
+//! The agent is this very program, made to run one test below as a process of its own. It knows in which phase it is (asking the
+//! model, calling a tool, with a child, making the conversation shorter, writing down) and kills itself a moment of chance after it
+//! has entered one, so that each phase is hit; some are killed from outside after a time of chance, whatever they do then.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use metier_agent::{Again, Agent, Begun, Compaction, Company, Halt, Offer, Setting, Talk, Watch};
+use metier_agent::{Again, Agent, Begun, Compaction, Company, Halt, Happened, Offer, Setting, Talk, Watch};
 use metier_model::{Message, Part, Request};
 use metier_runtime::Skills;
 use metier_sandbox::Helper;
-use metier_store::{EventKind, EventQuery, Outcome, SessionId, Store};
+use metier_store::{Called, EventKind, EventQuery, Outcome, Redact, SessionId, Store};
 use metier_testkit::Workspace;
 use serde_json::{Value, json};
 
 use crate::resume_place::{Act, Acting, assert_pairs};
 
-/// How many runs are killed where nobody says: enough to meet every kind of moment, and no more than a minute or two.
-const ROUNDS: u64 = 40;
+/// How many runs are killed where nobody says: enough to meet every kind of moment, and no more than a minute.
+const ROUNDS: u64 = 20;
 
 /// What changes the number of rounds, and the seed of all chance.
 const ROUNDS_NAME: &str = "METIER_CRASH_ROUNDS";
 const SEED_NAME: &str = "METIER_CRASH_SEED";
 
-/// What the process of the agent is told: its folder, the session to go on with, what somebody says about what may have happened.
-const CHILD: [&str; 3] = ["METIER_CRASH_PLACE", "METIER_CRASH_SESSION", "METIER_CRASH_SAYS"];
+/// What the process of the agent is told: its folder, the session to go on with, what somebody says about what may have happened, and
+/// when it is to kill itself.
+const CHILD: [&str; 4] =
+    ["METIER_CRASH_PLACE", "METIER_CRASH_SESSION", "METIER_CRASH_SAYS", "METIER_CRASH_AIM"];
+
+/// How long the model takes, so that it can be killed meanwhile; longer for a summary, of which there are few.
+const THOUGHT: Duration = Duration::from_millis(4);
+const SUMMARY: Duration = Duration::from_millis(15);
+
+/// For how long after an event was handed in it counts as being written, where nobody has acknowledged it before.
+const WRITING: Duration = Duration::from_millis(2);
+
+/// What a process can be doing when it is killed, how often a whole run does it, and how long after its beginning a kill is aimed at
+/// most, in microseconds.
+const PHASES: [(Phase, u64, u64); 5] = [
+    (Phase::Model, 9, 4_000),
+    (Phase::Tool, 20, 15_000),
+    (Phase::Fork, 1, 40_000),
+    (Phase::Compaction, 1, 12_000),
+    (Phase::Write, 80, 600),
+];
+
+/// What a process is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Phase {
+    Model,
+    Tool,
+    Fork,
+    Compaction,
+    Write,
+    Between,
+}
+
+impl Phase {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Tool => "tool",
+            Self::Fork => "fork",
+            Self::Compaction => "compaction",
+            Self::Write => "write",
+            Self::Between => "between",
+        }
+    }
+
+    fn named(word: &str) -> Self {
+        let all = PHASES.iter().map(|(phase, ..)| *phase);
+        all.into_iter().find(|phase| phase.word() == word).unwrap_or(Self::Between)
+    }
+}
+
+/// Where this process is, and when it is to kill itself.
+static STAND: Mutex<Stand> =
+    Mutex::new(Stand { doing: Phase::Between, has_child: false, handed_in: None, aim: None });
+
+struct Stand {
+    doing: Phase,
+    has_child: bool,
+    /// When the latest event was handed in that nobody has acknowledged.
+    handed_in: Option<Instant>,
+    aim: Option<Aim>,
+}
+
+/// A kill so long after a phase was entered for the n-th time.
+#[derive(Clone, Copy)]
+struct Aim {
+    phase: Phase,
+    times: u64,
+    later: Duration,
+}
+
+impl Aim {
+    fn text(self) -> String {
+        format!("{} {} {}", self.phase.word(), self.times, self.later.as_micros())
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let mut words = text.split(' ');
+        let phase = Phase::named(words.next()?);
+        let times = words.next()?.parse().ok()?;
+        Some(Self { phase, times, later: Duration::from_micros(words.next()?.parse().ok()?) })
+    }
+}
+
+impl Stand {
+    fn phase(&self) -> Phase {
+        match self.handed_in {
+            Some(at) if at.elapsed() < WRITING => Phase::Write,
+            _ if self.has_child => Phase::Fork,
+            _ => self.doing,
+        }
+    }
+
+    /// A phase is entered. Where that is what was aimed at, the process has only a moment left.
+    fn enter(&mut self, phase: Phase) {
+        let Some(aim) = self.aim.as_mut().filter(|aim| aim.phase == phase) else { return };
+        aim.times = aim.times.saturating_sub(1);
+        if aim.times > 0 {
+            return;
+        }
+        let later = aim.later;
+        self.aim = None;
+        std::thread::spawn(move || {
+            std::thread::sleep(later);
+            // Nothing is entered or left between the word and the deed.
+            let stand = stand();
+            tell(&format!("dies {}", stand.phase().word()));
+            let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+        });
+    }
+}
+
+fn stand() -> std::sync::MutexGuard<'static, Stand> {
+    STAND.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Sees every text before it is written, and takes nothing out: so it is known when an event is handed in.
+struct Handed;
+
+impl Redact for Handed {
+    fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let mut stand = stand();
+        let is_new = stand.handed_in.is_none();
+        stand.handed_in = Some(Instant::now());
+        if is_new {
+            stand.enter(Phase::Write);
+        }
+        Cow::Borrowed(text)
+    }
+}
 
 /// How many lines the agent adds to its file.
 const STEPS: u64 = 9;
 
-/// The line that a child adds.
+/// The step that a child does, and the line that it adds after that.
 const FORKED: u64 = 5;
-
-/// How many events a run has before its last ones.
-const EVENTS: u64 = 100;
+const FORKED_TOO: u64 = 50;
 
 const SKILL: &str =
     "---\nname: ledger\ndescription: Keeps a ledger. Use for ledgers.\n---\nAdd each line once.\n";
@@ -54,8 +183,25 @@ fn workspace() -> Workspace {
         .file("project/long.txt", "a line that is read in every step\n".repeat(150))
 }
 
-/// What the agent does next: its own steps one after the other, by what stands in the conversation.
+/// What the agent does next, after some thought.
 fn act(request: &Request) -> Act {
+    let phase = if request.tools.is_empty() { Phase::Compaction } else { Phase::Model };
+    {
+        let mut stand = stand();
+        stand.doing = phase;
+        stand.enter(phase);
+    }
+    std::thread::sleep(if phase == Phase::Model { THOUGHT } else { SUMMARY });
+    let act = next_act(request);
+    // What a summary is for is over when it is written down.
+    if phase == Phase::Model {
+        stand().doing = Phase::Between;
+    }
+    act
+}
+
+/// Its own steps one after the other, by what stands in the conversation.
+fn next_act(request: &Request) -> Act {
     if request.tools.is_empty() {
         return Act::says("Lines are added to the ledger, one in each step.");
     }
@@ -65,6 +211,27 @@ fn act(request: &Request) -> Act {
     {
         return clerk(request, line);
     }
+    let (step, has_skill) = so_far(request);
+    if !has_skill {
+        return Act::call("skill_use", json!({"skill_name": "ledger"}));
+    }
+    if step >= STEPS {
+        return Act::says("All lines are there.");
+    }
+    let next = step + 1;
+    let look = |file: &str| ("Read".to_owned(), json!({ "file_path": file }));
+    let effect = if next == FORKED {
+        ("skill_use".to_owned(), json!({"skill_name": "clerk", "arguments": format!("line {next}.")}))
+    } else if next.is_multiple_of(3) {
+        append(next)
+    } else {
+        edit(next)
+    };
+    Act::Calls(vec![look("log.txt"), look("long.txt"), effect])
+}
+
+/// The last line that was added, as far as the conversation tells, and whether the skill is in it.
+fn so_far(request: &Request) -> (u64, bool) {
     let mut step = 0;
     let mut calls: BTreeMap<Arc<str>, u64> = BTreeMap::new();
     let mut has_skill = false;
@@ -83,11 +250,9 @@ fn act(request: &Request) -> Act {
                 for outcome in outcomes {
                     let Some(number) = calls.get(&outcome.call_id) else { continue };
                     let is_done = outcome.status == metier_model::OutcomeStatus::Done;
-                    step = if is_done || outcome.text.contains("may have happened") {
-                        *number
-                    } else {
-                        number - 1
-                    };
+                    if is_done || outcome.text.contains("may have happened") {
+                        step = *number;
+                    }
                 }
             }
             Message::User(parts) => {
@@ -98,31 +263,21 @@ fn act(request: &Request) -> Act {
             _ => {}
         }
     }
-    if !has_skill {
-        return Act::call("skill_use", json!({"skill_name": "ledger"}));
-    }
-    if step >= STEPS {
-        return Act::says("All lines are there.");
-    }
-    let next = step + 1;
-    let look = |file: &str| ("Read".to_owned(), json!({ "file_path": file }));
-    let effect = if next == FORKED {
-        ("skill_use".to_owned(), json!({"skill_name": "clerk", "arguments": format!("line {next}.")}))
-    } else if next.is_multiple_of(3) {
-        ("Bash".to_owned(), json!({"command": format!("printf 'line {next}.\\n' >> log.txt")}))
-    } else {
-        edit(next)
-    };
-    Act::Calls(vec![look("log.txt"), look("long.txt"), effect])
+    (step, has_skill)
 }
 
-/// What the child does: one line, and a word about it.
+/// What the child does: one line, another one, and a word about them.
 fn clerk(request: &Request, line: u64) -> Act {
-    let is_done = request.messages.iter().any(|message| matches!(**message, Message::Results(_)));
-    if is_done {
-        return Act::says(&format!("Added line {line}."));
+    let look = ("Read".to_owned(), json!({"file_path": "log.txt"}));
+    match so_far(request).0 {
+        done if done == FORKED_TOO => Act::says(&format!("Added line {line}.")),
+        done if done == line => Act::Calls(vec![look, append(FORKED_TOO)]),
+        _ => Act::Calls(vec![look, edit(line)]),
     }
-    Act::Calls(vec![("Read".to_owned(), json!({"file_path": "log.txt"})), edit(line)])
+}
+
+fn append(line: u64) -> (String, Value) {
+    ("Bash".to_owned(), json!({"command": format!("printf 'line {line}.\\n' >> log.txt")}))
 }
 
 fn edit(line: u64) -> (String, Value) {
@@ -140,7 +295,25 @@ fn line_of(arguments: &str) -> Option<u64> {
 struct Teller(Again);
 
 impl Watch for Teller {
+    fn event(&self, event: &Happened) {
+        let mut stand = stand();
+        match event.kind {
+            EventKind::ChildBegan { .. } => {
+                stand.has_child = true;
+                stand.enter(Phase::Fork);
+            }
+            EventKind::ChildEnded { .. } => stand.has_child = false,
+            EventKind::Called(_) => {
+                stand.doing = Phase::Tool;
+                stand.enter(Phase::Tool);
+            }
+            EventKind::Finished(_) | EventKind::Compacted { .. } => stand.doing = Phase::Between,
+            _ => {}
+        }
+    }
+
     fn settled(&self, seq: u64) {
+        stand().handed_in = None;
         tell(&format!("settled {seq}"));
     }
 
@@ -173,7 +346,7 @@ fn work(folder: &Path, session: Option<SessionId>, says: Again) -> Outcome {
         .allow("write:log.txt")
         .helper(Helper::Program(crate::room::helper()))
         .open();
-    let store = Store::open(&folder.join("data/metier.db")).unwrap();
+    let store = Store::open(&folder.join("data/metier.db")).unwrap().redacting(Arc::new(Handed));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let compaction = Compaction { window: Some(9_000), ..Compaction::default() };
     let agent = Agent::new(skills, Acting::new(act) as _, store, Arc::new(runtime)).compaction(compaction);
@@ -209,12 +382,13 @@ fn an_agent_with_effects_works_until_it_ends() {
         Some("no") => Again::No,
         _ => Again::Nobody,
     };
+    stand().aim = variable(CHILD[3]).as_deref().and_then(Aim::read);
     let outcome = work(&folder, session, says);
     tell(&format!("ended {}", outcome.word()));
     if variable(CHILD[0]).is_none() {
         assert_eq!(outcome, Outcome::Done);
         let log = std::fs::read_to_string(folder.join("project/log.txt")).unwrap();
-        assert_eq!(lines(&log), (1..=STEPS).map(|step| (step, 1)).collect::<BTreeMap<_, _>>());
+        assert_eq!(lines(&log), every_line_once());
         let store = Store::open(&folder.join("data/metier.db")).unwrap();
         let events = store.events(&EventQuery::all()).unwrap();
         assert!(
@@ -222,6 +396,10 @@ fn an_agent_with_effects_works_until_it_ends() {
             "kills meet compactions, too"
         );
     }
+}
+
+fn every_line_once() -> BTreeMap<u64, usize> {
+    (1..=STEPS).chain([FORKED_TOO]).map(|line| (line, 1)).collect()
 }
 
 /// How often each line is in the file.
@@ -240,15 +418,20 @@ struct Process {
     session: Option<SessionId>,
     settled: u64,
     ended: Option<String>,
+    /// What it was doing when it was killed, where it knew.
+    dies: Option<Phase>,
 }
 
 impl Process {
-    fn start(folder: &Path, session: Option<SessionId>, says: &str) -> Self {
+    fn start(folder: &Path, session: Option<SessionId>, says: &str, moment: Moment) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "crash::an_agent_with_effects_works_until_it_ends", "--nocapture"]);
         command.env(CHILD[0], folder).env(CHILD[2], says).stdout(Stdio::piped()).stderr(Stdio::null());
         if let Some(session) = session {
             command.env(CHILD[1], session.to_string());
+        }
+        if let Moment::Aimed(aim) = moment {
+            command.env(CHILD[3], aim.text());
         }
         let mut child = command.spawn().unwrap();
         let (sender, told) = channel();
@@ -260,17 +443,13 @@ impl Process {
                 }
             }
         });
-        Self { child, told, session, settled: 0, ended: None }
+        Self { child, told, session, settled: 0, ended: None, dies: None }
     }
 
-    /// Lets it work until then, kills it, and gives what it told. What it told before it was killed counts.
+    /// Lets it work until then, and gives what it told. What it told before it was killed counts.
     fn work_until(mut self, moment: Moment) -> Self {
         match moment {
-            Moment::End => while self.hear_next() {},
-            Moment::Settled(seq, later) => {
-                while self.settled < seq && self.hear_next() {}
-                std::thread::sleep(later);
-            }
+            Moment::End | Moment::Aimed(_) => while self.hear_next() {},
             Moment::After(time) => std::thread::sleep(time),
         }
         let _ = self.child.kill();
@@ -293,18 +472,20 @@ impl Process {
             Some(("session", id)) => self.session = id.parse().ok().or(self.session),
             Some(("settled", seq)) => self.settled = seq.parse().unwrap_or(self.settled).max(self.settled),
             Some(("ended", outcome)) => self.ended = Some(outcome.to_owned()),
+            Some(("dies", phase)) => self.dies = Some(Phase::named(phase)),
             _ => {}
         }
     }
 }
 
-/// When a process is killed. A kill comes at no event, so it comes a moment of chance after one; that wait is the thing that is tried.
+/// When a process is killed. A kill comes at no event, so it comes a moment of chance after a phase was entered; that wait is the thing
+/// that is tried.
 #[derive(Clone, Copy)]
 enum Moment {
     /// Never.
     End,
-    /// So long after this event was acknowledged.
-    Settled(u64, Duration),
+    /// In this phase, or right behind it.
+    Aimed(Aim),
     /// So long after it was started, whatever it does then.
     After(Duration),
 }
@@ -326,77 +507,90 @@ struct Tally {
     kills: u64,
     needed_a_yes: u64,
     finished: u64,
-    moments: BTreeMap<String, u64>,
+    phases: BTreeMap<Phase, u64>,
+}
+
+/// When the next process is killed. The first one of each run is aimed at one phase after the other.
+fn moment(chance: &mut Chance, number: u64, attempt: u64) -> Moment {
+    if attempt > 0 && (attempt > 4 || chance.below(3) == 0) {
+        return Moment::End;
+    }
+    if chance.below(8) == 0 {
+        return Moment::After(Duration::from_millis(chance.below(60)));
+    }
+    let which = if attempt == 0 { number } else { chance.below(PHASES.len() as u64) };
+    let (phase, times, most) = PHASES[usize::try_from(which).unwrap() % PHASES.len()];
+    // Less of it is left the second time.
+    let times = if attempt == 0 { times } else { times / 3 };
+    Moment::Aimed(Aim {
+        phase,
+        times: 1 + chance.below(times),
+        later: Duration::from_micros(chance.below(most)),
+    })
+}
+
+/// Everything that is in the store, by session.
+fn events(store: &Store) -> BTreeMap<SessionId, Vec<EventKind>> {
+    let mut sessions: BTreeMap<SessionId, Vec<EventKind>> = BTreeMap::new();
+    for event in store.events(&EventQuery::all()).unwrap() {
+        sessions.entry(event.session).or_default().push(event.kind);
+    }
+    sessions
+}
+
+/// The step that nobody knows of whether it has happened: of a child that is at work its own one.
+fn in_doubt(store: &Store, id: SessionId) -> Option<Called> {
+    let begun = store.standing(id).unwrap().begun.into_iter().find(metier_store::BegunCall::is_doubtful)?;
+    begun.child.and_then(|child| in_doubt(store, child)).or(Some(begun.called))
 }
 
 /// One run, killed as chance wants, until it has come to its end.
-fn round(chance: &mut Chance, tally: &mut Tally) {
+fn round(number: u64, chance: &mut Chance, tally: &mut Tally) {
     let workspace = workspace();
     let folder = workspace.join("");
     let mut session = None;
     let mut says = "nobody";
-    let mut known: Vec<EventKind> = Vec::new();
+    let mut known: BTreeMap<SessionId, Vec<EventKind>> = BTreeMap::new();
     let mut has_needed = false;
     for attempt in 0.. {
-        // Each run is killed at least once, most of them more often; then it may come to its end.
-        let moment = match chance.below(8) {
-            _ if attempt > 0 && (attempt > 4 || chance.below(3) == 0) => Moment::End,
-            0 => Moment::After(Duration::from_millis(chance.below(60))),
-            _ => {
-                let seq =
-                    known.len() as u64 + 1 + chance.below(if attempt == 0 { EVENTS } else { EVENTS / 2 });
-                Moment::Settled(seq, Duration::from_micros(chance.below(8_000)))
-            }
-        };
-        let process = Process::start(&folder, session, says).work_until(moment);
+        let moment = moment(chance, number, attempt);
+        let process = Process::start(&folder, session, says, moment).work_until(moment);
         session = process.session;
-        let Some(id) = session else {
-            // Nothing was acknowledged: it begins anew.
+        if process.ended.is_none() {
             tally.kills += 1;
-            continue;
-        };
+            *tally.phases.entry(process.dies.unwrap_or(Phase::Between)).or_default() += 1;
+        }
+        // Without a session nothing was acknowledged: it begins anew.
+        let Some(id) = session else { continue };
         let store = Store::open(&folder.join("data/metier.db")).unwrap();
-        let events: Vec<EventKind> =
-            store.events(&EventQuery::of(id)).unwrap().into_iter().map(|event| event.kind).collect();
-        assert!(
-            events.len() as u64 >= process.settled,
-            "{} was acknowledged, {} are there",
-            process.settled,
-            events.len()
-        );
-        assert_eq!(events[..known.len()], known, "an event has changed");
+        let now = events(&store);
+        let there = now.get(&id).map_or(0, Vec::len) as u64;
+        assert!(there >= process.settled, "{} was acknowledged, {there} are there", process.settled);
+        for (id, known) in &known {
+            assert_eq!(now[id][..known.len()], known[..], "an event has changed");
+        }
         let log = std::fs::read_to_string(folder.join("project/log.txt")).unwrap();
         assert!(lines(&log).values().all(|times| *times == 1), "done twice:\n{log}");
-        let standing = store.standing(id).unwrap();
         match process.ended.as_deref() {
             Some("done") => break,
             Some("needs_yes") => {
                 has_needed = true;
-                let begun = standing.begun.iter().find(|begun| begun.is_doubtful()).unwrap();
+                let called = in_doubt(&store, id).unwrap();
                 // Whoever is asked looks whether it has happened.
-                let line = line_of(&begun.called.input.to_string());
+                let line = line_of(&called.input.to_string());
                 let has_happened = line.is_some_and(|line| lines(&log).contains_key(&line));
                 says = if has_happened { "no" } else { "yes" };
             }
             Some(other) => panic!("a run ended as {other}"),
-            None => {
-                tally.kills += 1;
-                let last = events.last().map(|kind| serde_json::to_value(kind).unwrap()["type"].clone());
-                *tally
-                    .moments
-                    .entry(last.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned())
-                    .or_default() += 1;
-                // What is doubtful now was not asked about yet.
-                says = "nobody";
-            }
+            // What is doubtful now was not asked about yet.
+            None => says = "nobody",
         }
-        known = events;
+        known = now;
     }
     tally.needed_a_yes += u64::from(has_needed);
     tally.finished += 1;
     let log = std::fs::read_to_string(folder.join("project/log.txt")).unwrap();
-    let expect: BTreeMap<u64, usize> = (1..=STEPS).map(|step| (step, 1)).collect();
-    assert_eq!(lines(&log), expect, "every line once:\n{log}");
+    assert_eq!(lines(&log), every_line_once(), "every line once:\n{log}");
 }
 
 #[test]
@@ -409,12 +603,18 @@ fn runs_that_are_killed_lose_nothing_do_nothing_twice_and_come_to_their_end() {
     let mut chance = Chance(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     for number in 0..rounds {
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            round(&mut chance, &mut tally.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+            round(number, &mut chance, &mut tally.lock().unwrap_or_else(PoisonError::into_inner));
         }));
         assert!(outcome.is_ok(), "round {number} of {rounds} failed; {SEED_NAME}={seed} makes it again");
     }
-    let tally = tally.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    assert_eq!(tally.finished, rounds);
-    assert!(tally.kills >= rounds, "{tally:?}");
+    let tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
     say(&format!("seed {seed}: {tally:?}"));
+    assert_eq!(tally.finished, rounds);
+    // A run that is aimed at a phase it does not come to is not killed; the others are, most of them more than once.
+    assert!(tally.kills >= rounds, "{tally:?}");
+    for (phase, ..) in PHASES {
+        let hits = tally.phases.get(&phase).copied().unwrap_or_default();
+        // Few rounds may miss one by chance.
+        assert!(hits > 0 || rounds < 5 * ROUNDS, "no kill has hit {phase:?}: {tally:?}");
+    }
 }

@@ -19,6 +19,7 @@ mod memory;
 mod offline;
 mod outside;
 mod resume;
+mod resume_children;
 mod resume_place;
 mod roles;
 mod room;

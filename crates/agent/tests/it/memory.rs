@@ -204,6 +204,41 @@ fn what_holds_in_one_project_is_not_told_in_another() {
 }
 
 #[test]
+fn a_skills_list_of_tools_does_not_keep_its_runs_from_being_remembered() {
+    let mut place =
+        Place::new(Workspace::new().file("skills/fenced/SKILL.md", skill("fenced", "tools: [Read]\n")).file(
+            "skills/closed/SKILL.md",
+            skill("closed", "disallowed-tools: [memory_search, memory_save]\n"),
+        ));
+    place.memory = Offer::Yes;
+    for name in ["fenced", "closed"] {
+        let model = Acting::script([use_skill(name), Act::says("done"), use_skill(name)]);
+        let agent = place.agent(&model);
+        run(&place, &agent, "write to Ada");
+        let talk = run(&place, &agent, "write to Ada");
+        assert_eq!(recalled(&place, &talk).len(), 1, "{name}");
+    }
+}
+
+#[test]
+fn what_names_files_that_are_gone_says_so() {
+    let place = place();
+    let there = place.workspace.join("project/notes.md").display().to_string();
+    let text = format!(
+        "The release is described in docs/old.md:12, `src/gone`, notes.md and {there}, not in /etc/none.md."
+    );
+    remember(&place, &text, |_| {});
+    let model = Acting::script([Act::call("memory_search", json!({"query": "release"}))]);
+    let agent = place.agent(&model);
+    let talk = run(&place, &agent, "how is a release made?");
+    let (_, message) = recalled(&place, &talk).remove(0);
+    let line = "\n[not in the project any more: docs/old.md, src/gone]\n</memory-record>";
+    assert!(message.contains(line), "{message}");
+    let found = texts(&model.asked().pop().unwrap().messages).pop().unwrap();
+    assert!(found.contains(line), "{found}");
+}
+
+#[test]
 fn without_a_memory_or_against_a_rule_nothing_comes_and_nothing_is_kept() {
     let mut place = place();
     remember(&place, "The release is on Friday.", |_| {});

@@ -302,3 +302,27 @@ fn what_was_allowed_for_the_session_is_allowed_when_it_goes_on_but_not_in_a_stra
     elsewhere.resume(&agent, id, &onlooker(Again::Nobody)).talk.say("again").unwrap();
     assert_eq!(elsewhere.holds("project/notes.md"), "one\n");
 }
+
+#[test]
+fn an_activation_that_had_come_to_nothing_is_made_again_and_asked_about_only_where_it_runs_commands() {
+    let skill = |more: &str, body: &str| format!("---\nname: s\ndescription: Is used.\n{more}---\n{body}\n");
+    for (more, body, expect) in [
+        ("", "Read this.", Outcome::Done),
+        ("context: fork\n", "Read this.", Outcome::Done),
+        ("", "It is !`date`.", Outcome::NeedsYes),
+        ("context: fork\n", "It is !`date`.", Outcome::NeedsYes),
+    ] {
+        let place = Place::new(Workspace::new().file("skills/s/SKILL.md", skill(more, body)));
+        let model = Acting::script([]);
+        let agent = place.agent(&model);
+        let kinds = [
+            asked(1),
+            calling(&[("skill_use", json!({"skill_name": "s"}))]),
+            called("1", "skill_use", Effect::Runs),
+        ];
+        let id = place.killed_after(&agent, "please", kinds);
+        let mut resumed = place.resume(&agent, id, &onlooker(Again::Nobody));
+        assert_eq!(resumed.begun.len(), usize::from(expect == Outcome::NeedsYes), "{more}{body}");
+        assert_eq!(resumed.talk.work().unwrap().ended.outcome, expect, "{more}{body}");
+    }
+}

@@ -55,6 +55,7 @@ impl Memory for Shelf {
             tags: record.tags.to_vec(),
             when: "2026-11-16".to_owned(),
             author: record.author.cloned(),
+            gone: Vec::new(),
         });
         Ok(format!("record {}", records.len()))
     }

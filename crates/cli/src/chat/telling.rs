@@ -92,15 +92,18 @@ impl Chat<'_> {
         let cached =
             if usage.cached > 0 { format!(" and {} cached", grouped(usage.cached)) } else { String::new() };
         let cost = match summary.cost_micros {
-            0 => "no price is known or nothing is asked for it".to_owned(),
+            0 => "no price is known for it".to_owned(),
             micros => format!("cost {}", Money::from_micros(micros)),
+        };
+        let number = |number: u64, one: &str, many: &str| {
+            format!("{} {}", grouped(number), if number == 1 { one } else { many })
         };
         let tokens = format!("{} tokens{cached} ({} out)", grouped(fresh(usage)), grouped(usage.output));
         Ok(format!(
-            "session {}: {} turns, {} calls, {tokens}, {cost}",
+            "session {}: {}, {}, {tokens}, {cost}",
             id.short(),
-            grouped(summary.turns),
-            grouped(summary.calls)
+            number(summary.turns, "turn", "turns"),
+            number(summary.calls, "call", "calls")
         ))
     }
 

@@ -107,7 +107,8 @@ fn typed(mut chat: Chat<'_>, surroundings: &Surroundings, output: &mut Output) -
                 if is_stopped && !typed.is_empty() {
                     // Whoever stops the agent wants to think again, and not to have the rest sent after it.
                     let number = counted(typed.len(), "message was", "messages were");
-                    output.aside(&format!("{number} not sent; the arrow keys bring them back"))?;
+                    let them = if typed.len() == 1 { "it" } else { "them" };
+                    output.aside(&format!("{number} not sent; the arrow keys bring {them} back"))?;
                     typed.iter().try_for_each(|line| prompt.remember(line))?;
                 } else {
                     waiting.extend(typed);

@@ -175,7 +175,7 @@ fn ctrl_c_stops_the_turn_and_not_the_program() {
     typist.wait_for("upon a time");
     server.request();
     typist.types(CTRL_C);
-    typist.wait_for("stopped: it was stopped");
+    typist.wait_for("[stopped] the user");
     typist.wait_for("> ");
     typist.types("never mind\r");
     typist.wait_for("Fine.");

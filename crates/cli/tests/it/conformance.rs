@@ -1,6 +1,7 @@
 //! The cases in `conformance/`, run against the real binary, with a table of how many hold per system.
 
-use crate::binary::{metier, without_bundled};
+use crate::beside::{Beside, interrupted};
+use crate::binary::{metier, metier_with_input, without_bundled};
 use crate::stand_in::{Line, start};
 use metier_testkit::Workspace;
 use serde::Deserialize;
@@ -39,8 +40,20 @@ struct Case {
     /// What a model says, for cases that need one.
     #[serde(default)]
     model: Vec<Line>,
+    /// Files of so many lines.
+    #[serde(default)]
+    long: BTreeMap<String, usize>,
     #[serde(default)]
     run: Vec<Vec<Word>>,
+    /// What the last run gets on its standard input.
+    #[serde(default)]
+    input: Option<String>,
+    /// The last run is interrupted, as by Ctrl-C, when it has said this.
+    #[serde(default)]
+    interrupt: Option<String>,
+    /// A run that is under way when the others begin.
+    #[serde(default)]
+    beside: Option<Beside>,
     #[serde(default)]
     expect: Option<Value>,
     /// Standard output to the byte, without the last new line.
@@ -50,6 +63,9 @@ struct Case {
     contains: Vec<String>,
     #[serde(default)]
     lacks: Vec<String>,
+    /// How often texts are in the answer.
+    #[serde(default)]
+    counts: BTreeMap<String, usize>,
     #[serde(default)]
     exit: i32,
 }
@@ -92,6 +108,11 @@ impl Case {
             let byte = |character| u8::try_from(u32::from(character)).expect("a character is a byte here");
             made = made.file(place(path), text.chars().map(byte).collect::<Vec<u8>>());
         }
+        for (path, lines) in &self.long {
+            let line =
+                |number| format!("{number}: a line of a file that is long, read once and then in the way\n");
+            made = made.file(place(path), (1..=*lines).map(line).collect::<String>());
+        }
         for (path, target) in &self.links {
             made = made.symlink(place(path), target);
         }
@@ -112,9 +133,18 @@ impl Case {
         if runs.is_empty() {
             runs.push(["list", "--root", "skills", "--json"].map(str::to_owned).to_vec());
         }
+        let beside = self.beside.as_ref().map(|beside| beside.start(&workspace));
+        let session = beside.as_ref().map(|beside| beside.session.clone()).unwrap_or_default();
         let mut last = None;
-        for args in &runs {
-            last = Some(metier(&workspace, &args.iter().map(String::as_str).collect::<Vec<_>>()));
+        for (at, args) in runs.iter().enumerate() {
+            let args: Vec<String> = args.iter().map(|arg| arg.replace("{session}", &session)).collect();
+            let args: Vec<&str> = args.iter().map(String::as_str).collect();
+            let is_last = at + 1 == runs.len();
+            last = Some(match (&self.input, &self.interrupt) {
+                (Some(input), _) if is_last => metier_with_input(&workspace, &args, input),
+                (None, Some(text)) if is_last => interrupted(&workspace, &args, text),
+                _ => metier(&workspace, &args),
+            });
         }
         let run = last.expect("there is a run");
         let mut problems = Vec::new();
@@ -138,6 +168,12 @@ impl Case {
         problems.extend(missing.map(|text| format!("lacks {text:?}:\n{shown}")));
         let surplus = self.lacks.iter().filter(|text| shown.contains(*text));
         problems.extend(surplus.map(|text| format!("contains {text:?}:\n{shown}")));
+        for (text, expect) in &self.counts {
+            let times = shown.matches(text.as_str()).count();
+            if times != *expect {
+                problems.push(format!("contains {text:?} {times} times instead of {expect}:\n{shown}"));
+            }
+        }
         problems
     }
 }

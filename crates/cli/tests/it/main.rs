@@ -9,6 +9,7 @@
 )]
 
 mod agents;
+mod beside;
 mod binary;
 mod bundled;
 mod call;

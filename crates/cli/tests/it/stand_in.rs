@@ -21,6 +21,8 @@ pub(crate) struct Line {
     pub(crate) says: String,
     /// Tools that are called, each with its arguments.
     pub(crate) calls: Vec<(String, String)>,
+    /// Whether nothing more comes after that, and it does not end either.
+    pub(crate) hangs: bool,
 }
 
 impl Line {
@@ -49,6 +51,10 @@ impl Line {
         let reason = if calls.is_empty() { "stop" } else { "tool_calls" };
         let usage = json!({ "prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110 });
         let mut stream = String::new();
+        if self.hangs {
+            let chunk = json!({ "choices": [{ "index": 0, "delta": delta, "finish_reason": null }] });
+            return format!("data: {chunk}\n\n");
+        }
         for chunk in [
             json!({ "choices": [{ "index": 0, "delta": delta, "finish_reason": null }] }),
             json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": reason }] }),
@@ -102,19 +108,47 @@ fn answer(stream: TcpStream, lines: &[Line]) -> Option<()> {
     reader.read_exact(&mut body).ok()?;
     let body = String::from_utf8(body).ok()?;
     let mut stream = reader.into_inner();
-    let answer = match lines.iter().find(|line| line.fits(&body)) {
-        Some(line) => ("200 OK", "text/event-stream", line.stream()),
-        // A fault that is not tried again.
-        None => (
-            "400 Bad Request",
-            "application/json",
-            json!({ "error": { "message": "no line fits" } }).to_string(),
-        ),
+    // A fault that is not tried again.
+    let refused = |message: &str| {
+        let text = json!({ "error": { "message": message } }).to_string();
+        ("400 Bad Request", "application/json", text)
     };
-    let (status, kind, text) = answer;
+    let fitting = lines.iter().find(|line| line.fits(&body));
+    let (status, kind, text) = match fitting {
+        // As providers do.
+        _ if !has_pairs(&body) => refused("a call and its result were parted"),
+        Some(line) => ("200 OK", "text/event-stream", line.stream()),
+        None => refused("no line fits"),
+    };
+    if fitting.is_some_and(|line| line.hangs) {
+        let head = format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nConnection: close\r\n\r\n");
+        stream.write_all((head + &text).as_bytes()).ok()?;
+        // Until whoever asks has gone.
+        return stream.read(&mut [0]).ok().map(|_| ());
+    }
     let head = format!(
         "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
         text.len()
     );
     stream.write_all((head + &text).as_bytes()).ok()
+}
+
+/// Whether every call has its result right behind it, and every result its call.
+fn has_pairs(body: &str) -> bool {
+    let Ok(request) = serde_json::from_str::<Value>(body) else { return false };
+    let mut waiting: Vec<&Value> = Vec::new();
+    for message in request["messages"].as_array().into_iter().flatten() {
+        if message["role"] == "tool" {
+            let Some(at) = waiting.iter().position(|id| **id == message["tool_call_id"]) else {
+                return false;
+            };
+            waiting.remove(at);
+            continue;
+        }
+        if !waiting.is_empty() {
+            return false;
+        }
+        waiting = message["tool_calls"].as_array().into_iter().flatten().map(|call| &call["id"]).collect();
+    }
+    waiting.is_empty()
 }

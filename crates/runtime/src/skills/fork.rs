@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use metier_catalog::{EntryId, State, one_line};
-use metier_policy::{Action, Decision, Scope, Skill};
+use metier_policy::{Action, Decision, Skill};
 use metier_skill::{Context, Tool};
 use serde_json::Value;
 
-use super::room::Gated;
+use super::room::{Gated, Restored};
 use super::session::{NotUsed, Session};
 use crate::activation::{Activated, Activation, By, NotActivated};
 use crate::render::Arguments;
-use crate::scope::End;
+use crate::scope::{End, SkillScope};
 use crate::toolset::{Coverage, Entrance, Hands, Told, Toolset};
 
 /// Characters of a description where it says what a child is for: what the open standard allows.
@@ -30,11 +30,15 @@ pub struct Fork {
     pub decision: Option<Decision>,
 }
 
-impl Fork {
-    /// Holds the child by more rules as long as it lasts: those of the agent that runs it.
-    pub fn hold(&self, rules: Scope) {
-        self.session.room.conversation.borrow_mut().scopes.hold(rules);
-    }
+/// A child's conversation that goes on after its process ended.
+#[derive(Debug)]
+pub struct ForkAgain {
+    /// Its own skill's scope: which model, how many turns.
+    pub scope: SkillScope,
+    /// The child's conversation, as [`Fork::session`] is one.
+    pub session: Session,
+    /// The skills of it that are not to be had any more. Its own is not among them: without it there is no child.
+    pub gone: Vec<String>,
 }
 
 /// A skill that a call of the model would run in a child.
@@ -56,6 +60,20 @@ impl Session {
         let snapshot = &self.room.snapshot;
         let file = snapshot.read(snapshot.entry(id)?).ok()?;
         (file.manifest()?.more.context == Context::Fork).then(|| self.wanted(id, told))
+    }
+
+    /// The skill that a call would activate, in the conversation or in a child.
+    pub fn activation_wanted(&self, tool: &str, input: &Value) -> Option<ChildWanted> {
+        let (id, told) = self.toolset.activates(tool, input, &self.active)?;
+        Some(self.wanted(id, told))
+    }
+
+    /// Whether activating a skill only reads it: no command of its text would run.
+    pub fn only_reads(&self, wanted: &ChildWanted) -> bool {
+        let is_plain = self.room.drafted(wanted.id, &wanted.arguments, |draft| {
+            draft.plan().is_ok_and(|plan| plan.commands().is_empty())
+        });
+        is_plain.unwrap_or(false)
     }
 
     /// A skill that the model may use and that is to run in a child whatever its `context` says, as it does behind a router.
@@ -118,15 +136,7 @@ impl Session {
     fn fork_entry(&self, id: EntryId, by: By, told: &Arguments, gated: Gated) -> Result<Fork, NotUsed> {
         let mut activation = self.room.activation_apart(id, by, told, gated)?;
         activation.scope.end = End::Child;
-        let (surface, visible) = (self.toolset.surface(), self.toolset.visible().clone());
-        // It was given its skill, so it needs no tool to get one; only one whose list names that tool works with others. It has
-        // no catalogue, so it has to be able to search.
-        let spawns = activation.scope.names(Tool::Skill);
-        let entrance = if spawns { Entrance::Tool } else { Entrance::Given };
-        let toolset = Toolset::new(surface, visible, Coverage::Partial, entrance);
-        let house = Arc::clone(&self.room.house);
-        let mut session = Self::new(house, toolset, String::new(), self.mark, self.list.clone());
-        session.room.continue_from(&self.room);
+        let mut session = self.child(&activation.scope);
         let content = activation.content().to_owned();
         let activated = Activated::Fresh(activation);
         session.room.conversation.borrow_mut().enter(&activated);
@@ -135,5 +145,31 @@ impl Session {
             return Err(NotUsed::Trouble("the skill was not activated".to_owned()));
         };
         Ok(Fork { content, activation, session, decision: None })
+    }
+
+    /// Takes up a child of this conversation whose process ended: first its own skill, then those that it activated itself. Nothing is
+    /// rendered and nothing runs. `None` where its own skill is not to be had any more.
+    pub fn fork_again(&self, skills: &[Restored]) -> Option<ForkAgain> {
+        let (own, others) = skills.split_first()?;
+        let (id, mut scope) = self.room.restored_scope(own)?;
+        scope.end = End::Child;
+        let mut session = self.child(&scope);
+        session.room.reopen(scope.clone(), own);
+        session.activated(id);
+        let gone = session.restore(others);
+        Some(ForkAgain { scope, session, gone })
+    }
+
+    /// A conversation below this one, for a skill with this scope.
+    fn child(&self, scope: &SkillScope) -> Self {
+        let (surface, visible) = (self.toolset.surface(), self.toolset.visible().clone());
+        // It was given its skill, so it needs no tool to get one; only one whose list names that tool works with others. It has
+        // no catalogue, so it has to be able to search.
+        let entrance = if scope.names(Tool::Skill) { Entrance::Tool } else { Entrance::Given };
+        let toolset = Toolset::new(surface, visible, Coverage::Partial, entrance);
+        let house = Arc::clone(&self.room.house);
+        let mut session = Self::new(house, toolset, String::new(), self.mark, self.list.clone());
+        session.room.continue_from(&self.room);
+        session
     }
 }

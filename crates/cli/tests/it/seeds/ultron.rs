@@ -1,6 +1,7 @@
 //! Seed 001: Ultron's page on its skill files.
 
 use super::{Seed, TRAILER, calls, entries, ran, ready, says};
+use crate::stand_in::{Line, start};
 use serde_json::{Value, json};
 
 /// The page's example of a body: a quality gate, a structure, banned words, a loop of scoring.
@@ -159,4 +160,40 @@ fn seed_001_ultron_keeps_a_skill_to_its_list_of_tools() {
         seed.file("home/.agents/skills/free/SKILL.md", "---\nname: free\ndescription: Is free.\n---\nDo.\n");
     let run = free.call("skilled-crew", "run_command_line", &line, &["--skill", "free"]);
     assert_eq!(run.json(), ran("hi"));
+}
+
+#[test]
+fn seed_001_ultron_tags_what_it_remembers_and_its_activity_log() {
+    let line = |sees: &str, says: &str| Line {
+        sees: vec![sees.to_owned()],
+        says: says.to_owned(),
+        ..Line::default()
+    };
+    let calls = vec![("skill_use".to_owned(), json!({ "skill_name": "cold-email" }).to_string())];
+    let config = start(vec![
+        line("Came of it (done): Dear Ada", "As last time."),
+        line("# Cold email", "Dear Ada, an offer."),
+        Line { calls, ..Line::default() },
+    ]);
+    let seed = skills().file("home/.config/metier/config.toml", &config);
+    let first = seed.run(&["run", "write a cold email to Ada"]);
+    assert_eq!((first.code, first.stdout.trim()), (0, "Dear Ada, an offer."), "{}", first.stderr);
+    // The activity entry: which skill, with its tags, when, how it ended.
+    let log = seed.run(&["log", "--json", "--kind", "used"]).stdout;
+    let entry: Value =
+        serde_json::from_str(log.lines().next().unwrap_or_default()).expect("a line is an event");
+    assert_eq!(entry["data"]["skill"], "cold-email", "{log}");
+    assert_eq!(entry["data"]["tags"], json!(["sales", "cold-email"]), "{log}");
+    assert_eq!((&entry["data"]["outcome"], entry["at"].is_null()), (&json!("done"), false), "{log}");
+    // What it left is in the memory under the same tags, and comes back with the skill.
+    let second = seed.run(&["run", "write another cold email to Ada"]);
+    assert_eq!(second.stdout.trim(), "As last time.", "{}", second.stderr);
+    let log = seed.run(&["log", "--json", "--kind", "recalled"]).stdout;
+    assert!(log.contains("tags=\\\"skill-run, sales, cold-email\\\""), "{log}");
+    let stats = seed.run(&["stats", "--json"]).json();
+    let stats = &stats["skills"][0];
+    assert_eq!(
+        (&stats["skill"], &stats["used"], &stats["succeeded"]),
+        (&json!("cold-email"), &json!(2), &json!(2))
+    );
 }

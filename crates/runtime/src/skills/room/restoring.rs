@@ -9,6 +9,7 @@ use super::{Room, Supply};
 use crate::activation::{By, Draft, Reopen, Request, RestoredText, Setting};
 use crate::injection::injection_start;
 use crate::render::Arguments;
+use crate::scope::{End, SkillScope};
 use crate::skills::house::lock;
 use crate::wants::Wants;
 
@@ -28,14 +29,41 @@ pub struct Restored {
 }
 
 impl Room {
-    /// Takes one up, if there is a skill of that name and origin still. Its fence is that of its file as it is now: of what the file
-    /// was then nothing is left but the text.
+    /// Takes one up, if there is a skill of that name and origin still.
     pub(in crate::skills) fn restore(&self, restored: &Restored) -> Option<EntryId> {
+        let (id, mut scope) = self.restored_scope(restored)?;
+        // In this conversation there is no child whose end could be its end.
+        scope.end = End::NextUserMessage;
+        self.reopen(scope, restored);
+        Some(id)
+    }
+
+    /// Opens a scope again, and knows the text that is in the conversation.
+    pub(in crate::skills) fn reopen(&self, scope: SkillScope, restored: &Restored) {
+        let digest = restored.digest.as_ref().and_then(|digest| digest.parse::<FileDigest>().ok());
+        let text = RestoredText { arguments: restored.arguments.clone(), digest };
+        self.conversation.borrow_mut().restore(scope, text, restored.open);
+    }
+
+    /// The scope of one, if there is a skill of that name and origin still. Its fence is that of its file as it is now: of what the
+    /// file was then nothing is left but the text.
+    pub(in crate::skills) fn restored_scope(&self, restored: &Restored) -> Option<(EntryId, SkillScope)> {
         let is_meant = |entry| {
             let skill = self.house.who(&self.snapshot, entry);
             skill.name == restored.name && skill.origin == restored.origin
         };
-        let (id, entry) = self.snapshot.entries().find(|(_, entry)| is_meant(entry))?;
+        let (id, _) = self.snapshot.entries().find(|(_, entry)| is_meant(entry))?;
+        Some((id, self.drafted(id, &restored.arguments, |draft| draft.scope())?))
+    }
+
+    /// What an activation would be, without doing any of it. `None` where the skill cannot be read.
+    pub(in crate::skills) fn drafted<T>(
+        &self,
+        id: EntryId,
+        arguments: &Arguments,
+        look: impl FnOnce(&Draft<'_>) -> T,
+    ) -> Option<T> {
+        let entry = self.snapshot.entry(id)?;
         let spot = self.spot(id).ok()?;
         let (wants, variables) = (Wants::default(), self.variables());
         let answers = lock(&self.answers).clone();
@@ -45,7 +73,7 @@ impl Room {
             limits: Limits::default(),
             answers: &answers,
         };
-        let scope = self.with(&spot, supply, |_, using| {
+        let looked = self.with(&spot, supply, |_, using| {
             let setting = Setting {
                 snapshot: &self.snapshot,
                 id,
@@ -56,15 +84,9 @@ impl Room {
                 servers: &McpTools::default(),
                 dialect: self.surface.dialect(),
             };
-            let request = Request { by: By::Caller, arguments: &restored.arguments };
-            Draft::open(&setting, request).map(|draft| draft.scope())
+            let request = Request { by: By::Caller, arguments };
+            Draft::open(&setting, request).map(|draft| look(&draft))
         });
-        let mut scope = scope.ok()?;
-        // In this conversation there is no child whose end could be its end.
-        scope.end = crate::scope::End::NextUserMessage;
-        let digest = restored.digest.as_ref().and_then(|digest| digest.parse::<FileDigest>().ok());
-        let text = RestoredText { arguments: restored.arguments.clone(), digest };
-        self.conversation.borrow_mut().restore(scope, text, restored.open);
-        Some(id)
+        looked.ok()
     }
 }

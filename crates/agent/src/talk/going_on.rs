@@ -1,0 +1,257 @@
+//! Children that were at work when the process of their parent ended: each goes on from its own last finished step, as its parent
+//! does. Only a step of theirs that may have happened takes a yes, not everything that they had done before it.
+
+use std::sync::Arc;
+
+use metier_model::{Message, ToolCall};
+use metier_policy::Skill;
+use metier_runtime::{ForkAgain, ToolResult};
+use metier_store::{By, Ended, EventKind, EventQuery, Outcome, SessionId};
+use serde_json::Value;
+
+use super::beginning::{Begun as Sent, Wanting};
+use super::children::Kin;
+use super::resuming::{Begun, doubt};
+use super::{Answer, Company, Talk, TalkError};
+use crate::bridge::lock;
+use crate::child::{ChildAnswer, Kit, LastWord, Over, Quiet, Slot, Start, result};
+use crate::course::{BegunChild, BegunState, Course, Invoked};
+use crate::frame::Frame;
+use crate::journal::Journal;
+use crate::watch::Piece;
+
+/// How a child stands that was begun.
+pub(super) enum Standing {
+    /// It came to its end.
+    Over(Ended),
+    /// It was at work, or waits for a word about a step of its own.
+    AtWork(Box<Course>),
+    /// There is nothing of it that could be gone on from.
+    Lost,
+}
+
+impl Talk {
+    /// How a child stands, by what it wrote itself: its parent's process may have ended before it took note.
+    pub(super) fn child_standing(&self, child: SessionId) -> Result<Standing, TalkError> {
+        let events = self.agent.store.events(&EventQuery::of(child))?;
+        let course = Course::of(&events);
+        let ended = events.into_iter().rev().find_map(|event| match event.kind {
+            EventKind::Ended(ended) => Some(ended),
+            _ => None,
+        });
+        let waits = course.outcome == Some(Outcome::NeedsYes) && !course.unfinished().is_empty();
+        Ok(match ended {
+            Some(ended) if course.is_over && !waits => Standing::Over(ended),
+            _ if course.framed.is_none() || course.activated().is_empty() => Standing::Lost,
+            _ => Standing::AtWork(Box::new(course)),
+        })
+    }
+
+    /// Whether a child was at work and can go on.
+    pub(super) fn goes_on(&self, child: &BegunChild) -> Result<bool, TalkError> {
+        let Standing::AtWork(course) = self.child_standing(child.id)? else { return Ok(false) };
+        Ok(lock(&self.session).fork_again(course.activated()).is_some())
+    }
+
+    /// Lets a child go on that was at work.
+    pub(super) fn take_up_child(&mut self, child: &BegunChild, wanting: &Wanting) -> Result<Sent, TalkError> {
+        let Standing::AtWork(course) = self.child_standing(child.id)? else {
+            return Ok(Sent::Answered(ToolResult::refused("the child is gone".to_owned())));
+        };
+        let again = lock(&self.session).fork_again(course.activated());
+        let Some(ForkAgain { scope, mut session, .. }) = again else {
+            let why = format!("the skill `{}` is gone, and its child cannot go on", child.skill);
+            return Ok(Sent::Answered(ToolResult::refused(why)));
+        };
+        let mut remarks = Vec::new();
+        let named = self.agent.store.session(child.id)?.agent;
+        let runner = self.runner(named.as_deref(), &scope.skill, &mut remarks);
+        if let Some(rules) = &runner.scope {
+            session = session.held_by(rules.clone());
+        }
+        let agent = self.childs_agent(&scope, &runner, &mut remarks);
+        for remark in remarks {
+            self.write(remark)?;
+        }
+        let halt = match self.halt.child() {
+            Ok(halt) => halt,
+            Err(error) => {
+                return Ok(Sent::Answered(ToolResult::refused(format!("no child can be started: {error}"))));
+            }
+        };
+        let line: Vec<Skill> = self.kin.line.iter().cloned().chain([scope.skill]).collect();
+        let watch = Arc::new(Quiet(Arc::clone(self.journal.watch())));
+        let kit = Kit {
+            id: child.id,
+            mode: child.mode,
+            line,
+            agent,
+            session,
+            general: self.general.of_child(),
+            outside: Arc::clone(&self.outside),
+            company: Company { watch, halt, ask: self.ask.clone() },
+            family: Arc::clone(&self.kin.family),
+        };
+        Ok(match self.send(kit, Start::Again(course), wanting.call.clone()) {
+            Ok(number) => Sent::Awaited(number),
+            Err(why) => Sent::Answered(ToolResult::refused(why)),
+        })
+    }
+
+    /// The conversation of a child that goes on.
+    pub(crate) fn of_child_again(
+        kit: Kit,
+        slot: Slot,
+        parent: SessionId,
+        mut course: Course,
+    ) -> Result<Self, TalkError> {
+        let Kit { id, mode, line, agent, session, general, outside, company, family } = kit;
+        let Some(frame) = course.framed.take().map(|framed| Frame::from_stored(&framed)) else {
+            return Err(TalkError::NoFrame(id));
+        };
+        let journal =
+            Journal::go_on(agent.store.clone(), id, Some(parent), course.seq, Arc::clone(&company.watch));
+        let history = std::mem::take(&mut course.history);
+        let last_result = last_result(history.messages());
+        // What it had used up is nobody's yet: its parent counts it when it has ended.
+        family.charge(course.spent.usage, course.spent.cost_micros);
+        (0..course.spent.calls).for_each(|_| family.call());
+        let mut talk = Self::new(&agent, session, (general, outside), journal, frame, history, company);
+        talk.kin =
+            Kin { family, line, mode: Some(mode), slot: Some(slot), last_result, ..Kin::alone(agent.limits) };
+        talk.take_course(course);
+        talk.write(EventKind::Resumed { by: By::Parent, metier: env!("CARGO_PKG_VERSION").to_owned() })?;
+        Ok(talk)
+    }
+
+    /// Whether a child has said its last word: none of its calls waits for somebody's yes.
+    pub(crate) fn last_word(&self) -> LastWord {
+        let unfinished = self.history.as_ref().is_some_and(|history| history.unfinished().next().is_some());
+        if unfinished { LastWord::Owed } else { LastWord::Said }
+    }
+
+    /// Takes the end of a child whose parent's process ended before it took note.
+    pub(super) fn over(&mut self, child: &BegunChild, ended: Ended) -> Result<ChildAnswer, TalkError> {
+        let answer = answer(child, ended);
+        if child.outcome.is_none() {
+            let ChildAnswer { outcome, usage, cost_micros, .. } = answer;
+            self.write(EventKind::ChildEnded { child: child.id, outcome, usage, cost_micros })?;
+            self.count(&answer);
+        }
+        Ok(answer)
+    }
+
+    /// Goes on with a child that is the answer to what the user said: a skill that they started themselves.
+    pub(super) fn go_on_with(&mut self, invoked: &Invoked) -> Result<Answer, TalkError> {
+        let child = &invoked.child;
+        let answer = match self.child_standing(child.id)? {
+            // What was to be done is in the user's words.
+            Standing::Lost => return self.work(),
+            Standing::Over(ended) => self.over(child, ended)?,
+            Standing::AtWork(_) => {
+                let sent = self.take_up_child(child, &Wanting { by: By::User, call: None })?;
+                let number = match sent {
+                    Sent::Awaited(number) => number,
+                    Sent::Answered(result) => {
+                        return self.end(Outcome::Failed, String::new(), Some(result.text));
+                    }
+                };
+                let Some(Over { answer, word, .. }) = self.await_child(number)? else {
+                    return self.end(Outcome::Failed, String::new(), Some("the child is gone".to_owned()));
+                };
+                self.count(&answer);
+                if word == LastWord::Owed {
+                    return self.end(Outcome::NeedsYes, String::new(), answer.why);
+                }
+                answer
+            }
+        };
+        if !invoked.is_told {
+            self.write(EventKind::Noted { text: result(&answer), about: "child".to_owned() })?;
+        }
+        self.journal.watch().piece(Piece::Text(&answer.text));
+        self.end(answer.outcome, answer.text, answer.why)
+    }
+
+    /// What was begun and may have happened, of these calls: their own steps, or those of the children that they had begun.
+    pub(super) fn doubtful<'a>(
+        &self,
+        calls: &[ToolCall],
+        begun: &dyn Fn(&str) -> Option<&'a BegunState>,
+        depth: u32,
+    ) -> Result<Vec<Begun>, TalkError> {
+        let mut doubts = Vec::new();
+        for call in calls {
+            let Some(state) = begun(&call.id) else { continue };
+            if state.activated.is_some() {
+                continue;
+            }
+            match &state.child {
+                Some(child) => match self.child_standing(child.id)? {
+                    Standing::Over(_) => {}
+                    Standing::AtWork(course) => doubts.extend(self.doubts_of(child.id, &course, depth)?),
+                    Standing::Lost => doubts.extend(doubt(call, state)),
+                },
+                None if self.only_read(call) => {}
+                None => doubts.extend(doubt(call, state)),
+            }
+        }
+        Ok(doubts)
+    }
+
+    /// Whether a call that has begun no child and put nothing into the conversation has done nothing: it would have activated a skill
+    /// whose text runs no command.
+    pub(super) fn only_read(&self, call: &ToolCall) -> bool {
+        let Some(fields) = call.arguments.fields() else { return false };
+        let session = lock(&self.session);
+        let route = self.kin.routes.iter().find(|route| *route.tool == *call.name);
+        let wanted = match route {
+            Some(route) => session.handoff_wanted(&route.skill, &self.kin.words),
+            None => session.activation_wanted(&call.name, &Value::Object(fields.clone())),
+        };
+        wanted.is_some_and(|wanted| session.only_reads(&wanted))
+    }
+
+    /// The same of a child.
+    pub(super) fn doubts_of(
+        &self,
+        child: SessionId,
+        course: &Course,
+        depth: u32,
+    ) -> Result<Vec<Begun>, TalkError> {
+        // A stranger's file could say that two sessions are each other's children.
+        let Some(depth) = depth.checked_sub(1) else { return Ok(Vec::new()) };
+        let mut doubts = self.doubtful(&course.unfinished(), &|id| course.begun.get(id), depth)?;
+        for doubt in &mut doubts {
+            doubt.child = doubt.child.or(Some(child));
+        }
+        Ok(doubts)
+    }
+}
+
+/// What a child ended with, as its parent knows it.
+fn answer(child: &BegunChild, ended: Ended) -> ChildAnswer {
+    let Ended { outcome, text, why, usage, cost_micros, turns, calls } = ended;
+    ChildAnswer {
+        session: child.id,
+        skill: child.skill.clone(),
+        mode: child.mode,
+        outcome,
+        text,
+        why,
+        usage,
+        cost_micros,
+        turns,
+        calls,
+        needs: Vec::new(),
+    }
+}
+
+/// What the last call of a conversation gave.
+fn last_result(messages: &[Arc<Message>]) -> String {
+    let last = messages.iter().rev().find_map(|message| match &**message {
+        Message::Results(outcomes) => outcomes.last(),
+        _ => None,
+    });
+    last.map(|outcome| outcome.text.to_string()).unwrap_or_default()
+}
