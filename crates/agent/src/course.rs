@@ -172,7 +172,7 @@ impl Course {
                 .push(Unanswered { action: decided.action.clone(), rules: decided.allow_with.clone() }),
             EventKind::Activated(activated) => self.activate(activated),
             EventKind::Finished(finished) => self.finished(&finished.id, finished.is_error),
-            EventKind::ChildBegan { child, call, skill, mode } => {
+            EventKind::ChildBegan { child, call, skill, mode, .. } => {
                 if mode == "background" {
                     self.apart.push((*child, skill.clone().unwrap_or_default()));
                 } else if let Some(begun) = call.as_ref().and_then(|call| self.begun.get_mut(call)) {

@@ -73,8 +73,8 @@ impl Log {
                     &json!({ "type": "agent_tool_end", "agentName": name, "toolName": tool, "result": finished.text }),
                 );
             }
-            EventKind::ChildBegan { child, skill, .. } => {
-                let to = skill.clone().unwrap_or_else(|| NOBODY.to_owned());
+            EventKind::ChildBegan { child, skill, agent, .. } => {
+                let to = skill.clone().or_else(|| agent.clone()).unwrap_or_else(|| NOBODY.to_owned());
                 self.names.insert(*child, to.clone());
                 self.step(event, &json!({ "type": "handoff", "agentName": name, "toAgentName": to }));
             }
@@ -180,6 +180,7 @@ mod tests {
             child,
             call: None,
             skill: Some("list-tasks".to_owned()),
+            agent: None,
             mode: "handoff".to_owned(),
         };
         let answered = EventKind::Answered(Answered {

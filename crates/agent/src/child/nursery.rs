@@ -45,8 +45,8 @@ impl Nursery {
     pub(crate) fn send(&mut self, child: Child, ticket: Ticket) -> io::Result<u64> {
         self.made += 1;
         let (number, tell) = (self.made, self.tell.clone());
-        let (halt, skill) = (child.company.halt.clone(), child.activated.skill.clone());
-        let broken = broken(child.id, &skill, child.mode);
+        let (halt, skill) = (child.company.halt.clone(), child.worker.name().to_owned());
+        let broken = broken(child.id, &child.worker, child.mode);
         let work = move || {
             // A panic would be a fault of ours; the parent gets an answer all the same, and its other children go on.
             let answer = catch_unwind(AssertUnwindSafe(|| child.run(ticket))).unwrap_or(broken);
@@ -126,10 +126,10 @@ impl Drop for Nursery {
     }
 }
 
-fn broken(session: SessionId, skill: &str, mode: super::ChildMode) -> ChildAnswer {
+fn broken(session: SessionId, worker: &super::Worker, mode: super::ChildMode) -> ChildAnswer {
     ChildAnswer {
         session,
-        skill: skill.to_owned(),
+        worker: worker.clone(),
         mode,
         outcome: Outcome::Failed,
         text: String::new(),

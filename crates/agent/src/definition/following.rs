@@ -9,7 +9,7 @@ use metier_skill::{Spanned, head};
 use serde_json::Value;
 
 use super::reading::Reader;
-use super::{Definition, Form, MAX_FILE, Read, Role, Server, SkillList, code};
+use super::{Definition, Described, Form, MAX_FILE, Read, Role, Server, SkillList, code};
 use crate::slash::Command;
 
 impl Definition {
@@ -40,7 +40,7 @@ impl Definition {
         let roles = std::mem::take(&mut read.definition.roles);
         read.definition.roles =
             roles.into_iter().map(|role| instructed(role, ground, &mut reader, &mut others)).collect();
-        for role in &read.definition.roles {
+        for role in &mut read.definition.roles {
             servers(role, ground, &mut reader);
         }
         let commands = std::mem::take(&mut read.definition.commands);
@@ -115,17 +115,23 @@ fn followed(
     Some(command)
 }
 
-/// The files of servers: each is a JSON object with a name and what kind it is. What they start is for others to say.
-fn servers(role: &Role, ground: &Path, reader: &mut Reader<'_>) {
-    for server in &role.servers {
-        let Server::File(file) = &server.value else { continue };
+/// The files of servers: each is a JSON object with a name and what is started or connected to.
+fn servers(role: &mut Role, ground: &Path, reader: &mut Reader<'_>) {
+    for server in &mut role.servers {
+        let Server::File(file, described) = &mut server.value else { continue };
+        let shown = file.display().to_string();
         let problem = match text(file, ground).map(|text| serde_json::from_str::<Value>(&text)) {
             Err(why) => Some(why),
-            Ok(Err(error)) => Some(format!("`{}` is not JSON: {error}", file.display())),
-            Ok(Ok(value)) => {
-                let is_named = value.get("name").and_then(Value::as_str).is_some_and(|name| !name.is_empty());
-                (!is_named).then(|| format!("`{}` does not say what its server is called", file.display()))
-            }
+            Ok(Err(error)) => Some(format!("`{shown}` is not JSON: {error}")),
+            Ok(Ok(settings)) => match settings.get("name").and_then(Value::as_str) {
+                None | Some("") => Some(format!("`{shown}` does not say what its server is called")),
+                Some(name) => {
+                    let read = Described { name: name.to_owned(), settings };
+                    let problem = read.problem().map(|problem| format!("the server of `{shown}` {problem}"));
+                    *described = Some(read);
+                    problem
+                }
+            },
         };
         if let Some(problem) = problem {
             let help = "a server's file is a JSON object with `name`, `type` and what the type takes";

@@ -1,21 +1,22 @@
 //! How a child begins: its model, its limits, its tools, and where it is written down.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use metier_model::Block;
-use metier_policy::{Decision, Offered, Skill};
+use metier_policy::{Decision, Skill};
 use metier_runtime::{Arguments, By as Who, Fork, NotActivated, NotUsed, Session, Surface, ToolResult, Way};
-use metier_skill::Tool;
 use metier_store as store;
 use metier_store::{By, Decided, EventKind, Outcome, SessionId, Started, Used};
 
-use super::children::{ChildAsked, Kin};
+use super::children::{ChildAsked, Kin, Wanted};
 use super::handing_over::handed_over;
 use super::{Company, Talk, TalkError};
+use crate::agent::Agent;
 use crate::bridge::lock;
 use crate::child::{
-    Child, ChildAgent, ChildAnswer, ChildMode, Place, Quiet, Slot, beneath_itself, in_background, request,
-    result, too_deep,
+    Child, ChildAgent, ChildAnswer, ChildMode, HAND_BACK_RULES, Place, Quiet, ROLE_RULES, Slot, Worker,
+    beneath_itself, in_background, request, result, too_deep,
 };
 use crate::frame::Frame;
 use crate::history::History;
@@ -45,7 +46,9 @@ impl Talk {
         let Child {
             id,
             mode,
+            worker,
             line,
+            depth,
             agent,
             session,
             general,
@@ -59,22 +62,23 @@ impl Talk {
         } = child;
         let mut history = History::default();
         history.take(&EventKind::Started(started.clone()));
-        let used = Used {
-            skill: activated.skill.clone(),
-            origin: activated.origin.clone(),
-            digest: activated.digest.clone(),
-            tags: activated.tags.clone(),
-            by: activated.by,
-            usage: store::Usage::default(),
-            cost_micros: 0,
-            outcome: Outcome::Done,
-        };
+        let words = started.request.clone();
         let journal = Journal::begin_as(id, agent.store.clone(), started, Arc::clone(&company.watch))?;
         let mut talk = Self::new(&agent, session, (general, outside), journal, frame, history, company);
-        talk.kin = Kin { family, line, mode: Some(mode), slot: Some(slot), ..Kin::alone(agent.limits) };
-        talk.used.push((used, Spent::default()));
+        let is_role = matches!(worker, Worker::Role(_));
+        let (worker, mode, slot) = (Some(worker), Some(mode), Some(slot));
+        talk.kin = Kin { family, line, depth, worker, mode, slot, words, ..Kin::alone(agent.limits) };
+        let mut remark = None;
+        if is_role {
+            remark = talk.hand_over();
+            talk.frame = handed_over(talk.frame.clone(), ROLE_RULES);
+        }
         talk.write(EventKind::Framed(talk.frame.stored()))?;
-        talk.write(EventKind::Activated(activated))?;
+        remark.map(|remark| talk.write(remark)).transpose()?;
+        if let Some(activated) = activated {
+            talk.used.push((used(&activated), Spent::default()));
+            talk.write(EventKind::Activated(activated))?;
+        }
         Ok(talk)
     }
 
@@ -86,12 +90,21 @@ impl Talk {
     pub(super) fn begin_child(&mut self, asked: &ChildAsked, wanting: &Wanting) -> Result<Begun, TalkError> {
         let ChildAsked { wanted, mode } = asked;
         let depth = self.agent.limits.depth;
-        if let Some(why) = beneath_itself(&self.kin.line, &wanted.skill) {
+        if let Wanted::Skill(wanted) = wanted
+            && let Some(why) = beneath_itself(&self.kin.line, &wanted.skill)
+        {
             return Ok(Begun::Answered(ToolResult::refused(why)));
         }
-        if self.kin.line.len() >= usize::try_from(depth).unwrap_or(usize::MAX) {
+        if self.kin.depth >= depth {
             return Ok(Begun::Answered(ToolResult::refused(too_deep(depth))));
         }
+        let wanted = match wanted {
+            Wanted::Skill(wanted) => wanted,
+            Wanted::Colleague(at, told) => {
+                let sent = self.send_colleague(*at, told, wanting);
+                return Ok(sent.map_or_else(|why| Begun::Answered(ToolResult::refused(why)), Begun::Awaited));
+            }
+        };
         let forked = lock(&self.session).fork_wanted(wanted);
         let fork = match forked {
             Ok(fork) => fork,
@@ -101,7 +114,8 @@ impl Talk {
         if let Some(decision) = &fork.decision {
             self.decided(wanting.call.as_deref(), &wanted.skill, decision)?;
         }
-        let (number, child, mode) = match self.send_child(fork, *mode, wanting) {
+        let outside = Arc::clone(&self.outside);
+        let (number, child, mode) = match self.send_child(fork, *mode, wanting, outside) {
             Ok(sent) => sent,
             Err(why) => return Ok(Begun::Answered(ToolResult::refused(why))),
         };
@@ -131,6 +145,7 @@ impl Talk {
         fork: Fork,
         mode: ChildMode,
         wanting: &Wanting,
+        outside: Arc<Outside>,
     ) -> Result<(u64, SessionId, ChildMode), String> {
         let mut remarks = Vec::new();
         let (named, background) = match &fork.activation.way {
@@ -149,42 +164,17 @@ impl Talk {
             model: scope.model.clone().or(runner.model),
             effort: scope.effort.clone().or(runner.effort),
         };
-        let choosing = Choosing {
-            models: self.agent.models.as_deref(),
-            family: &self.kin.family,
-            ask: self.ask.as_deref(),
-            now: &self.choice.mind,
-        };
-        let (mind, said) = choosing.mind(&wish);
-        remarks.extend(said);
-        let mut agent = self.agent.clone();
-        (agent.model, agent.prices, agent.effort) = (mind.model, mind.prices, mind.effort);
-        agent.limits.turns = self.kin.family.most_turns();
+        let mut agent = self.agent_for(&wish, &mut remarks);
         for most in scope.max_turns.into_iter().chain(runner.max_turns) {
             agent.limits.turns = agent.limits.turns.min(most.get().into());
         }
         let general = self.general.of_child();
-        let mut frame = child_frame(&content, &session, (&general, &self.outside), mode, agent.surface);
+        let mut frame = child_frame(&content, &session, (&general, &outside), mode, agent.surface);
         if !runner.instructions.trim().is_empty() {
             frame.system.insert(0, Block::stable(runner.instructions));
         }
-        let halt = self.halt.child().map_err(|error| format!("no child can be started: {error}"))?;
-        let id = SessionId::new().map_err(|error| format!("no child can be started: {error}"))?;
         let told = told(&activation.arguments);
-        let snapshot = self.agent.skills.snapshot();
-        let started = Started {
-            request: request(&told),
-            by: By::Parent,
-            parent: Some(self.id()),
-            project: general.project_shown(),
-            model: Some(agent.model.id().to_string()),
-            agent: named,
-            surface: Some(agent.surface.to_string()),
-            metier: env!("CARGO_PKG_VERSION").to_owned(),
-            loaded: snapshot.loaded() as u64,
-            failed: snapshot.failures().len() as u64,
-            ..Started::default()
-        };
+        let started = self.started(&agent, &general, request(&told), named);
         let labels = session.labels_of_last().unwrap_or_default();
         let activated = store::Activated {
             skill: activation.skill.name.clone(),
@@ -202,29 +192,88 @@ impl Talk {
         };
         let mut line = self.kin.line.clone();
         line.push(activation.skill.clone());
-        let watch = Arc::new(Quiet(Arc::clone(self.journal.watch())));
+        let worker = Worker::Skill(activation.skill.name.clone());
+        let (id, company) = self.to_begin_with()?;
         let child = Child {
             id,
             mode,
+            worker,
             line,
+            depth: self.kin.depth + 1,
             agent,
             session,
             general,
-            outside: Arc::clone(&self.outside),
+            outside,
             frame,
             started,
-            activated,
+            activated: Some(activated),
             remarks,
-            company: Company { watch, halt, ask: self.ask.clone() },
+            company,
             family: Arc::clone(&self.kin.family),
             parent: Arc::clone(&self.journal),
             call: wanting.call.clone(),
-            deadline: self.limits.time.map(|time| self.spent.since + time),
+            deadline: self.deadline(),
         };
+        Ok((self.send_off(child)?, id, mode))
+    }
+
+    /// The agent of a child: as this one, with what is asked for it, and no more turns than anybody has.
+    pub(super) fn agent_for(&self, wish: &Wish, remarks: &mut Vec<EventKind>) -> Agent {
+        let choosing = Choosing {
+            models: self.agent.models.as_deref(),
+            family: &self.kin.family,
+            ask: self.ask.as_deref(),
+            now: &self.choice.mind,
+        };
+        let (mind, said) = choosing.mind(wish);
+        remarks.extend(said);
+        let mut agent = self.agent.clone();
+        (agent.model, agent.prices, agent.effort) = (mind.model, mind.prices, mind.effort);
+        agent.limits.turns = self.kin.family.most_turns();
+        agent
+    }
+
+    /// How a child's beginning is written down.
+    pub(super) fn started(
+        &self,
+        agent: &Agent,
+        general: &GeneralTools,
+        request: String,
+        named: Option<String>,
+    ) -> Started {
+        let snapshot = self.agent.skills.snapshot();
+        Started {
+            request,
+            by: By::Parent,
+            parent: Some(self.id()),
+            project: general.project_shown(),
+            model: Some(agent.model.id().to_string()),
+            agent: named,
+            surface: Some(agent.surface.to_string()),
+            metier: env!("CARGO_PKG_VERSION").to_owned(),
+            loaded: snapshot.loaded() as u64,
+            failed: snapshot.failures().len() as u64,
+            ..Started::default()
+        }
+    }
+
+    /// What every child begins with: which session it is, and who is there while it works.
+    pub(super) fn to_begin_with(&self) -> Result<(SessionId, Company), String> {
+        let halt = self.halt.child().map_err(|error| not_started(&error))?;
+        let id = SessionId::new().map_err(|error| not_started(&error))?;
+        let watch = Arc::new(Quiet(Arc::clone(self.journal.watch())));
+        Ok((id, Company { watch, halt, ask: self.ask.clone() }))
+    }
+
+    /// When this conversation has no time left.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.limits.time.map(|time| self.spent.since + time)
+    }
+
+    /// Sends a child on its way, behind those that wait already.
+    pub(super) fn send_off(&mut self, child: Child) -> Result<u64, String> {
         let ticket = self.kin.family.queue.join(Place::Last);
-        let number = self.kin.nursery.send(child, ticket);
-        let number = number.map_err(|error| format!("no child can be started: {error}"))?;
-        Ok((number, id, mode))
+        self.kin.nursery.send(child, ticket).map_err(|error| not_started(&error))
     }
 
     /// The agent that runs a skill, where it names one.
@@ -248,9 +297,10 @@ impl Talk {
         fork: Fork,
         mode: ChildMode,
         by: By,
+        outside: Arc<Outside>,
     ) -> Result<Result<Option<ChildAnswer>, String>, TalkError> {
         let skill = fork.activation.skill.name.clone();
-        let (number, id, mode) = match self.send_child(fork, mode, &Wanting { by, call: None }) {
+        let (number, id, mode) = match self.send_child(fork, mode, &Wanting { by, call: None }, outside) {
             Ok(sent) => sent,
             Err(why) => return Ok(Err(why)),
         };
@@ -282,20 +332,32 @@ fn child_frame(
 ) -> Frame {
     let scopes = session.scopes();
     let is_offered = |name: &str| {
-        let offered =
-            match (name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")), Tool::named(name)) {
-                (Some((server, tool)), _) => Offered::Mcp { server, tool },
-                (None, Some(tool)) => Offered::Tool(tool),
-                (None, None) => return true,
-            };
-        scopes.rules().iter().all(|scope| scope.offers(offered))
+        outside.meant(name).is_none_or(|offered| scopes.rules().iter().all(|scope| scope.offers(offered)))
     };
     // A crew's skills have their two tools, those of servers, and the way back.
     let is_bare = mode == ChildMode::Handoff && surface == Surface::SkilledCrew;
     let is_general = |name: &str| general.definitions().iter().any(|definition| definition.name == name);
     let frame = Frame::new(content, session, general, outside);
     let frame = frame.keeping(|name| is_offered(name) && !(is_bare && is_general(name)));
-    if mode == ChildMode::Handoff { handed_over(frame) } else { frame }
+    if mode == ChildMode::Handoff { handed_over(frame, HAND_BACK_RULES) } else { frame }
+}
+
+/// The activity entry of a skill that begins.
+fn used(activated: &store::Activated) -> Used {
+    Used {
+        skill: activated.skill.clone(),
+        origin: activated.origin.clone(),
+        digest: activated.digest.clone(),
+        tags: activated.tags.clone(),
+        by: activated.by,
+        usage: store::Usage::default(),
+        cost_micros: 0,
+        outcome: Outcome::Done,
+    }
+}
+
+fn not_started(why: &dyn std::fmt::Display) -> String {
+    format!("no child can be started: {why}")
 }
 
 /// What a skill was told, as one text.

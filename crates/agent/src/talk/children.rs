@@ -17,7 +17,8 @@ use super::{Talk, TalkError};
 use crate::agent::Patience;
 use crate::bridge::lock;
 use crate::child::{
-    ChildAnswer, ChildMode, Family, Nursery, Over, Place, Route, Slot, note, result, still_running,
+    ChildAnswer, ChildMode, Family, Lead, Nursery, Over, Place, Route, Slot, Worker, note, result,
+    still_running,
 };
 use crate::limits::{Limits, Reached};
 use crate::models::remark;
@@ -25,8 +26,12 @@ use crate::models::remark;
 /// What a conversation has to do with others.
 pub(super) struct Kin {
     pub(super) family: Arc<Family>,
-    /// The skills that run above it and in it, each in a child of the one before.
+    /// The skills that run above it and in it.
     pub(super) line: Vec<Skill>,
+    /// How many conversations are above it.
+    pub(super) depth: u32,
+    /// Who works in it, where it is a child.
+    pub(super) worker: Option<Worker>,
     /// How it stands to its parent; `None` where it has none.
     pub(super) mode: Option<ChildMode>,
     /// A child's right to work, lent while it waits for its own children.
@@ -45,6 +50,8 @@ impl Kin {
         Self {
             family: Arc::new(Family::new(limits)),
             line: Vec::new(),
+            depth: 0,
+            worker: None,
             mode: None,
             slot: None,
             nursery: Nursery::default(),
@@ -62,8 +69,16 @@ impl Kin {
 
 /// A child that is asked for.
 pub(super) struct ChildAsked {
-    pub(super) wanted: ChildWanted,
+    pub(super) wanted: Wanted,
     pub(super) mode: ChildMode,
+}
+
+/// Who is asked for.
+pub(super) enum Wanted {
+    /// A skill.
+    Skill(ChildWanted),
+    /// Somebody else of the crew, by their place among them, with what they are told.
+    Colleague(usize, String),
 }
 
 impl Talk {
@@ -72,14 +87,18 @@ impl Talk {
         let fields = call.arguments.fields()?;
         if let Some(route) = self.kin.routes.iter().find(|route| *route.tool == *call.name) {
             let told = fields.get("request").and_then(Value::as_str).filter(|told| !told.trim().is_empty());
-            let wanted = lock(&self.session).handoff_wanted(&route.skill, told.unwrap_or(&self.kin.words))?;
+            let told = told.unwrap_or(&self.kin.words);
+            let wanted = match &route.lead {
+                Lead::Skill(skill) => Wanted::Skill(lock(&self.session).handoff_wanted(skill, told)?),
+                Lead::Colleague(at) => Wanted::Colleague(*at, told.to_owned()),
+            };
             return Some(ChildAsked { wanted, mode: ChildMode::Handoff });
         }
         if self.why_not(&call.name).is_some() {
             return None;
         }
         let wanted = lock(&self.session).child_wanted(&call.name, &Value::Object(fields.clone()))?;
-        Some(ChildAsked { wanted, mode: ChildMode::Fork })
+        Some(ChildAsked { wanted: Wanted::Skill(wanted), mode: ChildMode::Fork })
     }
 
     /// Why a child may not call a tool: it is not among its own.
@@ -97,7 +116,7 @@ impl Talk {
             return None;
         }
         let names: Vec<String> = self.frame.names().into_iter().map(|name| format!("`{name}`")).collect();
-        let skill = self.kin.line.last().map(|skill| skill.name.as_str()).unwrap_or_default();
+        let skill = self.kin.worker.as_ref().map(Worker::name).unwrap_or_default();
         let asked = metier_catalog::one_line(name, 100);
         Some(match names.as_slice() {
             [] => format!("`{asked}` is not among the tools of `{skill}`, which has none: answer in words"),
@@ -164,7 +183,7 @@ impl Talk {
         self.count(answer);
         let text = result(answer);
         let text = match tool {
-            "load_skill" => json!({ "skill_name": answer.skill, "result": text }).to_string(),
+            "load_skill" => json!({ "skill_name": answer.worker.name(), "result": text }).to_string(),
             _ => text,
         };
         let failed = answer.is_failure();

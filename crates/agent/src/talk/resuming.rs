@@ -87,7 +87,9 @@ impl Talk {
         let parent = standing.summary.parent;
         let mut course = Course::of(&agent.store.events(&EventQuery::of(id))?);
         course.forget_cut_texts();
-        let session = agent.part.session(&agent.skills, agent.surface).map_err(TalkError::Skills)?;
+        let outside = Arc::new(Outside::settle(agent.outside.as_ref()));
+        let session = agent.part.session(&agent.skills, agent.surface, &outside, None);
+        let session = session.map_err(TalkError::Skills)?;
         let mut session = session.named(&id.to_string());
         let gone = session.restore(course.activated());
         // A stranger's file could say that everything was allowed.
@@ -95,13 +97,13 @@ impl Talk {
             course.allowed.iter().for_each(|given| session.restore_answer(given));
         }
         let general = GeneralTools::new(setting)?;
-        let outside = Arc::new(Outside::settle(agent.outside.as_ref()));
         let framed = course.framed.take();
         let frame = match &framed {
             Some(framed) => Frame::from_stored(framed),
             // Its process ended before anything was sent.
             None if course.history.turns() == 0 => {
-                agent.part.framed(Frame::new(&agent.instructions, &session, &general, &outside))
+                let frame = Frame::new(&agent.instructions, &session, &general, &outside);
+                agent.part.framed(frame, &outside)
             }
             None => return Err(TalkError::NoFrame(id)),
         };

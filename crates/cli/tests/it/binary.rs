@@ -2,7 +2,7 @@
 
 use metier_testkit::Workspace;
 use serde_json::Value;
-use std::io::{self, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Command, Output, Stdio};
 
 /// A finished run.
@@ -38,6 +38,23 @@ pub(crate) fn metier_with_input(workspace: &Workspace, args: &[&str], input: &st
     let written = child.stdin.take().expect("it has a standard input").write_all(input.as_bytes());
     written.expect("it reads its standard input");
     finished(child.wait_with_output())
+}
+
+/// The same with somebody who presses Ctrl-C as soon as standard error shows a text.
+pub(crate) fn interrupted(workspace: &Workspace, args: &[&str], shown: &str) -> Run {
+    let mut command = command(workspace, args);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the binary can be started");
+    let mut lines = BufReader::new(child.stderr.take().expect("it has a standard error"));
+    let mut stderr = String::new();
+    while !stderr.contains(shown) && lines.read_line(&mut stderr).is_ok_and(|read| read > 0) {}
+    let id = child.id().to_string();
+    let told = Command::new("kill").args(["-INT", &id]).status().expect("it can be told");
+    assert!(told.success(), "it is gone already: {stderr}");
+    lines.read_to_string(&mut stderr).expect("output is UTF-8");
+    let mut run = finished(child.wait_with_output());
+    run.stderr = stderr;
+    run
 }
 
 /// The same, not started yet.

@@ -8,7 +8,7 @@ use serde_json::Value;
 fn line(sees: &[&str], lacks: &[&str], says: &str, calls: &[(&str, &str)]) -> Line {
     let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
     let calls = calls.iter().map(|(name, input)| ((*name).to_owned(), (*input).to_owned())).collect();
-    Line { sees: texts(sees), lacks: texts(lacks), says: says.to_owned(), calls }
+    Line { sees: texts(sees), lacks: texts(lacks), says: says.to_owned(), calls, ..Line::default() }
 }
 
 /// A user with a skill that runs in a child, and a model that uses it.

@@ -1,6 +1,6 @@
 //! The cases in `conformance/`, run against the real binary, with a table of how many hold per system.
 
-use crate::binary::{metier, without_bundled};
+use crate::binary::{interrupted, metier, without_bundled};
 use crate::stand_in::{Line, start};
 use metier_testkit::Workspace;
 use serde::Deserialize;
@@ -47,6 +47,12 @@ struct Case {
     contains: Vec<String>,
     #[serde(default)]
     lacks: Vec<String>,
+    /// Texts that the answer has one behind the other.
+    #[serde(default)]
+    order: Vec<String>,
+    /// Somebody presses Ctrl-C when this is shown.
+    #[serde(default)]
+    interrupt: Option<String>,
     #[serde(default)]
     exit: i32,
 }
@@ -87,7 +93,11 @@ impl Case {
         let runs = if self.run.is_empty() { &default } else { &self.run };
         let mut last = None;
         for args in runs {
-            last = Some(metier(&workspace, &args.iter().map(String::as_str).collect::<Vec<_>>()));
+            let args: Vec<&str> = args.iter().map(String::as_str).collect();
+            last = Some(match &self.interrupt {
+                Some(text) => interrupted(&workspace, &args, text),
+                None => metier(&workspace, &args),
+            });
         }
         let run = last.expect("there is a run");
         let mut problems = Vec::new();
@@ -109,6 +119,11 @@ impl Case {
         let shown = format!("{}{}", run.stdout, run.stderr);
         let missing = self.contains.iter().filter(|text| !shown.contains(*text));
         problems.extend(missing.map(|text| format!("lacks {text:?}:\n{shown}")));
+        let behind = |rest: &str, text: &String| rest.find(text.as_str()).map(|at| at + text.len());
+        let in_order = self.order.iter().try_fold(0, |from, text| Some(from + behind(&shown[from..], text)?));
+        if in_order.is_none() {
+            problems.push(format!("not in this order: {:?}:\n{shown}", self.order));
+        }
         let surplus = self.lacks.iter().filter(|text| shown.contains(*text));
         problems.extend(surplus.map(|text| format!("contains {text:?}:\n{shown}")));
         problems
