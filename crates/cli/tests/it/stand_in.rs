@@ -45,7 +45,7 @@ impl Met {
         let which = *count;
         self.more.notify_all();
         let wait = self.more.wait_timeout_while(count, PATIENCE, |count| *count < together);
-        let (_, waited) = wait.expect("nobody panics");
+        let (_count, waited) = wait.expect("nobody panics");
         (!waited.timed_out()).then_some(which)
     }
 }
