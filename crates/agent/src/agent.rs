@@ -187,6 +187,11 @@ impl Agent {
         self
     }
 
+    /// Who has more tools for it, if anybody.
+    pub fn outside_tools(&self) -> Option<&Arc<dyn OutsideTools>> {
+        self.outside.as_ref()
+    }
+
     /// The others of its crew, whom it hands work over to. They count where it hands over at all.
     #[must_use]
     pub fn colleagues(mut self, colleagues: Vec<Colleague>) -> Self {

@@ -67,6 +67,14 @@ pub(crate) struct Told {
     children: HashMap<SessionId, (&'static str, String)>,
 }
 
+/// Who works in a child: a skill, or another agent of a crew.
+fn worker(skill: Option<&str>, agent: Option<&str>) -> (&'static str, String) {
+    match (skill, agent) {
+        (None, Some(agent)) => ("agent", agent.to_owned()),
+        (skill, _) => ("skill", skill.unwrap_or("child").to_owned()),
+    }
+}
+
 /// The lines for an event, often none.
 pub(crate) fn lines(kind: &EventKind, told: &mut Told) -> Vec<Line> {
     match kind {
@@ -125,10 +133,7 @@ pub(crate) fn lines(kind: &EventKind, told: &mut Told) -> Vec<Line> {
             vec![line(Style::Failure, format!("[failed] {}: {}", clean(at), short(message)))]
         }
         EventKind::ChildBegan { child, skill, agent, mode, .. } => {
-            let (word, name) = match (skill, agent) {
-                (None, Some(agent)) => ("agent", agent.clone()),
-                (skill, _) => ("skill", skill.clone().unwrap_or_else(|| "child".to_owned())),
-            };
+            let (word, name) = worker(skill.as_deref(), agent.as_deref());
             let text = format!("[{word}] {}: starting ({} {})", clean(&name), clean(mode), child.short());
             told.children.insert(*child, (word, name));
             vec![line(Style::Step, text)]

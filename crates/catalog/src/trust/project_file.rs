@@ -14,6 +14,9 @@ use std::sync::Arc;
 /// The largest file that is looked into. One that is larger is listed with that as its reason.
 const MAX_FILE: u64 = 1024 * 1024;
 
+/// agentmd keeps the servers of its agents in a file of this name.
+const AGENTMD_SERVERS: &str = "mcp-servers.json";
+
 /// Characters of a command or a value that are shown.
 const MAX_SHOWN: usize = 200;
 
@@ -85,6 +88,11 @@ pub fn project_files(project: &Project) -> Vec<ProjectFile> {
             add(format!("{folder}/{name}"), of_agent);
         }
     }
+    for folder in ["agents", "workspace/agents"] {
+        for name in [AGENTMD_SERVERS, "_config/mcp-servers.json"] {
+            add(format!("{folder}/{name}"), |text| of_json(text, of_bare_servers));
+        }
+    }
     for file in crews(project) {
         let Some(path) = within(project, &file) else { continue };
         let described = read_bounded(&file, MAX_FILE).ok().flatten();
@@ -104,6 +112,8 @@ pub fn project_files(project: &Project) -> Vec<ProjectFile> {
 pub(super) fn acts_of(project: &Project, path: &str) -> Vec<Act> {
     let acts: fn(&str) -> Vec<Act> = if path.ends_with(CREW_SUFFIX) {
         of_crew
+    } else if path.ends_with(AGENTMD_SERVERS) {
+        |text| of_json(text, of_bare_servers)
     } else if ending(path) == "md" {
         of_agent
     } else {
@@ -211,6 +221,12 @@ fn of_json(text: &str, acts: fn(&Value) -> Vec<Act>) -> Vec<Act> {
 /// `{"mcpServers": {NAME: {"command", "args"} or {"url"}}}`.
 fn of_servers(file: &Value) -> Vec<Act> {
     let servers = file.get("mcpServers").or_else(|| file.get("servers")).and_then(Value::as_object);
+    servers.into_iter().flatten().map(|(name, server)| of_server(name, server)).collect()
+}
+
+/// The same, also without a name for the whole, as agentmd has it.
+fn of_bare_servers(file: &Value) -> Vec<Act> {
+    let servers = file.get("mcpServers").unwrap_or(file).as_object();
     servers.into_iter().flatten().map(|(name, server)| of_server(name, server)).collect()
 }
 

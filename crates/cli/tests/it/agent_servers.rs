@@ -1,6 +1,6 @@
 //! MCP servers that an agent's own file names: started for that agent, asked about, and only as they were trusted.
 
-use crate::binary::{Run, metier, workspace};
+use crate::binary::{Run, metier, metier_with_input, workspace};
 use crate::stand_in::{Line, start};
 use metier_testkit::Workspace;
 
@@ -124,4 +124,42 @@ fn a_server_that_is_none_refuses_the_start_with_its_line() {
     assert_eq!(run.code, 1, "{}", run.stdout);
     assert!(run.stderr.contains("the server `clock` has neither a `command` nor a `url`"), "{}", run.stderr);
     assert!(run.stderr.contains("keeper.md:5:3") && run.stderr.contains("keeper.md:6:3"), "{}", run.stderr);
+}
+
+#[test]
+fn a_conversation_lists_the_servers_of_its_agent() {
+    let machine = machine().file(
+        "home/.config/metier/agents/keeper.md",
+        agent("mcp:\n  clock: {command: python3, args: [clock.py]}\n  gone: {command: no-such-program}\n"),
+    );
+    let chat = metier_with_input(&machine, &["chat", "--agent", "keeper"], "/mcp_servers\n/exit\n");
+    assert!(chat.stdout.contains("- **clock**: now"), "{}{}", chat.stdout, chat.stderr);
+    assert!(chat.stdout.contains("- **gone**: is not there: `no-such-program`"), "{}", chat.stdout);
+    let chat = metier_with_input(&machine, &["chat"], "/mcp_servers\n/exit\n");
+    assert!(chat.stdout.contains("no MCP server is asked"), "{}{}", chat.stdout, chat.stderr);
+}
+
+#[test]
+fn an_agent_of_agentmds_has_the_servers_that_it_names_from_the_file_beside_it() {
+    let machine = |servers: &str| {
+        let machine = machine()
+            .file(
+                "project/workspace/agents/mcp-servers.json",
+                "{\"clock\": {\"command\": \"python3\", \"args\": [\"clock.py\"]}}",
+            )
+            .file("project/workspace/agents/keeper.md", agent(servers));
+        assert_eq!(metier(&machine, &["trust"]).code, 0);
+        machine
+    };
+    let named = machine("mcp:\n  - clock\n");
+    let run = keeper(&named, &["--allow", "mcp:clock/now"]);
+    assert_eq!(run.stdout, "It is noon.\n", "{}", run.stderr);
+    let changed =
+        named.file("project/workspace/agents/mcp-servers.json", "{\"clock\": {\"command\": \"sh\"}}");
+    let run = keeper(&changed, &["--allow", "mcp:clock/now"]);
+    assert!(run.stderr.contains("is other than when you trusted the project"), "{}", run.stderr);
+    assert_eq!(run.stdout, "There is no clock.\n", "{}", run.stderr);
+    // One that names none has none, as that system has it.
+    let run = keeper(&machine(""), &[]);
+    assert_eq!(run.stdout, "There is no clock.\n", "{}", run.stderr);
 }
