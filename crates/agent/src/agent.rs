@@ -8,7 +8,7 @@ use metier_runtime::{Skills, Surface};
 use metier_store::Store;
 use tokio::runtime::Runtime;
 
-use crate::child::Agents;
+use crate::child::{Agents, Colleague};
 use crate::compaction::Compaction;
 use crate::frame::INSTRUCTIONS;
 use crate::limits::Limits;
@@ -64,6 +64,7 @@ pub struct Agent {
     pub(crate) compaction: Compaction,
     pub(crate) part: Part,
     pub(crate) outside: Option<Arc<dyn OutsideTools>>,
+    pub(crate) colleagues: Arc<[Colleague]>,
 }
 
 impl Agent {
@@ -86,6 +87,7 @@ impl Agent {
             compaction: Compaction::default(),
             part: Part::default(),
             outside: None,
+            colleagues: Arc::default(),
         }
     }
 
@@ -182,6 +184,18 @@ impl Agent {
     #[must_use]
     pub fn outside(mut self, tools: Option<Arc<dyn OutsideTools>>) -> Self {
         self.outside = tools;
+        self
+    }
+
+    /// Who has more tools for it, if anybody.
+    pub fn outside_tools(&self) -> Option<&Arc<dyn OutsideTools>> {
+        self.outside.as_ref()
+    }
+
+    /// The others of its crew, whom it hands work over to. They count where it hands over at all.
+    #[must_use]
+    pub fn colleagues(mut self, colleagues: Vec<Colleague>) -> Self {
+        self.colleagues = colleagues.into();
         self
     }
 

@@ -9,10 +9,12 @@
 //! - [`Queue`] lets two work at once in a family, whoever's children they are, and the rest in the order in which they came.
 //! - [`Family`] is what parent, children and their children share: the queue, what they use up together, which providers the user
 //!   agreed to.
-//! - [`Route`] is a skill as a tool, for an agent that hands over instead of activating.
+//! - [`Route`] is a skill as a tool, for an agent that hands over instead of activating; or somebody else of its crew
+//!   ([`Colleague`]), whose child has routes of its own.
 //! - `wording` is what a model is told of all this.
 
 mod agents;
+mod colleague;
 mod family;
 mod nursery;
 mod queue;
@@ -29,10 +31,14 @@ use metier_store as store;
 use metier_store::{EventKind, Outcome, SessionId, Started, Usage};
 
 pub use self::agents::{Agents, ChildAgent};
+pub use self::colleague::Colleague;
+pub(crate) use self::colleague::ROLE_RULES;
 pub(crate) use self::family::Family;
 pub(crate) use self::nursery::{Nursery, Over};
 pub(crate) use self::queue::{Place, Queue, Slot, Ticket};
-pub(crate) use self::route::{HAND_BACK, HAND_BACK_RULES, HandedBack, Route, hand_back, handed_back, routes};
+pub(crate) use self::route::{
+    HAND_BACK, HAND_BACK_RULES, HandedBack, Lead, Route, hand_back, handed_back, routes,
+};
 pub(crate) use self::wording::{
     beneath_itself, in_background, note, request, result, still_running, too_deep,
 };
@@ -77,13 +83,40 @@ impl ChildMode {
     }
 }
 
+/// Who works in a child.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Worker {
+    /// A skill, by its name.
+    Skill(String),
+    /// Somebody of a crew, by its name.
+    Role(String),
+}
+
+impl Worker {
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Skill(name) | Self::Role(name) => name,
+        }
+    }
+}
+
+impl std::fmt::Display for Worker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Skill(name) => write!(f, "skill {name}"),
+            Self::Role(name) => write!(f, "agent {name}"),
+        }
+    }
+}
+
 /// What came of a child.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChildAnswer {
     /// Which session it was. One that never left the queue has none in the store.
     pub session: SessionId,
-    /// Its skill.
-    pub skill: String,
+    /// Who worked.
+    pub worker: Worker,
     /// How it stood to its parent.
     pub mode: ChildMode,
     /// How it ended.
@@ -127,21 +160,17 @@ pub(crate) struct Child {
 pub(crate) struct Kit {
     pub(crate) id: SessionId,
     pub(crate) mode: ChildMode,
+    pub(crate) worker: Worker,
     /// The skills above it, its own at the end.
     pub(crate) line: Vec<Skill>,
+    /// How many conversations are above it.
+    pub(crate) depth: u32,
     pub(crate) agent: Agent,
     pub(crate) session: Session,
     pub(crate) general: GeneralTools,
     pub(crate) outside: Arc<Outside>,
     pub(crate) company: Company,
     pub(crate) family: Arc<Family>,
-}
-
-impl Kit {
-    /// The name of its skill.
-    pub(crate) fn skill(&self) -> String {
-        self.line.last().map(|skill| skill.name.clone()).unwrap_or_default()
-    }
 }
 
 /// Where a child starts.
@@ -156,7 +185,8 @@ pub(crate) enum Start {
 pub(crate) struct Birth {
     pub(crate) frame: Frame,
     pub(crate) started: Started,
-    pub(crate) activated: store::Activated,
+    /// Its skill as it began; a role has none.
+    pub(crate) activated: Option<store::Activated>,
     /// What is odd about it.
     pub(crate) remarks: Vec<EventKind>,
 }
@@ -182,7 +212,7 @@ impl Child {
     pub(crate) fn run(mut self, ticket: Ticket) -> Return {
         let mut answer = ChildAnswer {
             session: self.kit.id,
-            skill: self.kit.skill(),
+            worker: self.kit.worker.clone(),
             mode: self.kit.mode,
             outcome: Outcome::Cancelled,
             text: String::new(),
@@ -232,13 +262,17 @@ impl Child {
 
     fn work(self, slot: Slot) -> Result<(crate::talk::Answer, LastWord), TalkError> {
         let Self { kit, start, parent, call, .. } = self;
-        let (id, mode, skill) = (kit.id, kit.mode, kit.skill());
+        let (id, mode) = (kit.id, kit.mode);
         let mut talk = match start {
             Start::New(birth) => {
                 let Birth { frame, started, activated, remarks } = *birth;
+                let (skill, agent) = match &kit.worker {
+                    Worker::Skill(name) => (Some(name.clone()), None),
+                    Worker::Role(name) => (None, Some(name.clone())),
+                };
                 let mut talk = Talk::of_child(kit, slot, (frame, started, activated))?;
                 let mode = mode.word().to_owned();
-                parent.write(EventKind::ChildBegan { child: id, call, skill: Some(skill), mode })?;
+                parent.write(EventKind::ChildBegan { child: id, call, skill, agent, mode })?;
                 talk.take_remarks(remarks)?;
                 talk
             }

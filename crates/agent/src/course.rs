@@ -11,7 +11,7 @@ use metier_store::{
     Used,
 };
 
-use crate::child::ChildMode;
+use crate::child::{ChildMode, Worker};
 use crate::compaction::cuts;
 use crate::history::History;
 use crate::limits::{Limit, Spent};
@@ -78,7 +78,7 @@ pub(crate) struct BegunState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BegunChild {
     pub(crate) id: SessionId,
-    pub(crate) skill: String,
+    pub(crate) worker: Worker,
     pub(crate) mode: ChildMode,
     /// How it ended, where its parent knows.
     pub(crate) outcome: Option<Outcome>,
@@ -195,8 +195,12 @@ impl Course {
                 .push(Unanswered { action: decided.action.clone(), rules: decided.allow_with.clone() }),
             EventKind::Activated(activated) => self.activate(activated),
             EventKind::Finished(finished) => self.finished(&finished.id, finished.is_error),
-            EventKind::ChildBegan { child, call, skill, mode } => {
-                self.child_began(*child, call.as_deref(), skill.clone().unwrap_or_default(), mode);
+            EventKind::ChildBegan { child, call, skill, agent, mode } => {
+                let worker = match (skill, agent) {
+                    (None, Some(name)) => Worker::Role(name.clone()),
+                    (skill, _) => Worker::Skill(skill.clone().unwrap_or_default()),
+                };
+                self.child_began(*child, call.as_deref(), worker, mode);
             }
             EventKind::ChildEnded { child, outcome, usage, cost_micros } => {
                 self.pay(*usage, *cost_micros);
@@ -249,9 +253,9 @@ impl Course {
         self.invoked = self.invoked.take().filter(|one| outcome == Outcome::NeedsYes && !one.is_told);
     }
 
-    fn child_began(&mut self, id: SessionId, call: Option<&str>, skill: String, mode: &str) {
+    fn child_began(&mut self, id: SessionId, call: Option<&str>, worker: Worker, mode: &str) {
         let mode = ChildMode::from_word(mode);
-        let child = BegunChild { id, skill, mode, outcome: None };
+        let child = BegunChild { id, worker, mode, outcome: None };
         if mode == ChildMode::Background {
             self.apart.push(child);
         } else if let Some(call) = call {

@@ -35,6 +35,7 @@ use std::sync::Arc;
 use metier_diagnostic::{Diagnostic, Severity};
 use metier_policy::Mode;
 use metier_skill::{Spanned, ToolPattern};
+use serde_json::Value;
 
 pub use self::budget::{Budget, Cap};
 pub use self::check::Known;
@@ -121,10 +122,45 @@ pub struct SkillWish {
 pub enum Server {
     /// One that the configuration knows by this name.
     Named(String),
-    /// One that a file describes, absolute.
-    File(PathBuf),
-    /// One that is described on the spot, by its name. What it would start is the file's word, so it takes the same trust.
-    Inline(String),
+    /// One that a file describes, absolute; with what it says, where it could be read.
+    File(PathBuf, Option<Described>),
+    /// One that is described on the spot. What it would start is the file's word, so it takes the same trust.
+    Inline(Described),
+}
+
+impl Server {
+    /// What it is called, else where it is described.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Named(name) | Self::Inline(Described { name, .. }) => name.clone(),
+            Self::File(_, Some(described)) => described.name.clone(),
+            Self::File(path, None) => path.display().to_string(),
+        }
+    }
+}
+
+/// A server as a file describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Described {
+    /// What the file calls it.
+    pub name: String,
+    /// Its settings, as `.mcp.json` has them.
+    pub settings: Value,
+}
+
+impl Described {
+    /// Why it describes no server, where it does not.
+    fn problem(&self) -> Option<&'static str> {
+        let has =
+            |key: &str| self.settings.get(key).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
+        let url = ["url", "serverUrl", "httpUrl"].into_iter().any(has);
+        match (self.settings.is_object(), has("command"), url) {
+            (false, ..) => Some("is no object"),
+            (true, true, true) => Some("has a `command` and a `url`; one of them is meant"),
+            (true, false, false) => Some("has neither a `command` nor a `url`"),
+            _ => None,
+        }
+    }
 }
 
 /// How skills come to a role.

@@ -85,7 +85,7 @@ mod tools;
 mod watch;
 
 pub use agent::{Agent, Disclosure, Patience};
-pub use child::{Agents, ChildAgent, ChildAnswer, ChildMode};
+pub use child::{Agents, ChildAgent, ChildAnswer, ChildMode, Colleague, Worker};
 pub use compaction::{Compaction, DEFAULT_WINDOW};
 pub use frame::INSTRUCTIONS;
 pub use halt::Halt;

@@ -9,9 +9,10 @@ use std::sync::Arc;
 
 use metier_catalog::one_line;
 use metier_model::ToolDefinition;
-use metier_policy::{Action, Actor, McpTools};
+use metier_policy::{Action, Actor, McpTools, Offered};
 use metier_runtime::{Outcome, ToolResult};
 use metier_sandbox::Cancel;
+use metier_skill::Tool;
 use metier_store::Effect;
 use serde_json::{Map, Value};
 
@@ -202,6 +203,14 @@ impl Outside {
             let is_meant = |known: &&OutsideTool| known.server == server && known.tool == tool;
             self.tools.iter().map(|(_, tool)| tool).find(is_meant)
         })
+    }
+
+    /// What a name means to a fence: a server's tool by its own names, else one of metier's; `None` where it is neither.
+    pub(crate) fn meant<'a>(&'a self, name: &str) -> Option<Offered<'a>> {
+        match (Tool::named(name), self.tools.iter().find(|(offered, _)| offered == name)) {
+            (_, Some((_, tool))) => Some(Offered::Mcp { server: &tool.server, tool: &tool.tool }),
+            (own, None) => own.map(Offered::Tool),
+        }
     }
 
     /// What a call does to others of the same turn; `None` where no tool is meant.

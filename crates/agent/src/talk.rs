@@ -11,6 +11,7 @@ mod beginning;
 mod calling;
 mod children;
 mod choosing;
+mod colleagues;
 mod compacting;
 mod going_on;
 mod handing_over;
@@ -172,12 +173,14 @@ impl Talk {
 
     /// Begins one without offering skills.
     fn open(agent: &Agent, setting: Setting, request: &str, company: Company) -> Result<Self, TalkError> {
-        let session = agent.part.session(&agent.skills, agent.surface).map_err(TalkError::Skills)?;
+        let outside = Arc::new(Outside::settle(agent.outside.as_ref()));
+        let session = agent.part.session(&agent.skills, agent.surface, &outside, None);
+        let session = session.map_err(TalkError::Skills)?;
         let snapshot = agent.skills.snapshot();
         let project = setting.project.as_ref().map(|project| project.display().to_string());
         let general = GeneralTools::new(setting)?;
-        let outside = Arc::new(Outside::settle(agent.outside.as_ref()));
-        let frame = agent.part.framed(Frame::new(&agent.instructions, &session, &general, &outside));
+        let frame = Frame::new(&agent.instructions, &session, &general, &outside);
+        let frame = agent.part.framed(frame, &outside);
         let started = Started {
             request: request.to_owned(),
             by: By::User,
@@ -201,9 +204,7 @@ impl Talk {
         talk.touch(metier_catalog::files_named(request));
         let remark = talk.hand_over();
         talk.write(EventKind::Framed(talk.frame.stored()))?;
-        for (at, message) in talk.outside.problems().to_vec() {
-            talk.write(EventKind::Failed { at, message })?;
-        }
+        talk.take_remarks(problems(&talk.outside))?;
         remark.map(|remark| talk.write(remark)).transpose()?;
         Ok(talk)
     }
@@ -493,6 +494,12 @@ impl Talk {
         self.journal.settle()?;
         Ok(Answer { ended, needs })
     }
+}
+
+/// What servers that should be there do not offer, as it is written down.
+fn problems(outside: &Outside) -> Vec<EventKind> {
+    let problems = outside.problems().iter().cloned();
+    problems.map(|(at, message)| EventKind::Failed { at, message }).collect()
 }
 
 /// What was spent between two moments.

@@ -10,6 +10,7 @@ use metier_agent::definition::{Definition, Form, Found, Known, Place, Read, Role
 use metier_catalog::{Include, Snapshot};
 use metier_diagnostic::{Diagnostic, Paint, Severity, counted, render_text};
 use metier_files::{Kind, kind};
+use metier_mcp::client::Servers;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -77,7 +78,10 @@ impl AgentChoice {
             shown: &|path| surroundings.shown(path),
         };
         let model = |name: &str| wish.knows(name).map_err(|error| format!("{error:#}"));
-        let known = Known { snapshot: &snapshot, model: &model, servers: None };
+        // With roots of the command line nobody has looked which servers there are.
+        let servers: Vec<String> = surroundings.servers.iter().flat_map(labels).collect();
+        let servers = surroundings.is_usual.then_some(servers.as_slice());
+        let known = Known { snapshot: &snapshot, model: &model, servers };
         let read = Definition::read(found.form, &found.file, &found.ground).check(&known);
         Self { found, read, surroundings, snapshot }
     }
@@ -115,6 +119,10 @@ impl AgentChoice {
         }
         report
     }
+}
+
+fn labels(servers: &Servers) -> impl Iterator<Item = String> {
+    servers.configs().map(|config| config.label.clone())
 }
 
 /// Says why agents do not start, all of it at once; nothing where they do.

@@ -321,8 +321,8 @@ pub(crate) struct Call {
 
 /// Says what is wrong with skills, for whom, and mends what can be mended
 ///
-/// A PATH is a SKILL.md, a folder with skills somewhere below it, or `-` for standard input. Without one, it is the current
-/// folder. The exit code is 1 when there are errors; with `--strict` warnings count, too.
+/// A PATH is a SKILL.md, a folder with skills somewhere below it, the file of an agent or a crew, or `-` for standard input.
+/// Without one, it is the current folder. The exit code is 1 when there are errors; with `--strict` warnings count, too.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   metier check skills                        every skill below skills/
@@ -330,6 +330,7 @@ pub(crate) struct Call {
   metier check --diff . && metier check --fix .
                                              see what would be mended, then do it
   metier check --changed main                only skills that differ from a branch
+  metier check .claude/agents/reviewer.md    an agent, or a crew: is everything there that it names?
   metier check --format sarif > metier.sarif for code scanning
 
 Rules are allowed or denied in metier.toml: `[lint] allow = [\"unknown-key\"]`, for a path with `[[lint.paths]]`.

@@ -90,12 +90,6 @@ fn refused(chosen: &[AgentChoice], output: &mut Output) -> Result<Option<Exit>> 
         if !report.is_empty() {
             output.aside(report.trim_end())?;
         }
-        if agent.role().is_some_and(|role| !role.servers.is_empty()) {
-            let name = clean(&agent.read.definition.name.value);
-            output.aside(&format!(
-                "the MCP servers of `{name}` are not started: it works without their tools"
-            ))?;
-        }
     }
     Ok(None)
 }

@@ -57,7 +57,7 @@ pub(crate) fn run(cli: Cli, head_start: HeadStart, output: &mut Output) -> Resul
         Command::Prepare(args) => prepare::run(&args, &cli.global, &surroundings, output),
         Command::Call(args) => call::run(&args, &cli.global, &surroundings, output),
         Command::Tools(args) => tools::run(&args, &surroundings, output),
-        Command::Check(args) => check::run(&args, &surroundings, output),
+        Command::Check(args) => check::run(&args, &cli.global, &surroundings, output),
         Command::Catalog(args) => catalog::run(&args, &surroundings, output),
         Command::Run(args) => run::run(&args, &cli.global, &surroundings, output),
         Command::Chat(args) => chat::run(&args, &cli.global, &surroundings, output),

@@ -53,7 +53,8 @@ impl Log {
         let name = self.names.get(&event.session).cloned().unwrap_or_else(|| NOBODY.to_owned());
         let is_own = event.session == self.session;
         match &event.kind {
-            EventKind::Started(started) => self.started(event, started, is_own),
+            // A child begins for its reader where its parent says that it did, by the name that it has there.
+            EventKind::Started(started) if is_own => self.started(event, started),
             EventKind::Said { text, .. } if is_own => self.user(event, text),
             EventKind::Answered(answered) if !answered.text().trim().is_empty() && is_own => {
                 self.step(event, &json!({ "type": "text", "text": answered.text().trim() }));
@@ -73,10 +74,11 @@ impl Log {
                     &json!({ "type": "agent_tool_end", "agentName": name, "toolName": tool, "result": finished.text }),
                 );
             }
-            EventKind::ChildBegan { child, skill, .. } => {
-                let to = skill.clone().unwrap_or_else(|| NOBODY.to_owned());
+            EventKind::ChildBegan { child, skill, agent, .. } => {
+                let to = skill.clone().or_else(|| agent.clone()).unwrap_or_else(|| NOBODY.to_owned());
                 self.names.insert(*child, to.clone());
                 self.step(event, &json!({ "type": "handoff", "agentName": name, "toAgentName": to }));
+                self.step(event, &json!({ "type": "agent_start", "agentName": to }));
             }
             EventKind::Ended(ended) => {
                 self.step(event, &json!({ "type": "agent_end", "agentName": name }));
@@ -97,11 +99,9 @@ impl Log {
         }
     }
 
-    fn started(&mut self, event: &Event, started: &Started, is_own: bool) {
-        if is_own {
-            self.model.clone_from(&started.model);
-            self.user(event, &started.request);
-        }
+    fn started(&mut self, event: &Event, started: &Started) {
+        self.model.clone_from(&started.model);
+        self.user(event, &started.request);
         let name = self.names.entry(event.session);
         let name = name.or_insert_with(|| started.agent.clone().unwrap_or_else(|| NOBODY.to_owned())).clone();
         self.step(event, &json!({ "type": "agent_start", "agentName": name }));
@@ -180,6 +180,7 @@ mod tests {
             child,
             call: None,
             skill: Some("list-tasks".to_owned()),
+            agent: None,
             mode: "handoff".to_owned(),
         };
         let answered = EventKind::Answered(Answered {

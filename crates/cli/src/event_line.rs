@@ -63,8 +63,16 @@ impl Style {
 pub(crate) struct Told {
     /// The tools of calls that are under way.
     tools: HashMap<String, String>,
-    /// The skills of children.
-    children: HashMap<SessionId, String>,
+    /// Who works in children: what it is, and its name.
+    children: HashMap<SessionId, (&'static str, String)>,
+}
+
+/// Who works in a child: a skill, or another agent of a crew.
+fn worker(skill: Option<&str>, agent: Option<&str>) -> (&'static str, String) {
+    match (skill, agent) {
+        (None, Some(agent)) => ("agent", agent.to_owned()),
+        (skill, _) => ("skill", skill.unwrap_or("child").to_owned()),
+    }
 }
 
 /// The lines for an event, often none.
@@ -124,16 +132,17 @@ pub(crate) fn lines(kind: &EventKind, told: &mut Told) -> Vec<Line> {
         EventKind::Failed { at, message } => {
             vec![line(Style::Failure, format!("[failed] {}: {}", clean(at), short(message)))]
         }
-        EventKind::ChildBegan { child, skill, mode, .. } => {
-            let skill = skill.clone().unwrap_or_else(|| "child".to_owned());
-            let text = format!("[skill] {}: starting ({} {})", clean(&skill), clean(mode), child.short());
-            told.children.insert(*child, skill);
+        EventKind::ChildBegan { child, skill, agent, mode, .. } => {
+            let (word, name) = worker(skill.as_deref(), agent.as_deref());
+            let text = format!("[{word}] {}: starting ({} {})", clean(&name), clean(mode), child.short());
+            told.children.insert(*child, (word, name));
             vec![line(Style::Step, text)]
         }
         EventKind::ChildEnded { child, outcome, usage, cost_micros } => {
-            let skill = told.children.remove(child).unwrap_or_else(|| "child".to_owned());
+            let known = told.children.remove(child);
+            let (word, name) = known.unwrap_or_else(|| ("skill", "child".to_owned()));
             let sums = sums(usage, *cost_micros);
-            let text = format!("[skill] {}: {} ({}, {sums})", clean(&skill), ended(*outcome), child.short());
+            let text = format!("[{word}] {}: {} ({}, {sums})", clean(&name), ended(*outcome), child.short());
             vec![line(of_outcome(*outcome, Style::Step), text)]
         }
         EventKind::Compacted { why, .. } => {

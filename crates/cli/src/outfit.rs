@@ -9,20 +9,20 @@ use crate::history_place;
 use crate::model_choice::{Settled, Wish};
 use crate::output::{Form, Output, clean};
 use crate::run_view::{Loudness, RunView};
-use crate::servers::ask_all;
+use crate::servers::{ask_all, of_role};
 use crate::skill_models;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
 use metier_agent::definition::{Role, Shelf};
 use metier_agent::{
-    Agent, Compaction, Company, Disclosure, Halt, Limits, Offer, Offline, OutsideTools, RouterGuide, Setting,
-    Web,
+    Agent, Compaction, Company, Halt, Limits, Offer, Offline, OutsideTools, RouterGuide, Setting, Web,
 };
 use metier_catalog::{Entry, State};
 use metier_diagnostic::counted;
 use metier_files::PassingFolder;
+use metier_mcp::client::Servers;
 use metier_model::{ChatModel, Prices};
-use metier_runtime::{Skills, Surface};
+use metier_runtime::Skills;
 use metier_store::Store;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -90,7 +90,7 @@ impl Outfit {
             output.aside(&clean(&problem.to_string()))?;
         }
         let snapshot = skills.snapshot();
-        let own = wishes.agent.and_then(|agent| agent.read.definition.visible_to(role?, &snapshot));
+        let own = wishes.agent.and_then(|agent| agent.read.definition.reachable_from(role?, &snapshot));
         let mind = Mind::of(settled, &skills, own.as_deref())?;
         let store = Store::open(&history_place::file(&surroundings.places))?;
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
@@ -106,11 +106,27 @@ impl Outfit {
             .models(models)
             .outside(surroundings.servers.clone().map(|servers| Arc::new(servers) as Arc<dyn OutsideTools>));
         if let (Some(chosen), Some(role)) = (wishes.agent, role) {
-            agent = role.played_by(agent, &chosen.read.definition, &snapshot, config);
-        }
-        // The planner reads a catalogue, and has no use for conversations beside its own.
-        if mind.offline.is_some() {
-            agent = agent.disclosure(Disclosure::Catalogue).surface(Surface::default());
+            let definition = &chosen.read.definition;
+            let mut said = Vec::new();
+            let servers = definition.roles.iter().map(|role| {
+                let (servers, found) = of_role(chosen, role);
+                said.extend(found);
+                (role.name.value.as_str(), servers)
+            });
+            let servers: Vec<(&str, Option<Servers>)> = servers.collect();
+            for found in said {
+                let help = found.help.as_deref().map(|help| format!("; {help}")).unwrap_or_default();
+                output.aside(&clean(&format!("{}{help}", found.message)))?;
+            }
+            let outside = |role: &Role| {
+                let (_, own) = servers.iter().find(|(name, _)| *name == role.name.value)?;
+                own.clone().map(|own| Arc::new(own) as Arc<dyn OutsideTools>)
+            };
+            agent = definition.played_by(role, agent, &snapshot, config, &outside);
+            // The planner reads a catalogue, and has no use for conversations beside its own.
+            if mind.offline.is_some() {
+                agent = definition.played_alone(role, agent, &snapshot);
+            }
         }
         let agent = agent.limits(limits).agents(Arc::new(Shelf::new(Arc::clone(&surroundings.layout))));
         let outputs = PassingFolder::make(&surroundings.places.temp)

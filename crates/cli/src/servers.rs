@@ -1,13 +1,17 @@
 //! The MCP servers of this user and this project.
 
+use crate::agent_choice::AgentChoice;
 use crate::environment;
 use crate::surroundings::Surroundings;
 use crate::workplace::setup;
 use anyhow::{Result, bail};
-use metier_catalog::{Class, Layout, Origin, Reference, RemoteRefusal};
-use metier_mcp::client::{Configured, Ground, Servers, configured};
+use metier_agent::definition::{Described, Form, Place, Role, Server};
+use metier_catalog::{Class, Layout, Origin, Reference, RemoteRefusal, TrustStore, trusts_servers};
+use metier_diagnostic::Diagnostic;
+use metier_mcp::client::{Configured, Ground, OwnServer, Servers, Source, Trusted, configured, own_servers};
 use metier_runtime::SearchPath;
 use metier_sandbox::Sandbox;
+use std::path::Path;
 use std::sync::Arc;
 
 /// The servers that are configured, none of them started, and what is wrong with what is said of them. Nothing where there are none,
@@ -18,6 +22,11 @@ pub(crate) fn of(layout: &mut Layout) -> Option<Servers> {
     if servers.is_empty() {
         return None;
     }
+    Some(Servers::new(servers, Some(&ground(layout)), layout.places.cache.as_deref()))
+}
+
+/// What servers that are programs stand on.
+fn ground(layout: &Layout) -> Ground {
     let places = &layout.places;
     let project = layout.project.as_ref().map(|project| project.folder.clone());
     let mut path = SearchPath::new(&environment::search_path());
@@ -27,14 +36,70 @@ pub(crate) fn of(layout: &mut Layout) -> Option<Servers> {
     if let Some(project) = &project {
         path = path.project(project);
     }
-    let ground = Ground {
+    Ground {
         sandbox: Arc::new(Sandbox::new(setup(&places.temp))),
         path,
         project,
         data: places.data.join("mcp"),
         language: environment::language(),
+    }
+}
+
+/// The servers of somebody whom a file describes, none of them started, and what is wrong with what it says of them. Where a file
+/// says nothing, an agent has those that everybody knows; in a crew and in agentmd's places it has none, as their systems have it.
+pub(crate) fn of_role(agent: &AgentChoice, role: &Role) -> (Option<Servers>, Vec<Diagnostic>) {
+    let known = agent.surroundings.servers.as_ref();
+    if role.servers.is_empty() {
+        let has_all = matches!(agent.found.form, Form::Agent | Form::Claude);
+        return (known.filter(|_| has_all).cloned(), Vec::new());
+    }
+    let layout = &agent.surroundings.layout;
+    let file = agent.found.file.as_path();
+    // Whoever names a file outside of any project, or has it in their own folder, has said who is trusted.
+    let store = TrustStore::open(&layout.places.data).ok();
+    let is_as_trusted = |path: &Path| {
+        let record = layout.project.as_ref().zip(store.as_ref());
+        record.is_some_and(|(project, store)| trusts_servers(project, store, path))
     };
-    Some(Servers::new(servers, Some(&ground), places.cache.as_deref()))
+    let standing = |described_in: &Path| match agent.found.place {
+        Place::User | Place::Named => (Source::User, Trusted::Yes),
+        Place::UntrustedProject => (Source::Project, Trusted::NotYet),
+        Place::TrustedProject if is_as_trusted(file) && is_as_trusted(described_in) => {
+            (Source::Project, Trusted::Yes)
+        }
+        Place::TrustedProject => (Source::Project, Trusted::Changed),
+    };
+    let (mut named, mut own) = (Vec::new(), Vec::new());
+    for server in &role.servers {
+        let (described, path) = match &server.value {
+            Server::Named(name) => {
+                named.push(name.as_str());
+                continue;
+            }
+            Server::File(path, Some(described)) => (described, path.as_path()),
+            // What cannot be read has been said.
+            Server::File(_, None) => continue,
+            Server::Inline(described) => (described, file),
+        };
+        let (source, trusted) = standing(path);
+        let folder = match agent.found.form {
+            Form::Crew => file.parent(),
+            _ => layout.project.as_ref().map(|project| project.folder.as_path()).or(file.parent()),
+        };
+        let folder = folder.unwrap_or(Path::new("/"));
+        let Described { name, settings } = described;
+        own.push(OwnServer { name, settings, file: path, folder, source, trusted });
+    }
+    let taken = known.iter().flat_map(|known| known.configs().map(|config| config.label.clone()));
+    let Configured { servers, diagnostics } = own_servers(own, taken, &environment::variable);
+    let ground = ground(layout);
+    let all = match known {
+        Some(known) => {
+            known.some_and(|config| named.contains(&config.label.as_str()), servers, Some(&ground))
+        }
+        None => Servers::new(servers, Some(&ground), None),
+    };
+    (Some(all).filter(|all| !all.is_empty()), diagnostics)
 }
 
 /// Asks every server anew. Gives the surroundings with what they list now, and those that did not answer.

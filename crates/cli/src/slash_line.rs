@@ -42,7 +42,7 @@ pub(crate) fn read(request: &str, agent: &AgentChoice) -> Typed {
 /// The skills that the agent sees, in the order of its list.
 fn skills(agent: &AgentChoice) -> Vec<&Entry> {
     let snapshot = &agent.snapshot;
-    let own = agent.role().and_then(|role| agent.read.definition.visible_to(role, snapshot));
+    let own = agent.role().and_then(|role| agent.read.definition.reachable_from(role, snapshot));
     let Some(own) = own else {
         return snapshot.entries().map(|(_, entry)| entry).filter(|entry| entry.is_offered()).collect();
     };

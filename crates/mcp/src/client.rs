@@ -1,7 +1,7 @@
 //! Skills and tools that other servers offer.
 //!
 //! ```text
-//! .mcp.json, config.toml ─► config ─► server ─► connection ─► child │ http
+//! .mcp.json, config.toml, agents ─► config ─► server ─► connection ─► child │ http
 //!                                       │          over rmcp    contained, or an address
 //!                                       ├─► tools ─────────────► metier_agent::OutsideTools
 //!                                       └─► listing ─► entry ─► metier_catalog::Remote
@@ -31,7 +31,9 @@ mod shelf;
 mod tools;
 
 pub use child::Ground;
-pub use config::{Configured, How, ProgramConfig, ServerConfig, Source, Trusted, configured};
+pub use config::{
+    Configured, How, OwnServer, ProgramConfig, ServerConfig, Source, Trusted, configured, own_servers,
+};
 pub use entry::{EntryRefused, ListedFile, MAX_FILES, MAX_SKILL_BYTES, SkillEntry};
 pub use frontmatter::{Difference, difference};
 pub use listing::{Listing, MAX_PAGES, MAX_SKILLS};

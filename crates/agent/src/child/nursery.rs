@@ -46,8 +46,8 @@ impl Nursery {
     pub(crate) fn send(&mut self, child: Child, ticket: Ticket) -> io::Result<u64> {
         self.made += 1;
         let (number, tell) = (self.made, self.tell.clone());
-        let (halt, skill) = (child.kit.company.halt.clone(), child.kit.skill());
-        let broken = broken(child.kit.id, &skill, child.kit.mode);
+        let (halt, skill) = (child.kit.company.halt.clone(), child.kit.worker.name().to_owned());
+        let broken = broken(child.kit.id, &child.kit.worker, child.kit.mode);
         let work = move || {
             // A panic would be a fault of ours; the parent gets an answer all the same, and its other children go on.
             let Return { answer, word } =
@@ -128,10 +128,10 @@ impl Drop for Nursery {
     }
 }
 
-fn broken(session: SessionId, skill: &str, mode: super::ChildMode) -> Return {
+fn broken(session: SessionId, worker: &super::Worker, mode: super::ChildMode) -> Return {
     let answer = ChildAnswer {
         session,
-        skill: skill.to_owned(),
+        worker: worker.clone(),
         mode,
         outcome: Outcome::Failed,
         text: String::new(),

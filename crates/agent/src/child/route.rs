@@ -7,6 +7,8 @@ use metier_model::{ToolCall, ToolDefinition};
 use metier_runtime::Session;
 use serde_json::json;
 
+use super::Colleague;
+
 /// How many routes an agent has at most: providers take about as many tools, and a model that has to choose among more needs a
 /// catalogue and a search instead.
 const MOST_ROUTES: usize = 64;
@@ -25,28 +27,50 @@ pub(crate) const HAND_BACK_RULES: &str = "# How to work\n\
      3. Load a reference only when you cannot call without it.\n\
      4. As soon as the command has answered, call `hand_back` with the result. No words of your own besides.";
 
-/// A skill as a tool.
+/// Where a route leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Lead {
+    /// To a skill, by its name.
+    Skill(String),
+    /// To somebody else of the crew, by their place among them.
+    Colleague(usize),
+}
+
+/// A way to hand work over, as a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Route {
     /// What the tool is called.
     pub(crate) tool: String,
-    /// The skill that it leads to.
-    pub(crate) skill: String,
+    /// Where it leads.
+    pub(crate) lead: Lead,
     description: String,
 }
 
-/// The routes of a session, and how many skills have none.
-pub(crate) fn routes(session: &Session) -> (Vec<Route>, usize) {
+/// The routes of a session and to the others of its crew, and how many skills have none.
+pub(crate) fn routes(session: &Session, colleagues: &[Colleague]) -> (Vec<Route>, usize) {
     let mut taken = HashSet::new();
     let mut routes = Vec::new();
     let mut left = 0;
     for (_, skill, description) in session.offered() {
-        if routes.len() == MOST_ROUTES {
+        // Others of the crew are few, and nobody else leads to what they can do.
+        if routes.len() + colleagues.len().min(MOST_ROUTES) >= MOST_ROUTES {
             left += 1;
             continue;
         }
         let tool = tool_name(&skill, &mut taken);
-        routes.push(Route { tool, skill, description });
+        let description = match description.as_str() {
+            "" => format!("Hands over to the skill {skill}."),
+            _ => description,
+        };
+        routes.push(Route { tool, lead: Lead::Skill(skill), description });
+    }
+    for (at, colleague) in colleagues.iter().enumerate() {
+        if routes.len() == MOST_ROUTES {
+            left += 1;
+            continue;
+        }
+        let tool = tool_name(&colleague.name, &mut taken);
+        routes.push(Route { tool, lead: Lead::Colleague(at), description: colleague.purpose() });
     }
     (routes, left)
 }
@@ -72,15 +96,11 @@ fn tool_name(skill: &str, taken: &mut HashSet<String>) -> String {
 impl Route {
     /// The tool as a model is told of it. What the skill is for is what the tool is for.
     pub(crate) fn definition(&self) -> ToolDefinition {
-        let description = match self.description.as_str() {
-            "" => format!("Hands over to the skill {}.", self.skill),
-            text => text.to_owned(),
-        };
         let about = "What is to be done, with everything that it takes: nothing else of this conversation is seen there. \
                      Without it the user's last words.";
         ToolDefinition {
             name: self.tool.as_str().into(),
-            description: description.into(),
+            description: self.description.as_str().into(),
             parameters: Arc::new(json!({
                 "type": "object",
                 "properties": { "request": { "type": "string", "description": about } },

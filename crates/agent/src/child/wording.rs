@@ -37,7 +37,7 @@ pub(crate) fn result(answer: &ChildAnswer) -> String {
         counted(amount(answer.turns), "turn", "turns"),
         counted(amount(answer.calls), "call", "calls"),
     );
-    let head = format!("[skill {}: {status} ({sums})]", answer.skill);
+    let head = format!("[{}: {status} ({sums})]", answer.worker);
     if is_silent {
         return head;
     }
@@ -66,7 +66,7 @@ pub(crate) fn in_background(skill: &str, id: SessionId) -> String {
 pub(crate) fn note(answer: &ChildAnswer) -> String {
     format!(
         "The skill '{}' that worked in the background as {} is over.\n{}",
-        answer.skill,
+        answer.worker.name(),
         answer.session.short(),
         result(answer)
     )
@@ -105,13 +105,13 @@ pub(crate) fn too_deep(depth: u32) -> String {
 mod tests {
     use metier_store::Usage;
 
-    use super::super::ChildMode;
+    use super::super::{ChildMode, Worker};
     use super::*;
 
     fn answer(outcome: Outcome, text: &str, why: Option<&str>) -> ChildAnswer {
         ChildAnswer {
             session: SessionId::new().unwrap(),
-            skill: "x".to_owned(),
+            worker: Worker::Skill("x".to_owned()),
             mode: ChildMode::Fork,
             outcome,
             text: text.to_owned(),

@@ -103,7 +103,7 @@ fn anything() -> impl Strategy<Value = EventKind> {
                 ..Default::default()
             }),
             7 => EventKind::Doubted { call: id.into(), tool: "t".into(), action: id.into(), said: Doubt::Leave },
-            8 => EventKind::ChildBegan { child, call: Some(id.into()), skill: None, mode: "fork".into() },
+            8 => EventKind::ChildBegan { child, call: Some(id.into()), skill: None, agent: None, mode: "fork".into() },
             9 => EventKind::ChildEnded { child, outcome: Outcome::Done, usage, cost_micros: number },
             10 => EventKind::Compacted {
                 through: number,

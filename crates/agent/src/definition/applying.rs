@@ -1,18 +1,22 @@
 //! From a definition to an agent that works.
 
+use std::sync::Arc;
+
 use metier_catalog::{LimitsConfig, Snapshot};
 use metier_model::Effort;
 use metier_runtime::Surface;
 
 use super::{Definition, Form, Manner, Remembers, Role};
 use crate::agent::{Agent, Disclosure};
+use crate::child::Colleague;
 use crate::frame::INSTRUCTIONS;
+use crate::outside::OutsideTools;
 use crate::part::Part;
 use crate::tools::{Offer, Setting};
 
 impl Role {
-    /// Makes an agent play this role: its instructions, skills, tools and limits. Its model is for whoever knows the models, and how
-    /// its skills are listed for whoever opened them.
+    /// Makes an agent play this role: its instructions, skills, tools and limits. Its model is for whoever knows the models, how
+    /// its skills are listed for whoever opened them, and its colleagues for [`Definition::played_by`].
     #[must_use]
     pub fn played_by(
         &self,
@@ -21,12 +25,8 @@ impl Role {
         snapshot: &Snapshot,
         user: &LimitsConfig,
     ) -> Agent {
-        let tools = self.tools.as_ref().map(|tools| tools.value.as_slice());
-        let part = Part::named(&definition.name.value)
-            .skills(definition.visible_to(self, snapshot))
-            .tools(tools, &self.disallowed);
         agent
-            .part(part)
+            .part(definition.part_of(self, self.references(snapshot)))
             .surface(surface(definition.form))
             .disclosure(if self.hands_over() { Disclosure::Handoff } else { Disclosure::Catalogue })
             .limits(self.budget.settle(user))
@@ -66,8 +66,47 @@ impl Role {
 }
 
 impl Definition {
-    /// The skills that a role sees. Who is spoken to in a crew sees those of everybody: the others are reached through it.
-    pub fn visible_to(&self, role: &Role, snapshot: &Snapshot) -> Option<Vec<String>> {
+    /// Makes an agent play a role, with everybody whom it hands work over to. `outside` has the tools of each one's servers.
+    #[must_use]
+    pub fn played_by(
+        &self,
+        role: &Role,
+        agent: Agent,
+        snapshot: &Snapshot,
+        user: &LimitsConfig,
+        outside: &dyn Fn(&Role) -> Option<Arc<dyn OutsideTools>>,
+    ) -> Agent {
+        let others = self.roles.iter().filter(|other| other.name != role.name);
+        let colleague = |other: &Role| Colleague {
+            name: other.name.value.clone(),
+            description: other.description.as_ref().map_or_else(String::new, |text| text.value.clone()),
+            instructions: self.instructions_of(other),
+            part: self.part_of(other, other.references(snapshot)).named_as(&other.name.value),
+            model: other.model.as_ref().map(|model| model.value.clone()),
+            effort: other.effort.as_ref().map(|effort| effort.value.clone()),
+            outside: outside(other),
+        };
+        let colleagues = others.map(colleague).collect();
+        role.played_by(agent, self, snapshot, user).outside(outside(role)).colleagues(colleagues)
+    }
+
+    /// Makes an agent that hands over to nobody of one that does: everything that is reached through the role is its own.
+    #[must_use]
+    pub fn played_alone(&self, role: &Role, agent: Agent, snapshot: &Snapshot) -> Agent {
+        agent
+            .part(self.part_of(role, self.reachable_from(role, snapshot)))
+            .colleagues(Vec::new())
+            .disclosure(Disclosure::Catalogue)
+            .surface(Surface::default())
+    }
+
+    fn part_of(&self, role: &Role, skills: Option<Vec<String>>) -> Part {
+        let tools = role.tools.as_ref().map(|tools| tools.value.as_slice());
+        Part::named(&self.name.value).skills(skills).tools(tools, &role.disallowed)
+    }
+
+    /// The skills that a role has, and those of everybody whom it hands work over to: what a user can ask of it.
+    pub fn reachable_from(&self, role: &Role, snapshot: &Snapshot) -> Option<Vec<String>> {
         let is_entry = self.entry().is_some_and(|entry| entry.name == role.name);
         if self.form != Form::Crew || !is_entry {
             return role.references(snapshot);
@@ -81,25 +120,13 @@ impl Definition {
         Some(all)
     }
 
-    /// What a role is told: what every agent is, then its own words, then who else is in the crew.
+    /// What a role is told: what every agent is, then its own words.
     fn instructions_of(&self, role: &Role) -> String {
-        let mut text = INSTRUCTIONS.to_owned();
         let heading = if self.form == Form::Crew { "# AGENTS.md:\n\n" } else { "" };
-        if !role.instructions.is_empty() {
-            text = format!("{text}\n\n{heading}{}", role.instructions);
+        match role.instructions.as_str() {
+            "" => INSTRUCTIONS.to_owned(),
+            own => format!("{INSTRUCTIONS}\n\n{heading}{own}"),
         }
-        for other in self.roles.iter().filter(|other| other.name != role.name) {
-            let what = other.description.as_ref().map_or("", |description| &description.value);
-            let skills: Vec<&str> =
-                other.skills.named().iter().map(|wish| wish.name.value.as_str()).collect();
-            let skills = if skills.is_empty() { "none".to_owned() } else { skills.join(", ") };
-            text =
-                format!("{text}\n\n## The part of {}: {what}\n\nSkills for it: {skills}.", other.name.value);
-            if !other.instructions.is_empty() {
-                text = format!("{text}\n\n{}", other.instructions);
-            }
-        }
-        text
     }
 }
 

@@ -153,7 +153,7 @@ impl Crew<'_, '_> {
         }
         for item in self.items("mcp_servers", get("mcp_servers")) {
             if let Some((_, file)) = self.named_file("mcp_servers", item, &["filePath"]) {
-                role.servers.push(Spanned { value: Server::File(file.value), span: file.span });
+                role.servers.push(Spanned { value: Server::File(file.value, None), span: file.span });
             }
         }
         let mut wishes = Vec::new();

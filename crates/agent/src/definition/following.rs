@@ -9,8 +9,11 @@ use metier_skill::{Spanned, head};
 use serde_json::Value;
 
 use super::reading::Reader;
-use super::{Definition, Form, MAX_FILE, Read, Role, Server, SkillList, code};
+use super::{Definition, Described, Form, MAX_FILE, Read, Role, Server, SkillList, code};
 use crate::slash::Command;
+
+/// Where agentmd keeps the servers that agents of a folder may name.
+const AGENTMD_SERVERS: [&str; 2] = ["mcp-servers.json", "_config/mcp-servers.json"];
 
 impl Definition {
     /// Reads a file and what it names: instructions, commands, servers. Nothing outside of `ground`, a real path, is opened. Never
@@ -40,7 +43,10 @@ impl Definition {
         let roles = std::mem::take(&mut read.definition.roles);
         read.definition.roles =
             roles.into_iter().map(|role| instructed(role, ground, &mut reader, &mut others)).collect();
-        for role in &read.definition.roles {
+        for role in &mut read.definition.roles {
+            if form == Form::AgentMd {
+                known_beside(role, file, ground, &mut reader);
+            }
             servers(role, ground, &mut reader);
         }
         let commands = std::mem::take(&mut read.definition.commands);
@@ -115,17 +121,52 @@ fn followed(
     Some(command)
 }
 
-/// The files of servers: each is a JSON object with a name and what kind it is. What they start is for others to say.
-fn servers(role: &Role, ground: &Path, reader: &mut Reader<'_>) {
-    for server in &role.servers {
-        let Server::File(file) = &server.value else { continue };
+/// agentmd keeps the servers that its agents name in one file beside them, an object of names.
+fn known_beside(role: &mut Role, file: &Path, ground: &Path, reader: &mut Reader<'_>) {
+    let Some(folder) = file.parent().filter(|_| !role.servers.is_empty()) else { return };
+    for place in AGENTMD_SERVERS.map(|place| folder.join(place)) {
+        let Ok(text) = text(&place, ground) else { continue };
+        let known: Value = match serde_json::from_str(&text) {
+            Ok(known) => known,
+            Err(error) => {
+                let message = format!("`{}` is not JSON: {error}", place.display());
+                let span = role.servers.first().map_or(Span::empty(0), |server| server.span);
+                reader.say(&code::AGENT_SERVER, span, message, "mend the line that is named");
+                continue;
+            }
+        };
+        let known = known.get("mcpServers").unwrap_or(&known);
+        for server in &mut role.servers {
+            let Server::Named(name) = &server.value else { continue };
+            let Some(settings) = known.get(name) else { continue };
+            let described = Described { name: name.clone(), settings: settings.clone() };
+            if let Some(problem) = described.problem() {
+                let message = format!("the server `{name}` of `{}` {problem}", place.display());
+                let help = "write `command` and `args`, or `url`";
+                reader.say(&code::AGENT_SERVER, server.span, message, help);
+            }
+            server.value = Server::File(place.clone(), Some(described));
+        }
+    }
+}
+
+/// The files of servers: each is a JSON object with a name and what is started or connected to.
+fn servers(role: &mut Role, ground: &Path, reader: &mut Reader<'_>) {
+    for server in &mut role.servers {
+        let Server::File(file, described @ None) = &mut server.value else { continue };
+        let shown = file.display().to_string();
         let problem = match text(file, ground).map(|text| serde_json::from_str::<Value>(&text)) {
             Err(why) => Some(why),
-            Ok(Err(error)) => Some(format!("`{}` is not JSON: {error}", file.display())),
-            Ok(Ok(value)) => {
-                let is_named = value.get("name").and_then(Value::as_str).is_some_and(|name| !name.is_empty());
-                (!is_named).then(|| format!("`{}` does not say what its server is called", file.display()))
-            }
+            Ok(Err(error)) => Some(format!("`{shown}` is not JSON: {error}")),
+            Ok(Ok(settings)) => match settings.get("name").and_then(Value::as_str) {
+                None | Some("") => Some(format!("`{shown}` does not say what its server is called")),
+                Some(name) => {
+                    let read = Described { name: name.to_owned(), settings };
+                    let problem = read.problem().map(|problem| format!("the server of `{shown}` {problem}"));
+                    *described = Some(read);
+                    problem
+                }
+            },
         };
         if let Some(problem) = problem {
             let help = "a server's file is a JSON object with `name`, `type` and what the type takes";

@@ -59,7 +59,7 @@ pub(super) const KEYS: &[(&str, Key)] = &[
         "paths",
         Key::Inert("an agent sees the project and asks before it writes; rules in `[gate]` narrow that"),
     ),
-    ("agents", Key::Inert("a role hands work over to skills; agents that call agents are crews")),
+    ("agents", Key::Inert("an agent that hands work over to others is a crew here")),
     ("confirm", Key::Inert("what writes or leaves the containment asks anyway; see `ask` in `[gate]`")),
     (
         "auto_approve",

@@ -11,7 +11,9 @@ use metier_skill::{Spanned, head, injected_commands};
 use super::budget::Cap;
 use super::key::{CLAUDE_KEYS, KEYS, Key, LIMITS, SETTINGS, Setting};
 use super::reading::{Commas, Reader};
-use super::{Budget, Definition, Form, Manner, Read, Remembers, Role, Server, SkillList, SkillWish, code};
+use super::{
+    Budget, Definition, Described, Form, Manner, Read, Remembers, Role, Server, SkillList, SkillWish, code,
+};
 
 pub(super) fn parse(form: Form, file: &Arc<Path>, text: &str) -> Read {
     let head = head(text);
@@ -164,19 +166,27 @@ impl Keys<'_, '_> {
         }
     }
 
+    /// A server that is described on the spot.
+    fn described(&mut self, entry: &Entry<'_>) {
+        let settings = serde_json::to_value(&entry.value).unwrap_or_default();
+        let described = Described { name: entry.key.clone().into_owned(), settings };
+        if let Some(problem) = described.problem() {
+            let message = format!("the server `{}` {problem}", described.name);
+            let help = "write `command` and `args`, or `url`, as in `.mcp.json`";
+            self.reader.say(&code::AGENT_SERVER, entry.key_span, message, help);
+        }
+        self.role.servers.push(Spanned { value: Server::Inline(described), span: entry.key_span });
+    }
+
     /// Names of servers; Claude's files may also describe one on the spot.
     fn servers(&mut self, key: &str, node: &Node<'_>) {
         let known = |name: Spanned<String>| Spanned { value: Server::Named(name.value), span: name.span };
-        let described = |entry: &Entry<'_>| Spanned {
-            value: Server::Inline(entry.key.clone().into_owned()),
-            span: entry.key_span,
-        };
         match &node.kind {
-            Kind::Mapping(entries) => self.role.servers.extend(entries.iter().map(described)),
+            Kind::Mapping(entries) => entries.iter().for_each(|entry| self.described(entry)),
             Kind::Sequence(items) => {
                 for item in items {
                     match &item.kind {
-                        Kind::Mapping(entries) => self.role.servers.extend(entries.iter().map(described)),
+                        Kind::Mapping(entries) => entries.iter().for_each(|entry| self.described(entry)),
                         _ => self.role.servers.extend(self.reader.text(key, item).map(known)),
                     }
                 }

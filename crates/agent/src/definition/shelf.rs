@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use metier_catalog::Layout;
+use metier_policy::McpTools;
 
 use super::{Cap, Definition, Role, definitions};
 use crate::child::{Agents, ChildAgent};
@@ -45,7 +46,7 @@ impl Role {
             model: self.model.as_ref().map(|model| model.value.clone()),
             effort: self.effort.as_ref().map(|effort| effort.value.clone()),
             max_turns,
-            scope: own_scope(&self.name.value, tools, &self.disallowed),
+            scope: own_scope(&self.name.value, tools, &self.disallowed, &McpTools::default()),
         }
     }
 }

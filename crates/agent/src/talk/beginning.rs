@@ -1,24 +1,24 @@
 //! How a child begins: its model, its limits, its tools, and where it is written down.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use metier_model::Block;
-use metier_policy::{Decision, Offered, Skill};
+use metier_policy::{Decision, Skill};
 use metier_runtime::{
     Arguments, By as Who, Fork, NotActivated, NotUsed, Session, SkillScope, Surface, ToolResult, Way,
 };
-use metier_skill::Tool;
 use metier_store as store;
 use metier_store::{By, Decided, EventKind, Outcome, SessionId, Started, Used};
 
-use super::children::{ChildAsked, Kin};
+use super::children::{ChildAsked, Kin, Wanted};
 use super::handing_over::handed_over;
 use super::{Company, Talk, TalkError};
 use crate::agent::Agent;
 use crate::bridge::lock;
 use crate::child::{
-    Birth, Child, ChildAgent, ChildAnswer, ChildMode, Kit, Over, Place, Quiet, Slot, Start, beneath_itself,
-    in_background, request, result, too_deep,
+    Birth, Child, ChildAgent, ChildAnswer, ChildMode, HAND_BACK_RULES, Kit, Over, Place, Quiet, ROLE_RULES,
+    Slot, Start, Worker, beneath_itself, in_background, request, result, too_deep,
 };
 use crate::frame::Frame;
 use crate::history::History;
@@ -47,27 +47,28 @@ impl Talk {
     pub(crate) fn of_child(
         kit: Kit,
         slot: Slot,
-        (frame, started, activated): (Frame, Started, store::Activated),
+        (frame, started, activated): (Frame, Started, Option<store::Activated>),
     ) -> Result<Self, TalkError> {
-        let Kit { id, mode, line, agent, session, general, outside, company, family } = kit;
+        let Kit { id, mode, worker, line, depth, agent, session, general, outside, company, family } = kit;
         let mut history = History::default();
         history.take(&EventKind::Started(started.clone()));
-        let used = Used {
-            skill: activated.skill.clone(),
-            origin: activated.origin.clone(),
-            digest: activated.digest.clone(),
-            tags: activated.tags.clone(),
-            by: activated.by,
-            usage: store::Usage::default(),
-            cost_micros: 0,
-            outcome: Outcome::Done,
-        };
+        let words = started.request.clone();
         let journal = Journal::begin_as(id, agent.store.clone(), started, Arc::clone(&company.watch))?;
         let mut talk = Self::new(&agent, session, (general, outside), journal, frame, history, company);
-        talk.kin = Kin { family, line, mode: Some(mode), slot: Some(slot), ..Kin::alone(agent.limits) };
-        talk.used.push((used, Spent::default()));
+        let is_role = matches!(worker, Worker::Role(_));
+        let (worker, mode, slot) = (Some(worker), Some(mode), Some(slot));
+        talk.kin = Kin { family, line, depth, worker, mode, slot, words, ..Kin::alone(agent.limits) };
+        let mut remark = None;
+        if is_role {
+            remark = talk.hand_over();
+            talk.frame = handed_over(talk.frame.clone(), ROLE_RULES);
+        }
         talk.write(EventKind::Framed(talk.frame.stored()))?;
-        talk.write(EventKind::Activated(activated))?;
+        remark.map(|remark| talk.write(remark)).transpose()?;
+        if let Some(activated) = activated {
+            talk.used.push((used(&activated), Spent::default()));
+            talk.write(EventKind::Activated(activated))?;
+        }
         Ok(talk)
     }
 
@@ -78,16 +79,25 @@ impl Talk {
 
     pub(super) fn begin_child(&mut self, asked: &ChildAsked, wanting: &Wanting) -> Result<Begun, TalkError> {
         let (wanted, mode) = match asked {
-            ChildAsked::New { wanted, mode } => (wanted, mode),
+            ChildAsked::New { wanted, mode } => (wanted, *mode),
             ChildAsked::Again(child) => return self.take_up_child(child, wanting),
         };
         let depth = self.agent.limits.depth;
-        if let Some(why) = beneath_itself(&self.kin.line, &wanted.skill) {
+        if let Wanted::Skill(wanted) = wanted
+            && let Some(why) = beneath_itself(&self.kin.line, &wanted.skill)
+        {
             return Ok(Begun::Answered(ToolResult::refused(why)));
         }
-        if self.kin.line.len() >= usize::try_from(depth).unwrap_or(usize::MAX) {
+        if self.kin.depth >= depth {
             return Ok(Begun::Answered(ToolResult::refused(too_deep(depth))));
         }
+        let wanted = match wanted {
+            Wanted::Skill(wanted) => wanted,
+            Wanted::Colleague(at, told) => {
+                let sent = self.send_colleague(*at, told, wanting);
+                return Ok(sent.map_or_else(|why| Begun::Answered(ToolResult::refused(why)), Begun::Awaited));
+            }
+        };
         let forked = lock(&self.session).fork_wanted(wanted);
         let fork = match forked {
             Ok(fork) => fork,
@@ -97,7 +107,8 @@ impl Talk {
         if let Some(decision) = &fork.decision {
             self.decided(wanting.call.as_deref(), &wanted.skill, decision)?;
         }
-        let (number, child, mode) = match self.send_child(fork, *mode, wanting) {
+        let outside = Arc::clone(&self.outside);
+        let (number, child, mode) = match self.send_child(fork, mode, wanting, outside) {
             Ok(sent) => sent,
             Err(why) => return Ok(Begun::Answered(ToolResult::refused(why))),
         };
@@ -127,6 +138,7 @@ impl Talk {
         fork: Fork,
         mode: ChildMode,
         wanting: &Wanting,
+        outside: Arc<Outside>,
     ) -> Result<(u64, SessionId, ChildMode), String> {
         let mut remarks = Vec::new();
         let (named, background) = match &fork.activation.way {
@@ -142,27 +154,12 @@ impl Talk {
         };
         let agent = self.childs_agent(&activation.scope, &runner, &mut remarks);
         let general = self.general.of_child();
-        let mut frame = child_frame(&content, &session, (&general, &self.outside), mode, agent.surface);
+        let mut frame = child_frame(&content, &session, (&general, &outside), mode, agent.surface);
         if !runner.instructions.trim().is_empty() {
             frame.system.insert(0, Block::stable(runner.instructions));
         }
-        let halt = self.halt.child().map_err(|error| format!("no child can be started: {error}"))?;
-        let id = SessionId::new().map_err(|error| format!("no child can be started: {error}"))?;
         let told = told(&activation.arguments);
-        let snapshot = self.agent.skills.snapshot();
-        let started = Started {
-            request: request(&told),
-            by: By::Parent,
-            parent: Some(self.id()),
-            project: general.project_shown(),
-            model: Some(agent.model.id().to_string()),
-            agent: named,
-            surface: Some(agent.surface.to_string()),
-            metier: env!("CARGO_PKG_VERSION").to_owned(),
-            loaded: snapshot.loaded() as u64,
-            failed: snapshot.failures().len() as u64,
-            ..Started::default()
-        };
+        let started = self.started(&agent, &general, request(&told), named);
         let labels = session.labels_of_last().unwrap_or_default();
         let activated = store::Activated {
             skill: activation.skill.name.clone(),
@@ -180,34 +177,30 @@ impl Talk {
         };
         let mut line = self.kin.line.clone();
         line.push(activation.skill.clone());
-        let watch = Arc::new(Quiet(Arc::clone(self.journal.watch())));
+        let worker = Worker::Skill(activation.skill.name.clone());
+        let (id, company) = self.to_begin_with()?;
         let kit = Kit {
             id,
             mode,
+            worker,
             line,
+            depth: self.kin.depth + 1,
             agent,
             session,
             general,
-            outside: Arc::clone(&self.outside),
-            company: Company { watch, halt, ask: self.ask.clone() },
+            outside,
+            company,
             family: Arc::clone(&self.kin.family),
         };
-        let start = Start::New(Box::new(Birth { frame, started, activated, remarks }));
+        let start = Start::New(Box::new(Birth { frame, started, activated: Some(activated), remarks }));
         Ok((self.send(kit, start, wanting.call.clone())?, id, mode))
     }
 
-    /// Sends a child on its way.
+    /// Sends a child on its way, behind those that wait already.
     pub(super) fn send(&mut self, kit: Kit, start: Start, call: Option<String>) -> Result<u64, String> {
-        let child = Child {
-            kit,
-            start,
-            parent: Arc::clone(&self.journal),
-            call,
-            deadline: self.limits.time.map(|time| self.spent.since + time),
-        };
+        let child = Child { kit, start, parent: Arc::clone(&self.journal), call, deadline: self.deadline() };
         let ticket = self.kin.family.queue.join(Place::Last);
-        let number = self.kin.nursery.send(child, ticket);
-        number.map_err(|error| format!("no child can be started: {error}"))
+        self.kin.nursery.send(child, ticket).map_err(|error| not_started(&error))
     }
 
     /// This agent as a skill in a child wants it: another model, fewer turns.
@@ -222,21 +215,69 @@ impl Talk {
             model: scope.model.clone().or_else(|| runner.model.clone()),
             effort: scope.effort.clone().or_else(|| runner.effort.clone()),
         };
+        let mut agent = self.agent_for(&wish, remarks);
+        for most in scope.max_turns.into_iter().chain(runner.max_turns) {
+            agent.limits.turns = agent.limits.turns.min(most.get().into());
+        }
+        agent
+    }
+
+    /// The agent of a child: as this one, with what is asked for it, and no more turns than anybody has.
+    pub(super) fn agent_for(&self, wish: &Wish, remarks: &mut Vec<EventKind>) -> Agent {
         let choosing = Choosing {
             models: self.agent.models.as_deref(),
             family: &self.kin.family,
             ask: self.ask.as_deref(),
             now: &self.choice.mind,
         };
-        let (mind, said) = choosing.mind(&wish);
+        let (mind, said) = choosing.mind(wish);
         remarks.extend(said);
         let mut agent = self.agent.clone();
         (agent.model, agent.prices, agent.effort) = (mind.model, mind.prices, mind.effort);
         agent.limits.turns = self.kin.family.most_turns();
-        for most in scope.max_turns.into_iter().chain(runner.max_turns) {
-            agent.limits.turns = agent.limits.turns.min(most.get().into());
-        }
         agent
+    }
+
+    /// How a child's beginning is written down.
+    pub(super) fn started(
+        &self,
+        agent: &Agent,
+        general: &GeneralTools,
+        request: String,
+        named: Option<String>,
+    ) -> Started {
+        let snapshot = self.agent.skills.snapshot();
+        Started {
+            request,
+            by: By::Parent,
+            parent: Some(self.id()),
+            project: general.project_shown(),
+            model: Some(agent.model.id().to_string()),
+            agent: named,
+            surface: Some(agent.surface.to_string()),
+            metier: env!("CARGO_PKG_VERSION").to_owned(),
+            loaded: snapshot.loaded() as u64,
+            failed: snapshot.failures().len() as u64,
+            ..Started::default()
+        }
+    }
+
+    /// What every child begins with: which session it is, and who is there while it works.
+    pub(super) fn to_begin_with(&self) -> Result<(SessionId, Company), String> {
+        let id = SessionId::new().map_err(|error| not_started(&error))?;
+        Ok((id, self.company_of_child()?))
+    }
+
+    /// Who is there while a child works.
+    pub(super) fn company_of_child(&self) -> Result<Company, String> {
+        let halt = self.halt.child().map_err(|error| not_started(&error))?;
+        let watch = Arc::new(Quiet(Arc::clone(self.journal.watch())));
+        Ok(Company { watch, halt, ask: self.ask.clone() })
+    }
+
+    /// When this conversation has no time left.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.limits.time.map(|time| self.spent.since + time)
     }
 
     /// The agent that runs a skill, where it names one.
@@ -265,9 +306,10 @@ impl Talk {
         fork: Fork,
         mode: ChildMode,
         by: By,
+        outside: Arc<Outside>,
     ) -> Result<Result<Option<ChildAnswer>, String>, TalkError> {
         let skill = fork.activation.skill.name.clone();
-        let (number, id, mode) = match self.send_child(fork, mode, &Wanting { by, call: None }) {
+        let (number, id, mode) = match self.send_child(fork, mode, &Wanting { by, call: None }, outside) {
             Ok(sent) => sent,
             Err(why) => return Ok(Err(why)),
         };
@@ -305,20 +347,32 @@ fn child_frame(
 ) -> Frame {
     let scopes = session.scopes();
     let is_offered = |name: &str| {
-        let offered =
-            match (name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")), Tool::named(name)) {
-                (Some((server, tool)), _) => Offered::Mcp { server, tool },
-                (None, Some(tool)) => Offered::Tool(tool),
-                (None, None) => return true,
-            };
-        scopes.rules().iter().all(|scope| scope.offers(offered))
+        outside.meant(name).is_none_or(|offered| scopes.rules().iter().all(|scope| scope.offers(offered)))
     };
     // A crew's skills have their two tools, those of servers, and the way back.
     let is_bare = mode == ChildMode::Handoff && surface == Surface::SkilledCrew;
     let is_general = |name: &str| general.definitions().iter().any(|definition| definition.name == name);
     let frame = Frame::new(content, session, general, outside);
     let frame = frame.keeping(|name| is_offered(name) && !(is_bare && is_general(name)));
-    if mode == ChildMode::Handoff { handed_over(frame) } else { frame }
+    if mode == ChildMode::Handoff { handed_over(frame, HAND_BACK_RULES) } else { frame }
+}
+
+/// The activity entry of a skill that begins.
+fn used(activated: &store::Activated) -> Used {
+    Used {
+        skill: activated.skill.clone(),
+        origin: activated.origin.clone(),
+        digest: activated.digest.clone(),
+        tags: activated.tags.clone(),
+        by: activated.by,
+        usage: store::Usage::default(),
+        cost_micros: 0,
+        outcome: Outcome::Done,
+    }
+}
+
+fn not_started(why: &dyn std::fmt::Display) -> String {
+    format!("no child can be started: {why}")
 }
 
 /// What a skill was told, as one text.

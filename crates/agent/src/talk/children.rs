@@ -17,7 +17,8 @@ use super::{Talk, TalkError};
 use crate::agent::Patience;
 use crate::bridge::lock;
 use crate::child::{
-    ChildAnswer, ChildMode, Family, LastWord, Nursery, Over, Place, Route, Slot, note, result, still_running,
+    ChildAnswer, ChildMode, Family, LastWord, Lead, Nursery, Over, Place, Route, Slot, Worker, note, result,
+    still_running,
 };
 use crate::course::BegunChild;
 use crate::limits::{Limits, Reached};
@@ -26,8 +27,12 @@ use crate::models::remark;
 /// What a conversation has to do with others.
 pub(super) struct Kin {
     pub(super) family: Arc<Family>,
-    /// The skills that run above it and in it, each in a child of the one before.
+    /// The skills that run above it and in it.
     pub(super) line: Vec<Skill>,
+    /// How many conversations are above it.
+    pub(super) depth: u32,
+    /// Who works in it, where it is a child.
+    pub(super) worker: Option<Worker>,
     /// How it stands to its parent; `None` where it has none.
     pub(super) mode: Option<ChildMode>,
     /// A child's right to work, lent while it waits for its own children.
@@ -50,6 +55,8 @@ impl Kin {
         Self {
             family: Arc::new(Family::new(limits)),
             line: Vec::new(),
+            depth: 0,
+            worker: None,
             mode: None,
             slot: None,
             nursery: Nursery::default(),
@@ -70,9 +77,17 @@ impl Kin {
 /// A child that is asked for.
 pub(super) enum ChildAsked {
     /// One that begins.
-    New { wanted: ChildWanted, mode: ChildMode },
+    New { wanted: Wanted, mode: ChildMode },
     /// One that was at work when the last process ended.
     Again(BegunChild),
+}
+
+/// Who is asked for.
+pub(super) enum Wanted {
+    /// A skill.
+    Skill(ChildWanted),
+    /// Somebody else of the crew, by their place among them, with what they are told.
+    Colleague(usize, String),
 }
 
 impl Talk {
@@ -84,14 +99,18 @@ impl Talk {
         let fields = call.arguments.fields()?;
         if let Some(route) = self.kin.routes.iter().find(|route| *route.tool == *call.name) {
             let told = fields.get("request").and_then(Value::as_str).filter(|told| !told.trim().is_empty());
-            let wanted = lock(&self.session).handoff_wanted(&route.skill, told.unwrap_or(&self.kin.words))?;
+            let told = told.unwrap_or(&self.kin.words);
+            let wanted = match &route.lead {
+                Lead::Skill(skill) => Wanted::Skill(lock(&self.session).handoff_wanted(skill, told)?),
+                Lead::Colleague(at) => Wanted::Colleague(*at, told.to_owned()),
+            };
             return Some(ChildAsked::New { wanted, mode: ChildMode::Handoff });
         }
         if self.why_not(&call.name).is_some() {
             return None;
         }
         let wanted = lock(&self.session).child_wanted(&call.name, &Value::Object(fields.clone()))?;
-        Some(ChildAsked::New { wanted, mode: ChildMode::Fork })
+        Some(ChildAsked::New { wanted: Wanted::Skill(wanted), mode: ChildMode::Fork })
     }
 
     /// Why a child may not call a tool: it is not among its own.
@@ -109,7 +128,7 @@ impl Talk {
             return None;
         }
         let names: Vec<String> = self.frame.names().into_iter().map(|name| format!("`{name}`")).collect();
-        let skill = self.kin.line.last().map(|skill| skill.name.as_str()).unwrap_or_default();
+        let skill = self.kin.worker.as_ref().map(Worker::name).unwrap_or_default();
         let asked = metier_catalog::one_line(name, 100);
         Some(match names.as_slice() {
             [] => format!("`{asked}` is not among the tools of `{skill}`, which has none: answer in words"),
@@ -260,7 +279,7 @@ impl Talk {
 pub(super) fn returned(answer: &ChildAnswer, tool: &str) -> ToolResult {
     let text = result(answer);
     let text = match tool {
-        "load_skill" => json!({ "skill_name": answer.skill, "result": text }).to_string(),
+        "load_skill" => json!({ "skill_name": answer.worker.name(), "result": text }).to_string(),
         _ => text,
     };
     let failed = answer.is_failure();

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use metier_model::{Message, ToolCall};
-use metier_policy::Skill;
 use metier_runtime::{ForkAgain, ToolResult};
 use metier_store::{By, Ended, EventKind, EventQuery, Outcome, SessionId};
 use serde_json::Value;
@@ -12,12 +11,13 @@ use serde_json::Value;
 use super::beginning::{Begun as Sent, Wanting};
 use super::children::Kin;
 use super::resuming::{Begun, doubt};
-use super::{Answer, Company, Talk, TalkError};
+use super::{Answer, Talk, TalkError};
 use crate::bridge::lock;
-use crate::child::{ChildAnswer, Kit, LastWord, Over, Quiet, Slot, Start, result};
+use crate::child::{ChildAnswer, Colleague, Kit, LastWord, Lead, Over, Slot, Start, Worker, result};
 use crate::course::{BegunChild, BegunState, Course, Invoked};
 use crate::frame::Frame;
 use crate::journal::Journal;
+use crate::outside::Outside;
 use crate::watch::Piece;
 
 /// How a child stands that was begun.
@@ -32,8 +32,8 @@ pub(super) enum Standing {
 
 impl Talk {
     /// How a child stands, by what it wrote itself: its parent's process may have ended before it took note.
-    pub(super) fn child_standing(&self, child: SessionId) -> Result<Standing, TalkError> {
-        let events = self.agent.store.events(&EventQuery::of(child))?;
+    pub(super) fn child_standing(&self, child: &BegunChild) -> Result<Standing, TalkError> {
+        let events = self.agent.store.events(&EventQuery::of(child.id))?;
         let course = Course::of(&events);
         let ended = events.into_iter().rev().find_map(|event| match event.kind {
             EventKind::Ended(ended) => Some(ended),
@@ -42,60 +42,99 @@ impl Talk {
         let waits = course.outcome == Some(Outcome::NeedsYes) && !course.unfinished().is_empty();
         Ok(match ended {
             Some(ended) if course.is_over && !waits => Standing::Over(ended),
-            _ if course.framed.is_none() || course.activated().is_empty() => Standing::Lost,
+            // Somebody of a crew has no skill of their own that would be activated.
+            _ if course.framed.is_none()
+                || (matches!(child.worker, Worker::Skill(_)) && course.activated().is_empty()) =>
+            {
+                Standing::Lost
+            }
             _ => Standing::AtWork(Box::new(course)),
         })
     }
 
     /// Whether a child was at work and can go on.
     pub(super) fn goes_on(&self, child: &BegunChild) -> Result<bool, TalkError> {
-        let Standing::AtWork(course) = self.child_standing(child.id)? else { return Ok(false) };
-        Ok(lock(&self.session).fork_again(course.activated()).is_some())
+        let Standing::AtWork(course) = self.child_standing(child)? else { return Ok(false) };
+        Ok(match &child.worker {
+            Worker::Skill(name) => self.fork_again(name, &course).is_some(),
+            Worker::Role(name) => self.colleague(name).is_some(),
+        })
+    }
+
+    /// A skill's session as it was, and what it reaches outside; a skill of somebody else's in the crew has what is theirs.
+    fn fork_again(&self, skill: &str, course: &Course) -> Option<(ForkAgain, Arc<Outside>)> {
+        if let Some(owner) = self.owner_of(skill) {
+            let (session, outside) = self.room_of(owner).ok()?;
+            return Some((session.fork_again(course.activated())?, outside));
+        }
+        Some((lock(&self.session).fork_again(course.activated())?, Arc::clone(&self.outside)))
+    }
+
+    fn colleague(&self, name: &str) -> Option<&Colleague> {
+        self.agent.colleagues.iter().find(|colleague| colleague.name == name)
     }
 
     /// Lets a child go on that was at work.
     pub(super) fn take_up_child(&mut self, child: &BegunChild, wanting: &Wanting) -> Result<Sent, TalkError> {
-        let Standing::AtWork(course) = self.child_standing(child.id)? else {
-            return Ok(Sent::Answered(ToolResult::refused("the child is gone".to_owned())));
-        };
-        let again = lock(&self.session).fork_again(course.activated());
-        let Some(ForkAgain { scope, mut session, .. }) = again else {
-            let why = format!("the skill `{}` is gone, and its child cannot go on", child.skill);
-            return Ok(Sent::Answered(ToolResult::refused(why)));
+        let refused = |why: String| Ok(Sent::Answered(ToolResult::refused(why)));
+        let Standing::AtWork(course) = self.child_standing(child)? else {
+            return refused("the child is gone".to_owned());
         };
         let mut remarks = Vec::new();
-        let named = self.agent.store.session(child.id)?.agent;
-        let runner = self.runner(named.as_deref(), &scope.skill, &mut remarks);
-        if let Some(rules) = &runner.scope {
-            session = session.held_by(rules.clone());
-        }
-        let agent = self.childs_agent(&scope, &runner, &mut remarks);
+        let kit = match &child.worker {
+            Worker::Skill(name) => self.kit_again(child, name, &course, &mut remarks)?,
+            Worker::Role(name) => match self.colleague(name) {
+                Some(colleague) => self.kit_of(colleague, child.id, &mut remarks),
+                None => Err("nobody of that name is in this crew".to_owned()),
+            },
+        };
         for remark in remarks {
             self.write(remark)?;
         }
-        let halt = match self.halt.child() {
-            Ok(halt) => halt,
-            Err(error) => {
-                return Ok(Sent::Answered(ToolResult::refused(format!("no child can be started: {error}"))));
-            }
-        };
-        let line: Vec<Skill> = self.kin.line.iter().cloned().chain([scope.skill]).collect();
-        let watch = Arc::new(Quiet(Arc::clone(self.journal.watch())));
-        let kit = Kit {
-            id: child.id,
-            mode: child.mode,
-            line,
-            agent,
-            session,
-            general: self.general.of_child(),
-            outside: Arc::clone(&self.outside),
-            company: Company { watch, halt, ask: self.ask.clone() },
-            family: Arc::clone(&self.kin.family),
+        let kit = match kit {
+            Ok(kit) => kit,
+            Err(why) => return refused(format!("the {} cannot go on: {why}", child.worker)),
         };
         Ok(match self.send(kit, Start::Again(course), wanting.call.clone()) {
             Ok(number) => Sent::Awaited(number),
             Err(why) => Sent::Answered(ToolResult::refused(why)),
         })
+    }
+
+    /// What the child of a skill works with when it goes on.
+    fn kit_again(
+        &self,
+        child: &BegunChild,
+        skill: &str,
+        course: &Course,
+        remarks: &mut Vec<EventKind>,
+    ) -> Result<Result<Kit, String>, TalkError> {
+        let Some((ForkAgain { scope, mut session, .. }, outside)) = self.fork_again(skill, course) else {
+            return Ok(Err("it is not there any more".to_owned()));
+        };
+        let named = self.agent.store.session(child.id)?.agent;
+        let runner = self.runner(named.as_deref(), &scope.skill, remarks);
+        if let Some(rules) = &runner.scope {
+            session = session.held_by(rules.clone());
+        }
+        let agent = self.childs_agent(&scope, &runner, remarks);
+        let company = match self.company_of_child() {
+            Ok(company) => company,
+            Err(why) => return Ok(Err(why)),
+        };
+        Ok(Ok(Kit {
+            id: child.id,
+            mode: child.mode,
+            worker: child.worker.clone(),
+            line: self.kin.line.iter().cloned().chain([scope.skill]).collect(),
+            depth: self.kin.depth + 1,
+            agent,
+            session,
+            general: self.general.of_child(),
+            outside,
+            company,
+            family: Arc::clone(&self.kin.family),
+        }))
     }
 
     /// The conversation of a child that goes on.
@@ -105,7 +144,7 @@ impl Talk {
         parent: SessionId,
         mut course: Course,
     ) -> Result<Self, TalkError> {
-        let Kit { id, mode, line, agent, session, general, outside, company, family } = kit;
+        let Kit { id, mode, worker, line, depth, agent, session, general, outside, company, family } = kit;
         let Some(frame) = course.framed.take().map(|framed| Frame::from_stored(&framed)) else {
             return Err(TalkError::NoFrame(id));
         };
@@ -117,8 +156,17 @@ impl Talk {
         family.charge(course.spent.usage, course.spent.cost_micros);
         (0..course.spent.calls).for_each(|_| family.call());
         let mut talk = Self::new(&agent, session, (general, outside), journal, frame, history, company);
-        talk.kin =
-            Kin { family, line, mode: Some(mode), slot: Some(slot), last_result, ..Kin::alone(agent.limits) };
+        talk.kin = Kin {
+            family,
+            line,
+            depth,
+            worker: Some(worker),
+            mode: Some(mode),
+            slot: Some(slot),
+            last_result,
+            ..Kin::alone(agent.limits)
+        };
+        talk.find_routes();
         talk.take_course(course);
         talk.write(EventKind::Resumed { by: By::Parent, metier: env!("CARGO_PKG_VERSION").to_owned() })?;
         Ok(talk)
@@ -144,7 +192,7 @@ impl Talk {
     /// Goes on with a child that is the answer to what the user said: a skill that they started themselves.
     pub(super) fn go_on_with(&mut self, invoked: &Invoked) -> Result<Answer, TalkError> {
         let child = &invoked.child;
-        let answer = match self.child_standing(child.id)? {
+        let answer = match self.child_standing(child)? {
             // What was to be done is in the user's words.
             Standing::Lost => return self.work(),
             Standing::Over(ended) => self.over(child, ended)?,
@@ -187,7 +235,7 @@ impl Talk {
                 continue;
             }
             match &state.child {
-                Some(child) => match self.child_standing(child.id)? {
+                Some(child) => match self.child_standing(child)? {
                     Standing::Over(_) => {}
                     Standing::AtWork(course) => doubts.extend(self.doubts_of(child.id, &course, depth)?),
                     Standing::Lost => doubts.extend(doubt(call, state)),
@@ -205,8 +253,10 @@ impl Talk {
         let Some(fields) = call.arguments.fields() else { return false };
         let session = lock(&self.session);
         let route = self.kin.routes.iter().find(|route| *route.tool == *call.name);
-        let wanted = match route {
-            Some(route) => session.handoff_wanted(&route.skill, &self.kin.words),
+        let wanted = match route.map(|route| &route.lead) {
+            Some(Lead::Skill(skill)) => session.handoff_wanted(skill, &self.kin.words),
+            // Whoever hands work over does nothing else, and nobody has begun with it.
+            Some(Lead::Colleague(_)) => return true,
             None => session.activation_wanted(&call.name, &Value::Object(fields.clone())),
         };
         wanted.is_some_and(|wanted| session.only_reads(&wanted))
@@ -234,7 +284,7 @@ fn answer(child: &BegunChild, ended: Ended) -> ChildAnswer {
     let Ended { outcome, text, why, usage, cost_micros, turns, calls } = ended;
     ChildAnswer {
         session: child.id,
-        skill: child.skill.clone(),
+        worker: child.worker.clone(),
         mode: child.mode,
         outcome,
         text,

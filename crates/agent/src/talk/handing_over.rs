@@ -6,19 +6,24 @@ use metier_store::EventKind;
 use super::Talk;
 use crate::agent::Disclosure;
 use crate::bridge::lock;
-use crate::child::{ChildMode, HAND_BACK, HAND_BACK_RULES, HandedBack, Route, hand_back, routes};
+use crate::child::{ChildMode, HAND_BACK, HandedBack, Route, hand_back, routes};
 use crate::frame::Frame;
 use crate::models::remark;
 
 impl Talk {
     /// What a conversation that is taken up has to know of its family.
     pub(super) fn find_kin(&mut self) {
-        if self.agent.disclosure == Disclosure::Handoff {
-            self.kin.routes = routes(&lock(&self.session)).0;
-        }
+        self.find_routes();
         // Its scope ended with its process, so the tools that it was given are the only fence that is left.
         if self.journal.parent().is_some() {
             self.kin.mode = Some(ChildMode::Fork);
+        }
+    }
+
+    /// The routes of a conversation whose frame has their tools already.
+    pub(super) fn find_routes(&mut self) {
+        if self.agent.disclosure == Disclosure::Handoff {
+            self.kin.routes = routes(&lock(&self.session), &self.agent.colleagues).0;
         }
     }
 
@@ -28,7 +33,7 @@ impl Talk {
             return None;
         }
         let session = lock(&self.session);
-        let (routes, left) = routes(&session);
+        let (routes, left) = routes(&session, &self.agent.colleagues);
         let (skills, catalog) = (session.toolset().definitions(), session.catalog());
         let mut frame =
             self.frame.clone().keeping(|name| !skills.iter().any(|definition| definition.name == name));
@@ -70,8 +75,8 @@ impl Talk {
 }
 
 /// What stands before the messages of a child that work is handed over to: it is told how to work, and must call something.
-pub(super) fn handed_over(mut frame: Frame) -> Frame {
-    frame.system.push(Block::stable(HAND_BACK_RULES));
+pub(super) fn handed_over(mut frame: Frame, rules: &str) -> Frame {
+    frame.system.push(Block::stable(rules));
     frame.choice = ToolChoice::Any;
     frame.with([hand_back()])
 }

@@ -16,7 +16,7 @@ impl Talk {
     /// or in a child, as it says itself. One that cannot be had is an error, and nothing was said.
     pub fn say_skill(&mut self, by: By, name: &str, arguments: &str) -> Result<Answer, TalkError> {
         // Whatever refuses it does so before anything is written.
-        lock(&self.session).wants_child(name)?;
+        self.wants_child(name)?;
         self.recall()?;
         let words = format!("/{name} {arguments}");
         self.take_words(words.trim_end(), by)?;
@@ -26,7 +26,7 @@ impl Talk {
     /// Works on what the user said first with this skill: see [`Talk::work`].
     pub fn work_with(&mut self, by: By, name: &str, arguments: &str) -> Result<Answer, TalkError> {
         self.recall()?;
-        let wants_child = lock(&self.session).wants_child(name)?;
+        let wants_child = self.wants_child(name)?;
         let is_router = self.agent.disclosure == Disclosure::Handoff;
         if !wants_child && !is_router {
             return match self.put_in(by, name, arguments) {
@@ -34,13 +34,12 @@ impl Talk {
                 Err(error) => self.not_used(error),
             };
         }
-        let forked = lock(&self.session).fork(who(by), name, arguments);
-        let fork = match forked {
-            Ok(fork) => fork,
+        let (fork, outside) = match self.fork(by, name, arguments) {
+            Ok(forked) => forked,
             Err(error) => return self.not_used(NotPut::Skill(error)),
         };
         let mode = if is_router { ChildMode::Handoff } else { ChildMode::Fork };
-        match self.run_child(fork, mode, by)? {
+        match self.run_child(fork, mode, by, outside)? {
             Ok(Some(answer)) => {
                 // It is the answer to the user, and nobody saw it come.
                 self.journal.watch().piece(Piece::Text(&answer.text));

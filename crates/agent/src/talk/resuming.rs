@@ -92,20 +92,22 @@ impl Talk {
         let parent = agent.store.session(id)?.parent;
         let mut course = Course::of(&agent.store.events(&EventQuery::of(id))?);
         course.forget_cut_texts();
-        let session = agent.part.session(&agent.skills, agent.surface).map_err(TalkError::Skills)?;
+        let outside = Arc::new(Outside::settle(agent.outside.as_ref()));
+        let session = agent.part.session(&agent.skills, agent.surface, &outside, None);
+        let session = session.map_err(TalkError::Skills)?;
         let mut session = session.named(&id.to_string());
         let gone = session.restore(course.activated());
         for given in given_answers(&agent.store, id)? {
             session.restore_answer(&given);
         }
         let general = GeneralTools::new(setting)?;
-        let outside = Arc::new(Outside::settle(agent.outside.as_ref()));
         let framed = course.framed.take();
         let frame = match &framed {
             Some(framed) => Frame::from_stored(framed),
             // Its process ended before anything was sent.
             None if course.history.turns() == 0 => {
-                agent.part.framed(Frame::new(&agent.instructions, &session, &general, &outside))
+                let frame = Frame::new(&agent.instructions, &session, &general, &outside);
+                agent.part.framed(frame, &outside)
             }
             None => return Err(TalkError::NoFrame(id)),
         };
@@ -153,7 +155,7 @@ impl Talk {
         let depth = self.agent.limits.depth;
         let mut doubts = self.doubtful(&calls, &|id| self.begun.get(id), depth)?;
         for child in self.invoked.iter().map(|invoked| &invoked.child).chain(&self.apart) {
-            if let Standing::AtWork(course) = self.child_standing(child.id)? {
+            if let Standing::AtWork(course) = self.child_standing(&child)? {
                 doubts.extend(self.doubts_of(child.id, &course, depth)?);
             }
         }
@@ -272,7 +274,7 @@ impl Talk {
     /// broke off.
     pub(super) fn close_apart(&mut self) -> Result<(), TalkError> {
         for child in std::mem::take(&mut self.apart) {
-            let text = match self.child_standing(child.id)? {
+            let text = match self.child_standing(&child)? {
                 Standing::AtWork(_) if self.goes_on(&child)? => {
                     match self.take_up_child(&child, &Wanting { by: By::Agent, call: None })? {
                         Sent::Awaited(_) => continue,
@@ -289,14 +291,14 @@ impl Talk {
 
     fn broke_off(&mut self, child: &BegunChild, why: &str) -> Result<String, TalkError> {
         let Ok(Summary { usage, cost_micros, .. }) = self.agent.store.session(child.id) else {
-            return Ok(format!("The skill '{}' that worked in the background is gone.", child.skill));
+            return Ok(format!("The skill '{}' that worked in the background is gone.", child.worker.name()));
         };
         let outcome = Outcome::Cancelled;
         self.write(EventKind::ChildEnded { child: child.id, outcome, usage, cost_micros })?;
         Ok(format!(
             "The skill '{}' that worked in the background as {} broke off when the process ended and cannot go on: {why}. What it \
              did until then may have happened.",
-            child.skill,
+            child.worker.name(),
             child.id.short()
         ))
     }
@@ -355,7 +357,7 @@ impl Talk {
             return Ok(Some(ToolResult::done(text)));
         }
         let Some(child) = &state.child else { return Ok(None) };
-        let Standing::Over(ended) = self.child_standing(child.id)? else { return Ok(None) };
+        let Standing::Over(ended) = self.child_standing(&child)? else { return Ok(None) };
         let answer = self.over(child, ended)?;
         Ok(Some(returned(&answer, &call.name)))
     }

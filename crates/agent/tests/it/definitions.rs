@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use metier_agent::Agents as _;
 use metier_agent::definition::{
-    Budget, Cap, Definition, Form, Known, Manner, Place, Read, Remembers, Server, Shelf, SkillList,
-    definitions, found_at, schema,
+    Budget, Cap, Definition, Described, Form, Known, Manner, Place, Read, Remembers, Server, Shelf,
+    SkillList, definitions, found_at, schema,
 };
 use metier_agent::slash::{Slash, SlashCommands};
 use metier_catalog::{
@@ -128,7 +128,8 @@ fn claudes_agents_have_their_skills_before_them_and_cannot_ask_less() {
     assert_eq!(role.manner, Some(Manner::Listed(Disclosure::Eager)));
     assert_eq!(role.budget.turns, Cap::At(8.try_into().unwrap()));
     let servers: Vec<&Server> = role.servers.iter().map(|server| &server.value).collect();
-    assert_eq!(servers, [&Server::Named("github".to_owned()), &Server::Inline("local".to_owned())]);
+    let local = Described { name: "local".to_owned(), settings: serde_json::json!({ "command": "x" }) };
+    assert_eq!(servers, [&Server::Named("github".to_owned()), &Server::Inline(local)]);
     assert_eq!(said(&read), ["unquoted-colon 3", "agent-mode-ignored 6", "agent-key-inert 9"]);
     let bare = read_claude("---\nname: a\n---\nDo.\n");
     assert_eq!(said(&bare), ["agent-description-missing 1"]);
@@ -154,7 +155,7 @@ fn a_crew_is_roles_with_folders_relative_to_its_file() {
     let keeper = crew.entry().unwrap();
     assert_eq!(keeper.manner, Some(Manner::Handoff));
     assert_eq!(keeper.instructions_file.as_ref().unwrap().value, Path::new("/p/team/AGENTS.md"));
-    assert_eq!(keeper.servers[0].value, Server::File("/p/team/clock.json".into()));
+    assert_eq!(keeper.servers[0].value, Server::File("/p/team/clock.json".into(), None));
     let folders: Vec<&Path> =
         keeper.skills.named().iter().map(|wish| wish.folder.as_ref().unwrap().value.as_path()).collect();
     assert_eq!(folders, [Path::new("/p/team/skills/create-task"), Path::new("/p/team/skills/list-tasks")]);

@@ -12,6 +12,7 @@ mod children;
 mod commands;
 mod compaction;
 mod crash;
+mod crew;
 mod definitions;
 mod fetching;
 mod looking;

@@ -1,7 +1,7 @@
 //! What has changed since a project was trusted.
 
 use super::preview::{capabilities, key, project_skills};
-use super::project_file::{Act, project_files};
+use super::project_file::{Act, acts_of, project_files};
 use super::{Standing, TrustStore};
 use crate::capability::Capabilities;
 use crate::code;
@@ -73,6 +73,17 @@ pub fn trusted_acts(project: &Project, store: &TrustStore, file: &str) -> BTreeS
     let is_known = |act: &Act| record.mine || known.and_then(|acts| acts.get(&act.what)) == Some(&act.digest);
     let files = project_files(project).into_iter().filter(|known| known.path == file);
     files.flat_map(|file| file.acts).filter(is_known).map(|act| act.what).collect()
+}
+
+/// Whether what a file says of MCP servers is what stood there when the user trusted the project: an agent's file, a crew's, or that of
+/// one server.
+pub fn trusts_servers(project: &Project, store: &TrustStore, file: &Path) -> bool {
+    let Some(record) = store.record(&project.folder) else { return false };
+    let Ok(path) = file.strip_prefix(&project.folder) else { return false };
+    let path = path.to_string_lossy();
+    let known = record.files.get(path.as_ref());
+    let is_known = |act: &Act| known.and_then(|acts| acts.get(&act.what)) == Some(&act.digest);
+    record.mine || acts_of(project, &path).iter().filter(|act| act.is_about_servers()).all(is_known)
 }
 
 /// What one skill can do that it could not when its project was trusted.

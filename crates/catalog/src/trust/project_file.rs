@@ -1,18 +1,21 @@
 //! The files of a project that would be acted on once it is trusted, read far enough to say what they ask for.
 
 use crate::config::{Config, EnvConfig};
-use crate::layout::{crew_files, folder_names};
+use crate::layout::{CREW_SUFFIX, crew_files, folder_names};
 use crate::project::Project;
 use crate::shown::one_line;
-use metier_files::{FileDigest, read_bounded};
+use metier_files::{FileDigest, plain_path, read_bounded};
 use metier_skill::yaml::{self, Node};
 use serde::Serialize;
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The largest file that is looked into. One that is larger is listed with that as its reason.
 const MAX_FILE: u64 = 1024 * 1024;
+
+/// agentmd keeps the servers of its agents in a file of this name.
+const AGENTMD_SERVERS: &str = "mcp-servers.json";
 
 /// Characters of a command or a value that are shown.
 const MAX_SHOWN: usize = 200;
@@ -46,6 +49,12 @@ impl Act {
         Self { what, detail, digest: FileDigest::of(written.as_bytes()).to_string() }
     }
 
+    /// Whether it is about MCP servers.
+    pub(super) fn is_about_servers(&self) -> bool {
+        self.what.starts_with("MCP server")
+            || ["`mcp`", "`mcp_servers`", "`mcpServers`"].contains(&self.what.as_str())
+    }
+
     fn json(what: impl Into<String>, detail: impl Into<String>, written: &Value) -> Self {
         Self::new(what, detail, &written.to_string())
     }
@@ -73,18 +82,78 @@ pub fn project_files(project: &Project) -> Vec<ProjectFile> {
         };
         add(format!(".agents/{name}"), acts);
     }
-    for folder in ["agents", "workspace/agents", ".claude/agents", ".agents/agents"] {
+    for folder in ["agents", "workspace/agents", ".claude/agents", ".agents/agents", ".metier/agents"] {
         for name in folder_names(&project.folder.join(folder)).into_iter().filter(|name| ending(name) == "md")
         {
             add(format!("{folder}/{name}"), of_agent);
         }
     }
-    for file in crew_files(&project.folder) {
-        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        add(name, of_crew);
+    for folder in ["agents", "workspace/agents"] {
+        for name in [AGENTMD_SERVERS, "_config/mcp-servers.json"] {
+            add(format!("{folder}/{name}"), |text| of_json(text, of_bare_servers));
+        }
+    }
+    for file in crews(project) {
+        let Some(path) = within(project, &file) else { continue };
+        let described = read_bounded(&file, MAX_FILE).ok().flatten();
+        for server in server_files(&String::from_utf8_lossy(&described.unwrap_or_default()), &file) {
+            if let Some(path) = within(project, &server) {
+                add(path, of_server_file);
+            }
+        }
+        add(path, of_crew);
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));
+    files.dedup_by(|a, b| a.path == b.path);
     files
+}
+
+/// What one file of a project asks for, whether it lies where such files are looked for or not.
+pub(super) fn acts_of(project: &Project, path: &str) -> Vec<Act> {
+    let acts: fn(&str) -> Vec<Act> = if path.ends_with(CREW_SUFFIX) {
+        of_crew
+    } else if path.ends_with(AGENTMD_SERVERS) {
+        |text| of_json(text, of_bare_servers)
+    } else if ending(path) == "md" {
+        of_agent
+    } else {
+        of_server_file
+    };
+    read(&project.folder, path.to_owned(), acts).map(|file| file.acts).unwrap_or_default()
+}
+
+/// The crews of a project: where they are looked for, and around where somebody stands.
+fn crews(project: &Project) -> Vec<PathBuf> {
+    let around = project.current.ancestors().take_while(|folder| folder.starts_with(&project.folder));
+    let mut files: Vec<PathBuf> = around.flat_map(crew_files).collect();
+    for folder in ["crews", "skillets"] {
+        files.extend(crew_files(&project.folder.join(folder)));
+    }
+    files
+}
+
+/// A path in the project as it is written down; `None` outside of it.
+fn within(project: &Project, file: &Path) -> Option<String> {
+    Some(file.strip_prefix(&project.folder).ok()?.to_string_lossy().into_owned())
+}
+
+/// The files of servers that a crew names.
+fn server_files(text: &str, crew: &Path) -> Vec<PathBuf> {
+    let Ok(Some(tree)) = yaml::parse(text, 0) else { return Vec::new() };
+    let base = crew.parent().unwrap_or(Path::new("/"));
+    let roles = tree.get("agents").and_then(Node::entries).unwrap_or_default();
+    let servers =
+        roles.iter().flat_map(|role| role.value.get("mcp_servers").and_then(Node::items).unwrap_or_default());
+    let named = servers.filter_map(|server| server.get("filePath").and_then(Node::text));
+    named.map(|path| plain_path(&base.join(path))).collect()
+}
+
+/// The file of one server, as a crew names them.
+fn of_server_file(text: &str) -> Vec<Act> {
+    of_json(text, |server| {
+        let name = server.get("name").and_then(Value::as_str).unwrap_or_default();
+        vec![of_server(name, server)]
+    })
 }
 
 fn ending(name: &str) -> &str {
@@ -152,16 +221,23 @@ fn of_json(text: &str, acts: fn(&Value) -> Vec<Act>) -> Vec<Act> {
 /// `{"mcpServers": {NAME: {"command", "args"} or {"url"}}}`.
 fn of_servers(file: &Value) -> Vec<Act> {
     let servers = file.get("mcpServers").or_else(|| file.get("servers")).and_then(Value::as_object);
-    let acts = servers.into_iter().flatten().map(|(name, server)| {
-        let text = |key: &str| server.get(key).and_then(Value::as_str);
-        let detail = match (text("command"), text("url")) {
-            (Some(command), _) => format!("starts `{}`", command_line(command, server)),
-            (None, Some(url)) => format!("connects to {url}"),
-            (None, None) => "names neither a command nor an address".to_owned(),
-        };
-        Act::json(format!("MCP server `{name}`"), detail, server)
-    });
-    acts.collect()
+    servers.into_iter().flatten().map(|(name, server)| of_server(name, server)).collect()
+}
+
+/// The same, also without a name for the whole, as agentmd has it.
+fn of_bare_servers(file: &Value) -> Vec<Act> {
+    let servers = file.get("mcpServers").unwrap_or(file).as_object();
+    servers.into_iter().flatten().map(|(name, server)| of_server(name, server)).collect()
+}
+
+fn of_server(name: &str, server: &Value) -> Act {
+    let text = |key: &str| server.get(key).and_then(Value::as_str);
+    let detail = match (text("command"), text("url")) {
+        (Some(command), _) => format!("starts `{}`", command_line(command, server)),
+        (None, Some(url)) => format!("connects to {url}"),
+        (None, None) => "names neither a command nor an address".to_owned(),
+    };
+    Act::json(format!("MCP server `{name}`"), detail, server)
 }
 
 fn command_line(command: &str, server: &Value) -> String {

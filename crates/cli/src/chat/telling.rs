@@ -5,8 +5,8 @@ use crate::event_line::{fresh, grouped};
 use crate::moment;
 use crate::output::{clean, shortened, width};
 use anyhow::Result;
-use metier_agent::GeneralTools;
 use metier_agent::slash::{BuiltIn, SlashCommands, skills_page};
+use metier_agent::{Footing, GeneralTools, ServerStanding};
 use metier_catalog::{Entry, State};
 use metier_model::Money;
 use metier_runtime::Surface;
@@ -26,7 +26,7 @@ impl Chat<'_> {
             BuiltIn::Cost => self.cost(),
             BuiltIn::Resume => self.resume(rest),
             BuiltIn::Compact => self.compact(),
-            BuiltIn::Servers => Ok("no MCP server is asked in this conversation".to_owned()),
+            BuiltIn::Servers => Ok(self.servers()),
             // Whoever reads lines ends it.
             BuiltIn::Exit => Ok(String::new()),
         }
@@ -69,6 +69,26 @@ impl Chat<'_> {
             text.push_str(&format!("\n- **{}**: {}", definition.name, shortened(first.trim(), width())));
         }
         Ok(text)
+    }
+
+    /// The servers of this agent and their tools. They are started for it where they are not there yet.
+    fn servers(&self) -> String {
+        let Some(outside) = self.outfit.agent.outside_tools() else {
+            return "no MCP server is asked in this conversation".to_owned();
+        };
+        let tools = outside.tools();
+        let mut text = "# MCP servers:".to_owned();
+        for ServerStanding { server, footing } in outside.standings() {
+            let own: Vec<&str> =
+                tools.iter().filter(|tool| tool.server == server).map(|tool| tool.tool.as_str()).collect();
+            let told = match footing {
+                Footing::Down(why) => format!("is not there: {why}"),
+                Footing::Idle | Footing::Up if own.is_empty() => "has no tools".to_owned(),
+                Footing::Idle | Footing::Up => own.join(", "),
+            };
+            text.push_str(&format!("\n- **{}**: {}", clean(&server), shortened(&told, width())));
+        }
+        text
     }
 
     fn model(&mut self, name: &str) -> Result<String> {

@@ -114,6 +114,7 @@ fn object(agent: &AgentChoice) -> Value {
             "model": role.model.as_ref().map(|text| &text.value),
             "skills": skills,
             "tools": role.tools.as_ref().map(|tools| tools.value.iter().map(ToString::to_string).collect::<Vec<_>>()),
+            "servers": role.servers.iter().map(|server| server.value.name()).collect::<Vec<_>>(),
             "disclosure": role.manner.map(metier_agent::definition::Manner::word),
         })
     };

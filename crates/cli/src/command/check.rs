@@ -1,5 +1,6 @@
-//! `check`: what is wrong with skills, for whom, and what mends it.
+//! `check`: what is wrong with skills and agents, for whom, and what mends it.
 
+mod agent_file;
 mod changed;
 mod declared_names;
 mod judged;
@@ -11,7 +12,7 @@ mod subject;
 mod target;
 mod workers;
 
-use crate::args::{Check, CheckFormat};
+use crate::args::{Check, CheckFormat, Global};
 use crate::exit::Exit;
 use crate::output::{Form, Output};
 use crate::surroundings::Surroundings;
@@ -28,14 +29,19 @@ use std::path::Path;
 use target::Targets;
 use workers::{Item, in_parallel};
 
-pub(crate) fn run(args: &Check, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+pub(crate) fn run(
+    args: &Check,
+    global: &Global,
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<Exit> {
     let format = if output.form() == Form::Json { CheckFormat::Json } else { args.format };
     let asked = asked(args, surroundings)?;
     let judgement = Judgement::new(&surroundings.layout.settings, &surroundings.places.current);
     for complaint in &judgement.complaints {
         output.aside(complaint)?;
     }
-    let outcome = judge(args, &asked, &judgement, surroundings)?;
+    let outcome = judge(args, &asked, &judgement, global, surroundings)?;
     if args.fix {
         outcome.mendings().try_for_each(mending::Mending::write)?;
     }
@@ -72,7 +78,13 @@ fn asked(args: &Check, surroundings: &Surroundings) -> Result<Asked> {
     Ok(Asked { profiles, rules, fixes, declared })
 }
 
-fn judge(args: &Check, asked: &Asked, judgement: &Judgement, surroundings: &Surroundings) -> Result<Outcome> {
+fn judge(
+    args: &Check,
+    asked: &Asked,
+    judgement: &Judgement,
+    global: &Global,
+    surroundings: &Surroundings,
+) -> Result<Outcome> {
     let mut targets = Targets::find(&args.paths, surroundings)?;
     let lone = std::mem::take(&mut targets.lone);
     let changed =
@@ -88,11 +100,15 @@ fn judge(args: &Check, asked: &Asked, judgement: &Judgement, surroundings: &Surr
     };
     let mut skills = in_parallel(&places, Item::Small, of_place);
     skills.extend(lone.into_iter().map(|subject| Judged::new(subject, asked, judgement, true)));
-    let mut outcome = Outcome { skills, together: Vec::new(), allowed: 0 };
+    // Whoever asks for another client's opinion of a skill does not ask about agents.
+    let agents = if asked.rules { targets.agents.as_slice() } else { &[] };
+    let agents = agent_file::judged(agents, judgement, global, surroundings);
+    let allowed = agents.iter().map(|agent| agent.allowed).sum();
+    let mut outcome = Outcome { skills, together: Vec::new(), agents, allowed };
     if asked.rules {
         let (together, allowed) = together(&outcome.skills, judgement, surroundings);
         outcome.together = together;
-        outcome.allowed = allowed;
+        outcome.allowed += allowed;
         let problems = targets.problems().iter().map(|found| surroundings.relative(found));
         outcome.together.extend(problems);
     }

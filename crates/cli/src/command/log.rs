@@ -79,7 +79,11 @@ fn list_children(store: &Store, session: SessionId, output: &mut Output) -> Resu
     output.comment("children, each with a log of its own: `metier log ID`")?;
     for child in children.iter().take(MOST_CHILDREN) {
         let outcome = child.outcome.map_or("open", ended);
-        let skills = child.skills.join(", ");
+        // One that is a skill has used it; another agent of a crew has a name alone.
+        let skills = match (child.skills.as_slice(), &child.agent) {
+            ([], Some(agent)) => agent.clone(),
+            (skills, _) => skills.join(", "),
+        };
         let title = shortened(&child.title, MOST_TITLE);
         output.comment(format!("  {}  {outcome:<11}  {}  {title}", child.id.short(), clean(&skills)))?;
     }

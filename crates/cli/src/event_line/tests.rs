@@ -195,7 +195,13 @@ fn children_are_told_by_their_skill_and_what_is_not_known_by_its_name() {
     let child = SessionId::new().unwrap();
     let short = child.short();
     let lines = told(&[
-        EventKind::ChildBegan { child, call: None, skill: Some("pdf".to_owned()), mode: "fork".to_owned() },
+        EventKind::ChildBegan {
+            child,
+            call: None,
+            skill: Some("pdf".to_owned()),
+            agent: None,
+            mode: "fork".to_owned(),
+        },
         EventKind::ChildEnded { child, outcome: Outcome::Done, usage: Usage::default(), cost_micros: 0 },
         EventKind::Recalled { records: vec![RecordId::new().unwrap()], message: String::new() },
         EventKind::Other { name: "levitated".to_owned(), data: json!({}) },
@@ -257,6 +263,7 @@ fn no_text_of_a_stranger_acts_on_the_terminal() {
             child: SessionId::new().unwrap(),
             call: None,
             skill: Some(evil()),
+            agent: None,
             mode: evil(),
         },
         EventKind::Compacted {

@@ -327,3 +327,44 @@ fn the_agent_file_of_the_third_seed_is_told_of_its_skills_as_its_document_shows(
     let started = metier(&workspace, &["log", "--json", "--kind", "started"]).json();
     assert_eq!(started["data"]["agent"], "my-agent");
 }
+
+#[test]
+fn check_says_of_agents_and_crews_what_agents_says_of_them() {
+    let (workspace, _) = broken();
+    for file in ["agents/helper.md", ".claude/agents/rev.md", "team.skilled_crew.yaml"] {
+        let told = metier(&workspace, &["agents", file, "--json"]).json();
+        let checked = metier(&workspace, &["check", file, "--json"]);
+        assert_eq!(checked.code, 1, "{file}");
+        let checked = checked.json();
+        assert_eq!(checked["diagnostics"], told["agents"][0]["diagnostics"], "{file}");
+        assert_eq!(checked["checked"], 1);
+    }
+}
+
+#[test]
+fn check_knows_an_agent_by_its_name_its_place_or_what_it_says() {
+    let workspace = workspace()
+        .file("project/metier.toml", "")
+        .file("project/crew.skilled_crew.yaml", "agents:\n")
+        .file("project/agents/a.md", "---\nname: a\nlimits: {turns: 0}\n---\nDo.\n")
+        .file("project/notes/b.md", "---\nname: b\nskills: [nowhere]\n---\nDo.\n")
+        .file("project/notes/skill.txt.md", "---\nname: c\ndescription: Does c.\n---\nDo.\n");
+    let check = |file: &str| metier(&workspace, &["check", file]);
+    for (file, code) in [
+        ("crew.skilled_crew.yaml", "agent-nobody"),
+        ("agents/a.md", "agent-limit"),
+        ("notes/b.md", "agent-skill-missing"),
+    ] {
+        let run = check(file);
+        assert!(run.code == 1 && run.stdout.contains(code), "{file}: {}{}", run.stdout, run.stderr);
+        assert!(run.stdout.contains("checked 1 agent: 1 error"), "{}", run.stdout);
+    }
+    let skill = check("notes/skill.txt.md");
+    assert!(skill.stdout.contains("checked 1 skill"), "{}{}", skill.stdout, skill.stderr);
+    let both = metier(&workspace, &["check", "agents/a.md", "notes/skill.txt.md"]);
+    assert!(both.stdout.contains("checked 1 skill and 1 agent: 1 error"), "{}", both.stdout);
+    let allowed = workspace.file("project/metier.toml", "[lint]\nallow = [\"agent-limit\"]\n");
+    let run = metier(&allowed, &["check", "agents/a.md"]);
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    assert!(run.stdout.contains("1 allowed by the configuration"), "{}", run.stdout);
+}

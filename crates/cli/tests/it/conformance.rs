@@ -66,6 +66,9 @@ struct Case {
     /// How often texts are in the answer.
     #[serde(default)]
     counts: BTreeMap<String, usize>,
+    /// Texts that the answer has one behind the other.
+    #[serde(default)]
+    order: Vec<String>,
     #[serde(default)]
     exit: i32,
 }
@@ -166,6 +169,11 @@ impl Case {
         let shown = format!("{}{}", run.stdout, run.stderr);
         let missing = self.contains.iter().filter(|text| !shown.contains(*text));
         problems.extend(missing.map(|text| format!("lacks {text:?}:\n{shown}")));
+        let behind = |rest: &str, text: &String| rest.find(text.as_str()).map(|at| at + text.len());
+        let in_order = self.order.iter().try_fold(0, |from, text| Some(from + behind(&shown[from..], text)?));
+        if in_order.is_none() {
+            problems.push(format!("not in this order: {:?}:\n{shown}", self.order));
+        }
         let surplus = self.lacks.iter().filter(|text| shown.contains(*text));
         problems.extend(surplus.map(|text| format!("contains {text:?}:\n{shown}")));
         for (text, expect) in &self.counts {

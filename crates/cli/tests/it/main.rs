@@ -8,6 +8,7 @@
     reason = "tests start the program, look at what it wrote, and fail loudly"
 )]
 
+mod agent_servers;
 mod agents;
 mod beside;
 mod binary;

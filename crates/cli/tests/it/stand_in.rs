@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::Arc;
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
+use std::time::Duration;
 
 /// One thing that it says. Of several that fit the first one counts.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -23,7 +24,36 @@ pub(crate) struct Line {
     pub(crate) calls: Vec<(String, String)>,
     /// Whether nothing more comes after that, and it does not end either.
     pub(crate) hangs: bool,
+    /// The codes of faults that come first, one for each request that fits.
+    pub(crate) faults: Vec<u16>,
+    /// What such a fault says of when to ask again, in seconds.
+    pub(crate) retry_after: Option<u32>,
+    /// How many requests that fit must be there at once before the first of them is answered.
+    pub(crate) together: usize,
 }
+
+/// The requests that a line has met.
+#[derive(Default)]
+struct Met {
+    count: Mutex<usize>,
+    more: Condvar,
+}
+
+impl Met {
+    /// Counts a request. Gives which one it is, once so many are there; `None` where they are not there in time.
+    fn another(&self, together: usize) -> Option<usize> {
+        let mut count = self.count.lock().expect("nobody panics");
+        *count += 1;
+        let which = *count;
+        self.more.notify_all();
+        let wait = self.more.wait_timeout_while(count, PATIENCE, |count| *count < together);
+        let (_count, waited) = wait.expect("nobody panics");
+        (!waited.timed_out()).then_some(which)
+    }
+}
+
+/// How long requests that are wanted at once are waited for: far longer than it takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Line {
     fn fits(&self, request: &str) -> bool {
@@ -76,6 +106,7 @@ fn is_in_order(request: &str, texts: &[String]) -> bool {
 pub(crate) fn start(lines: Vec<Line>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback is there");
     let port = listener.local_addr().expect("it has an address").port();
+    let lines: Vec<(Line, Met)> = lines.into_iter().map(|line| (line, Met::default())).collect();
     let lines = Arc::new(lines);
     thread::spawn(move || {
         // Children ask at once, so each connection has a thread.
@@ -91,7 +122,7 @@ pub(crate) fn start(lines: Vec<Line>) -> String {
 }
 
 /// Answers one request. Whatever goes wrong closes the connection, which is what a caller sees.
-fn answer(stream: TcpStream, lines: &[Line]) -> Option<()> {
+fn answer(stream: TcpStream, lines: &[(Line, Met)]) -> Option<()> {
     let mut reader = BufReader::new(stream);
     let mut length = 0;
     loop {
@@ -113,10 +144,23 @@ fn answer(stream: TcpStream, lines: &[Line]) -> Option<()> {
         let text = json!({ "error": { "message": message } }).to_string();
         ("400 Bad Request", "application/json", text)
     };
-    let fitting = lines.iter().find(|line| line.fits(&body));
+    let found = lines.iter().find(|(line, _)| line.fits(&body));
+    let which = found.map(|(line, met)| met.another(line.together));
+    let fitting = found.map(|(line, _)| line);
+    let mut more = String::new();
     let (status, kind, text) = match fitting {
         // As providers do.
         _ if !has_pairs(&body) => refused("a call and its result were parted"),
+        _ if which == Some(None) => refused("no other came"),
+        Some(line) if which.flatten().is_some_and(|which| which <= line.faults.len()) => {
+            if let Some(seconds) = line.retry_after {
+                more = format!("Retry-After: {seconds}\r\n");
+            }
+            let code = line.faults[which.flatten().unwrap_or(1) - 1];
+            let text = json!({ "error": { "message": format!("fault {code}") } }).to_string();
+            let status = if code == 429 { "429 Too Many Requests" } else { "503 Service Unavailable" };
+            (status, "application/json", text)
+        }
         Some(line) => ("200 OK", "text/event-stream", line.stream()),
         None => refused("no line fits"),
     };
@@ -127,7 +171,7 @@ fn answer(stream: TcpStream, lines: &[Line]) -> Option<()> {
         return stream.read(&mut [0]).ok().map(|_| ());
     }
     let head = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n{more}Connection: close\r\n\r\n",
         text.len()
     );
     stream.write_all((head + &text).as_bytes()).ok()

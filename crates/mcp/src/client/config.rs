@@ -1,5 +1,7 @@
 //! Which servers there are: the user's own configuration, and a project's `.mcp.json` once the project is trusted.
 
+mod own;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,6 +16,7 @@ use metier_skill::slug;
 use serde_json::{Map, Value};
 
 use super::code;
+pub use own::{OwnServer, own_servers};
 
 /// The largest file of servers that is read. Real ones have a few kilobytes.
 const MAX_FILE: u64 = 1024 * 1024;

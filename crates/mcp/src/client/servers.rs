@@ -16,14 +16,14 @@ use super::server::{Seen, Server};
 /// the last clone is dropped, everything that was started ends.
 #[derive(Clone)]
 pub struct Servers {
-    inner: Arc<Inner>,
+    /// Before the threads, which must outlive what runs on them.
+    servers: Vec<Arc<Server>>,
+    threads: Arc<Threads>,
 }
 
-struct Inner {
-    /// Before the runtime, which must outlive what runs on it.
-    servers: Vec<Arc<Server>>,
-    runtime: OnceLock<Option<Runtime>>,
-}
+/// What drives connections; started with the first of them.
+#[derive(Default)]
+struct Threads(OnceLock<Option<Runtime>>);
 
 impl Servers {
     /// Servers that are not started yet. Without a ground none that is a program can be; without a cache nothing that was listed
@@ -31,21 +31,34 @@ impl Servers {
     pub fn new(configs: Vec<ServerConfig>, ground: Option<&Ground>, cache: Option<&Path>) -> Self {
         let servers =
             configs.into_iter().map(|config| Arc::new(Server::new(config, ground.cloned(), cache))).collect();
-        Self { inner: Arc::new(Inner { servers, runtime: OnceLock::new() }) }
+        Self { servers, threads: Arc::default() }
+    }
+
+    /// Some of these servers with others beside them, for one agent: the same connections where they are the same servers.
+    #[must_use]
+    pub fn some_and(
+        &self,
+        is_meant: impl Fn(&ServerConfig) -> bool,
+        more: Vec<ServerConfig>,
+        ground: Option<&Ground>,
+    ) -> Self {
+        let known = self.servers.iter().filter(|server| is_meant(&server.config)).cloned();
+        let more = more.into_iter().map(|config| Arc::new(Server::new(config, ground.cloned(), None)));
+        Self { servers: known.chain(more).collect(), threads: Arc::clone(&self.threads) }
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.inner.servers.is_empty()
+        self.servers.is_empty()
     }
 
     /// How each is configured, by label.
     pub fn configs(&self) -> impl Iterator<Item = &ServerConfig> {
-        self.inner.servers.iter().map(|server| &server.config)
+        self.servers.iter().map(|server| &server.config)
     }
 
     pub(super) fn named(&self, label: &str) -> Option<&Arc<Server>> {
-        self.inner.servers.iter().find(|server| server.config.label == label)
+        self.servers.iter().find(|server| server.config.label == label)
     }
 
     /// Asks every server which skills it lists, all at once, and keeps what they say. Gives those that did not answer, with why.
@@ -68,7 +81,7 @@ impl Servers {
     /// What the servers listed when they were asked last, with what the user approved of it. Nobody is asked.
     pub fn remote(&self, data: &Path) -> Remote {
         let store = TrustStore::open(data).ok();
-        let servers = self.inner.servers.iter().filter_map(|server| server.remote(store.as_ref()));
+        let servers = self.servers.iter().filter_map(|server| server.remote(store.as_ref()));
         Remote { servers: servers.collect(), fetch: Arc::new(self.clone()) }
     }
 
@@ -88,7 +101,7 @@ impl Servers {
         T: Send + 'static,
         F: Future<Output = T> + Send + 'static,
     {
-        let futures: Vec<F> = self.inner.servers.iter().map(|server| work(Arc::clone(server))).collect();
+        let futures: Vec<F> = self.servers.iter().map(|server| work(Arc::clone(server))).collect();
         let all = async move {
             let mut set = JoinSet::new();
             for (at, future) in futures.into_iter().enumerate() {
@@ -107,7 +120,7 @@ impl Servers {
 
     /// Waits for something that takes connections. Callers that are asynchronous themselves are taken off their thread.
     pub(super) fn wait<T: Send>(&self, future: impl Future<Output = T> + Send) -> Result<T, String> {
-        let made = self.inner.runtime.get_or_init(|| {
+        let made = self.threads.0.get_or_init(|| {
             Builder::new_multi_thread().worker_threads(1).thread_name("mcp-client").enable_all().build().ok()
         });
         let runtime = made.as_ref().ok_or("no thread could be started for connections")?;
@@ -130,11 +143,10 @@ impl Fetch for Servers {
     }
 }
 
-impl Drop for Inner {
+impl Drop for Threads {
     fn drop(&mut self) {
-        if let Some(Some(runtime)) = self.runtime.take() {
+        if let Some(Some(runtime)) = self.0.take() {
             // Connections that are being closed are not waited for: their processes end with what holds them.
-            self.servers.clear();
             runtime.shutdown_background();
         }
     }

@@ -149,6 +149,9 @@ pub enum EventKind {
         /// Its skill.
         #[serde(default)]
         skill: Option<String>,
+        /// Who of a crew it is, where it is no skill.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
         /// `fork`, `background` or `handoff`.
         mode: String,
     },

@@ -137,13 +137,16 @@ pub(crate) struct Outcome {
     pub(crate) skills: Vec<Judged>,
     /// What was found about several skills, or about folders.
     pub(crate) together: Vec<Diagnostic>,
+    /// The agents that were named.
+    pub(crate) agents: Vec<Judged>,
     /// How many findings the configuration allows.
     pub(crate) allowed: usize,
 }
 
 impl Outcome {
     pub(crate) fn findings(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.skills.iter().flat_map(|skill| &skill.findings).chain(&self.together)
+        let all = self.skills.iter().chain(&self.agents);
+        all.flat_map(|judged| &judged.findings).chain(&self.together)
     }
 
     pub(crate) fn count(&self, severity: Severity) -> usize {

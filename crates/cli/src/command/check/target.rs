@@ -1,5 +1,6 @@
 //! From what was said on the command line to the skills that are judged.
 
+use super::agent_file::is_agent;
 use super::subject::Subject;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
@@ -19,13 +20,16 @@ pub(crate) struct Targets {
     pub(crate) snapshot: Option<Snapshot>,
     /// Files that were given by another name than SKILL.md, and standard input.
     pub(crate) lone: Vec<Subject>,
+    /// Files that define agents.
+    pub(crate) agents: Vec<PathBuf>,
 }
 
 impl Targets {
-    /// Finds what is meant by the paths: `-` is standard input, a SKILL.md is its folder, a folder is all skills in it.
+    /// Finds what is meant by the paths: `-` is standard input, a SKILL.md is its folder, a folder is all skills in it; an agent
+    /// or a crew is meant by its own file.
     pub(crate) fn find(paths: &[PathBuf], surroundings: &Surroundings) -> Result<Self> {
         let mut folders: Vec<PathBuf> = Vec::new();
-        let mut lone = Vec::new();
+        let (mut lone, mut agents) = (Vec::new(), Vec::new());
         for path in paths {
             if path.as_os_str() == "-" {
                 lone.push(standard_input()?);
@@ -37,20 +41,21 @@ impl Targets {
                 Kind::File if is_document(&absolute) => {
                     folders.push(absolute.parent().unwrap_or(Path::new("/")).to_owned());
                 }
+                Kind::File if is_agent(&absolute, surroundings) => agents.push(absolute),
                 Kind::File => {
                     let read = Subject::lone(&absolute, path);
                     let read = read.with_context(|| format!("cannot read `{}`", path.display()))?;
                     lone.extend(read);
                 }
                 Kind::Missing => bail!(
-                    "there is no `{}`; give a SKILL.md, a folder with skills, or `-` for standard input",
+                    "there is no `{}`; give a SKILL.md, a folder with skills, an agent's file, or `-` for standard input",
                     path.display()
                 ),
                 Kind::Other => bail!("`{}` is neither a file nor a folder", path.display()),
             }
         }
         let is_given = !folders.is_empty() || !surroundings.is_usual;
-        if !is_given && lone.is_empty() {
+        if !is_given && lone.is_empty() && agents.is_empty() {
             folders.push(surroundings.places.current.clone());
         }
         let layout = if folders.is_empty() {
@@ -59,7 +64,8 @@ impl Targets {
             folders.dedup();
             Some(Arc::new(Layout::new(&surroundings.places, &RootChoice::Given(folders))))
         };
-        Ok(Self { snapshot: layout.map(|layout| Snapshot::load(layout, Include::Usual)), lone })
+        let snapshot = layout.map(|layout| Snapshot::load(layout, Include::Usual));
+        Ok(Self { snapshot, lone, agents })
     }
 
     /// The skills below the folders, each with its file: those that load, then those that do not.

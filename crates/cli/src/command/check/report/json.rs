@@ -67,7 +67,7 @@ pub(super) fn write(args: &Check, outcome: &Outcome, output: &mut Output) -> Res
         Diff::new(&mending.shown, &mending.before, &mending.after).patch()
     };
     output.json(&Report {
-        checked: outcome.skills.len(),
+        checked: outcome.skills.len() + outcome.agents.len(),
         errors: outcome.count(Severity::Error),
         warnings: outcome.count(Severity::Warning),
         infos: outcome.count(Severity::Info),

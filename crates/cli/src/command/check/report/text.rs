@@ -80,9 +80,15 @@ fn summary(args: &Check, outcome: &Outcome, output: &Output) -> String {
         (0, _) => Tone::Caution,
         _ => Tone::Bad,
     };
+    let skills = counted(outcome.skills.len(), "skill", "skills");
+    let agents = counted(outcome.agents.len(), "agent", "agents");
+    let checked = match (outcome.skills.len(), outcome.agents.len()) {
+        (_, 0) => skills,
+        (0, _) => agents,
+        _ => format!("{skills} and {agents}"),
+    };
     let mut said = format!(
-        "checked {}: {}, {}, {}",
-        counted(outcome.skills.len(), "skill", "skills"),
+        "checked {checked}: {}, {}, {}",
         counted(errors, "error", "errors"),
         counted(warnings, "warning", "warnings"),
         counted(outcome.count(Severity::Info), "note", "notes"),
