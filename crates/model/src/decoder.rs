@@ -82,9 +82,14 @@ impl Decoder {
 
     /// The stream has ended. [`Decoder::is_over`] says whether the answer has.
     pub fn finish(&mut self, events: &mut Vec<Event>) -> Result<(), DecodeError> {
-        let last = std::mem::take(&mut self.sse).finish();
-        self.found.extend(last.map_err(|error| DecodeError::Garbled(error.to_string()))?);
         self.decode(events)?;
+        // A line that breaks off is no event, and the answer is not over then: it was cut, which is another thing than a
+        // server that does not keep to its protocol.
+        self.found.extend(std::mem::take(&mut self.sse).finish().ok().flatten());
+        match self.decode(events) {
+            Ok(()) | Err(DecodeError::Garbled(_)) => {}
+            Err(told) => return Err(told),
+        }
         self.wire.close(&mut self.speech);
         events.extend(self.speech.drain());
         Ok(())
