@@ -13,7 +13,7 @@ use metier_store::{
     StoreError, Summary,
 };
 
-use super::{Company, End, SHOWN, Talk, TalkError, Unanswered, finish};
+use super::{Company, End, SHOWN, Talk, TalkError, Unanswered};
 use crate::agent::Agent;
 use crate::course::{BegunState, Course};
 use crate::frame::Frame;
@@ -152,7 +152,7 @@ impl Talk {
         if calls.is_empty() {
             // The last word was said, and only the end is missing.
             let last = self.last.take().filter(|_| !history.is_waiting());
-            return Ok(last.map(|last| finish(last.stop.as_deref().map(stop), last.text)));
+            return Ok(last.map(|last| self.last_word(last.stop.as_deref().map(stop), last.text)));
         }
         let mut again = Vec::new();
         let mut nobody = Vec::new();
