@@ -14,7 +14,9 @@ pub(crate) fn tell(answer: &Answer, behind: &str, output: &mut Output) -> Result
     }
     let ended = &answer.ended;
     if let Some(why) = ended.why.as_deref().filter(|_| ended.outcome != Outcome::Done) {
-        output.aside(&format!("{}: {}", word(ended.outcome), clean(why)))?;
+        // What it is about stands below, each with the rule that would allow it.
+        let why = if answer.needs.is_empty() { clean(why) } else { "nobody could be asked".to_owned() };
+        output.aside(&format!("{}: {why}", word(ended.outcome)))?;
     }
     for need in &answer.needs {
         output.aside(&format!("  {}", clean(&need.action)))?;

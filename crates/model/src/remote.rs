@@ -13,7 +13,7 @@ use crate::chat_model::Answer;
 use crate::endpoint::{Endpoint, EndpointError};
 use crate::outlet::{self, Outlet};
 use crate::sse::MAX_EVENT;
-use crate::wire::complaint;
+use crate::wire::{complaint, retry_delay};
 use crate::{
     ChatModel, DecodeError, Decoder, Effort, Event, ModelError, ModelId, Protocol, Received, Request, Wait,
     http, retry,
@@ -183,7 +183,10 @@ impl Remote {
         let retry_after = header(headers, &RETRY_AFTER)
             .and_then(|value| retry::retry_after(value, header(headers, &DATE), SystemTime::now()));
         let text = self.text(response).await;
-        let told = serde_json::from_str(&text).ok().and_then(|value| complaint(&value));
+        let value = serde_json::from_str(&text).ok();
+        let retry_after = retry_after
+            .or_else(|| retry::retry_after(value.as_ref().and_then(retry_delay)?, None, SystemTime::now()));
+        let told = value.as_ref().and_then(complaint);
         let message = told
             .unwrap_or_else(|| if text.trim().is_empty() { "it gave no reason".to_owned() } else { text });
         self.fault(status, &message, retry_after)
