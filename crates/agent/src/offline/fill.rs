@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn one_piece_of_the_request_is_not_two_values() {
-        check("file caption", "caption", "caption photo.png with a sunny day", "photo.png · a sunny day");
+        check("file caption", "caption", "caption photo.png with a sunny day", "photo.png · sunny day");
         check(
             "file caption",
             "put picture",

@@ -138,7 +138,6 @@ fn a_skill_that_is_named_is_the_one_and_has_what_follows_as_its_arguments() {
             "/create-task water \"the plants\"",
             r#"create-task.sh ["water \"the plants\""] (water "the plants")"#,
         ),
-        ("/list-tasks done", r#"list-tasks.sh ["done"] (done)"#),
         ("/list-tasks", "list-tasks.sh [] ()"),
         ("/complete-task 3", r#"complete-task.sh ["3"] (3)"#),
         ("/data-export a.tsv json", r#"export.py ["a.tsv", "json"] (a.tsv json)"#),
@@ -147,6 +146,9 @@ fn a_skill_that_is_named_is_the_one_and_has_what_follows_as_its_arguments() {
     }
     let shown = outcome(&model, "/complete-task milk");
     assert!(shown.contains("metier exec complete-task complete-task.sh -- '<number>'"), "{shown}");
+    // Its operation has no place for it.
+    let shown = outcome(&model, "/list-tasks done");
+    assert!(shown.contains("not clear what to do with `done`"), "{shown}");
 }
 
 #[test]
