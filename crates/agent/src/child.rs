@@ -281,7 +281,7 @@ impl Child {
         let answer = talk.work()?;
         let metier_store::Ended { outcome, usage, cost_micros, .. } = answer.ended;
         parent.write(EventKind::ChildEnded { child: id, outcome, usage, cost_micros })?;
-        Ok((answer, talk.last_word()))
+        Ok((answer, talk.said_all()))
     }
 }
 

@@ -22,6 +22,7 @@ mod fill;
 mod guide;
 mod lexicon;
 mod plan;
+mod positions;
 mod progress;
 mod recipe;
 mod remainder;

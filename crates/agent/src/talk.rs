@@ -44,6 +44,7 @@ use crate::halt::Halt;
 use crate::history::History;
 use crate::journal::Journal;
 use crate::limits::{Limits, Reached, Spent};
+use crate::offline::Offline;
 use crate::outside::Outside;
 use crate::stubbornness::Stubbornness;
 use crate::tools::{Ask, GeneralTools, Setting};
@@ -394,7 +395,7 @@ impl Talk {
                     }
                     is_shortened = false;
                     if answer.calls.is_empty() {
-                        return Ok(finish(answer.stop, said));
+                        return Ok(self.last_word(answer.stop, said));
                     }
                     let handed_back = self.handed_back(&answer.calls);
                     let reached = self.call_all(answer.calls)?;
@@ -430,6 +431,31 @@ impl Talk {
                     return Ok((Outcome::Failed, text, Some(message)));
                 }
             }
+        }
+    }
+
+    /// How a run ends whose model has said its last word.
+    pub(super) fn last_word(&self, stop: Option<Stop>, said: String) -> End {
+        // The planner's words say it all; a provider's are a word of its protocol.
+        let is_planner = self.choice.mind.model.id().as_str() == Offline::ID;
+        match stop {
+            Some(Stop::Length) => {
+                let why = "the model's answer was cut at the limit of its output".to_owned();
+                (Outcome::Partial, said, Some(why))
+            }
+            Some(Stop::Refused(why)) if is_planner => (Outcome::Failed, said, Some(why)),
+            Some(Stop::Refused(why)) => {
+                (Outcome::Failed, said, Some(format!("the model declined to answer ({why})")))
+            }
+            Some(Stop::Other(why)) if why == "failed" => (Outcome::Failed, said, None),
+            Some(Stop::Other(word)) if is_fault(&word) => {
+                (Outcome::Failed, said, Some(format!("the model broke its answer off ({word})")))
+            }
+            // Behind work that was done there may be nothing left to say; a child's silence is told to its parent.
+            _ if said.is_empty() && self.spent.calls == 0 && !self.kin.is_child() && !is_planner => {
+                (Outcome::Failed, said, Some("the model's answer is empty".to_owned()))
+            }
+            _ => (Outcome::Done, said, None),
         }
     }
 
@@ -512,17 +538,15 @@ fn since(now: &Spent, then: &Spent) -> metier_store::Usage {
     }
 }
 
-/// How a run ends whose model has said its last word.
-fn finish(stop: Option<Stop>, said: String) -> End {
-    match stop {
-        Some(Stop::Length) => {
-            let why = "the model's answer was cut at the limit of its output".to_owned();
-            (Outcome::Partial, said, Some(why))
-        }
-        Some(Stop::Refused(why)) => (Outcome::Failed, said, Some(why)),
-        Some(Stop::Other(why)) if why == "failed" => (Outcome::Failed, said, None),
-        _ => (Outcome::Done, said, None),
-    }
+/// Whether a model's own word for its end means that it wanted to go on and could not. Other words that are not known end a turn
+/// like any other: servers have many.
+fn is_fault(word: &str) -> bool {
+    let word = word.split(':').next().unwrap_or(word);
+    word.starts_with("MALFORMED")
+        || matches!(
+            word,
+            "UNEXPECTED_TOOL_CALL" | "TOO_MANY_TOOL_CALLS" | "error" | "insufficient_system_resource"
+        )
 }
 
 impl std::fmt::Debug for Talk {

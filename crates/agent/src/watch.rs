@@ -1,7 +1,5 @@
 //! Whoever looks on while an agent works.
 
-use std::time::Duration;
-
 use metier_runtime::Change;
 use metier_store::{EventKind, SessionId, Timestamp};
 
@@ -64,13 +62,6 @@ pub enum Piece<'a> {
         call: &'a str,
         /// What it wrote, to either stream.
         text: &'a str,
-    },
-    /// The provider could not, and is asked again.
-    Waiting {
-        /// After so long.
-        after: Duration,
-        /// What it said.
-        why: &'a str,
     },
 }
 

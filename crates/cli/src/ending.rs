@@ -16,7 +16,9 @@ pub(crate) fn tell(answer: &Answer, behind: &str, output: &mut Output) -> Result
     // Whoever stopped it knows why, and the view has said so.
     let needs_a_word = !matches!(ended.outcome, Outcome::Done | Outcome::Cancelled);
     if let Some(why) = ended.why.as_deref().filter(|_| needs_a_word) {
-        output.aside(&format!("{}: {}", word(ended.outcome), clean(why)))?;
+        // What it is about stands below, each with the rule that would allow it.
+        let why = if answer.needs.is_empty() { clean(why) } else { "nobody could be asked".to_owned() };
+        output.aside(&format!("{}: {why}", word(ended.outcome)))?;
     }
     for need in &answer.needs {
         output.aside(&format!("  {}", clean(&need.action)))?;

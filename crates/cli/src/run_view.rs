@@ -41,6 +41,8 @@ struct State {
     talks: HashMap<SessionId, Talking>,
     /// Whether the answer's last line has no end yet: something else must not stand behind it.
     is_open: bool,
+    /// Whether the answer's last piece ended with a carriage return: with the line feed that may follow it ends a line.
+    is_returning: bool,
     /// The last line of what a program writes, as far as it has come.
     written: String,
 }
@@ -64,6 +66,15 @@ impl State {
         // A child whose parent was not seen is a child all the same.
         let depth = event.parent.map_or(0, |_| above.unwrap_or(0) + 1);
         self.talks.entry(event.session).or_insert_with(|| Talking { depth, ..Talking::default() })
+    }
+
+    /// A piece of the answer as it is shown. A table with lines that end as other systems end theirs can be kept in a file as it is.
+    fn shown(&mut self, piece: &str) -> String {
+        let whole =
+            if std::mem::take(&mut self.is_returning) { format!("\r{piece}") } else { piece.to_owned() };
+        let text = whole.strip_suffix('\r');
+        self.is_returning = text.is_some();
+        lines_kept(text.unwrap_or(&whole))
     }
 
     /// Takes what a program wrote; the line that it is at now, or the last one that it ended. A carriage return begins a line
@@ -91,19 +102,19 @@ impl Talking {
             | EventKind::Offered { .. }
             // Whoever goes on with a conversation has said so.
             | EventKind::Resumed { .. }
-            | EventKind::Noted { .. } => false,
-            EventKind::Used(_)
-            | EventKind::Partial { .. }
-            | EventKind::Interrupted { .. }
             | EventKind::Remembered { .. }
-                if is_child =>
-            {
+            | EventKind::Recalled { .. }
+            | EventKind::Noted { .. } => false,
+            // It ends the run, and the end says why.
+            EventKind::Failed { at, .. } if at == "model" && !is_child => false,
+            EventKind::Used(_) | EventKind::Partial { .. } | EventKind::Interrupted { .. } if is_child => {
                 false
             }
             // Its own skill is what its parent named when it began.
             EventKind::Activated(activated) if is_child => !activated.message.is_empty(),
             EventKind::Diagnosed { severity, .. } if is_child => severity.as_deref() != Some("info"),
-            EventKind::Decided(decided) => decided.verdict != "allow",
+            // What was refused to a call is what came of the call.
+            EventKind::Decided(decided) => decided.verdict != "allow" && decided.call.is_none(),
             EventKind::Called(called) if says_so_itself(&called.tool) => {
                 self.activations.push(called.id.clone());
                 false
@@ -182,17 +193,12 @@ impl Watch for RunView {
         }
         match piece {
             Piece::Text(text) if !text.is_empty() => {
-                let shown = lines_kept(text);
                 let mut state = self.state();
+                let shown = state.shown(text);
                 passing_line::clear();
                 state.is_open = !shown.ends_with('\n');
                 let mut out = io::stdout().lock();
                 let _ = out.write_all(shown.as_bytes()).and_then(|()| out.flush());
-            }
-            Piece::Waiting { after, why } if self.loudness == Loudness::Steps => {
-                passing_line::clear();
-                let text = format!("[retry] in {:.0} s: {}", after.as_secs_f64(), clean(why));
-                let _ = writeln!(io::stderr().lock(), "{}", tinted(self.paint, Tone::Caution, &text));
             }
             Piece::Output { text, .. } if self.loudness == Loudness::Steps && self.is_live => {
                 let mut state = self.state();
@@ -228,13 +234,26 @@ impl Watch for RunView {
 
 /// A stranger's text with its lines kept and everything else made harmless.
 fn lines_kept(text: &str) -> String {
-    let lines: Vec<String> = text.split('\n').map(clean).collect();
-    lines.join("\n")
+    let mut shown = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let end = if line.ends_with("\r\n") { "\r\n" } else { line.strip_suffix('\n').map_or("", |_| "\n") };
+        shown.push_str(&clean(&line[..line.len() - end.len()]));
+        shown.push_str(end);
+    }
+    shown
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ends_of_lines_stay_and_nothing_else_moves_the_cursor() {
+        let mut state = State::default();
+        assert_eq!(state.shown("a,b\r\n1,2\r"), "a,b\r\n1,2");
+        assert_eq!(state.shown("\n3\n\n"), "\r\n3\n\n");
+        assert_eq!(state.shown("over\rwritten\u{1b}[2J"), "over\\rwritten\\u{1b}[2J");
+    }
 
     #[test]
     fn the_line_that_a_program_is_at_is_shown_whole() {

@@ -71,20 +71,34 @@ impl Decoder {
 
     /// Takes bytes of a stream. What came before a fault is among the events.
     pub fn push(&mut self, bytes: &[u8], events: &mut Vec<Event>) -> Result<(), DecodeError> {
+        // Nothing follows the end, whatever a server sends behind it.
+        if self.is_over() {
+            return Ok(());
+        }
         self.bytes = self.bytes.saturating_add(bytes.len());
         if self.bytes > MAX_ANSWER {
             return Err(DecodeError::Garbled(format!("the answer has more than {MAX_ANSWER} bytes")));
         }
         let pushed = self.sse.push(bytes, &mut self.found);
         self.decode(events)?;
-        pushed.map_err(|error| DecodeError::Garbled(error.to_string()))
+        // Also when it came with the end in one piece: where bytes are split changes nothing.
+        pushed.or_else(
+            |error| {
+                if self.is_over() { Ok(()) } else { Err(DecodeError::Garbled(error.to_string())) }
+            },
+        )
     }
 
     /// The stream has ended. [`Decoder::is_over`] says whether the answer has.
     pub fn finish(&mut self, events: &mut Vec<Event>) -> Result<(), DecodeError> {
-        let last = std::mem::take(&mut self.sse).finish();
-        self.found.extend(last.map_err(|error| DecodeError::Garbled(error.to_string()))?);
         self.decode(events)?;
+        // A line that breaks off is no event, and the answer is not over then: it was cut, which is another thing than a
+        // server that does not keep to its protocol.
+        self.found.extend(std::mem::take(&mut self.sse).finish().ok().flatten());
+        match self.decode(events) {
+            Ok(()) | Err(DecodeError::Garbled(_)) => {}
+            Err(told) => return Err(told),
+        }
         self.wire.close(&mut self.speech);
         events.extend(self.speech.drain());
         Ok(())
@@ -113,7 +127,6 @@ impl Decoder {
 
     fn decode(&mut self, events: &mut Vec<Event>) -> Result<(), DecodeError> {
         for event in self.found.drain(..) {
-            // Nothing follows the end, whatever a server sends behind it.
             if self.speech.is_over() {
                 break;
             }
@@ -134,6 +147,20 @@ impl fmt::Debug for Decoder {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_comes_behind_the_end_changes_nothing_wherever_it_is_split() {
+        let answer = b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+        let whole = [answer.as_slice(), b"data: \xff\n\ndata: {oops\n\n"].concat();
+        for cut in [whole.len(), answer.len(), answer.len() + 3] {
+            let (mut decoder, mut events) = (Decoder::new(Protocol::OpenAi, 0), Vec::new());
+            for piece in [&whole[..cut], &whole[cut..]] {
+                assert_eq!(decoder.push(piece, &mut events), Ok(()), "{cut}");
+            }
+            assert_eq!(decoder.finish(&mut events), Ok(()));
+            assert!(decoder.is_over() && events.len() == 2, "{events:?}");
+        }
+    }
 
     #[test]
     fn an_answer_that_never_ends_is_refused() {

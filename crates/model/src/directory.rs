@@ -7,7 +7,7 @@ use crate::config::{ModelConfig, PriceConfig, ProviderConfig, ToolSupport};
 use crate::endpoint::{Endpoint, EndpointError};
 use crate::provider::{Provider, ProviderError};
 use crate::{
-    ChatModel, Constrained, Effort, ModelId, ModelIdError, Money, MoneyError, Prices, Remote, Usage,
+    ChatModel, Constrained, Effort, Habits, ModelId, ModelIdError, Money, MoneyError, Prices, Remote, Usage,
 };
 
 /// Aliases and providers: what a name means.
@@ -173,7 +173,8 @@ impl ModelChoice {
 
     /// The model itself, at an endpoint of its provider.
     pub fn open(&self, endpoint: Endpoint) -> Result<Arc<dyn ChatModel>, EndpointError> {
-        let remote = Remote::new(self.id.clone(), self.provider.protocol, endpoint)?;
+        let habits = Habits { max_output: self.max_output, effort: self.effort };
+        let remote = Remote::new(self.id.clone(), self.provider.protocol, endpoint)?.with_habits(habits);
         Ok(match self.tools {
             ToolSupport::Native => Arc::new(remote),
             ToolSupport::Constrained => Arc::new(Constrained::new(Arc::new(remote))),

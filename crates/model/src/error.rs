@@ -145,6 +145,7 @@ impl fmt::Display for Received {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.bytes, self.events) {
             (0, _) => f.write_str("nothing had come"),
+            (bytes, 1) => write!(f, "{bytes} bytes with 1 event had come"),
             (bytes, events) => write!(f, "{bytes} bytes with {events} events had come"),
         }
     }

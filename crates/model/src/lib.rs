@@ -92,7 +92,7 @@ pub use model_id::{ModelId, ModelIdError};
 pub use protocol::Protocol;
 pub use provider::{Place, Provider, ProviderError};
 pub use recorded::{Recorded, Recorder, RecordingError};
-pub use remote::Remote;
+pub use remote::{Habits, Remote};
 pub use request::{Block, DEFAULT_MAX_OUTPUT, Effort, Lifetime, Request, Schema, ToolChoice, ToolDefinition};
 pub use retry::MAX_WAIT;
 pub use scripted::{Scripted, Step, Turn};

@@ -1,5 +1,6 @@
 //! A model behind an address.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
@@ -12,10 +13,10 @@ use crate::chat_model::Answer;
 use crate::endpoint::{Endpoint, EndpointError};
 use crate::outlet::{self, Outlet};
 use crate::sse::MAX_EVENT;
-use crate::wire::complaint;
+use crate::wire::{complaint, retry_delay};
 use crate::{
-    ChatModel, DecodeError, Decoder, Event, ModelError, ModelId, Protocol, Received, Request, Wait, http,
-    retry,
+    ChatModel, DecodeError, Decoder, Effort, Event, ModelError, ModelId, Protocol, Received, Request, Wait,
+    http, retry,
 };
 
 /// How much of an answer that is a fault is read: an object with a sentence in it, or a page of a proxy.
@@ -37,6 +38,31 @@ pub struct Remote {
     url: reqwest::Url,
     headers: HeaderMap,
     redactor: Redactor,
+    habits: Habits,
+}
+
+/// What holds for a model where a request says nothing of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Habits {
+    /// How many tokens it may write in one answer; a request may ask for fewer, not for more.
+    pub max_output: Option<u32>,
+    /// How much it thinks.
+    pub effort: Option<Effort>,
+}
+
+impl Habits {
+    /// The request with them; itself where they add nothing, since a copy of a long history is not free.
+    fn with<'a>(&self, request: &'a Request) -> Cow<'a, Request> {
+        let max_output = match (request.max_output, self.max_output) {
+            (Some(wanted), Some(most)) => Some(wanted.min(most)),
+            (wanted, most) => wanted.or(most),
+        };
+        let effort = request.effort.or(self.effort);
+        if (max_output, effort) == (request.max_output, request.effort) {
+            return Cow::Borrowed(request);
+        }
+        Cow::Owned(Request { max_output, effort, ..request.clone() })
+    }
 }
 
 impl Remote {
@@ -54,6 +80,7 @@ impl Remote {
             client: http::client(&endpoint)?,
             url: endpoint.url(&protocol.path(id.model()))?,
             redactor: endpoint.redactor()?,
+            habits: Habits::default(),
             headers,
             id,
             protocol,
@@ -61,9 +88,16 @@ impl Remote {
         })
     }
 
+    /// With habits of its own.
+    #[must_use]
+    pub fn with_habits(mut self, habits: Habits) -> Self {
+        self.habits = habits;
+        self
+    }
+
     /// The bytes that asking this would send, for whoever measures or compares them.
     pub fn body(&self, request: &Request) -> Result<Vec<u8>, ModelError> {
-        self.protocol.body(&self.id, request)
+        self.protocol.body(&self.id, &self.habits.with(request))
     }
 
     async fn answer(&self, request: &Request, outlet: &Outlet<Result<Event, ModelError>>) {
@@ -149,7 +183,10 @@ impl Remote {
         let retry_after = header(headers, &RETRY_AFTER)
             .and_then(|value| retry::retry_after(value, header(headers, &DATE), SystemTime::now()));
         let text = self.text(response).await;
-        let told = serde_json::from_str(&text).ok().and_then(|value| complaint(&value));
+        let value = serde_json::from_str(&text).ok();
+        let retry_after = retry_after
+            .or_else(|| retry::retry_after(value.as_ref().and_then(retry_delay)?, None, SystemTime::now()));
+        let told = value.as_ref().and_then(complaint);
         let message = told
             .unwrap_or_else(|| if text.trim().is_empty() { "it gave no reason".to_owned() } else { text });
         self.fault(status, &message, retry_after)

@@ -96,6 +96,13 @@ pub(crate) fn complaint(value: &Value) -> Option<String> {
     }
 }
 
+/// How long to wait, where a provider says it among the details of its fault rather than in a header: `{"retryDelay": "17s"}`.
+pub(crate) fn retry_delay(value: &Value) -> Option<&str> {
+    let value = value.get(0).unwrap_or(value);
+    let details = value.pointer("/error/details")?.as_array()?;
+    details.iter().find_map(|detail| detail.get("retryDelay")?.as_str()?.strip_suffix('s'))
+}
+
 /// A number at a place, or 0.
 pub(crate) fn count(value: &Value, pointer: &str) -> u64 {
     value.pointer(pointer).and_then(Value::as_u64).unwrap_or(0)
@@ -105,6 +112,14 @@ pub(crate) fn count(value: &Value, pointer: &str) -> u64 {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_wait_is_found_among_the_details_of_a_fault() {
+        let details = json!([{"@type": "type.googleapis.com/google.rpc.Help"}, {"retryDelay": "17.5s"}]);
+        assert_eq!(retry_delay(&json!({"error": {"code": 429, "details": details}})), Some("17.5"));
+        assert_eq!(retry_delay(&json!([{"error": {"details": details}}])), Some("17.5"));
+        assert_eq!(retry_delay(&json!({"error": {"message": "slow"}})), None);
+    }
 
     #[test]
     fn complaints_are_found_in_the_shapes_that_servers_have() {

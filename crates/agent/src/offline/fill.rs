@@ -3,13 +3,15 @@
 
 use metier_skill::Presence;
 
-use super::lexicon::{Kind, is_denial, is_idle, is_same, looks_like_path};
+use super::lexicon::{Kind, is_denial, is_idle, is_preposition, is_same, looks_like_path};
 use super::remainder::{Matched, remainder};
 use super::token::{Quoting, Token, tokens};
 
 /// What somebody wants, and what is known about the skill for it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wish<'a> {
+    /// The name of the skill.
+    pub(super) name: &'a str,
     /// The request.
     pub(super) request: &'a str,
     /// The words of it that led to the skill.
@@ -34,6 +36,8 @@ pub(super) struct Filled {
     pub(super) values: Vec<Option<String>>,
     /// Words that no slot has, that did not lead to the skill and that say something all the same.
     pub(super) unused: Vec<String>,
+    /// Whether a slot that need not be filled got nothing: words that nothing accounts for may be meant for it.
+    pub(super) has_room: bool,
     /// A word by which the request says what not to do.
     pub(super) denial: Option<String>,
 }
@@ -70,8 +74,13 @@ pub(super) fn fill(gaps: &[Gap], wish: &Wish<'_>) -> Filled {
         desk.values[*only] = (!rest.is_empty()).then(|| rest.to_owned());
         desk.taken = (0..desk.tokens.len()).collect();
     }
-    let unused = desk.unused(wish.matched);
-    Filled { values: desk.values, unused, denial }
+    let is_open = |at: &usize| desk.values[*at].is_none();
+    let has_room = (0..gaps.len()).any(|at| is_open(&at) && !is_required(&at));
+    let mut unused = desk.unused(wish.matched);
+    if texts.iter().any(|at| is_open(at) && !is_required(at)) {
+        unused.extend(desk.said_behind(wish));
+    }
+    Filled { values: desk.values, unused, has_room, denial }
 }
 
 struct Desk<'a> {
@@ -157,6 +166,23 @@ impl<'a> Desk<'a> {
         }
     }
 
+    /// Words behind the last value that could be one themselves, although the skill speaks of them: "french" in `translate "good
+    /// morning" into french` for a skill that names French among its languages. A word of the skill's name and one with an article
+    /// before it, as in "to my list", say where things go.
+    fn said_behind(&self, wish: &Wish<'_>) -> Vec<String> {
+        let Some(last) = self.taken.iter().copied().max() else { return Vec::new() };
+        let is_named = |word: &str| wish.name.split('-').any(|part| is_same(part, word));
+        let behind = self.free().filter(|(at, token)| {
+            let before = at.checked_sub(1).and_then(|before| self.tokens.get(before));
+            *at > last
+                && before.is_some_and(|before| is_preposition(before.text))
+                && wish.matched.iter().any(|matched| is_same(matched, token.text))
+                && !is_idle(token.text)
+                && !is_named(token.text)
+        });
+        behind.map(|(_, token)| token.text.to_owned()).collect()
+    }
+
     fn unused(&self, matched: &[String]) -> Vec<String> {
         let says_something = |token: &Token<'_>| {
             !is_idle(token.text) && !matched.iter().any(|matched| is_same(matched, token.text))
@@ -169,7 +195,7 @@ impl<'a> Desk<'a> {
 }
 
 /// A number, with or without a `#`. Numbers in words are left alone: "one" is more often no number.
-fn number(text: &str) -> Option<&str> {
+pub(super) fn number(text: &str) -> Option<&str> {
     let digits = text.strip_prefix('#').unwrap_or(text);
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
@@ -177,7 +203,7 @@ fn number(text: &str) -> Option<&str> {
 }
 
 /// A number, or a name with a number in it.
-fn id(text: &str) -> Option<&str> {
+pub(super) fn id(text: &str) -> Option<&str> {
     let is_named = text.bytes().any(|byte| byte.is_ascii_digit())
         && text.starts_with(|c: char| c.is_ascii_alphanumeric())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
@@ -186,7 +212,7 @@ fn id(text: &str) -> Option<&str> {
 
 /// What a slot may take: the names in `<a|b>`, or what the body lists behind the slot's name, as in "`<format>` is `csv` or
 /// `json`".
-fn choices(name: &str, body: &str) -> Vec<String> {
+pub(super) fn choices(name: &str, body: &str) -> Vec<String> {
     if name.contains('|') {
         return name.split('|').map(|choice| choice.trim().to_owned()).collect();
     }
@@ -236,7 +262,7 @@ mod tests {
             })
             .collect();
         let matched: Vec<String> = matched.split_whitespace().map(str::to_owned).collect();
-        let filled = fill(&gaps, &Wish { request, matched: &matched, body: BODY });
+        let filled = fill(&gaps, &Wish { name: "", request, matched: &matched, body: BODY });
         let values: Vec<&str> = filled.values.iter().map(|value| value.as_deref().unwrap_or("-")).collect();
         let mut shown = values.join(" · ");
         if !filled.unused.is_empty() {
@@ -300,11 +326,36 @@ mod tests {
     }
 
     #[test]
+    fn a_word_behind_the_value_may_be_meant_for_a_slot_that_is_open() {
+        check(
+            "text language?",
+            "translate french",
+            "translate \"good morning\" into french",
+            "good morning · - + french",
+        );
+        check("text language?", "translate french", "translate \"good morning\"", "good morning · -");
+        check("title note?", "add list", "add \"milk\" to my list", "milk · -");
+        check("minutes label?", "set timer minutes", "set a timer for 10 minutes", "10 · -");
+    }
+
+    #[test]
+    fn one_piece_of_the_request_is_not_two_values() {
+        check("file caption", "caption", "caption photo.png with a sunny day", "photo.png · sunny day");
+        check(
+            "file caption",
+            "put picture",
+            "put a sunny day under photo.png in the picture",
+            "photo.png · -",
+        );
+        check("file width", "resize image", "resize image photo.png to width 300", "photo.png · 300");
+    }
+
+    #[test]
     fn a_request_not_to_do_something_is_noticed() {
         let check = |slot: &str, request: &str, expect: Option<&str>| {
             let gaps = [Gap { name: slot.to_owned(), presence: Presence::Required }];
             let matched = ["delete", "task", "remind", "add"].map(str::to_owned);
-            let filled = fill(&gaps, &Wish { request, matched: &matched, body: "" });
+            let filled = fill(&gaps, &Wish { name: "", request, matched: &matched, body: "" });
             assert_eq!(filled.denial.as_deref(), expect, "{request:?}");
         };
         check("number", "never delete task 2", Some("never"));
@@ -336,7 +387,7 @@ mod tests {
                 })
                 .collect();
             let matched = ["add".to_owned(), "list".to_owned()];
-            let filled = fill(&gaps, &Wish { request: &request, matched: &matched, body: BODY });
+            let filled = fill(&gaps, &Wish { name: "", request: &request, matched: &matched, body: BODY });
             for value in filled.values.into_iter().flatten() {
                 assert!(!value.trim().is_empty() && request.contains(&value), "{value:?}");
             }

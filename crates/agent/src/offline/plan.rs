@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::fill::Wish;
 use super::guide::{Guide, Study, Way};
 use super::progress::Progress;
-use super::recipe::{Recipe, Serving};
+use super::recipe::{Recipe, Said, Serving};
 use super::remainder::{Matched, remainder};
 use super::token::{MAX_REQUEST, tokens};
 use super::wording;
@@ -55,16 +55,12 @@ pub(super) fn next(guide: &dyn Guide, progress: &Progress<'_>, hands: Hands) -> 
 
 /// What a request leads to before anything was done.
 fn first(guide: &dyn Guide, request: &str, hands: Hands) -> Step {
-    let candidate = match guide.route(request) {
-        Way::Nothing => {
-            let stop = Stop::Refused("nothing fits".to_owned());
-            return Step::Say { text: wording::nothing_fits(request), stop };
-        }
-        Way::Close(candidates) => return Step::say(wording::close(&candidates, request)),
-        Way::Clear(candidate) => candidate,
-    };
-    let Some(study) = guide.study(&candidate.name, request) else {
-        return Step::failed(wording::gone(&candidate.name));
+    let study = match named(guide, request) {
+        Some(study) => study,
+        None => match routed(guide, request) {
+            Ok(study) => study,
+            Err(step) => return step,
+        },
     };
     let serving = serve(&study, request);
     let arguments = arguments(&study, &serving, request);
@@ -78,6 +74,33 @@ fn first(guide: &dyn Guide, request: &str, hands: Hands) -> Step {
             Step::Call { tool: USE, arguments }
         }
         _ => Step::say(wording::shown(&study, &serving, &arguments)),
+    }
+}
+
+/// The skill that a request names as `/name arguments`. What else begins with a slash is a request like any other.
+fn named(guide: &dyn Guide, request: &str) -> Option<Study> {
+    let (name, _) = call_by_name(request)?;
+    guide.study(name, request)
+}
+
+/// A name behind a slash, and what follows it.
+fn call_by_name(request: &str) -> Option<(&str, &str)> {
+    let rest = request.trim().strip_prefix('/')?;
+    let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    Some((name, arguments.trim()))
+}
+
+/// The skill that fits a request, or what is said where none does clearly.
+fn routed(guide: &dyn Guide, request: &str) -> Result<Study, Step> {
+    match guide.route(request) {
+        Way::Nothing => {
+            let stop = Stop::Refused("nothing fits".to_owned());
+            Err(Step::Say { text: wording::nothing_fits(request), stop })
+        }
+        Way::Close(candidates) => Err(Step::say(wording::close(&candidates, request))),
+        Way::Clear(candidate) => {
+            guide.study(&candidate.name, request).ok_or_else(|| Step::failed(wording::gone(&candidate.name)))
+        }
     }
 }
 
@@ -105,12 +128,20 @@ fn then(guide: &dyn Guide, request: &str, call: &ToolCall, outcome: &ToolOutcome
 }
 
 fn serve(study: &Study, request: &str) -> Serving {
-    let wish = Wish { request, matched: &study.matched, body: &study.body };
-    Recipe::of(study).fill(study, &wish)
+    let said = match call_by_name(request).filter(|(name, _)| *name == study.name) {
+        Some((_, arguments)) => Said::Arguments(arguments),
+        None => {
+            Said::Request(Wish { name: &study.name, request, matched: &study.matched, body: &study.body })
+        }
+    };
+    Recipe::of(study).fill(study, &said)
 }
 
 /// What the skill is told when it is activated: its declared arguments, else what the request says beside its own words.
 fn arguments(study: &Study, serving: &Serving, request: &str) -> String {
+    if let Some((_, arguments)) = call_by_name(request).filter(|(name, _)| *name == study.name) {
+        return arguments.to_owned();
+    }
     if study.arguments.is_empty() {
         // Where every word led to the skill or only asks, there is nothing to tell it.
         if serving.unused.is_empty() && serving.values.iter().all(|(_, value)| value.is_none()) {

@@ -4,6 +4,15 @@ use metier_skill::{Phrase, Piece, Presence, Slot, SlotMark, Template, TemplateWo
 
 use super::fill::{Filled, Gap, Wish, fill};
 use super::guide::Study;
+use super::positions::place;
+
+/// What somebody says to a skill.
+pub(super) enum Said<'a> {
+    /// A request, out of which slots are filled.
+    Request(Wish<'a>),
+    /// The arguments themselves.
+    Arguments(&'a str),
+}
 
 /// What a skill runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,7 +96,7 @@ impl Recipe {
     }
 
     /// Fills the slots of a recipe, and the arguments that its skill declares.
-    pub(super) fn fill(self, study: &Study, wish: &Wish<'_>) -> Serving {
+    pub(super) fn fill(self, study: &Study, said: &Said<'_>) -> Serving {
         let mut gaps: Vec<Gap> = Vec::new();
         let mut add = |name: &str, presence: Presence| match gaps.iter_mut().find(|gap| gap.name == name) {
             Some(gap) if presence == Presence::Required => gap.presence = presence,
@@ -113,7 +122,10 @@ impl Recipe {
                 .iter()
                 .for_each(|argument| add(&argument.name, need(&argument.name, Presence::Required)));
         }
-        let Filled { values, unused, denial } = fill(&gaps, wish);
+        let Filled { values, unused, has_room, denial } = match said {
+            Said::Request(wish) => fill(&gaps, wish),
+            Said::Arguments(text) => place(&gaps, text, &study.body),
+        };
         let values: Vec<(Gap, Option<String>)> = gaps
             .into_iter()
             .zip(values)
@@ -122,7 +134,7 @@ impl Recipe {
                 (gap, value)
             })
             .collect();
-        Serving { recipe: self, values, unused, denial }
+        Serving { recipe: self, values, unused, has_room, denial }
     }
 }
 
@@ -166,6 +178,8 @@ pub(super) struct Serving {
     pub(super) recipe: Recipe,
     pub(super) values: Vec<(Gap, Option<String>)>,
     pub(super) unused: Vec<String>,
+    /// Whether words that nothing accounts for may be meant for something.
+    has_room: bool,
     /// A word by which the request says what not to do.
     pub(super) denial: Option<String>,
 }
@@ -182,12 +196,10 @@ impl Serving {
         self.values.iter().filter(is_missing).map(|(gap, _)| gap.name.as_str()).collect()
     }
 
-    /// Words of the request that an empty optional slot may be meant to have. To leave them out would do something else
+    /// Words of the request that may be meant for an optional slot to which it says nothing else, also where that has a default. To leave them out would do something else
     /// than what was asked for.
     pub(super) fn overlooked(&self) -> &[String] {
-        let has_room =
-            self.values.iter().any(|(gap, value)| gap.presence == Presence::Optional && value.is_none());
-        if has_room { &self.unused } else { &[] }
+        if self.has_room { &self.unused } else { &[] }
     }
 
     /// Whether a value would be taken for an option: it begins with `-`, is a whole word, and nothing says that options are

@@ -54,6 +54,13 @@ pub(super) fn remainder<'a>(request: &'a str, tokens: &[Token<'a>], matched: &Ma
     let (first, has_led) = beginning(tokens, &roles);
     let end = ending(tokens, &roles, first, has_led);
     let left = tokens.get(first..end).unwrap_or_default();
+    // A value that another slot has is not said twice. And where no word that led here stands before the rest, one inside of it
+    // says that the rest is not what is to be told: "say a friendly hello to somebody" names nobody to greet.
+    let is_elsewhere = (first..end).any(|at| matched.taken.contains(&at));
+    let is_mixed = !has_led && roles[first.min(end)..end].contains(&Role::Matched);
+    if is_elsewhere || is_mixed {
+        return "";
+    }
     let (Some(first), Some(last)) = (left.first(), left.last()) else { return "" };
     // "what is" of "what is on my list" says nothing that could be told to a program.
     if left.iter().all(|token| token.quoting == Quoting::Bare && is_idle(token.text)) {
@@ -156,6 +163,12 @@ mod tests {
         check("remind", "remind me to not forget the milk", "not forget the milk");
         check("remind", "remind me that the bin goes out", "the bin goes out");
         check("add", "add \"add\" to it", "\"add\" to it");
+    }
+
+    #[test]
+    fn words_that_only_say_what_it_is_about_are_no_text() {
+        check("friendly hello somebody", "say a friendly hello to somebody", "");
+        check("picture smaller", "make the picture smaller by half", "");
     }
 
     #[test]

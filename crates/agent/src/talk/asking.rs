@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 
 use metier_model::{Answered, Event, Message, ModelError, Request, Stop, ToolCall, next};
 use metier_store as store;
-use metier_store::EventKind;
+use metier_store::{EventKind, StoreError};
 
 use super::{Talk, TalkError};
 use crate::halt::Halt;
 use crate::history::{Extent, History, stored};
+use crate::journal::Journal;
 use crate::watch::{Piece, Watch};
 
 /// What the model said in one turn.
@@ -41,7 +42,6 @@ impl From<TalkError> for NotAnswered {
 pub(super) struct Came {
     pub(super) answered: Answered,
     first_byte: Option<Duration>,
-    retries: Vec<EventKind>,
     pub(super) end: Result<(), Broken>,
 }
 
@@ -49,6 +49,8 @@ pub(super) enum Broken {
     Halted,
     OutOfTime,
     Model(ModelError),
+    /// What happened meanwhile could not be written down.
+    Unwritten(StoreError),
 }
 
 impl Talk {
@@ -61,10 +63,8 @@ impl Talk {
         let began = Instant::now();
         let left = self.limits.time.map(|time| time.saturating_sub(self.spent.since.elapsed()));
         let watch = Arc::clone(self.journal.watch());
-        let came = self.agent.runtime.block_on(listen(&*mind.model, &request, &*watch, &self.halt, left));
-        for retry in came.retries {
-            self.write(retry)?;
-        }
+        let listening = listen(&*mind.model, &request, &*watch, &self.journal, &self.halt, left);
+        let came = self.agent.runtime.block_on(listening);
         let message = came.answered.message();
         let cost =
             came.answered.usage.as_ref().zip(mind.prices).map(|(usage, prices)| prices.cost(usage).micros());
@@ -83,6 +83,7 @@ impl Talk {
                 Broken::Halted => NotAnswered::Halted { partial },
                 Broken::OutOfTime => NotAnswered::OutOfTime { partial },
                 Broken::Model(error) => NotAnswered::Model { error, partial },
+                Broken::Unwritten(error) => NotAnswered::Talk(error.into()),
             });
         }
         let parts = match &message {
@@ -125,16 +126,18 @@ impl Talk {
     }
 }
 
-/// Listens to an answer until it ends or nobody wants it any more.
+/// Listens to an answer until it ends or nobody wants it any more. That the provider is asked again is written down before the
+/// wait, so that whoever looks on knows what is waited for.
 pub(super) async fn listen(
     model: &dyn metier_model::ChatModel,
     request: &Request,
     watch: &dyn Watch,
+    journal: &Journal,
     halt: &Halt,
     left: Option<Duration>,
 ) -> Came {
     let began = Instant::now();
-    let mut came = Came { answered: Answered::default(), first_byte: None, retries: Vec::new(), end: Ok(()) };
+    let mut came = Came { answered: Answered::default(), first_byte: None, end: Ok(()) };
     let mut answer = model.ask(request);
     // Years, where nothing limits it: a timer of all time there is would overflow.
     let out_of_time = tokio::time::sleep(left.unwrap_or(Duration::from_hours(24 * 365)));
@@ -164,11 +167,16 @@ pub(super) async fn listen(
                 }
                 show(&event, watch);
                 if let Event::Retrying { attempt, after, why } = &event {
-                    came.retries.push(EventKind::Retrying {
-                        attempt: (*attempt).into(),
+                    let retrying = EventKind::Retrying {
+                        // The model names the attempt that comes, the event the one that failed.
+                        attempt: attempt.saturating_sub(1).into(),
                         after_ms: milliseconds(*after),
                         why: why.clone(),
-                    });
+                    };
+                    if let Err(error) = journal.write(retrying) {
+                        came.end = Err(Broken::Unwritten(error));
+                        return came;
+                    }
                 }
                 came.answered.take(event);
             }
@@ -181,7 +189,6 @@ fn show(event: &Event, watch: &dyn Watch) {
         Event::Text(text) => watch.piece(Piece::Text(text)),
         Event::Reasoning { text, .. } if !text.is_empty() => watch.piece(Piece::Thought(text)),
         Event::CallBegan { name, .. } => watch.piece(Piece::Call(name)),
-        Event::Retrying { after, why, .. } => watch.piece(Piece::Waiting { after: *after, why }),
         _ => {}
     }
 }

@@ -3,6 +3,7 @@
 //! Calls go in their order. Neighbours that only look run at once, since nothing they see depends on another, and so do children;
 //! whatever writes, runs or asks waits for all before it.
 
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,6 +23,7 @@ use super::children::ChildAsked;
 use super::recalling::Wanted;
 use super::{SHOWN, Talk, TalkError, Unanswered};
 use crate::bridge::{Bridge, lock};
+use crate::halt::Halt;
 use crate::keeper::Keeper;
 use crate::limits::Reached;
 use crate::tools::{ActiveSkill, Ask, Desk, Effect, GeneralTools, Memory, Whose, whose};
@@ -78,8 +80,14 @@ impl Talk {
         batch: &[&Ready],
         mut reached: Option<Reached>,
     ) -> Result<Option<Reached>, TalkError> {
-        for batch in batch.chunks(AT_ONCE) {
+        let mut rest = batch;
+        while !rest.is_empty() {
             reached = reached.or_else(|| self.before_a_call());
+            // As many as may still be made; the others hear then that the limit is reached.
+            let left = self.limits.calls.saturating_sub(self.spent.calls);
+            let room = usize::try_from(left).unwrap_or(usize::MAX).clamp(1, AT_ONCE);
+            let (batch, behind) = rest.split_at(room.min(rest.len()));
+            rest = behind;
             if let Some(why) = self.why_no_more(reached.as_ref()) {
                 for ready in batch {
                     self.finished(ready, Came { result: ToolResult::refused(why.clone()), ms: 0 })?;
@@ -163,7 +171,7 @@ impl Talk {
         let result = match ready.call.arguments.fields() {
             // The model gets its own text back by the history; what is wrong with it is what it does not know.
             None => ToolResult::refused(malformed(&ready.call)),
-            Some(fields) => self.perform(ready, &Value::Object(fields.clone())),
+            Some(fields) => self.perform_in_time(ready, &Value::Object(fields.clone())),
         };
         Came { result, ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX) }
     }
@@ -191,7 +199,31 @@ impl Talk {
         })
     }
 
-    fn perform(&self, ready: &Ready, input: &Value) -> ToolResult {
+    /// Ends what runs when the time of the run is up; the result says what came of it until then.
+    fn perform_in_time(&self, ready: &Ready, input: &Value) -> ToolResult {
+        let left = self.limits.time.filter(|_| ready.effect == store::Effect::Runs);
+        let left = left.map(|time| time.saturating_sub(self.spent.since.elapsed()));
+        // Where there is no place for a timer, nothing is held back by its absence but the end.
+        let Some((left, halt)) = left.zip(self.halt.child().ok()) else {
+            return self.perform(ready, input, &self.halt);
+        };
+        let (done, is_done) = mpsc::channel::<()>();
+        thread::scope(|scope| {
+            let timer = halt.clone();
+            scope.spawn(move || {
+                if is_done.recv_timeout(left) == Err(RecvTimeoutError::Timeout) {
+                    timer.halt();
+                }
+            });
+            lock(&self.session).cancel_with(halt.cancel().clone());
+            let result = self.perform(ready, input, &halt);
+            lock(&self.session).cancel_with(self.halt.cancel().clone());
+            drop(done);
+            result
+        })
+    }
+
+    fn perform(&self, ready: &Ready, input: &Value, halt: &Halt) -> ToolResult {
         let name = &*ready.call.name;
         if let Some(why) = self.why_not(name) {
             return ToolResult::refused(why);
@@ -219,7 +251,7 @@ impl Talk {
                 let desk = Desk {
                     ask: self.ask.as_deref().map(|ask| ask as &dyn Ask),
                     memory: Some(&keeper as &dyn Memory),
-                    cancel: Some(self.halt.cancel()),
+                    cancel: Some(halt.cancel()),
                     hear: Some(&|stream, piece| self.echo.hear(stream, piece)),
                     ..Desk::new(&bridge, &active)
                 };
@@ -227,7 +259,7 @@ impl Talk {
             }
             Whose::Nobody => {
                 let bridge = Bridge { session: &self.session, watch: &**self.journal.watch() };
-                if let Some(result) = self.outside.call(name, input, &bridge, self.halt.cancel()) {
+                if let Some(result) = self.outside.call(name, input, &bridge, halt.cancel()) {
                     return result;
                 }
                 let names: Vec<String> =
@@ -272,7 +304,9 @@ impl Talk {
         }
         self.keep_result(&ready.call.name, &result.text);
         let is_error = result.is_error();
-        let mut changes: Vec<String> = result.change.iter().map(|change| change.path.clone()).collect();
+        // What was refused has the change that it would have made.
+        let changed = result.change.iter().filter(|_| !is_error);
+        let mut changes: Vec<String> = changed.map(|change| change.path.clone()).collect();
         let report = result.process.map(|mut process| {
             changes.append(&mut process.changes);
             recorded(*process)

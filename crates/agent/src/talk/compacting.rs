@@ -148,6 +148,7 @@ impl Talk {
                 Ok(_) => "the model gave no summary".to_owned(),
                 Err(Broken::Halted | Broken::OutOfTime) => return None,
                 Err(Broken::Model(error)) => format!("the model gave no summary: {error}"),
+                Err(Broken::Unwritten(error)) => format!("nothing can be written down: {error}"),
             }
         };
         let history = self.history.as_ref()?;
@@ -159,7 +160,8 @@ impl Talk {
     fn asked_beside(&self, request: &Request) -> Beside {
         let left = self.limits.time.map(|time| time.saturating_sub(self.spent.since.elapsed()));
         let model = Arc::clone(&self.choice.mind.model);
-        let came = self.agent.runtime.block_on(listen(&*model, request, &Unwatched, &self.halt, left));
+        let listening = listen(&*model, request, &Unwatched, &self.journal, &self.halt, left);
+        let came = self.agent.runtime.block_on(listening);
         let counted = came.answered.usage.as_ref();
         let cost =
             counted.zip(self.choice.mind.prices.as_ref()).map(|(usage, prices)| prices.cost(usage).micros());

@@ -173,7 +173,7 @@ impl Talk {
     }
 
     /// Whether a child has said its last word: none of its calls waits for somebody's yes.
-    pub(crate) fn last_word(&self) -> LastWord {
+    pub(crate) fn said_all(&self) -> LastWord {
         let unfinished = self.history.as_ref().is_some_and(|history| history.unfinished().next().is_some());
         if unfinished { LastWord::Owed } else { LastWord::Said }
     }

@@ -17,7 +17,7 @@ use metier_store::{
 use super::beginning::{Begun as Sent, Wanting};
 use super::children::returned;
 use super::going_on::Standing;
-use super::{Company, End, SHOWN, Talk, TalkError, Unanswered, finish};
+use super::{Company, End, SHOWN, Talk, TalkError, Unanswered};
 use crate::agent::Agent;
 use crate::bridge::lock;
 use crate::child::note;
@@ -175,7 +175,7 @@ impl Talk {
         if calls.is_empty() {
             // The last word was said, and only the end is missing.
             let last = self.last.take().filter(|_| !history.is_waiting());
-            return Ok(last.map(|last| finish(last.stop.as_deref().map(stop), last.text)));
+            return Ok(last.map(|last| self.last_word(last.stop.as_deref().map(stop), last.text)));
         }
         let handed_back = self.handed_back(&calls);
         let mut again = Vec::new();

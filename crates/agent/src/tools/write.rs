@@ -58,7 +58,10 @@ fn call(tools: &GeneralTools, input: &Input<'_>, desk: &Desk<'_>) -> Result<Tool
     }
     let (change, decision) = target.put(tools, Tool::Write, &text, desk)?;
     let said = if change.created {
-        format!("Made `{}`: {} lines.", change.path, text.lines().count())
+        match text.lines().count() {
+            1 => format!("Made `{}`: 1 line.", change.path),
+            lines => format!("Made `{}`: {lines} lines.", change.path),
+        }
     } else {
         let (more, less) = counts(&change.diff);
         format!("Wrote `{}`: {more} lines added, {less} taken away.", change.path)

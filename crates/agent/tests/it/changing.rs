@@ -37,7 +37,7 @@ fn a_new_file_is_made_with_its_folders_and_an_old_one_keeps_its_mode() {
     let workspace = Workspace::new().executable("project/run.sh", "old\r\nlines\r\n");
     let room = Room::new(workspace).rules(&["Write", "Edit"], &[]);
     let new = room.call("file_write", &json!({ "path": "docs/new/a.md", "content": "a\n" }));
-    assert_eq!((new.text.as_str(), new.change.unwrap().created), ("Made `docs/new/a.md`: 1 lines.", true));
+    assert_eq!((new.text.as_str(), new.change.unwrap().created), ("Made `docs/new/a.md`: 1 line.", true));
     assert_eq!(room.holds("project/docs/new/a.md"), "a\n");
     // What the model itself wrote it knows.
     let again = room.text("Write", &json!({ "file_path": "docs/new/a.md", "content": "b\n" }));

@@ -131,6 +131,27 @@ fn what_is_not_clear_is_shown_with_the_line_that_runs_it() {
 }
 
 #[test]
+fn a_skill_that_is_named_is_the_one_and_has_what_follows_as_its_arguments() {
+    let model = bundled();
+    for (request, expect) in [
+        (
+            "/create-task water \"the plants\"",
+            r#"create-task.sh ["water \"the plants\""] (water "the plants")"#,
+        ),
+        ("/list-tasks", "list-tasks.sh [] ()"),
+        ("/complete-task 3", r#"complete-task.sh ["3"] (3)"#),
+        ("/data-export a.tsv json", r#"export.py ["a.tsv", "json"] (a.tsv json)"#),
+    ] {
+        assert_eq!(outcome(&model, request), expect, "{request}");
+    }
+    let shown = outcome(&model, "/complete-task milk");
+    assert!(shown.contains("metier exec complete-task complete-task.sh -- '<number>'"), "{shown}");
+    // Its operation has no place for it.
+    let shown = outcome(&model, "/list-tasks done");
+    assert!(shown.contains("not clear what to do with `done`"), "{shown}");
+}
+
+#[test]
 fn where_nothing_fits_it_says_so() {
     let model = bundled();
     for request in ["translate hello into Welsh", "xyzzy", ""] {

@@ -7,7 +7,7 @@ use metier_agent::{
     Agent, Answer, Company, Halt, Happened, Limits, Offer, Piece, Reached, Setting, Talk, Watch,
 };
 use metier_model::{
-    Endpoint, Event, Message, ModelError, Part, Protocol, Remote, Request, Scripted, Step, Turn,
+    Endpoint, Event, Message, ModelError, Part, Protocol, Remote, Request, Scripted, Step, Stop, Turn,
 };
 use metier_runtime::Skills;
 use metier_sandbox::Helper;
@@ -34,11 +34,17 @@ struct Seen {
     output: Mutex<String>,
     /// Stops the agent when its first words come.
     halt: Mutex<Option<Halt>>,
+    /// Stops the agent when its provider is to be asked again.
+    halt_at_retry: Mutex<Option<Halt>>,
 }
 
 impl Watch for Seen {
     fn event(&self, event: &Happened) {
         self.events.lock().unwrap().push(event.kind.clone());
+        if let (EventKind::Retrying { .. }, Some(halt)) = (&event.kind, &*self.halt_at_retry.lock().unwrap())
+        {
+            halt.halt();
+        }
     }
 
     fn piece(&self, piece: Piece<'_>) {
@@ -310,6 +316,77 @@ fn calls_over_the_limit_get_a_result_that_says_so() {
 }
 
 #[test]
+fn looks_that_run_together_stop_at_the_limit_too() {
+    let mut house = House::new();
+    house.limits = Limits { calls: 2, ..Limits::default() };
+    let look = ("Glob", r#"{"pattern": "*"}"#);
+    let answer = house.run(&scripted([Turn::calls([look; 5])]));
+    assert_eq!((answer.ended.outcome, answer.ended.calls), (Outcome::Partial, 2));
+    let results = house.results();
+    assert_eq!(
+        results.iter().filter(|text| text.contains("this call was not made")).count(),
+        3,
+        "{results:?}"
+    );
+}
+
+#[test]
+fn a_command_ends_when_the_time_of_the_run_is_up() {
+    let mut house = House::new();
+    house.limits = Limits { time: Some(Duration::from_secs(1)), ..Limits::default() };
+    let model =
+        scripted([Turn::calls([("Bash", r#"{"command": "echo begun; sleep 60"}"#)]), Turn::says("never")]);
+    let began = std::time::Instant::now();
+    let answer = house.run(&model);
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    assert_eq!(answer.ended.outcome, Outcome::Partial);
+    assert!(answer.ended.why.unwrap().ends_with("the limit is 1"));
+    assert!(house.results()[0].contains("begun"), "{:?}", house.results());
+}
+
+#[test]
+fn an_end_that_is_none_is_told_in_words() {
+    let check = |text: &str, stop: Stop, outcome: Outcome, why: Option<&str>| {
+        let mut turn = Turn::default();
+        if !text.is_empty() {
+            turn = turn.then(Step::Event(Event::Text(text.to_owned())));
+        }
+        let answer = House::new().run(&scripted([turn.ends(stop.clone())]));
+        assert_eq!((answer.ended.outcome, answer.ended.why.as_deref()), (outcome, why), "{stop:?}");
+    };
+    check("part", Stop::EndOfTurn, Outcome::Done, None);
+    check("part", Stop::Other("eos_token".into()), Outcome::Done, None);
+    check("", Stop::EndOfTurn, Outcome::Failed, Some("the model's answer is empty"));
+    let declined = "the model declined to answer (content_filter)";
+    check("part", Stop::Refused("content_filter".into()), Outcome::Failed, Some(declined));
+    let broken = "the model broke its answer off (MALFORMED_FUNCTION_CALL: no)";
+    check("part", Stop::Other("MALFORMED_FUNCTION_CALL: no".into()), Outcome::Failed, Some(broken));
+    // Behind work that was done there may be nothing left to say.
+    let house = House::new();
+    let quiet = Turn::default().ends(Stop::EndOfTurn);
+    let answer = house.run(&scripted([Turn::calls([("Glob", r#"{"pattern": "*"}"#)]), quiet]));
+    assert_eq!(answer.ended.outcome, Outcome::Done);
+}
+
+#[test]
+fn that_the_provider_is_asked_again_is_known_before_the_wait() {
+    let house = House::new();
+    let again = Event::Retrying { attempt: 2, after: Duration::from_secs(1), why: "429".into() };
+    let company = house.company();
+    // Whoever hears of it stops it, and the model never says more.
+    *house.seen.halt_at_retry.lock().unwrap() = Some(company.halt.clone());
+    let model = scripted([Turn::new([Step::Event(again), Step::Hang])]);
+    let mut talk = Talk::begin(&house.agent(&model), house.setting(), "please", company).unwrap();
+    assert_eq!(talk.work().unwrap().ended.outcome, Outcome::Cancelled);
+    let events = house.seen.events.lock().unwrap();
+    let attempt = events.iter().find_map(|kind| match kind {
+        EventKind::Retrying { attempt, after_ms, .. } => Some((*attempt, *after_ms)),
+        _ => None,
+    });
+    assert_eq!(attempt, Some((1, 1_000)), "the first attempt failed");
+}
+
+#[test]
 fn stopping_in_the_middle_of_an_answer_gives_what_had_come() {
     let house = House::new();
     let steps = [Step::Event(Event::Text("half an".into())), Step::Hang];
@@ -364,6 +441,10 @@ fn what_takes_a_yes_that_nobody_can_give_is_told_with_the_rule() {
     let answer = house.run(&model);
     assert_eq!(answer.ended.outcome, Outcome::NeedsYes, "{:?}", house.results());
     assert_eq!(answer.needs.last().unwrap().rules, ["Write(new.md)"]);
+    let events = house.seen.events.lock().unwrap();
+    let has_changed =
+        |kind: &EventKind| matches!(kind, EventKind::Finished(finished) if !finished.changes.is_empty());
+    assert!(!events.iter().any(has_changed), "what was refused has changed nothing");
     assert_eq!(std::fs::read_to_string(house.workspace.join("project/notes.md")).unwrap(), "one\n");
 }
 

@@ -4,7 +4,7 @@ use crate::args::{Global, Run};
 use crate::cast::Cast;
 use crate::ending;
 use crate::exit::Exit;
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::slash_line::{self, Typed};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
@@ -25,7 +25,14 @@ pub(crate) fn run(
     surroundings: &Surroundings,
     output: &mut Output,
 ) -> Result<Exit> {
-    let mut request = request(args)?;
+    let mut request = match request(args) {
+        Ok(request) => request,
+        // Nothing was asked for, so nothing has failed.
+        Err(why) => {
+            output::complain(&why);
+            return Ok(Exit::Usage);
+        }
+    };
     let cast = match Cast::find(&args.agents, &args.working, global, surroundings, output)? {
         Ok(cast) => cast,
         Err(exit) => return Ok(exit),

@@ -34,7 +34,7 @@ fn a_request_comes_from_standard_input_and_an_empty_one_is_refused() {
     );
     assert!(run.stdout.starts_with("created task 1: water plants"), "{} {}", run.stdout, run.stderr);
     let run = metier_with_input(&workspace, &["run", "--model", "offline"], "");
-    assert_eq!(run.code, 1);
+    assert_eq!(run.code, 2);
     assert!(run.stderr.contains("standard input is empty"), "{}", run.stderr);
 }
 

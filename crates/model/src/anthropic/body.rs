@@ -145,15 +145,23 @@ pub(crate) fn body(model: &str, request: &Request) -> Result<Vec<u8>, serde_json
         stream: true,
         // With thoughts the provider takes no other temperature than its own.
         temperature: request.temperature.filter(|_| request.effort.is_none()),
-        thinking: request.effort.map(|effort| match effort {
-            Effort::Tokens(tokens) => json!({ "type": "enabled", "budget_tokens": tokens }),
-            _ => json!({ "type": "adaptive" }),
-        }),
+        thinking: thinking(request),
         output_config,
         tool_choice: choice(request),
         tools: tools(request),
         system: system(request),
         messages,
+    })
+}
+
+/// The provider refuses thoughts before a call that has to be made.
+fn thinking(request: &Request) -> Option<Value> {
+    if matches!(request.choice, ToolChoice::Any | ToolChoice::Tool(_)) && !request.tools.is_empty() {
+        return None;
+    }
+    request.effort.map(|effort| match effort {
+        Effort::Tokens(tokens) => json!({ "type": "enabled", "budget_tokens": tokens }),
+        _ => json!({ "type": "adaptive" }),
     })
 }
 

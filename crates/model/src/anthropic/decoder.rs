@@ -51,6 +51,8 @@ impl Decode for AnthropicDecoder {
                 }
             }
             "message_stop" => speech.end(),
+            // Servers that do not stream send the message as a whole.
+            "message" => self.whole(&value, speech),
             "error" => return Err(told(&value)),
             // `ping`, and whatever is added later: the provider asks to let it pass.
             _ => {}
@@ -60,6 +62,20 @@ impl Decode for AnthropicDecoder {
 }
 
 impl AnthropicDecoder {
+    fn whole(&mut self, message: &Value, speech: &mut Speech) {
+        let blocks = message.get("content").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        for (index, block) in blocks.iter().enumerate() {
+            let block = serde_json::json!({ "index": index, "content_block": block });
+            self.begin(&block, speech);
+            self.end(&block, speech);
+        }
+        self.count(message.get("usage"), speech);
+        if let Some(reason) = message.get("stop_reason").and_then(Value::as_str) {
+            speech.stop(stop(reason));
+        }
+        speech.end();
+    }
+
     fn begin(&mut self, value: &Value, speech: &mut Speech) {
         let block = value.get("content_block").unwrap_or(&Value::Null);
         let text = |key: &str| block.get(key).and_then(Value::as_str).unwrap_or("");
@@ -219,6 +235,28 @@ mod tests {
         let delta = json!({"type": "content_block_delta", "index": 0,
             "delta": {"type": "input_json_delta", "partial_json": "{}"}});
         assert_eq!(arguments(events(&[start, delta, stop])), ["{}"]);
+    }
+
+    #[test]
+    fn a_message_that_comes_whole_is_an_answer() {
+        let found = events(&[json!({"type": "message", "role": "assistant", "stop_reason": "tool_use",
+            "content": [{"type": "thinking", "thinking": "hm", "signature": "s"}, {"type": "text", "text": "Hello"},
+                {"type": "tool_use", "id": "a", "name": "f", "input": {"x": 1}}],
+            "usage": {"input_tokens": 3, "output_tokens": 4}})]);
+        let seal = Seal::Signed { by: Protocol::Anthropic, signature: "s".into() };
+        assert_eq!(
+            found,
+            [
+                Event::Reasoning { text: "hm".into(), seal: Seal::Open },
+                Event::Reasoning { text: String::new(), seal },
+                Event::Text("Hello".into()),
+                Event::CallBegan { index: 0, id: "a".into(), name: "f".into(), seal: Seal::Open },
+                Event::CallArguments { index: 0, fragment: "{\"x\":1}".into() },
+                Event::CallEnded { index: 0 },
+                Event::Usage(Usage { input: 3, output: 4, ..Usage::default() }),
+                Event::End(Stop::ToolCalls),
+            ]
+        );
     }
 
     #[test]

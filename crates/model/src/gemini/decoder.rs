@@ -16,28 +16,35 @@ impl Decode for GeminiDecoder {
         if event.data.trim().is_empty() {
             return Ok(());
         }
-        let value = json(&event.data)?;
-        if let Some(error) = value.get("error") {
-            let status = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
-            let message = complaint(&value).unwrap_or_else(|| value.to_string());
-            return Err(Fault::Told { status: status.unwrap_or(500), message });
+        match json(&event.data)? {
+            // Servers that do not stream send all pieces in one list.
+            Value::Array(pieces) => pieces.iter().try_for_each(|piece| response(piece, speech)),
+            value => response(&value, speech),
         }
-        if let Some(usage) = value.get("usageMetadata") {
-            speech.usage(usage_of(usage));
-        }
-        if let Some(reason) = value.pointer("/promptFeedback/blockReason").and_then(Value::as_str) {
-            let words = value.pointer("/promptFeedback/blockReasonMessage").and_then(Value::as_str);
-            speech.stop(Stop::Refused(with(reason, words)));
-        }
-        let Some(candidate) = value.pointer("/candidates/0") else { return Ok(()) };
-        for part in candidate.pointer("/content/parts").and_then(Value::as_array).into_iter().flatten() {
-            piece(part, speech);
-        }
-        if let Some(reason) = candidate.get("finishReason").and_then(Value::as_str) {
-            speech.stop(stop(reason, candidate.get("finishMessage").and_then(Value::as_str)));
-        }
-        Ok(())
     }
+}
+
+fn response(value: &Value, speech: &mut Speech) -> Result<(), Fault> {
+    if let Some(error) = value.get("error") {
+        let status = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
+        let message = complaint(value).unwrap_or_else(|| value.to_string());
+        return Err(Fault::Told { status: status.unwrap_or(500), message });
+    }
+    if let Some(usage) = value.get("usageMetadata") {
+        speech.usage(usage_of(usage));
+    }
+    if let Some(reason) = value.pointer("/promptFeedback/blockReason").and_then(Value::as_str) {
+        let words = value.pointer("/promptFeedback/blockReasonMessage").and_then(Value::as_str);
+        speech.stop(Stop::Refused(with(reason, words)));
+    }
+    let Some(candidate) = value.pointer("/candidates/0") else { return Ok(()) };
+    for part in candidate.pointer("/content/parts").and_then(Value::as_array).into_iter().flatten() {
+        piece(part, speech);
+    }
+    if let Some(reason) = candidate.get("finishReason").and_then(Value::as_str) {
+        speech.stop(stop(reason, candidate.get("finishMessage").and_then(Value::as_str)));
+    }
+    Ok(())
 }
 
 fn piece(part: &Value, speech: &mut Speech) {
@@ -122,6 +129,15 @@ mod tests {
         }
         let blocked = events(&[json!({"promptFeedback": {"blockReason": "SAFETY"}})]);
         assert_eq!(blocked, [Event::End(Stop::Refused("SAFETY".to_owned()))]);
+    }
+
+    #[test]
+    fn a_list_of_pieces_is_the_pieces() {
+        let found = events(&[json!([
+            {"candidates": [{"content": {"parts": [{"text": "Hel"}]}}]},
+            {"candidates": [{"content": {"parts": [{"text": "lo"}]}, "finishReason": "STOP"}]}
+        ])]);
+        assert_eq!(found, [Event::Text("Hel".into()), Event::Text("lo".into()), Event::End(Stop::EndOfTurn)]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{Effort, Message, ModelId, OutcomeStatus, Part, Protocol, Reasoning, Request, Seal, ToolChoice};
+use crate::{Effort, Message, ModelId, Part, Protocol, Reasoning, Request, Seal, ToolChoice};
 
 /// Keys are sent in the order of these fields. `messages` is last, so that a longer history begins with the bytes of a
 /// shorter one.
@@ -152,17 +152,11 @@ fn lines<'a>(message: &'a Message, out: &mut Vec<Line<'a>>) {
                 out.push(Line { reasoning_content, tool_calls, ..Line::new("assistant", content) });
             }
         }
-        Message::Results(outcomes) => out.extend(outcomes.iter().map(|outcome| {
-            // The protocol has no place for "it failed", so the words say it.
-            let content = match outcome.status {
-                OutcomeStatus::Failed
-                    if !outcome.text.trim_start().to_ascii_lowercase().starts_with("error") =>
-                {
-                    Text::Joined(format!("error: {}", outcome.text))
-                }
-                OutcomeStatus::Failed | OutcomeStatus::Done => Text::Whole(&outcome.text),
-            };
-            Line { tool_call_id: Some(&outcome.call_id), ..Line::new("tool", Some(content)) }
+        // The protocol has no place for "it failed". The text says it: an exit code, a refusal. Nothing is put before it, since
+        // skills count on the shape that a result has, and JSON with a word before it is none.
+        Message::Results(outcomes) => out.extend(outcomes.iter().map(|outcome| Line {
+            tool_call_id: Some(&outcome.call_id),
+            ..Line::new("tool", Some(Text::Whole(&outcome.text)))
         })),
     }
 }

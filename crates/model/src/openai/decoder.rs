@@ -14,6 +14,8 @@ const MAX_CALLS: usize = 1_000;
 #[derive(Debug, Default)]
 pub(crate) struct OpenAiDecoder {
     calls: Vec<OpenCall>,
+    /// Whether the model said in a field of its own that it will not. The reason to end is a plain "stop" then.
+    has_refused: bool,
 }
 
 /// A call as far as it has come. It is announced once its name and id are known; what comes before is held.
@@ -53,7 +55,10 @@ impl Decode for OpenAiDecoder {
         }
         if let Some(reason) = choice.get("finish_reason").and_then(Value::as_str) {
             self.announce_all(speech);
-            speech.stop(stop(reason));
+            speech.stop(match stop(reason) {
+                Stop::EndOfTurn if self.has_refused => Stop::Refused("refusal".to_owned()),
+                stop => stop,
+            });
         }
         Ok(())
     }
@@ -74,7 +79,8 @@ impl OpenAiDecoder {
             Some(Value::Array(parts)) => parts.iter().for_each(|part| content_part(part, speech)),
             _ => {}
         }
-        if let Some(text) = delta.get("refusal").and_then(Value::as_str) {
+        if let Some(text) = delta.get("refusal").and_then(Value::as_str).filter(|text| !text.is_empty()) {
+            self.has_refused = true;
             speech.text(text);
         }
         for call in delta.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
@@ -314,6 +320,16 @@ mod tests {
             ]),
             &[("metier-call-0-0", "f", "{\"x\":1}"), ("metier-call-0-1", "g", "{}")],
         );
+    }
+
+    #[test]
+    fn a_refusal_is_a_text_and_no_usual_end() {
+        let found = events(&[
+            json!({"choices": [{"delta": {"refusal": null, "content": ""}}]}),
+            json!({"choices": [{"delta": {"refusal": "I will not."}}]}),
+            json!({"choices": [{"delta": {}, "finish_reason": "stop"}]}),
+        ]);
+        assert_eq!(found, [Event::Text("I will not.".into()), Event::End(Stop::Refused("refusal".into()))]);
     }
 
     #[test]

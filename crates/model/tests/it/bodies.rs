@@ -145,7 +145,19 @@ async fn malformed_arguments_and_empty_messages_do_not_break_the_next_request(pr
     assert!(sent.to_string().contains("malformed_arguments"), "{sent}");
 }
 
+/// Skills count on the shape of a result, JSON among them.
+async fn what_a_tool_gave_is_sent_as_it_is_also_when_it_failed(protocol: Protocol) {
+    let text = "{\"exitCode\":1}";
+    let messages = vec![
+        Message::Assistant(vec![call("c1", "{}")]).into(),
+        Message::Results(vec![outcome("c1", text, OutcomeStatus::Failed)]).into(),
+    ];
+    let sent = body(protocol, &Request { messages, ..Request::default() });
+    assert!(sent.contains(&Value::from(text).to_string()), "{sent}");
+}
+
 in_every_protocol!(
+    what_a_tool_gave_is_sent_as_it_is_also_when_it_failed,
     the_same_history_gives_the_same_bytes,
     a_longer_history_begins_with_the_shorter_one,
     arguments_go_back_as_they_came,
@@ -259,7 +271,8 @@ fn settings_have_their_words_in_every_protocol() {
         &request,
         &[
             ("/max_tokens", json!(100)),
-            ("/thinking", json!({"type": "adaptive"})),
+            // The provider takes no thoughts before a call that has to be made.
+            ("/thinking", Value::Null),
             ("/output_config/effort", json!("high")),
             ("/output_config/format/type", json!("json_schema")),
             ("/tool_choice", json!({"type": "tool", "name": "read"})),
@@ -275,7 +288,9 @@ fn settings_have_their_words_in_every_protocol() {
             ("/toolConfig/functionCallingConfig", json!({"mode": "ANY", "allowedFunctionNames": ["read"]})),
         ],
     );
-    let counted = Request { effort: Some(Effort::Tokens(2_000)), temperature: Some(0.2), ..request };
+    let free = Request { choice: ToolChoice::Auto, ..request.clone() };
+    check(Protocol::Anthropic, &free, &[("/thinking", json!({"type": "adaptive"}))]);
+    let counted = Request { effort: Some(Effort::Tokens(2_000)), temperature: Some(0.2), ..free };
     check(Protocol::OpenAi, &counted, &[("/reasoning_effort", json!("low"))]);
     check(
         Protocol::Anthropic,

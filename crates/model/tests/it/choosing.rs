@@ -2,8 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use metier_model::{Directory, Key, ModelConfig, Money, Protocol, ProviderConfig, ToolSupport, Usage};
+use metier_model::{
+    Directory, Key, Message, ModelConfig, Money, Protocol, ProviderConfig, Request, ToolSupport, Usage, whole,
+};
 use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::server::{Reply, Server};
 
 /// A configuration as a file has it.
 #[derive(Deserialize)]
@@ -44,6 +49,39 @@ header_env = { x-auth = "WORK_AUTH" }
 proxy = "http://proxy.example.com:3128"
 first_byte_seconds = 600
 "#;
+
+/// What an alias says about its model is on the wire, whatever the protocol, and a request may ask for less.
+#[tokio::test]
+async fn what_an_alias_says_of_its_model_is_sent() {
+    for (protocol, limit, thinks) in [
+        ("openai", "/max_completion_tokens", ("/reasoning_effort", "low")),
+        ("anthropic", "/max_tokens", ("/output_config/effort", "low")),
+        (
+            "gemini",
+            "/generationConfig/maxOutputTokens",
+            ("/generationConfig/thinkingConfig/thinkingLevel", "low"),
+        ),
+    ] {
+        let text = format!(
+            "[models.m]\nmodel = \"own/x\"\nmax_output = 777\neffort = \"low\"\n\
+             [providers.own]\nprotocol = \"{protocol}\"\nbase_url = \"http://127.0.0.1:1/v1\"\n"
+        );
+        let choice = directory(&text).unwrap().resolve("m").unwrap();
+        for (asked, expect) in [(None, 777), (Some(100), 100), (Some(9_000), 777)] {
+            let server = Server::start([Reply::status(400, "", "no")]).await;
+            let model = choice.open(server.endpoint()).unwrap();
+            let request = Request {
+                messages: vec![Message::user("Hello.").into()],
+                max_output: asked,
+                ..Request::default()
+            };
+            whole(model.ask(&request)).await.unwrap_err();
+            let body: Value = serde_json::from_slice(&server.seen()[0].body).unwrap();
+            assert_eq!(body.pointer(limit), Some(&json!(expect)), "{protocol} {body}");
+            assert_eq!(body.pointer(thinks.0), Some(&json!(thinks.1)), "{protocol} {body}");
+        }
+    }
+}
 
 #[test]
 fn aliases_full_names_and_own_providers_are_found() {

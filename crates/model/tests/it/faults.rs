@@ -28,6 +28,17 @@ async fn a_stream_that_ends_without_its_end(protocol: Protocol) {
     assert!(matches!(error, Some(ModelError::CutOff { .. })), "{error:?}");
 }
 
+async fn a_stream_that_breaks_off_inside_an_event(protocol: Protocol) {
+    // In the middle of an object, and in the middle of a character.
+    for rest in [b"data: {\"choices\":[{\"del".as_slice(), b"data: {\"a\":\"\xf0\x9f"] {
+        let bytes = [beginning(protocol).as_bytes(), rest].concat();
+        let server = Server::start([Reply::pieces([bytes.as_slice()])]).await;
+        let (events, error) = ask(&server.model(protocol)).await;
+        assert_eq!(events.len(), 2);
+        assert!(matches!(error, Some(ModelError::CutOff { .. })), "{error:?}");
+    }
+}
+
 async fn a_cut_behind_the_reason_to_end_costs_nothing(protocol: Protocol) {
     let text = [beginning(protocol), end(protocol, stopping(protocol))].concat();
     let text = text
@@ -167,6 +178,7 @@ async fn headers_without_a_kind_and_other_line_ends(protocol: Protocol) {
 in_every_protocol!(
     a_connection_cut_in_the_middle,
     a_stream_that_ends_without_its_end,
+    a_stream_that_breaks_off_inside_an_event,
     a_cut_behind_the_reason_to_end_costs_nothing,
     a_stall_before_the_first_byte,
     a_stall_between_bytes,

@@ -48,7 +48,9 @@ fn e04_children_that_never_end_free_their_slots_when_their_time_is_up_also_in_th
     let results = model.asked("")[1].results.clone();
     assert!(results[0].starts_with("[skill x: partial: it took 1 seconds, the limit is 1"), "{results:?}");
     assert!(results[0].ends_with("so far"), "what had come is there: {results:?}");
-    assert!(results[1].starts_with("[skill x: cancelled: its time of 1 seconds was up"), "{results:?}");
+    // Its own limit ends the command; whoever watches over it comes a moment later at most.
+    let ends = ["partial: it took 1 seconds, the limit is 1", "cancelled: its time of 1 seconds was up"];
+    assert!(ends.iter().any(|end| results[1].starts_with(&format!("[skill x: {end}"))), "{results:?}");
     assert!(results[2].ends_with("\ndone"), "{results:?}");
     assert!(!super::queue::is_running("62.417"), "its process is left");
 }
