@@ -10,16 +10,9 @@ use std::path::Path;
 /// comes back with its way out, and is refused by whoever opens it.
 pub(crate) fn seen_from<'a>(folder: &Path, asked: &'a str) -> Cow<'a, str> {
     let asked = asked.trim();
-    let below = match asked.starts_with('/') {
-        false => Some(Cow::Borrowed(asked)),
-        true => below(folder, Path::new(asked)).map(|path| Cow::Owned(path.to_owned())).or_else(|| {
-            let real = metier_files::real_path(folder).ok()?;
-            below(&real, Path::new(asked)).map(|path| Cow::Owned(path.to_owned()))
-        }),
-    };
-    let Some(below) = below else { return Cow::Borrowed(asked) };
+    let Some(below) = below(folder, asked) else { return Cow::Borrowed(asked) };
     if !below.split('/').any(|step| step == "..") {
-        return below;
+        return Cow::Borrowed(below);
     }
     let mut steps = Vec::new();
     for step in below.split('/').filter(|step| !matches!(*step, "" | ".")) {
@@ -32,8 +25,13 @@ pub(crate) fn seen_from<'a>(folder: &Path, asked: &'a str) -> Cow<'a, str> {
     Cow::Owned(if steps.is_empty() { ".".to_owned() } else { steps.join("/") })
 }
 
-fn below<'p>(folder: &Path, path: &'p Path) -> Option<&'p str> {
-    path.strip_prefix(folder).ok()?.to_str()
+/// The path without the folder, which may be named as it was found or as it really is; nothing where it is another's.
+fn below<'p>(folder: &Path, asked: &'p str) -> Option<&'p str> {
+    if !asked.starts_with('/') {
+        return Some(asked);
+    }
+    let without = |folder: &Path| Path::new(asked).strip_prefix(folder).ok()?.to_str();
+    without(folder).or_else(|| without(&metier_files::real_path(folder).ok()?))
 }
 
 #[cfg(test)]

@@ -19,6 +19,9 @@ pub(super) fn state_in_words(snapshot: &Snapshot, entry: &Entry) -> String {
         State::Ready if matches!(entry.relation(), Relation::VersionBeside(_)) => {
             "it is used where its version is asked for"
         }
+        State::Ready if !entry.paths().is_empty() => {
+            "you can use it, and the model sees it once the work touches its files"
+        }
         State::Ready => "the model sees it and you can use it",
     }
     .to_owned()
