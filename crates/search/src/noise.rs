@@ -12,7 +12,7 @@ const MAX_REQUEST: usize = 16 * 1024;
 
 /// The request without what was pasted beside it; the request as it is where nothing would be left.
 pub(crate) fn without_noise(request: &str) -> String {
-    let request = &request[..request.floor_char_boundary(MAX_REQUEST)];
+    let request = beginning(request);
     let prose = prose(request);
     let mut clean = String::with_capacity(prose.len());
     for (at, piece) in prose.split_inclusive(char::is_whitespace).enumerate() {
@@ -32,6 +32,15 @@ pub(crate) fn without_noise(request: &str) -> String {
     let mut count = 0;
     crate::words::words(&clean, |_| count += 1);
     if count >= ENOUGH { clean } else { request.to_owned() }
+}
+
+/// As much of a request as is read, up to the end of a word: half a word is another one.
+fn beginning(request: &str) -> &str {
+    let cut = &request[..request.floor_char_boundary(MAX_REQUEST)];
+    if cut.len() == request.len() {
+        return cut;
+    }
+    cut.rfind(char::is_whitespace).map_or(cut, |blank| &cut[..blank])
 }
 
 /// The lines that are no code and no log.
@@ -134,6 +143,13 @@ mod tests {
     fn a_pasted_log_goes_and_what_was_said_stays() {
         let log = "2026-01-02 12:00:01 ERROR [main] x=1 y=2\n".repeat(8);
         check(&format!("find out why the service fails\n{log}"), "find out why the service fails");
+    }
+
+    #[test]
+    fn a_request_without_end_is_cut_between_words() {
+        let clean = without_noise(&"count the lines ".repeat(2_000));
+        assert!(clean.len() < 17_000);
+        assert!(clean.split_whitespace().all(|word| ["count", "the", "lines"].contains(&word)));
     }
 
     #[test]

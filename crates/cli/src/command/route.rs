@@ -51,7 +51,8 @@ struct JsonWord {
 pub(crate) fn run(args: &Route, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
     let finder = finder(surroundings, output)?;
     if let Some(file) = &args.batch {
-        return batch(file, args.limit, &finder, output);
+        // Many requests ask for most lists, and one by one they would be read again and again.
+        return batch(file, args.limit, &finder.held(), output);
     }
     let Some(query) = args.query.as_deref().filter(|query| !query.trim().is_empty()) else {
         bail!("there is no request; say one, such as `metier route \"review a contract\"`");
@@ -195,7 +196,8 @@ struct Ranked {
     score: f32,
 }
 
-/// One object a line in, one a line out, in the same order.
+/// One object a line in, one a line out, in the same order. A line that is no request is named and passed over: the others were
+/// asked, too.
 fn batch(file: &Path, limit: usize, finder: &Finder, output: &mut Output) -> Result<Exit> {
     let input: Box<dyn Read> = if file == Path::new("-") {
         Box::new(std::io::stdin())
@@ -206,31 +208,60 @@ fn batch(file: &Path, limit: usize, finder: &Finder, output: &mut Output) -> Res
         Box::new(opened.with_context(|| format!("{} cannot be read", file.display()))?)
     };
     let mut input = BufReader::new(input);
+    let shown = if file == Path::new("-") { "standard input".to_owned() } else { file.display().to_string() };
     let mut line = Vec::new();
-    let snapshot = finder.snapshot();
+    let mut passed_over = 0_usize;
     for number in 1_usize.. {
         line.clear();
-        let read = input.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)?;
-        if read == 0 {
+        if input.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)? == 0 {
             break;
         }
-        if line.trim_ascii().is_empty() {
+        let is_whole = line.ends_with(b"\n") || (line.len() as u64) < MAX_LINE;
+        if !is_whole {
+            input.skip_until(b'\n')?;
+        }
+        // Some editors put a mark of the byte order at the beginning of a file.
+        let text = if number == 1 { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line) } else { &line };
+        if text.trim_ascii().is_empty() {
             continue;
         }
-        let asked: Asked = serde_json::from_slice(&line).with_context(|| {
-            format!("line {number} of {} is not an object with `id` and `query`", file.display())
-        })?;
-        let route = finder.route(&asked.query, limit);
-        let results = route.skills.iter().filter_map(|routed| {
-            let entry = snapshot.entry(routed.entry)?;
-            let path = snapshot.document_path(entry).display().to_string();
-            Some(Ranked { name: entry.name().to_string(), path, score: routed.score })
-        });
-        output.json(&Answered {
-            id: asked.id,
-            results: results.collect(),
-            abstain: route.abstain.is_some(),
-        })?;
+        let asked = if is_whole { asked(text) } else { Err("it is longer than a megabyte".to_owned()) };
+        match asked {
+            Ok(asked) => output.json(&answered(asked, limit, finder))?,
+            Err(why) => {
+                passed_over += 1;
+                output.aside(&format!(
+                    "line {number} of {shown} is not an object with `id` and `query`: {why}"
+                ))?;
+            }
+        }
     }
-    Ok(Exit::Fine)
+    match passed_over {
+        0 => Ok(Exit::Fine),
+        1 => bail!("one line of {shown} is no request; the others are answered"),
+        many => bail!("{many} lines of {shown} are no requests; the others are answered"),
+    }
+}
+
+/// A line of a batch; else why it is none.
+fn asked(line: &[u8]) -> Result<Asked, String> {
+    serde_json::from_slice(line).map_err(|error| {
+        let (said, column) = (error.to_string(), error.column());
+        // The parser was given one line, so the number it has for it says nothing.
+        match said.split_once(" at line 1 column ") {
+            Some((why, _)) if column > 0 => format!("{why}, column {column}"),
+            _ => said,
+        }
+    })
+}
+
+fn answered(asked: Asked, limit: usize, finder: &Finder) -> Answered {
+    let snapshot = finder.snapshot();
+    let route = finder.route(&asked.query, limit);
+    let results = route.skills.iter().filter_map(|routed| {
+        let entry = snapshot.entry(routed.entry)?;
+        let path = snapshot.document_path(entry).display().to_string();
+        Some(Ranked { name: entry.name().to_string(), path, score: routed.score })
+    });
+    Answered { id: asked.id, results: results.collect(), abstain: route.abstain.is_some() }
 }

@@ -51,14 +51,35 @@ fn a_batch_is_answered_line_by_line() {
 }
 
 #[test]
-fn bad_input_is_named_with_its_place() {
-    let setup = library().file("project/bad.jsonl", "{\"id\": 1, \"query\": \"x\"}\nnot json\n");
+fn a_line_that_is_no_request_is_named_and_the_others_are_answered() {
+    let long = format!("{{\"id\": 5, \"query\": \"{}\"}}", "tax ".repeat(300_000));
+    let lines = [
+        "\u{feff}{\"id\": 1, \"query\": \"income tax\"}",
+        "",
+        "not json",
+        "{\"id\": 3}",
+        "{\"query\": \"tax\"}",
+        "{\"id\": 4, \"query\": 4}",
+        &long,
+        "{\"id\": \"六\", \"query\": \"income tax 🎉\", \"more\": []}",
+    ];
+    let setup = library().file("project/bad.jsonl", &lines.join("\n"));
     let run = metier(&setup, &["route", "--batch", "bad.jsonl", "--root", "s"]);
-    assert!(
-        run.stderr.contains("line 2 of bad.jsonl is not an object with `id` and `query`"),
-        "{}",
-        run.stderr
-    );
+    let answers: Vec<Value> = run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let ids: Vec<&Value> = answers.iter().map(|answer| &answer["id"]).collect();
+    assert_eq!(ids, [&Value::from(1), &Value::from("六")], "{}", run.stderr);
+    for (line, why) in [(3, "column 2"), (4, "`query`"), (5, "`id`"), (6, "a string"), (7, "a megabyte")] {
+        let named = format!("line {line} of bad.jsonl is not an object with `id` and `query`: ");
+        let said = run.stderr.lines().find(|said| said.starts_with(&named)).unwrap_or_default();
+        assert!(said.contains(why), "line {line}: {}", run.stderr);
+    }
+    assert!(run.stderr.contains("5 lines of bad.jsonl are no requests"), "{}", run.stderr);
+    assert_eq!(run.code, 1);
+}
+
+#[test]
+fn bad_input_is_named_with_its_place() {
+    let setup = library();
     let run = metier(&setup, &["route", "--batch", "none.jsonl", "--root", "s"]);
     assert!(run.stderr.contains("none.jsonl cannot be read"), "{}", run.stderr);
     let run = metier(&setup, &["route", " ", "--root", "s"]);
