@@ -51,8 +51,11 @@ fn children(store: &Store, of: SessionId) -> Vec<SessionId> {
     store.sessions(&filter).unwrap().into_iter().map(|summary| summary.id).collect()
 }
 
+/// Whether an event is the last one that was written.
+type Until<'a> = &'a dyn Fn(&EventKind) -> bool;
+
 /// The same sessions in another store, each only as far as it had come when the process was killed.
-fn killed(place: &mut Place, sessions: [(SessionId, &dyn Fn(&EventKind) -> bool); 2]) {
+fn killed(place: &mut Place, sessions: [(SessionId, Until<'_>); 2]) {
     let store = Store::in_memory().unwrap();
     for (id, is_last) in sessions {
         let mut kinds = place.kinds(id).into_iter();
@@ -78,7 +81,7 @@ fn child_began(kind: &EventKind) -> bool {
 }
 
 /// Runs it whole, and then as if it had been killed: `a.md` has something else since, and `b.md` is not there.
-fn killed_at(place: &mut Place, child_until: &dyn Fn(&EventKind) -> bool) -> (SessionId, SessionId) {
+fn killed_at(place: &mut Place, child_until: Until<'_>) -> (SessionId, SessionId) {
     let model = clerks();
     let agent = agent(place, &model);
     let mut talk = place.begin(&agent, "please");

@@ -151,8 +151,7 @@ impl Session {
     /// rendered and nothing runs. `None` where its own skill is not to be had any more.
     pub fn fork_again(&self, skills: &[Restored]) -> Option<ForkAgain> {
         let (own, others) = skills.split_first()?;
-        let (id, mut scope) = self.room.restored_scope(own)?;
-        scope.end = End::Child;
+        let (id, scope) = self.room.restored_scope(own, End::Child)?;
         let mut session = self.child(&scope);
         session.room.reopen(scope.clone(), own);
         session.activated(id);

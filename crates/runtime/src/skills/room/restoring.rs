@@ -31,9 +31,8 @@ pub struct Restored {
 impl Room {
     /// Takes one up, if there is a skill of that name and origin still.
     pub(in crate::skills) fn restore(&self, restored: &Restored) -> Option<EntryId> {
-        let (id, mut scope) = self.restored_scope(restored)?;
         // In this conversation there is no child whose end could be its end.
-        scope.end = End::NextUserMessage;
+        let (id, scope) = self.restored_scope(restored, End::NextUserMessage)?;
         self.reopen(scope, restored);
         Some(id)
     }
@@ -47,13 +46,18 @@ impl Room {
 
     /// The scope of one, if there is a skill of that name and origin still. Its fence is that of its file as it is now: of what the
     /// file was then nothing is left but the text.
-    pub(in crate::skills) fn restored_scope(&self, restored: &Restored) -> Option<(EntryId, SkillScope)> {
+    pub(in crate::skills) fn restored_scope(
+        &self,
+        restored: &Restored,
+        end: End,
+    ) -> Option<(EntryId, SkillScope)> {
         let is_meant = |entry| {
             let skill = self.house.who(&self.snapshot, entry);
             skill.name == restored.name && skill.origin == restored.origin
         };
         let (id, _) = self.snapshot.entries().find(|(_, entry)| is_meant(entry))?;
-        Some((id, self.drafted(id, &restored.arguments, |draft| draft.scope())?))
+        let scope = self.drafted(id, &restored.arguments, |draft| SkillScope { end, ..draft.scope() })?;
+        Some((id, scope))
     }
 
     /// What an activation would be, without doing any of it. `None` where the skill cannot be read.
