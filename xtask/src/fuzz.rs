@@ -76,7 +76,7 @@ pub(crate) fn run(repository: &Repository, arguments: &Arguments) -> Result<()> 
         let (corpus, seeds) = (format!("fuzz/corpus/{target}"), format!("fuzz/seeds/{target}"));
         std::fs::create_dir_all(repository.root().join(&corpus))?;
         let sanitizer = ["run", "--sanitizer", compiler.sanitizer()];
-        let arguments = [target, &corpus, &seeds, "--", &seconds, SLOWEST];
+        let arguments: [&str; 6] = [target, &corpus, &seeds, "--", &seconds, SLOWEST];
         fuzz.command(repository, compiler.toolchain(), &[&sanitizer[..], &arguments[..]].concat())?
             .show()
             .with_context(|| {
