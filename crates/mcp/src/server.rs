@@ -8,7 +8,7 @@
 //! - by prompts, one for each skill that a user may start (`prompt`);
 //! - by instructions that carry the catalogue (`instructions`).
 //!
-//! `shelf` is what is served, `question` puts the gate's questions to the host's user, `news` tells clients of changes,
+//! `shelf` is what is served, `question` puts the gate's questions to the host's user (`seal` marks what it gets back), `news` tells clients of changes,
 //! `connection` is one client, in the words of the SDK. What a skill runs is contained as everywhere; what a host does with
 //! tools of its own is the host's.
 
@@ -24,6 +24,7 @@ mod media;
 mod news;
 mod prompt;
 mod question;
+mod seal;
 mod shelf;
 mod tool;
 pub mod unfit;
@@ -45,6 +46,7 @@ pub use self::exchange::{Body, Exchange, Request, Response};
 
 use self::connection::{Carrier, Connection};
 use self::counter::Counter;
+use self::seal::Seal;
 use self::shelf::{Row, Shelf, Tell};
 
 /// A server of skills. A clone is the same server once more.
@@ -57,6 +59,8 @@ pub struct Server {
 #[derive(Debug)]
 struct Hall {
     counter: Arc<Counter>,
+    /// Marks what clients keep for the server between two rounds.
+    seal: Arc<Seal>,
     /// What was made of the skills as they were last: the tools and the instructions.
     front: Mutex<Option<Front>>,
 }
@@ -102,11 +106,11 @@ impl ServerBuilder {
         self
     }
 
-    /// Opens the server. It fails only where no thread can be had.
+    /// Opens the server. It fails only where no thread and no random bytes can be had.
     pub fn open(self) -> io::Result<Server> {
         let news = self.skills.subscribe();
         let counter = Arc::new(Counter::new(Shelf::new(self.skills, self.only, self.tell)));
-        let hall = Arc::new(Hall { counter, front: Mutex::default() });
+        let hall = Arc::new(Hall { counter, seal: Arc::new(Seal::new()?), front: Mutex::default() });
         let known = Arc::downgrade(&hall);
         // It ends with the watcher, which ends with the last connection.
         thread::Builder::new().name("mcp-news".to_owned()).spawn(move || {

@@ -71,3 +71,10 @@ pub(crate) enum Host {
     Windsurf,
     Zed,
 }
+
+impl Host {
+    /// The name that `--print-config` takes.
+    pub(crate) fn name(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+}

@@ -1,7 +1,9 @@
 //! `init`: a project's first minute. What is found from here, which model would be asked, what trust would switch on.
 
+mod hosts;
+
 use super::trust;
-use crate::args::Init;
+use crate::args::{Host, Init};
 use crate::environment;
 use crate::exit::Exit;
 use crate::model_choice::{Settled, Wish};
@@ -31,6 +33,8 @@ struct Found {
     loaded: usize,
     failed: usize,
     model: Model,
+    /// Other agents that seem to be here, by the names that `mcp --print-config` takes.
+    hosts: Vec<String>,
     /// The command to try next.
     next: String,
 }
@@ -86,6 +90,7 @@ pub(crate) fn run(args: &Init, surroundings: &Surroundings, output: &mut Output)
         loaded: snapshot.loaded(),
         failed: snapshot.failures().len(),
         model: model(args, surroundings),
+        hosts: hosts::found(&surroundings.places, &project.folder).map(Host::name).collect(),
         next: String::new(),
     };
     found.next = next(&found).to_owned();
@@ -174,6 +179,14 @@ fn write(found: &Found, surroundings: &Surroundings, output: &mut Output) -> Res
     output.comment(format!("  {}", found.model.why))?;
     if found.model.state == ModelState::Offline {
         output.comment("  without one, metier runs the skill that fits best where that is clear; docs/models.md says more")?;
+    }
+    if !found.hosts.is_empty() {
+        output.line(
+            "\nother agents here get the same skills over MCP; what to write into their configuration:",
+        )?;
+        for host in &found.hosts {
+            output.line(format!("  metier mcp --print-config {host}"))?;
+        }
     }
     Ok(())
 }

@@ -31,7 +31,9 @@ pub(crate) fn run(
         return config::print(host, &args.bound, global, output);
     }
     let server = server(&args.bound, global, surroundings, output)?;
-    let runtime = runtime()?;
+    // One client asks one thing after another: a second thread would only be woken to wait.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.context("nothing can be waited for")?;
     let stop = stop_on_signal()?;
     let ended = runtime.block_on(async {
         tokio::select! {

@@ -34,6 +34,26 @@ fn a_project_gets_a_file_that_changes_nothing_and_is_told_what_is_there() {
 }
 
 #[test]
+fn other_agents_that_are_here_are_told_how_to_get_the_same_skills() {
+    let workspace = project().dir("home/.config/zed").file("project/opencode.json", "{}");
+    let run = metier(&workspace, &["init", "--model", "offline"]);
+    let commands: Vec<&str> = run
+        .stdout
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("metier mcp --print-config "))
+        .collect();
+    assert_eq!(commands, ["claude-code", "opencode", "zed"], "{}", run.stdout);
+    for host in commands {
+        let printed = metier(&workspace, &["mcp", "--print-config", host]);
+        assert_eq!(printed.code, 0, "{}", printed.stderr);
+    }
+    let answer = metier(&workspace, &["init", "--json", "--model", "offline"]).json();
+    assert_eq!(answer["hosts"], serde_json::json!(["claude-code", "opencode", "zed"]));
+    let none = metier(&without_bundled().dir("project"), &["init", "--model", "offline"]);
+    assert!(none.code == 0 && !none.stdout.contains("--print-config"), "{}", none.stdout);
+}
+
+#[test]
 fn a_file_that_is_there_is_never_touched() {
     let own = "[catalog]\nbudget = 77\n";
     let workspace = project().file("project/metier.toml", own);

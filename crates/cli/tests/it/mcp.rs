@@ -1,6 +1,7 @@
 //! `mcp` and `serve`: the real program, asked by a client that writes every byte itself, and by the SDK's.
 
 mod http;
+mod many;
 mod sdk;
 
 use crate::binary::{command, metier, without_bundled};
@@ -22,6 +23,13 @@ impl Running {
         let mut child = command.spawn().expect("the binary can be started");
         let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
         (Self { child }, input, output)
+    }
+
+    /// What it holds in memory, in kilobytes.
+    fn memory(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
     }
 
     /// Waits until it has ended by itself.
@@ -135,7 +143,7 @@ fn every_host_gets_a_configuration_that_it_can_read() {
     }
     let run = metier(&workspace, &["mcp", "--print-config", "opencode", "--root", "skills"]);
     let root = workspace.join("project/skills").display().to_string();
-    assert_eq!(server(&run.stdout, "/mcp/metier/command"), json!([program, "mcp", "--root", root]));
+    assert_eq!(server(&run.stdout, "/mcp/servers/metier/command"), json!([program, "mcp", "--root", root]));
     let run = metier(&workspace, &["mcp", "--print-config", "codex"]);
     let table: toml::Table = toml::from_str(&run.stdout).unwrap();
     assert_eq!(table["mcp_servers"]["metier"]["command"].as_str(), Some(program));

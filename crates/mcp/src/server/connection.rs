@@ -24,15 +24,23 @@ use super::cursor::Cursor;
 use super::files::Files;
 use super::news::Stand;
 use super::prompt;
-use super::question::{Inquiry, Lasting, Rounds, Way};
+use super::question::{Inquiry, Lasting, Rounds, Tampered, Way};
 use super::shelf::Shelf;
 use super::tool;
 
 /// The extension for skills.
 const SKILLS: &str = "io.modelcontextprotocol/skills";
 
-/// How long a client may take what it was told for current, in milliseconds. It is told of changes, but not every host listens.
+/// How long a client may take a list for current, in milliseconds. It is told of changes, but not every host listens.
 const FRESH: u64 = 5_000;
+
+/// The same for a file and for the entry of one skill: whoever asks for one wants what is there now. A file from somewhere in between
+/// would not fit an entry that was fetched since, and a host would have to refuse it.
+const AT_ONCE: u64 = 0;
+
+/// The methods of the protocol itself that are answered here.
+const KNOWN: [&str; 6] =
+    ["tools/list", "tools/call", "prompts/list", "prompts/get", "resources/list", "resources/read"];
 
 /// What a connection goes over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,20 +82,30 @@ impl Connection {
         responses: Option<InputResponses>,
         state: Option<&str>,
         cancel: &Cancel,
-    ) -> Option<Arc<Inquiry>> {
-        let elicitation = context.client_capabilities()?.elicitation?;
+    ) -> Result<Option<Arc<Inquiry>>, ErrorData> {
+        let elicitation = context.client_capabilities().and_then(|client| client.elicitation);
         // A client that names no kind of question takes forms, as it was before there were kinds.
-        if elicitation.form.is_none() && elicitation.url.is_some() {
-            return None;
+        if elicitation.is_none_or(|known| known.form.is_none() && known.url.is_some()) {
+            return Ok(None);
         }
         let (way, lasting) = if is_stateless(context) {
             let lasting = if self.carrier == Carrier::Pipe { Lasting::Connection } else { Lasting::Call };
-            (Way::Rounds(Rounds::of(responses, state)), lasting)
+            let rounds = Rounds::of(responses, state, Arc::clone(&self.hall.seal));
+            let tampered = |error: Tampered| ErrorData::invalid_params(error.to_string(), None);
+            (Way::Rounds(rounds.map_err(tampered)?), lasting)
         } else {
             let way = Way::Elicit { peer: context.peer.clone(), runtime: Handle::current() };
             (way, Lasting::Connection)
         };
-        Some(Arc::new(Inquiry::new(way, lasting, Arc::clone(&self.answers), cancel.clone())))
+        Ok(Some(Arc::new(Inquiry::new(way, lasting, Arc::clone(&self.answers), cancel.clone()))))
+    }
+
+    /// Whether a call is done in no time: a page of a file that lies on this machine. Another server's file may have to be fetched.
+    fn is_quick(&self, tool: &str, arguments: &Value) -> bool {
+        let named = arguments.get("skill_name").and_then(Value::as_str).filter(|_| tool == tool::READ);
+        let row = self.shelf().row();
+        let entry = named.and_then(|name| row.offered(name)).and_then(|id| row.snapshot.entry(id));
+        entry.is_some_and(|entry| entry.remote().is_none())
     }
 
     /// Looks at the files of skills.
@@ -168,8 +186,14 @@ impl ServerHandler for Connection {
         }
         let cancel = cancel()?;
         let inquiry =
-            self.inquiry(&context, request.input_responses, request.request_state.as_deref(), &cancel);
+            self.inquiry(&context, request.input_responses, request.request_state.as_deref(), &cancel)?;
         let arguments = Value::Object(request.arguments.unwrap_or_default());
+        if self.is_quick(&name, &arguments)
+            && let Some(given) =
+                self.hall.counter.at_once(cancel.clone(), |session| session.call_in_scope(&name, &arguments))
+        {
+            return Ok(tool::result(&name, given).into());
+        }
         let called = name.clone();
         let given = self
             .hall
@@ -215,7 +239,7 @@ impl ServerHandler for Connection {
         let (folder, description) = (row.snapshot.folder(entry), entry.description().to_owned());
         let cancel = cancel()?;
         let inquiry =
-            self.inquiry(&context, request.input_responses, request.request_state.as_deref(), &cancel);
+            self.inquiry(&context, request.input_responses, request.request_state.as_deref(), &cancel)?;
         let asked = name.clone();
         let used = self
             .hall
@@ -258,6 +282,7 @@ impl ServerHandler for Connection {
         let contents = self.files(move |files| files.read(&request.uri)).await??;
         let mut result = ReadResourceResult::new(vec![contents]);
         (result.ttl_ms, result.cache_scope) = freshness(&context);
+        result.ttl_ms = result.ttl_ms.map(|_| AT_ONCE);
         Ok(result.into())
     }
 
@@ -267,11 +292,16 @@ impl ServerHandler for Connection {
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let Some(method) = extension::Method::of(&request.method) else {
+            // The SDK takes a request for an unknown one when it cannot read its parameters, too.
+            if KNOWN.contains(&request.method.as_str()) {
+                let why = format!("the parameters of `{}` cannot be read", request.method);
+                return Err(ErrorData::invalid_params(why, None));
+            }
             return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None));
         };
         let asked = extension::Asked::of(request.params.as_ref())?;
         let result = self.files(move |files| method.answer(&files, &asked)).await??;
-        let fields = if is_stateless(&context) { method.fields(FRESH) } else { Vec::new() };
+        let fields = if is_stateless(&context) { method.fields() } else { Vec::new() };
         Ok(CustomResult(extension::with(result, fields)))
     }
 

@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use metier_policy::{Action, Decision};
+use metier_policy::{Action, Answer, Decision};
 use metier_runtime::{Session, Surface};
 use metier_sandbox::Cancel;
 use rmcp::ErrorData;
@@ -106,6 +107,22 @@ impl Counter {
         done.map_err(|error| ErrorData::internal_error(format!("the call failed: {error}"), None))
     }
 
+    /// Carries out what is done in no time, right here: on a busy machine the way to another thread and back takes longer than the
+    /// call itself. `None` where somebody would have to be asked, and nothing was done then.
+    pub(super) fn at_once<T>(&self, cancel: Cancel, work: impl FnOnce(&mut Session) -> T) -> Option<T> {
+        let mut session = self.prepared(cancel);
+        let is_asked = Arc::<AtomicBool>::default();
+        let noted = Arc::clone(&is_asked);
+        session.ask_with(Some(Arc::new(move |_: &Action, _: &Decision| {
+            noted.store(true, Ordering::Relaxed);
+            Answer::No
+        })));
+        let given = work(&mut session);
+        session.ask_with(None);
+        self.put_back(session);
+        (!is_asked.load(Ordering::Relaxed)).then_some(given)
+    }
+
     /// Looks something up. Nothing runs, nobody is asked.
     pub(super) async fn look<T: Send + 'static>(
         self: &Arc<Self>,
@@ -128,6 +145,19 @@ impl Counter {
         inquiry: Option<Arc<Inquiry>>,
         work: impl FnOnce(&Self, &mut Session) -> T,
     ) -> T {
+        let mut session = self.prepared(cancel);
+        session.ask_with(inquiry.map(|inquiry| {
+            inquiry.begin();
+            Arc::new(move |action: &Action, decision: &Decision| inquiry.ask(action, decision)) as _
+        }));
+        let given = work(self, &mut session);
+        session.ask_with(None);
+        self.put_back(session);
+        given
+    }
+
+    /// A session that knows nothing of calls before, but which skills a user has started.
+    fn prepared(&self, cancel: Cancel) -> Session {
         let mut session = self.session();
         let mut active = lock(&self.started).clone();
         let row = self.shelf.row();
@@ -141,14 +171,7 @@ impl Counter {
         }
         session.begin_anew(&active);
         session.cancel_with(cancel);
-        session.ask_with(inquiry.map(|inquiry| {
-            inquiry.begin();
-            Arc::new(move |action: &Action, decision: &Decision| inquiry.ask(action, decision)) as _
-        }));
-        let given = work(self, &mut session);
-        session.ask_with(None);
-        self.put_back(session);
-        given
+        session
     }
 
     fn session(&self) -> Session {

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::fmt::Display;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::combinators::BoxBody;
@@ -14,6 +15,10 @@ use super::connection::{Carrier, Connection};
 
 /// The largest request that is read. The largest that a client has to send is a call of a tool.
 const MOST_BYTES: usize = 4 << 20;
+
+/// How long an answer is kept for a client of the older revision whose connection broke. The SDK would keep them for a minute, which
+/// is megabytes for clients that ask often.
+const KEPT: Duration = Duration::from_secs(10);
 
 /// A request with any body.
 pub type Request<B> = http::Request<B>;
@@ -38,8 +43,10 @@ impl Exchange {
             .disable_allowed_hosts();
         // A client that speaks the revision without sessions gets plain JSON where nothing else has to be said.
         config.json_response = true;
+        let mut sessions = LocalSessionManager::default();
+        sessions.session_config.completed_cache_ttl = KEPT;
         let make = move || Ok(Connection::new(Arc::clone(&hall), Carrier::Http));
-        Self { service: StreamableHttpService::new(make, Arc::new(LocalSessionManager::default()), config) }
+        Self { service: StreamableHttpService::new(make, Arc::new(sessions), config) }
     }
 
     /// Answers a request.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use metier_catalog::EntryId;
+use metier_catalog::{EntryId, one_line};
 use metier_files::{FileDigest, RelativePath};
 use metier_policy::Action;
 use metier_runtime::{Session, known_to_the_gate};
@@ -72,7 +72,7 @@ impl Files<'_> {
 
     /// `skills/get`.
     pub(super) fn skill(&self, uri: &str) -> Result<Value, ErrorData> {
-        let none = || ErrorData::invalid_params(format!("no skill is served at {uri}"), None);
+        let none = || ErrorData::invalid_params(format!("no skill is served at {}", shown(uri)), None);
         let asked = SkillUri::parse(uri).ok_or_else(none)?;
         let is_document = asked.path.as_ref().and_then(RelativePath::as_str) == Some(DOCUMENT);
         let id = self.row.offered(&asked.skill).filter(|_| is_document).ok_or_else(none)?;
@@ -118,6 +118,7 @@ impl Files<'_> {
     /// `resources/read`.
     pub(super) fn read(&self, uri: &str) -> Result<ResourceContents, ErrorData> {
         let none = || {
+            let uri = shown(uri);
             ErrorData::resource_not_found(format!("there is no resource {uri}"), Some(json!({ "uri": uri })))
         };
         let asked = SkillUri::parse(uri).ok_or_else(none)?;
@@ -149,7 +150,7 @@ impl Files<'_> {
 
     /// `resources/directory/read`.
     pub(super) fn folder(&self, uri: &str, cursor: Option<&Cursor>) -> Result<Page<Resource>, ErrorData> {
-        let none = || ErrorData::invalid_params(format!("there is no directory {uri}"), None);
+        let none = || ErrorData::invalid_params(format!("there is no directory {}", shown(uri)), None);
         let asked = SkillUri::parse(uri).ok_or_else(none)?;
         let id = self.row.offered(&asked.skill).ok_or_else(none)?;
         let (site, manifest) = self.served(id).ok_or_else(none)?;
@@ -206,6 +207,11 @@ impl<T> Page<T> {
         self.next = self.next.filter(|next| Some(next.key()) != last);
         self
     }
+}
+
+/// What a client asked for, as it is said back: whoever sends a megabyte does not get one.
+fn shown(uri: &str) -> String {
+    one_line(uri, 1_024)
 }
 
 /// A file as a resource.

@@ -20,6 +20,7 @@ use rmcp::service::{Peer, RoleServer};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
+use super::seal::Seal;
 use super::shelf::lock;
 
 /// How long somebody may take to answer. Whoever left for lunch finds the call refused and can make it again.
@@ -52,17 +53,31 @@ pub(super) enum Way {
 }
 
 /// The answers that came with a request, by the key of their question.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Rounds {
     known: BTreeMap<String, Answer>,
+    seal: Arc<Seal>,
 }
 
+/// What a client brought back is not what it was given.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`requestState` is not what this server gave; make the call again without it")]
+pub(super) struct Tampered;
+
 impl Rounds {
-    /// Reads what a client brought. The state is as it was written by us or by anybody: whoever can forge a yes there can as well
-    /// say yes, so it is not sealed. A key stands for one very question, with the digests that it is bound to.
-    pub(super) fn of(responses: Option<InputResponses>, state: Option<&str>) -> Self {
+    /// Reads what a client brought. The state holds answers of rounds before, so it is taken only as it was given. A key stands for
+    /// one very question, with the digests that it is bound to.
+    pub(super) fn of(
+        responses: Option<InputResponses>,
+        state: Option<&str>,
+        seal: Arc<Seal>,
+    ) -> Result<Self, Tampered> {
         let mut known = BTreeMap::new();
-        let state = state.filter(|state| state.len() <= LONGEST_STATE).unwrap_or_default();
+        let state = match state {
+            Some(state) if state.len() > LONGEST_STATE => return Err(Tampered),
+            Some(state) => seal.open(state).ok_or(Tampered)?,
+            None => "",
+        };
         for (key, word) in state.split(',').filter_map(|one| one.split_once('=')).take(MOST_ANSWERS) {
             known.insert(key.to_owned(), said(Some(word)));
         }
@@ -71,13 +86,13 @@ impl Rounds {
                 serde_json::from_value::<ElicitResult>(response).map_or(Answer::No, |given| answer(&given));
             known.insert(key, answer);
         }
-        Self { known }
+        Ok(Self { known, seal })
     }
 
     fn state(&self) -> Option<String> {
         let one = |(key, answer): (&String, &Answer)| format!("{key}={}", word(*answer));
         let state: Vec<String> = self.known.iter().map(one).collect();
-        (!state.is_empty()).then(|| state.join(","))
+        (!state.is_empty()).then(|| self.seal.close(&state.join(",")))
     }
 }
 
@@ -217,11 +232,15 @@ fn word(answer: Answer) -> &'static str {
 mod tests {
     use super::*;
 
+    fn seal() -> Arc<Seal> {
+        Arc::new(Seal::new().unwrap())
+    }
+
     #[test]
     fn only_a_clear_yes_is_one() {
         let check = |response: Value, expect: Answer| {
             let responses = BTreeMap::from([("k".to_owned(), response.clone())]);
-            let rounds = Rounds::of(Some(responses), None);
+            let rounds = Rounds::of(Some(responses), None, seal()).unwrap();
             assert_eq!(rounds.known.get("k"), Some(&expect), "{response}");
         };
         check(json!({ "action": "accept", "content": { "answer": "once" } }), Answer::Once);
@@ -243,14 +262,22 @@ mod tests {
     #[test]
     fn what_was_answered_before_comes_along_to_the_next_round() {
         let yes = json!({ "action": "accept", "content": { "answer": "once" } });
-        let first = Rounds::of(Some(BTreeMap::from([("a".to_owned(), yes.clone())])), None);
+        let own = seal();
+        let of = |responses, state: Option<&str>| Rounds::of(responses, state, Arc::clone(&own));
+        let first = of(Some(BTreeMap::from([("a".to_owned(), yes.clone())])), None).unwrap();
         let state = first.state().unwrap();
-        let second = Rounds::of(Some(BTreeMap::from([("b".to_owned(), yes)])), Some(&state));
-        assert_eq!(second.state().as_deref(), Some("a=once,b=once"));
-        assert_eq!(Rounds::of(None, None).state(), None);
-        for odd in ["", "=", "a", "a=always", "a=b=c"] {
-            assert!(Rounds::of(None, Some(odd)).known.values().all(|answer| *answer == Answer::No), "{odd}");
+        let second = of(Some(BTreeMap::from([("b".to_owned(), yes)])), Some(&state)).unwrap();
+        assert_eq!(second.state().as_deref().and_then(|state| own.open(state)), Some("a=once,b=once"));
+        assert_eq!(of(None, None).unwrap().state(), None);
+        for odd in
+            ["", "=", "a", "a=once", "a=once.", &format!("{state}-TAMPERED"), &format!("b=once,{state}")]
+        {
+            assert_eq!(of(None, Some(odd)).unwrap_err(), Tampered, "{odd}");
         }
-        assert!(Rounds::of(None, Some(&"a=once,".repeat(LONGEST_STATE))).known.is_empty());
+        for odd in ["", "=", "a", "a=always", "a=b=c"] {
+            let known = of(None, Some(&own.close(odd))).unwrap().known;
+            assert!(known.values().all(|answer| *answer == Answer::No), "{odd}");
+        }
+        assert_eq!(of(None, Some(&own.close(&"a=once,".repeat(LONGEST_STATE)))).unwrap_err(), Tampered);
     }
 }

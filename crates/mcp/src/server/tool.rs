@@ -12,6 +12,9 @@ use super::shelf::Row;
 /// are in the schemas only as long as they leave room.
 const MOST_BYTES: usize = 16 << 10;
 
+/// The tool that reads a file.
+pub(super) const READ: &str = "skill_read_file";
+
 /// The tools that belong to a skill without naming it. Where nobody sees a conversation they belong to nobody, so they are there
 /// only on a connection that is about one skill.
 const OF_ONE_SKILL: [&str; 2] = ["run_command_line", "load_skill_resources"];
@@ -65,7 +68,7 @@ fn tool(definition: &Definition) -> Tool {
 fn title(name: &str) -> &'static str {
     match name {
         "skill_use" => "Use a skill",
-        "skill_read_file" => "Read a file of a skill",
+        READ => "Read a file of a skill",
         "skill_run_script" => "Run a script of a skill",
         "skill_search" => "Find a skill",
         "run_command_line" => "Run a command for the skill",
@@ -92,7 +95,7 @@ fn output(name: &str) -> Option<Value> {
         "skill_use" => {
             schema(json!({ "skill": text, "instructions": text, "notes": notes }), &["skill", "instructions"])
         }
-        "skill_read_file" => schema(json!({ "text": text }), &["text"]),
+        READ => schema(json!({ "text": text }), &["text"]),
         "skill_run_script" | "run_command_line" => schema(
             json!({
                 "exitCode": { "type": ["integer", "null"] },

@@ -122,4 +122,31 @@ mod tests {
             assert_eq!(SkillUri::parse(&uri).unwrap().path, Some(path), "{uri}");
         }
     }
+
+    /// Whatever a client sends: what is taken stays in the skill's folder, and is the same when it is written anew.
+    #[test]
+    fn what_is_taken_lies_in_the_folder_of_a_skill_and_has_one_spelling() {
+        const PIECES: [&str; 18] = [
+            "skill://", "greet", "/", "//", "..", ".", "%2e", "%2F", "%5c", "%00", "\\", "SKILL.md", "?",
+            "#", "ü", "%C3%BC", "%ff", "%",
+        ];
+        let (mut number, mut taken) = (7_u64, 0);
+        for _ in 0..20_000 {
+            let mut uri = "skill://greet/".to_owned();
+            for _ in 0..5 {
+                number =
+                    number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                uri.push_str(PIECES[usize::try_from(number >> 33).unwrap() % PIECES.len()]);
+            }
+            let Some(read) = SkillUri::parse(&uri) else { continue };
+            let Some(path) = read.path else { continue };
+            taken += 1;
+            let parts = path.as_path().components();
+            assert!({ parts }.all(|part| matches!(part, std::path::Component::Normal(_))), "{uri}");
+            if let Some(written) = SkillUri::file(&read.skill, &path) {
+                assert_eq!(SkillUri::parse(&written).unwrap().path, Some(path), "{uri}");
+            }
+        }
+        assert!(taken > 100, "{taken} were taken, so something was tried");
+    }
 }

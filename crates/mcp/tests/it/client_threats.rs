@@ -1,4 +1,20 @@
 //! The threat table, each row tried by a server that does it.
+//!
+//! The working group's threats, by its numbers, and the tests that hold them (those of `client_use` by their file):
+//!
+//! | threat | tests |
+//! |---|---|
+//! | T1 instructions of a stranger | `client_use::an_approved_skill_is_used_like_any_other_and_its_origin_is_told` |
+//! | T2 code that runs | `nothing_is_brought_to_run_before_it_is_approved`, `client_use::what_a_skill_declares_does_nothing_before_it_is_approved` |
+//! | T3 wider permissions | `client_use::what_a_skill_declares_does_nothing_before_it_is_approved` |
+//! | T4 other content | `content_rotated_…`, `one_supporting_file_…`, `sizes_that_lie_…`, `a_frontmatter_…`, `a_file_that_was_not_listed_…`, `any_change_of_the_files_…` |
+//! | T5 the wrong server, `file:`, ways out of the folder | `a_read_goes_to_the_server_that_listed_…`, `entries_that_lead_elsewhere_…`, `an_answer_without_an_end_and_a_way_elsewhere_…` |
+//! | T6 too much | `lists_without_an_end_…`, `entries_that_lead_elsewhere_or_are_too_much_…`, `an_answer_without_an_end_…`; the budget of 512 MiB for one server is not tried here |
+//! | T7 what is kept | `what_is_kept_is_held_against_the_list_each_time`, `another_server_under_the_same_label_…`, `a_server_that_is_gone_…` |
+//! | T8 another's name | `a_server_takes_no_name_…`, `two_skills_of_one_name_…` |
+//! | T9 skills in skills | `a_skill_inside_another_is_a_file_of_it_until_it_is_approved_itself` |
+//!
+//! Folders are never walked on a server: files are those that are listed, so a listing of a folder leads nowhere.
 
 use metier_catalog::{Approval, Lookup, RootTrust, State};
 use metier_files::FileDigest;

@@ -13,4 +13,5 @@ mod client_scene;
 mod client_threats;
 mod client_use;
 mod hostile;
+mod invariant;
 mod server;

@@ -48,22 +48,23 @@ fn place(host: Host) -> Place {
         }
         Host::Vscode => Place {
             shape: Shape::Json { key: "servers", more: &[("type", "stdio")] },
-            file: ".vscode/mcp.json in the project",
+            file: ".vscode/mcp.json in the project, or the user's own by the command `MCP: Open User Configuration`",
             command: None,
         },
         Host::Zed => Place {
-            shape: Shape::Json { key: "context_servers", more: &[("source", "custom")] },
+            shape: Shape::Json { key: "context_servers", more: &[] },
             file: "~/.config/zed/settings.json; beside what is there",
             command: None,
         },
         Host::Codex => Place {
             shape: Shape::Toml,
-            file: "~/.codex/config.toml",
+            file: "~/.codex/config.toml, or .codex/config.toml in a project that Codex trusts",
             command: Some("codex mcp add metier --"),
         },
         Host::Opencode => Place {
             shape: Shape::JsonList,
-            file: "opencode.json in the project; beside what is there",
+            file: "opencode.json in the project, or ~/.config/opencode/opencode.json; beside what is there. \
+                   Before opencode 2 servers stand right below `mcp`",
             command: None,
         },
         Host::Goose => Place {
@@ -92,7 +93,7 @@ pub(super) fn print(host: Host, bound: &BoundTo, global: &Global, output: &mut O
         }
         Shape::JsonList => {
             let all: Vec<&String> = std::iter::once(&program).chain(&arguments).collect();
-            pretty(&json!({ "mcp": { NAME: { "type": "local", "command": all, "enabled": true } } }))?
+            pretty(&json!({ "mcp": { "servers": { NAME: { "type": "local", "command": all } } } }))?
         }
         // Strings of JSON are strings of TOML and of YAML, too.
         Shape::Toml => {

@@ -13,7 +13,7 @@ pub(crate) struct Serving {
     pub(crate) url: String,
     pub(crate) token: String,
     pub(crate) said: Value,
-    _running: Running,
+    pub(crate) running: Running,
 }
 
 pub(crate) fn serve(workspace: &Workspace, more: &[&str]) -> Serving {
@@ -24,7 +24,7 @@ pub(crate) fn serve(workspace: &Workspace, more: &[&str]) -> Serving {
     BufReader::new(output).read_line(&mut line).unwrap();
     let said: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
     let text = |key: &str| said[key].as_str().unwrap_or_default().to_owned();
-    Serving { url: text("url"), token: text("token"), _running: running, said }
+    Serving { url: text("url"), token: text("token"), running, said }
 }
 
 impl Serving {

@@ -3,6 +3,7 @@
 use rmcp::ErrorData;
 use serde_json::{Map, Value, json};
 
+use super::{AT_ONCE, FRESH};
 use crate::server::cursor::Cursor;
 use crate::server::files::Files;
 
@@ -70,9 +71,14 @@ impl Method {
     }
 
     /// What the revision without a handshake wants beside.
-    pub(super) fn fields(self, fresh: u64) -> Vec<(&'static str, Value)> {
+    pub(super) fn fields(self) -> Vec<(&'static str, Value)> {
         let mut fields = vec![("resultType", json!("complete"))];
-        if self != Self::ReadFolder {
+        let fresh = match self {
+            Self::List => Some(FRESH),
+            Self::Get => Some(AT_ONCE),
+            Self::ReadFolder => None,
+        };
+        if let Some(fresh) = fresh {
             fields.push(("ttlMs", json!(fresh)));
             fields.push(("cacheScope", json!("private")));
         }

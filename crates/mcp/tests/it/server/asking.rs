@@ -95,4 +95,11 @@ async fn a_host_without_a_handshake_is_asked_by_the_result() {
     assert_eq!(wire.result("tools/call", changed).await["resultType"], "input_required");
     // And a yes to one call was none to the next.
     assert_eq!(wire.result("tools/call", call.clone()).await["resultType"], "input_required");
+    // Further answers are passed over, and state that this server did not give is refused.
+    let mut more = answered(key, json!({ "action": "accept", "content": { "answer": "once" } }));
+    more["inputResponses"]["unknown"] = json!({ "action": "accept", "content": { "foo": 1 } });
+    assert_eq!(wire.result("tools/call", more.clone()).await["structuredContent"]["stdout"], "hello Ada");
+    more["requestState"] = json!(format!("{key}=once"));
+    let (code, why) = wire.error("tools/call", more).await;
+    assert!(code == -32602 && why.contains("`requestState` is not what this server gave"), "{code} {why}");
 }

@@ -183,3 +183,26 @@ fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
     }
     found
 }
+
+/// What cannot be read is answered with an error of its own, and the connection goes on.
+#[tokio::test(flavor = "multi_thread")]
+async fn parameters_that_cannot_be_read_are_said_to_be_wrong() {
+    let workspace = workspace();
+    let server = Server::builder(builder(&workspace).open()).open().unwrap();
+    for revision in [Revision::V2025, Revision::V2026] {
+        let mut wire = Wire::open(&server, revision).await;
+        for (method, params) in [
+            ("tools/call", json!({ "name": "skill_use", "arguments": "x" })),
+            ("tools/call", json!({ "arguments": {} })),
+            ("prompts/get", json!({ "name": 5 })),
+            ("resources/read", json!({ "uri": ["skill://greet/SKILL.md"] })),
+        ] {
+            assert_eq!(wire.error(method, params).await.0, -32602, "{method}");
+        }
+        assert_eq!(wire.error("skills/forget", json!({})).await.0, -32601);
+        let (_, why) = wire.error("skills/get", json!({ "uri": "x".repeat(1 << 20) })).await;
+        assert!(why.len() < 5_000, "a long address is not said back whole");
+        wire.result("tools/list", json!({})).await;
+        wire.close().await;
+    }
+}
