@@ -347,7 +347,7 @@ mod tests {
             "put a sunny day under photo.png in the picture",
             "photo.png · -",
         );
-        check("file width", "resize image", "resize image photo.png to width 300", "photo.png · 300");
+        check("file width", "resize image", "resize image photo.png to width 300", "photo.png · 300 + width");
     }
 
     #[test]
