@@ -305,8 +305,8 @@ impl Talk {
         self.keep_result(&ready.call.name, &result.text);
         let is_error = result.is_error();
         // What was refused has the change that it would have made.
-        let changed = result.change.iter().filter(|_| !is_error);
-        let mut changes: Vec<String> = changed.map(|change| change.path.clone()).collect();
+        let done = result.change.iter().filter(|_| !is_error);
+        let mut changes: Vec<String> = done.map(|change| change.path.clone()).collect();
         let report = result.process.map(|mut process| {
             changes.append(&mut process.changes);
             recorded(*process)

@@ -155,7 +155,7 @@ impl Talk {
         let depth = self.agent.limits.depth;
         let mut doubts = self.doubtful(&calls, &|id| self.begun.get(id), depth)?;
         for child in self.invoked.iter().map(|invoked| &invoked.child).chain(&self.apart) {
-            if let Standing::AtWork(course) = self.child_standing(&child)? {
+            if let Standing::AtWork(course) = self.child_standing(child)? {
                 doubts.extend(self.doubts_of(child.id, &course, depth)?);
             }
         }
@@ -357,7 +357,7 @@ impl Talk {
             return Ok(Some(ToolResult::done(text)));
         }
         let Some(child) = &state.child else { return Ok(None) };
-        let Standing::Over(ended) = self.child_standing(&child)? else { return Ok(None) };
+        let Standing::Over(ended) = self.child_standing(child)? else { return Ok(None) };
         let answer = self.over(child, ended)?;
         Ok(Some(returned(&answer, &call.name)))
     }

@@ -63,7 +63,7 @@ fn a_line_that_is_no_request_is_named_and_the_others_are_answered() {
         &long,
         "{\"id\": \"六\", \"query\": \"income tax 🎉\", \"more\": []}",
     ];
-    let setup = library().file("project/bad.jsonl", &lines.join("\n"));
+    let setup = library().file("project/bad.jsonl", lines.join("\n"));
     let run = metier(&setup, &["route", "--batch", "bad.jsonl", "--root", "s"]);
     let answers: Vec<Value> = run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let ids: Vec<&Value> = answers.iter().map(|answer| &answer["id"]).collect();
