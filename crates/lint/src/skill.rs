@@ -4,6 +4,7 @@ use crate::file::Files;
 use crate::hidden::{self, Hidden};
 use crate::markdown::Markdown;
 use crate::reference::{Reference, paths_in_code};
+use crate::word::word_starts;
 use metier_diagnostic::Span;
 use metier_skill::yaml::{Entry, Kind};
 use metier_skill::{Description, Document, Manifest, yaml};
@@ -29,6 +30,8 @@ pub struct Skill<'a> {
     hidden: OnceLock<Vec<Hidden>>,
     /// The paths that its code names, likewise.
     paths_in_code: OnceLock<Vec<Reference>>,
+    /// Where words of ASCII begin in the whole file, likewise.
+    word_starts: OnceLock<Vec<u32>>,
     /// The frontmatter as written; empty where it is not strict.
     entries: Vec<Entry<'a>>,
 }
@@ -49,8 +52,9 @@ impl<'a> Skill<'a> {
             Some(Kind::Mapping(entries)) => entries,
             _ => Vec::new(),
         };
-        let (markdown, hidden, paths_in_code) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Self { path, folder, source, document, files, markdown, hidden, paths_in_code, entries }
+        let (markdown, hidden) = (OnceLock::new(), OnceLock::new());
+        let (paths_in_code, word_starts) = (OnceLock::new(), OnceLock::new());
+        Self { path, folder, source, document, files, markdown, hidden, paths_in_code, word_starts, entries }
     }
 
     /// Its body, taken apart.
@@ -66,6 +70,11 @@ impl<'a> Skill<'a> {
     /// The paths that its code names below the standard's folders.
     pub(crate) fn paths_in_code(&self) -> &[Reference] {
         self.paths_in_code.get_or_init(|| paths_in_code(self))
+    }
+
+    /// Where words of ASCII begin in the whole file.
+    pub(crate) fn word_starts(&self) -> &[u32] {
+        self.word_starts.get_or_init(|| word_starts(self.source))
     }
 
     /// What the frontmatter says.

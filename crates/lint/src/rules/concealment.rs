@@ -26,7 +26,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let text = skill.source;
-    for word in WORDS.find(text) {
+    for word in WORDS.find(text, skill.word_starts()) {
         let Some((start, end)) = concealed(text, word) else { continue };
         if is_quoted(skill, start, end) {
             continue;
@@ -265,8 +265,9 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expect: Option<&str>) {
-        let found =
-            WORDS.find(text).find_map(|word| concealed(text, word)).map(|(start, end)| &text[start..end]);
+        let starts = crate::word::word_starts(text);
+        let found = WORDS.find(text, &starts).find_map(|word| concealed(text, word));
+        let found = found.map(|(start, end)| &text[start..end]);
         assert_eq!(found, expect, "{text:?}");
     }
 

@@ -25,7 +25,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let text = skill.source;
-    for word in WORDS.find(text) {
+    for word in WORDS.find(text, skill.word_starts()) {
         let Some((start, end)) = overriding(text, word) else { continue };
         if is_quoted(skill, start, end) {
             continue;
@@ -138,8 +138,9 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expect: Option<&str>) {
-        let found =
-            WORDS.find(text).find_map(|word| overriding(text, word)).map(|(start, end)| &text[start..end]);
+        let starts = crate::word::word_starts(text);
+        let found = WORDS.find(text, &starts).find_map(|word| overriding(text, word));
+        let found = found.map(|(start, end)| &text[start..end]);
         assert_eq!(found, expect, "{text:?}");
     }
 
