@@ -283,7 +283,7 @@ mod tests {
     fn words_are_found_whole_and_in_any_case() {
         static TELL: Sought = Sought::new(&["tell", "telling"]);
         let check = |text: &str, expect: &[&str]| {
-            assert_eq!(texts(TELL.find(text, &word_starts(text))), expect, "{text:?}")
+            assert_eq!(texts(TELL.find(text, &word_starts(text))), expect, "{text:?}");
         };
         check("Tell me, TELLING (tell)", &["Tell", "TELLING", "tell"]);
         check("retell tells tell_it é", &[]);
