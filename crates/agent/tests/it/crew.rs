@@ -70,7 +70,8 @@ impl Stage {
         Self { machine, store, keepers: Clock::new("clock"), researchers: Clock::new("library") }
     }
 
-    fn play(&self, model: &Arc<Scripted>, work: impl FnOnce(&mut Talk) -> Answer) -> (Answer, SessionId) {
+    /// Whoever is spoken to, and what it works with.
+    fn entry(&self, model: &Arc<Scripted>) -> (Agent, Setting) {
         let read = self.machine.checked("team/todo.skilled_crew.yaml");
         assert!(read.is_sound(), "{:?}", read.diagnostics);
         let skills = Skills::builder().places(self.machine.places.clone()).allow("mcp:*/*").open();
@@ -85,11 +86,34 @@ impl Stage {
         let agent = read.definition.played_by(role, agent, &snapshot, &LimitsConfig::default(), &outside);
         let project: Option<PathBuf> = Some(self.machine.project(""));
         let usual = Setting { project, commands: Offer::Yes, ..Setting::default() };
-        let company = Company { watch: Arc::new(Unwatched), halt: Halt::new().unwrap(), ask: None };
-        let setting = role.setting(read.definition.form, usual);
-        let mut talk = Talk::begin(&agent, setting, "what is on my list?", company).unwrap();
+        (agent, role.setting(read.definition.form, usual))
+    }
+
+    fn play(&self, model: &Arc<Scripted>, work: impl FnOnce(&mut Talk) -> Answer) -> (Answer, SessionId) {
+        let (agent, setting) = self.entry(model);
+        let mut talk = Talk::begin(&agent, setting, "what is on my list?", nobody()).unwrap();
         let answer = work(&mut talk);
         (answer, talk.id())
+    }
+
+    /// The same sessions in another store, each as far as it had come when the process was killed.
+    fn killed(&mut self, sessions: &[(SessionId, &dyn Fn(&EventKind) -> bool)]) {
+        let store = Store::in_memory().unwrap();
+        for (id, is_last) in sessions {
+            let mut events = self.store.events(&EventQuery::of(*id)).unwrap().into_iter();
+            let Some(EventKind::Started(started)) = events.next().map(|event| event.kind) else {
+                panic!("`started` comes first")
+            };
+            store.begin_as(*id, started).unwrap();
+            for event in events {
+                let is_last = is_last(&event.kind);
+                store.append(*id, event.kind).unwrap();
+                if is_last {
+                    break;
+                }
+            }
+        }
+        self.store = store;
     }
 
     /// Who began beneath a session: the skill, the agent, the mode.
@@ -101,6 +125,10 @@ impl Stage {
         });
         began.collect()
     }
+}
+
+fn nobody() -> Company {
+    Company { watch: Arc::new(Unwatched), halt: Halt::new().unwrap(), ask: None }
 }
 
 fn system(request: &Request) -> String {
@@ -196,6 +224,37 @@ fn another_agent_of_a_crew_is_a_child_with_its_own_skills_servers_and_way_back()
     let [result] = &results[..] else { panic!("{results:?}") };
     assert!(result.starts_with("[agent researcher: complete (2 turns, 4 calls"), "{result}");
     assert!(result.ends_with("]\nit is white"), "{result}");
+}
+
+#[test]
+fn another_agent_of_a_crew_that_was_at_work_goes_on_where_it_was() {
+    let mut stage = Stage::new();
+    let model = Arc::new(Scripted::new([
+        Turn::calls([("handoff_to_researcher", r#"{"request": "find out about milk"}"#)]),
+        Turn::calls([("handoff_to_search", "{}")]),
+        Turn::calls([("hand_back", r#"{"result": "milk is white"}"#)]),
+        Turn::calls([("hand_back", r#"{"result": "it is white"}"#)]),
+        Turn::says("Milk is white."),
+    ]));
+    let (_, top) = stage.play(&model, |talk| talk.work().unwrap());
+    let [(role, ..)] = stage.began(top)[..] else { panic!("{:?}", stage.began(top)) };
+    let began = |kind: &EventKind| matches!(kind, EventKind::ChildBegan { .. });
+    let finished = |kind: &EventKind| matches!(kind, EventKind::Finished(_));
+    stage.killed(&[(top, &began), (role, &finished)]);
+
+    let model = Arc::new(Scripted::new([
+        Turn::calls([("hand_back", r#"{"result": "it is white"}"#)]),
+        Turn::says("Milk is white."),
+    ]));
+    let (agent, setting) = stage.entry(&model);
+    let mut resumed = Talk::resume(&agent, setting, top, nobody()).unwrap();
+    assert!(resumed.begun.is_empty(), "{:?}", resumed.begun);
+    let answer = resumed.talk.work().unwrap();
+    assert_eq!(answer.ended.text, "Milk is white.");
+    let asked = model.asked();
+    assert_eq!(tools(&asked[0]), ["mcp__library__now", "handoff_to_search", "hand_back"]);
+    let [(again, ..)] = stage.began(top)[..] else { panic!("{:?}", stage.began(top)) };
+    assert_eq!(again, role, "it is the same child");
 }
 
 #[test]
