@@ -108,7 +108,9 @@ impl fmt::Display for Reached {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { which, limit, used } = self;
         match which {
+            Limit::Turns if *used == 1 => write!(f, "the model was asked once, the limit is {limit}"),
             Limit::Turns => write!(f, "the model was asked {used} times, the limit is {limit}"),
+            Limit::Calls if *used == 1 => write!(f, "a tool was called, the limit is {limit}"),
             Limit::Calls => write!(f, "{used} tools were called, the limit is {limit}"),
             Limit::Tokens => write!(f, "{used} tokens were used, the limit is {limit}"),
             Limit::Money => {

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use metier_catalog::one_line;
+use metier_diagnostic::counted;
 use metier_model::ToolDefinition;
 use metier_policy::{Action, Actor, McpTools, Offered};
 use metier_runtime::{Outcome, ToolResult};
@@ -160,7 +161,8 @@ impl Outside {
         }
         if left_out > 0 {
             let why = format!(
-                "{left_out} tools are left out: {MAX_OUTSIDE_TOOLS} tools of all servers are offered, of {} KiB together",
+                "{} left out: {MAX_OUTSIDE_TOOLS} tools of all servers are offered, of {} KiB together",
+                counted(left_out, "tool is", "tools are"),
                 MAX_OUTSIDE_DEFINITIONS / 1_024
             );
             outside.problems.push(("mcp".to_owned(), why));
@@ -397,7 +399,7 @@ mod tests {
         let outside = settled(tools);
         let problems: Vec<&str> = outside.problems().iter().map(|(place, _)| place.as_str()).collect();
         assert_eq!(problems, ["mcp.a", "mcp", "mcp.gone"]);
-        assert!(outside.problems()[1].1.starts_with("1 tools are left out"));
+        assert!(outside.problems()[1].1.starts_with("1 tool is left out"));
         let definitions: Vec<ToolDefinition> = outside.definitions().collect();
         assert_eq!(definitions.len(), MAX_OUTSIDE_TOOLS);
         assert!(definitions[0].description.len() < MAX_OUTSIDE_DESCRIPTION + 100);

@@ -1,5 +1,6 @@
 //! `Write`: a file of the project, written whole.
 
+use metier_diagnostic::counted;
 use metier_files::{BinaryKind, Error, Expected, FileDigest, RelativePath};
 use metier_policy::{Action, Actor, Decision, Reason, Ruling};
 use metier_runtime::{Change, Field, FieldKind, Form, Input, Sight, ToolResult};
@@ -64,7 +65,8 @@ fn call(tools: &GeneralTools, input: &Input<'_>, desk: &Desk<'_>) -> Result<Tool
         }
     } else {
         let (more, less) = counts(&change.diff);
-        format!("Wrote `{}`: {more} lines added, {less} taken away.", change.path)
+        let more = counted(more, "line", "lines");
+        format!("Wrote `{}`: {more} added, {less} taken away.", change.path)
     };
     let result = ToolResult::done(said).by(decision);
     Ok(ToolResult { change: Some(Box::new(change)), notes: note.into_iter().collect(), ..result })

@@ -23,7 +23,7 @@ fn a_write_is_asked_about_with_its_change_and_refused_with_its_rule() {
     let room = Room::new(workspace()).saying(Answer::Once);
     room.call("Read", &json!({ "file_path": "a.md" }));
     let done = room.call("Write", &json!({ "file_path": "a.md", "content": "one\n2\n" }));
-    assert_eq!(done.text, "Wrote `a.md`: 1 lines added, 1 taken away.");
+    assert_eq!(done.text, "Wrote `a.md`: 1 line added, 1 taken away.");
     assert_eq!(room.holds("project/a.md"), "one\n2\n");
     let asked = room.hands.asked.lock().unwrap();
     let (sentence, change) = asked.first().unwrap();

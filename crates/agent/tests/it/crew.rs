@@ -53,6 +53,9 @@ impl OutsideTools for Clock {
     }
 }
 
+/// Whether an event is the last one that was written.
+type Until<'a> = &'a dyn Fn(&EventKind) -> bool;
+
 /// A crew, its model and where it is written down.
 struct Stage {
     machine: Machine,
@@ -97,7 +100,7 @@ impl Stage {
     }
 
     /// The same sessions in another store, each as far as it had come when the process was killed.
-    fn killed(&mut self, sessions: &[(SessionId, &dyn Fn(&EventKind) -> bool)]) {
+    fn killed(&mut self, sessions: &[(SessionId, Until<'_>)]) {
         let store = Store::in_memory().unwrap();
         for (id, is_last) in sessions {
             let mut events = self.store.events(&EventQuery::of(*id)).unwrap().into_iter();

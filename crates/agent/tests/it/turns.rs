@@ -312,7 +312,7 @@ fn calls_over_the_limit_get_a_result_that_says_so() {
     ])]);
     let answer = house.run(&model);
     assert_eq!(answer.ended.outcome, Outcome::Partial);
-    assert!(house.results()[1].contains("this call was not made: 1 tools were called, the limit is 1"));
+    assert!(house.results()[1].contains("this call was not made: a tool was called, the limit is 1"));
 }
 
 #[test]
@@ -531,7 +531,7 @@ fn somebody_who_is_there_can_let_it_go_on_over_a_limit() {
     struct Patient;
     impl Watch for Patient {
         fn reached(&self, reached: &Reached) -> metier_agent::Further {
-            assert_eq!(reached.to_string(), "the model was asked 1 times, the limit is 1");
+            assert_eq!(reached.to_string(), "the model was asked once, the limit is 1");
             metier_agent::Further::GoOn
         }
     }

@@ -194,7 +194,7 @@ fn the_agent_that_a_skill_names_gives_its_words_its_effort_and_its_turns_and_wid
     );
     let results = stage.results();
     assert!(
-        results.iter().any(|text| text.starts_with("[skill x: partial: the model was asked 1 times")),
+        results.iter().any(|text| text.starts_with("[skill x: partial: the model was asked once")),
         "{results:?}"
     );
     let children = stage.children(stage.top());
