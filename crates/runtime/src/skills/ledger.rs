@@ -6,8 +6,9 @@ use std::sync::mpsc::Receiver;
 use metier_catalog::{Change, News};
 
 /// How many changes are remembered. A session that has not looked for longer than that is told that there were more; a
-/// program with thousands of sessions must not grow with each edit of a day.
-const MOST_CHANGES: usize = 4096;
+/// program with thousands of sessions must not grow with each edit of a day. Not thousands of them: each stays for long between
+/// much that goes at once, so that each keeps a whole page of memory from being given back.
+const MOST_CHANGES: usize = 512;
 
 /// The changes since the skills were opened. One subscription for all sessions: one for each would stay with the watcher until
 /// it has something to tell, and a program that begins a session for each request would never be rid of them.
