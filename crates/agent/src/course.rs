@@ -308,19 +308,7 @@ impl Course {
             // Without a text of its own the result is the text, and that is lost.
             begun.activated = (!activated.message.is_empty()).then(|| activated.skill.clone());
         }
-        self.used.push((
-            Used {
-                skill: activated.skill.clone(),
-                origin: activated.origin.clone(),
-                digest: activated.digest.clone(),
-                tags: activated.tags.clone(),
-                by: activated.by,
-                usage: Usage::default(),
-                cost_micros: 0,
-                outcome: Outcome::Done,
-            },
-            self.spent,
-        ));
+        self.used.push((Used::begun(activated), self.spent));
         let restored = Restored {
             name: activated.skill.clone(),
             origin: activated.origin.clone(),

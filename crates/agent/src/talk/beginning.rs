@@ -9,7 +9,7 @@ use metier_runtime::{
     Arguments, By as Who, Fork, NotActivated, NotUsed, Session, SkillScope, Surface, ToolResult, Way,
 };
 use metier_store as store;
-use metier_store::{By, Decided, EventKind, Outcome, SessionId, Started, Used};
+use metier_store::{By, Decided, EventKind, SessionId, Started, Used};
 
 use super::children::{ChildAsked, Kin, Wanted};
 use super::handing_over::handed_over;
@@ -66,7 +66,7 @@ impl Talk {
         talk.write(EventKind::Framed(talk.frame.stored()))?;
         remark.map(|remark| talk.write(remark)).transpose()?;
         if let Some(activated) = activated {
-            talk.used.push((used(&activated), Spent::default()));
+            talk.used.push((Used::begun(&activated), Spent::default()));
             talk.write(EventKind::Activated(activated))?;
         }
         Ok(talk)
@@ -355,20 +355,6 @@ fn child_frame(
     let frame = Frame::new(content, session, general, outside);
     let frame = frame.keeping(|name| is_offered(name) && !(is_bare && is_general(name)));
     if mode == ChildMode::Handoff { handed_over(frame, HAND_BACK_RULES) } else { frame }
-}
-
-/// The activity entry of a skill that begins.
-fn used(activated: &store::Activated) -> Used {
-    Used {
-        skill: activated.skill.clone(),
-        origin: activated.origin.clone(),
-        digest: activated.digest.clone(),
-        tags: activated.tags.clone(),
-        by: activated.by,
-        usage: store::Usage::default(),
-        cost_micros: 0,
-        outcome: Outcome::Done,
-    }
 }
 
 fn not_started(why: &dyn std::fmt::Display) -> String {

@@ -14,9 +14,7 @@ use metier_runtime::{
 };
 use metier_sandbox::Stop;
 use metier_store as store;
-use metier_store::{
-    Activated, By, Called, ContactMade, Decided, EventKind, Finished, Outcome, ScriptReport, Used,
-};
+use metier_store::{Activated, By, Called, ContactMade, Decided, EventKind, Finished, ScriptReport, Used};
 use serde_json::Value;
 
 use super::children::ChildAsked;
@@ -349,20 +347,7 @@ impl Talk {
             .map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
         self.wanted
             .push(Wanted::OfSkill { name: active.skill.name.clone(), origin: active.skill.origin.clone() });
-        self.used.push((
-            Used {
-                skill: active.skill.name.clone(),
-                origin: active.skill.origin.clone(),
-                digest: active.digest.clone(),
-                tags: labels.tags.clone(),
-                by: By::Model,
-                usage: store::Usage::default(),
-                cost_micros: 0,
-                outcome: Outcome::Done,
-            },
-            self.spent,
-        ));
-        self.write(EventKind::Activated(Activated {
+        let activated = Activated {
             skill: active.skill.name.clone(),
             origin: active.skill.origin.clone(),
             version: labels.version,
@@ -375,7 +360,9 @@ impl Talk {
             message: message.map(|message| message.text.clone()).unwrap_or_default(),
             tags: labels.tags,
             notes: notes.to_vec(),
-        }))
+        };
+        self.used.push((Used::begun(&activated), self.spent));
+        self.write(EventKind::Activated(activated))
     }
 }
 

@@ -81,26 +81,16 @@ impl Talk {
             skill: skill.name.clone(),
             origin: skill.origin.clone(),
             version: labels.version,
-            digest: digest.clone(),
+            digest,
             tree_digest: None,
             by,
             call: None,
             arguments: arguments.to_owned(),
             message: used.text.clone(),
-            tags: labels.tags.clone(),
+            tags: labels.tags,
             notes,
         };
-        let entry = Used {
-            skill: skill.name.clone(),
-            origin: skill.origin.clone(),
-            digest,
-            tags: labels.tags,
-            by,
-            usage: store::Usage::default(),
-            cost_micros: 0,
-            outcome: Outcome::Done,
-        };
-        self.used.push((entry, self.spent));
+        self.used.push((Used::begun(&activated), self.spent));
         self.write(EventKind::Activated(activated)).map_err(NotPut::Talk)
     }
 }

@@ -5,23 +5,25 @@
 //! model, calling a tool, with a child, making the conversation shorter, writing down) and kills itself a moment of chance after it
 //! has entered one, so that each phase is hit; some are killed from outside after a time of chance, whatever they do then.
 
-use std::borrow::Cow;
+mod stand;
+
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use metier_agent::{Again, Agent, Begun, Compaction, Company, Halt, Happened, Offer, Setting, Talk, Watch};
 use metier_model::{Message, Part, Request};
 use metier_runtime::Skills;
 use metier_sandbox::Helper;
-use metier_store::{Called, EventKind, EventQuery, Outcome, Redact, SessionId, Store};
+use metier_store::{Called, EventKind, EventQuery, Outcome, SessionId, Store};
 use metier_testkit::Workspace;
 use serde_json::{Value, json};
 
+use self::stand::{Aim, CHILD, Handed, PHASES, Phase, say, stand, tell};
 use crate::resume_place::{Act, Acting, assert_pairs};
 
 /// How many runs are killed where nobody says: enough to meet every kind of moment, and no more than a minute.
@@ -31,136 +33,9 @@ const ROUNDS: u64 = 20;
 const ROUNDS_NAME: &str = "METIER_CRASH_ROUNDS";
 const SEED_NAME: &str = "METIER_CRASH_SEED";
 
-/// What the process of the agent is told: its folder, the session to go on with, what somebody says about what may have happened, and
-/// when it is to kill itself.
-const CHILD: [&str; 4] =
-    ["METIER_CRASH_PLACE", "METIER_CRASH_SESSION", "METIER_CRASH_SAYS", "METIER_CRASH_AIM"];
-
 /// How long the model takes, so that it can be killed meanwhile; longer for a summary, of which there are few.
 const THOUGHT: Duration = Duration::from_millis(4);
 const SUMMARY: Duration = Duration::from_millis(15);
-
-/// For how long after an event was handed in it counts as being written, where nobody has acknowledged it before.
-const WRITING: Duration = Duration::from_millis(2);
-
-/// What a process can be doing when it is killed, how often a whole run does it, and how long after its beginning a kill is aimed at
-/// most, in microseconds.
-const PHASES: [(Phase, u64, u64); 5] = [
-    (Phase::Model, 9, 4_000),
-    (Phase::Tool, 20, 15_000),
-    (Phase::Fork, 1, 40_000),
-    (Phase::Compaction, 1, 12_000),
-    (Phase::Write, 80, 600),
-];
-
-/// What a process is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Phase {
-    Model,
-    Tool,
-    Fork,
-    Compaction,
-    Write,
-    Between,
-}
-
-impl Phase {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Model => "model",
-            Self::Tool => "tool",
-            Self::Fork => "fork",
-            Self::Compaction => "compaction",
-            Self::Write => "write",
-            Self::Between => "between",
-        }
-    }
-
-    fn named(word: &str) -> Self {
-        let all = PHASES.iter().map(|(phase, ..)| *phase);
-        all.into_iter().find(|phase| phase.word() == word).unwrap_or(Self::Between)
-    }
-}
-
-/// Where this process is, and when it is to kill itself.
-static STAND: Mutex<Stand> =
-    Mutex::new(Stand { doing: Phase::Between, has_child: false, handed_in: None, aim: None });
-
-struct Stand {
-    doing: Phase,
-    has_child: bool,
-    /// When the latest event was handed in that nobody has acknowledged.
-    handed_in: Option<Instant>,
-    aim: Option<Aim>,
-}
-
-/// A kill so long after a phase was entered for the n-th time.
-#[derive(Clone, Copy)]
-struct Aim {
-    phase: Phase,
-    times: u64,
-    later: Duration,
-}
-
-impl Aim {
-    fn text(self) -> String {
-        format!("{} {} {}", self.phase.word(), self.times, self.later.as_micros())
-    }
-
-    fn read(text: &str) -> Option<Self> {
-        let mut words = text.split(' ');
-        let phase = Phase::named(words.next()?);
-        let times = words.next()?.parse().ok()?;
-        Some(Self { phase, times, later: Duration::from_micros(words.next()?.parse().ok()?) })
-    }
-}
-
-impl Stand {
-    fn phase(&self) -> Phase {
-        match self.handed_in {
-            Some(at) if at.elapsed() < WRITING => Phase::Write,
-            _ if self.has_child => Phase::Fork,
-            _ => self.doing,
-        }
-    }
-
-    /// A phase is entered. Where that is what was aimed at, the process has only a moment left.
-    fn enter(&mut self, phase: Phase) {
-        let Some(aim) = self.aim.as_mut().filter(|aim| aim.phase == phase) else { return };
-        aim.times = aim.times.saturating_sub(1);
-        if aim.times > 0 {
-            return;
-        }
-        let later = aim.later;
-        self.aim = None;
-        std::thread::spawn(move || {
-            std::thread::sleep(later);
-            // Nothing is entered or left between the word and the deed.
-            let stand = stand();
-            tell(&format!("dies {}", stand.phase().word()));
-            let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
-        });
-    }
-}
-
-fn stand() -> std::sync::MutexGuard<'static, Stand> {
-    STAND.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Sees every text before it is written, and takes nothing out: so it is known when an event is handed in.
-struct Handed;
-
-impl Redact for Handed {
-    fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let mut stand = stand();
-        let is_new = stand.handed_in.is_none();
-        stand.handed_in = Some(Instant::now());
-        if is_new {
-            stand.enter(Phase::Write);
-        }
-        Cow::Borrowed(text)
-    }
-}
 
 /// How many lines the agent adds to its file.
 const STEPS: u64 = 9;
@@ -320,20 +195,6 @@ impl Watch for Teller {
     fn begun(&self, _: &Begun) -> Again {
         self.0
     }
-}
-
-/// Only a process of its own has somebody who hears it.
-fn tell(text: &str) {
-    if std::env::var_os(CHILD[0]).is_some() {
-        say(text);
-    }
-}
-
-fn say(text: &str) {
-    let mut out = std::io::stdout().lock();
-    // The test runner may have begun a line. One write: a kill leaves whole lines, and at most one that is cut.
-    let _ = out.write_all(format!("\ncrash {text}\n").as_bytes());
-    let _ = out.flush();
 }
 
 /// Works in a folder until it is done, or ends.

@@ -321,6 +321,22 @@ pub struct Used {
     pub outcome: Outcome,
 }
 
+impl Used {
+    /// The entry of a skill that begins: nothing is used up yet.
+    pub fn begun(activated: &Activated) -> Self {
+        Self {
+            skill: activated.skill.clone(),
+            origin: activated.origin.clone(),
+            digest: activated.digest.clone(),
+            tags: activated.tags.clone(),
+            by: activated.by,
+            usage: Usage::default(),
+            cost_micros: 0,
+            outcome: Outcome::Done,
+        }
+    }
+}
+
 /// The end of a session, and its sums.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ended {
