@@ -39,7 +39,7 @@ impl Hands for Session {
     fn run(&self, running: &Running, job: &mut RunJob<'_>) -> Result<Ran, NotDone> {
         let survey = Survey::of(&self.project, SurveyBounds::default());
         let survey = survey.map_err(|error| NotDone::Trouble(error.to_string()))?;
-        let toolbox = self.path.toolbox(&self.path.tools(&[]));
+        let toolbox = self.path.usual_toolbox(&[]);
         let (wants, node, way_out) = (Wants::default(), NodeVersions::default(), WayOut::default());
         let own = Own {
             project: &survey,

@@ -106,7 +106,7 @@ impl Workplace {
         let path = search_path(surroundings);
         // A program that the skill requires by name is shown like those that every script may call.
         let requires = file.manifest().and_then(|manifest| manifest.more.requires.as_ref());
-        let toolbox = path.toolbox(&path.tools(&requires.map(Requirements::programs).unwrap_or_default()));
+        let toolbox = path.usual_toolbox(&requires.map(Requirements::programs).unwrap_or_default());
         let session = format!("{}-{}", jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S"), std::process::id());
         Ok(Self {
             skill,

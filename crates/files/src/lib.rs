@@ -83,7 +83,7 @@ pub use matching::{Matching, matching};
 pub use os_error::OsError;
 pub use passing_folder::PassingFolder;
 pub use plain_path::plain_path;
-pub use program::{is_program, link_target, names_in, private_folder};
+pub use program::{is_program, link_target, names_in, private_folder, which_in};
 pub use protected::{Missing, PROTECTED, Presence, Protected, ProtectedRule, obeyed_by};
 pub use relative::{RelativePath, RelativePathError};
 pub use secrets::{Proof, SECRETS, SecretRule, looks_secret};

@@ -2,11 +2,15 @@
 //!
 //! These places are the user's own, so links are followed; they may still hold anything, so nothing here opens a file.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, OFlags, RawDir, openat};
 
 /// Whether a regular file that somebody may execute is at `path`, links followed.
 pub fn is_program(path: &Path) -> bool {
@@ -28,6 +32,39 @@ pub fn names_in(folder: &Path, limit: usize) -> Vec<OsString> {
     names.sort();
     names
 }
+
+/// Which of these names a folder holds, in the order in which they are given.
+///
+/// All of them where it holds more than `limit` names or cannot be read to its end: it may have any of them.
+pub fn which_in<'a>(folder: &Path, wanted: &[&'a str], limit: usize) -> Vec<&'a str> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let Ok(folder) = openat(CWD, folder, flags, Mode::empty()) else {
+        return Vec::new();
+    };
+    let mut sorted = wanted.to_vec();
+    sorted.sort_unstable();
+    let mut found = BTreeSet::new();
+    // On the stack: a search path has a dozen folders, and asking for memory takes longer than reading most of them.
+    let mut buffer = [MaybeUninit::uninit(); LISTING];
+    let mut entries = RawDir::new(folder, &mut buffer);
+    let mut count = 0;
+    while let Some(entry) = entries.next() {
+        let Ok(entry) = entry else { return wanted.to_vec() };
+        if count == limit {
+            return wanted.to_vec();
+        }
+        count += 1;
+        if let Ok(name) = entry.file_name().to_str()
+            && let Ok(at) = sorted.binary_search(&name)
+        {
+            found.insert(sorted[at]);
+        }
+    }
+    wanted.iter().copied().filter(|name| found.contains(name)).collect()
+}
+
+/// How much of a folder is asked for at once.
+const LISTING: usize = 8192;
 
 /// Makes sure that a folder is there which only the user can look into. The folders above it are made as needed.
 ///
@@ -73,6 +110,11 @@ mod tests {
         assert_eq!(link_target(&at("run")), None);
         assert_eq!(names_in(&workspace.join("bin"), 100).len(), 6);
         assert_eq!(names_in(&workspace.join("none"), 100), [""; 0]);
+        let wanted = ["run", "alias", "none", "a"];
+        assert_eq!(which_in(&workspace.join("bin"), &wanted, 100), ["run", "alias"]);
+        assert_eq!(which_in(&workspace.join("none"), &wanted, 100), [""; 0]);
+        // It may have all of them: that was not looked at to its end.
+        assert_eq!(which_in(&workspace.join("bin"), &wanted, 5), wanted);
     }
 
     #[test]

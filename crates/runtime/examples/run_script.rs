@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if let Some(home) = std::env::home_dir() {
         path = path.home(&home);
     }
-    let toolbox = path.toolbox(&path.tools(&[]));
+    let toolbox = path.usual_toolbox(&[]);
     let project = std::env::current_dir()?;
     let survey = Survey::of(&project, SurveyBounds::default())?;
     let containment = Containment {

@@ -1,17 +1,18 @@
 //! Where programs are found, and what of the user's folders has to be shown for them.
 
 mod installation;
+mod seen;
 mod shim;
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use metier_files::{is_program, link_target, names_in, plain_path, real_path};
+use metier_files::{is_program, link_target, plain_path, real_path, which_in};
 
 use metier_sandbox::SYSTEM;
 
-use self::installation::Installation;
-use self::shim::{Managers, Shim};
+use self::seen::Seen;
+use self::shim::Shim;
 
 /// Where a system keeps the links that say which of several programs is meant. It is shown with the system's settings.
 const ALTERNATIVES: &str = "/etc/alternatives";
@@ -117,16 +118,11 @@ impl SearchPath {
 
     /// The first program of this name.
     pub fn find(&self, name: &str) -> Option<Program> {
-        self.find_where(name, &|_| true, &Managers::default())
+        self.find_where(name, &|_| true, &Seen::default())
     }
 
     /// The same, in those folders only that may have it.
-    fn find_where(
-        &self,
-        name: &str,
-        may_have: &dyn Fn(&Path) -> bool,
-        managers: &Managers,
-    ) -> Option<Program> {
+    fn find_where(&self, name: &str, may_have: &dyn Fn(&Path) -> bool, seen: &Seen) -> Option<Program> {
         // A name with a slash would lead out of the folders of the search path.
         if name.is_empty() || name.contains('/') {
             return None;
@@ -134,9 +130,9 @@ impl SearchPath {
         let folders = self.folders.iter().filter(|folder| may_have(folder));
         let candidates = folders.map(|folder| folder.join(name)).filter(|file| is_program(file));
         for file in candidates {
-            match managers.resolve(&file, name, self) {
-                Shim::None => return self.at(&file),
-                Shim::Program(file) => return self.at(&file),
+            match seen.managers.resolve(&file, name, self) {
+                Shim::None => return self.follow(&file, seen),
+                Shim::Program(file) => return self.follow(&file, seen),
                 // The version manager leaves it to whoever comes behind it.
                 Shim::Pass => {}
             }
@@ -151,20 +147,22 @@ impl SearchPath {
 
     /// The program at this place.
     pub fn at(&self, file: &Path) -> Option<Program> {
-        if !is_program(file) {
-            return None;
-        }
-        let file = real_path(file.parent()?).ok()?.join(file.file_name()?);
+        if is_program(file) { self.follow(file, &Seen::default()) } else { None }
+    }
+
+    /// Follows a program's links to the end, and notes what has to be shown on the way.
+    fn follow(&self, file: &Path, seen: &Seen) -> Option<Program> {
+        let file = seen.real(file.parent()?)?.join(file.file_name()?);
         let mut program = Program { file: file.clone(), shown: Vec::new(), notes: Vec::new() };
         let mut hop = file;
         for _ in 0..MOST_LINKS {
             let target = link_target(&hop);
-            let is_there = self.show(&hop, target.is_some(), &mut program);
+            let is_there = self.show(&hop, target.is_some(), &mut program, seen);
             let Some(target) = target else {
                 return Some(program);
             };
             let target = plain_path(&hop.parent()?.join(target));
-            let real = real_path(target.parent()?).ok()?;
+            let real = seen.real(target.parent()?)?;
             if Some(real.as_path()) != target.parent() {
                 self.show_links(target.parent()?, &mut program);
             }
@@ -179,6 +177,16 @@ impl SearchPath {
 
     /// Everything that is shown for these programs, and the search path inside.
     pub fn toolbox<'a>(&self, programs: impl IntoIterator<Item = &'a Program>) -> Toolbox {
+        self.toolbox_knowing(programs, &Seen::default())
+    }
+
+    /// The same for those of [`TOOLS`], and of `more`, that may need something shown.
+    pub fn usual_toolbox(&self, more: &[&str]) -> Toolbox {
+        let seen = Seen::default();
+        self.toolbox_knowing(&self.tools(more, &seen), &seen)
+    }
+
+    fn toolbox_knowing<'a>(&self, programs: impl IntoIterator<Item = &'a Program>, seen: &Seen) -> Toolbox {
         let mut toolbox = Toolbox::default();
         let mut bins: Vec<PathBuf> = Vec::new();
         for program in programs {
@@ -203,8 +211,7 @@ impl SearchPath {
         let visible = |folder: &Path| {
             is_below(folder, SYSTEM) || toolbox.shown.iter().any(|shown| folder.starts_with(shown))
         };
-        let own =
-            self.folders.iter().filter_map(|folder| real_path(folder).ok()).filter(|folder| visible(folder));
+        let own = self.folders.iter().filter_map(|folder| seen.real(folder)).filter(|folder| visible(folder));
         let mut path: Vec<PathBuf> = Vec::new();
         for folder in bins.into_iter().chain(own).chain(SYSTEM_PATH.iter().map(PathBuf::from)) {
             // A colon would end the entry and begin another one.
@@ -220,40 +227,35 @@ impl SearchPath {
     /// but for links that an administrator put into `/usr/local`.
     ///
     /// Each folder is listed once, since this comes before every run and asking it for forty names costs more.
-    pub fn tools(&self, more: &[&str]) -> Vec<Program> {
+    fn tools(&self, more: &[&str], seen: &Seen) -> Vec<Program> {
+        let names: Vec<&str> = TOOLS.iter().chain(more).copied().collect();
         let own = self.folders.iter().filter(|folder| !is_below(folder, SYSTEM) || is_below(folder, LOCAL));
-        let listed: Vec<(&Path, Vec<OsString>)> =
-            own.map(|folder| (folder.as_path(), names_in(folder, MOST_NAMES))).collect();
-        // What was not listed to its end may have anything.
-        let has = |names: &[OsString], name: &str| {
-            names.len() >= MOST_NAMES
-                || names.binary_search_by(|found| found.as_os_str().cmp(OsStr::new(name))).is_ok()
-        };
-        let wanted = TOOLS.iter().chain(more).filter(|name| listed.iter().any(|(_, names)| has(names, name)));
-        let managers = Managers::default();
+        let listed: Vec<(&Path, Vec<&str>)> =
+            own.map(|folder| (folder.as_path(), which_in(folder, &names, MOST_NAMES))).collect();
+        let wanted = names.iter().filter(|name| listed.iter().any(|(_, names)| names.contains(name)));
         let found = wanted.filter_map(|name| {
             let may_have = |folder: &Path| {
                 let names = listed.iter().find(|(listed, _)| *listed == folder);
-                names.is_none_or(|(_, names)| has(names, name))
+                names.is_none_or(|(_, names)| names.contains(name))
             };
-            self.find_where(name, &may_have, &managers)
+            self.find_where(name, &may_have, seen)
         });
         found.collect()
     }
 
-    fn show(&self, file: &Path, is_link: bool, program: &mut Program) -> Inside {
+    fn show(&self, file: &Path, is_link: bool, program: &mut Program, seen: &Seen) -> Inside {
         let known = is_below(file, SYSTEM) || file.starts_with(ALTERNATIVES);
         if known || program.shown.iter().any(|shown| file.starts_with(shown)) {
             return Inside::There;
         }
-        let installation = Installation::of(file, self.home.as_deref());
+        let installation = seen.installation(file, self.home.as_deref());
         // A link by itself cannot be shown, only a folder with a link in it.
         if is_link && installation.shown == file {
             return Inside::Missing;
         }
         program.shown.push(installation.shown);
         for other in installation.also {
-            self.show(&other, false, program);
+            self.show(&other, false, program, seen);
         }
         Inside::There
     }

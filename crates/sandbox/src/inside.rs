@@ -1,6 +1,7 @@
 //! What runs in the helper, on the way into the containment: single-threaded, small, and nothing of it is reached by the
 //! process that holds the user's secrets.
 
+mod ahead;
 mod birth;
 mod bpf;
 mod bubblewrap;
@@ -13,18 +14,20 @@ mod identity;
 mod init;
 mod launcher;
 mod limits;
+mod processors;
 mod quota;
 mod room;
 mod root;
 mod rules;
+mod scratch;
 mod sockets;
 mod sources;
 mod supervisor;
 mod view;
 mod watcher;
 
+pub(crate) use self::ahead::Ahead;
 pub(crate) use self::identity::Identity;
-pub(crate) use self::launcher::Ahead;
 pub use self::launcher::{HELPER, helper};
 pub use self::view::SYSTEM;
 pub(crate) use self::view::{HOME, SCRATCH, SHARED_MEMORY};

@@ -9,9 +9,10 @@ mod seccomp;
 mod spawn;
 mod wait;
 
-pub(crate) use self::attributes::{Attributes, seal, set_attributes, set_owner_map};
+pub(crate) use self::attributes::{Attributes, seal, set_attributes, set_owners_too};
 pub(crate) use self::clone::{
-    Forked, Namespaces, end, fork, fork_into, hide_groups, leave_the_rest, set_dumpable, user_namespace,
+    Forked, Namespaces, end, fork, fork_into, hide_groups, leave_the_rest, leave_users, set_dumpable,
+    user_namespace,
 };
 pub(crate) use self::loopback::raise_loopback;
 pub(crate) use self::seccomp::{Listener, Notice, Verdict, install, install_silent};

@@ -214,7 +214,7 @@ fn shown_to_scripts(listing: &Listing, surroundings: &Surroundings) -> Vec<Strin
         return Vec::new();
     }
     let path = search_path(surroundings);
-    path.toolbox(&path.tools(&[])).shown.iter().map(|folder| surroundings.shown(folder)).collect()
+    path.usual_toolbox(&[]).shown.iter().map(|folder| surroundings.shown(folder)).collect()
 }
 
 /// What the skill would run or needs around it.

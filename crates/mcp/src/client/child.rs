@@ -136,7 +136,7 @@ impl Ground {
                 protected: Vec::new(),
             });
         }
-        let toolbox = self.path.toolbox(&self.path.tools(&[]));
+        let toolbox = self.path.usual_toolbox(&[]);
         profile.programs = toolbox.shown;
         profile.limits = Limits { cpu: CPU, ..Limits::default() };
         let mut set = |name: &str, value: OsString| profile.environment.push((name.into(), value));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use metier_files::{Kind, kind, read_bounded};
 
 /// What is shown for one program.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Installation {
     /// A folder, or the program's own file.
     pub(super) shown: PathBuf,
@@ -71,29 +71,25 @@ const SHELVES: &[&str] =
 const MAX_CONFIGURATION: u64 = 64 * 1024;
 
 impl Installation {
-    /// What is shown for the program at `file`, a path without links.
-    pub(super) fn of(file: &Path, home: Option<&Path>) -> Self {
-        let alone = Self { shown: file.to_owned(), also: Vec::new() };
-        let Some(bin) = file.parent() else { return alone };
+    /// What is shown for programs in a folder, a path without links; `None` where each is shown alone.
+    pub(super) fn around(bin: &Path, home: Option<&Path>) -> Option<Self> {
         if BINS.iter().any(|end| ends_with(bin, end)) {
-            return Self { shown: bin.to_owned(), also: Vec::new() };
+            return Some(Self { shown: bin.to_owned(), also: Vec::new() });
         }
         let prefix = match bin.file_name().and_then(|name| name.to_str()) {
             Some("bin" | "sbin") => bin.parent().unwrap_or(bin),
             _ => bin,
         };
         if is_too_wide(prefix, home) {
-            return alone;
+            return None;
         }
         let in_home = home.is_some_and(|home| prefix.starts_with(home));
         let known =
             PREFIXES.iter().any(|end| ends_with(prefix, end)) || MARKS.iter().any(|mark| has(prefix, mark));
         // Outside of the home there are no files of the user's to be careful of, and `lib` beside `bin` is how programs
         // are installed.
-        if known || (!in_home && prefix != bin && has(prefix, "lib")) {
-            return Self { shown: prefix.to_owned(), also: environment_base(prefix).into_iter().collect() };
-        }
-        alone
+        (known || (!in_home && prefix != bin && has(prefix, "lib")))
+            .then(|| Self { shown: prefix.to_owned(), also: environment_base(prefix).into_iter().collect() })
     }
 }
 
@@ -142,11 +138,12 @@ fn ends_with(path: &Path, end: &str) -> bool {
 mod tests {
     use metier_testkit::Workspace;
 
+    use super::super::seen::Seen;
     use super::*;
 
     fn check(workspace: &Workspace, file: &str, expect: &str) {
         let home = workspace.join("home/ada");
-        let installation = Installation::of(&workspace.join(file), Some(&home));
+        let installation = Seen::default().installation(&workspace.join(file), Some(&home));
         assert_eq!(installation.shown, workspace.join(expect), "{file}");
     }
 

@@ -84,7 +84,7 @@ impl House {
 
     /// The programs that every script may call.
     pub(super) fn toolbox(&self) -> &Toolbox {
-        self.toolbox.get_or_init(|| self.path.toolbox(&self.path.tools(&[])))
+        self.toolbox.get_or_init(|| self.path.usual_toolbox(&[]))
     }
 
     /// The search index of a snapshot, made when it is first asked for.

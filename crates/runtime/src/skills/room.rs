@@ -305,7 +305,7 @@ impl Hands for Room {
         // A program that the skill requires by name is shown like those that every script may call.
         let requires = file.manifest().and_then(|manifest| manifest.more.requires.as_ref());
         let path = &self.house.path;
-        let own = requires.map(|requires| path.toolbox(&path.tools(&Requirements::programs(requires))));
+        let own = requires.map(|requires| path.usual_toolbox(&Requirements::programs(requires)));
         let toolbox = own.as_ref().unwrap_or_else(|| self.house.toolbox());
         let limits = Limits { time: seconds.unwrap_or(work.time), ..Limits::default() };
         let mut ran = self.until_settled(answers, |answers| {

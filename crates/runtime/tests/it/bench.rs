@@ -78,7 +78,7 @@ impl Bench {
 
     pub(crate) fn with<T>(&self, work: impl FnOnce(&Workbench<'_>, &Using<'_>) -> T) -> T {
         let path = SearchPath::new(&self.path).home(&self.workspace.join("home"));
-        let toolbox = path.toolbox(&path.tools(&self.tools));
+        let toolbox = path.usual_toolbox(&self.tools);
         let survey = Survey::of(&self.workspace.join("project"), SurveyBounds::default()).unwrap();
         let owner = DataOwner { origin: &self.skill.origin, name: &self.skill.name, project: None };
         let data = owner.make(&self.workspace.join("data")).unwrap();

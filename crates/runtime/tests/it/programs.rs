@@ -121,7 +121,7 @@ fn the_path_inside_is_what_is_shown_and_the_systems() {
         .executable("home/ada/.local/bin/secret-tool", "");
     let folders = ["home/ada/.local/bin", "home/ada/.nvm/versions/node/v20.1.0/bin"];
     let path = search(&workspace, &folders);
-    let toolbox = path.toolbox(&path.tools(&[]));
+    let toolbox = path.usual_toolbox(&[]);
     assert_eq!(toolbox.shown, [workspace.join("home/ada/.nvm/versions/node/v20.1.0")]);
     let text = toolbox.path.to_string_lossy().into_owned();
     let node = workspace.join("home/ada/.nvm/versions/node/v20.1.0/bin").display().to_string();

@@ -114,14 +114,17 @@ fn has_nobody() -> bool {
 
 /// A user namespace whose map shows root's files as nobody's and nobody else's differently: for mounts of folders that
 /// root gives to a script which runs as nobody. With it the script has root's rights to these folders and to nothing
-/// else.
-#[expect(clippy::disallowed_methods, reason = "files of the kernel, about a process of ours")]
-pub(crate) fn owner_map() -> io::Result<OwnedFd> {
+/// else. `proc` shows the processes of this process's own namespace and can be written to.
+pub(crate) fn owner_map(proc: impl AsFd) -> io::Result<OwnedFd> {
     user_namespace(|child| {
-        let folder = format!("/proc/{}", child.as_raw_nonzero());
+        let open = |name: &str, flags: OFlags| {
+            let path = format!("{}/{name}", child.as_raw_nonzero());
+            openat(proc.as_fd(), path, flags | OFlags::CLOEXEC, Mode::empty())
+        };
         let map = format!("0 {NOBODY} 1\n1 1 {}\n", NOBODY - 1);
-        fs::write(format!("{folder}/gid_map"), &map)?;
-        fs::write(format!("{folder}/uid_map"), &map)?;
-        fs::File::open(format!("{folder}/ns/user")).map(Into::into)
+        for name in ["gid_map", "uid_map"] {
+            rustix::io::write(open(name, OFlags::WRONLY)?, map.as_bytes())?;
+        }
+        Ok(open("ns/user", OFlags::RDONLY)?)
     })
 }

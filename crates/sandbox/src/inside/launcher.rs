@@ -1,28 +1,24 @@
 //! The helper process: the launcher, which makes rooms.
 
-use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
-use std::thread::{self, JoinHandle};
 
-use rustix::io::Errno;
+use rustix::fs::{CWD, Mode, OFlags, openat};
 
 use super::birth::born;
 use super::failure::During;
 use super::filter::Filter;
-use super::identity::{Identity, keeping_rights, owner_map};
-use super::room::{Early, Room, inhabit, prefer_as_victim};
-use super::root::{Entered, Processes, Root, furnish};
-use super::rules::Places;
+use super::identity::{Identity, owner_map};
+use super::room::{Room, inhabit, prefer_as_victim};
+use super::rules::{Places, Rules};
 use super::sources::Sources;
 use super::view::View;
-use crate::kernel::{Forked, Namespaces, end, ignore_children, leave_the_rest, read_handed_over};
-use crate::profile::Network;
+use crate::kernel::{Forked, Namespaces, end, ignore_children, read_handed_over};
 use crate::report::Meter;
 use crate::tier::Tier;
-use crate::wire::{Entering, Failure, Garbled, MOST_DESCRIPTORS, Opening, Reply, deliver, pair, receive};
+use crate::wire::{Failure, Garbled, Opening, Reply, deliver, receive};
 
 /// The name under which a program is started to be the helper.
 pub const HELPER: &str = "metier-sandbox-helper";
@@ -56,7 +52,7 @@ pub fn helper(arguments: impl IntoIterator<Item = OsString>) {
 /// Whatever the caller's mask of modes is, ours is the usual one: with a stricter one the view would be made of folders
 /// that the call cannot enter, with a laxer one it would make files that everybody can write. All that comes from this
 /// process inherits it.
-fn set_mask() {
+pub(super) fn set_mask() {
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
 }
 
@@ -65,7 +61,8 @@ fn launch(control: &OwnedFd) {
     // Rooms that have ended are not waited for.
     ignore_children();
     let identity = Identity::current();
-    let owners = if identity.from_root { owner_map().ok() } else { None };
+    let proc = openat(CWD, "/proc", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
+    let owners = if identity.from_root { proc.ok().and_then(|proc| owner_map(proc).ok()) } else { None };
     while let Ok(Some(message)) = receive(control.as_fd()) {
         let mut descriptors = message.descriptors.into_iter();
         let Some(socket) = descriptors.next() else { return };
@@ -110,21 +107,21 @@ fn make_room(
         Some(owners) => Some(Sources::open(&View::new(&opening.profile, opening.tier), Some(owners))?),
         None => None,
     };
-    enter(identity, group, |_| serve(opening, sources))
+    enter(identity, group, || serve(opening, sources))
 }
 
-fn give_data(opening: &Opening, identity: Identity) -> Result<(), Failure> {
+pub(super) fn give_data(opening: &Opening, identity: Identity) -> Result<(), Failure> {
     for data in opening.profile.data_paths() {
         identity.give(data).during(|| format!("giving away {}", data.display()))?;
     }
     Ok(())
 }
 
-/// Makes a process in new namespaces, and in a control group where one is given, that begins once its users are mapped; it
-/// is told what bounds it. Only the parent comes back.
-fn enter(identity: Identity, group: Option<OwnedFd>, inside: impl FnOnce(Meter)) -> Result<(), Failure> {
+/// Makes a process in new namespaces, and in a control group where one is given, that begins once its users are mapped. Only
+/// the parent comes back.
+fn enter(identity: Identity, group: Option<OwnedFd>, inside: impl FnOnce()) -> Result<(), Failure> {
     let (hold, release) = io::pipe().during(|| "making a pipe".into())?;
-    let (forked, meter) =
+    let (forked, _) =
         born(Namespaces::Building, group.as_ref().map(AsFd::as_fd)).during(|| "making namespaces".into())?;
     match forked {
         Forked::Child => {
@@ -135,7 +132,7 @@ fn enter(identity: Identity, group: Option<OwnedFd>, inside: impl FnOnce(Meter))
             if rustix::io::read(&hold, &mut [0; 1]) == Ok(1) {
                 // While /proc is still the one that can be written to; what comes from this process inherits it.
                 prefer_as_victim();
-                inside(meter);
+                inside();
             }
             end(0)
         }
@@ -145,108 +142,6 @@ fn enter(identity: Identity, group: Option<OwnedFd>, inside: impl FnOnce(Meter))
             Ok(())
         }
     }
-}
-
-/// A process in namespaces of its own that does not know yet what it will be for, made by a process that is alone and
-/// expects one call: making it takes as long as finding out what the call is, and both can be done at once.
-#[derive(Debug)]
-pub(crate) struct Ahead {
-    identity: Identity,
-    socket: OwnedFd,
-    /// The map for folders of root's, in the making: that takes a while, and whoever made this has other things to do.
-    owners: Option<JoinHandle<io::Result<OwnedFd>>>,
-}
-
-impl Ahead {
-    /// Makes the process, in a control group where one is given.
-    pub(crate) fn make(group: Option<OwnedFd>) -> Result<Self, Failure> {
-        let identity = Identity::current();
-        let (socket, theirs) = pair().during(|| "making a connection".into())?;
-        let ours = RefCell::new(Some(socket));
-        enter(identity, group, |meter| {
-            // The child has a copy of our end, and would never see the last one closed.
-            drop(ours.take());
-            if let Err(failure) = wait(identity, &theirs, meter) {
-                let _ = deliver(theirs.as_fd(), &Reply::Failed(failure).encode(), &[]);
-            }
-        })?;
-        let owners =
-            identity.from_root.then(|| thread::Builder::new().name("owners".into()).spawn(owner_map));
-        let owners = owners.transpose().during(|| "mapping owners".into())?;
-        let socket = ours.into_inner().ok_or(Errno::BADF).during(|| "making a connection".into())?;
-        Ok(Self { identity, socket, owners })
-    }
-
-    /// Sends it in, and gives the line to it and what could not be shown.
-    pub(crate) fn enter(self, opening: Opening) -> Result<(OwnedFd, Vec<String>), Failure> {
-        give_data(&opening, self.identity)?;
-        let mut view = View::new(&opening.profile, opening.tier);
-        view.close_doors(&opening.profile);
-        let trees = match self.owners {
-            Some(owners) => {
-                // Nothing in there panics; if it did, the map would be missing like any other time.
-                let owners = owners.join().unwrap_or_else(|_| Err(Errno::CHILD.into()));
-                Sources::open_for(&view, owners.during(|| "mapping owners".into())?.as_fd())?
-            }
-            None => Vec::new(),
-        };
-        let given = trees.iter().map(Option::is_some).collect();
-        let descriptors: Vec<_> = trees.iter().flatten().map(AsFd::as_fd).collect();
-        if descriptors.len() > MOST_DESCRIPTORS {
-            return Err(Failure { what: "handing over places".into(), errno: libc::E2BIG, program: false });
-        }
-        let entering = Entering { opening, masks: view.masks, given };
-        match deliver(self.socket.as_fd(), &entering.encode(), &descriptors) {
-            Ok(()) => Ok((self.socket, view.notes)),
-            Err(error) => {
-                // It is gone already, and has left word why.
-                let word = receive(self.socket.as_fd()).ok().flatten();
-                match word.and_then(|message| Reply::decode(&message.bytes).ok()) {
-                    Some(Reply::Failed(failure)) => Err(failure),
-                    _ => Err(error).during(|| "handing over places".into()),
-                }
-            }
-        }
-    }
-}
-
-/// Waits for the word what it is for.
-fn wait(identity: Identity, socket: &OwnedFd, meter: Meter) -> Result<(), Failure> {
-    // It keeps the caller's streams as long as it is there: whoever reads the caller's output to its end then knows that
-    // nothing of the call is left, not even this process.
-    leave_the_rest().during(|| "making namespaces".into())?;
-    // Most calls that come alone have a gateway; the filter of another is made anew.
-    let filter = Filter::new(Tier::Namespaces, Network::Gateway);
-    let early = Early::make(Network::Gateway)?;
-    let root = Root::begin(Processes::OfCall)?;
-    // From root this process gets handed in what it is to show; anybody else's opens it by itself.
-    let way_in = if identity.from_root { WayIn::Ajar(root.leave_old()?) } else { WayIn::Ahead(root) };
-    let Some(message) = receive(socket.as_fd()).during(|| "waiting for a call".into())? else {
-        return Ok(());
-    };
-    let Entering { opening, masks, given } = Entering::decode(&message.bytes).map_err(|error| Failure {
-        what: error.to_string(),
-        errno: libc::EBADMSG,
-        program: false,
-    })?;
-    let filter = filter.for_network(opening.profile.network);
-    let view = View { masks, ..View::new(&opening.profile, opening.tier) };
-    match way_in {
-        WayIn::Ahead(root) => root.enter(Sources::open(&view, None)?, &view)?,
-        WayIn::Ajar(root) => root.finish(Sources::receive(&view, &given, message.descriptors)?, &view)?,
-    }
-    keeping_rights(|| identity.assume()).during(|| "becoming an ordinary user".into())?;
-    furnish(&view, opening.profile.limits.scratch, Processes::OfCall)?;
-    let socket = rustix::io::fcntl_dupfd_cloexec(socket, 3).during(|| "keeping the connection".into())?;
-    inhabit(&opening, &view, &Places::open(&view, opening.tier), &filter, socket, meter, early)
-}
-
-/// How far a process is into its new root while it waits.
-enum WayIn {
-    /// Still outside.
-    Ahead(Root),
-    /// Inside, and things can be added.
-    Ajar(Entered),
 }
 
 /// What the helper does as the first process inside bubblewrap: the view is there, the rest is as everywhere. What it
@@ -267,8 +162,8 @@ fn inside(control: &OwnedFd, number: Option<OsString>, meter: Option<OsString>) 
             let socket =
                 rustix::io::fcntl_dupfd_cloexec(control, 3).during(|| "keeping the connection".into())?;
             let filter = Filter::new(opening.tier, opening.profile.network);
-            let places = Places::open(&view, opening.tier);
-            inhabit(&opening, &view, &places, &filter, socket, meter, Early::default())
+            let rules = Rules::of(&Places::open(&view, opening.tier), opening.tier)?;
+            inhabit(&opening, &view, rules, &filter, socket, meter, None)
         });
     if let Err(failure) = entered {
         let _ = deliver(control.as_fd(), &Reply::Failed(failure).encode(), &[]);

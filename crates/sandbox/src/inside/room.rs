@@ -19,6 +19,7 @@ use super::limits;
 use super::quota::Scratch;
 use super::root::{Processes, Root, furnish};
 use super::rules::{Force, Places, Rules};
+use super::scratch::ScratchFolder;
 use super::sources::Sources;
 use super::supervisor::{Supervisor, scratch_folder};
 use super::view::{SCRATCH, View};
@@ -131,16 +132,11 @@ impl Room {
                 if let Some(proc) = &self.proc {
                     self.identity.map_itself(proc).during(|| "mapping users".into())?;
                 }
-                furnish(&self.view, self.opening.profile.limits.scratch, Processes::OfRoom)?;
-                inhabit(
-                    &self.opening,
-                    &self.view,
-                    &self.places,
-                    &self.filter,
-                    socket,
-                    meter,
-                    Early::default(),
-                )
+                let scratch = ScratchFolder::make(self.opening.profile.limits.scratch, self.identity)?;
+                furnish(&self.view, &scratch, Processes::OfRoom)?;
+                drop(scratch);
+                let rules = Rules::of(&self.places, self.opening.tier)?;
+                inhabit(&self.opening, &self.view, rules, &self.filter, socket, meter, None)
             }
             Tier::Bubblewrap => Bubblewrap::new(&self.opening, &self.view).replace(&socket, meter),
             Tier::Landlock | Tier::Seatbelt => self.supervise(socket, meter),
@@ -166,40 +162,24 @@ const OTHERS: u64 = 4096;
 /// How many processes the limit of the user is above that of the control group, where there is one.
 const MARGIN: u64 = 16;
 
-/// What of the last steps was done before the call was known.
-#[derive(Debug, Default)]
-pub(crate) struct Early {
-    gateway: Option<Gateway>,
-    is_bounded: bool,
-}
-
-impl Early {
-    /// Does what needs no more than a network that is likely.
-    pub(crate) fn make(network: Network) -> Result<Self, Failure> {
-        let gateway = Some(Gateway::open(network)?);
-        empty_bounding_set(Tier::Namespaces).during(|| "dropping capabilities".into())?;
-        Ok(Self { gateway, is_bounded: true })
-    }
-}
-
 /// The last steps of a process that is the first of its namespaces and sees its view: it gives up everything, and waits
 /// for the call.
 pub(crate) fn inhabit(
     opening: &Opening,
     view: &View,
-    places: &Places,
+    mut rules: Rules,
     filter: &Filter,
     socket: OwnedFd,
     meter: Meter,
-    early: Early,
+    gateway: Option<Gateway>,
 ) -> Result<(), Failure> {
     let (profile, scratch) = (&opening.profile, Path::new(SCRATCH));
     // The room is one thread, so its end is this one's, too; and whoever is at the other end of the socket counts as
     // well.
     set_parent_process_death_signal(Some(Signal::KILL)).during(|| "following the room".into())?;
-    let rules = Rules::new(places, view, scratch, opening.tier, profile.network)?;
+    rules.allow_call(view, scratch, opening.tier, profile.network)?;
     // While this process may still change its network.
-    let gateway = match early.gateway {
+    let gateway = match gateway {
         Some(gateway) if profile.network == Network::Gateway => gateway,
         // One that was opened in vain is closed here.
         _ => Gateway::open(profile.network)?,
@@ -207,9 +187,7 @@ pub(crate) fn inhabit(
     // In a group the group's own count comes first, which also tells how often it was reached.
     let more = if meter == Meter::ControlGroup { MARGIN } else { 0 };
     limits::restrict(&profile.limits, opening.tier, more)?;
-    if !early.is_bounded {
-        empty_bounding_set(opening.tier).during(|| "dropping capabilities".into())?;
-    }
+    empty_bounding_set(opening.tier).during(|| "dropping capabilities".into())?;
     drop_capabilities().during(|| "dropping capabilities".into())?;
     // Its memory is a copy of the room's: nobody of the same user may look into it.
     set_dumpable(false).during(|| "closing the process to others".into())?;

@@ -1,8 +1,10 @@
 //! The file system of a room: a new root with the places of a view in it, and nothing else.
 
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, fstat, mkdirat, openat, openat2, statat, symlinkat,
@@ -15,8 +17,9 @@ use rustix::mount::{
 use rustix::process::{chdir, fchdir, pivot_root};
 
 use super::failure::During;
+use super::scratch::ScratchFolder;
 use super::sources::{Source, Sources, System, clone_tree};
-use super::view::{HOME, Place, SCRATCH, SHARED_MEMORY, View};
+use super::view::{Place, SCRATCH, SHARED_MEMORY, View};
 use crate::kernel::{Attributes, seal, set_attributes};
 use crate::wire::Failure;
 
@@ -25,13 +28,14 @@ const MASK_FILE: &str = ".masked-file";
 /// What masks a folder.
 const MASK_FOLDER: &str = ".masked-folder";
 
-/// How many files a scratch folder may hold. Each takes about a kilobyte of the kernel's memory that its size does not
-/// count.
-const MOST_SCRATCH_FILES: &str = "100000";
-
 /// A new root in the making. What is the same for every view is in it already, so it can be begun before the view is known.
 #[derive(Debug)]
-pub(crate) struct Root(OwnedFd);
+pub(crate) struct Root {
+    tree: OwnedFd,
+    /// Folders that were made in it and on which nothing is mounted, seen from it. Nobody else can have put a link there, so
+    /// the way to them needs no looking at: most steps on the way to a place are such.
+    made: BTreeSet<OsString>,
+}
 
 impl Root {
     /// Where it hangs until it is entered. No view shows anything of it, so what lies there is not missed meanwhile.
@@ -46,32 +50,35 @@ impl Root {
         // covered. In a container that covers parts of /proc it is refused.
         let proc =
             new_proc(processes).during(|| "showing processes (is a part of /proc covered here?)".into())?;
-        let root = Self(new_tmpfs("1m", "1000", "0755").during(|| "making a new root".into())?);
-        move_mount(&root.0, "", CWD, Self::HOOK, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
+        let options = [("size", "1m"), ("nr_inodes", "1000"), ("mode", "0755")];
+        let tree = new_tmpfs(options).during(|| "making a new root".into())?;
+        let mut root = Self { tree, made: BTreeSet::new() };
+        move_mount(&root.tree, "", CWD, Self::HOOK, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
             .during(|| "hanging up the new root".into())?;
         root.fill(system, &proc).during(|| "furnishing the new root".into())?;
         Ok(root)
     }
 
-    fn fill(&self, system: System, proc: &OwnedFd) -> io::Result<()> {
+    fn fill(&mut self, system: System, proc: &OwnedFd) -> io::Result<()> {
         for folder in ["proc", "tmp", "dev", "var", "run"] {
-            mkdirat(&self.0, folder, Mode::from_raw_mode(0o755))?;
+            mkdirat(&self.tree, folder, Mode::from_raw_mode(0o755))?;
+            self.made.insert(folder.into());
         }
         let none = Mode::empty();
-        openat(&self.0, MASK_FILE, OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC, none)?;
-        mkdirat(&self.0, MASK_FOLDER, none)?;
+        openat(&self.tree, MASK_FILE, OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC, none)?;
+        mkdirat(&self.tree, MASK_FOLDER, none)?;
         for (link, target) in system.links {
-            symlinkat(target, &self.0, relative(Path::new(link)))?;
+            symlinkat(target, &self.tree, relative(Path::new(link)))?;
         }
         for source in system.places {
             self.show(&source)?;
         }
-        attach(&self.0, Path::new("/proc"), proc)?;
+        self.hang(Path::new("proc"), proc)?;
         Ok(())
     }
 
     /// Adds what a view shows, and moves this process into it.
-    pub(crate) fn enter(self, sources: Sources, view: &View) -> Result<(), Failure> {
+    pub(crate) fn enter(mut self, sources: Sources, view: &View) -> Result<(), Failure> {
         self.complete(sources, view)?;
         self.leave_old()?.seal()
     }
@@ -80,7 +87,7 @@ impl Root {
     /// what is to be shown is handed in. Dropping the old root means waiting for every processor, and this process may have
     /// time for that now.
     pub(crate) fn leave_old(self) -> Result<Entered, Failure> {
-        fchdir(&self.0).during(|| "entering the new root".into())?;
+        fchdir(&self.tree).during(|| "entering the new root".into())?;
         pivot_root(".", ".").during(|| "leaving the old root".into())?;
         unmount(".", UnmountFlags::DETACH).during(|| "dropping the old root".into())?;
         chdir("/").during(|| "entering the new root".into())?;
@@ -88,17 +95,17 @@ impl Root {
     }
 
     /// Adds what a view shows.
-    fn complete(&self, sources: Sources, view: &View) -> Result<(), Failure> {
+    fn complete(&mut self, sources: Sources, view: &View) -> Result<(), Failure> {
         self.add(sources, view).during(|| "furnishing the new root".into())?;
         for mask in &view.masks {
-            cover(&self.0, mask).during(|| format!("masking {}", mask.display()))?;
+            cover(&self.tree, mask).during(|| format!("masking {}", mask.display()))?;
         }
         Ok(())
     }
 
-    fn add(&self, sources: Sources, view: &View) -> io::Result<()> {
+    fn add(&mut self, sources: Sources, view: &View) -> io::Result<()> {
         for (link, target) in convenient_links(view) {
-            symlinkat(target, &self.0, relative(Path::new(link)))?;
+            symlinkat(target, &self.tree, relative(Path::new(link)))?;
         }
         for source in sources.0 {
             self.show(&source)?;
@@ -106,24 +113,51 @@ impl Root {
         Ok(())
     }
 
-    fn show(&self, source: &Source) -> io::Result<()> {
-        let folder = if source.is_folder { Some(source.path.as_path()) } else { source.path.parent() };
-        if let Some(folder) = folder {
-            make_folders(self.0.as_fd(), folder)?;
-        }
+    fn show(&mut self, source: &Source) -> io::Result<()> {
+        let path = relative(&source.path);
+        let folder = if source.is_folder { path } else { path.parent().unwrap_or(path) };
+        let is_ours = self.make_folders(folder)?;
         if !source.is_folder {
             let flags = OFlags::CREATE | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-            let file = relative(&source.path);
-            if statat(&self.0, file, AtFlags::SYMLINK_NOFOLLOW).is_err() {
-                openat(&self.0, file, flags, Mode::from_raw_mode(0o444))?;
+            let mode = Mode::from_raw_mode(0o444);
+            // In a folder that was shown it is there already, and could be a link that is no concern of ours.
+            if is_ours || statat(&self.tree, path, AtFlags::SYMLINK_NOFOLLOW).is_err() {
+                openat(&self.tree, path, flags, mode)?;
             }
         }
-        attach(&self.0, &source.path, &source.tree)?;
+        if is_ours {
+            self.hang(path, &source.tree)?;
+        } else {
+            attach(self.tree.as_fd(), path, &source.tree)?;
+        }
         if source.attributes == Attributes::Writable {
             // Mounted inside a read-only one it would take over nothing, but what is below it may have been read-only.
             set_attributes(source.tree.as_fd(), source.attributes)?;
         }
         Ok(())
+    }
+
+    /// Makes a path's folders where they are missing. True if all of them are ours.
+    fn make_folders(&mut self, path: &Path) -> rustix::io::Result<bool> {
+        let mut way = PathBuf::new();
+        for component in path.components() {
+            way.push(component);
+            if self.made.contains(way.as_os_str()) {
+                continue;
+            }
+            match mkdirat(&self.tree, &way, Mode::from_raw_mode(0o755)) {
+                Ok(()) => self.made.insert(way.as_os_str().to_owned()),
+                // Something else is there or something was shown above: from here on each step is looked at.
+                Err(_) => return make_folders(self.tree.as_fd(), path).map(|()| false),
+            };
+        }
+        Ok(true)
+    }
+
+    /// Hangs a mount up at a path that is ours.
+    fn hang(&mut self, path: &Path, tree: &OwnedFd) -> rustix::io::Result<()> {
+        self.made.retain(|made| !Path::new(made).starts_with(path));
+        move_mount(tree, "", &self.tree, path, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
     }
 }
 
@@ -133,14 +167,14 @@ pub(crate) struct Entered(Root);
 
 impl Entered {
     /// Adds what a view shows, and closes it.
-    pub(crate) fn finish(self, sources: Sources, view: &View) -> Result<(), Failure> {
+    pub(crate) fn finish(mut self, sources: Sources, view: &View) -> Result<(), Failure> {
         self.0.complete(sources, view)?;
         self.seal()
     }
 
     /// Nothing can be added from now on.
     fn seal(self) -> Result<(), Failure> {
-        seal(self.0.0.as_fd()).during(|| "sealing the new root".into())
+        seal(self.0.tree.as_fd()).during(|| "sealing the new root".into())
     }
 }
 
@@ -176,8 +210,8 @@ fn make_folders(root: BorrowedFd<'_>, path: &Path) -> rustix::io::Result<()> {
 }
 
 /// Hangs a mount up at a path below a root.
-fn attach(root: &OwnedFd, path: &Path, tree: &OwnedFd) -> rustix::io::Result<()> {
-    let place = place_below(root.as_fd(), path)?;
+fn attach(root: BorrowedFd<'_>, path: &Path, tree: &OwnedFd) -> rustix::io::Result<()> {
+    let place = place_below(root, path)?;
     move_mount(
         tree,
         "",
@@ -214,9 +248,9 @@ fn cover(root: &OwnedFd, path: &Path) -> rustix::io::Result<()> {
     )
 }
 
-fn new_tmpfs(size: &str, files: &str, mode: &str) -> rustix::io::Result<OwnedFd> {
+pub(super) fn new_tmpfs<const N: usize>(options: [(&str, &str); N]) -> rustix::io::Result<OwnedFd> {
     let context = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    for (key, value) in [("size", size), ("nr_inodes", files), ("mode", mode)] {
+    for (key, value) in options {
         fsconfig_set_string(&context, key, value)?;
     }
     fsconfig_create(&context)?;
@@ -228,7 +262,7 @@ fn new_tmpfs(size: &str, files: &str, mode: &str) -> rustix::io::Result<OwnedFd>
 }
 
 /// The processes of this namespace. Read-only for a call: some of what lies there changes the machine.
-fn new_proc(processes: Processes) -> rustix::io::Result<OwnedFd> {
+pub(super) fn new_proc(processes: Processes) -> rustix::io::Result<OwnedFd> {
     let context = fsopen("proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_create(&context)?;
     let writing = match processes {
@@ -246,7 +280,7 @@ fn new_proc(processes: Processes) -> rustix::io::Result<OwnedFd> {
 }
 
 /// What each call has for itself: its processes, its scratch folder, and in it what lies where scratch folders do.
-pub(crate) fn furnish(view: &View, scratch: u64, shown: Processes) -> Result<(), Failure> {
+pub(crate) fn furnish(view: &View, scratch: &ScratchFolder, shown: Processes) -> Result<(), Failure> {
     let late: Vec<_> = view.places.iter().filter(|place| View::is_late(&place.path)).collect();
     let outermost = |place: &&&Place| {
         !late.iter().any(|other| other.path != place.path && place.path.starts_with(&other.path))
@@ -264,25 +298,18 @@ pub(crate) fn furnish(view: &View, scratch: u64, shown: Processes) -> Result<(),
         move_mount(&proc, "", CWD, "/proc", MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
             .during(|| "showing the call's own processes".into())?;
     }
-    let scratch = new_tmpfs(&scratch.to_string(), MOST_SCRATCH_FILES, "0700")
-        .during(|| "making the scratch folder".into())?;
-    let own = Mode::from_raw_mode(0o700);
-    mkdirat(&scratch, HOME, own)
-        .and_then(|()| mkdirat(&scratch, SHARED_MEMORY, own))
-        .during(|| "furnishing the scratch folder".into())?;
-    move_mount(&scratch, "", CWD, SCRATCH, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
-        .during(|| "showing the scratch folder".into())?;
+    let scratch = scratch.show()?;
     for (path, tree) in kept {
         let what = || format!("showing {}", path.display());
         let inner = path.strip_prefix(SCRATCH).unwrap_or(path);
         let is_folder = FileType::from_raw_mode(fstat(&tree).during(what)?.st_mode) == FileType::Directory;
         let folder = if is_folder { Some(inner) } else { inner.parent() };
-        make_folders(scratch.as_fd(), folder.unwrap_or(inner)).during(what)?;
+        make_folders(scratch, folder.unwrap_or(inner)).during(what)?;
         if !is_folder {
             let flags = OFlags::CREATE | OFlags::RDONLY | OFlags::CLOEXEC;
-            openat(&scratch, inner, flags, Mode::from_raw_mode(0o400)).during(what)?;
+            openat(scratch, inner, flags, Mode::from_raw_mode(0o400)).during(what)?;
         }
-        attach(&scratch, inner, &tree).during(what)?;
+        attach(scratch, inner, &tree).during(what)?;
     }
     Ok(())
 }

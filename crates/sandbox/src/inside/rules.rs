@@ -35,6 +35,13 @@ pub(crate) struct Places(Vec<(OwnedFd, BitFlags<AccessFs>)>);
 impl Places {
     /// Opens every place that does not lie where each call has a scratch folder of its own.
     pub(crate) fn open(view: &View, tier: Tier) -> Self {
+        let mut places = Self::of_system(tier);
+        places.add_places(view, tier, When::Once);
+        places
+    }
+
+    /// Opens what every view shows. In a view that is made of mounts, this process is in it by then.
+    pub(crate) fn of_system(tier: Tier) -> Self {
         let mut places = Self(Vec::new());
         for path in SYSTEM.iter().copied().chain([SETTINGS]) {
             // A link leads into another of these, which has a rule.
@@ -49,6 +56,12 @@ impl Places {
             // In a view that is made of mounts there are no others in it.
             places.add(Path::new("/dev"), devices | AccessFs::ReadDir);
         }
+        places
+    }
+
+    /// Opens what a view shows beside that.
+    pub(crate) fn of_view(view: &View, tier: Tier) -> Self {
+        let mut places = Self(Vec::new());
         places.add_places(view, tier, When::Once);
         places
     }
@@ -107,40 +120,48 @@ fn write() -> BitFlags<AccessFs> {
 pub(crate) struct Rules(RulesetCreated);
 
 impl Rules {
-    /// The rules of a call that may write to `scratch`. What lies in its place is opened now.
-    pub(crate) fn new(
-        places: &Places,
-        view: &View,
-        scratch: &Path,
-        tier: Tier,
-        network: Network,
-    ) -> Result<Self, Failure> {
-        Self::build(places, view, scratch, tier, network).map_err(|error| Failure {
-            what: format!("making Landlock rules: {error}"),
-            errno: libc::ENOTSUP,
-            program: false,
-        })
-    }
-
-    fn build(
-        places: &Places,
-        view: &View,
-        scratch: &Path,
-        tier: Tier,
-        network: Network,
-    ) -> Result<Self, RulesetError> {
+    /// Rules that allow nothing.
+    fn begin(tier: Tier) -> Result<Self, Failure> {
         // Alone it has to hold everything; beside namespaces an old kernel's part is better than nothing.
         let level = match tier {
             Tier::Landlock => CompatLevel::HardRequirement,
             _ => CompatLevel::BestEffort,
         };
-        let mut rules = Ruleset::default()
-            .set_compatibility(level)
-            .handle_access(AccessFs::from_all(KNOWN))?
-            .handle_access(AccessNet::from_all(KNOWN))?
-            .scope(Scope::from_all(KNOWN))?
-            .create()?
-            .set_compatibility(CompatLevel::BestEffort);
+        let created = || {
+            Ruleset::default()
+                .set_compatibility(level)
+                .handle_access(AccessFs::from_all(KNOWN))?
+                .handle_access(AccessNet::from_all(KNOWN))?
+                .scope(Scope::from_all(KNOWN))?
+                .create()
+        };
+        created().map(|rules| Self(rules.set_compatibility(CompatLevel::BestEffort))).map_err(unmade)
+    }
+
+    /// Rules that allow what may be done with these places.
+    pub(crate) fn of(places: &Places, tier: Tier) -> Result<Self, Failure> {
+        let mut rules = Self::begin(tier)?;
+        rules.allow(places)?;
+        Ok(rules)
+    }
+
+    /// Allows what may be done with these places, too.
+    pub(crate) fn allow(&mut self, places: &Places) -> Result<(), Failure> {
+        for (place, access) in &places.0 {
+            (&mut self.0).add_rule(PathBeneath::new(place, *access)).map_err(unmade)?;
+        }
+        Ok(())
+    }
+
+    /// Allows what one call has beside its places: a scratch folder to write to and what lies in its place, which is opened
+    /// now, and its gateway.
+    pub(crate) fn allow_call(
+        &mut self,
+        view: &View,
+        scratch: &Path,
+        tier: Tier,
+        network: Network,
+    ) -> Result<(), Failure> {
         let mut own = Places(Vec::new());
         own.add(scratch, write());
         if tier != Tier::Landlock {
@@ -148,15 +169,13 @@ impl Rules {
             // A process's own numbers; the processes of others are not in this namespace.
             own.add(Path::new("/proc"), AccessFs::ReadFile | AccessFs::ReadDir);
         }
-        for (place, access) in places.0.iter().chain(&own.0) {
-            (&mut rules).add_rule(PathBeneath::new(place, *access))?;
-        }
+        self.allow(&own)?;
         if network == Network::Gateway {
             // That port of whatever address, which in the call's own network is the gateway and nothing else. No port can
             // be bound.
-            (&mut rules).add_rule(NetPort::new(GATEWAY.port(), AccessNet::ConnectTcp))?;
+            (&mut self.0).add_rule(NetPort::new(GATEWAY.port(), AccessNet::ConnectTcp)).map_err(unmade)?;
         }
-        Ok(Self(rules))
+        Ok(())
     }
 
     /// Puts the rules into force for this process and all that come from it, for good.
@@ -180,6 +199,11 @@ impl Rules {
             RulesetStatus::NotEnforced => Force::None,
         })
     }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "errors are mapped by it")]
+fn unmade(error: RulesetError) -> Failure {
+    Failure { what: format!("making Landlock rules: {error}"), errno: libc::ENOTSUP, program: false }
 }
 
 /// Opens a place without anything but its identity. What is missing needs no rule.

@@ -11,7 +11,7 @@ use rustix::mount::{OpenTreeFlags, open_tree};
 
 use super::failure::During;
 use super::view::{DEVICES, Place, Rights, SETTINGS, SYSTEM, View};
-use crate::kernel::{Attributes, set_attributes, set_owner_map};
+use crate::kernel::{Attributes, set_attributes, set_owners_too};
 use crate::wire::Failure;
 
 /// A place that has been opened: from here on no path of it is looked up again.
@@ -33,21 +33,25 @@ impl Sources {
         Self::with(view.places.iter().map(|place| open(place, owners)))
     }
 
-    /// Takes what was opened by who could do more: with each of the view's places whether that is among the descriptors.
-    pub(crate) fn receive(view: &View, given: &[bool], descriptors: Vec<OwnedFd>) -> Result<Self, Failure> {
+    /// Takes what was opened by who still saw it: with each of the view's places whether that is among the descriptors.
+    pub(crate) fn receive(
+        view: &View,
+        given: &[bool],
+        descriptors: Vec<OwnedFd>,
+        owners: Option<BorrowedFd<'_>>,
+    ) -> Result<Self, Failure> {
         let mut descriptors = descriptors.into_iter();
         let mut take = |place: &Place| {
             let tree = descriptors.next().ok_or(Errno::BADF).during(|| "taking over places".into())?;
-            let is_folder = is_folder(&tree).during(|| format!("looking at {}", place.path.display()))?;
-            Ok(Source { path: place.path.clone(), tree, attributes: attributes(place), is_folder })
+            Source::new(place, tree, owners)
         };
         let places = view.places.iter().zip(given);
         Self::with(places.map(|(place, given)| given.then(|| take(place)).transpose()))
     }
 
-    /// Opens the places of a view for somebody else.
-    pub(crate) fn open_for(view: &View, owners: BorrowedFd<'_>) -> Result<Vec<Option<OwnedFd>>, Failure> {
-        view.places.iter().map(|place| Ok(open(place, Some(owners))?.map(|source| source.tree))).collect()
+    /// Opens the places of a view for somebody else, who restricts them.
+    pub(crate) fn open_for(view: &View) -> Result<Vec<Option<OwnedFd>>, Failure> {
+        view.places.iter().map(copy).collect()
     }
 
     fn with(places: impl Iterator<Item = Result<Option<Source>, Failure>>) -> Result<Self, Failure> {
@@ -115,6 +119,11 @@ impl System {
 }
 
 fn open(place: &Place, owners: Option<BorrowedFd<'_>>) -> Result<Option<Source>, Failure> {
+    copy(place)?.map(|tree| Source::new(place, tree, owners)).transpose()
+}
+
+/// A copy of the mounts at a place, attached nowhere and with all rights that they have.
+fn copy(place: &Place) -> Result<Option<OwnedFd>, Failure> {
     let path = &place.path;
     let what = || format!("opening {}", path.display());
     // No link on the way: the caller resolved the path, and a link that appears afterwards is somebody's trick.
@@ -125,15 +134,22 @@ fn open(place: &Place, owners: Option<BorrowedFd<'_>>) -> Result<Option<Source>,
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) if !place.required => return Ok(None),
         Err(error) => return Err(error).during(what),
     };
-    let is_folder = is_folder(&opened).during(what)?;
-    let tree = clone_tree(opened.as_fd(), Path::new("")).during(what)?;
-    if let Some(owners) = owners.filter(|_| !place.owned) {
-        // Not every file system can do this. Without it the script reads what everyone may read.
-        let _ = set_owner_map(tree.as_fd(), owners);
+    clone_tree(opened.as_fd(), Path::new("")).during(what).map(Some)
+}
+
+impl Source {
+    /// Restricts a copy of a place's mounts to what may be done there. `owners` shows root's files as nobody's, where the file
+    /// system can do that; without it the script reads what everyone may read.
+    fn new(place: &Place, tree: OwnedFd, owners: Option<BorrowedFd<'_>>) -> Result<Self, Failure> {
+        let what = || format!("restricting {}", place.path.display());
+        let is_folder = FileType::from_raw_mode(fstat(&tree).during(what)?.st_mode) == FileType::Directory;
+        let attributes = attributes(place);
+        let owners = owners.filter(|_| !place.owned);
+        if owners.is_none_or(|owners| set_owners_too(tree.as_fd(), attributes, owners).is_err()) {
+            set_attributes(tree.as_fd(), attributes).during(what)?;
+        }
+        Ok(Self { path: place.path.clone(), tree, attributes, is_folder })
     }
-    let attributes = attributes(place);
-    set_attributes(tree.as_fd(), attributes).during(|| format!("restricting {}", path.display()))?;
-    Ok(Some(Source { path: path.clone(), tree, attributes, is_folder }))
 }
 
 fn attributes(place: &Place) -> Attributes {
@@ -141,10 +157,6 @@ fn attributes(place: &Place) -> Attributes {
         Rights::Read => Attributes::ReadOnly,
         Rights::Write => Attributes::Writable,
     }
-}
-
-fn is_folder(place: &OwnedFd) -> rustix::io::Result<bool> {
-    Ok(FileType::from_raw_mode(fstat(place)?.st_mode) == FileType::Directory)
 }
 
 /// A copy of a mount that is attached nowhere yet, with what is mounted below it: without that the kernel refuses where

@@ -32,7 +32,8 @@ impl Supervisor {
     /// Opens the rules while this process may still open anything, and asks for what its children leave behind.
     pub(crate) fn new(places: &Places, view: &View, scratch: PathBuf) -> Result<Self, Failure> {
         set_child_subreaper(Some(Pid::INIT)).during(|| "taking over orphans".into())?;
-        let rules = Rules::new(places, view, &scratch, Tier::Landlock, Network::None)?;
+        let mut rules = Rules::of(places, Tier::Landlock)?;
+        rules.allow_call(view, &scratch, Tier::Landlock, Network::None)?;
         Ok(Self { scratch, rules: Some(rules) })
     }
 }

@@ -38,11 +38,16 @@ pub(crate) fn seal(mount: BorrowedFd<'_>) -> io::Result<()> {
     change(mount, attributes, 0)
 }
 
-/// Shows the files of a mount that nobody sees yet under other owners, as the map of a user namespace says.
+/// The same for a mount that nobody sees yet, whose files are shown under other owners, as the map of a user namespace says.
+/// Not every file system can do that; then nothing is set.
 #[expect(clippy::cast_sign_loss, reason = "a descriptor that is borrowed is not negative")]
-pub(crate) fn set_owner_map(mount: BorrowedFd<'_>, users: BorrowedFd<'_>) -> io::Result<()> {
+pub(crate) fn set_owners_too(
+    mount: BorrowedFd<'_>,
+    attributes: Attributes,
+    users: BorrowedFd<'_>,
+) -> io::Result<()> {
     let attributes = libc::mount_attr {
-        attr_set: libc::MOUNT_ATTR_IDMAP,
+        attr_set: attributes.bits() | libc::MOUNT_ATTR_IDMAP,
         attr_clr: 0,
         propagation: 0,
         userns_fd: users.as_raw_fd() as u64,

@@ -10,7 +10,9 @@ use rustix::process::Pid;
 pub(crate) enum Namespaces {
     /// Those of this process.
     Same,
-    /// Its own users, mounts and processes: enough to build a root.
+    /// Its own mounts and processes: enough for root to build a root.
+    ByRoot,
+    /// And its own users, without whom nobody else can build one.
     Building,
     /// All of its own but for the names of control groups, which it hides itself once it is in its own one
     /// ([`hide_groups`]): else the path to that one would show.
@@ -20,9 +22,11 @@ pub(crate) enum Namespaces {
 impl Namespaces {
     #[expect(clippy::cast_sign_loss, reason = "the flags are bits, and the kernel takes them as unsigned")]
     const fn flags(self) -> u64 {
-        let building = libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID;
+        let by_root = libc::CLONE_NEWNS | libc::CLONE_NEWPID;
+        let building = by_root | libc::CLONE_NEWUSER;
         let flags = match self {
             Self::Same => 0,
+            Self::ByRoot => by_root,
             Self::Building => building,
             Self::All => building | REST,
         };
@@ -33,11 +37,20 @@ impl Namespaces {
 /// What a process that can build a root still shares with others.
 const REST: libc::c_int = libc::CLONE_NEWNET | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS;
 
-/// Gives a process that has the namespaces for [building](Namespaces::Building) the rest of them. Making a network takes
+/// Gives a process that has the namespaces for building a root the rest of them, but for users. Making a network takes
 /// longer than all others together, so it is better done by a process that nobody waits for.
 pub(crate) fn leave_the_rest() -> io::Result<()> {
     // SAFETY: none of these flags unshares memory or descriptors, so nothing changes for this program's own values.
     match unsafe { libc::unshare(REST | libc::CLONE_NEWCGROUP) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Gives this process users of its own. It has every right among them, and to nothing that was made before.
+pub(crate) fn leave_users() -> io::Result<()> {
+    // SAFETY: this flag changes who this process is to others, and nothing of this program's own values.
+    match unsafe { libc::unshare(libc::CLONE_NEWUSER) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::folder::read;
+use super::site::CONTROLLERS;
 
 /// Where a process is in the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub(crate) struct Hierarchy {
 pub(crate) enum Nowhere {
     #[error("this system has no control groups of version 2")]
     OldVersion,
+    #[error("`{0}` is in the hands of control groups of version 1")]
+    Taken(&'static str),
     #[error("no control groups of version 2 are mounted that hold this process")]
     NotMounted,
     #[error("/proc cannot be read: {0}")]
@@ -29,9 +32,10 @@ impl Hierarchy {
     /// Of this process.
     pub(crate) fn current() -> Result<Self, Nowhere> {
         let groups = read(Path::new("/proc/self/cgroup"))?;
-        if group_in(&groups).is_none() {
-            // The list of mounts may be long, and is not needed.
-            return Err(Nowhere::OldVersion);
+        // The list of mounts may be long, and is not needed to say no.
+        let Some(_) = group_in(&groups) else { return Err(Nowhere::OldVersion) };
+        if let Some(controller) = taken(&groups) {
+            return Err(Nowhere::Taken(controller));
         }
         Self::of(&groups, &read(Path::new("/proc/self/mountinfo"))?)
     }
@@ -56,6 +60,13 @@ impl Hierarchy {
 /// The group of version 2 among all that a process is in.
 fn group_in(groups: &str) -> Option<&str> {
     groups.lines().find_map(|line| line.strip_prefix("0::"))
+}
+
+/// A controller that we need and that this system has in a tree of version 1: it can only be in one.
+fn taken(groups: &str) -> Option<&'static str> {
+    let old = groups.lines().filter_map(|line| line.split(':').nth(1));
+    let mut taken = old.flat_map(|controllers| controllers.split(','));
+    taken.find_map(|taken| CONTROLLERS.into_iter().find(|needed| *needed == taken))
 }
 
 /// Which group is mounted where, if a line is about control groups of version 2.
@@ -106,6 +117,14 @@ mod tests {
         let part = "30 25 0:26 /pod/x /my\\040groups rw - cgroup2 none rw\n";
         check("0::/pod/x/y\n", part, Ok(("/my groups", "/my groups/y")));
         check("0::/gone (deleted)\n", PLAIN, Ok(("/sys/fs/cgroup", "/sys/fs/cgroup/gone")));
+    }
+
+    #[test]
+    fn a_controller_of_the_old_version_is_not_to_be_had_in_the_new_one() {
+        assert_eq!(taken("9:name=systemd:/\n8:cpu,pids:/a\n0::/\n"), Some("pids"));
+        assert_eq!(taken("2:cpu,cpuacct:/\n4:memory:/b\n0::/\n"), Some("memory"));
+        assert_eq!(taken("1:name=memory:/\n0::/pids\n"), None);
+        assert_eq!(taken("0::/user.slice/memory:pids\n"), None);
     }
 
     #[test]

@@ -1,0 +1,166 @@
+//! A process in namespaces of its own that does not know yet what it will be for, made by a process that is alone and
+//! expects one call: making it takes as long as finding out what the call is, and both can be done at once.
+//!
+//! Root's own does everything as root and gets users of its own last: for an ordinary user these come first, since without
+//! them nobody else may mount a thing, and with them root could not show its files as somebody else's.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::{CWD, Mode, OFlags, openat};
+
+use super::birth::born;
+use super::failure::During;
+use super::filter::Filter;
+use super::gateway::Gateway;
+use super::identity::{Identity, keeping_rights, owner_map};
+use super::launcher::{give_data, set_mask};
+use super::processors::Processors;
+use super::room::{inhabit, prefer_as_victim};
+use super::root::{Entered, Processes, Root, furnish, new_proc};
+use super::rules::{Places, Rules};
+use super::scratch::ScratchFolder;
+use super::sources::Sources;
+use super::view::View;
+use crate::kernel::{Forked, Namespaces, end, leave_the_rest, leave_users};
+use crate::profile::{Limits, Network};
+use crate::report::Meter;
+use crate::tier::Tier;
+use crate::wire::{Entering, Failure, MOST_DESCRIPTORS, Message, Opening, Reply, deliver, pair, receive};
+
+/// The way to such a process.
+#[derive(Debug)]
+pub(crate) struct Ahead {
+    identity: Identity,
+    socket: OwnedFd,
+}
+
+impl Ahead {
+    /// Makes the process, in a control group where one is given.
+    pub(crate) fn make(group: Option<OwnedFd>) -> Result<Self, Failure> {
+        let identity = Identity::current();
+        let (socket, theirs) = pair().during(|| "making a connection".into())?;
+        let namespaces = if identity.from_root { Namespaces::ByRoot } else { Namespaces::Building };
+        let processors = Processors::current();
+        let (forked, meter) =
+            born(namespaces, group.as_ref().map(AsFd::as_fd)).during(|| "making namespaces".into())?;
+        match forked {
+            Forked::Parent { child } => processors.part_from(child),
+            Forked::Child => {
+                processors.take_back();
+                // The child has a copy of our end, and would never see the last one closed; it is in the group and has no
+                // use for a way to it.
+                drop((socket, group));
+                set_mask();
+                if let Err(failure) = wait(identity, &theirs, meter) {
+                    let _ = deliver(theirs.as_fd(), &Reply::Failed(failure).encode(), &[]);
+                }
+                end(0)
+            }
+        }
+        Ok(Self { identity, socket })
+    }
+
+    /// Sends it in, and gives the line to it and what could not be shown.
+    pub(crate) fn enter(self, opening: Opening) -> Result<(OwnedFd, Vec<String>), Failure> {
+        give_data(&opening, self.identity)?;
+        let mut view = View::new(&opening.profile, opening.tier);
+        view.close_doors(&opening.profile);
+        let trees = if self.identity.from_root { Sources::open_for(&view)? } else { Vec::new() };
+        let given = trees.iter().map(Option::is_some).collect();
+        let descriptors: Vec<_> = trees.iter().flatten().map(AsFd::as_fd).collect();
+        if descriptors.len() > MOST_DESCRIPTORS {
+            return Err(Failure { what: "handing over places".into(), errno: libc::E2BIG, program: false });
+        }
+        let entering = Entering { opening, masks: view.masks, given };
+        match deliver(self.socket.as_fd(), &entering.encode(), &descriptors) {
+            Ok(()) => Ok((self.socket, view.notes)),
+            Err(error) => {
+                // It is gone already, and has left word why.
+                let word = receive(self.socket.as_fd()).ok().flatten();
+                match word.and_then(|message| Reply::decode(&message.bytes).ok()) {
+                    Some(Reply::Failed(failure)) => Err(failure),
+                    _ => Err(error).during(|| "handing over places".into()),
+                }
+            }
+        }
+    }
+}
+
+/// Does what can be done without knowing the call, waits for the word what it is, and serves it.
+fn wait(identity: Identity, socket: &OwnedFd, meter: Meter) -> Result<(), Failure> {
+    if !identity.from_root {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let proc = openat(CWD, "/proc", flags, Mode::empty()).during(|| "opening /proc".into())?;
+        identity.map_itself(proc).during(|| "mapping users".into())?;
+    }
+    // While /proc is still the one that can be written to; what comes from this process inherits it.
+    prefer_as_victim();
+    // It keeps the caller's streams as long as it is there: whoever reads the caller's output to its end then knows that
+    // nothing of the call is left, not even this process.
+    leave_the_rest().during(|| "making namespaces".into())?;
+    // Most calls that come alone have a gateway and the usual limits; what another needs is made anew.
+    let filter = Filter::new(Tier::Namespaces, Network::Gateway);
+    let gateway = Gateway::open(Network::Gateway)?;
+    let scratch = ScratchFolder::make(Limits::default().scratch, identity)?;
+    let way_in =
+        if identity.from_root { WayIn::ajar()? } else { WayIn::Closed(Root::begin(Processes::OfCall)?) };
+    let Some(message) = receive(socket.as_fd()).during(|| "waiting for a call".into())? else {
+        return Ok(());
+    };
+    let Message { bytes, descriptors } = message;
+    let Entering { opening, masks, given } = Entering::decode(&bytes).map_err(|error| Failure {
+        what: error.to_string(),
+        errno: libc::EBADMSG,
+        program: false,
+    })?;
+    let filter = filter.for_network(opening.profile.network);
+    let scratch = scratch.of_size(opening.profile.limits.scratch, identity)?;
+    let view = View { masks, ..View::new(&opening.profile, opening.tier) };
+    let mut rules = match way_in {
+        WayIn::Closed(root) => {
+            root.enter(Sources::open(&view, None)?, &view)?;
+            furnish(&view, &scratch, Processes::OfCall)?;
+            Rules::of(&Places::of_system(opening.tier), opening.tier)?
+        }
+        WayIn::Ajar { root, owners, proc, rules } => {
+            let owners = owners.as_ref().map(AsFd::as_fd);
+            root.finish(Sources::receive(&view, &given, descriptors, owners)?, &view)?;
+            keeping_rights(|| identity.assume()).during(|| "becoming an ordinary user".into())?;
+            furnish(&view, &scratch, Processes::OfCall)?;
+            leave_users().during(|| "making namespaces".into())?;
+            identity.map_itself(proc).during(|| "mapping users".into())?;
+            rules
+        }
+    };
+    drop(scratch);
+    rules.allow(&Places::of_view(&view, opening.tier))?;
+    let socket = rustix::io::fcntl_dupfd_cloexec(socket, 3).during(|| "keeping the connection".into())?;
+    inhabit(&opening, &view, rules, &filter, socket, meter, Some(gateway))
+}
+
+/// How far a process is into its new root while it waits.
+enum WayIn {
+    /// Still outside: it opens by itself what it is to show.
+    Closed(Root),
+    /// Inside, and what is to be shown gets handed in.
+    Ajar {
+        root: Entered,
+        /// The map for root's folders.
+        owners: Option<OwnedFd>,
+        /// Its processes, through which its users are mapped. Those that the call sees cannot be written to.
+        proc: OwnedFd,
+        /// What is allowed in every view.
+        rules: Rules,
+    },
+}
+
+impl WayIn {
+    /// Goes in, as root.
+    fn ajar() -> Result<Self, Failure> {
+        let proc = new_proc(Processes::OfRoom).during(|| "showing processes".into())?;
+        let owners = owner_map(&proc).ok();
+        let root = Root::begin(Processes::OfCall)?.leave_old()?;
+        let rules = Rules::of(&Places::of_system(Tier::Namespaces), Tier::Namespaces)?;
+        Ok(Self::Ajar { root, owners, proc, rules })
+    }
+}
