@@ -128,7 +128,9 @@ fn wait(identity: Identity, socket: &OwnedFd, meter: Meter) -> Result<(), Failur
             keeping_rights(|| identity.assume()).during(|| "becoming an ordinary user".into())?;
             furnish(&view, &scratch, Processes::OfCall)?;
             leave_users().during(|| "making namespaces".into())?;
-            identity.map_itself(proc).during(|| "mapping users".into())?;
+            identity.map_itself(&proc).during(|| "mapping users".into())?;
+            // Closing it means waiting for every processor. It is closed to all that comes from this process, and goes with it.
+            std::mem::forget(proc);
             rules
         }
     };
