@@ -4,17 +4,20 @@ use crate::phrase::quoted;
 use crate::skill::Skill;
 use metier_search::{Bodies, Heads, SkillText};
 use metier_skill::Description;
-use std::cell::LazyCell;
+use std::sync::OnceLock;
 
 /// How many words a message lists. More are not read.
 const MAX_LISTED: usize = 4;
 
 /// The skills of a root that a model is offered.
+#[derive(Debug)]
 pub(crate) struct Crowd<'s, 'a> {
     /// By path, so that the same root gives the same answer in whichever order they come.
     pub(crate) offered: Vec<&'s Skill<'a>>,
     /// What a request is held against, in the same order.
     pub(crate) heads: Heads<'a>,
+    /// What their texts speak of, read when the first of them is advised.
+    bodies: OnceLock<Bodies>,
 }
 
 impl<'s, 'a> Crowd<'s, 'a> {
@@ -26,12 +29,13 @@ impl<'s, 'a> Crowd<'s, 'a> {
         let mut offered: Vec<_> = skills.iter().filter(is_offered).collect();
         offered.sort_by(|one, other| one.path.cmp(&other.path));
         let heads = Heads::new(offered.iter().map(|skill| text(skill)).collect());
-        Self { offered, heads }
+        Self { offered, heads, bodies: OnceLock::new() }
     }
 
-    /// What their texts speak of, read when the first of them is advised.
-    pub(crate) fn bodies<'c>(&'c self) -> LazyCell<Bodies<'c, 'a>, impl FnOnce() -> Bodies<'c, 'a>> {
-        LazyCell::new(|| Bodies::new(&self.heads))
+    /// Words that would tell a skill from the others, or from one of them, had its description them.
+    pub(crate) fn telling(&self, skill: usize, other: Option<usize>, limit: usize) -> Vec<String> {
+        let bodies = self.bodies.get_or_init(|| Bodies::new(&self.heads));
+        bodies.telling(&self.heads, skill, other, limit)
     }
 }
 

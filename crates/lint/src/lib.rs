@@ -33,6 +33,7 @@ mod needs;
 mod phrase;
 pub mod reference;
 mod resemblance;
+mod root;
 mod rule;
 pub mod rules;
 mod script;
@@ -48,6 +49,7 @@ pub use hidden::{Hidden, HiddenKind};
 pub use levels::{BadGlob, Level, Levels};
 pub use markdown::{CodeBlock, Link, Markdown};
 pub use mend::{Mended, mend};
+pub use root::Root;
 pub use rule::{Check, Example, ExampleFile, Mends, Rule};
 pub use skill::Skill;
 
@@ -68,5 +70,6 @@ pub fn lint(skill: &Skill<'_>) -> Vec<Diagnostic> {
 
 /// What the rules say about the skills of a root together.
 pub fn lint_root(skills: &[Skill<'_>]) -> Vec<Diagnostic> {
-    rules::ALL.iter().flat_map(|rule| rule.judge_root(skills)).collect()
+    let root = Root::new(skills);
+    rules::ALL.iter().flat_map(|rule| rule.judge_root(&root)).collect()
 }

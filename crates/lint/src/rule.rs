@@ -1,6 +1,7 @@
 //! What a rule is: a code, the reasons, an example of each side, and the function that looks.
 
 use crate::findings::Findings;
+use crate::root::Root;
 use crate::skill::Skill;
 use metier_diagnostic::{Code, Diagnostic};
 
@@ -25,10 +26,10 @@ pub struct Rule {
 
 impl Rule {
     /// What it says about the skills of a root together. Rules do not know each other, so several may be asked at once.
-    pub fn judge_root(&'static self, skills: &[Skill<'_>]) -> Vec<Diagnostic> {
+    pub fn judge_root(&'static self, root: &Root<'_, '_>) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         if let Check::Root(check) = self.check {
-            check(skills, &mut Findings::new(self, &mut found));
+            check(root, &mut Findings::new(self, &mut found));
         }
         found
     }
@@ -49,7 +50,7 @@ pub enum Check {
     /// At one skill.
     Skill(fn(&Skill<'_>, &mut Findings<'_>)),
     /// At all skills of a root together.
-    Root(fn(&[Skill<'_>], &mut Findings<'_>)),
+    Root(fn(&Root<'_, '_>, &mut Findings<'_>)),
 }
 
 /// A skill in an example.

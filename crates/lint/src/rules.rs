@@ -54,6 +54,7 @@ mod windows_separator;
 mod write_undeclared;
 
 use crate::rule::Rule;
+use crate::word::Beginnings;
 
 /// All rules.
 pub static ALL: &[&Rule] = &[
@@ -110,6 +111,10 @@ pub static ALL: &[&Rule] = &[
     &windows_separator::RULE,
     &write_undeclared::RULE,
 ];
+
+/// How the words begin at which rules about meanings begin to read.
+pub(crate) static BEGINNINGS: Beginnings =
+    concealment::WORDS.beginnings.or(override_instructions::WORDS.beginnings);
 
 #[cfg(test)]
 mod tests {

@@ -4,6 +4,7 @@ use crate::file::Files;
 use crate::hidden::{self, Hidden};
 use crate::markdown::Markdown;
 use crate::reference::{Reference, paths_in_code};
+use crate::rules::BEGINNINGS;
 use crate::word::word_starts;
 use metier_diagnostic::Span;
 use metier_skill::yaml::{Entry, Kind};
@@ -30,7 +31,7 @@ pub struct Skill<'a> {
     hidden: OnceLock<Vec<Hidden>>,
     /// The paths that its code names, likewise.
     paths_in_code: OnceLock<Vec<Reference>>,
-    /// Where words of ASCII begin in the whole file, likewise.
+    /// Where words begin in the whole file that rules look for, likewise.
     word_starts: OnceLock<Vec<u32>>,
     /// The frontmatter as written; empty where it is not strict.
     entries: Vec<Entry<'a>>,
@@ -72,9 +73,9 @@ impl<'a> Skill<'a> {
         self.paths_in_code.get_or_init(|| paths_in_code(self))
     }
 
-    /// Where words of ASCII begin in the whole file.
+    /// Where words begin in the whole file that begin like one that a rule looks for.
     pub(crate) fn word_starts(&self) -> &[u32] {
-        self.word_starts.get_or_init(|| word_starts(self.source))
+        self.word_starts.get_or_init(|| word_starts(self.source, &BEGINNINGS))
     }
 
     /// What the frontmatter says.

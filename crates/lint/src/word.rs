@@ -57,28 +57,52 @@ fn is_item(line: &str) -> bool {
     line.trim_start().strip_prefix('*').is_some_and(|rest| rest.starts_with(' '))
 }
 
+/// How words begin: for each first letter the second ones, as bits. Letters are told by their lower five bits, which are the same
+/// in both cases.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Beginnings([u32; 32]);
+
+impl Beginnings {
+    const fn of(words: &[&str]) -> Self {
+        let mut all = [0; 32];
+        let mut at = 0;
+        while at < words.len() {
+            let word = words[at].as_bytes();
+            assert!(word.len() > 1, "a word of a single letter stands everywhere");
+            all[(word[0] & 31) as usize] |= 1 << (word[1] & 31);
+            at += 1;
+        }
+        Self(all)
+    }
+
+    /// These and others.
+    pub(crate) const fn or(mut self, others: Self) -> Self {
+        let mut at = 0;
+        while at < self.0.len() {
+            self.0[at] |= others.0[at];
+            at += 1;
+        }
+        self
+    }
+
+    fn has(&self, first: u8, second: u8) -> bool {
+        self.0[usize::from(first & 31)] >> (second & 31) & 1 != 0
+    }
+}
+
 /// Some ASCII words in lower case, of two letters or more, to be looked for in texts.
 pub(crate) struct Sought {
     words: &'static [&'static str],
-    /// For each first letter the second ones, as bits: letters are told by their lower five bits, which are the same in both cases.
-    beginnings: [u32; 32],
+    pub(crate) beginnings: Beginnings,
 }
 
 impl Sought {
     /// Makes the words ready.
     pub(crate) const fn new(words: &'static [&'static str]) -> Self {
-        let mut beginnings = [0; 32];
-        let mut at = 0;
-        while at < words.len() {
-            let word = words[at].as_bytes();
-            assert!(word.len() > 1, "a word of a single letter stands everywhere");
-            beginnings[(word[0] & 31) as usize] |= 1 << (word[1] & 31);
-            at += 1;
-        }
-        Self { words, beginnings }
+        Self { words, beginnings: Beginnings::of(words) }
     }
 
-    /// The places of the words in a text, in any case, where words of it begin at these places.
+    /// The places of the words in a text, in any case, where words of it that begin like them stand at these places.
     pub(crate) fn find<'a>(
         &'static self,
         text: &'a str,
@@ -90,7 +114,7 @@ impl Sought {
             let at = *at as usize;
             let rest = bytes.get(at..)?;
             let [first, second, ..] = rest else { return None };
-            if self.beginnings[usize::from(first & 31)] >> (second & 31) & 1 == 0 {
+            if !self.beginnings.has(*first, *second) {
                 return None;
             }
             let fits = |word: &&&str| {
@@ -103,19 +127,26 @@ impl Sought {
     }
 }
 
-/// Where words of ASCII begin in a text: every rule about words asks for it over every file, so it is found once. Sixty-four bytes at
-/// a time are made bits of, since asking at each byte whether a word begins there is a guess that processors lose.
-pub(crate) fn word_starts(text: &str) -> Vec<u32> {
-    let mut starts = Vec::with_capacity(text.len() / 4);
+/// Where words of ASCII begin in a text that begin like one of these: every rule about words asks for it over every file, so it
+/// is found once for all. Sixty-four bytes at a time are made bits of, since asking at each byte whether a word begins there is
+/// a guess that processors lose.
+pub(crate) fn word_starts(text: &str, like: &Beginnings) -> Vec<u32> {
+    let bytes = text.as_bytes();
+    let mut starts = Vec::with_capacity(text.len() / 16);
     let mut before = 0;
-    for (chunk, base) in text.as_bytes().chunks(64).zip((0u32..).step_by(64)) {
+    for (chunk, base) in bytes.chunks(64).zip((0u32..).step_by(64)) {
         let words =
             chunk.iter().rev().fold(0u64, |bits, byte| bits << 1 | u64::from(IS_WORD[usize::from(*byte)]));
         let mut begin = words & !(words << 1 | before);
         // Whether the last byte was of a word; the last chunk of a text is followed by none.
         before = words >> 63;
         while begin != 0 {
-            starts.push(base + begin.trailing_zeros());
+            let at = base + begin.trailing_zeros();
+            if let Some([first, second]) = bytes.get(at as usize..).and_then(|rest| rest.first_chunk())
+                && like.has(*first, *second)
+            {
+                starts.push(at);
+            }
             begin &= begin - 1;
         }
     }
@@ -283,7 +314,7 @@ mod tests {
     fn words_are_found_whole_and_in_any_case() {
         static TELL: Sought = Sought::new(&["tell", "telling"]);
         let check = |text: &str, expect: &[&str]| {
-            assert_eq!(texts(TELL.find(text, &word_starts(text))), expect, "{text:?}");
+            assert_eq!(texts(TELL.find(text, &word_starts(text, &TELL.beginnings))), expect, "{text:?}");
         };
         check("Tell me, TELLING (tell)", &["Tell", "TELLING", "tell"]);
         check("retell tells tell_it é", &[]);
@@ -318,7 +349,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_word_is_found_wherever_it_stands_whole(text in "[abeABE_4é ,]{0,200}") {
-            let found: Vec<usize> = SHORT.find(&text, &word_starts(&text)).map(|word| word.at).collect();
+            let found: Vec<usize> = SHORT.find(&text, &word_starts(&text, &SHORT.beginnings)).map(|word| word.at).collect();
             let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
             let mut at = 0;
             let mut expect = Vec::new();
@@ -335,7 +366,7 @@ mod tests {
         #[test]
         fn both_directions_give_words_of_the_text(text in "[a-zé’' .*\n—漢-]{0,60}", cut in 0usize..60) {
             let cut = text.floor_char_boundary(cut.min(text.len()));
-            for word in after(&text, cut).chain(before(&text, cut)).chain(SHORT.find(&text, &word_starts(&text))) {
+            for word in after(&text, cut).chain(before(&text, cut)).chain(SHORT.find(&text, &word_starts(&text, &SHORT.beginnings))) {
                 prop_assert_eq!(text.get(word.at..word.end()), Some(word.text));
             }
         }

@@ -27,16 +27,15 @@ const HEADING: usize = 3;
 
 /// The bodies of a root, as far as it takes to know what is common in them.
 #[derive(Debug)]
-pub struct Bodies<'h, 'a> {
-    heads: &'h Heads<'a>,
+pub struct Bodies {
     /// How many of the bodies that were read have a word.
     counts: HashMap<Term, usize>,
     read: usize,
 }
 
-impl<'h, 'a> Bodies<'h, 'a> {
+impl Bodies {
     /// Reads a sample of the bodies, evenly spread.
-    pub fn new(heads: &'h Heads<'a>) -> Self {
+    pub fn new(heads: &Heads<'_>) -> Self {
         let step = heads.skills.len().div_ceil(MAX_BODIES).max(1);
         let mut counts = HashMap::new();
         let mut read = 0;
@@ -46,18 +45,24 @@ impl<'h, 'a> Bodies<'h, 'a> {
                 *counts.entry(term).or_insert(0) += 1;
             }
         }
-        Self { heads, counts, read }
+        Self { counts, read }
     }
 
     /// At most `limit` words that stand often in the text of a skill, seldom in those of others, not at all in the text and
-    /// head of `other`, and not in its own head: what its description could say and does not.
-    pub fn telling(&self, skill: usize, other: Option<usize>, limit: usize) -> Vec<String> {
-        let (Some(text), Some(head)) = (self.heads.skills.get(skill), self.heads.all.get(skill)) else {
+    /// head of `other`, and not in its own head: what its description could say and does not. The heads are those that they
+    /// were read for.
+    pub fn telling(
+        &self,
+        heads: &Heads<'_>,
+        skill: usize,
+        other: Option<usize>,
+        limit: usize,
+    ) -> Vec<String> {
+        let (Some(text), Some(head)) = (heads.skills.get(skill), heads.all.get(skill)) else {
             return Vec::new();
         };
-        let others =
-            other.and_then(|at| self.heads.skills.get(at)).map(|text| Text::new(beginning(text.body)));
-        let other_head = other.and_then(|at| self.heads.all.get(at));
+        let others = other.and_then(|at| heads.skills.get(at)).map(|text| Text::new(beginning(text.body)));
+        let other_head = other.and_then(|at| heads.all.get(at));
         let is_others = |term: &Term| {
             others.as_ref().is_some_and(|text| text.words.contains_key(term))
                 || other_head.is_some_and(|head| head.has(*term))
@@ -180,7 +185,7 @@ mod tests {
 
     fn check(skills: Vec<SkillText<'_>>, other: Option<usize>, expect: &[&str]) {
         let heads = Heads::new(skills);
-        assert_eq!(Bodies::new(&heads).telling(0, other, 3), expect);
+        assert_eq!(Bodies::new(&heads).telling(&heads, 0, other, 3), expect);
     }
 
     const BODY: &str = "## Embargo\nThe embargo ends at noon. A verdict is a verdict is a verdict. Output the output as output.";

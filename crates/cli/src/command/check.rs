@@ -22,7 +22,7 @@ use declared_names::DeclaredNames;
 use judged::{Asked, Fixes, Judged, Outcome};
 use levels::Judgement;
 use metier_diagnostic::{Diagnostic, Severity};
-use metier_lint::{Rule, rules};
+use metier_lint::{Root, Rule, rules};
 use metier_skill::profile::Profile;
 use std::collections::HashSet;
 use std::path::Path;
@@ -133,7 +133,8 @@ fn together(
     let is_meant = |found: &Diagnostic| found.path.as_deref().is_none_or(|path| !others.contains(path));
     let mut allowed = 0;
     let rules: Vec<&'static Rule> = rules::ALL.to_vec();
-    let found = in_parallel(&rules, Item::Large, |rule| rule.judge_root(&seen));
+    let root = Root::new(&seen);
+    let found = in_parallel(&rules, Item::Large, |rule| rule.judge_root(&root));
     let found = found.into_iter().flatten().filter(is_meant);
     let found = found.filter_map(|found| {
         let path = found.path.clone().unwrap_or_else(|| Path::new("").into());

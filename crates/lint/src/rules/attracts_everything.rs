@@ -1,7 +1,7 @@
 use crate::claim::claim;
 use crate::crowd::{Crowd, listed};
 use crate::phrase::quoted;
-use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Mends, Root, Rule};
 use metier_diagnostic::{Code, Severity};
 
 /// How many words are suggested.
@@ -29,10 +29,9 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Root(check),
 };
 
-fn check(skills: &[Skill<'_>], findings: &mut Findings<'_>) {
-    let crowd = Crowd::of(skills);
-    let Crowd { offered, heads } = &crowd;
-    let bodies = crowd.bodies();
+fn check(root: &Root<'_, '_>, findings: &mut Findings<'_>) {
+    let crowd = root.crowd();
+    let Crowd { offered, heads, .. } = crowd;
     for (at, skill) in offered.iter().enumerate() {
         let message = if let Some(claim) = claim(&skill.manifest().offer()) {
             format!("the description fits every request: {}", quoted(&claim))
@@ -41,7 +40,7 @@ fn check(skills: &[Skill<'_>], findings: &mut Findings<'_>) {
         } else {
             continue;
         };
-        let own = bodies.telling(at, None, SUGGESTED);
+        let own = crowd.telling(at, None, SUGGESTED);
         let help = if own.is_empty() {
             "say for which requests it is, with words that only they have".to_owned()
         } else {

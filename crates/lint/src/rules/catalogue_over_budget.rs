@@ -1,4 +1,4 @@
-use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Mends, Root, Rule};
 use metier_diagnostic::{Code, Diagnostic, Severity};
 
 /// What the catalogue may cost where a model's window is not known.
@@ -40,7 +40,8 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Root(check),
 };
 
-fn check(skills: &[Skill<'_>], findings: &mut Findings<'_>) {
+fn check(root: &Root<'_, '_>, findings: &mut Findings<'_>) {
+    let skills = root.skills;
     let offered = || skills.iter().filter(|skill| skill.manifest().user_only.is_none());
     let bytes: usize =
         offered().map(|skill| skill.manifest().name.as_str().len() + skill.manifest().offer().len()).sum();

@@ -1,7 +1,7 @@
 use crate::crowd::{Crowd, listed};
 use crate::phrase::quoted;
 use crate::resemblance::{WordSets, near_duplicates};
-use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Mends, Root, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 
 /// From this likeness on a request that fits one skill fits the other. Below it, what was read were skills of one subject with
@@ -44,11 +44,10 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Root(check),
 };
 
-fn check(skills: &[Skill<'_>], findings: &mut Findings<'_>) {
-    let crowd = Crowd::of(skills);
-    let Crowd { offered, heads } = &crowd;
+fn check(root: &Root<'_, '_>, findings: &mut Findings<'_>) {
+    let crowd = root.crowd();
+    let Crowd { offered, heads, .. } = crowd;
     let pairs = heads.neighbours(ALIKE, |later, earlier| is_crowded(offered[later], offered[earlier]));
-    let bodies = crowd.bodies();
     for pair in pairs.iter().filter(|pair| pair.common >= LEAST_COMMON) {
         let (skill, other) = (offered[pair.later], offered[pair.earlier]);
         let mut message = format!(
@@ -59,7 +58,7 @@ fn check(skills: &[Skill<'_>], findings: &mut Findings<'_>) {
         if !pair.shared.is_empty() {
             message.push_str(&format!("; both speak of {}", listed(&pair.shared)));
         }
-        let own = bodies.telling(pair.later, Some(pair.earlier), SUGGESTED);
+        let own = crowd.telling(pair.later, Some(pair.earlier), SUGGESTED);
         let help = if own.is_empty() {
             "say in each description what only that skill does, or make one skill of the two".to_owned()
         } else {

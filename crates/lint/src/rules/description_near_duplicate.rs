@@ -1,6 +1,6 @@
 use crate::phrase::{Spoken, quoted};
 use crate::resemblance::{WordSets, near_duplicates};
-use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Mends, Root, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 use metier_skill::Description;
 use std::collections::HashSet;
@@ -37,7 +37,8 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Root(check),
 };
 
-fn check(skills: &[Skill<'_>], findings: &mut Findings<'_>) {
+fn check(root: &Root<'_, '_>, findings: &mut Findings<'_>) {
+    let skills = root.skills;
     // By path, so that the same root gives the same answer in whichever order its skills come.
     let mut described: Vec<&Skill<'_>> = skills.iter().filter(|skill| is_offered(skill)).collect();
     described.sort_by(|one, other| one.path.cmp(&other.path));

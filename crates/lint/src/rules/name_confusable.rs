@@ -1,5 +1,5 @@
 use crate::phrase::quoted;
-use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Mends, Root, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 use std::collections::HashMap;
 
@@ -31,7 +31,8 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Root(check),
 };
 
-fn check(skills: &[Skill<'_>], findings: &mut Findings<'_>) {
+fn check(root: &Root<'_, '_>, findings: &mut Findings<'_>) {
+    let skills = root.skills;
     let mut firsts: HashMap<String, &Skill<'_>> = HashMap::new();
     let key = |skill: &Skill<'_>| plain(&skill.manifest().name.folded());
     for skill in skills {

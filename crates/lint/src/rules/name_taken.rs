@@ -1,5 +1,5 @@
 use crate::phrase::quoted;
-use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Mends, Root, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 use metier_skill::UserOnly;
 use std::collections::HashMap;
@@ -28,7 +28,8 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Root(check),
 };
 
-fn check(skills: &[Skill<'_>], findings: &mut Findings<'_>) {
+fn check(root: &Root<'_, '_>, findings: &mut Findings<'_>) {
+    let skills = root.skills;
     // The first by path wins, in whichever order they come. A name that was made from a title gives way by itself,
     // and a file without frontmatter is seldom meant as a skill.
     let mut winners: HashMap<&str, &Skill<'_>> = HashMap::new();

@@ -41,7 +41,8 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
 }
 
 /// The words at which a phrase can begin.
-static WORDS: Sought = Sought::new(&["ignore", "disregard", "forget", "override", "bypass", "now"]);
+pub(super) static WORDS: Sought =
+    Sought::new(&["ignore", "disregard", "forget", "override", "bypass", "now"]);
 
 /// Where the phrase around this word begins and ends, if it is such an order.
 fn overriding(text: &str, word: Word<'_>) -> Option<(usize, usize)> {
@@ -138,7 +139,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expect: Option<&str>) {
-        let starts = crate::word::word_starts(text);
+        let starts = crate::word::word_starts(text, &WORDS.beginnings);
         let found = WORDS.find(text, &starts).find_map(|word| overriding(text, word));
         let found = found.map(|(start, end)| &text[start..end]);
         assert_eq!(found, expect, "{text:?}");
