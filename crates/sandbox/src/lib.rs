@@ -22,6 +22,9 @@
 //! end with it; it ends when its socket does, so nothing outlives the caller, however that one ends. `kernel/` has the
 //! unsafe code, `wire/` the messages.
 //!
+//! A process that expects one call ([`Expecting::One`]) and is alone makes the init itself, before it knows the call
+//! ([`Sandbox::get_ready`]), and both work at once: `inside/ahead`.
+//!
 //! Where the kernel lets us divide the control group that the caller is in, each call is born in one of its own
 //! ([`Meter::ControlGroup`]), which the caller makes and removes.
 //!
