@@ -74,40 +74,52 @@ pub(crate) enum Color {
     Never,
 }
 
-// See `Cli::read` for why.
-#[derive(Debug, Subcommand)]
-#[command(defer = true)]
-pub(crate) enum Command {
-    Run(Run),
-    Chat(Chat),
-    Agents(Agents),
-    List(List),
-    Show(Show),
-    Explain(Explain),
-    Use(UseSkill),
-    Exec(Exec),
-    Prepare(Prepare),
-    Tools(Tools),
-    Call(Call),
-    Check(Check),
-    Catalog(Catalog),
-    Route(Route),
-    Runs(Runs),
-    Log(Log),
-    Resume(Resume),
-    Stats(Stats),
-    Forget(Forget),
-    Mcp(Mcp),
-    Serve(Serve),
-    Init(Init),
-    New(New),
-    Secret(Secret),
-    Trust(Trust),
-    Enable(Toggle),
-    Disable(Toggle),
-    Doctor(Doctor),
-    Schema(Schema),
-    Completions(Completions),
+/// Defines the commands, and with the same names how each is put together by itself: see `Cli::read`.
+macro_rules! commands {
+    ($($variant:ident($arguments:ty) = $name:literal,)*) => {
+        #[derive(Debug, Subcommand)]
+        pub(crate) enum Command {
+            $(#[command(name = $name)] $variant($arguments),)*
+        }
+
+        /// Each command by its name. They are functions of their own, since one that made all of them would need memory for
+        /// all of them.
+        const COMMANDS: &[(&str, fn() -> clap::Command)] =
+            &[$(($name, || <$arguments>::augment_args(clap::Command::new($name))),)*];
+    };
+}
+
+commands! {
+    Run(Run) = "run",
+    Chat(Chat) = "chat",
+    Agents(Agents) = "agents",
+    List(List) = "list",
+    Show(Show) = "show",
+    Explain(Explain) = "explain",
+    Use(UseSkill) = "use",
+    Exec(Exec) = "exec",
+    Prepare(Prepare) = "prepare",
+    Tools(Tools) = "tools",
+    Call(Call) = "call",
+    Check(Check) = "check",
+    Catalog(Catalog) = "catalog",
+    Route(Route) = "route",
+    Runs(Runs) = "runs",
+    Log(Log) = "log",
+    Resume(Resume) = "resume",
+    Stats(Stats) = "stats",
+    Forget(Forget) = "forget",
+    Mcp(Mcp) = "mcp",
+    Serve(Serve) = "serve",
+    Init(Init) = "init",
+    New(New) = "new",
+    Secret(Secret) = "secret",
+    Trust(Trust) = "trust",
+    Enable(Toggle) = "enable",
+    Disable(Toggle) = "disable",
+    Doctor(Doctor) = "doctor",
+    Schema(Schema) = "schema",
+    Completions(Completions) = "completions",
 }
 
 /// Lists the skills that were found, and says what is wrong with those that failed

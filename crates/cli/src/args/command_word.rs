@@ -1,8 +1,8 @@
 //! The word that names the command, found without putting the whole command line together.
 
-use super::{Cli, Global};
+use super::{COMMANDS, Cli, Global};
 use clap::{Args, Command, CommandFactory, FromArgMatches};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 /// Flags that may stand before the command and take the word behind them.
 const TAKE_A_WORD: &[&str] = &["--root", "--allow", "--deny", "--mode", "--color"];
@@ -23,7 +23,8 @@ pub(crate) fn command_word(mut arguments: impl Iterator<Item = OsString>) -> Opt
 impl Cli {
     /// What was said, if it can be understood.
     pub(crate) fn read() -> Result<Self, clap::Error> {
-        let mut program = only(Self::command(), command_word(std::env::args_os().skip(1)));
+        let word = command_word(std::env::args_os().skip(1));
+        let mut program = word.and_then(|word| only(&word)).unwrap_or_else(Self::command);
         let matches = program.try_get_matches_from_mut(std::env::args_os())?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut program))
     }
@@ -31,15 +32,10 @@ impl Cli {
 
 /// The program with no command but the one that was named: putting all of them together, each with the flags that every
 /// command takes, would be a tenth of a short command. Help for the whole program, and whoever mistypes, needs them all.
-fn only(mut program: Command, word: Option<OsString>) -> Command {
-    let named = word.and_then(|word| program.find_subcommand(word).cloned());
-    let Some(named) = named else {
-        // Each brings along what it does.
-        program.build();
-        return program;
-    };
+fn only(word: &OsStr) -> Option<Command> {
+    let (_, named) = COMMANDS.iter().find(|(name, _)| word == *name)?;
     let about_all = Command::new("metier").version(env!("CARGO_PKG_VERSION")).subcommand_required(true);
-    Global::augment_args(about_all).subcommand(named)
+    Some(Global::augment_args(about_all).subcommand(named()))
 }
 
 #[cfg(test)]
@@ -60,6 +56,23 @@ mod tests {
         check("explain exec", Some("explain"));
         check("--json", None);
         check("", None);
+    }
+
+    #[test]
+    fn a_command_by_itself_is_the_one_of_the_whole_program() {
+        let mut program = Cli::command();
+        program.build();
+        let names: Vec<_> = program.get_subcommands().map(Command::get_name).collect();
+        let known = COMMANDS.iter().map(|(name, _)| *name);
+        assert_eq!(names, known.chain(["help"]).collect::<Vec<_>>());
+        for (name, _) in COMMANDS {
+            let mut alone = only(OsStr::new(name)).unwrap();
+            alone.build();
+            let help = |program: &mut Command| {
+                program.find_subcommand_mut(name).unwrap().render_long_help().to_string()
+            };
+            assert_eq!(help(&mut alone), help(&mut program), "{name}");
+        }
     }
 
     #[test]

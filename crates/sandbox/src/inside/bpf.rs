@@ -53,34 +53,37 @@ const OFFSET_OF_ARGUMENTS: u32 = 16;
 /// Makes the program. `table` has the calls that do not simply pass, `last` is the highest number that is known; what
 /// is above fails as if the kernel were older, since nobody has thought about it.
 pub(crate) fn assemble(table: &[(u32, Action)], last: u32, denial: Denial) -> Vec<sock_filter> {
-    let mut sorted: Vec<_> = table.to_vec();
+    let mut sorted: Vec<(u32, &Action)> = table.iter().map(|(call, action)| (*call, action)).collect();
     sorted.sort_by_key(|(call, _)| *call);
-    let mut ranges: Vec<(u32, Action)> = Vec::new();
+    let above = Action::Fail(unknown());
+    let mut ranges: Vec<(u32, &Action)> = Vec::with_capacity(2 * sorted.len() + 2);
     let mut next = 0;
-    let mut push = |from: u32, action: Action| {
+    let mut push = |from: u32, action| {
         if ranges.last().is_none_or(|(_, before)| *before != action) {
             ranges.push((from, action));
         }
     };
     for (call, action) in sorted {
         if call > next {
-            push(next, Action::Allow);
+            push(next, &Action::Allow);
         }
         push(call, action);
         next = call + 1;
     }
     if next <= last {
-        push(next, Action::Allow);
+        push(next, &Action::Allow);
     }
-    push(last.max(next.saturating_sub(1)) + 1, Action::Fail(unknown()));
-    let mut program = vec![
+    push(last.max(next.saturating_sub(1)) + 1, &above);
+    // Two steps for each range is what most need.
+    let mut program = Vec::with_capacity(3 * ranges.len());
+    program.extend([
         load(OFFSET_OF_ARCHITECTURE),
         // A program for another architecture has other numbers for its calls; it is ended before it makes one.
         jump(libc::BPF_JEQ, ARCHITECTURE, 1, 0),
         give(libc::SECCOMP_RET_KILL_PROCESS),
         load(OFFSET_OF_CALL),
-    ];
-    program.extend(tree(&ranges, denial));
+    ]);
+    tree(&ranges, denial, &mut program);
     program
 }
 
@@ -89,24 +92,27 @@ fn unknown() -> u16 {
     libc::ENOSYS as u16
 }
 
-fn tree(ranges: &[(u32, Action)], denial: Denial) -> Vec<sock_filter> {
-    let [(_, action)] = ranges else {
-        let (low, high) = ranges.split_at(ranges.len() / 2);
-        let from = high.first().map_or(0, |(from, _)| *from);
-        let (low, high) = (tree(low, denial), tree(high, denial));
+fn tree(ranges: &[(u32, &Action)], denial: Denial, program: &mut Vec<sock_filter>) {
+    if let [(_, action)] = ranges {
+        program.extend(leaf(action, denial));
+        return;
+    }
+    let (low, high) = ranges.split_at(ranges.len() / 2);
+    let from = high.first().map_or(0, |(from, _)| *from);
+    let at = program.len();
+    program.push(jump(libc::BPF_JGE, from, 0, 0));
+    tree(low, denial, program);
+    // How far it is over the lower half is known now.
+    let distance = program.len() - at - 1;
+    if let Ok(distance) = u8::try_from(distance) {
+        program[at].jt = distance;
+    } else {
         // A jump reaches 255 steps; beyond that an unconditional one, which reaches further, has to help.
-        let mut program = match u8::try_from(low.len()) {
-            Ok(distance) => vec![jump(libc::BPF_JGE, from, distance, 0)],
-            Err(_) => vec![
-                jump(libc::BPF_JGE, from, 0, 1),
-                statement(libc::BPF_JMP | libc::BPF_JA, u32::try_from(low.len()).unwrap_or(u32::MAX)),
-            ],
-        };
-        program.extend(low);
-        program.extend(high);
-        return program;
-    };
-    leaf(action, denial)
+        program[at].jf = 1;
+        let far = statement(libc::BPF_JMP | libc::BPF_JA, u32::try_from(distance).unwrap_or(u32::MAX));
+        program.insert(at + 1, far);
+    }
+    tree(high, denial, program);
 }
 
 fn leaf(action: &Action, denial: Denial) -> Vec<sock_filter> {
