@@ -45,6 +45,40 @@ fn it_sees_its_own_folder_a_scratch_and_a_data_folder_and_nothing_of_the_home() 
 }
 
 #[test]
+fn it_may_run_on_every_processor_that_its_caller_may() {
+    let line =
+        |text: &str| text.lines().find(|line| line.starts_with("Cpus_allowed_list")).map(str::to_owned);
+    let own = line(&std::fs::read_to_string("/proc/self/status").unwrap());
+    let workspace = with_script("a.sh", "cat /proc/self/status");
+    // Several times: its process is made on one processor and given back the others, by two who do not wait for each other.
+    for _ in 0..5 {
+        let run = metier(&workspace, &["exec", "tool", "a.sh"]);
+        assert_eq!(line(&run.stdout), own, "{}", run.stderr);
+    }
+}
+
+#[test]
+fn root_that_may_not_mount_runs_scripts_too() {
+    if rustix::process::geteuid().as_raw() != 0 {
+        eprintln!("NOT TRIED: only root can be root that may not mount");
+        return;
+    }
+    let workspace = with_script("a.sh", "id -u; head -2 SKILL.md | tail -1; cat $HOME/../../.ssh/id")
+        .file("home/.ssh/id", "secret");
+    let run = std::process::Command::new("setpriv")
+        .args(["--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin"])
+        .arg(env!("CARGO_BIN_EXE_metier"))
+        .args(["exec", "tool", "a.sh", "--quiet"])
+        .current_dir(workspace.join("project"))
+        .env_clear()
+        .envs([("HOME", workspace.join("home")), ("PATH", "/usr/bin:/bin".into())])
+        .output()
+        .unwrap();
+    let [stdout, stderr] = [run.stdout, run.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    assert_eq!(stdout, "65534\nname: tool\n", "{stderr}");
+}
+
+#[test]
 fn secrets_of_the_project_are_masked_and_that_is_said() {
     let workspace = with_script("a.sh", "cd $PROJECT_DIR; cat .env .env.example")
         .file("project/.env", "TOKEN=1")

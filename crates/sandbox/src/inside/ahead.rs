@@ -46,12 +46,11 @@ impl Ahead {
         match forked {
             Forked::Parent { child } => processors.part_from(child),
             Forked::Child => {
-                processors.take_back();
                 // The child has a copy of our end, and would never see the last one closed; it is in the group and has no
                 // use for a way to it.
                 drop((socket, group));
                 set_mask();
-                if let Err(failure) = wait(identity, &theirs, meter) {
+                if let Err(failure) = wait(identity, &theirs, meter, &processors) {
                     let _ = deliver(theirs.as_fd(), &Reply::Failed(failure).encode(), &[]);
                 }
                 end(0)
@@ -87,7 +86,7 @@ impl Ahead {
 }
 
 /// Does what can be done without knowing the call, waits for the word what it is, and serves it.
-fn wait(identity: Identity, socket: &OwnedFd, meter: Meter) -> Result<(), Failure> {
+fn wait(identity: Identity, socket: &OwnedFd, meter: Meter, processors: &Processors) -> Result<(), Failure> {
     if !identity.from_root {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let proc = openat(CWD, "/proc", flags, Mode::empty()).during(|| "opening /proc".into())?;
@@ -107,6 +106,8 @@ fn wait(identity: Identity, socket: &OwnedFd, meter: Meter) -> Result<(), Failur
     let Some(message) = receive(socket.as_fd()).during(|| "waiting for a call".into())? else {
         return Ok(());
     };
+    // Not before: until the parent speaks it may still be about to choose where this process runs.
+    processors.take_back();
     let Message { bytes, descriptors } = message;
     let Entering { opening, masks, given } = Entering::decode(&bytes).map_err(|error| Failure {
         what: error.to_string(),

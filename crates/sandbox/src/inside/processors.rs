@@ -15,7 +15,7 @@ impl Processors {
 
     /// Has a child that was just made run beside this process: the kernel likes to leave it on its parent's processor, where it
     /// would begin when the parent sleeps, and the two are there to work at once. The child takes all of them
-    /// [back](Self::take_back) when it runs.
+    /// [back](Self::take_back) before anything else comes from it.
     pub(crate) fn part_from(&self, child: Pid) {
         if let Some(mut others) = self.0 {
             others.unset(sched_getcpu());
