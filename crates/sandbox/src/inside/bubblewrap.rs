@@ -121,9 +121,15 @@ impl<'a> Bubblewrap<'a> {
             self.say(&["--perms", "0700", "--dir", &format!("{SCRATCH}/{folder}")]);
         }
         for place in &self.view.places {
-            // bubblewrap leaves out what is missing, but not what a file or a link on the way keeps from being there.
-            if !place.required && !is_there(&place.path) {
-                continue;
+            match look_up(&place.path) {
+                Ok(_) => {}
+                // bubblewrap would end without a word to us. Run by root, this is another user by now, who does not get below a
+                // folder such as `/root`.
+                Err(error) if place.required => {
+                    return Err(error).during(|| format!("showing {} by bubblewrap", place.path.display()));
+                }
+                // bubblewrap leaves out what is missing, but not what a file or a link on the way keeps from being there.
+                Err(_) => continue,
             }
             let word = match (place.rights, place.required) {
                 (Rights::Read, true) => "--ro-bind",
@@ -146,7 +152,7 @@ impl<'a> Bubblewrap<'a> {
         let inside = format!("/run/{HELPER}");
         let program = readlinkat(CWD, "/proc/self/exe", Vec::new()).during(|| "finding the helper".into())?;
         let path = OsStr::from_bytes(program.to_bytes());
-        if is_there(path.as_ref()) {
+        if look_up(path.as_ref()).is_ok() {
             self.add(&["--ro-bind".as_ref(), path, inside.as_ref()]);
             return Ok(());
         }
@@ -180,8 +186,8 @@ impl<'a> Bubblewrap<'a> {
     }
 }
 
-/// Whether there is something at a path, with no link on the way.
-fn is_there(path: &Path) -> bool {
+/// What is at a path, with no link on the way.
+fn look_up(path: &Path) -> rustix::io::Result<OwnedFd> {
     let flags = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), flags).is_ok()
+    openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), flags)
 }

@@ -28,6 +28,24 @@ fn files_that_only_their_owner_may_read_can_be_read() {
 }
 
 #[test]
+fn a_place_that_bubblewrap_cannot_get_to_is_named() {
+    let mut scene = Scene::new().file("locked/inner/a.txt", "x");
+    let setup = crate::scene::setup(Choice::Only(Tier::Bubblewrap));
+    if setup.bubblewrap.is_none() {
+        eprintln!("bubblewrap is not installed: its tier was not tried");
+        return;
+    }
+    let locked = std::fs::Permissions::from_mode(0o000);
+    std::fs::set_permissions(scene.path("locked"), locked).unwrap();
+    scene.profile.readable.push(scene.path("locked/inner"));
+    let error = metier_sandbox::Sandbox::new(setup).run(&scene.profile, &sh("true")).unwrap_err();
+    // So that it can be removed.
+    std::fs::set_permissions(scene.path("locked"), std::fs::Permissions::from_mode(0o700)).unwrap();
+    let expect = format!("showing {} by bubblewrap", scene.path("locked/inner").display());
+    assert!(error.to_string().contains(&expect), "{error}");
+}
+
+#[test]
 fn what_is_masked_cannot_be_opened_by_any_name() {
     let mut scene = Scene::new().file("project/.env", "TOKEN=1").file("project/keys/a", "KEY");
     symlink(scene.path("project/.env"), scene.path("project/link")).unwrap();
