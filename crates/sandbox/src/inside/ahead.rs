@@ -94,6 +94,8 @@ fn wait(identity: Identity, socket: &OwnedFd, meter: Meter, processors: &Process
     }
     // While /proc is still the one that can be written to; what comes from this process inherits it.
     prefer_as_victim();
+    // First of all: where no more users can be had, somebody else has to contain the call, and should know it soon.
+    let users = identity.from_root.then(Users::make).transpose()?;
     // It keeps the caller's streams as long as it is there: whoever reads the caller's output to its end then knows that
     // nothing of the call is left, not even this process.
     leave_the_rest().during(|| "making namespaces".into())?;
@@ -101,8 +103,11 @@ fn wait(identity: Identity, socket: &OwnedFd, meter: Meter, processors: &Process
     let filter = Filter::new(Tier::Namespaces, Network::Gateway);
     let gateway = Gateway::open(Network::Gateway)?;
     let scratch = ScratchFolder::make(Limits::default().scratch, identity)?;
-    let way_in =
-        if identity.from_root { WayIn::ajar()? } else { WayIn::Closed(Root::begin(Processes::OfCall)?) };
+    let root = Root::begin(Processes::OfCall)?;
+    let way_in = match users {
+        Some(users) => WayIn::ajar(root, users)?,
+        None => WayIn::Closed(root),
+    };
     let Some(message) = receive(socket.as_fd()).during(|| "waiting for a call".into())? else {
         return Ok(());
     };
@@ -123,9 +128,8 @@ fn wait(identity: Identity, socket: &OwnedFd, meter: Meter, processors: &Process
             furnish(&view, &scratch, Processes::OfCall)?;
             Rules::of(&Places::of_system(opening.tier), opening.tier)?
         }
-        WayIn::Ajar { root, owners, proc, rules } => {
-            let owners = owners.as_ref().map(AsFd::as_fd);
-            root.finish(Sources::receive(&view, &given, descriptors, owners)?, &view)?;
+        WayIn::Ajar { root, users: Users { proc, owners }, rules } => {
+            root.finish(Sources::receive(&view, &given, descriptors, owners.as_fd())?, &view)?;
             keeping_rights(|| identity.assume()).during(|| "becoming an ordinary user".into())?;
             furnish(&view, &scratch, Processes::OfCall)?;
             leave_users().during(|| "making namespaces".into())?;
@@ -148,10 +152,7 @@ enum WayIn {
     /// Inside, and what is to be shown gets handed in.
     Ajar {
         root: Entered,
-        /// The map for root's folders.
-        owners: Option<OwnedFd>,
-        /// Its processes, through which its users are mapped. Those that the call sees cannot be written to.
-        proc: OwnedFd,
+        users: Users,
         /// What is allowed in every view.
         rules: Rules,
     },
@@ -159,11 +160,25 @@ enum WayIn {
 
 impl WayIn {
     /// Goes in, as root.
-    fn ajar() -> Result<Self, Failure> {
-        let proc = new_proc(Processes::OfRoom).during(|| "showing processes".into())?;
-        let owners = owner_map(&proc).ok();
-        let root = Root::begin(Processes::OfCall)?.leave_old()?;
+    fn ajar(root: Root, users: Users) -> Result<Self, Failure> {
+        let root = root.leave_old()?;
         let rules = Rules::of(&Places::of_system(Tier::Namespaces), Tier::Namespaces)?;
-        Ok(Self::Ajar { root, owners, proc, rules })
+        Ok(Self::Ajar { root, users, rules })
+    }
+}
+
+/// What root's process needs for its users.
+struct Users {
+    /// Its processes, through which they are mapped. Those that the call sees cannot be written to.
+    proc: OwnedFd,
+    /// The map for root's folders.
+    owners: OwnedFd,
+}
+
+impl Users {
+    fn make() -> Result<Self, Failure> {
+        let proc = new_proc(Processes::OfRoom).during(|| "showing processes".into())?;
+        let owners = owner_map(&proc).during(|| "mapping owners".into())?;
+        Ok(Self { proc, owners })
     }
 }

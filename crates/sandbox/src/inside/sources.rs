@@ -38,12 +38,12 @@ impl Sources {
         view: &View,
         given: &[bool],
         descriptors: Vec<OwnedFd>,
-        owners: Option<BorrowedFd<'_>>,
+        owners: BorrowedFd<'_>,
     ) -> Result<Self, Failure> {
         let mut descriptors = descriptors.into_iter();
         let mut take = |place: &Place| {
             let tree = descriptors.next().ok_or(Errno::BADF).during(|| "taking over places".into())?;
-            Source::new(place, tree, owners)
+            Source::new(place, tree, Some(owners))
         };
         let places = view.places.iter().zip(given);
         Self::with(places.map(|(place, given)| given.then(|| take(place)).transpose()))

@@ -258,7 +258,10 @@ impl Sandbox {
         };
         let Ok((socket, notes)) = ahead.enter(opening) else { return Ok(None) };
         let line = CallLine { socket, group, notes, tier: Tier::Namespaces };
-        Ok(Some(Call::start(line, profile, command, attendance)?))
+        match Call::start(line, profile, command, attendance) {
+            Err(Error::Containment { .. }) => Ok(None),
+            started => started.map(Some),
+        }
     }
 
     fn tiers(&self) -> impl Iterator<Item = Tier> {
