@@ -126,7 +126,7 @@ impl Scope {
     pub fn offers(&self, tool: Offered<'_>) -> bool {
         let actor = Actor::Agent;
         let is_about = |entry: &Entry| match (tool, &entry.rule) {
-            (Offered::Tool(Tool::Bash | Tool::SkillRunScript), Some(Rule::Command(_)))
+            (Offered::Tool(Tool::Bash | Tool::SkillRunScript), Some(Rule::Command(_) | Rule::Bash))
             | (Offered::Tool(Tool::SkillRunScript), Some(Rule::Script))
             | (Offered::Tool(Tool::WebFetch), Some(Rule::Fetch(_))) => true,
             (Offered::Tool(own), Some(Rule::Tool { tool, .. })) => own == *tool,
@@ -136,6 +136,7 @@ impl Scope {
             _ => false,
         };
         let is_taken_away = self.disallowed.iter().any(|entry| match (&entry.rule, tool) {
+            (Some(Rule::Bash), Offered::Tool(Tool::Bash)) => true,
             (Some(Rule::Command(pattern)), Offered::Tool(Tool::Bash)) => is_any(pattern),
             (Some(Rule::Tool { tool, glob: None }), Offered::Tool(own)) => own == *tool,
             (Some(Rule::Script), Offered::Tool(own)) => own == Tool::SkillRunScript,
