@@ -132,7 +132,7 @@ pub use run::bash::{Own, run_bash};
 pub use run::process_report::{ContactOutcome, ContactReport, ProcessReport};
 pub use run::{NodeVersions, NotRun, Ran, Using, Words, Workbench, run_command_line, run_script};
 pub use scope::{End, ScopeId, Scopes, SkillScope};
-pub use script::{SCRIPTS, Script, ScriptError};
+pub use script::{SCRIPTS, Script, ScriptError, ScriptForm};
 pub use search_path::{Program, SearchPath, TOOLS, Toolbox};
 pub use skill_folders::{NoFolders, SkillFolders};
 pub use skills::{
