@@ -112,6 +112,35 @@ fn each_result_has_its_type_by_its_name_or_else_by_its_first_bytes() {
 }
 
 #[test]
+fn explain_asks_about_a_script_as_exec_would_run_it() {
+    let text = "---\nname: tool\ndescription: Does things.\ntools: Bash(sh scripts/a.sh)\n---\nDo.\n";
+    let workspace = with_script("a.sh", "echo ran").file("home/.agents/skills/tool/SKILL.md", text);
+    let explain = |more: &[&str]| {
+        let words = ["explain", "--action", "skill:tool/script:a.sh", "--json"];
+        metier(&workspace, &[&words, more].concat()).json()
+    };
+    let exec = |more: &[&str]| metier(&workspace, &[&["exec", "tool", "a.sh"], more].concat()).stdout;
+    // By the interpreter that a fence names, and one that a rule denies.
+    assert_eq!(exec(&[]), "ran\n");
+    let allowed = explain(&["--skill", "tool"]);
+    assert_eq!(allowed["ruling"], "allow", "{allowed}");
+    assert_eq!(exec(&["--deny", "command:bash:*"]), "");
+    let denied = explain(&["--deny", "command:bash:*"]);
+    assert_eq!(denied["ruling"], "refuse", "{denied}");
+    // With what is wanted for it.
+    let needs = "metadata:\n  metier:\n    needs:\n      hosts: [example.com]\n---\nDo.\n";
+    let text = format!("---\nname: tool\ndescription: Does things.\n{needs}");
+    let workspace = workspace.file("home/.agents/skills/tool/SKILL.md", text);
+    let words = ["explain", "--action", "skill:tool/script:a.sh", "--json"];
+    let wanting = metier(&workspace, &words).json();
+    assert_eq!(wanting["ruling"], "refuse", "{wanting}");
+    assert_eq!(wanting["allow_with"], json!(["skill:user.agents:tool/host:example.com"]));
+    // What is not there is asked about by its name.
+    let missing = ["explain", "--action", "skill:tool/script:nothing.sh", "--json"];
+    assert_eq!(metier(&workspace, &missing).json()["ruling"], "allow");
+}
+
+#[test]
 fn a_long_stream_is_kept_whole_beside_the_results() {
     let workspace = with_script("a.sh", "seq 1 100000; echo mine > $TMPDIR/stdout.txt; echo short >&2");
     let run = metier(&workspace, &["exec", "tool", "a.sh", "--json", "--out", "results"]);
