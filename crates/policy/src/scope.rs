@@ -93,7 +93,9 @@ impl Scope {
             named.map(|pattern| Entry::read(pattern, &folders, servers, &mut notes)).collect()
         };
         let list = tools.map(&mut read);
-        let disallowed = read(disallowed);
+        // To allow everything says nothing; to take everything away does.
+        let every = disallowed.iter().any(ToolPattern::is_wildcard).then(Entry::every);
+        let disallowed = every.into_iter().chain(read(disallowed)).collect();
         let is_open = tools.is_none_or(|tools| tools.iter().any(ToolPattern::is_wildcard));
         let fence = match meaning {
             Meaning::Fence | Meaning::Both if !is_open => list.clone(),
@@ -136,6 +138,7 @@ impl Scope {
             _ => false,
         };
         let is_taken_away = self.disallowed.iter().any(|entry| match (&entry.rule, tool) {
+            (Some(Rule::Any), Offered::Tool(tool)) => !is_never_fenced(tool) && tool != Tool::SkillReadFile,
             (Some(Rule::Bash), Offered::Tool(Tool::Bash)) => true,
             (Some(Rule::Command(pattern)), Offered::Tool(Tool::Bash)) => is_any(pattern),
             (Some(Rule::Tool { tool, glob: None }), Offered::Tool(own)) => own == *tool,
@@ -160,6 +163,7 @@ impl Scope {
     pub(crate) fn disallowing(&self, aspect: &Aspect<'_>) -> Option<Reason> {
         let is_meant = |entry: &&Entry| match (&entry.rule, &aspect.part) {
             (None, _) | (_, Part::Need { tool: None, .. }) => false,
+            (Some(Rule::Any), part) => !matches!(part, Part::Read(_)) && !is_not_a_call(aspect),
             (Some(Rule::Skill { .. }), part) if !matches!(part, Part::Activate) => false,
             // A skill's own files stay readable, whatever becomes of the tool that reads the project's.
             (Some(Rule::Tool { tool, .. }), Part::Read(_)) => *tool == Tool::SkillReadFile,

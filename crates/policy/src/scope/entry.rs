@@ -47,6 +47,11 @@ impl Entry {
         Self { text, rule }
     }
 
+    /// `*`, where it takes away.
+    pub(super) fn every() -> Self {
+        Self { text: "*".to_owned(), rule: Some(Rule::Any) }
+    }
+
     /// Whether a part of an action is inside a fence because of this entry.
     pub(super) fn admits(&self, aspect: &Aspect<'_>) -> bool {
         let Some(rule) = &self.rule else { return false };
