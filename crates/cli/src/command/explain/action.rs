@@ -17,7 +17,7 @@ use serde_json::json;
 /// Whether an action would be allowed, and by which rule.
 pub(crate) fn action(
     text: &str,
-    skill: Option<&str>,
+    skills: &[String],
     global: &Global,
     surroundings: &Surroundings,
     output: &mut Output,
@@ -40,13 +40,11 @@ pub(crate) fn action(
             action = whole;
         }
     }
-    let scopes = match skill {
-        Some(skill) => {
-            let ready = Ready::begin(Purpose::Looking, surroundings);
-            Workplace::of(skill, Active::Yes, ready, &Flags::default(), surroundings)?.scopes
-        }
-        None => Vec::new(),
-    };
+    let mut scopes = Vec::new();
+    for skill in skills {
+        let ready = Ready::begin(Purpose::Looking, surroundings);
+        scopes.extend(Workplace::of(skill, Active::Yes, ready, &Flags::default(), surroundings)?.scopes);
+    }
     let decision = keeper.gate(&scopes).decide(&action);
     match output.form() {
         Form::Json => output.json(&json!({
