@@ -174,16 +174,16 @@ pub(crate) struct Explain {
     #[arg(long)]
     pub(crate) last: bool,
     #[command(flatten)]
-    pub(crate) scope: ActiveSkill,
+    pub(crate) scope: ActiveSkills,
 }
 
 /// Which skill counts as active.
 #[derive(Debug, Args)]
 #[group(skip)]
-pub(crate) struct ActiveSkill {
-    /// As if this skill were active: its fence and its grants hold
+pub(crate) struct ActiveSkills {
+    /// As if this skill were active: its fence and its grants hold; may be repeated, and then every fence holds
     #[arg(long = "skill", value_name = "NAME")]
-    pub(crate) skill: Option<String>,
+    pub(crate) skills: Vec<String>,
 }
 
 /// Shows exactly what activating a skill would put into the conversation
@@ -322,7 +322,7 @@ pub(crate) struct Call {
     #[arg(value_name = "JSON")]
     pub(crate) input: String,
     #[command(flatten)]
-    pub(crate) scope: ActiveSkill,
+    pub(crate) scope: ActiveSkills,
     /// Whose tools: canonical, agentmd, skilled-crew, adk or claude-code; without it canonical, where the tools of all answer
     #[arg(long, value_name = "SURFACE")]
     pub(crate) surface: Option<Surface>,

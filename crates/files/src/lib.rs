@@ -50,6 +50,7 @@ mod ground;
 mod ignore;
 mod imprint;
 mod matching;
+mod media_type;
 mod open;
 mod os_error;
 mod passing_folder;
@@ -80,6 +81,7 @@ pub use folder_lock::FolderLock;
 pub use ground::{Expected, Ground, GroundFile, Overgrown, WalkBounds, Walked, WalkedFile};
 pub use imprint::{Difference, How, Imprint, ImprintFile};
 pub use matching::{Matching, matching};
+pub use media_type::{MEDIA_HEAD, media_type, media_type_by_name};
 pub use os_error::OsError;
 pub use passing_folder::PassingFolder;
 pub use plain_path::plain_path;
@@ -88,8 +90,8 @@ pub use protected::{Missing, PROTECTED, Presence, Protected, ProtectedRule, obey
 pub use relative::{RelativePath, RelativePathError};
 pub use secrets::{Proof, SECRETS, SecretRule, looks_secret};
 pub use skill_dir::{
-    Binary, BinaryKind, Content, Document, LeftOut, LeftOutReason, ListBounds, Listed, Listing, PAGE, Page,
-    SkillDir, TextPage,
+    Binary, BinaryKind, Content, Document, Encoding, LeftOut, LeftOutReason, ListBounds, Listed, Listing,
+    PAGE, Page, SkillDir, TextPage,
 };
 pub use stamp::{Stamp, is_link};
 pub use survey::{Bounded, Changed, Secret, Survey, SurveyBounds, Unreadable};

@@ -14,8 +14,9 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt, PermissionsExt};
 use rustix::fs::OFlags;
 
+pub(crate) use self::content::HEAD;
 pub use self::content::{Binary, Content, PAGE, TextPage};
-pub use self::kind::BinaryKind;
+pub use self::kind::{BinaryKind, Encoding};
 pub use self::listing::{LeftOut, LeftOutReason, ListBounds, Listed, Listing};
 use crate::document_name::DocumentName;
 use crate::entries::{EntryBuffer, each_entry};

@@ -20,7 +20,6 @@ mod files;
 mod frontmatter;
 mod instructions;
 mod manifest;
-mod media;
 mod news;
 mod prompt;
 mod question;

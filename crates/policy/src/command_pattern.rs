@@ -78,6 +78,36 @@ impl CommandPattern {
         self.fits(argv, |word| Some(word.as_ref()))
     }
 
+    /// Whether the command's name is this word.
+    pub(crate) fn begins_with(&self, name: &str) -> bool {
+        self.words.first().is_none_or(|own| own == name)
+    }
+
+    /// Whether a command of these words is meant once the options before what it is told are left out: `git -C x push` is
+    /// `git push`. Whether an option takes the word behind it is the program's to know, so both are tried. For what forbids.
+    pub(crate) fn matches_behind_options(&self, argv: &[&str]) -> bool {
+        let ([name, told @ ..], [program, rest @ ..]) = (self.words.as_slice(), argv) else { return false };
+        let is_named = name == program || program.rsplit('/').next() == Some(name);
+        if told.is_empty() || !is_named {
+            return false;
+        }
+        let told = Self { words: told.to_vec(), rest: self.rest };
+        let mut may_take = false;
+        for (at, word) in rest.iter().enumerate() {
+            if at > 0 && rest.get(at..).is_some_and(|rest| told.matches_argv(rest)) {
+                return true;
+            }
+            if word.starts_with(['-', '+']) {
+                may_take = !word.contains('=') && word.starts_with('-');
+            } else if may_take {
+                may_take = false;
+            } else {
+                return false;
+            }
+        }
+        false
+    }
+
     fn fits<'a, W>(&self, words: &'a [W], text: impl Fn(&'a W) -> Option<&'a str>) -> bool {
         let length = match self.rest {
             Rest::Nothing => words.len() == self.words.len(),

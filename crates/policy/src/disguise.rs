@@ -4,8 +4,12 @@
 //! it. The coats that people and models use without a second thought are looked under here. It is no wall: a program can
 //! start any other by means that no line shows. What holds then is the containment.
 
+mod coat;
+mod git;
+
+use self::coat::base;
 use crate::CommandPattern;
-use crate::shell;
+use crate::shell::{self, HereDocument};
 
 /// What a rule that narrows has to do with a part of an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,60 +22,6 @@ pub(crate) enum Touch {
     Yes,
 }
 
-/// Programs that start the program named behind them.
-const WRAPPERS: &[&str] = &[
-    "busybox",
-    "catchsegv",
-    "chroot",
-    "chrt",
-    "command",
-    "dbus-run-session",
-    "doas",
-    "env",
-    "exec",
-    "fakeroot",
-    "find",
-    "flock",
-    "gosu",
-    "ionice",
-    "ltrace",
-    "nice",
-    "nohup",
-    "npx",
-    "nsenter",
-    "numactl",
-    "parallel",
-    "pkexec",
-    "prlimit",
-    "proot",
-    "runuser",
-    "setarch",
-    "setpriv",
-    "setsid",
-    "stdbuf",
-    "strace",
-    "su-exec",
-    "sudo",
-    "systemd-run",
-    "taskset",
-    "time",
-    "timeout",
-    "toybox",
-    "unshare",
-    "watch",
-    "xargs",
-];
-
-/// The loader of programs by the beginnings of its names: it starts the program named behind it, too.
-const LOADERS: &[&str] = &["ld-linux", "ld-musl", "ld.so", "ld64.so"];
-
-/// Shells, which run a text given with `-c`, and programs that hand such a text to one.
-const SHELLS: &[&str] =
-    &["ash", "bash", "dash", "fish", "flock", "ksh", "mksh", "rbash", "runuser", "script", "sh", "su", "zsh"];
-
-/// Programs that take a word with blanks in it for a line of their own.
-const READERS: &[&str] = &["parallel", "watch"];
-
 /// How many shells inside each other are looked into. Nobody writes more by hand.
 const DEEPEST: usize = 4;
 
@@ -83,8 +33,8 @@ pub(crate) fn touches(pattern: &CommandPattern, command: &shell::Command) -> Tou
     if pattern.matches(command) {
         return Touch::Yes;
     }
-    let argv: Vec<&str> = command.words.iter().map(|word| word.text.as_str()).collect();
-    match touches_argv(pattern, &argv) {
+    let argv = command.argv();
+    match Look::into(pattern, command.stdin.as_ref()).under(&argv) {
         Touch::No if pattern.could_match(command) => {
             Touch::Unsure("a glob in it may become a word of the rule".to_owned())
         }
@@ -94,80 +44,143 @@ pub(crate) fn touches(pattern: &CommandPattern, command: &shell::Command) -> Tou
 
 /// The same for words that are started as they are.
 pub(crate) fn touches_argv(pattern: &CommandPattern, argv: &[&str]) -> Touch {
-    under(pattern, argv, DEEPEST)
+    Look::into(pattern, None).under(argv)
 }
 
-fn under(pattern: &CommandPattern, argv: &[&str], depth: usize) -> Touch {
-    let Some((program, rest)) = argv.split_first() else { return Touch::No };
-    if pattern.matches_argv(argv) || is_by_name(pattern, argv) {
-        return Touch::Yes;
+/// A look under the coats of one command.
+#[derive(Clone, Copy)]
+struct Look<'a> {
+    pattern: &'a CommandPattern,
+    /// The here-document that feeds the command.
+    input: Option<&'a str>,
+    depth: usize,
+}
+
+impl<'a> Look<'a> {
+    fn into(pattern: &'a CommandPattern, stdin: Option<&'a HereDocument>) -> Self {
+        Self { pattern, input: stdin.map(|document| document.body.as_str()), depth: DEEPEST }
     }
-    let program = base(program);
-    let is_loader = LOADERS.iter().any(|name| program.starts_with(name));
-    if is_loader || WRAPPERS.contains(&program) {
+
+    fn under(self, argv: &[&str]) -> Touch {
+        let Some((program, rest)) = argv.split_first() else { return Touch::No };
+        if self.is_meant(argv) {
+            return Touch::Yes;
+        }
+        let program = base(program);
+        let touch = coat::behind(program, rest).map_or(Touch::No, |rest| self.behind(program, rest));
+        touch
+            .or_else(|| worst(coat::texts(program, rest).into_iter().map(|text| self.text(text))))
+            .or_else(|| if program == "git" { self.git(rest) } else { Touch::No })
+            .or_else(|| if coat::takes_text(program) { self.shell(argv) } else { Touch::No })
+    }
+
+    /// Whether the rule means these words: as they are, with the program's path, or with options before what it is told.
+    fn is_meant(self, argv: &[&str]) -> bool {
+        let pattern = self.pattern;
+        pattern.matches_argv(argv) || is_by_name(pattern, argv) || pattern.matches_behind_options(argv)
+    }
+
+    /// The words behind a wrapper. Which of them is the program is the wrapper's to know, so each may be.
+    fn behind(self, wrapper: &str, rest: &[&str]) -> Touch {
         let mut looks = MOST_LOOKS;
+        let mut found = Touch::No;
         for at in 0..rest.len() {
             let inner = rest.get(at..).unwrap_or_default();
-            if pattern.matches_argv(inner) || is_by_name(pattern, inner) {
+            if self.is_meant(inner) {
                 return Touch::Yes;
             }
+            let Some(program) = inner.first().map(|word| base(word)) else { break };
             // A shell behind a wrapper is looked into from where it stands. It may be no more than a file's name, so what
             // stands behind it is looked at, too.
-            if looks > 0 && inner.first().is_some_and(|word| SHELLS.contains(&base(word))) {
+            let is_shell = coat::takes_text(program) && (inner.len() > 1 || !coat::only_names(wrapper));
+            if looks > 0 && (is_shell || program == "git") {
                 looks -= 1;
-                match inside(pattern, inner, depth) {
-                    Touch::No => {}
-                    touch => return touch,
+                found = found.or_else(|| {
+                    if is_shell { self.shell(inner) } else { self.git(inner.get(1..).unwrap_or_default()) }
+                });
+                if found == Touch::Yes {
+                    return found;
                 }
             }
         }
+        found
     }
-    for text in texts(program, rest) {
-        match read(pattern, text, depth) {
-            Touch::No => {}
-            touch => return touch,
+
+    /// What a shell runs: the text behind `-c`, or what it reads.
+    fn shell(self, argv: &[&str]) -> Touch {
+        let is_text = |word: &&&str| {
+            **word == "--command" || (word.starts_with('-') && !word.starts_with("--") && word.contains('c'))
+        };
+        if let Some(at) = argv.iter().skip(1).position(|word| is_text(&word)) {
+            return argv.get(at + 2).map_or(Touch::No, |text| self.text(text));
+        }
+        if !coat::reads_input(argv) {
+            return Touch::No;
+        }
+        match self.input {
+            // A line each, as the shell takes them; what goes over several cannot be read and says so.
+            Some(body) => {
+                let lines = body.lines().filter(|line| !line.trim().is_empty());
+                worst(lines.take(shell::MAX_COMMANDS).map(|line| self.text(line)))
+            }
+            None => Touch::Unsure("it lets a shell run what comes in from elsewhere".to_owned()),
         }
     }
-    if SHELLS.contains(&program) { inside(pattern, argv, depth) } else { Touch::No }
-}
 
-/// The words that a program which is no shell takes for a line: those with blanks, and what `env -S` splits.
-fn texts<'a>(program: &str, rest: &[&'a str]) -> Vec<&'a str> {
-    if READERS.contains(&program) {
-        return rest.iter().copied().filter(|word| word.contains([' ', '\t'])).collect();
+    /// What git runs beside itself.
+    fn git(self, rest: &[&str]) -> Touch {
+        worst(git::runs(rest).into_iter().map(|runs| match runs {
+            git::Runs::Text(text) => self.text(text),
+            git::Runs::Own(words) => self.text(&format!("git {words}")),
+            git::Runs::Words(words) => self.deeper().map_or_else(unread, |deeper| deeper.under(&words)),
+            // Most settings are no lines, so one that cannot be read says nothing.
+            git::Runs::Setting(value) => match self.text(value) {
+                Touch::Unsure(_) => Touch::No,
+                touch => touch,
+            },
+        }))
     }
-    if program != "env" {
-        return Vec::new();
+
+    /// A text that is run as a line.
+    fn text(self, text: &str) -> Touch {
+        let (Some(deeper), Ok(line)) = (self.deeper(), shell::parse(text)) else { return unread() };
+        worst(line.commands.iter().map(|command| {
+            let input = command.stdin.as_ref().map(|document| document.body.as_str());
+            Look { input, ..deeper }.under(&command.argv())
+        }))
     }
-    let split = |(at, word): (usize, &&'a str)| match word.strip_prefix("--split-string") {
-        Some("") => rest.get(at + 1).copied(),
-        Some(text) => text.strip_prefix('='),
-        None if *word == "-S" => rest.get(at + 1).copied(),
-        None => word.strip_prefix("-S"),
-    };
-    rest.iter().enumerate().filter_map(split).collect()
+
+    fn deeper(self) -> Option<Self> {
+        let depth = self.depth.checked_sub(1)?;
+        Some(Self { depth, ..self })
+    }
 }
 
-/// The text behind `-c`, read as the line it is.
-fn inside(pattern: &CommandPattern, argv: &[&str], depth: usize) -> Touch {
-    let is_text = |word: &&&str| {
-        **word == "--command" || (word.starts_with('-') && !word.starts_with("--") && word.contains('c'))
-    };
-    let Some(at) = argv.iter().skip(1).position(|word| is_text(&word)) else { return Touch::No };
-    argv.get(at + 2).map_or(Touch::No, |text| read(pattern, text, depth))
+fn unread() -> Touch {
+    Touch::Unsure("it gives a shell a text that cannot be read".to_owned())
 }
 
-/// A text that is run as a line.
-fn read(pattern: &CommandPattern, text: &str, depth: usize) -> Touch {
-    let unsure = || Touch::Unsure("it gives a shell a text that cannot be read".to_owned());
-    let (Some(depth), Ok(line)) = (depth.checked_sub(1), shell::parse(text)) else { return unsure() };
+impl Touch {
+    /// This, unless it is no; a yes counts more than a doubt.
+    fn or_else(self, other: impl FnOnce() -> Self) -> Self {
+        match self {
+            Self::Yes => Self::Yes,
+            Self::No => other(),
+            unsure @ Self::Unsure(_) => match other() {
+                Self::Yes => Self::Yes,
+                _ => unsure,
+            },
+        }
+    }
+}
+
+/// What several looks come to.
+fn worst(touches: impl Iterator<Item = Touch>) -> Touch {
     let mut found = Touch::No;
-    for command in &line.commands {
-        let argv: Vec<&str> = command.words.iter().map(|word| word.text.as_str()).collect();
-        match under(pattern, &argv, depth) {
-            Touch::Yes => return Touch::Yes,
-            Touch::No => {}
-            unsure @ Touch::Unsure(_) => found = unsure,
+    for touch in touches {
+        found = found.or_else(|| touch);
+        if found == Touch::Yes {
+            break;
         }
     }
     found
@@ -177,15 +190,11 @@ fn read(pattern: &CommandPattern, text: &str, depth: usize) -> Touch {
 fn is_by_name(pattern: &CommandPattern, argv: &[&str]) -> bool {
     let Some((program, rest)) = argv.split_first() else { return false };
     // A long line has many words to try, and the words are copied only where the first one fits.
-    if !program.contains('/') || !pattern.to_string().starts_with(&*shell::quote(base(program))) {
+    if !program.contains('/') || !pattern.begins_with(base(program)) {
         return false;
     }
     let named: Vec<&str> = std::iter::once(base(program)).chain(rest.iter().copied()).collect();
     pattern.matches_argv(&named)
-}
-
-fn base(program: &str) -> &str {
-    program.rsplit('/').next().unwrap_or(program)
 }
 
 #[cfg(test)]
@@ -236,6 +245,53 @@ mod tests {
             ("rm:*", "sh script.sh", "no"),
             ("rm:*", "echo rm", "no"),
             ("rm:*", "ls", "no"),
+            ("rm:*", "npm exec rm", "yes"),
+            ("rm:*", "npm rm left-pad", "no"),
+            ("rm:*", "docker rm x", "no"),
+            ("rm:*", "uv run --with x rm y", "yes"),
+            ("rm:*", "fd . -x rm", "yes"),
+            ("rm:*", "entr -r rm x", "yes"),
+            ("rm:*", "find . -name sh", "no"),
+            ("rm:*", "command -v bash", "no"),
+            ("rm:*", "bash --version", "no"),
+            ("rm:*", "bash -o pipefail x.sh", "no"),
+            ("rm:*", "sh", "unsure"),
+            ("rm:*", "sh -s x", "unsure"),
+            ("rm:*", "bash -eu -", "unsure"),
+            ("rm:*", "timeout 5 bash", "unsure"),
+            ("rm:*", "bash <<'E'\nls\nrm x\nE", "yes"),
+            ("rm:*", "env bash -s <<'E'\ncd x && rm y\nE", "yes"),
+            ("rm:*", "bash <<'E'\nls\nE", "no"),
+            ("rm:*", "bash <<'E'\nfor x in a; do\nE", "unsure"),
+            ("rm:*", "cat <<'E'\nrm x\nE", "no"),
+            ("rm:*", "python3 - <<'E'\nrm x\nE", "no"),
+            ("rm:*", "git -c 'alias.x=!rm y' x", "yes"),
+            ("rm:*", "git -c core.pager='rm y' log", "yes"),
+            ("rm:*", "git -c 'user.name=A (B)' commit", "no"),
+            ("rm:*", "git rebase -x 'rm y' HEAD~1", "yes"),
+            ("rm:*", "git rebase --exec='make && rm y' HEAD~1", "yes"),
+            ("rm:*", "git bisect run rm y", "yes"),
+            ("rm:*", "git submodule foreach --recursive 'rm y'", "yes"),
+            ("rm:*", "git submodule foreach rm y", "yes"),
+            ("rm:*", "git filter-branch --tree-filter 'rm y' HEAD", "yes"),
+            ("rm:*", "git clean -x rm", "no"),
+            ("rm:*", "git rm x", "no"),
+            ("rm:*", "git commit -m 'rm x'", "no"),
+            ("rm:*", "env git bisect run rm y", "yes"),
+            ("git push:*", "git -C . push", "yes"),
+            ("git push:*", "git -c a.b=c --no-pager push origin", "yes"),
+            ("git push:*", "git --git-dir=x push", "yes"),
+            ("git push:*", "git --git-dir x push", "yes"),
+            ("git push:*", "/usr/bin/git -p push", "yes"),
+            ("git push:*", "env git -C x push", "yes"),
+            ("git push:*", "git -C . status push", "no"),
+            ("git push:*", "git log push", "no"),
+            ("git push:*", "git -c alias.p=push p", "yes"),
+            ("git push:*", "git -c ALIAS.p='push --force' p", "yes"),
+            ("git push:*", "git -c alias.s=status s", "no"),
+            ("git push", "git -C . push origin", "no"),
+            ("kubectl delete:*", "kubectl -n prod delete pod x", "yes"),
+            ("cargo publish:*", "cargo +nightly publish", "yes"),
             ("git push:*", "git pus? origin", "unsure"),
             ("git push:*", "git add a*", "no"),
             ("git push:*", "git status", "no"),

@@ -31,7 +31,9 @@ pub enum Rule {
         /// Which part; without one, see [`Rule`].
         part: Option<SkillPart>,
     },
-    /// `command:PATTERN`, `Bash(PATTERN)`: a command line, of a skill or of the agent.
+    /// `Bash`: every command line, of a skill or of the agent, also one that cannot be read.
+    Bash,
+    /// `command:PATTERN`, `Bash(PATTERN)`: a command line that is understood and whose every command the pattern means.
     Command(CommandPattern),
     /// `skill_run_script`: a script of whichever skill.
     Script,
@@ -104,6 +106,7 @@ impl Rule {
                 aspect.skill().is_some_and(|own| own.names().any(|name| skill.matches(name, &own.origin)))
                     && part.as_ref().map_or_else(|| is_plain(&aspect.part), |part| part.covers(aspect))
             }
+            Self::Bash => matches!(aspect.part, Part::Run { kind: Run::Command, .. }),
             Self::Command(pattern) => covers_command(pattern, &aspect.part),
             Self::Script => matches!(aspect.part, Part::Script { .. }),
             Self::Reach(reach) => reach.covers(&aspect.part),
@@ -136,6 +139,7 @@ impl Rule {
                 }
                 part.as_ref().map_or(Touch::Yes, |part| part.touches(aspect))
             }
+            Self::Bash => sure(matches!(aspect.part, Part::Run { .. } | Part::Script { .. })),
             Self::Command(pattern) => touches_command(pattern, &aspect.part),
             Self::Script => sure(matches!(aspect.part, Part::Script { .. })),
             Self::Reach(reach) => sure(reach.touches(&aspect.part)),
@@ -169,11 +173,11 @@ fn is_plain(part: &Part<'_>) -> bool {
     }
 }
 
-/// `*` names no words, so it covers a line that cannot be read; any other pattern compares words and needs them.
+/// A pattern compares words, so it needs a line that can be read; `*` is no exception, since who writes it sees commands in
+/// front of him and not what a line could hide. Whoever means every line writes `Bash`.
 fn covers_command(pattern: &CommandPattern, part: &Part<'_>) -> bool {
     match part {
         Part::Run { kind: Run::Command, command: Some(command), .. } => pattern.matches(command),
-        Part::Run { kind: Run::Command, command: None, .. } => is_any(pattern),
         _ => false,
     }
 }

@@ -93,7 +93,9 @@ impl Scope {
             named.map(|pattern| Entry::read(pattern, &folders, servers, &mut notes)).collect()
         };
         let list = tools.map(&mut read);
-        let disallowed = read(disallowed);
+        // To allow everything says nothing; to take everything away does.
+        let every = disallowed.iter().any(ToolPattern::is_wildcard).then(Entry::every);
+        let disallowed = every.into_iter().chain(read(disallowed)).collect();
         let is_open = tools.is_none_or(|tools| tools.iter().any(ToolPattern::is_wildcard));
         let fence = match meaning {
             Meaning::Fence | Meaning::Both if !is_open => list.clone(),
@@ -126,7 +128,7 @@ impl Scope {
     pub fn offers(&self, tool: Offered<'_>) -> bool {
         let actor = Actor::Agent;
         let is_about = |entry: &Entry| match (tool, &entry.rule) {
-            (Offered::Tool(Tool::Bash | Tool::SkillRunScript), Some(Rule::Command(_)))
+            (Offered::Tool(Tool::Bash | Tool::SkillRunScript), Some(Rule::Command(_) | Rule::Bash))
             | (Offered::Tool(Tool::SkillRunScript), Some(Rule::Script))
             | (Offered::Tool(Tool::WebFetch), Some(Rule::Fetch(_))) => true,
             (Offered::Tool(own), Some(Rule::Tool { tool, .. })) => own == *tool,
@@ -136,6 +138,8 @@ impl Scope {
             _ => false,
         };
         let is_taken_away = self.disallowed.iter().any(|entry| match (&entry.rule, tool) {
+            (Some(Rule::Any), Offered::Tool(tool)) => !is_never_fenced(tool) && tool != Tool::SkillReadFile,
+            (Some(Rule::Bash), Offered::Tool(Tool::Bash)) => true,
             (Some(Rule::Command(pattern)), Offered::Tool(Tool::Bash)) => is_any(pattern),
             (Some(Rule::Tool { tool, glob: None }), Offered::Tool(own)) => own == *tool,
             (Some(Rule::Script), Offered::Tool(own)) => own == Tool::SkillRunScript,
@@ -159,6 +163,7 @@ impl Scope {
     pub(crate) fn disallowing(&self, aspect: &Aspect<'_>) -> Option<Reason> {
         let is_meant = |entry: &&Entry| match (&entry.rule, &aspect.part) {
             (None, _) | (_, Part::Need { tool: None, .. }) => false,
+            (Some(Rule::Any), part) => !matches!(part, Part::Read(_)) && !is_not_a_call(aspect),
             (Some(Rule::Skill { .. }), part) if !matches!(part, Part::Activate) => false,
             // A skill's own files stay readable, whatever becomes of the tool that reads the project's.
             (Some(Rule::Tool { tool, .. }), Part::Read(_)) => *tool == Tool::SkillReadFile,

@@ -21,7 +21,7 @@ pub struct NoAction {
 
 const FORMS: &str = "write it like a rule: `skill:NAME`, `skill:NAME/script:FILE`, `skill:NAME/command:LINE`, \
                      `skill:NAME/read:FILE`, `skill:NAME/write:FILE`, `skill:NAME/host:NAME`, `skill:NAME/secret:NAME`, \
-                     `skill:NAME/inject:LINE`, `skill:NAME/hook:LINE`, `command:LINE`, `Bash(LINE)`, `Write(FILE)`, \
+                     `skill:NAME/inject:LINE`, `skill:NAME/hook:LINE`, `command:LINE`, `host:NAME`, `Bash(LINE)`, `Write(FILE)`, \
                      `WebFetch(domain:NAME)`, `mcp:SERVER/TOOL`";
 
 impl Action {
@@ -42,6 +42,10 @@ impl Action {
         }
         if let Some(line) = trimmed.strip_prefix("command:") {
             return Ok(Self::command(Actor::Agent, line));
+        }
+        if let Some((word @ ("write" | "host" | "secret"), what)) = trimmed.split_once(':') {
+            let need = need(word, what).map_err(problem)?;
+            return Ok(Self::more(Actor::Agent, need));
         }
         if let Some(rest) = trimmed.strip_prefix("mcp:") {
             let (server, tool) =
@@ -73,12 +77,7 @@ fn of_skill(skill: Skill, part: &str) -> Result<Action, String> {
         "command" => Action::command(Actor::Skill(skill), given()?),
         "inject" => Action::inject(skill, what),
         "hook" => Action::hook(skill, "any", what),
-        "write" => more(skill, Need::Write(Place::new(given()?))),
-        "secret" => more(skill, Need::Secret(given()?.to_owned())),
-        "host" => {
-            let (host, number) = host(given()?)?;
-            more(skill, Need::Host { host, port: number })
-        }
+        "write" | "host" | "secret" => more(skill, need(word, given()?)?),
         _ => return Err(format!("`/{}` is nothing a skill does", visible(word))),
     })
 }
@@ -106,6 +105,22 @@ fn of_tool(text: &str, who: &mut dyn FnMut(&str) -> Option<Skill>) -> Result<Act
         }
         (Tool::WebFetch, None) => return Err("say which host: `WebFetch(domain:example.org)`".into()),
         (tool, path) => Action::tool(Actor::Agent, tool, path.map(Place::new)),
+    })
+}
+
+/// Something beyond the default containment.
+fn need(word: &str, what: &str) -> Result<Need, String> {
+    let what = what.trim();
+    if what.is_empty() {
+        return Err(format!("after `{}:` comes what it is about", visible(word)));
+    }
+    Ok(match word {
+        "write" => Need::Write(Place::new(what)),
+        "secret" => Need::Secret(what.to_owned()),
+        _ => {
+            let (host, port) = host(what)?;
+            Need::Host { host, port }
+        }
     })
 }
 
@@ -139,6 +154,9 @@ mod tests {
         check("skill:deploy/command:git push", "the skill `deploy` (user) runs a command: `git push`");
         check("command:rm -rf /", "the agent runs a command: `rm -rf /`");
         check("Bash(git status)", "the agent runs a command: `git status`");
+        check("host:example.org", "the agent wants to reach `example.org:443`");
+        check("write:docs/a", "the agent wants to write `docs/a`");
+        check("secret: TOKEN", "the agent wants to see the secret `TOKEN`");
         check("mcp__github__create_issue", "the agent calls the MCP tool `github/create_issue`");
         assert_eq!(read("mcp:github/create_issue").unwrap(), read("mcp__github__create_issue").unwrap());
     }
@@ -150,6 +168,8 @@ mod tests {
             ("skill:nobody", "there is no skill `nobody`"),
             ("skill:deploy/dance:x", "`/dance` is nothing a skill does"),
             ("skill:deploy/script", "after `/script` comes `:` and what it is about"),
+            ("host:", "after `host:` comes what it is about"),
+            ("skill:deploy/host:", "after `/host` comes `:` and what it is about"),
             ("Bash", "say which command: `Bash(git status)`"),
             ("Bash(git", "its parenthesis is not closed"),
             ("Write", "say which file: `Write(docs/a.md)`"),

@@ -155,8 +155,8 @@ pub const LANGUAGE: &str = "C.UTF-8";
 pub const ENVIRONMENT: &[&str] =
     &["SKILL_DIR", "SKILL_DATA", "PROJECT_DIR", "SESSION_ID", "TMPDIR", "PATH", "LANG", "HOME"];
 
-/// What scripts of plugins expect beside: the plugin's folder, inside one, and the folder that its skills share, which is
-/// `SKILL_DATA` elsewhere.
+/// What scripts of plugins expect beside: the plugin's folder, and the folder that its skills share, which a crew's skills have,
+/// too. Elsewhere there is neither: the environment is a closed list, and nobody outside of a plugin counts on these.
 pub const PLUGIN_ENVIRONMENT: &[&str] = &["CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"];
 
 impl<'a> Containment<'a> {
@@ -228,7 +228,7 @@ impl<'a> Containment<'a> {
         if let Some(Plugin { folder, kind: PluginKind::Plugin, .. }) = self.plugin {
             set("CLAUDE_PLUGIN_ROOT", folder.into());
         }
-        if let Some(shared) = self.shared().or(self.data) {
+        if let Some(shared) = self.shared() {
             set("CLAUDE_PLUGIN_DATA", shared.into());
         }
         if let Some(survey) = self.project {
@@ -287,10 +287,7 @@ mod tests {
         let project = profile.project.as_ref().unwrap();
         assert_eq!(project.masked, [workspace.join("project/.env")]);
         assert!(project.writable.is_empty() && project.protected.is_empty());
-        assert_eq!(
-            names(&profile),
-            ["SKILL_DIR", "SKILL_DATA", "CLAUDE_PLUGIN_DATA", "PROJECT_DIR", "SESSION_ID", "PATH", "LANG"]
-        );
+        assert_eq!(names(&profile), ["SKILL_DIR", "SKILL_DATA", "PROJECT_DIR", "SESSION_ID", "PATH", "LANG"]);
         let path = profile.environment.iter().find(|(name, _)| name == "PATH").unwrap();
         assert_eq!(path.1, "/x/bin:/usr/bin");
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::script::Script;
+use crate::script::{Script, ScriptForm};
 use crate::search_path::{Program, SearchPath};
 
 /// Who runs a script, by its extension.
@@ -138,10 +138,15 @@ pub fn launch(
 
 /// A file without a known extension. Who its `#!` line names is looked up, too: the kernel starts it inside, where it has
 /// to be shown. A file that lost its permission to be executed, as archives and other systems make it, is run by who the
-/// line names.
+/// line names, and so is one whose line the kernel would take otherwise. Text that may be executed and has no such line is
+/// run by `sh`, as every shell does it.
 fn direct(script: &Script, file: &Path, path: &SearchPath) -> Result<Launch, LaunchError> {
     let name = || script.path.to_string();
-    let named = script.shebang.as_deref().and_then(Shebang::parse);
+    let is_native = script.executable && script.form == ScriptForm::Native;
+    let named = script.shebang.as_deref().and_then(Shebang::parse).or_else(|| {
+        let is_plain = script.executable && script.form == ScriptForm::Text;
+        is_plain.then(|| Shebang { program: PLAIN.to_owned(), arguments: Vec::new() })
+    });
     let program = match &named {
         Some(shebang) => match shebang.program.strip_prefix('/') {
             Some(_) => path.at(Path::new(&shebang.program)),
@@ -149,7 +154,7 @@ fn direct(script: &Script, file: &Path, path: &SearchPath) -> Result<Launch, Lau
         },
         None => None,
     };
-    match (script.executable, named, program) {
+    match (is_native, named, program) {
         (true, None, _) => {
             Ok(Launch { program: file.to_owned(), arguments: Vec::new(), programs: Vec::new() })
         }
@@ -167,6 +172,9 @@ fn direct(script: &Script, file: &Path, path: &SearchPath) -> Result<Launch, Lau
         (false, None, _) => Err(LaunchError::NotExecutable { script: name() }),
     }
 }
+
+/// Who runs text that does not say who runs it.
+const PLAIN: &str = "sh";
 
 /// What a `#!` line says.
 #[derive(Debug, PartialEq, Eq)]
@@ -186,9 +194,23 @@ impl Shebang {
             let arguments = if rest.is_empty() { Vec::new() } else { vec![rest.to_owned()] };
             return Some(Self { program: first, arguments });
         }
-        // `env -S node --flag`: options of env come first, then the program.
-        let mut words = words.skip_while(|word| word.starts_with('-') || word.contains('='));
-        Some(Self { program: words.next()?, arguments: words.collect() })
+        // `env -S node --flag`: options of env come first, and what it sets, then the program.
+        while let Some(word) = words.next() {
+            let split = word.strip_prefix("--split-string=").or_else(|| word.strip_prefix("-S"));
+            let word = match split {
+                Some("") => continue,
+                Some(first) => first,
+                None if matches!(word.as_str(), "-u" | "--unset" | "-C" | "--chdir") => {
+                    words.next();
+                    continue;
+                }
+                None => &word,
+            };
+            if !word.starts_with('-') && !word.contains('=') {
+                return Some(Self { program: word.to_owned(), arguments: words.collect() });
+            }
+        }
+        None
     }
 }
 
@@ -242,7 +264,8 @@ mod tests {
     use super::*;
 
     fn script(path: &str, executable: bool, shebang: Option<&str>) -> Script {
-        Script { path: path.parse().unwrap(), executable, shebang: shebang.map(str::to_owned) }
+        let shebang = shebang.map(str::to_owned);
+        Script { path: path.parse().unwrap(), executable, shebang, form: ScriptForm::Native }
     }
 
     /// A machine with the given programs on its search path.
@@ -351,5 +374,39 @@ mod tests {
         );
         let absolute = format!("{} -w x", ruby.display());
         assert_eq!(start(false, Some(&absolute)), (ruby, vec!["-w x".into(), file], 1));
+    }
+
+    #[test]
+    fn what_the_kernel_would_not_start_as_meant_is_run_by_who_reads_text() {
+        let (workspace, path) = machine(&["ruby", "sh"]);
+        let start = |shebang: Option<&str>| {
+            let script = Script { form: ScriptForm::Text, ..script("scripts/run", true, shebang) };
+            launch(&script, Path::new("/s"), &path, &mut |_| None).unwrap()
+        };
+        let program = |name: &str| workspace.join("tools/x/bin").join(name);
+        assert_eq!(start(None).program, program("sh"));
+        assert_eq!(start(None).arguments, ["/s/scripts/run"]);
+        assert_eq!(start(Some("/usr/bin/env ruby -w")).program, program("ruby"));
+        assert_eq!(start(Some("/usr/bin/env ruby -w")).arguments, ["-w", "/s/scripts/run"]);
+    }
+
+    #[test]
+    fn options_of_env_are_not_taken_for_the_program() {
+        let check = |line: &str, expect: Option<&[&str]>| {
+            let words = Shebang::parse(line).map(|found| [vec![found.program], found.arguments].concat());
+            let expect = expect.map(|words| words.iter().map(ToString::to_string).collect::<Vec<_>>());
+            assert_eq!(words, expect, "{line}");
+        };
+        check("/usr/bin/env python3", Some(&["python3"]));
+        check("/usr/bin/env -S python3 -u", Some(&["python3", "-u"]));
+        check("/usr/bin/env -Spython3 -u", Some(&["python3", "-u"]));
+        check("/usr/bin/env --split-string=python3 -u", Some(&["python3", "-u"]));
+        check("/usr/bin/env -S A=1 B=2 python3", Some(&["python3"]));
+        check("/usr/bin/env -SA=1 python3", Some(&["python3"]));
+        check("/usr/bin/env -i -u HOME -C /x python3", Some(&["python3"]));
+        check("/usr/bin/env", None);
+        check("/usr/bin/env -S", None);
+        check("/bin/sh -e x", Some(&["/bin/sh", "-e x"]));
+        check("", None);
     }
 }

@@ -130,9 +130,11 @@ pub use requirements::{Given, Here, Missing, Requirements};
 pub use rule_files::{known_to_the_gate, rules_in_force};
 pub use run::bash::{Own, run_bash};
 pub use run::process_report::{ContactOutcome, ContactReport, ProcessReport};
-pub use run::{NodeVersions, NotRun, Ran, Using, Words, Workbench, run_command_line, run_script};
+pub use run::{
+    NodeVersions, NotRun, Ran, Using, Words, Workbench, run_command_line, run_script, script_action,
+};
 pub use scope::{End, ScopeId, Scopes, SkillScope};
-pub use script::{SCRIPTS, Script, ScriptError};
+pub use script::{SCRIPTS, Script, ScriptError, ScriptForm};
 pub use search_path::{Program, SearchPath, TOOLS, Toolbox};
 pub use skill_folders::{NoFolders, SkillFolders};
 pub use skills::{

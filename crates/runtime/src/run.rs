@@ -176,6 +176,40 @@ pub fn run_script(
     cancel: Option<&Cancel>,
     sink: Sink<'_>,
 ) -> Result<Ran, NotRun> {
+    let Begun { standing, profile, program, words, action } = begin(bench, using, name, arguments)?;
+    let allowed = decide(&bench.gate, action, using.containment.wants)?;
+    let command = Command::new(program).arguments(words);
+    let shape = Shape::Script(name.to_owned());
+    let mut ran = run(bench, &using.party(), Job { allowed, profile, command, shape }, cancel, sink)?;
+    let errors = (!ran.report.succeeded()).then(|| ran.report.stderr.text());
+    ran.notes.extend(standing.note(&using.skill.name, errors.as_deref()));
+    Ok(ran)
+}
+
+/// What [`run_script`] would ask the gate about, to the word: how the script would be started, its bytes, and what is wanted for
+/// it. Nothing runs, but for a node that has to say its version.
+pub fn script_action(
+    bench: &Workbench<'_>,
+    using: &Using<'_>,
+    name: &str,
+    arguments: &Words,
+) -> Result<Action, NotRun> {
+    let mut action = begin(bench, using, name, arguments)?.action;
+    action.needs = using.containment.wants.needs();
+    Ok(action)
+}
+
+/// A script that was found, with how it would be started.
+struct Begun {
+    standing: Standing,
+    /// The default containment, with the programs it takes.
+    profile: Profile,
+    program: PathBuf,
+    words: Vec<String>,
+    action: Action,
+}
+
+fn begin(bench: &Workbench<'_>, using: &Using<'_>, name: &str, arguments: &Words) -> Result<Begun, NotRun> {
     let script = Script::find(using.folder, &using.skill.name, &script_of(using.containment.skill, name))?;
     let arguments = match arguments {
         Words::Text(text) => split_arguments(text)?,
@@ -202,13 +236,7 @@ pub fn run_script(
     let digest = using.folder.read(&script.path, MAX_SCRIPT).ok().map(|bytes| FileDigest::of(&bytes));
     let digest = digest.map(|digest| Digest(digest.to_string()));
     let action = Action::script(using.skill.clone(), &script.path.to_string(), &argv, digest);
-    let allowed = decide(&bench.gate, action, using.containment.wants)?;
-    let command = Command::new(launch.program).arguments(words);
-    let shape = Shape::Script(name.to_owned());
-    let mut ran = run(bench, &using.party(), Job { allowed, profile, command, shape }, cancel, sink)?;
-    let errors = (!ran.report.succeeded()).then(|| ran.report.stderr.text());
-    ran.notes.extend(standing.note(&using.skill.name, errors.as_deref()));
-    Ok(ran)
+    Ok(Begun { standing, profile, program: launch.program, words, action })
 }
 
 /// A script that is named with the skill's folder before it, as a body that writes `${SKILL_DIR}/scripts/x.sh` has it. Any other

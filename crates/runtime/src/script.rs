@@ -1,6 +1,6 @@
 //! Which script of a skill is meant.
 
-use metier_files::{Error, ListBounds, RelativePath, SkillDir};
+use metier_files::{BinaryKind, Error, ListBounds, RelativePath, SkillDir};
 
 /// The only folder whose files are run.
 pub const SCRIPTS: &str = "scripts";
@@ -20,6 +20,32 @@ pub struct Script {
     pub executable: bool,
     /// What its `#!` line says, without the `#!`.
     pub shebang: Option<String>,
+    /// Who can start it.
+    pub form: ScriptForm,
+}
+
+/// Who can start a script that may be executed by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ScriptForm {
+    /// The kernel: it is a program, or it has a `#!` line as the kernel reads it.
+    Native,
+    /// Only somebody who reads text. It has no `#!` line, or one that the kernel takes otherwise than it was meant: editors on
+    /// other systems end it with a carriage return, which becomes a part of the interpreter's name, or put a mark before it.
+    Text,
+}
+
+impl ScriptForm {
+    fn of(head: &[u8]) -> Self {
+        match head.strip_prefix(b"#!") {
+            Some(rest) => {
+                let line = rest.split(|&byte| byte == b'\n').next().unwrap_or_default();
+                let is_read = !line.trim_ascii().is_empty() && !line.ends_with(b"\r");
+                if is_read { Self::Native } else { Self::Text }
+            }
+            None if BinaryKind::of(head).is_none() => Self::Text,
+            None => Self::Native,
+        }
+    }
 }
 
 /// Why there is no such script. The texts are those of the system whose tool this is, so that models that know it do.
@@ -106,12 +132,13 @@ impl Script {
     fn look(folder: &SkillDir, path: &RelativePath) -> Result<Self, Error> {
         let executable = folder.look_at(path)?.executable;
         let head = folder.read_page(path, 0, HEAD)?.bytes;
-        let line = head.strip_prefix(b"#!").and_then(|rest| rest.split(|&byte| byte == b'\n').next());
+        let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head);
+        let line = text.strip_prefix(b"#!").and_then(|rest| rest.split(|&byte| byte == b'\n').next());
         let shebang = line.map(|line| String::from_utf8_lossy(line).trim().to_owned());
         let whole = std::path::Path::new(SCRIPTS).join(path);
         let path = RelativePath::parse_os(whole.as_os_str())
             .map_err(|_| Error::Outside { path: path.as_path().to_owned() })?;
-        Ok(Self { path, executable, shebang })
+        Ok(Self { path, executable, shebang, form: ScriptForm::of(&head) })
     }
 }
 
@@ -175,6 +202,24 @@ mod tests {
         let script = find(&workspace, "tools/run").unwrap();
         assert_eq!((script.executable, script.shebang.as_deref()), (true, Some("/usr/bin/env  node")));
         assert_eq!(find(&workspace, "a.py").unwrap().shebang, None);
+    }
+
+    #[test]
+    fn the_first_bytes_say_whether_the_kernel_can_start_it() {
+        let check = |text: &[u8], form: ScriptForm, shebang: Option<&str>| {
+            let workspace = Workspace::new().file("skill/scripts/run", text);
+            let script = find(&workspace, "run").unwrap();
+            let shown = String::from_utf8_lossy(text);
+            assert_eq!((script.form, script.shebang.as_deref()), (form, shebang), "{shown:?}");
+        };
+        check(b"#!/bin/sh\necho\n", ScriptForm::Native, Some("/bin/sh"));
+        check(b"#! /bin/sh", ScriptForm::Native, Some("/bin/sh"));
+        check(b"\x7fELF\x02\x01\x01\0\0\0", ScriptForm::Native, None);
+        check(b"#!/bin/sh\r\necho\r\n", ScriptForm::Text, Some("/bin/sh"));
+        check(b"\xef\xbb\xbf#!/bin/sh\n", ScriptForm::Text, Some("/bin/sh"));
+        check(b"echo\n", ScriptForm::Text, None);
+        check(b"#!\necho\n", ScriptForm::Text, Some(""));
+        check(b"", ScriptForm::Text, None);
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod form;
 mod frontmatter;
 mod hands;
 mod input;
+mod one_command;
 mod reading;
 mod refusal;
 mod result;

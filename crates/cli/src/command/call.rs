@@ -28,12 +28,11 @@ pub(crate) fn run(
     }
     let session = Session::begin(args, surface, global, surroundings)?;
     let tools = super::tools::toolset(surface, session.snapshot());
-    let active: Vec<_> = session.active().into_iter().collect();
     // All skills are read for a search, so there is an index only where somebody searches.
     let is_search = Tool::named(&args.tool) == Some(Tool::SkillSearch) && args.tool != "list_skills";
     let finder = is_search.then(|| finder(&session, surroundings, output)).transpose()?;
     let search = finder.as_ref().map(|finder| finder as &dyn Search);
-    let desk = Desk { hands: &session, activate: &session, search, active: &active };
+    let desk = Desk { hands: &session, activate: &session, search, active: session.active() };
     show(&tools.call(&args.tool, &input, &desk), output)
 }
 

@@ -2,7 +2,7 @@
 
 mod report;
 
-use self::report::Kept;
+use self::report::{Kept, media_of};
 use crate::args::{Exec, Global};
 use crate::declared::may_start;
 use crate::exit::Exit;
@@ -16,7 +16,7 @@ use anyhow::{Context, Result};
 use metier_diagnostic::counted;
 use metier_policy::Ruling;
 use metier_runtime::{NotRun, Ran, Words, run_script, why_stopped};
-use metier_sandbox::{Ended, Limits, Outputs, Report, Stop, Stream};
+use metier_sandbox::{Ended, Limits, OutputKind, Outputs, Report, Stop, Stream};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -135,6 +135,9 @@ fn take_along(ran: &Ran, folder: &Path) -> io::Result<usize> {
 /// How many files that a script changed are named; whoever wants all of them asks for the report.
 const MOST_CHANGES: usize = 10;
 
+/// How many of the files that are taken along are named.
+const MOST_RESULTS: usize = 10;
+
 /// What is to be said after the script's own words.
 fn closing_lines(
     ran: &Ran,
@@ -173,6 +176,7 @@ fn closing_lines(
     let files = outputs.entries.len();
     match (out, left_out) {
         (Some(folder), Some(left_out)) => {
+            lines.extend(taken(outputs));
             lines.push(format!(
                 "{} copied to {}",
                 counted(files - left_out, "result", "results"),
@@ -204,6 +208,23 @@ fn closing_lines(
             let why = why_stopped(&ran.report, limits).unwrap_or_default();
             lines.push(format!("the script was stopped: {why}"));
         }
+    }
+    lines
+}
+
+/// The files that are taken along, each with what it is and how large.
+fn taken(outputs: &Outputs) -> Vec<String> {
+    let files = || outputs.entries.iter().filter(|output| output.kind == OutputKind::File);
+    let line = |output: &metier_sandbox::Output| {
+        let metier_sandbox::Output { path, size, .. } = output;
+        let media = media_of(outputs, output).unwrap_or("of an unknown type");
+        let unit = if *size == 1 { "byte" } else { "bytes" };
+        format!("result: {} ({media}, {size} {unit})", path.display())
+    };
+    let mut lines: Vec<String> = files().take(MOST_RESULTS).map(line).collect();
+    match files().count().saturating_sub(MOST_RESULTS) {
+        0 => {}
+        more => lines.push(format!("and {}; --json lists all", counted(more, "more file", "more files"))),
     }
     lines
 }

@@ -21,7 +21,7 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> Result<Exit> {
     match (&args.action, &args.name) {
-        (Some(text), _) => action::action(text, args.scope.skill.as_deref(), global, surroundings, output),
+        (Some(text), _) => action::action(text, &args.scope.skills, global, surroundings, output),
         (None, Some(name)) => explain_name(name, surroundings, output),
         (None, None) => action::last(surroundings, output),
     }

@@ -36,7 +36,7 @@ fn it_sees_its_own_folder_a_scratch_and_a_data_folder_and_nothing_of_the_home() 
     )
     .file("home/.ssh/id", "secret");
     let run = metier(&workspace, &["exec", "tool", "a.sh", "--quiet"]);
-    let names = "ALL_PROXY CLAUDE_PLUGIN_DATA HOME HTTPS_PROXY HTTP_PROXY LANG NO_PROXY PATH PROJECT_DIR PWD SESSION_ID SHLVL \
+    let names = "ALL_PROXY HOME HTTPS_PROXY HTTP_PROXY LANG NO_PROXY PATH PROJECT_DIR PWD SESSION_ID SHLVL \
                  SKILL_DATA SKILL_DIR TMPDIR _ all_proxy http_proxy https_proxy no_proxy ";
     assert_eq!(run.stdout, format!("name: tool\n1\n{names}"), "{}", run.stderr);
     // What it keeps is there the next time.
@@ -99,11 +99,79 @@ fn the_report_is_json_and_results_are_taken_along() {
     assert_eq!(report["exit_code"], 1);
     assert_eq!(report["stdout"]["text"], "out\n");
     assert_eq!(report["containment"]["tier"], "namespaces", "{report}");
-    assert_eq!(report["outputs"][1]["path"], "d/r.txt");
-    assert_eq!(report["outputs"][1]["size"], 4);
+    assert_eq!(
+        report["outputs"],
+        json!([
+            {"path": "d", "kind": "folder", "media_type": null, "size": 0},
+            {"path": "d/r.txt", "kind": "file", "media_type": "text/plain", "size": 4},
+        ])
+    );
     assert_eq!(report["denied"][0]["what"], "network (IPv4, datagrams)");
     assert!(report["decision"].as_str().is_some_and(|text| text.starts_with("allowed:")));
     assert_eq!(std::fs::read_to_string(workspace.join("project/results/d/r.txt")).unwrap(), "123\n");
+}
+
+#[test]
+fn each_result_has_its_type_by_its_name_or_else_by_its_first_bytes() {
+    let workspace = with_script(
+        "a.sh",
+        "cd $TMPDIR; echo a,b > table.csv; printf '\\211PNG\\r\\n\\032\\n' > chart; echo words > notes; \
+         printf 'a\\000b' > blob; echo x > B.JSON; : > nothing; ln -s notes link; mkfifo pipe",
+    );
+    let report = metier(&workspace, &["exec", "tool", "a.sh", "--json"]).json();
+    let found: Vec<Value> = report["outputs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|output| json!([output["path"], output["kind"], output["media_type"], output["size"]]))
+        .collect();
+    assert_eq!(
+        Value::from(found),
+        json!([
+            ["B.JSON", "file", "application/json", 2],
+            ["blob", "file", "application/octet-stream", 3],
+            ["chart", "file", "image/png", 8],
+            ["link", "link", null, 0],
+            ["notes", "file", "text/plain", 6],
+            ["nothing", "file", "text/plain", 0],
+            ["pipe", "other", null, 0],
+            ["table.csv", "file", "text/csv", 4],
+        ])
+    );
+    // People are told the same of what they take along.
+    let run = metier(&workspace, &["exec", "tool", "a.sh", "--out", "results"]);
+    assert!(run.stderr.contains("result: chart (image/png, 8 bytes)\n"), "{}", run.stderr);
+    assert!(run.stderr.contains("6 results copied to results\n"), "{}", run.stderr);
+    assert!(!run.stderr.contains("result: link"), "{}", run.stderr);
+}
+
+#[test]
+fn explain_asks_about_a_script_as_exec_would_run_it() {
+    let text = "---\nname: tool\ndescription: Does things.\ntools: Bash(sh scripts/a.sh)\n---\nDo.\n";
+    let workspace = with_script("a.sh", "echo ran").file("home/.agents/skills/tool/SKILL.md", text);
+    let explain = |more: &[&str]| {
+        let words = ["explain", "--action", "skill:tool/script:a.sh", "--json"];
+        metier(&workspace, &[&words, more].concat()).json()
+    };
+    let exec = |more: &[&str]| metier(&workspace, &[&["exec", "tool", "a.sh"], more].concat()).stdout;
+    // By the interpreter that a fence names, and one that a rule denies.
+    assert_eq!(exec(&[]), "ran\n");
+    let allowed = explain(&["--skill", "tool"]);
+    assert_eq!(allowed["ruling"], "allow", "{allowed}");
+    assert_eq!(exec(&["--deny", "command:bash:*"]), "");
+    let denied = explain(&["--deny", "command:bash:*"]);
+    assert_eq!(denied["ruling"], "refuse", "{denied}");
+    // With what is wanted for it.
+    let needs = "metadata:\n  metier:\n    needs:\n      hosts: [example.com]\n---\nDo.\n";
+    let text = format!("---\nname: tool\ndescription: Does things.\n{needs}");
+    let workspace = workspace.file("home/.agents/skills/tool/SKILL.md", text);
+    let words = ["explain", "--action", "skill:tool/script:a.sh", "--json"];
+    let wanting = metier(&workspace, &words).json();
+    assert_eq!(wanting["ruling"], "refuse", "{wanting}");
+    assert_eq!(wanting["allow_with"], json!(["skill:user.agents:tool/host:example.com"]));
+    // What is not there is asked about by its name.
+    let missing = ["explain", "--action", "skill:tool/script:nothing.sh", "--json"];
+    assert_eq!(metier(&workspace, &missing).json()["ruling"], "allow");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use super::kind::{BinaryKind, binary_kind};
 pub const PAGE: u64 = 64 * 1024;
 
 /// How much of a file tells whether it is text. The header of every known format is shorter.
-pub(super) const HEAD: usize = 8 * 1024;
+pub(crate) const HEAD: usize = 8 * 1024;
 
 /// The longest UTF-8 character. A smaller page could be unable to move on.
 const LONGEST_CHARACTER: u64 = 4;

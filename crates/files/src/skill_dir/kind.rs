@@ -6,19 +6,34 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BinaryKind {
-    /// A known format, by the name people use.
-    Format(&'static str),
+    /// A known format.
+    Format {
+        /// The name people use.
+        name: &'static str,
+        /// The name in the words of MIME.
+        media: &'static str,
+    },
     /// Text in an encoding other than UTF-8, which would be shown as rubbish.
-    Encoding(&'static str),
+    Encoding(Encoding),
     /// None of those.
     Unknown,
+}
+
+/// An encoding of text other than UTF-8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Encoding {
+    /// Two bytes for most characters.
+    Utf16,
+    /// Four bytes for each.
+    Utf32,
 }
 
 impl fmt::Display for BinaryKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Format(name) => f.write_str(name),
-            Self::Encoding(name) => write!(f, "{name} text"),
+            Self::Format { name, .. } => f.write_str(name),
+            Self::Encoding(Encoding::Utf16) => f.write_str("UTF-16 text"),
+            Self::Encoding(Encoding::Utf32) => f.write_str("UTF-32 text"),
             Self::Unknown => f.write_str("binary"),
         }
     }
@@ -29,49 +44,59 @@ impl BinaryKind {
     pub fn of(head: &[u8]) -> Option<Self> {
         binary_kind(head.get(..super::content::HEAD).unwrap_or(head))
     }
+
+    /// The same in the words of MIME.
+    pub(crate) const fn media_type(self) -> &'static str {
+        match self {
+            Self::Format { media, .. } => media,
+            Self::Encoding(Encoding::Utf16) => "text/plain; charset=utf-16",
+            Self::Encoding(Encoding::Utf32) => "text/plain; charset=utf-32",
+            Self::Unknown => "application/octet-stream",
+        }
+    }
 }
 
-/// Where a format's mark stands, the mark, and the format's name. The first that fits counts, so a longer mark goes before
+/// Where a format's mark stands, the mark, the format's name, and its name in the words of MIME. The first that fits counts, so a longer mark goes before
 /// a shorter one that begins alike.
-const MARKS: &[(usize, &[u8], &str)] = &[
-    (0, b"\x89PNG\r\n\x1a\n", "PNG image"),
-    (0, b"\xff\xd8\xff", "JPEG image"),
-    (0, b"GIF87a", "GIF image"),
-    (0, b"GIF89a", "GIF image"),
-    (8, b"WEBP", "WebP image"),
-    (8, b"WAVE", "WAV audio"),
-    (0, b"II*\0", "TIFF image"),
-    (0, b"MM\0*", "TIFF image"),
-    (0, b"\0\0\x01\0", "icon"),
-    (0, b"BM", "BMP image"),
-    (4, b"ftyp", "MP4 or HEIF media"),
-    (0, b"ID3", "MP3 audio"),
-    (0, b"OggS", "Ogg media"),
-    (0, b"fLaC", "FLAC audio"),
-    (0, b"\x1aE\xdf\xa3", "Matroska or WebM media"),
-    (0, b"%PDF-", "PDF document"),
-    (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old Office document"),
-    (0, b"{\\rtf", "RTF document"),
-    (0, b"PK\x03\x04", "ZIP archive (or a document packed as one)"),
-    (0, b"PK\x05\x06", "ZIP archive (or a document packed as one)"),
-    (0, b"\x1f\x8b", "gzip archive"),
-    (0, b"BZh", "bzip2 archive"),
-    (0, b"\xfd7zXZ\0", "xz archive"),
-    (0, b"\x28\xb5\x2f\xfd", "zstd archive"),
-    (0, b"7z\xbc\xaf\x27\x1c", "7-Zip archive"),
-    (0, b"Rar!\x1a\x07", "RAR archive"),
-    (257, b"ustar", "tar archive"),
-    (0, b"\x7fELF", "ELF program"),
-    (0, b"\0asm", "WebAssembly module"),
-    (0, b"MZ", "Windows program"),
-    (0, b"\xcf\xfa\xed\xfe", "macOS program"),
-    (0, b"\xca\xfe\xba\xbe", "Java class or macOS program"),
-    (0, b"SQLite format 3\0", "SQLite database"),
-    (0, b"PAR1", "Parquet table"),
-    (0, b"wOFF", "WOFF font"),
-    (0, b"wOF2", "WOFF2 font"),
-    (0, b"OTTO", "OpenType font"),
-    (0, b"\0\x01\0\0\0", "TrueType font"),
+const MARKS: &[(usize, &[u8], &str, &str)] = &[
+    (0, b"\x89PNG\r\n\x1a\n", "PNG image", "image/png"),
+    (0, b"\xff\xd8\xff", "JPEG image", "image/jpeg"),
+    (0, b"GIF87a", "GIF image", "image/gif"),
+    (0, b"GIF89a", "GIF image", "image/gif"),
+    (8, b"WEBP", "WebP image", "image/webp"),
+    (8, b"WAVE", "WAV audio", "audio/wav"),
+    (0, b"II*\0", "TIFF image", "image/tiff"),
+    (0, b"MM\0*", "TIFF image", "image/tiff"),
+    (0, b"\0\0\x01\0", "icon", "image/vnd.microsoft.icon"),
+    (0, b"BM", "BMP image", "image/bmp"),
+    (4, b"ftyp", "MP4 or HEIF media", "video/mp4"),
+    (0, b"ID3", "MP3 audio", "audio/mpeg"),
+    (0, b"OggS", "Ogg media", "audio/ogg"),
+    (0, b"fLaC", "FLAC audio", "audio/flac"),
+    (0, b"\x1aE\xdf\xa3", "Matroska or WebM media", "video/matroska"),
+    (0, b"%PDF-", "PDF document", "application/pdf"),
+    (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old Office document", "application/x-ole-storage"),
+    (0, b"{\\rtf", "RTF document", "application/rtf"),
+    (0, b"PK\x03\x04", "ZIP archive (or a document packed as one)", "application/zip"),
+    (0, b"PK\x05\x06", "ZIP archive (or a document packed as one)", "application/zip"),
+    (0, b"\x1f\x8b", "gzip archive", "application/gzip"),
+    (0, b"BZh", "bzip2 archive", "application/x-bzip2"),
+    (0, b"\xfd7zXZ\0", "xz archive", "application/x-xz"),
+    (0, b"\x28\xb5\x2f\xfd", "zstd archive", "application/zstd"),
+    (0, b"7z\xbc\xaf\x27\x1c", "7-Zip archive", "application/x-7z-compressed"),
+    (0, b"Rar!\x1a\x07", "RAR archive", "application/vnd.rar"),
+    (257, b"ustar", "tar archive", "application/x-tar"),
+    (0, b"\x7fELF", "ELF program", "application/x-executable"),
+    (0, b"\0asm", "WebAssembly module", "application/wasm"),
+    (0, b"MZ", "Windows program", "application/vnd.microsoft.portable-executable"),
+    (0, b"\xcf\xfa\xed\xfe", "macOS program", "application/x-mach-binary"),
+    (0, b"\xca\xfe\xba\xbe", "Java class or macOS program", "application/octet-stream"),
+    (0, b"SQLite format 3\0", "SQLite database", "application/vnd.sqlite3"),
+    (0, b"PAR1", "Parquet table", "application/vnd.apache.parquet"),
+    (0, b"wOFF", "WOFF font", "font/woff"),
+    (0, b"wOF2", "WOFF2 font", "font/woff2"),
+    (0, b"OTTO", "OpenType font", "font/otf"),
+    (0, b"\0\x01\0\0\0", "TrueType font", "font/ttf"),
 ];
 
 /// Formats whose marks are ordinary letters. A text may begin with them, so they count only where the bytes are no text
@@ -87,17 +112,17 @@ const STRANGE: usize = 10;
 
 /// What the file is, if its first bytes are no text.
 pub(super) fn binary_kind(head: &[u8]) -> Option<BinaryKind> {
-    let mark = MARKS.iter().find(|(at, mark, _)| head.get(*at..).is_some_and(|rest| rest.starts_with(mark)));
-    if let Some((_, mark, name)) = mark
+    let mark = MARKS.iter().find(|(at, mark, ..)| head.get(*at..).is_some_and(|rest| rest.starts_with(mark)));
+    if let Some((_, mark, name, media)) = mark
         && (!LETTERS.contains(mark) || !is_text(head))
     {
-        return Some(BinaryKind::Format(name));
+        return Some(BinaryKind::Format { name, media });
     }
     if head.starts_with(b"\xff\xfe\0\0") || head.starts_with(b"\0\0\xfe\xff") {
-        return Some(BinaryKind::Encoding("UTF-32"));
+        return Some(BinaryKind::Encoding(Encoding::Utf32));
     }
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
-        return Some(BinaryKind::Encoding("UTF-16"));
+        return Some(BinaryKind::Encoding(Encoding::Utf16));
     }
     (!is_text(head)).then_some(BinaryKind::Unknown)
 }

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use metier_catalog::{Entry, Snapshot};
-use metier_files::{Error, Extent, FileDigest, ListBounds, RelativePath, SkillDir, Stamp};
+use metier_files::{Error, Extent, FileDigest, ListBounds, RelativePath, SkillDir, Stamp, media_type};
 use serde_json::{Map, Value, json};
 
 use super::frontmatter::frontmatter;
-use super::media::media_type;
 use super::unfit::Unfit;
 use super::uri::SkillUri;
 

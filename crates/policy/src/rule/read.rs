@@ -260,7 +260,10 @@ fn of_pattern(pattern: &ToolPattern, at: usize, meant: &mut Rule) -> Result<Rule
     Ok(match (tool, argument) {
         (Tool::Bash, given) => {
             *meant = every_command();
-            Rule::Command(command(given.unwrap_or("*"), inner)?)
+            match given {
+                Some(given) => Rule::Command(command(given, inner)?),
+                None => Rule::Bash,
+            }
         }
         (Tool::Skill, given) => foreign_skill(given, inner, meant)?,
         (Tool::SkillRunScript, None) => Rule::Script,

@@ -9,6 +9,7 @@ impl fmt::Display for Rule {
             Self::Any => f.write_str("*"),
             Self::Skill { skill, part: None } => write!(f, "skill:{skill}"),
             Self::Skill { skill, part: Some(part) } => write!(f, "skill:{skill}/{part}"),
+            Self::Bash => f.write_str("Bash"),
             Self::Command(pattern) => write!(f, "command:{pattern}"),
             Self::Script => f.write_str("skill_run_script"),
             Self::Reach(reach) => write!(f, "{reach}"),

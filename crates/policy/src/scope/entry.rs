@@ -3,7 +3,7 @@
 use super::{Folders, McpTools};
 use crate::CommandPattern;
 use crate::aspect::{Aspect, Part, Run};
-use crate::rule::{Rule, is_any};
+use crate::rule::Rule;
 use metier_diagnostic::visible;
 use metier_skill::{Tool, ToolPattern};
 
@@ -47,6 +47,11 @@ impl Entry {
         Self { text, rule }
     }
 
+    /// `*`, where it takes away.
+    pub(super) fn every() -> Self {
+        Self { text: "*".to_owned(), rule: Some(Rule::Any) }
+    }
+
     /// Whether a part of an action is inside a fence because of this entry.
     pub(super) fn admits(&self, aspect: &Aspect<'_>) -> bool {
         let Some(rule) = &self.rule else { return false };
@@ -66,14 +71,12 @@ impl Entry {
     /// of what would be started; an injected command by a pattern of it.
     pub(super) fn admits_program(&self, aspect: &Aspect<'_>) -> bool {
         match (&aspect.part, &self.rule) {
-            (Part::Script { .. }, Some(Rule::Script)) => true,
-            (Part::Script { file, argv }, Some(Rule::Command(pattern))) => {
-                is_any(pattern) || starts(pattern, file, argv)
+            (Part::Script { .. }, Some(Rule::Script | Rule::Bash))
+            | (Part::Run { kind: Run::Inject, .. }, Some(Rule::Bash)) => true,
+            (Part::Script { file, argv }, Some(Rule::Command(pattern))) => starts(pattern, file, argv),
+            (Part::Run { kind: Run::Inject, command: Some(command), .. }, Some(Rule::Command(pattern))) => {
+                pattern.matches(command)
             }
-            (Part::Run { kind: Run::Inject, command, .. }, Some(Rule::Command(pattern))) => match command {
-                Some(command) => pattern.matches(command),
-                None => is_any(pattern),
-            },
             _ => false,
         }
     }

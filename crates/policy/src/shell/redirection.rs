@@ -33,6 +33,9 @@ pub enum RedirectionKind {
     OutputToErrors,
 }
 
+/// The only file that may be opened: nothing is in it and nothing stays in it.
+const NOTHING: &str = "/dev/null";
+
 pub(super) enum Found {
     Redirection(Redirection),
     HereDocument(Opening),
@@ -59,8 +62,8 @@ pub(super) fn read(reader: &mut Reader<'_>, start: usize) -> Result<Found, Refus
         .unwrap_or_default();
     let kind = match (number, operator) {
         ("" | "0", "<") => RedirectionKind::NoInput,
-        ("" | "1", ">" | ">>") => RedirectionKind::DropOutput,
-        ("2", ">" | ">>") => RedirectionKind::DropErrors,
+        ("" | "1", ">" | ">>" | ">|") => RedirectionKind::DropOutput,
+        ("2", ">" | ">>" | ">|") => RedirectionKind::DropErrors,
         ("", "&>" | "&>>") => RedirectionKind::DropBoth,
         ("" | "1", ">&") => RedirectionKind::OutputToErrors,
         ("2", ">&") => RedirectionKind::ErrorsToOutput,
@@ -73,13 +76,16 @@ pub(super) fn read(reader: &mut Reader<'_>, start: usize) -> Result<Found, Refus
         return Err(refuse(reader, start));
     }
     let target = word::read_part(reader, RefusalKind::Redirection, start)?;
-    let expected = match kind {
-        RedirectionKind::OutputToErrors => "2",
-        RedirectionKind::ErrorsToOutput => "1",
-        _ => "/dev/null",
+    let is_nothing = target.word.text == NOTHING && !target.word.glob;
+    // `>&` copies numbers, and in front of a file's name, without a number of its own, it is `&>`.
+    let kind = if is_nothing && (number, operator) == ("", ">&") { RedirectionKind::DropBoth } else { kind };
+    let is_meant = match kind {
+        // A quoted number would be the same to bash; asking for the bare one leaves nothing to be wrong about.
+        RedirectionKind::OutputToErrors => target.word.text == "2" && target.quoting == Quoting::Bare,
+        RedirectionKind::ErrorsToOutput => target.word.text == "1" && target.quoting == Quoting::Bare,
+        _ => is_nothing,
     };
-    // A quoted target would be the same to bash; asking for the bare one leaves nothing to be wrong about.
-    if target.word.text != expected || target.quoting == Quoting::Quoted || target.word.glob {
+    if !is_meant {
         return Err(reader.refuse_from(RefusalKind::Redirection, start));
     }
     Ok(Found::Redirection(Redirection { kind, span: start..reader.at }))

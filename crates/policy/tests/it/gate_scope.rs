@@ -34,6 +34,11 @@ const FENCES: &[(&str, &str, bool)] = &[
     ("Bash(git:*)", "agent command git $(id)", false),
     ("Bash(git:*)", "agent command git status 2>&1", true),
     ("Bash", "agent command git $(id)", true),
+    ("run_command_line", "agent command git $(id)", true),
+    ("Bash(*)", "agent command git status | head", true),
+    ("Bash(*)", "agent command git $(id)", false),
+    ("Bash(:*)", "agent command A=1 git", false),
+    ("Bash(*)", "pdf script a.py", true),
     ("bash", "agent command anything", true),
     ("BashOutput", "agent command ls", false),
     ("exec", "agent command ls", true),
@@ -266,6 +271,13 @@ fn what_a_skill_disallows_is_refused_also_at_a_terminal() {
         ("AskUserQuestion", "agent tool ask_user", false),
         ("mcp__a__*", "agent mcp a/b", false),
         ("Nonsense", "agent tool Read a", true),
+        ("*", "agent tool Read a", false),
+        ("*", "agent command ls", false),
+        ("*", "pdf script a.py", false),
+        ("*", "agent mcp a/b", false),
+        ("*", "pdf read a.md", true),
+        ("*", "agent tool ask_user", true),
+        ("*", "csv activate", true),
     ] {
         let decision = decide(&rules("mode yolo"), &open(list), Asking::Terminal, &action(act));
         assert_eq!(decision.is_allowed(), expect, "{list:?} {act:?}: {decision}");
@@ -295,6 +307,9 @@ fn a_child_is_offered_what_its_list_names_and_what_is_never_fenced() {
     assert!(!bash.offers(Offered::Mcp { server: "a", tool: "c" }));
     let taken = scope_with("pdf", "Read Write", "Write", Meaning::Both, Dialect::Usual, &McpTools::default());
     assert!(taken.offers(Offered::Tool(Tool::Read)) && !taken.offers(Offered::Tool(Tool::Write)));
+    let none = scope_with("pdf", "Read", "*", Meaning::Both, Dialect::Usual, &McpTools::default());
+    assert_eq!(offered(&none), free);
+    assert!(!none.offers(Offered::Mcp { server: "a", tool: "b" }));
 }
 
 /// `tools: []` is none, a missing list says nothing.

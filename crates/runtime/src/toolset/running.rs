@@ -1,14 +1,13 @@
 //! The tools that run something of a skill.
 
 use metier_catalog::EntryId;
-use metier_policy::shell::{self, RefusalKind};
 use serde_json::json;
 
 use super::hands::{NotDone, Work, WorkKind};
 use super::input::{InputProblem, Told};
 use super::result::{ToolResult, error_json};
 use super::visible::Purpose;
-use super::{Call, NO_SKILL, Surface, Toolset};
+use super::{Call, NO_SKILL, Surface, Toolset, one_command};
 use crate::output::command_error;
 use crate::run::{NotRun, Ran, Words, run_command_line, run_script};
 
@@ -68,9 +67,8 @@ impl Toolset {
         let snapshot = self.visible.snapshot();
         let is_crew = || snapshot.entry(id).is_some_and(|entry| snapshot.crew(entry).is_some());
         if (self.surface == Surface::SkilledCrew || is_crew())
-            && let Some(joint) = joint(line)
+            && let Some(text) = one_command::refusal(line)
         {
-            let text = format!("Command chaining is not allowed (found {joint}): {line}");
             return Ok(ToolResult::refused(command_error(&text).to_string()));
         }
         let work = Work { id, kind: WorkKind::CommandLine, time: surface.time() };
@@ -111,29 +109,6 @@ fn kept(mut ran: Ran, call: &Call<'_>) -> (Option<String>, Ran) {
         ran.kept_in(place);
     }
     (place, ran)
-}
-
-/// What joins several commands in a line, in the eyes of a system that takes one at a time. It is documented for that
-/// system and no wall: what a line does is contained, and a fence takes nothing that it does not understand to the byte.
-fn joint(line: &str) -> Option<String> {
-    match shell::parse(line) {
-        Ok(parsed) => match parsed.commands.as_slice() {
-            [first, second, ..] => {
-                let between = line.get(first.span.end..second.span.start).unwrap_or_default().trim();
-                Some(between.to_owned())
-            }
-            _ => None,
-        },
-        Err(refusal) => matches!(
-            refusal.kind,
-            RefusalKind::NewLine
-                | RefusalKind::Background
-                | RefusalKind::PipeBoth
-                | RefusalKind::CommandSubstitution
-                | RefusalKind::ProcessSubstitution
-        )
-        .then(|| if refusal.kind == RefusalKind::NewLine { "newline".to_owned() } else { refusal.piece }),
-    }
 }
 
 fn words(arguments: Told) -> Words {

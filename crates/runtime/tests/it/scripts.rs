@@ -86,7 +86,6 @@ fn the_environment_is_the_named_one_and_nothing_else() {
         names,
         [
             "ALL_PROXY",
-            "CLAUDE_PLUGIN_DATA",
             "HOME",
             "HTTPS_PROXY",
             "HTTP_PROXY",

@@ -214,7 +214,7 @@ fn skilled_crew_runs_command_lines_and_errors_have_the_same_four_keys() {
         ("echo a | cat", "|"),
         ("echo a; echo b", ";"),
         ("sleep 1 & id", "&"),
-        ("echo $(id)", "$(id)"),
+        ("echo $(id)", "$()"),
     ] {
         let text = json!({
             "exitCode": null, "stdout": "", "timedOut": false,

@@ -28,8 +28,8 @@ pub(super) struct Session<'a> {
     surface: Surface,
     surroundings: &'a Surroundings,
     snapshot: Arc<Snapshot>,
-    /// The skill that counts as active, and its fence and grants.
-    active: Option<EntryId>,
+    /// The skills that count as active, the last one last, and their fences and grants.
+    active: Vec<EntryId>,
     scopes: Vec<Scope>,
     /// What was begun for something that runs.
     ready: RefCell<Option<Ready>>,
@@ -56,12 +56,12 @@ impl<'a> Session<'a> {
             surface,
             surroundings,
             snapshot,
-            active: None,
+            active: Vec::new(),
             scopes: Vec::new(),
             ready: RefCell::new(ready),
             out: args.out.as_deref(),
         };
-        if let Some(name) = &args.scope.skill {
+        for name in &args.scope.skills {
             session.activate_at_once(name)?;
         }
         Ok(session)
@@ -71,11 +71,12 @@ impl<'a> Session<'a> {
         Arc::clone(&self.snapshot)
     }
 
-    pub(super) fn active(&self) -> Option<EntryId> {
-        self.active
+    pub(super) fn active(&self) -> &[EntryId] {
+        &self.active
     }
 
-    /// Makes the call as if this skill were active: its fence holds, and tools that name no skill are its own.
+    /// Makes the call as if this skill were active: its fence holds, and tools that name no skill are those of
+    /// the last one.
     fn activate_at_once(&mut self, name: &str) -> Result<()> {
         let (snapshot, surroundings) = (&self.snapshot, self.surroundings);
         let id = find(snapshot, name)?;
@@ -84,8 +85,8 @@ impl<'a> Session<'a> {
         let skill = who(snapshot, entry, surroundings);
         let file = snapshot.read(entry).with_context(|| format!("`{name}` cannot be read any more"))?;
         let around = ScopeAround { folders: &folders, dialect: self.surface.dialect() };
-        self.scopes = vec![scope(snapshot, id, &file, &skill, &around, surroundings)?];
-        self.active = Some(id);
+        self.scopes.push(scope(snapshot, id, &file, &skill, &around, surroundings)?);
+        self.active.push(id);
         Ok(())
     }
 

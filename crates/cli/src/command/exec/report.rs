@@ -1,9 +1,11 @@
 //! The report of a run as JSON.
 
+use metier_files::{MEDIA_HEAD, media_type, media_type_by_name};
 use metier_proxy::Event;
 use metier_runtime::{ContactReport, LongOutput, Ran};
-use metier_sandbox::{Captured, Ended, Stop};
+use metier_sandbox::{Captured, Ended, OutputKind, Outputs, Stop};
 use serde::Serialize;
+use std::io::Read;
 
 /// A report for programs. Fields are only ever added.
 #[derive(Serialize)]
@@ -82,7 +84,21 @@ struct Usage {
 struct Output {
     path: String,
     kind: &'static str,
+    /// Of a file, what it is in the words of MIME; `null` where it cannot be told.
+    media_type: Option<&'static str>,
     size: u64,
+}
+
+/// What a file that a script left is in the words of MIME: by its name, and where that says nothing, by its first bytes.
+pub(crate) fn media_of(outputs: &Outputs, output: &metier_sandbox::Output) -> Option<&'static str> {
+    if output.kind != OutputKind::File {
+        return None;
+    }
+    media_type_by_name(&output.path).or_else(|| {
+        let mut head = Vec::with_capacity(MEDIA_HEAD);
+        outputs.open(output).ok()?.take(MEDIA_HEAD as u64).read_to_end(&mut head).ok()?;
+        Some(media_type(&output.path, &head))
+    })
 }
 
 #[derive(Serialize)]
@@ -151,6 +167,7 @@ impl Json {
         let outputs = report.outputs.entries.iter().map(|output| Output {
             path: output.path.display().to_string(),
             kind: output.kind.word(),
+            media_type: media_of(&report.outputs, output),
             size: output.size,
         });
         let changes = report.changes.entries.iter().map(|change| Change {

@@ -9,13 +9,15 @@ use crate::surroundings::Surroundings;
 use crate::workplace::{Active, Purpose, Ready, Workplace, who};
 use anyhow::Result;
 use metier_catalog::{Include, Lookup};
-use metier_policy::{Action, Decision, Ruling};
+use metier_policy::{Action, Decision, Deed, Ruling};
+use metier_runtime::{Words, script_action};
+use metier_sandbox::Limits;
 use serde_json::json;
 
 /// Whether an action would be allowed, and by which rule.
 pub(crate) fn action(
     text: &str,
-    skill: Option<&str>,
+    skills: &[String],
     global: &Global,
     surroundings: &Surroundings,
     output: &mut Output,
@@ -23,20 +25,26 @@ pub(crate) fn action(
     let keeper = Gatekeeper::new(global, &[], surroundings)?;
     keeper.report_problems();
     let snapshot = surroundings.snapshot(Include::Usual);
-    let action = Action::from_words(text, &mut |name| {
+    let mut named = None;
+    let mut action = Action::from_words(text, &mut |name| {
+        named = Some(name.to_owned());
         let reference = name.parse().ok()?;
         match snapshot.find(&reference) {
             Lookup::Found(_, entry) | Lookup::Unusable(_, entry) => Some(who(&snapshot, entry, surroundings)),
             _ => None,
         }
     })?;
-    let scopes = match skill {
-        Some(skill) => {
-            let ready = Ready::begin(Purpose::Looking, surroundings);
-            Workplace::of(skill, Active::Yes, ready, &Flags::default(), surroundings)?.scopes
+    if let (Deed::Script { file, .. }, Some(name)) = (&action.deed, &named) {
+        // Words alone do not say how it would be started, nor what is wanted for it.
+        if let Some(whole) = as_it_would_run(name, file, &keeper, surroundings) {
+            action = whole;
         }
-        None => Vec::new(),
-    };
+    }
+    let mut scopes = Vec::new();
+    for skill in skills {
+        let ready = Ready::begin(Purpose::Looking, surroundings);
+        scopes.extend(Workplace::of(skill, Active::Yes, ready, &Flags::default(), surroundings)?.scopes);
+    }
     let decision = keeper.gate(&scopes).decide(&action);
     match output.form() {
         Form::Json => output.json(&json!({
@@ -50,6 +58,19 @@ pub(crate) fn action(
         Form::Text => write(&action.sentence(), &decision, output)?,
     }
     Ok(Exit::Fine)
+}
+
+/// A script of a skill as `exec` would ask about it; nothing where there is no such script or it could not be started.
+fn as_it_would_run(
+    name: &str,
+    file: &str,
+    keeper: &Gatekeeper,
+    surroundings: &Surroundings,
+) -> Option<Action> {
+    let ready = Ready::begin(Purpose::Looking, surroundings);
+    let place = Workplace::of(name, Active::No, ready, &Flags::default(), surroundings).ok()?;
+    let words = Words::Split(Vec::new());
+    place.with(keeper, Limits::default(), |bench, using| script_action(bench, using, file, &words)).ok()
 }
 
 fn rules(decision: &Decision) -> Vec<String> {
