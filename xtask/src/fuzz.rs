@@ -68,10 +68,8 @@ pub(crate) fn run(repository: &Repository, arguments: &Arguments) -> Result<()> 
     }
     let home = repository.target()?.join("fuzz");
     // All are built before one runs: what does not build is said at once, not an hour later.
-    for target in &chosen {
-        println!("\n== building {} ==", target.name);
-        compiler.build(repository, &fuzz, &home, target)?;
-    }
+    println!("\n== building ==");
+    compiler.build(repository, &fuzz, &home, &chosen)?;
     let mut report = Report::default();
     for target in chosen {
         let trial = Trial::new(repository, &home, target, &compiler.program(&home, target));

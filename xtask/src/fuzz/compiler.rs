@@ -40,21 +40,22 @@ impl Compiler {
         Ok(Self { kind, host })
     }
 
-    /// Builds one target.
+    /// Builds targets, and of the crates those that they need: each target is a feature of its own name.
     pub(super) fn build(
         &self,
         repository: &Repository,
         fuzz: &Tool,
         home: &Path,
-        target: &Target,
+        targets: &[&Target],
     ) -> Result<()> {
         let sanitizer = if self.kind == Kind::Nightly { "address" } else { "none" };
-        let words = ["build", "--sanitizer", sanitizer, "--target", &self.host, "--target-dir"];
+        let names: Vec<&str> = targets.iter().map(|target| target.name.as_str()).collect();
+        let words = ["build", "--sanitizer", sanitizer, "--target", &self.host];
         fuzz.command(repository, toolchain(self.kind), &words)?
+            .arguments(&["--no-default-features", "--features", &names.join(","), "--target-dir"])
             .argument(self.folder(home))
-            .argument(&target.name)
             .show()
-            .with_context(|| format!("the target `{}` was not built", target.name))
+            .context("the targets were not built; nothing ran")
     }
 
     /// Where a target's program lies when it is built.

@@ -1,6 +1,7 @@
 //! A rule as it is written.
 
 use super::{Reach, Rule, SkillPart};
+use metier_skill::{ToolPattern, tokenize};
 use std::fmt;
 
 impl fmt::Display for Rule {
@@ -13,7 +14,15 @@ impl fmt::Display for Rule {
             Self::Script => f.write_str("skill_run_script"),
             Self::Reach(reach) => write!(f, "{reach}"),
             Self::Tool { tool, glob: None } => f.write_str(tool.name()),
-            Self::Tool { tool, glob: Some(glob) } => write!(f, "{}({glob})", tool.name()),
+            Self::Tool { tool, glob: Some(glob) } => {
+                let (tool, glob) = (tool.name(), glob.to_string());
+                // A lone parenthesis in a glob would end the list item early, so such a rule is written without any.
+                if tokenize(&format!("{tool}({glob})")).is_ok_and(|items| is_one(&items, &glob)) {
+                    write!(f, "{tool}({glob})")
+                } else {
+                    write!(f, "{tool}:{glob}")
+                }
+            }
             Self::Fetch(hosts) => write!(f, "WebFetch(domain:{hosts})"),
             Self::Mcp { server, tool } => write!(f, "mcp:{server}/{tool}"),
             Self::Absent(text) => f.write_str(text),
@@ -42,4 +51,9 @@ impl fmt::Display for Reach {
             Self::Secret(names) => write!(f, "secret:{names}"),
         }
     }
+}
+
+/// Whether a list is one tool with this argument, byte for byte.
+fn is_one(items: &[ToolPattern], argument: &str) -> bool {
+    matches!(items, [one] if one.argument.as_deref() == Some(argument))
 }
