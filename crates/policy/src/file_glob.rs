@@ -35,7 +35,8 @@ pub enum NoGlob {
 impl FileGlob {
     /// The glob that means one file and nothing else.
     pub fn exact(path: &str) -> Result<Self, NoGlob> {
-        globset::escape(path).parse()
+        // Written as a folder it would mean everything below.
+        globset::escape(path.trim_end_matches('/')).parse()
     }
 
     /// Whether a path is meant.
@@ -358,6 +359,7 @@ mod tests {
             let exact = FileGlob::exact(path).unwrap();
             assert!(exact.is_exact() && exact.matches(path), "{path}: {exact}");
             assert_eq!(exact.literal(), path);
+            assert_eq!(FileGlob::exact(&format!("{path}/")), Ok(exact));
         }
         for text in ["a*", "[ab]", "{a,b}", "x?"] {
             assert!(!glob(text).is_exact(), "{text}");

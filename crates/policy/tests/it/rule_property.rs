@@ -84,3 +84,17 @@ proptest! {
         file_holds(text.get(..cut.min(text.len())).unwrap_or_default());
     }
 }
+
+#[test]
+fn what_was_found_once_holds() {
+    for [first, second, action] in [
+        ["write:**", "write:/etc/hosts", "skill:a/write:/etc/hosts"],
+        ["**", "/etc/hosts", "/etc/hosts"],
+        ["/.", "*", "/a"],
+        ["read:Bash(*", "", ""],
+        ["skill:user:p*/script:a.py", "skill:a/script:a/**", "skill:pdf/script:a.pq/"],
+        ["skill:a/script:a/**", "", "skill:a/script:a/"],
+    ] {
+        holds(first, second, action);
+    }
+}
