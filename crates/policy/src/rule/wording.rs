@@ -14,15 +14,7 @@ impl fmt::Display for Rule {
             Self::Script => f.write_str("skill_run_script"),
             Self::Reach(reach) => write!(f, "{reach}"),
             Self::Tool { tool, glob: None } => f.write_str(tool.name()),
-            Self::Tool { tool, glob: Some(glob) } => {
-                let (tool, glob) = (tool.name(), glob.to_string());
-                // A lone parenthesis in a glob would end the list item early, so such a rule is written without any.
-                if tokenize(&format!("{tool}({glob})")).is_ok_and(|items| is_one(&items, &glob)) {
-                    write!(f, "{tool}({glob})")
-                } else {
-                    write!(f, "{tool}:{glob}")
-                }
-            }
+            Self::Tool { tool, glob: Some(glob) } => f.write_str(&with(tool.name(), &glob.to_string())),
             Self::Fetch(hosts) => write!(f, "WebFetch(domain:{hosts})"),
             Self::Mcp { server, tool } => write!(f, "mcp:{server}/{tool}"),
             Self::Absent(text) => f.write_str(text),
@@ -53,7 +45,9 @@ impl fmt::Display for Reach {
     }
 }
 
-/// Whether a list is one tool with this argument, byte for byte.
-fn is_one(items: &[ToolPattern], argument: &str) -> bool {
-    matches!(items, [one] if one.argument.as_deref() == Some(argument))
+/// A tool with an argument. A lone parenthesis in it would end the item of a list early, so that is written without any.
+pub(super) fn with(tool: &str, argument: &str) -> String {
+    let usual = format!("{tool}({argument})");
+    let is_one = |items: &[ToolPattern]| matches!(items, [one] if one.argument.as_deref() == Some(argument));
+    if tokenize(&usual).is_ok_and(|items| is_one(&items)) { usual } else { format!("{tool}:{argument}") }
 }

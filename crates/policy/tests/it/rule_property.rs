@@ -92,6 +92,7 @@ fn what_was_found_once_holds() {
         ["**", "/etc/hosts", "/etc/hosts"],
         ["/.", "*", "/a"],
         ["read:Bash(*", "", ""],
+        ["web_search:a(b", "", ""],
         ["skill:user:p*/script:a.py", "skill:a/script:a/**", "skill:pdf/script:a.pq/"],
         ["skill:a/script:a/**", "", "skill:a/script:a/"],
     ] {
