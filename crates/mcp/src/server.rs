@@ -25,6 +25,7 @@ mod prompt;
 mod question;
 mod seal;
 mod shelf;
+mod threshold;
 mod tool;
 pub mod unfit;
 mod uri;
@@ -38,7 +39,7 @@ use metier_runtime::Skills;
 use rmcp::ServiceExt;
 use rmcp::model::Tool;
 use rmcp::service::ServerInitializeError;
-use rmcp::transport::stdio_pipes;
+use rmcp::transport::{IntoTransport, stdio_pipes};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 pub use self::exchange::{Body, Exchange, Request, Response};
@@ -47,6 +48,7 @@ use self::connection::{Carrier, Connection};
 use self::counter::Counter;
 use self::seal::Seal;
 use self::shelf::{Row, Shelf, Tell};
+use self::threshold::Threshold;
 
 /// A server of skills. A clone is the same server once more.
 #[derive(Clone, Debug)]
@@ -148,7 +150,7 @@ impl Server {
         output: impl AsyncWrite + Send + Unpin + 'static,
     ) -> Result<(), ServeError> {
         let connection = Connection::new(Arc::clone(&self.hall), Carrier::Pipe);
-        let running = match connection.serve((input, output)).await {
+        let running = match connection.serve(Threshold::new((input, output).into_transport())).await {
             Ok(running) => running,
             // Whoever goes before saying anything wanted nothing.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),

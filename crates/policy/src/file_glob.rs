@@ -1,6 +1,6 @@
 //! Globs of files, as rules write them.
 
-use crate::place::{Place, clean};
+use crate::place::{Place, clean, is_guarded};
 use globset::{GlobBuilder, GlobMatcher};
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -35,7 +35,8 @@ pub enum NoGlob {
 impl FileGlob {
     /// The glob that means one file and nothing else.
     pub fn exact(path: &str) -> Result<Self, NoGlob> {
-        globset::escape(path).parse()
+        // Written as a folder it would mean everything below.
+        globset::escape(path.trim_end_matches('/')).parse()
     }
 
     /// Whether a path is meant.
@@ -76,8 +77,16 @@ impl FileGlob {
     /// Whether everything that another glob means is meant here too, as far as that can be said from the texts. Not to
     /// know is to say no.
     pub fn covers_glob(&self, other: &Self) -> bool {
-        if self == other || (other.is_exact() && self.matches(&other.literal())) {
+        if self == other {
             return true;
+        }
+        // As a place, not as a text: `**` matches the text `/etc/hosts` and does not mean that file.
+        if other.is_exact() {
+            return self.covers(&Place::new(&other.literal()));
+        }
+        // What takes a yes to the very question is meant by its own name only, one file of it or many.
+        if is_guarded(&other.fixed_steps().join("/")) {
+            return false;
         }
         let Some(folder) = self.text.strip_suffix("**") else { return false };
         if folder.contains(SPECIAL) || !(folder.is_empty() || folder.ends_with('/')) {
@@ -206,7 +215,8 @@ impl FromStr for FileGlob {
         if text.split('/').any(|step| step == "..") {
             return Err(NoGlob::Up);
         }
-        let below = if text.ends_with('/') { "**" } else { "" };
+        // The root is a folder however it is written: `/.` shown as `/` would mean more when it is read back.
+        let below = if text.ends_with('/') || clean(text) == "/" { "/**" } else { "" };
         let text = clean(&format!("{text}{below}"));
         let glob = GlobBuilder::new(&text).literal_separator(true).backslash_escape(true).build();
         let glob = glob.map_err(|error| NoGlob::Shape(error.kind().to_string()))?;
@@ -320,6 +330,12 @@ mod tests {
             ("docs/**", "docs/a.md", true),
             ("**", "src/*", true),
             ("**", "/etc/*", false),
+            ("**", "/etc/hosts", false),
+            ("**", ".git/hooks/x", false),
+            ("**", ".git/hooks/*", false),
+            (".git/hooks/*", ".git/hooks/*", true),
+            ("**", "~/x", false),
+            ("*", "~", false),
             ("docs/**", "docsx/*", false),
             ("docs/*", "docs/**", false),
             ("docs/**", "**", false),
@@ -343,6 +359,7 @@ mod tests {
             let exact = FileGlob::exact(path).unwrap();
             assert!(exact.is_exact() && exact.matches(path), "{path}: {exact}");
             assert_eq!(exact.literal(), path);
+            assert_eq!(FileGlob::exact(&format!("{path}/")), Ok(exact));
         }
         for text in ["a*", "[ab]", "{a,b}", "x?"] {
             assert!(!glob(text).is_exact(), "{text}");

@@ -253,7 +253,9 @@ impl SkillPart {
     fn covers(&self, aspect: &Aspect<'_>) -> bool {
         match (self, &aspect.part) {
             (Self::Read(glob), Part::Read(place)) => glob.means(place),
-            (Self::Script(glob), Part::Script { file, .. }) => glob.matches(script_name(file)),
+            (Self::Script(glob), Part::Script { file, .. }) => {
+                glob.means(&crate::Place::new(script_name(file)))
+            }
             (Self::Command(pattern), part) => covers_command(pattern, part),
             (Self::Inject, Part::Run { kind, .. }) => *kind == Run::Inject,
             (Self::Hook, Part::Run { kind, .. }) => *kind == Run::Hook,

@@ -13,6 +13,7 @@ mod commands;
 mod compaction;
 mod crash;
 mod crew;
+mod definition_invariant;
 mod definitions;
 mod fetching;
 mod looking;

@@ -5,6 +5,8 @@
 mod budget;
 mod bundled;
 mod collisions;
+mod config_invariant;
+mod config_property;
 mod discovery;
 mod explain;
 mod layout;

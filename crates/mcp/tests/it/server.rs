@@ -3,6 +3,7 @@
 mod asking;
 mod calling;
 mod changing;
+mod hostile;
 mod listing;
 mod many;
 mod prompting;

@@ -280,7 +280,7 @@ fn of_pattern(pattern: &ToolPattern, at: usize, meant: &mut Rule) -> Result<Rule
             *meant = bare;
             Rule::Tool { tool, glob: Some(glob(given, inner)?) }
         }
-        (Tool::WebSearch | Tool::Task, Some(_)) => Rule::Absent(pattern.to_string()),
+        (Tool::WebSearch | Tool::Task, Some(given)) => Rule::Absent(super::wording::with(written, given)),
         (_, Some(_)) => {
             *meant = bare;
             return Err((RuleProblem::Argument(written.clone()), inner));

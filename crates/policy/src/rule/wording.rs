@@ -1,6 +1,7 @@
 //! A rule as it is written.
 
 use super::{Reach, Rule, SkillPart};
+use metier_skill::{ToolPattern, tokenize};
 use std::fmt;
 
 impl fmt::Display for Rule {
@@ -14,7 +15,7 @@ impl fmt::Display for Rule {
             Self::Script => f.write_str("skill_run_script"),
             Self::Reach(reach) => write!(f, "{reach}"),
             Self::Tool { tool, glob: None } => f.write_str(tool.name()),
-            Self::Tool { tool, glob: Some(glob) } => write!(f, "{}({glob})", tool.name()),
+            Self::Tool { tool, glob: Some(glob) } => f.write_str(&with(tool.name(), &glob.to_string())),
             Self::Fetch(hosts) => write!(f, "WebFetch(domain:{hosts})"),
             Self::Mcp { server, tool } => write!(f, "mcp:{server}/{tool}"),
             Self::Absent(text) => f.write_str(text),
@@ -43,4 +44,11 @@ impl fmt::Display for Reach {
             Self::Secret(names) => write!(f, "secret:{names}"),
         }
     }
+}
+
+/// A tool with an argument. A lone parenthesis in it would end the item of a list early, so that is written without any.
+pub(super) fn with(tool: &str, argument: &str) -> String {
+    let usual = format!("{tool}({argument})");
+    let is_one = |items: &[ToolPattern]| matches!(items, [one] if one.argument.as_deref() == Some(argument));
+    if tokenize(&usual).is_ok_and(|items| is_one(&items)) { usual } else { format!("{tool}:{argument}") }
 }

@@ -25,3 +25,6 @@ mod gate_order;
 mod gate_property;
 mod gate_rules;
 mod gate_scope;
+
+mod rule_invariant;
+mod rule_property;

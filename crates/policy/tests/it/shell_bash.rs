@@ -176,6 +176,14 @@ impl Bash {
             line.commands.iter().all(|command| RECORDERS.contains(&command.words[0].text.as_str()));
         // Recorders say nothing, so whatever is said is bash's: a file that it could not open for one of them.
         assert!(!recorded || ran.errors.is_empty(), "{source:?}: {ran:?}");
+        // A file opened for reading would show in what `cat` read: recorders write nothing into pipes.
+        let given = |text: &String| {
+            line.commands.iter().filter_map(|command| command.stdin.as_ref()).any(|own| own.body == *text)
+        };
+        assert!(
+            !recorded || ran.read.iter().all(|text| text.is_empty() || given(text)),
+            "{source:?}: {ran:?}"
+        );
         // Where nothing is there to be found, a glob stays as it is; a path leads elsewhere, and so does `cd`.
         let stays = recorded && matches!(files, Files::None);
         if words().any(|word| word.glob && (!stays || word.text.contains(['/', '.']))) {

@@ -1,16 +1,22 @@
 //! What holds for every file that somebody imports. The fuzz target `import` includes this file.
 
 use metier_store::{Export, Recall, Scope, SessionFilter, Store};
+use std::sync::Mutex;
+
+/// A store in which nothing is, kept for the next file: most files are refused, and making a store is what takes time.
+static EMPTY: Mutex<Option<Store>> = Mutex::new(None);
 
 /// It is taken whole or not at all; what was taken is exported as lines that another store takes and exports as the same
 /// bytes; and taking it again changes nothing.
 pub(crate) fn holds(bytes: &[u8]) {
-    let store = Store::in_memory().unwrap();
+    let kept = EMPTY.lock().unwrap().take();
+    let store = kept.unwrap_or_else(|| Store::in_memory().unwrap());
     let all = SessionFilter::default();
     let mut input = bytes;
     let Ok(imported) = store.import(&mut input) else {
         assert_eq!(store.sessions(&all).unwrap(), []);
         assert_eq!(store.recall(&Recall::new("", Scope::Everything)).unwrap(), []);
+        *EMPTY.lock().unwrap() = Some(store);
         return;
     };
     let sessions = store.sessions(&all).unwrap();

@@ -81,7 +81,12 @@ impl Wire {
     }
 
     async fn send(&mut self, message: &Value) {
-        self.out.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+        self.line(&message.to_string()).await;
+    }
+
+    /// Writes a line as it is.
+    pub(super) async fn line(&mut self, line: &str) {
+        self.out.write_all(format!("{line}\n").as_bytes()).await.unwrap();
     }
 
     /// Sends a request and gives its number.
