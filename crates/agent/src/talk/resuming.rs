@@ -44,6 +44,8 @@ pub struct Resumed {
     pub talk: Talk,
     /// Whether there is anything to go on with.
     pub left: Left,
+    /// How it ended, where it did and nobody has spoken since; `None` where its process ended before it did.
+    pub ended: Option<Outcome>,
     /// What was begun and may have happened, in the order of the calls. [`Watch::begun`](crate::Watch::begun) is asked about each when
     /// the work goes on.
     pub begun: Vec<Begun>,
@@ -58,6 +60,13 @@ pub enum Left {
     Nothing,
     /// It broke off in the middle: [`Talk::work`] goes on.
     Work,
+}
+
+/// A conversation that broke off in the middle and has not gone on yet.
+#[derive(Debug)]
+pub(super) struct BrokenOff {
+    /// The user's words, where no skill was looked for yet that fits them.
+    unoffered: Option<Arc<str>>,
 }
 
 /// A call that was begun when its process ended, and may have happened.
@@ -116,26 +125,32 @@ impl Talk {
         let mut talk = Self::new(agent, session, (general, outside), journal, frame, history, company);
         talk.lease = Some(lease);
         talk.find_kin();
-        let (is_over, outcome, is_offered) = (course.is_over, course.outcome, course.is_offered);
+        let (is_over, is_offered) = (course.is_over, course.is_offered);
+        let ended = course.outcome.filter(|_| is_over);
         talk.take_course(course);
         talk.kin.family.resume(talk.limits, talk.spent);
         let begun = talk.all_doubtful()?;
         // The answer of a child that the user started, or that work was handed over to, is an end without a word of the model.
         let is_waiting = talk.history.as_ref().is_some_and(crate::History::is_waiting);
-        let is_through = is_over && (outcome == Some(Outcome::Done) || !is_waiting);
+        let is_through = is_over && (ended == Some(Outcome::Done) || !is_waiting);
         let left = if is_through { Left::Nothing } else { Left::Work };
         if framed.is_none() {
             talk.write(EventKind::Framed(talk.frame.stored()))?;
         }
         if left == Left::Work {
-            let metier = env!("CARGO_PKG_VERSION").to_owned();
-            talk.write(EventKind::Resumed { by: By::User, metier })?;
             let words = talk.history.as_ref().and_then(|history| history.words.clone());
-            if let Some(words) = words.filter(|_| !is_offered && !is_over) {
-                talk.offer(&words)?;
-            }
+            talk.broken_off = Some(BrokenOff { unoffered: words.filter(|_| !is_offered && !is_over) });
         }
-        Ok(Resumed { talk, left, begun, gone })
+        Ok(Resumed { talk, left, ended, begun, gone })
+    }
+
+    /// Writes down that the work goes on, where it had broken off. Not before it does: whoever only looks, or says something else, has
+    /// not gone on with it.
+    pub(super) fn go_on_from_break(&mut self) -> Result<(), TalkError> {
+        let Some(BrokenOff { unoffered }) = self.broken_off.take() else { return Ok(()) };
+        let metier = env!("CARGO_PKG_VERSION").to_owned();
+        self.write(EventKind::Resumed { by: By::User, metier })?;
+        unoffered.map_or(Ok(()), |words| self.offer(&words))
     }
 
     /// Takes up where the last process ended, but for the messages.
