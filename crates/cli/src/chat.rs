@@ -151,6 +151,7 @@ impl<'a> Chat<'a> {
         // Whoever has a conversation holds it: the one before goes first, it may be the same.
         self.talk = None;
         self.broken_off = None;
+        self.view.recall(self.outfit.agent.store(), id)?;
         let word = Word::of(self.outfit.presence);
         let watch = Arc::new(Resuming { view: Arc::clone(&self.view), word });
         let company = Company { watch, ..self.outfit.company(&self.view, Halt::new()?) };

@@ -63,8 +63,16 @@ impl Style {
 pub(crate) struct Told {
     /// The tools of calls that are under way.
     tools: HashMap<String, String>,
-    /// Who works in children: what it is, and its name.
+    /// Who works in children: what it is, and its name. Kept when one ends, since it may go on and end again.
     children: HashMap<SessionId, (&'static str, String)>,
+}
+
+impl Told {
+    /// That a child goes on which had begun before; nothing where nobody has said who it is.
+    pub(crate) fn going_on(&self, child: SessionId) -> Option<Line> {
+        let (word, name) = self.children.get(&child)?;
+        Some(line(Style::Step, format!("[{word}] {}: going on ({})", clean(name), child.short())))
+    }
 }
 
 /// Who works in a child: a skill, or another agent of a crew.
@@ -139,7 +147,7 @@ pub(crate) fn lines(kind: &EventKind, told: &mut Told) -> Vec<Line> {
             vec![line(Style::Step, text)]
         }
         EventKind::ChildEnded { child, outcome, usage, cost_micros } => {
-            let known = told.children.remove(child);
+            let known = told.children.get(child).cloned();
             let (word, name) = known.unwrap_or_else(|| ("skill", "child".to_owned()));
             let sums = sums(usage, *cost_micros);
             let text = format!("[{word}] {}: {} ({}, {sums})", clean(&name), ended(*outcome), child.short());

@@ -43,6 +43,7 @@ pub(crate) fn run(
     let halt = Halt::new()?;
     stop_on_signal(&halt)?;
     let view = outfit.view(global, output);
+    view.recall(&store, summary.id)?;
     let word = match (args.yes, args.leave) {
         (true, _) => Word::Again,
         (_, true) => Word::Leave,

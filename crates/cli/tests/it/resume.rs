@@ -187,3 +187,33 @@ fn whoever_led_a_conversation_goes_on_with_it() {
     assert!(run.stdout.ends_with("Kept, too.\n"), "{}", run.stdout);
     assert_eq!(metier(&workspace, &["runs", "--json"]).json()["runs"][0]["agent"], "keeper");
 }
+
+#[test]
+fn a_child_that_goes_on_is_called_by_its_name() {
+    let server = ModelServer::saying(vec![
+        Says::Calls("skill_use", json!({"skill_name": "clerk", "arguments": "wait"})),
+        Says::Calls("Bash", json!({"command": "sleep 600", "timeout": 600})),
+        Says::Words("It is left."),
+        Says::Words("The clerk left it."),
+    ]);
+    let workspace = user(&server).file(
+        "home/.config/metier/skills/clerk/SKILL.md",
+        "---\nname: clerk\ndescription: Waits. Use to wait.\ncontext: fork\n---\nWait.\n",
+    );
+    let mut typist = Typist::at(&workspace, &["run", "wait for it"]);
+    typist.wait_for("[tool] Bash sleep 600");
+    typist.kills();
+    for (args, ends) in [(&["resume"][..], "needs a yes"), (&["resume", "--leave"], "complete")] {
+        let run = metier(&workspace, args);
+        let shown: Vec<&str> = run.stderr.lines().collect();
+        let going_on = shown.iter().position(|line| line.starts_with("[skill] clerk: going on ("));
+        let ended = shown.iter().position(|line| line.starts_with(&format!("[skill] clerk: {ends} (")));
+        assert!(going_on.is_some() && going_on < ended, "{}", run.stderr);
+        assert!(!run.stderr.contains("child:"), "{}", run.stderr);
+    }
+    let log = metier(&workspace, &["log"]);
+    let clerks: Vec<&str> = log.stdout.lines().filter(|line| line.starts_with("[skill] c")).collect();
+    let expect = ["clerk: starting (fork ", "clerk: needs a yes (", "clerk: complete ("];
+    assert_eq!(clerks.len(), expect.len(), "{}", log.stdout);
+    assert!(clerks.iter().zip(expect).all(|(line, expect)| line[8..].starts_with(expect)), "{clerks:?}");
+}
