@@ -255,7 +255,11 @@ fn another_model_takes_over_the_same_conversation() {
     typist.wait_for("First.");
     typist.wait_for("> ");
     typist.types("/model nobody/knows\r");
-    typist.wait_for("there is no model");
+    // It speaks of what was typed, and not of a flag.
+    typist.wait_for("error: `/model`: there is no model");
+    typist.wait_for("> ");
+    typist.types("/model openai/gpt\r");
+    typist.wait_for("choose another model with `/model`");
     typist.wait_for("> ");
     typist.types("/model vllm/other\r");
     typist.wait_for("vllm/other is asked from now on");
