@@ -7,8 +7,8 @@ use crate::output::{Tone, clean, shortened};
 use metier_diagnostic::counted;
 use metier_model::Money;
 use metier_store::{
-    Activated, Answered, Called, Decided, Doubt, Ended, EventKind, Finished, Outcome, SessionId, Started,
-    Usage,
+    Activated, Agreement, Answered, Called, Decided, Doubt, Ended, EventKind, Finished, Outcome, SessionId,
+    Started, Usage,
 };
 use serde_json::Value;
 use std::collections::HashMap;
@@ -167,6 +167,14 @@ pub(crate) fn lines(kind: &EventKind, told: &mut Told) -> Vec<Line> {
         }
         EventKind::Allowed { answer, .. } => {
             vec![line(Style::Detail, format!("[gate] allowed for longer: {}", clean(answer)))]
+        }
+        EventKind::Agreed { provider, said } => {
+            let may = match said {
+                Agreement::Yes => "may",
+                Agreement::No => "may not",
+            };
+            let text = format!("[gate] the provider {} {may} see this session", clean(provider));
+            vec![line(Style::Detail, text)]
         }
         EventKind::Remembered { .. } => vec![line(Style::Detail, "[memory] kept a record")],
         EventKind::Recalled { records, .. } => {

@@ -102,6 +102,8 @@ impl Talking {
             | EventKind::Offered { .. }
             // Whoever goes on with a conversation has said so.
             | EventKind::Resumed { .. }
+            // Whoever was asked has just said so.
+            | EventKind::Agreed { .. }
             | EventKind::Remembered { .. }
             | EventKind::Recalled { .. }
             | EventKind::Noted { .. } => false,

@@ -3,7 +3,7 @@
 //! Everything is a fold over the events ([`Course`]). What cannot be known from them is what became of a call that was announced and
 //! has no result. One that only looks is made again; any other may have happened, and is not made again without a yes.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use metier_catalog::one_line;
@@ -106,8 +106,9 @@ impl Talk {
         let session = session.map_err(TalkError::Skills)?;
         let mut session = session.named(&id.to_string());
         let gone = session.restore(course.activated());
-        for given in given_answers(&agent.store, id)? {
-            session.restore_answer(&given);
+        let given = Given::before(&agent.store, id)?;
+        for answer in &given.answers {
+            session.restore_answer(answer);
         }
         let general = GeneralTools::new(setting)?;
         let framed = course.framed.take();
@@ -124,6 +125,7 @@ impl Talk {
         let history = std::mem::take(&mut course.history);
         let mut talk = Self::new(agent, session, (general, outside), journal, frame, history, company);
         talk.lease = Some(lease);
+        *lock(&talk.kin.family.providers) = given.providers;
         talk.find_kin();
         let (is_over, is_offered) = (course.is_over, course.is_offered);
         let ended = course.outcome.filter(|_| is_over);
@@ -397,29 +399,43 @@ pub(super) fn lease(store: &Store, id: SessionId) -> Result<Lease, TalkError> {
     })
 }
 
-/// What was allowed for longer than once in this session and in all that hang together with it: a yes for the session is for the
-/// whole of it, whoever asked. A stranger's file could say that everything was allowed, so what came from elsewhere says nothing.
-fn given_answers(store: &Store, id: SessionId) -> Result<Vec<GivenAnswer>, TalkError> {
-    let mut top = id;
-    let mut seen = HashSet::from([id]);
-    while let Some(parent) = store.session(top).ok().and_then(|summary| summary.parent) {
-        if !seen.insert(parent) {
-            break;
+/// What the user has said for the whole of a session, before its process ended.
+#[derive(Default)]
+struct Given {
+    /// To questions of the gate.
+    answers: Vec<GivenAnswer>,
+    /// About other providers: whether they may see what is said.
+    providers: HashMap<String, bool>,
+}
+
+impl Given {
+    /// What was said in this session and in all that hang together with it: a yes for the session is for the whole of it, whoever
+    /// asked. A stranger's file could say that everything was allowed, so what came from elsewhere says nothing.
+    fn before(store: &Store, id: SessionId) -> Result<Self, TalkError> {
+        let mut top = id;
+        let mut seen = HashSet::from([id]);
+        while let Some(parent) = store.session(top).ok().and_then(|summary| summary.parent) {
+            if !seen.insert(parent) {
+                break;
+            }
+            top = parent;
         }
-        top = parent;
-    }
-    let (mut given, mut open, mut seen) = (Vec::new(), vec![top], HashSet::from([top]));
-    while let Some(id) = open.pop() {
-        // A parent may have been forgotten.
-        let Ok(standing) = store.standing(id) else { continue };
-        if standing.made == Made::Here {
-            given.append(&mut Course::of(&store.events(&EventQuery::of(id).kind("allowed"))?).allowed);
+        let (mut given, mut open, mut seen) = (Self::default(), vec![top], HashSet::from([top]));
+        while let Some(id) = open.pop() {
+            // A parent may have been forgotten.
+            let Ok(standing) = store.standing(id) else { continue };
+            if standing.made == Made::Here {
+                let query = EventQuery::of(id).kind("allowed").kind("agreed");
+                let mut course = Course::of(&store.events(&query)?);
+                given.answers.append(&mut course.allowed);
+                given.providers.extend(course.agreed);
+            }
+            let filter = SessionFilter { family: Family::ChildOf(id), ..SessionFilter::default() };
+            let children = store.sessions(&filter)?.into_iter().map(|summary| summary.id);
+            open.extend(children.filter(|child| seen.insert(*child)));
         }
-        let filter = SessionFilter { family: Family::ChildOf(id), ..SessionFilter::default() };
-        let children = store.sessions(&filter)?.into_iter().map(|summary| summary.id);
-        open.extend(children.filter(|child| seen.insert(*child)));
+        Ok(given)
     }
-    Ok(given)
 }
 
 /// Why a run cannot go on that has begun what may have happened.
