@@ -157,25 +157,11 @@ pub(crate) fn lines(kind: &EventKind, told: &mut Told) -> Vec<Line> {
             let why = if why.is_empty() { String::new() } else { format!(": {}", short(why)) };
             vec![line(Style::Detail, format!("[compacted] the conversation was made shorter{why}"))]
         }
-        EventKind::Doubted { action, said, .. } => {
-            let said = match said {
-                Doubt::Again => "it is done again",
-                Doubt::Leave => "it is left",
-                Doubt::Unanswered => "nobody could be asked",
-            };
-            vec![line(Style::Caution, format!("[begun] {}: may have happened; {said}", short(action)))]
-        }
+        EventKind::Doubted { action, said, .. } => vec![of_doubt(action, *said)],
         EventKind::Allowed { answer, .. } => {
             vec![line(Style::Detail, format!("[gate] allowed for longer: {}", clean(answer)))]
         }
-        EventKind::Agreed { provider, said } => {
-            let may = match said {
-                Agreement::Yes => "may",
-                Agreement::No => "may not",
-            };
-            let text = format!("[gate] the provider {} {may} see this session", clean(provider));
-            vec![line(Style::Detail, text)]
-        }
+        EventKind::Agreed { provider, said } => vec![of_agreement(provider, *said)],
         EventKind::Remembered { .. } => vec![line(Style::Detail, "[memory] kept a record")],
         EventKind::Recalled { records, .. } => {
             vec![line(
@@ -258,6 +244,23 @@ fn request(text: &str) -> Vec<Line> {
         None => lines.push(line(Style::Request, "[request]")),
     }
     lines
+}
+
+fn of_doubt(action: &str, said: Doubt) -> Line {
+    let said = match said {
+        Doubt::Again => "it is done again",
+        Doubt::Leave => "it is left",
+        Doubt::Unanswered => "nobody could be asked",
+    };
+    line(Style::Caution, format!("[begun] {}: may have happened; {said}", short(action)))
+}
+
+fn of_agreement(provider: &str, said: Agreement) -> Line {
+    let may = match said {
+        Agreement::Yes => "may",
+        Agreement::No => "may not",
+    };
+    line(Style::Detail, format!("[gate] the provider {} {may} see this session", clean(provider)))
 }
 
 fn of_start(started: &Started) -> Vec<Line> {
