@@ -108,9 +108,11 @@ impl Outfit {
             .outside(surroundings.servers.clone().map(|servers| Arc::new(servers) as Arc<dyn OutsideTools>));
         if let (Some(chosen), Some(role)) = (wishes.agent, role) {
             let definition = &chosen.read.definition;
-            let mut said = Vec::new();
+            let (mut said, mut shared) = (Vec::new(), Vec::new());
             let servers = definition.roles.iter().map(|role| {
                 let (servers, found) = of_role(chosen, role);
+                let servers = servers.map(|servers| servers.sharing(&shared));
+                shared.extend(servers.clone());
                 said.extend(found);
                 (role.name.value.as_str(), servers)
             });
