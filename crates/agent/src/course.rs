@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use metier_policy::{Answer, Question};
 use metier_runtime::{Arguments, GivenAnswer, Reopen, Restored};
 use metier_store::{
-    Answered, Called, Doubt, Event, EventKind, Framed, Outcome, Part, RecordId, SessionId, Timestamp, Usage,
-    Used,
+    Agreement, Answered, Called, Doubt, Event, EventKind, Framed, Outcome, Part, RecordId, SessionId,
+    Timestamp, Usage, Used,
 };
 
 use crate::child::{ChildMode, Worker};
@@ -37,6 +37,8 @@ pub(crate) struct Course {
     activated: Vec<Restored>,
     /// What was allowed for longer than once.
     pub(crate) allowed: Vec<GivenAnswer>,
+    /// Other providers than the session's that the user was asked about, and whether they may see what is said.
+    pub(crate) agreed: HashMap<String, bool>,
     /// The calls of the last answer that were begun, by id.
     pub(crate) begun: HashMap<String, BegunState>,
     /// Children in the background that have not ended.
@@ -217,6 +219,9 @@ impl Course {
                 }
             }
             EventKind::Allowed { question, answer } => self.allow(question, answer),
+            EventKind::Agreed { provider, said } => {
+                self.agreed.insert(provider.clone(), *said == Agreement::Yes);
+            }
             EventKind::Doubted { call, said, .. } => self.doubt(call, *said),
             EventKind::Used(used) => {
                 let is_this = |(known, _): &(Used, Spent)| {

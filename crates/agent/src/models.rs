@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use metier_model::{ChatModel, Effort, Prices};
-use metier_store::EventKind;
+use metier_store::{Agreement, EventKind};
 
 use crate::bridge::lock;
 use crate::child::Family;
@@ -53,7 +53,7 @@ impl Choosing<'_> {
         let mut mind = self.now.clone();
         let mut remarks = Vec::new();
         if let Some(name) = &wish.model {
-            match self.model(&wish.skill, name) {
+            match self.model(&wish.skill, name, &mut remarks) {
                 Ok((model, prices)) => (mind.model, mind.prices) = (model, prices),
                 Err(Unmet { code, message }) => remarks.push(warning(code, message)),
             }
@@ -74,7 +74,12 @@ impl Choosing<'_> {
         (mind, remarks)
     }
 
-    fn model(&self, skill: &str, name: &str) -> Result<(Arc<dyn ChatModel>, Option<Prices>), Unmet> {
+    fn model(
+        &self,
+        skill: &str,
+        name: &str,
+        remarks: &mut Vec<EventKind>,
+    ) -> Result<(Arc<dyn ChatModel>, Option<Prices>), Unmet> {
         let now = self.now.model.id();
         let shown = metier_catalog::one_line(name, 100);
         let Some((model, prices)) = self.models.and_then(|models| models.resolve(name)) else {
@@ -84,7 +89,7 @@ impl Choosing<'_> {
             );
             return Err(Unmet { code: "model-unknown", message: text });
         };
-        if model.id().provider() == now.provider() || self.is_agreed(skill, model.id().as_str()) {
+        if model.id().provider() == now.provider() || self.is_agreed(skill, model.id().as_str(), remarks) {
             return Ok((model, prices));
         }
         let text = format!(
@@ -94,8 +99,9 @@ impl Choosing<'_> {
         Err(Unmet { code: "model-not-agreed", message: text })
     }
 
-    /// Another provider gets to see the conversation, so the user is asked, once for each of them.
-    fn is_agreed(&self, skill: &str, model: &str) -> bool {
+    /// Another provider gets to see the conversation, so the user is asked, once for each of them. What they say is written down, so
+    /// that it holds when the conversation goes on in another process.
+    fn is_agreed(&self, skill: &str, model: &str, remarks: &mut Vec<EventKind>) -> bool {
         let provider = model.split('/').next().unwrap_or_default().to_owned();
         let mut agreed = lock(&self.family.providers);
         if let Some(known) = agreed.get(&provider) {
@@ -109,7 +115,11 @@ impl Choosing<'_> {
         );
         let yes = "yes".to_owned();
         let reply = ask.ask(&question, &[yes.clone(), "no".to_owned()]);
-        let is_yes = matches!(reply, Reply::Said(said) if said.trim().eq_ignore_ascii_case(&yes));
+        let is_yes = matches!(&reply, Reply::Said(said) if said.trim().eq_ignore_ascii_case(&yes));
+        if reply != Reply::Nobody {
+            let said = if is_yes { Agreement::Yes } else { Agreement::No };
+            remarks.push(EventKind::Agreed { provider: provider.clone(), said });
+        }
         agreed.insert(provider, is_yes);
         is_yes
     }

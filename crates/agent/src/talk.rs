@@ -34,6 +34,7 @@ use self::children::Kin;
 use self::choosing::Choice;
 pub use self::compacting::Shortened;
 use self::recalling::Wanted;
+use self::resuming::BrokenOff;
 pub use self::resuming::{Begun, Left, Resumed};
 use crate::agent::Agent;
 use crate::bridge::lock;
@@ -97,6 +98,8 @@ pub struct Talk {
     recalled: Recalled,
     /// What is to be recalled before the model is asked again.
     wanted: Vec<Wanted>,
+    /// That it broke off, until it goes on.
+    broken_off: Option<BrokenOff>,
     /// Its parent and its children.
     kin: Kin,
     /// Who answers now.
@@ -252,6 +255,7 @@ impl Talk {
             last: None,
             recalled: Recalled::default(),
             wanted: Vec::new(),
+            broken_off: None,
         }
     }
 
@@ -288,6 +292,7 @@ impl Talk {
     /// Takes what somebody says: everything that holds for one message begins anew.
     fn take_words(&mut self, text: &str, by: By) -> Result<(), TalkError> {
         self.recall()?;
+        self.broken_off = None;
         self.leave_begun()?;
         let note = lock(&self.session).user_message();
         self.spent = Spent::default();
@@ -307,6 +312,7 @@ impl Talk {
     /// Works on what the user said until it is done, or cannot go on.
     pub fn work(&mut self) -> Result<Answer, TalkError> {
         self.recall()?;
+        self.go_on_from_break()?;
         if let Some(invoked) = self.invoked.take() {
             return self.go_on_with(&invoked);
         }

@@ -2,7 +2,7 @@
 
 use crate::args::Global;
 use crate::environment;
-use crate::model_choice::Wish;
+use crate::model_choice::{NamedAt, Wish};
 use crate::output::clean;
 use crate::surroundings::Surroundings;
 use anyhow::{Result, bail};
@@ -73,6 +73,7 @@ impl AgentChoice {
         let snapshot = surroundings.snapshot(Include::Usual);
         let wish = Wish {
             named: None,
+            at: NamedAt::CommandLine,
             settings: &surroundings.layout.settings.models,
             variable: &environment::variable,
             shown: &|path| surroundings.shown(path),

@@ -14,13 +14,14 @@ use crate::agent_choice::AgentChoice;
 use crate::event_line::grouped;
 use crate::outfit::Outfit;
 use crate::output::clean;
+use crate::resuming::{Resuming, Word, left_undone, words_to_give};
 use crate::run_view::RunView;
 use crate::surroundings::Surroundings;
 use anyhow::{Result, bail};
 use metier_agent::slash::{BuiltIn, Command};
-use metier_agent::{Answer, Company, Halt, Left, Talk};
+use metier_agent::{Answer, Company, Halt, Left, Resumed, Talk};
 use metier_catalog::{Entry, Lookup, Reference, State};
-use metier_store::{By, SessionId};
+use metier_store::{By, Outcome, SessionId};
 use std::sync::Arc;
 
 pub(crate) use self::completion::{Completion, Signs};
@@ -39,6 +40,15 @@ pub(crate) struct Chat<'a> {
     stopping: Stopping,
     /// None until something was said: a chat in which nothing is said leaves nothing behind.
     talk: Option<Talk>,
+    /// That the conversation which was taken up broke off, until it goes on.
+    broken_off: Option<BrokenOff>,
+}
+
+/// A conversation that broke off in the middle and is to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct BrokenOff {
+    /// How many steps of it may have happened.
+    begun: usize,
 }
 
 impl<'a> Chat<'a> {
@@ -49,7 +59,7 @@ impl<'a> Chat<'a> {
         stopping: Stopping,
         surroundings: &'a Surroundings,
     ) -> Self {
-        Self { surroundings, outfit, agent, view, stopping, talk: None }
+        Self { surroundings, outfit, agent, view, stopping, talk: None, broken_off: None }
     }
 
     /// Whether a skill is among those that the agent sees: all of them where it has no list of its own.
@@ -117,26 +127,57 @@ impl<'a> Chat<'a> {
         self.outfit.keep_answers(self.surroundings)
     }
 
-    /// Goes on with a conversation. Says what of it was left undone, a line each.
+    /// Takes up a conversation. Says what of it was left undone, a line each.
     pub(crate) fn take_up(&mut self, id: SessionId) -> Result<Vec<String>> {
+        let resumed = self.resumed(id)?;
+        let mut lines = left_undone(&resumed);
+        let goes_on = resumed.left == Left::Work && resumed.ended.is_none_or(goes_on_at_once);
+        if goes_on {
+            lines.push("it broke off, and goes on now".to_owned());
+            self.broken_off = Some(BrokenOff { begun: resumed.begun.len() });
+        } else if resumed.left == Left::Work {
+            let how = resumed.ended.map_or("broke off", |ended| match ended {
+                Outcome::Cancelled => "was stopped",
+                _ => "failed",
+            });
+            let id = id.short();
+            lines.push(format!("it {how}; say how to go on, or leave and let `metier resume {id}` do it"));
+        }
+        self.talk = Some(resumed.talk);
+        Ok(lines)
+    }
+
+    fn resumed(&mut self, id: SessionId) -> Result<Resumed> {
         // Whoever has a conversation holds it: the one before goes first, it may be the same.
         self.talk = None;
-        let company = self.outfit.company(&self.view, Halt::new()?);
-        let resumed = Talk::resume(&self.outfit.agent, self.outfit.setting(), id, company)?;
-        self.talk = Some(resumed.talk);
-        let mut lines: Vec<String> = resumed
-            .begun
-            .iter()
-            .map(|begun| format!("begun and not finished, may have happened: {}", clean(&begun.action)))
-            .collect();
-        lines.extend(resumed.gone.iter().map(|skill| format!("the skill `{}` is gone", clean(skill))));
-        if resumed.left == Left::Work {
-            lines.push(format!(
-                "it broke off; say how to go on, or leave and let `metier resume {}` do it",
-                id.short()
-            ));
-        }
-        Ok(lines)
+        self.broken_off = None;
+        self.view.recall(self.outfit.agent.store(), id)?;
+        let word = Word::of(self.outfit.presence);
+        let watch = Arc::new(Resuming { view: Arc::clone(&self.view), word });
+        let company = Company { watch, ..self.outfit.company(&self.view, Halt::new()?) };
+        Ok(Talk::resume(&self.outfit.agent, self.outfit.setting(), id, company)?)
+    }
+
+    /// Whether a conversation was taken up that broke off and has not gone on yet.
+    pub(crate) fn is_broken_off(&self) -> bool {
+        self.broken_off.is_some()
+    }
+
+    /// Goes on with what broke off, as far as it gets; and how to give a word that nobody was there to give.
+    pub(crate) fn go_on(&mut self) -> Result<(Answer, Option<String>)> {
+        let (Some(BrokenOff { begun }), Some(talk)) = (self.broken_off.take(), &mut self.talk) else {
+            bail!("there is nothing to go on with");
+        };
+        let halt = Halt::new()?;
+        let stopping = self.stopping.clone();
+        let _during = stopping.during(&halt);
+        talk.halt_with(halt);
+        let answer = talk.work();
+        let id = talk.id().short();
+        self.finished()?;
+        let answer = answer?;
+        let words = words_to_give(&answer, begun, &id);
+        Ok((answer, words))
     }
 
     /// Makes the conversation shorter.
@@ -162,7 +203,8 @@ impl<'a> Chat<'a> {
     pub(crate) fn change_model(&mut self, name: &str) -> Result<()> {
         self.outfit.change_model(name, self.surroundings)?;
         if let Some(id) = self.session() {
-            self.take_up(id)?;
+            // The same conversation with another model; nothing goes on before something is said.
+            self.talk = Some(self.resumed(id)?.talk);
         }
         Ok(())
     }
@@ -210,8 +252,25 @@ impl<'a> Chat<'a> {
         if Some(id) == self.session() {
             bail!("session {} is the one you are in", id.short());
         }
+        let leader = self.outfit.agent.store().session(id)?.agent;
+        let own = self.agent.as_ref().map(|agent| agent.read.definition.name.value.as_str());
+        if leader.as_deref() != own {
+            // Its skills, tools and servers are another agent's.
+            let leader =
+                leader.map_or_else(|| "metier's own agent".to_owned(), |name| format!("`{}`", clean(&name)));
+            let id = id.short();
+            bail!(
+                "session {id} is one of {leader}, who is not in this chat; `metier chat --resume {id}` goes on with it"
+            );
+        }
         Ok(id)
     }
+}
+
+/// Whether a run that ended so goes on as soon as it is taken up. What the user stopped waits for their word, and so does what
+/// failed: the same once more is what `metier resume` is for.
+fn goes_on_at_once(ended: Outcome) -> bool {
+    matches!(ended, Outcome::Partial | Outcome::NeedsYes)
 }
 
 /// Whether the user may start a skill by its name.

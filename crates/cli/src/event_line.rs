@@ -7,8 +7,8 @@ use crate::output::{Tone, clean, shortened};
 use metier_diagnostic::counted;
 use metier_model::Money;
 use metier_store::{
-    Activated, Answered, Called, Decided, Doubt, Ended, EventKind, Finished, Outcome, SessionId, Started,
-    Usage,
+    Activated, Agreement, Answered, Called, Decided, Doubt, Ended, EventKind, Finished, Outcome, SessionId,
+    Started, Usage,
 };
 use serde_json::Value;
 use std::collections::HashMap;
@@ -63,8 +63,16 @@ impl Style {
 pub(crate) struct Told {
     /// The tools of calls that are under way.
     tools: HashMap<String, String>,
-    /// Who works in children: what it is, and its name.
+    /// Who works in children: what it is, and its name. Kept when one ends, since it may go on and end again.
     children: HashMap<SessionId, (&'static str, String)>,
+}
+
+impl Told {
+    /// That a child goes on which had begun before; nothing where nobody has said who it is.
+    pub(crate) fn going_on(&self, child: SessionId) -> Option<Line> {
+        let (word, name) = self.children.get(&child)?;
+        Some(line(Style::Step, format!("[{word}] {}: going on ({})", clean(name), child.short())))
+    }
 }
 
 /// Who works in a child: a skill, or another agent of a crew.
@@ -139,7 +147,7 @@ pub(crate) fn lines(kind: &EventKind, told: &mut Told) -> Vec<Line> {
             vec![line(Style::Step, text)]
         }
         EventKind::ChildEnded { child, outcome, usage, cost_micros } => {
-            let known = told.children.remove(child);
+            let known = told.children.get(child).cloned();
             let (word, name) = known.unwrap_or_else(|| ("skill", "child".to_owned()));
             let sums = sums(usage, *cost_micros);
             let text = format!("[{word}] {}: {} ({}, {sums})", clean(&name), ended(*outcome), child.short());
@@ -149,17 +157,11 @@ pub(crate) fn lines(kind: &EventKind, told: &mut Told) -> Vec<Line> {
             let why = if why.is_empty() { String::new() } else { format!(": {}", short(why)) };
             vec![line(Style::Detail, format!("[compacted] the conversation was made shorter{why}"))]
         }
-        EventKind::Doubted { action, said, .. } => {
-            let said = match said {
-                Doubt::Again => "it is done again",
-                Doubt::Leave => "it is left",
-                Doubt::Unanswered => "nobody could be asked",
-            };
-            vec![line(Style::Caution, format!("[begun] {}: may have happened; {said}", short(action)))]
-        }
+        EventKind::Doubted { action, said, .. } => vec![of_doubt(action, *said)],
         EventKind::Allowed { answer, .. } => {
             vec![line(Style::Detail, format!("[gate] allowed for longer: {}", clean(answer)))]
         }
+        EventKind::Agreed { provider, said } => vec![of_agreement(provider, *said)],
         EventKind::Remembered { .. } => vec![line(Style::Detail, "[memory] kept a record")],
         EventKind::Recalled { records, .. } => {
             vec![line(
@@ -242,6 +244,23 @@ fn request(text: &str) -> Vec<Line> {
         None => lines.push(line(Style::Request, "[request]")),
     }
     lines
+}
+
+fn of_doubt(action: &str, said: Doubt) -> Line {
+    let said = match said {
+        Doubt::Again => "it is done again",
+        Doubt::Leave => "it is left",
+        Doubt::Unanswered => "nobody could be asked",
+    };
+    line(Style::Caution, format!("[begun] {}: may have happened; {said}", short(action)))
+}
+
+fn of_agreement(provider: &str, said: Agreement) -> Line {
+    let may = match said {
+        Agreement::Yes => "may",
+        Agreement::No => "may not",
+    };
+    line(Style::Detail, format!("[gate] the provider {} {may} see this session", clean(provider)))
 }
 
 fn of_start(started: &Started) -> Vec<Line> {

@@ -32,6 +32,7 @@ mod output;
 mod passing_line;
 mod question;
 mod requirement;
+mod resuming;
 mod run_view;
 mod servers;
 mod skill_models;

@@ -53,10 +53,30 @@ impl std::fmt::Debug for Chosen {
     }
 }
 
+/// Where the user names a model, so that what is said about it speaks of what they typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NamedAt {
+    /// On the command line.
+    CommandLine,
+    /// In a conversation.
+    Chat,
+}
+
+impl NamedAt {
+    fn word(self) -> &'static str {
+        match self {
+            Self::CommandLine => "--model",
+            Self::Chat => "/model",
+        }
+    }
+}
+
 /// What a choice is made from.
 pub(crate) struct Wish<'a> {
-    /// What `--model` says.
+    /// What the user says.
     pub(crate) named: Option<&'a str>,
+    /// Where they say it, or could.
+    pub(crate) at: NamedAt,
     /// What the configuration says, as far as it is heard.
     pub(crate) settings: &'a ModelSettings,
     /// A variable of the environment.
@@ -77,7 +97,8 @@ impl Wish<'_> {
     /// Settles which model is asked. What somebody named and cannot be had is an error; what nobody named is not.
     pub(crate) fn settle(&self) -> Result<Settled> {
         if let Some(name) = self.named {
-            return self.named(name, "`--model` names it".to_owned()).context("`--model`");
+            let word = self.at.word();
+            return self.named(name, format!("`{word}` names it")).with_context(|| format!("`{word}`"));
         }
         if let Some(default) = &self.settings.default {
             let file = (self.shown)(&default.file);
@@ -91,8 +112,9 @@ impl Wish<'_> {
         }
         let hint = with_key.first().map(|(provider, variable)| {
             format!(
-                "`{variable}` is set, but no model is named: try `--model {provider}/NAME`, or put \
+                "`{variable}` is set, but no model is named: try `{word} {provider}/NAME`, or put \
                  `model = \"{provider}/NAME\"` into your config.toml",
+                word = self.at.word(),
                 provider = provider.name
             )
         });
@@ -191,8 +213,9 @@ impl Wish<'_> {
             let variables: Vec<String> =
                 provider.key_env.iter().map(|variable| format!("`{variable}`")).collect();
             bail!(
-                "`{name}` wants a key, and {} is not set; set it, or choose another model with `--model`",
-                variables.join(" or ")
+                "`{name}` wants a key, and {} is not set; set it, or choose another model with `{}`",
+                variables.join(" or "),
+                self.at.word()
             );
         }
         let key = key

@@ -6,7 +6,7 @@ use crate::args::Global;
 use crate::environment;
 use crate::gatekeeper;
 use crate::history_place;
-use crate::model_choice::{Settled, Wish};
+use crate::model_choice::{NamedAt, Settled, Wish};
 use crate::output::{Form, Output, clean};
 use crate::run_view::{Loudness, RunView};
 use crate::servers::{ask_all, of_role};
@@ -80,7 +80,8 @@ impl Outfit {
             output.aside(&format!("the MCP server `{server}` lists nothing: {why}"))?;
         }
         let role = wishes.agent.and_then(AgentChoice::role);
-        let settled = settle(wishes.model, wishes.agent.and_then(AgentChoice::model), surroundings)?;
+        let named = (wishes.model, NamedAt::CommandLine);
+        let settled = settle(named, wishes.agent.and_then(AgentChoice::model), surroundings)?;
         let window = match &settled {
             Settled::Model(chosen) => chosen.choice.context.and_then(|tokens| usize::try_from(tokens).ok()),
             Settled::Offline { .. } => None,
@@ -107,9 +108,11 @@ impl Outfit {
             .outside(surroundings.servers.clone().map(|servers| Arc::new(servers) as Arc<dyn OutsideTools>));
         if let (Some(chosen), Some(role)) = (wishes.agent, role) {
             let definition = &chosen.read.definition;
-            let mut said = Vec::new();
+            let (mut said, mut shared) = (Vec::new(), Vec::new());
             let servers = definition.roles.iter().map(|role| {
                 let (servers, found) = of_role(chosen, role);
+                let servers = servers.map(|servers| servers.sharing(&shared));
+                shared.extend(servers.clone());
                 said.extend(found);
                 (role.name.value.as_str(), servers)
             });
@@ -146,8 +149,11 @@ impl Outfit {
 
     /// Asks another model from now on. Conversations that are there already go on with the one they have.
     pub(crate) fn change_model(&mut self, name: &str, surroundings: &Surroundings) -> Result<()> {
-        let mind = Mind::of(settle(Some(name), None, surroundings)?, &self.skills, self.own.as_deref())?;
-        self.agent = self.agent.clone().model(mind.model).prices(mind.prices).compaction(mind.compaction);
+        let settled = settle((Some(name), NamedAt::Chat), None, surroundings)?;
+        let mind = Mind::of(settled, &self.skills, self.own.as_deref())?;
+        let models = skill_models::configured(surroundings, mind.model.id());
+        let agent = self.agent.clone().model(mind.model).prices(mind.prices).compaction(mind.compaction);
+        self.agent = agent.models(models);
         self.offline = mind.offline;
         Ok(())
     }
@@ -221,9 +227,14 @@ impl Outfit {
 }
 
 /// Which model is asked: what the user says, else what the agent's file does, else the configuration.
-fn settle(named: Option<&str>, own: Option<(&str, String)>, surroundings: &Surroundings) -> Result<Settled> {
+fn settle(
+    (named, at): (Option<&str>, NamedAt),
+    own: Option<(&str, String)>,
+    surroundings: &Surroundings,
+) -> Result<Settled> {
     let wish = Wish {
         named,
+        at,
         settings: &surroundings.layout.settings.models,
         variable: &environment::variable,
         shown: &|path| surroundings.shown(path),

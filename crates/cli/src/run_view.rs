@@ -9,9 +9,9 @@ use crate::question;
 use metier_agent::{Further, Happened, Piece, Reached, Watch};
 use metier_diagnostic::Paint;
 use metier_runtime::Change;
-use metier_store::{EventKind, SessionId};
+use metier_store::{EventKind, EventQuery, SessionId, Store, StoreError};
 use serde_json::json;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -61,11 +61,11 @@ struct Talking {
 const LONGEST_LINE: usize = 4 * 1024;
 
 impl State {
-    fn talking(&mut self, event: &Happened) -> &mut Talking {
-        let above = event.parent.and_then(|parent| self.talks.get(&parent)).map(|talking| talking.depth);
+    fn talking(&mut self, session: SessionId, parent: Option<SessionId>) -> &mut Talking {
+        let above = parent.and_then(|parent| self.talks.get(&parent)).map(|talking| talking.depth);
         // A child whose parent was not seen is a child all the same.
-        let depth = event.parent.map_or(0, |_| above.unwrap_or(0) + 1);
-        self.talks.entry(event.session).or_insert_with(|| Talking { depth, ..Talking::default() })
+        let depth = parent.map_or(0, |_| above.unwrap_or(0) + 1);
+        self.talks.entry(session).or_insert_with(|| Talking { depth, ..Talking::default() })
     }
 
     /// A piece of the answer as it is shown. A table with lines that end as other systems end theirs can be kept in a file as it is.
@@ -102,6 +102,8 @@ impl Talking {
             | EventKind::Offered { .. }
             // Whoever goes on with a conversation has said so.
             | EventKind::Resumed { .. }
+            // Whoever was asked has just said so.
+            | EventKind::Agreed { .. }
             | EventKind::Remembered { .. }
             | EventKind::Recalled { .. }
             | EventKind::Noted { .. } => false,
@@ -144,6 +146,26 @@ impl RunView {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Learns who works in the children of a conversation that goes on: another process showed how they began.
+    pub(crate) fn recall(&self, store: &Store, session: SessionId) -> Result<(), StoreError> {
+        let mut open = vec![(session, None)];
+        let mut seen = HashSet::from([session]);
+        while let Some((session, parent)) = open.pop() {
+            let events = store.events(&EventQuery::of(session).kind("child_began"))?;
+            let mut state = self.state();
+            let talking = state.talking(session, parent);
+            for event in &events {
+                let EventKind::ChildBegan { child, .. } = &event.kind else { continue };
+                lines(&event.kind, &mut talking.told);
+                // A stranger's file could say that two sessions are each other's children.
+                if seen.insert(*child) {
+                    open.push((*child, Some(session)));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Ends the answer's line, if it has none.
     pub(crate) fn close(&self) {
         close(&mut self.state());
@@ -167,9 +189,16 @@ impl Watch for RunView {
         let mut state = self.state();
         passing_line::clear();
         state.written.clear();
-        let talking = state.talking(event);
-        let shown = lines(&event.kind, &mut talking.told);
-        let (is_news, indent) = (talking.is_news(&event.kind), "  ".repeat(talking.depth));
+        let talking = state.talking(event.session, event.parent);
+        let mut shown = lines(&event.kind, &mut talking.told);
+        let (mut is_news, mut indent) = (talking.is_news(&event.kind), "  ".repeat(talking.depth));
+        if let (EventKind::Resumed { .. }, Some(parent)) = (&event.kind, event.parent) {
+            // Its parent says when it begins and ends, and nobody says that it goes on.
+            let known = state.talks.get(&parent).and_then(|above| above.told.going_on(event.session));
+            is_news = known.is_some();
+            shown = known.into_iter().collect();
+            indent.truncate(indent.len().saturating_sub(2));
+        }
         if matches!(event.kind, EventKind::Ended(_)) && event.parent.is_some() {
             state.talks.remove(&event.session);
         }

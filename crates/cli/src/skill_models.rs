@@ -1,7 +1,7 @@
 //! The models that skills may ask for: this user's aliases, and models of providers that this user has.
 
 use crate::environment;
-use crate::model_choice::Wish;
+use crate::model_choice::{NamedAt, Wish};
 use crate::surroundings::Surroundings;
 use metier_agent::Models;
 use metier_model::{ChatModel, ModelId, Prices};
@@ -23,6 +23,7 @@ impl Models for Configured {
     fn resolve(&self, name: &str) -> Option<(Arc<dyn ChatModel>, Option<Prices>)> {
         let wish = Wish {
             named: Some(name),
+            at: NamedAt::CommandLine,
             settings: &self.surroundings.layout.settings.models,
             variable: &environment::variable,
             shown: &|path| self.surroundings.shown(path),

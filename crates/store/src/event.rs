@@ -9,7 +9,7 @@ mod usage;
 pub use answer::{Answered, Part, ToolCall};
 pub use beginning::{By, Framed, Started};
 pub use call::{Called, ContactMade, Decided, Effect, Finished, ScriptReport};
-pub use kind::{Activated, Doubt, Ended, EventKind, Offer, Outcome, Used};
+pub use kind::{Activated, Agreement, Doubt, Ended, EventKind, Offer, Outcome, Used};
 use serde_json::{Map, Value};
 pub use usage::Usage;
 

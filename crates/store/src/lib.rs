@@ -59,8 +59,8 @@ mod writer;
 
 pub use error::StoreError;
 pub use event::{
-    Activated, Answered, By, Called, ContactMade, Decided, Doubt, Effect, Ended, Event, EventKind, Finished,
-    Framed, Offer, Outcome, Part, ScriptReport, Started, ToolCall, Usage, Used,
+    Activated, Agreement, Answered, By, Called, ContactMade, Decided, Doubt, Effect, Ended, Event, EventKind,
+    Finished, Framed, Offer, Outcome, Part, ScriptReport, Started, ToolCall, Usage, Used,
 };
 pub use export::{Export, Exported};
 pub use follow::{Follow, Stop};

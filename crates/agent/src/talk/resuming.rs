@@ -3,7 +3,7 @@
 //! Everything is a fold over the events ([`Course`]). What cannot be known from them is what became of a call that was announced and
 //! has no result. One that only looks is made again; any other may have happened, and is not made again without a yes.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use metier_catalog::one_line;
@@ -44,6 +44,8 @@ pub struct Resumed {
     pub talk: Talk,
     /// Whether there is anything to go on with.
     pub left: Left,
+    /// How it ended, where it did and nobody has spoken since; `None` where its process ended before it did.
+    pub ended: Option<Outcome>,
     /// What was begun and may have happened, in the order of the calls. [`Watch::begun`](crate::Watch::begun) is asked about each when
     /// the work goes on.
     pub begun: Vec<Begun>,
@@ -58,6 +60,13 @@ pub enum Left {
     Nothing,
     /// It broke off in the middle: [`Talk::work`] goes on.
     Work,
+}
+
+/// A conversation that broke off in the middle and has not gone on yet.
+#[derive(Debug)]
+pub(super) struct BrokenOff {
+    /// The user's words, where no skill was looked for yet that fits them.
+    unoffered: Option<Arc<str>>,
 }
 
 /// A call that was begun when its process ended, and may have happened.
@@ -97,8 +106,9 @@ impl Talk {
         let session = session.map_err(TalkError::Skills)?;
         let mut session = session.named(&id.to_string());
         let gone = session.restore(course.activated());
-        for given in given_answers(&agent.store, id)? {
-            session.restore_answer(&given);
+        let given = Given::before(&agent.store, id)?;
+        for answer in &given.answers {
+            session.restore_answer(answer);
         }
         let general = GeneralTools::new(setting)?;
         let framed = course.framed.take();
@@ -115,27 +125,34 @@ impl Talk {
         let history = std::mem::take(&mut course.history);
         let mut talk = Self::new(agent, session, (general, outside), journal, frame, history, company);
         talk.lease = Some(lease);
+        *lock(&talk.kin.family.providers) = given.providers;
         talk.find_kin();
-        let (is_over, outcome, is_offered) = (course.is_over, course.outcome, course.is_offered);
+        let (is_over, is_offered) = (course.is_over, course.is_offered);
+        let ended = course.outcome.filter(|_| is_over);
         talk.take_course(course);
         talk.kin.family.resume(talk.limits, talk.spent);
         let begun = talk.all_doubtful()?;
         // The answer of a child that the user started, or that work was handed over to, is an end without a word of the model.
         let is_waiting = talk.history.as_ref().is_some_and(crate::History::is_waiting);
-        let is_through = is_over && (outcome == Some(Outcome::Done) || !is_waiting);
+        let is_through = is_over && (ended == Some(Outcome::Done) || !is_waiting);
         let left = if is_through { Left::Nothing } else { Left::Work };
         if framed.is_none() {
             talk.write(EventKind::Framed(talk.frame.stored()))?;
         }
         if left == Left::Work {
-            let metier = env!("CARGO_PKG_VERSION").to_owned();
-            talk.write(EventKind::Resumed { by: By::User, metier })?;
             let words = talk.history.as_ref().and_then(|history| history.words.clone());
-            if let Some(words) = words.filter(|_| !is_offered && !is_over) {
-                talk.offer(&words)?;
-            }
+            talk.broken_off = Some(BrokenOff { unoffered: words.filter(|_| !is_offered && !is_over) });
         }
-        Ok(Resumed { talk, left, begun, gone })
+        Ok(Resumed { talk, left, ended, begun, gone })
+    }
+
+    /// Writes down that the work goes on, where it had broken off. Not before it does: whoever only looks, or says something else, has
+    /// not gone on with it.
+    pub(super) fn go_on_from_break(&mut self) -> Result<(), TalkError> {
+        let Some(BrokenOff { unoffered }) = self.broken_off.take() else { return Ok(()) };
+        let metier = env!("CARGO_PKG_VERSION").to_owned();
+        self.write(EventKind::Resumed { by: By::User, metier })?;
+        unoffered.map_or(Ok(()), |words| self.offer(&words))
     }
 
     /// Takes up where the last process ended, but for the messages.
@@ -382,29 +399,43 @@ pub(super) fn lease(store: &Store, id: SessionId) -> Result<Lease, TalkError> {
     })
 }
 
-/// What was allowed for longer than once in this session and in all that hang together with it: a yes for the session is for the
-/// whole of it, whoever asked. A stranger's file could say that everything was allowed, so what came from elsewhere says nothing.
-fn given_answers(store: &Store, id: SessionId) -> Result<Vec<GivenAnswer>, TalkError> {
-    let mut top = id;
-    let mut seen = HashSet::from([id]);
-    while let Some(parent) = store.session(top).ok().and_then(|summary| summary.parent) {
-        if !seen.insert(parent) {
-            break;
+/// What the user has said for the whole of a session, before its process ended.
+#[derive(Default)]
+struct Given {
+    /// To questions of the gate.
+    answers: Vec<GivenAnswer>,
+    /// About other providers: whether they may see what is said.
+    providers: HashMap<String, bool>,
+}
+
+impl Given {
+    /// What was said in this session and in all that hang together with it: a yes for the session is for the whole of it, whoever
+    /// asked. A stranger's file could say that everything was allowed, so what came from elsewhere says nothing.
+    fn before(store: &Store, id: SessionId) -> Result<Self, TalkError> {
+        let mut top = id;
+        let mut seen = HashSet::from([id]);
+        while let Some(parent) = store.session(top).ok().and_then(|summary| summary.parent) {
+            if !seen.insert(parent) {
+                break;
+            }
+            top = parent;
         }
-        top = parent;
-    }
-    let (mut given, mut open, mut seen) = (Vec::new(), vec![top], HashSet::from([top]));
-    while let Some(id) = open.pop() {
-        // A parent may have been forgotten.
-        let Ok(standing) = store.standing(id) else { continue };
-        if standing.made == Made::Here {
-            given.append(&mut Course::of(&store.events(&EventQuery::of(id).kind("allowed"))?).allowed);
+        let (mut given, mut open, mut seen) = (Self::default(), vec![top], HashSet::from([top]));
+        while let Some(id) = open.pop() {
+            // A parent may have been forgotten.
+            let Ok(standing) = store.standing(id) else { continue };
+            if standing.made == Made::Here {
+                let query = EventQuery::of(id).kind("allowed").kind("agreed");
+                let mut course = Course::of(&store.events(&query)?);
+                given.answers.append(&mut course.allowed);
+                given.providers.extend(course.agreed);
+            }
+            let filter = SessionFilter { family: Family::ChildOf(id), ..SessionFilter::default() };
+            let children = store.sessions(&filter)?.into_iter().map(|summary| summary.id);
+            open.extend(children.filter(|child| seen.insert(*child)));
         }
-        let filter = SessionFilter { family: Family::ChildOf(id), ..SessionFilter::default() };
-        let children = store.sessions(&filter)?.into_iter().map(|summary| summary.id);
-        open.extend(children.filter(|child| seen.insert(*child)));
+        Ok(given)
     }
-    Ok(given)
 }
 
 /// Why a run cannot go on that has begun what may have happened.

@@ -161,10 +161,12 @@ fn finish(
         match share {
             Share::Full(full) => {
                 report.described += 1;
+                report.whole.push(offer.name.to_owned());
                 text.push_str(full);
             }
             Share::Name(name) => {
                 report.named += 1;
+                report.whole.push(offer.name.to_owned());
                 text.push_str(name);
             }
             Share::Open | Share::Left => {

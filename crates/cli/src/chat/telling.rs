@@ -97,7 +97,10 @@ impl Chat<'_> {
         }
         let asked = clean(&self.outfit.agent.model_name());
         Ok(match &self.outfit.offline {
-            Some(why) => format!("no language model is asked: {}", clean(why)),
+            Some(why) if name.is_empty() => {
+                format!("no language model is asked: {}; `/model PROVIDER/MODEL` asks one", clean(why))
+            }
+            Some(_) => "no language model is asked from now on".to_owned(),
             None if name.is_empty() => format!("{asked} is asked; `/model NAME` asks another one"),
             None => format!("{asked} is asked from now on"),
         })

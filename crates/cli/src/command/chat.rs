@@ -6,6 +6,7 @@ use crate::cast::Cast;
 use crate::chat::{Between, Chat, Line, PastLines, Prompt, SIGN, Stopping, Typed};
 use crate::ending;
 use crate::exit::Exit;
+use crate::history_place;
 use crate::keyboard::{Listening, Taken};
 use crate::output::{Form, Output, Tone, clean, tinted};
 use crate::surroundings::Surroundings;
@@ -27,7 +28,10 @@ pub(crate) fn run(
     surroundings: &Surroundings,
     output: &mut Output,
 ) -> Result<Exit> {
-    let named: Vec<String> = args.agent.iter().cloned().collect();
+    let named: Vec<String> = match (&args.agent, &args.resume) {
+        (None, Some(typed)) => leader(typed, surroundings)?.into_iter().collect(),
+        (agent, _) => agent.iter().cloned().collect(),
+    };
     let cast = match Cast::find(&named, &args.working, global, surroundings, output)? {
         Ok(cast) => cast,
         Err(exit) => return Ok(exit),
@@ -46,6 +50,14 @@ pub(crate) fn run(
         tell("resume", &text, output)?;
     }
     if is_typed { typed(chat, surroundings, output) } else { streamed(chat, output) }
+}
+
+/// Who led a conversation: whoever began it goes on with it.
+fn leader(typed: &str, surroundings: &Surroundings) -> Result<Option<String>> {
+    let Some(store) = history_place::existing(&surroundings.places)? else {
+        bail!("nothing was said yet, so there is nothing to go on with; `metier chat` begins a conversation");
+    };
+    Ok(store.session(store.find(typed)?)?.agent)
 }
 
 /// One line about what there is.
@@ -70,6 +82,10 @@ fn typed(mut chat: Chat<'_>, surroundings: &Surroundings, output: &mut Output) -
     let mut waiting: VecDeque<String> = VecDeque::new();
     let mut is_leaving = false;
     loop {
+        if chat.is_broken_off() {
+            at_work(&mut prompt, &mut waiting, output, || chat.go_on())?;
+            continue;
+        }
         let line = if let Some(line) = waiting.pop_front() {
             // It was typed while something else stood on the screen.
             output.line(format!("{SIGN}{}", clean(&line)))?;
@@ -97,22 +113,7 @@ fn typed(mut chat: Chat<'_>, surroundings: &Surroundings, output: &mut Output) -
             Line::Answer(text) => tell("unknown", &clean(&text), output)?,
             Line::Skill { name, .. } if !may_go(&chat, &name, output)? => {}
             line @ (Line::Message { .. } | Line::Skill { .. }) => {
-                let paint = output.paint();
-                let listening = Listening::begin(move |taken| tell_taken(taken, paint))?;
-                let answer = said(&mut chat, line);
-                let typed = listening.end();
-                let is_stopped =
-                    answer.as_ref().is_ok_and(|answer| answer.ended.outcome == Outcome::Cancelled);
-                show(answer, output)?;
-                if is_stopped && !typed.is_empty() {
-                    // Whoever stops the agent wants to think again, and not to have the rest sent after it.
-                    let number = counted(typed.len(), "message was", "messages were");
-                    let them = if typed.len() == 1 { "it" } else { "them" };
-                    output.aside(&format!("{number} not sent; the arrow keys bring {them} back"))?;
-                    typed.iter().try_for_each(|line| prompt.remember(line))?;
-                } else {
-                    waiting.extend(typed);
-                }
+                at_work(&mut prompt, &mut waiting, output, || said(&mut chat, line))?;
             }
         }
     }
@@ -124,11 +125,40 @@ fn typed(mut chat: Chat<'_>, surroundings: &Surroundings, output: &mut Output) -
     Ok(Exit::Fine)
 }
 
+/// Listens to the keyboard while the agent works, and says how that ended. What was typed meanwhile waits.
+fn at_work(
+    prompt: &mut Prompt,
+    waiting: &mut VecDeque<String>,
+    output: &mut Output,
+    work: impl FnOnce() -> Result<Worked>,
+) -> Result<()> {
+    let paint = output.paint();
+    let listening = Listening::begin(move |taken| tell_taken(taken, paint))?;
+    let worked = work();
+    let typed = listening.end();
+    let is_stopped = worked.as_ref().is_ok_and(|(answer, _)| answer.ended.outcome == Outcome::Cancelled);
+    show(worked, output)?;
+    if is_stopped && !typed.is_empty() {
+        // Whoever stops the agent wants to think again, and not to have the rest sent after it.
+        let number = counted(typed.len(), "message was", "messages were");
+        let them = if typed.len() == 1 { "it" } else { "them" };
+        output.aside(&format!("{number} not sent; the arrow keys bring {them} back"))?;
+        typed.iter().try_for_each(|line| prompt.remember(line))?;
+    } else {
+        waiting.extend(typed);
+    }
+    Ok(())
+}
+
 /// A chat with a program, or with a file: a line is a message.
 fn streamed(mut chat: Chat<'_>, output: &mut Output) -> Result<Exit> {
     let mut worst = Exit::Fine;
     let mut input = io::stdin().lock();
     loop {
+        if chat.is_broken_off() {
+            let exit = show(chat.go_on(), output)?;
+            worst = if exit == Exit::Fine { worst } else { exit };
+        }
         let mut line = Vec::new();
         let read = (&mut input).take(MOST_MESSAGE).read_until(b'\n', &mut line).context("standard input")?;
         if read == 0 {
@@ -146,9 +176,7 @@ fn streamed(mut chat: Chat<'_>, output: &mut Output) -> Result<Exit> {
             Line::Skill { name, .. } if !may_go(&chat, &name, output)? => worst = Exit::Failed,
             line @ (Line::Message { .. } | Line::Skill { .. }) => {
                 let exit = show(said(&mut chat, line), output)?;
-                if exit != Exit::Fine {
-                    worst = exit;
-                }
+                worst = if exit == Exit::Fine { worst } else { exit };
             }
         }
     }
@@ -181,21 +209,26 @@ fn may_go(chat: &Chat<'_>, name: &str, output: &mut Output) -> Result<bool> {
     Ok(why.is_none())
 }
 
+/// What came of a piece of work, and what is to be said behind it.
+type Worked = (Answer, Option<String>);
+
 /// Gives a line to the agent.
-fn said(chat: &mut Chat<'_>, line: Line) -> Result<Answer> {
-    match line {
+fn said(chat: &mut Chat<'_>, line: Line) -> Result<Worked> {
+    let answer = match line {
         Line::Skill { name, arguments } => chat.start(&name, &arguments),
         Line::Message { text, names } => chat.say(&text, &names),
         // Whoever reads lines has answered these.
         Line::Nothing | Line::BuiltIn(..) | Line::Answer(_) => bail!("there is nothing to say"),
-    }
+    };
+    Ok((answer?, None))
 }
 
 /// How a message ended. What went wrong with it is no reason to end the conversation.
-fn show(answer: Result<Answer>, output: &mut Output) -> Result<Exit> {
-    match answer {
-        Ok(answer) => {
+fn show(worked: Result<Worked>, output: &mut Output) -> Result<Exit> {
+    match worked {
+        Ok((answer, behind)) => {
             ending::tell(&answer, "", output)?;
+            behind.map_or(Ok(()), |text| output.aside(&text))?;
             Ok(ending::exit(answer.ended.outcome))
         }
         Err(error) => {

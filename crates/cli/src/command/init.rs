@@ -6,7 +6,7 @@ use super::trust;
 use crate::args::{Host, Init};
 use crate::environment;
 use crate::exit::Exit;
-use crate::model_choice::{Settled, Wish};
+use crate::model_choice::{NamedAt, Settled, Wish};
 use crate::output::{Form, Output, Tone, clean};
 use crate::question;
 use crate::surroundings::Surroundings;
@@ -127,6 +127,7 @@ fn roots(snapshot: &Snapshot) -> Vec<RootFound> {
 fn model(args: &Init, surroundings: &Surroundings) -> Model {
     let wish = Wish {
         named: args.model.model.as_deref(),
+        at: NamedAt::CommandLine,
         settings: &surroundings.layout.settings.models,
         variable: &environment::variable,
         shown: &|path| surroundings.shown(path),

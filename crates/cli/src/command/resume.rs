@@ -1,19 +1,16 @@
 //! `resume`: goes on with a run that did not come to its end.
 
 use super::run::stop_on_signal;
-use crate::agency::Presence;
 use crate::args::{Global, Resume};
 use crate::cast::Cast;
 use crate::ending;
 use crate::exit::Exit;
 use crate::history_place;
-use crate::keyboard;
-use crate::output::{Form, Output, clean, shortened, width};
-use crate::run_view::RunView;
+use crate::output::{Form, Output, shortened, width};
+use crate::resuming::{Resuming, Word, left_undone, words_to_give};
 use crate::surroundings::Surroundings;
 use anyhow::{Result, bail};
-use metier_agent::{Again, Begun, Company, Further, Halt, Happened, Piece, Reached, Talk, Watch};
-use metier_runtime::Change;
+use metier_agent::{Company, Halt, Talk};
 use metier_store::{Family, Outcome, SessionFilter, SessionState, Store, Summary};
 use std::sync::Arc;
 
@@ -46,11 +43,11 @@ pub(crate) fn run(
     let halt = Halt::new()?;
     stop_on_signal(&halt)?;
     let view = outfit.view(global, output);
-    let word = match cast.presence() {
-        _ if args.yes => Word::Again,
-        _ if args.leave => Word::Leave,
-        Presence::Here => Word::Asked,
-        Presence::Nobody => Word::None,
+    view.recall(&store, summary.id)?;
+    let word = match (args.yes, args.leave) {
+        (true, _) => Word::Again,
+        (_, true) => Word::Leave,
+        _ => Word::of(cast.presence()),
     };
     let watch = Arc::new(Resuming { view: Arc::clone(&view), word });
     let company = Company { watch, ..outfit.company(&view, halt) };
@@ -58,12 +55,8 @@ pub(crate) fn run(
     if output.form() == Form::Text {
         let title = shortened(&summary.title, width());
         output.aside(&format!("going on with {}: {title}", summary.id.short()))?;
-        for begun in &resumed.begun {
-            let action = clean(&begun.action);
-            output.aside(&format!("  begun and not finished, may have happened: {action}"))?;
-        }
-        for skill in &resumed.gone {
-            output.aside(&format!("  the skill `{}` is gone; its text is still known", clean(skill)))?;
+        for line in left_undone(&resumed) {
+            output.aside(&format!("  {line}"))?;
         }
     }
     let answer = resumed.talk.work()?;
@@ -71,10 +64,8 @@ pub(crate) fn run(
     outfit.keep_answers(surroundings)?;
     let id = resumed.talk.id().short();
     ending::tell(&answer, &format!("; `metier log {id}` shows it again"), output)?;
-    if answer.ended.outcome == Outcome::NeedsYes && !resumed.begun.is_empty() {
-        output.aside(&format!(
-            "`metier resume {id} --yes` does it again, `metier resume {id} --leave` goes on without it"
-        ))?;
+    if let Some(words) = words_to_give(&answer, resumed.begun.len(), &id) {
+        output.aside(&words)?;
     }
     outfit.tell_offline(output)?;
     Ok(ending::exit(answer.ended.outcome))
@@ -100,59 +91,5 @@ fn latest(store: &Store) -> Result<Summary> {
     match at_work {
         Some(id) => bail!("nothing is left but {id}, on which another metier works right now"),
         None => bail!("every run has come to its end; `metier runs` lists them"),
-    }
-}
-
-/// What is said about a step that may have happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Word {
-    /// Do it again.
-    Again,
-    /// Leave it.
-    Leave,
-    /// Whoever sits at the terminal says it.
-    Asked,
-    /// Nobody says anything.
-    None,
-}
-
-/// Looks on as a run does, and has a word about what was begun.
-struct Resuming {
-    view: Arc<RunView>,
-    word: Word,
-}
-
-impl Watch for Resuming {
-    fn event(&self, event: &Happened) {
-        self.view.event(event);
-    }
-
-    fn piece(&self, piece: Piece<'_>) {
-        self.view.piece(piece);
-    }
-
-    fn change(&self, change: &Change) {
-        self.view.change(change);
-    }
-
-    fn reached(&self, reached: &Reached) -> Further {
-        self.view.reached(reached)
-    }
-
-    fn begun(&self, begun: &Begun) -> Again {
-        match self.word {
-            Word::Again => Again::Yes,
-            Word::Leave => Again::No,
-            Word::None => Again::Nobody,
-            Word::Asked => {
-                self.view.close();
-                let question = format!("{}\n  may have happened; do it again?", clean(&begun.action));
-                match keyboard::is_yes(&question) {
-                    Ok(true) => Again::Yes,
-                    Ok(false) => Again::No,
-                    Err(_) => Again::Nobody,
-                }
-            }
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! `metier resume`
 
-use crate::binary::{metier, workspace};
+use crate::binary::{metier, metier_with_input, workspace};
 use crate::model_server::{ModelServer, Says};
 use crate::typist::Typist;
 use metier_testkit::Workspace;
@@ -83,4 +83,137 @@ fn what_is_done_is_not_gone_on_with() {
     let id = metier(&workspace, &["runs", "--json"]).json()["runs"][0]["short"].as_str().unwrap().to_owned();
     let run = metier(&workspace, &["resume", &id]);
     assert!(run.stderr.contains(&format!("`metier chat --resume {id}`")), "{}", run.stderr);
+}
+
+/// The short id of the latest run.
+fn latest(workspace: &Workspace) -> String {
+    metier(workspace, &["runs", "--json"]).json()["runs"][0]["short"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn in_a_chat_a_run_that_broke_off_goes_on_at_once_with_the_same_question() {
+    let server = ModelServer::saying(vec![
+        Says::Calls("Bash", json!({"command": "sleep 600", "timeout": 600})),
+        Says::Words("I looked: it had not happened."),
+        Says::Words("You are welcome."),
+    ]);
+    let workspace = user(&server);
+    let mut typist = Typist::at(&workspace, &["run", "wait for it"]);
+    typist.wait_for("[tool] Bash sleep 600");
+    typist.kills();
+    let id = latest(&workspace);
+    // Nobody can be asked, so it says who can say it, and how.
+    let run = metier_with_input(&workspace, &["chat"], &format!("/resume {id}\n"));
+    assert_eq!(run.code, 4, "{}", run.stderr);
+    assert!(run.stdout.contains("begun and not finished, may have happened: Bash"), "{}", run.stdout);
+    assert!(run.stderr.contains(&format!("`metier resume {id} --leave`")), "{}", run.stderr);
+    let mut typist = Typist::at(&workspace, &["chat"]);
+    typist.wait_for("> ");
+    typist.types(&format!("/resume {id}\r"));
+    typist.wait_for("may have happened; do it again? [y]es [n]o > ");
+    typist.types("n\n");
+    typist.wait_for("I looked: it had not happened.");
+    typist.wait_for("> ");
+    typist.types("thanks\r");
+    typist.wait_for("You are welcome.");
+    typist.wait_for("> ");
+    typist.types("/exit\r");
+    assert!(typist.ends().success());
+    assert_eq!(outcomes(&workspace), ["done"]);
+    server.request();
+    let texts = server.request()["messages"].to_string();
+    assert!(texts.contains("\"role\":\"tool\"") && !texts.contains("thanks"), "{texts}");
+}
+
+#[test]
+fn a_chat_that_begins_with_what_broke_off_goes_on_before_the_first_prompt() {
+    let server = ModelServer::saying(vec![
+        Says::WordsAndWaits("Once upon a time"),
+        Says::Words("And so it ended."),
+        Says::Words("Another one."),
+    ]);
+    let workspace = user(&server);
+    let mut typist = Typist::at(&workspace, &["run", "tell me a story"]);
+    typist.wait_for("upon a time");
+    typist.kills();
+    let id = latest(&workspace);
+    let run = metier_with_input(&workspace, &["chat", "--resume", &id], "another one\n");
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let ended = run.stdout.find("And so it ended.").unwrap();
+    assert!(run.stdout.find("it broke off, and goes on now").unwrap() < ended, "{}", run.stdout);
+    assert!(ended < run.stdout.find("Another one.").unwrap(), "{}", run.stdout);
+    // What is done has nothing to go on with.
+    let run = metier_with_input(&workspace, &["chat", "--resume", &id], "");
+    assert_eq!((run.code, run.stdout.contains("goes on")), (0, false), "{}", run.stdout);
+}
+
+#[test]
+fn what_the_user_stopped_waits_for_a_word_however_often_it_is_taken_up() {
+    let server = ModelServer::saying(vec![Says::WordsAndWaits(""), Says::Words("Fine.")]);
+    let workspace = user(&server);
+    let mut typist = Typist::at(&workspace, &["chat"]);
+    typist.wait_for("> ");
+    typist.types("tell me a story\r");
+    server.request();
+    typist.types("\u{3}");
+    typist.wait_for("[stopped] the user");
+    typist.wait_for("> ");
+    typist.types("/exit\r");
+    assert!(typist.ends().success());
+    let id = latest(&workspace);
+    for _ in 0..2 {
+        let run = metier_with_input(&workspace, &["chat"], &format!("/resume {id}\n"));
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        assert!(run.stdout.contains("it was stopped; say how to go on"), "{}", run.stdout);
+        assert_eq!(outcomes(&workspace), ["cancelled"]);
+    }
+    let run = metier_with_input(&workspace, &["chat", "--resume", &id], "never mind\n");
+    assert!(run.stdout.ends_with("Fine.\n"), "{}", run.stdout);
+}
+
+#[test]
+fn whoever_led_a_conversation_goes_on_with_it() {
+    let server = ModelServer::saying(vec![Says::Words("Kept."), Says::Words("Kept, too.")]);
+    let workspace = user(&server).file(
+        "home/.config/metier/agents/keeper.md",
+        "---\nname: keeper\ndescription: Keeps.\n---\nYou keep things.\n",
+    );
+    assert_eq!(metier(&workspace, &["run", "--agent", "keeper", "keep it"]).code, 0);
+    let id = latest(&workspace);
+    let run = metier_with_input(&workspace, &["chat"], &format!("/resume {id}\n"));
+    assert!(run.stdout.contains("is one of `keeper`, who is not in this chat"), "{}", run.stdout);
+    let run = metier_with_input(&workspace, &["chat", "--resume", &id], "keep that, too\n");
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(run.stdout.ends_with("Kept, too.\n"), "{}", run.stdout);
+    assert_eq!(metier(&workspace, &["runs", "--json"]).json()["runs"][0]["agent"], "keeper");
+}
+
+#[test]
+fn a_child_that_goes_on_is_called_by_its_name() {
+    let server = ModelServer::saying(vec![
+        Says::Calls("skill_use", json!({"skill_name": "clerk", "arguments": "wait"})),
+        Says::Calls("Bash", json!({"command": "sleep 600", "timeout": 600})),
+        Says::Words("It is left."),
+        Says::Words("The clerk left it."),
+    ]);
+    let workspace = user(&server).file(
+        "home/.config/metier/skills/clerk/SKILL.md",
+        "---\nname: clerk\ndescription: Waits. Use to wait.\ncontext: fork\n---\nWait.\n",
+    );
+    let mut typist = Typist::at(&workspace, &["run", "wait for it"]);
+    typist.wait_for("[tool] Bash sleep 600");
+    typist.kills();
+    for (args, ends) in [(&["resume"][..], "needs a yes"), (&["resume", "--leave"], "complete")] {
+        let run = metier(&workspace, args);
+        let shown: Vec<&str> = run.stderr.lines().collect();
+        let going_on = shown.iter().position(|line| line.starts_with("[skill] clerk: going on ("));
+        let ended = shown.iter().position(|line| line.starts_with(&format!("[skill] clerk: {ends} (")));
+        assert!(going_on.is_some() && going_on < ended, "{}", run.stderr);
+        assert!(!run.stderr.contains("child:"), "{}", run.stderr);
+    }
+    let log = metier(&workspace, &["log"]);
+    let clerks: Vec<&str> = log.stdout.lines().filter(|line| line.starts_with("[skill] c")).collect();
+    let expect = ["clerk: starting (fork ", "clerk: needs a yes (", "clerk: complete ("];
+    assert_eq!(clerks.len(), expect.len(), "{}", log.stdout);
+    assert!(clerks.iter().zip(expect).all(|(line, expect)| line[8..].starts_with(expect)), "{clerks:?}");
 }

@@ -47,6 +47,23 @@ impl Servers {
         Self { servers: known.chain(more).collect(), threads: Arc::clone(&self.threads) }
     }
 
+    /// The same with the connections of others, where those have the very same server: one process for all of them. What each may call
+    /// of it is decided before it is called, so nobody gets more by it.
+    #[must_use]
+    pub fn sharing(mut self, others: &[Self]) -> Self {
+        for server in &mut self.servers {
+            let known = others.iter().flat_map(|other| &other.servers);
+            if let Some(same) = known.into_iter().find(|known| known.config == server.config) {
+                *server = Arc::clone(same);
+            }
+        }
+        // What drives a connection must last as long as whoever uses it.
+        if let Some(other) = others.first() {
+            self.threads = Arc::clone(&other.threads);
+        }
+        self
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.servers.is_empty()
@@ -156,5 +173,33 @@ impl fmt::Debug for Servers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let labels: Vec<&str> = self.configs().map(|config| config.label.as_str()).collect();
         f.debug_struct("Servers").field("labels", &labels).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::config::{How, Source, Trusted};
+
+    fn one(label: &str, url: &str, trusted: Trusted) -> Servers {
+        let how = How::Address { url: url.to_owned(), headers: std::collections::BTreeMap::new() };
+        let aliases = std::collections::BTreeMap::new();
+        let config = ServerConfig { label: label.to_owned(), how, source: Source::Project, trusted, aliases };
+        Servers::new(vec![config], None, None)
+    }
+
+    #[test]
+    fn the_very_same_server_is_shared_and_one_with_other_rights_is_not() {
+        let first = [one("clock", "http://localhost:1/", Trusted::Yes)];
+        for (other, expect) in [
+            (one("clock", "http://localhost:1/", Trusted::Yes), true),
+            (one("clock", "http://localhost:1/", Trusted::Changed), false),
+            (one("clock", "http://localhost:2/", Trusted::Yes), false),
+            (one("spare", "http://localhost:1/", Trusted::Yes), false),
+        ] {
+            let shared = other.sharing(&first);
+            assert_eq!(Arc::ptr_eq(&shared.servers[0], &first[0].servers[0]), expect);
+            assert!(Arc::ptr_eq(&shared.threads, &first[0].threads));
+        }
     }
 }

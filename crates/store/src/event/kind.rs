@@ -87,6 +87,13 @@ pub enum EventKind {
         /// For how long, in the gate's word.
         answer: String,
     },
+    /// Somebody was asked whether another provider than the session's may see what is said, for this session.
+    Agreed {
+        /// The provider.
+        provider: String,
+        /// What was said.
+        said: Agreement,
+    },
     /// A call that was begun when its process ended: it may have happened. What was said about it.
     Doubted {
         /// The call.
@@ -209,6 +216,16 @@ pub enum EventKind {
         /// Its fields.
         data: Value,
     },
+}
+
+/// What was said about another provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Agreement {
+    /// It may see what is said.
+    Yes,
+    /// It may not.
+    No,
 }
 
 /// What was said about a call that may have happened.

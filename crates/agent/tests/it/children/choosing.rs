@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use metier_agent::{Agent, Agents, Ask, ChildAgent, Halt, Models, Reply};
 use metier_model::{ChatModel, Effort, Prices};
 use metier_policy::{Dialect, Folders, McpTools, Meaning, Scope, Skill, Terms};
-use metier_store::{EventKind, Outcome};
+use metier_store::{EventKind, Export, Outcome, Store};
 
 use super::stage::{Actor, Stage, calls, says, uses};
 
@@ -103,6 +103,39 @@ fn another_provider_is_asked_about_once_and_without_a_yes_the_parents_model_work
             remarks.iter().any(|text| text.starts_with("model-not-agreed")),
             expect == "by the usual one"
         );
+    }
+}
+
+#[test]
+fn what_was_said_about_another_provider_holds_when_the_session_goes_on_but_not_from_elsewhere() {
+    for (says_first, expect) in [("yes", "by the quick one"), ("no", "by the usual one")] {
+        let mut stage = Stage::new(&[("x", "context: fork\nmodel: fast\n", "Do.")]);
+        let first = Arc::new(Person(says_first, Mutex::default()));
+        stage.ask = Some(Arc::clone(&first) as _);
+        let model = Actor::new(|scene| match (scene.skill.as_str(), scene.turn % 2) {
+            ("", 0) => uses(&[("x", &scene.turn.to_string())]),
+            ("", _) => says("so"),
+            _ => says("by the usual one"),
+        });
+        let fast = quick("elsewhere/quick");
+        let agent = with(stage.agent(&model), &[("fast", &fast)]);
+        stage.talk(&agent, &Halt::new().unwrap()).work().unwrap();
+        let (id, mut exported) = (stage.top(), Vec::new());
+        stage.store.export(&Export::Everything, &mut exported).unwrap();
+        // In another process somebody else would say the opposite, and is not asked.
+        let other = if says_first == "yes" { "no" } else { "yes" };
+        let second = Arc::new(Person(other, Mutex::default()));
+        stage.ask = Some(Arc::clone(&second) as _);
+        stage.resume(&agent, id).say("again").unwrap();
+        assert_eq!((first.1.lock().unwrap().len(), second.1.lock().unwrap().len()), (1, 0));
+        let results = stage.results();
+        assert!(results.len() == 2 && results.iter().all(|text| text.ends_with(expect)), "{results:?}");
+        // A stranger's file could say that somebody agreed.
+        stage.store = Store::in_memory().unwrap();
+        stage.store.import(&mut exported.as_slice()).unwrap();
+        let agent = with(stage.agent(&model), &[("fast", &fast)]);
+        stage.resume(&agent, id).say("again").unwrap();
+        assert_eq!(second.1.lock().unwrap().len(), 1);
     }
 }
 

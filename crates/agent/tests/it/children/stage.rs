@@ -256,15 +256,25 @@ impl Stage {
     }
 
     pub(crate) fn talk(&self, agent: &Agent, halt: &Halt) -> Talk {
-        let setting = Setting {
+        Talk::begin(agent, self.setting(), "please", self.company(halt)).unwrap()
+    }
+
+    /// The same conversation in another process.
+    pub(crate) fn resume(&self, agent: &Agent, id: SessionId) -> Talk {
+        Talk::take_up(agent, self.setting(), id, self.company(&Halt::new().unwrap())).unwrap()
+    }
+
+    fn setting(&self) -> Setting {
+        Setting {
             project: Some(self.workspace.join("project")),
             commands: Offer::Yes,
             memory: Offer::Yes,
             ..Setting::default()
-        };
-        let company =
-            Company { watch: Arc::clone(&self.seen) as _, halt: halt.clone(), ask: self.ask.clone() };
-        Talk::begin(agent, setting, "please", company).unwrap()
+        }
+    }
+
+    fn company(&self, halt: &Halt) -> Company {
+        Company { watch: Arc::clone(&self.seen) as _, halt: halt.clone(), ask: self.ask.clone() }
     }
 
     /// Runs one request to its end.

@@ -1,0 +1,97 @@
+//! Going on with a run that broke off: what is said of it, and who is asked about a step that may have happened.
+
+use crate::agency::Presence;
+use crate::keyboard;
+use crate::output::clean;
+use crate::passing_line;
+use crate::run_view::RunView;
+use metier_agent::{Again, Answer, Begun, Further, Happened, Piece, Reached, Resumed, Watch};
+use metier_runtime::Change;
+use metier_store::Outcome;
+use std::sync::Arc;
+
+/// What is said about a step that may have happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Word {
+    /// Do it again.
+    Again,
+    /// Leave it.
+    Leave,
+    /// Whoever sits at the terminal says it.
+    Asked,
+    /// Nobody says anything.
+    None,
+}
+
+impl Word {
+    /// What is said where the user has not said it beforehand.
+    pub(crate) fn of(presence: Presence) -> Self {
+        match presence {
+            Presence::Here => Self::Asked,
+            Presence::Nobody => Self::None,
+        }
+    }
+}
+
+/// Looks on as a run does, and has a word about what was begun.
+pub(crate) struct Resuming {
+    pub(crate) view: Arc<RunView>,
+    pub(crate) word: Word,
+}
+
+impl Watch for Resuming {
+    fn event(&self, event: &Happened) {
+        self.view.event(event);
+    }
+
+    fn piece(&self, piece: Piece<'_>) {
+        self.view.piece(piece);
+    }
+
+    fn change(&self, change: &Change) {
+        self.view.change(change);
+    }
+
+    fn reached(&self, reached: &Reached) -> Further {
+        self.view.reached(reached)
+    }
+
+    fn begun(&self, begun: &Begun) -> Again {
+        match self.word {
+            Word::Again => Again::Yes,
+            Word::Leave => Again::No,
+            Word::None => Again::Nobody,
+            Word::Asked => {
+                self.view.close();
+                let _hold = passing_line::hold();
+                let question = format!("{}\n  may have happened; do it again?", clean(&begun.action));
+                match keyboard::is_yes(&question) {
+                    Ok(true) => Again::Yes,
+                    Ok(false) => Again::No,
+                    Err(_) => Again::Nobody,
+                }
+            }
+        }
+    }
+}
+
+/// What a run left undone and what is gone meanwhile, a line each.
+pub(crate) fn left_undone(resumed: &Resumed) -> Vec<String> {
+    let begun = resumed
+        .begun
+        .iter()
+        .map(|begun| format!("begun and not finished, may have happened: {}", clean(&begun.action)));
+    let gone = resumed
+        .gone
+        .iter()
+        .map(|skill| format!("the skill `{}` is gone; its text is still known", clean(skill)));
+    begun.chain(gone).collect()
+}
+
+/// How to give the word that nobody was there to give, where that is how it ended.
+pub(crate) fn words_to_give(answer: &Answer, begun: usize, id: &str) -> Option<String> {
+    let is_waiting = answer.ended.outcome == Outcome::NeedsYes && begun > 0;
+    is_waiting.then(|| {
+        format!("`metier resume {id} --yes` does it again, `metier resume {id} --leave` goes on without it")
+    })
+}
