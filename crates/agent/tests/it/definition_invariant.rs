@@ -13,7 +13,7 @@ const GROUND: &str = "/p";
 pub(crate) fn holds(text: &str) {
     for file in ["a.md", "agents/a.md", ".claude/agents/a.md", "a.skilled_crew.yaml"] {
         let path: Arc<Path> = Path::new(GROUND).join(file).as_path().into();
-        let form = Form::of(&path, Some(Path::new(GROUND))).expect("a file of one of the forms");
+        let Some(form) = Form::of(&path, Some(Path::new(GROUND))) else { panic!("{file} is of no form") };
         let read = Definition::parse(form, &path, text, Path::new(GROUND));
         places(&read, text);
         let Definition { name, roles, entry, commands, .. } = &read.definition;
