@@ -29,8 +29,10 @@ fn framed(text: &str) -> String {
     let (records, events): (Vec<&str>, Vec<&str>) =
         text.lines().filter(|line| !line.is_empty()).partition(|line| line.starts_with('{'));
     let sessions = usize::from(!events.is_empty());
-    let mut lines =
-        format!("{{\"metier\":\"store\",\"version\":1,\"sessions\":{sessions},\"records\":{}}}\n", records.len());
+    let mut lines = format!(
+        "{{\"metier\":\"store\",\"version\":1,\"sessions\":{sessions},\"records\":{}}}\n",
+        records.len()
+    );
     if sessions > 0 {
         lines += &format!("{{\"session\":\"{SESSION}\",\"events\":{}}}\n", events.len());
     }
