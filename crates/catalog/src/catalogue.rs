@@ -131,9 +131,6 @@ pub struct Report {
     pub budget: Tokens,
     /// Names of the skills that were to be described and did not fit; `explain` looks here.
     pub over_budget: Vec<String>,
-    /// Names of the skills that stand in it as they are meant to: nothing else needs to tell of them.
-    #[serde(skip)]
-    pub whole: Vec<String>,
     /// Skills whose text could not be read for `eager`, each with the reason.
     pub unreadable: Vec<(String, String)>,
 }

@@ -392,8 +392,7 @@ pub(crate) struct Catalog {
     /// The most tokens it may take, at 4 bytes each; 4,000 if nothing else is configured
     #[arg(long, value_name = "TOKENS")]
     pub(crate) budget: Option<usize>,
-    /// Adds the note that comes with this request: the skills that fit it best, each with its full description, but for those
-    /// that the catalogue describes
+    /// Adds the note that comes with this request: the skills that fit it best, each with its full description
     #[arg(long, value_name = "TEXT")]
     pub(crate) request: Option<String>,
 }

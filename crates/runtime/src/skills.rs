@@ -38,7 +38,6 @@ use self::ledger::Mark;
 pub use self::note::Note;
 pub use self::own::{Active, GivenAnswer, Labels};
 pub use self::room::{Listener, OwnJob, Restored};
-use self::session::Prefix;
 pub use self::session::{NotUsed, Session, Used};
 use crate::toolset::{Coverage, Entrance, Surface, Toolset, Visible};
 
@@ -135,8 +134,8 @@ impl Skills {
         // Whoever begins sees what is there now.
         self.refresh();
         let (_, mark) = lock(&self.house.ledger).since(Mark::default());
-        let (prefix, toolset) = self.begin(surface);
-        Session::new(Arc::clone(&self.house), toolset, prefix, mark, None)
+        let (catalog, toolset) = self.begin(surface);
+        Session::new(Arc::clone(&self.house), toolset, catalog, mark, None)
     }
 
     /// Begins the conversation of an agent that has a list of its own: the model sees and gets these skills alone. A name
@@ -150,22 +149,21 @@ impl Skills {
         let (_, mark) = lock(&self.house.ledger).since(Mark::default());
         let list: Vec<String> = list.into_iter().map(str::to_owned).collect();
         let visible = Visible::only(snapshot, list.iter().map(String::as_str))?;
-        let (prefix, toolset) = self.furnish(surface, visible);
-        Ok(Session::new(Arc::clone(&self.house), toolset, prefix, mark, Some(list)))
+        let (catalog, toolset) = self.furnish(surface, visible);
+        Ok(Session::new(Arc::clone(&self.house), toolset, catalog, mark, Some(list)))
     }
 
-    fn begin(&self, surface: Surface) -> (Prefix, Toolset) {
+    fn begin(&self, surface: Surface) -> (String, Toolset) {
         self.furnish(surface, Visible::all(self.snapshot()))
     }
 
     /// What a model is told of skills, and its tools for them.
-    fn furnish(&self, surface: Surface, visible: Visible) -> (Prefix, Toolset) {
+    fn furnish(&self, surface: Surface, visible: Visible) -> (String, Toolset) {
         let snapshot = visible.snapshot();
         let mut options = snapshot.catalogue_options(self.house.window);
         options.disclosure = self.house.disclosure.unwrap_or(options.disclosure);
         let catalogue = snapshot.catalogue_among(&options, |id| visible.has(id));
         let coverage = if catalogue.report.is_complete() { Coverage::Whole } else { Coverage::Partial };
-        let prefix = Prefix { text: catalogue.text, whole: catalogue.report.whole };
-        (prefix, Toolset::new(surface, visible, coverage, Entrance::Tool))
+        (catalogue.text, Toolset::new(surface, visible, coverage, Entrance::Tool))
     }
 }

@@ -161,12 +161,10 @@ fn finish(
         match share {
             Share::Full(full) => {
                 report.described += 1;
-                report.whole.push(offer.name.to_owned());
                 text.push_str(full);
             }
             Share::Name(name) => {
                 report.named += 1;
-                report.whole.push(offer.name.to_owned());
                 text.push_str(name);
             }
             Share::Open | Share::Left => {

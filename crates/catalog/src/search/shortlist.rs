@@ -1,12 +1,10 @@
 //! What a model is told beside its catalogue: the skills that fit this request, in full.
 //!
 //! The catalogue stands at the beginning of a conversation and never changes, so that a prompt cache holds. Over its budget it
-//! has most skills by name or in a count alone. What fits a request is known only with the request, so it comes with it, as a note;
-//! what the catalogue describes is not told again.
+//! has most skills by name or in a count alone. What fits a request is known only with the request, so it comes with it, as a note.
 
 use super::route::Route;
 use crate::catalogue::whole_line;
-use crate::entry::Entry;
 use crate::snapshot::Snapshot;
 use crate::tokens::Tokens;
 
@@ -31,18 +29,13 @@ pub struct Shortlist {
 
 impl Shortlist {
     /// The note for a route. A description that would go over the budget is left out as a whole, never cut: the skill stays by
-    /// name, and a shorter one behind it may still fit. `whole` are those that the catalogue describes:
-    /// [`Report::whole`](crate::Report::whole).
-    pub fn new(snapshot: &Snapshot, route: &Route, budget: Tokens, search: &str, whole: &[String]) -> Self {
+    /// name, and a shorter one behind it may still fit.
+    pub fn new(snapshot: &Snapshot, route: &Route, budget: Tokens, search: &str) -> Self {
         let skills = route.searched;
-        let fit =
-            route.skills.iter().take(SHORTLIST_LENGTH).filter_map(|routed| snapshot.entry(routed.entry));
-        let is_told = |entry: &&Entry| whole.iter().any(|name| name == entry.call_name());
-        let (told, untold): (Vec<&Entry>, Vec<&Entry>) = fit.partition(is_told);
-        let known = told.len();
-        let mut used = head(SHORTLIST_LENGTH, known, skills, search).len();
+        let mut used = head(SHORTLIST_LENGTH, skills, search).len();
         let (mut lines, mut names) = (Vec::new(), Vec::new());
-        for entry in untold {
+        for routed in route.skills.iter().take(SHORTLIST_LENGTH) {
+            let Some(entry) = snapshot.entry(routed.entry) else { continue };
             let line = whole_line(&snapshot.offer(entry));
             let name = format!("- **{}**\n", entry.call_name());
             if used + line.len() <= budget.bytes() {
@@ -55,19 +48,13 @@ impl Shortlist {
         }
         let mut text = String::new();
         if !lines.is_empty() || !names.is_empty() {
-            text = head(lines.len() + names.len(), known, skills, search);
+            text = head(lines.len() + names.len(), skills, search);
             text.extend(lines.iter().chain(&names).map(String::as_str));
         }
         Self { described: lines.len(), skills, tokens: Tokens::of(&text), text }
     }
 }
 
-fn head(listed: usize, known: usize, skills: usize, search: &str) -> String {
-    let beside = match known {
-        0 => String::new(),
-        known => format!(", beside {known} of those that were described"),
-    };
-    format!(
-        "Of {skills} skills these {listed} fit the request best{beside}; `{search}` finds the others.\n\n"
-    )
+fn head(listed: usize, skills: usize, search: &str) -> String {
+    format!("Of {skills} skills these {listed} fit the request best; `{search}` finds the others.\n\n")
 }

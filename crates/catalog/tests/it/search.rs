@@ -1,9 +1,7 @@
 //! The search index over files: what is found, what is read, and what is kept.
 
 use crate::machine::{Machine, skill};
-use metier_catalog::{
-    CatalogueOptions, Finder, Route, SHORTLIST_BUDGET, SHORTLIST_LENGTH, Shortlist, Tokens,
-};
+use metier_catalog::{Finder, Route, SHORTLIST_BUDGET, SHORTLIST_LENGTH, Shortlist, Tokens};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -195,39 +193,10 @@ fn a_shortlist_is_whole_counted_and_within_its_budget() {
     });
     let finder = finder(&machine);
     let note =
-        Shortlist::new(finder.snapshot(), &finder.route("fold paper", 10), Tokens(300), "skill_search", &[]);
+        Shortlist::new(finder.snapshot(), &finder.route("fold paper", 10), Tokens(300), "skill_search");
     assert!(note.tokens.0 <= 300 && note.described > 1 && note.described < 10, "{note:?}");
     assert!(note.text.starts_with("Of 40 skills these 10 fit"), "{}", note.text);
     assert_eq!(note.text.matches("words.\n").count(), note.described, "{}", note.text);
-}
-
-#[test]
-fn what_the_catalogue_describes_is_not_on_the_shortlist() {
-    let machine = Machine::new(|mut files| {
-        for number in 0..40 {
-            let text =
-                skill(&format!("name: skill-{number:02}\ndescription: Folds paper {number}."), "Fold.");
-            files = files.file(format!("root/s{number:02}/SKILL.md"), text + &format!("{number}"));
-        }
-        files
-    });
-    let finder = finder(&machine);
-    let snapshot = finder.snapshot();
-    let route = finder.route("fold paper", SHORTLIST_LENGTH);
-    for budget in [100, 200, 400, 4_000] {
-        let options = CatalogueOptions { budget: Tokens(budget), ..CatalogueOptions::default() };
-        let catalogue = snapshot.catalogue(&options);
-        let note =
-            Shortlist::new(snapshot, &route, SHORTLIST_BUDGET, "skill_search", &catalogue.report.whole);
-        let both = format!("{}{}", catalogue.text, note.text);
-        let fit = route.skills.iter().filter_map(|routed| snapshot.entry(routed.entry));
-        for name in fit.map(|entry| entry.name().to_string()) {
-            assert_eq!(both.matches(&format!("- **{name}**: ")).count(), 1, "{budget}: {both}");
-        }
-        let is_empty = note.text.is_empty();
-        assert!(budget != 100 || !is_empty, "{}", catalogue.text);
-        assert!(budget != 4_000 || is_empty, "{}", note.text);
-    }
 }
 
 /// The library for which the issue was written: 227 real skills.
@@ -269,8 +238,7 @@ fn a_library_of_227_real_skills_fits_its_budget_and_loses_nothing() {
             usize::from(route.skills.iter().any(|routed| routed.entry == id || routed.also.contains(&id)));
         // The prefix does not change with the request.
         assert_eq!(snapshot.catalogue(&options).text.len(), catalogue.text.len());
-        let note =
-            Shortlist::new(snapshot, &route, SHORTLIST_BUDGET, options.search, &catalogue.report.whole);
+        let note = Shortlist::new(snapshot, &route, SHORTLIST_BUDGET, options.search);
         assert!(note.tokens.0 <= SHORTLIST_BUDGET.0, "{note:?}");
         let lines: Vec<&str> =
             note.text.lines().filter(|line| line.starts_with("- **") && !line.ends_with("**")).collect();

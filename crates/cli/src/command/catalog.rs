@@ -34,11 +34,8 @@ pub(crate) fn run(args: &Catalog, surroundings: &Surroundings, output: &mut Outp
         Some(request) => {
             let finder = super::route::finder(surroundings, output)?;
             let route = finder.route(request, SHORTLIST_LENGTH);
-            let snapshot = finder.snapshot();
-            let catalogue = snapshot.catalogue(&options);
-            let whole = &catalogue.report.whole;
-            let note = Shortlist::new(snapshot, &route, SHORTLIST_BUDGET, options.search, whole);
-            (catalogue, Some(note))
+            let note = Shortlist::new(finder.snapshot(), &route, SHORTLIST_BUDGET, options.search);
+            (finder.snapshot().catalogue(&options), Some(note))
         }
         None => (surroundings.snapshot(Include::Usual).catalogue(&options), None),
     };

@@ -53,28 +53,3 @@ fn over_budget_the_model_and_the_user_are_told() {
     let again = metier(&setup, &["catalog", "--root", "s", "--budget", "400"]);
     assert_eq!(run.stdout, again.stdout);
 }
-
-#[test]
-fn with_a_request_each_skill_is_described_once() {
-    let mut workspace = workspace();
-    for number in 0..12 {
-        let text = format!(
-            "---\nname: fold-{number:02}\ndescription: Folds paper, way {number}.\n---\nFold {number}.\n"
-        );
-        workspace = workspace.file(format!("project/s/{number:02}/SKILL.md"), text);
-    }
-    let of_budget = |budget: &str| {
-        metier(&workspace, &["catalog", "--root", "s", "--budget", budget, "--request", "fold paper"]).stdout
-    };
-    // There is room for all of them, so there is nothing to tell beside.
-    assert_eq!(of_budget("4000"), metier(&workspace, &["catalog", "--root", "s"]).stdout);
-    for budget in ["110", "120", "130"] {
-        let text = of_budget(budget);
-        let mut told: Vec<&str> = text.lines().filter(|line| line.starts_with("- **")).collect();
-        let number = told.len();
-        assert!(text.contains("fit the request best, beside ") && number > 5, "{text}");
-        told.sort_unstable();
-        told.dedup();
-        assert_eq!(told.len(), number, "{text}");
-    }
-}

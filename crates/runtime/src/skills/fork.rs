@@ -8,7 +8,7 @@ use metier_skill::{Context, Tool};
 use serde_json::Value;
 
 use super::room::{Gated, Restored};
-use super::session::{NotUsed, Prefix, Session};
+use super::session::{NotUsed, Session};
 use crate::activation::{Activated, Activation, By, NotActivated};
 use crate::render::Arguments;
 use crate::scope::{End, SkillScope};
@@ -167,7 +167,7 @@ impl Session {
         let entrance = if scope.names(Tool::Skill) { Entrance::Tool } else { Entrance::Given };
         let toolset = Toolset::new(surface, visible, Coverage::Partial, entrance);
         let house = Arc::clone(&self.room.house);
-        let mut session = Self::new(house, toolset, Prefix::default(), self.mark, self.list.clone());
+        let mut session = Self::new(house, toolset, String::new(), self.mark, self.list.clone());
         session.room.continue_from(&self.room);
         session
     }

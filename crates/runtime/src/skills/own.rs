@@ -109,13 +109,13 @@ impl Session {
     }
 
     /// The skills that fit a request, as a record, and the note that tells the model of them. The note is empty where nothing
-    /// fits but what the catalogue describes.
+    /// fits. Where the catalogue has every skill in full nobody needs it.
     pub fn shortlist(&self, request: &str) -> (RoutingRecord, String) {
         let snapshot = &self.room.snapshot;
         let mut route = self.room.house.finder(snapshot).route(request, SHORTLIST_LENGTH);
         let visible = self.toolset().visible();
         route.skills.retain(|routed| visible.has(routed.entry));
-        let note = Shortlist::new(snapshot, &route, SHORTLIST_BUDGET, "skill_search", &self.prefix.whole);
+        let note = Shortlist::new(snapshot, &route, SHORTLIST_BUDGET, "skill_search");
         (RoutingRecord::new(snapshot, &route), note.text)
     }
 }

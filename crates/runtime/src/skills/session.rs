@@ -32,7 +32,7 @@ static MADE: AtomicU64 = AtomicU64::new(0);
 pub struct Session {
     pub(super) room: Room,
     pub(super) toolset: Toolset,
-    pub(super) prefix: Prefix,
+    catalog: String,
     /// How far it has read what became of the skills.
     pub(super) mark: Mark,
     /// The skills that were activated, the last one at the end.
@@ -43,14 +43,6 @@ pub struct Session {
     pub(super) list: Option<Vec<String>>,
     /// The files that the work has touched, seen from the project's folder.
     touched: Vec<PathBuf>,
-}
-
-/// What the model sees of skills before the first message.
-#[derive(Default)]
-pub(super) struct Prefix {
-    pub(super) text: String,
-    /// The skills that stand in it as they are meant to, by name: they are not told again with a request.
-    pub(super) whole: Vec<String>,
 }
 
 /// A skill that is in the conversation now.
@@ -89,7 +81,7 @@ impl Session {
     pub(super) fn new(
         house: Arc<House>,
         toolset: Toolset,
-        prefix: Prefix,
+        catalog: String,
         mark: Mark,
         list: Option<Vec<String>>,
     ) -> Self {
@@ -97,7 +89,7 @@ impl Session {
         let name = format!("{}-{number}", std::process::id());
         let room = Room::new(house, Arc::clone(toolset.visible().snapshot()), name, toolset.surface());
         let (active, folders, touched) = (Vec::new(), Vec::new(), Vec::new());
-        Self { room, toolset, prefix, mark, active, folders, list, touched }
+        Self { room, toolset, catalog, mark, active, folders, list, touched }
     }
 
     /// Gives the session a name of the program's own; scripts see it as `SESSION_ID`.
@@ -110,7 +102,7 @@ impl Session {
     /// What the model sees first: for the system prompt. Empty where there are no skills. It stays the same as long as the
     /// session lasts.
     pub fn catalog(&self) -> &str {
-        &self.prefix.text
+        &self.catalog
     }
 
     /// The tools, for whoever wants to know more of them.
