@@ -97,27 +97,12 @@ pub(crate) fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
 
 /// `10000` as `10,000`.
 pub(crate) fn thousands(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    metier_diagnostic::grouped(number as u64)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_grouped() {
-        assert_eq!(thousands(100), "100");
-        assert_eq!(thousands(1_000), "1,000");
-        assert_eq!(thousands(50_000), "50,000");
-    }
 
     #[test]
     fn a_tree_is_what_it_says_and_is_made_once() {

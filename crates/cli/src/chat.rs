@@ -11,7 +11,6 @@ mod stopping;
 mod telling;
 
 use crate::agent_choice::AgentChoice;
-use crate::event_line::grouped;
 use crate::outfit::Outfit;
 use crate::output::clean;
 use crate::resuming::{Resuming, Word, left_undone, words_to_give};
@@ -21,6 +20,7 @@ use anyhow::{Result, bail};
 use metier_agent::slash::{BuiltIn, Command};
 use metier_agent::{Answer, Company, Halt, Left, Resumed, Talk};
 use metier_catalog::{Entry, Lookup, Reference, State};
+use metier_diagnostic::grouped;
 use metier_store::{By, Outcome, SessionId};
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@
 //! skills are strangers': each line is made harmless here, so whoever shows it can add colours and nothing else.
 
 use crate::output::{Tone, clean, shortened};
-use metier_diagnostic::counted;
+use metier_diagnostic::{counted, grouped};
 use metier_model::Money;
 use metier_store::{
     Activated, Agreement, Answered, Called, Decided, Doubt, Ended, EventKind, Finished, Outcome, SessionId,
@@ -180,19 +180,6 @@ pub(crate) fn lines(kind: &EventKind, told: &mut Told) -> Vec<Line> {
         // What is sent to a model is for programs: `framed` and `asked`.
         _ => Vec::new(),
     }
-}
-
-/// A number with separators, as people read it.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// Tokens that no cache served, which is what limits count.

@@ -5,9 +5,27 @@ pub fn counted(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
+/// `1234567` as `1,234,567`, as people read it.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_numbers_have_separators() {
+        assert_eq!([0, 999, 1024, 1_000_000].map(grouped), ["0", "999", "1,024", "1,000,000"]);
+    }
 
     #[test]
     fn one_is_one() {

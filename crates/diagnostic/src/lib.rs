@@ -46,7 +46,7 @@ mod uri;
 mod visible;
 
 pub use code::{Code, Severity};
-pub use counted::counted;
+pub use counted::{counted, grouped};
 pub use diagnostic::Diagnostic;
 pub use diff::Diff;
 pub use edit::{Edit, Fix, Patched, apply};

@@ -72,7 +72,8 @@ impl fmt::Display for Report {
     }
 }
 
-/// 1234567 as `1,234,567`.
+/// 1234567 as `1,234,567`. The libraries have this, too; chores depend on none of them, so that they work when those do not
+/// compile.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

@@ -1,13 +1,14 @@
 //! What the built-in commands answer. None of them asks a model.
 
 use super::{Chat, Names, is_startable};
-use crate::event_line::{fresh, grouped};
+use crate::event_line::fresh;
 use crate::moment;
 use crate::output::{clean, shortened, width};
 use anyhow::Result;
 use metier_agent::slash::{BuiltIn, SlashCommands, skills_page};
 use metier_agent::{Footing, GeneralTools, ServerStanding};
 use metier_catalog::{Entry, State};
+use metier_diagnostic::grouped;
 use metier_model::Money;
 use metier_runtime::Surface;
 use metier_store::{Family, Outcome, SessionFilter, Timestamp};

@@ -1,13 +1,14 @@
 //! `runs`: the sessions there were, newest first.
 
 use crate::args::{Ending as Wanted, Runs};
-use crate::event_line::{Style, ended, fresh, grouped, of_outcome};
+use crate::event_line::{Style, ended, fresh, of_outcome};
 use crate::exit::Exit;
 use crate::history_place;
 use crate::moment;
 use crate::output::{Form, Output, shortened, width};
 use crate::surroundings::Surroundings;
 use anyhow::Result;
+use metier_diagnostic::grouped;
 use metier_model::Money;
 use metier_store::{Ending, Family, Outcome, SessionFilter, Summary, Timestamp};
 use serde_json::{Value, json};

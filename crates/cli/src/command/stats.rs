@@ -1,7 +1,7 @@
 //! `stats`: which skills earn their place, and how requests find them.
 
 use crate::args::Stats;
-use crate::event_line::{fresh, grouped};
+use crate::event_line::fresh;
 use crate::exit::Exit;
 use crate::history_place;
 use crate::moment;
@@ -9,6 +9,7 @@ use crate::output::{Form, Output, Tone, clean, shortened};
 use crate::surroundings::Surroundings;
 use anyhow::Result;
 use metier_catalog::{Include, Offered, RoutingRecord, RoutingStats};
+use metier_diagnostic::grouped;
 use metier_model::Money;
 use metier_store::{Choosers, Offer, Routed, SkillStats, StatsQuery, Timestamp};
 use serde_json::{Value, json};

@@ -17,17 +17,9 @@ pub(super) fn shown(value: &str) -> String {
     out
 }
 
-/// A number with separators, as prose has it.
-pub(super) fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.char_indices() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
+/// A length with separators, as prose has it.
+pub(super) fn grouped(length: usize) -> String {
+    metier_diagnostic::grouped(length as u64)
 }
 
 #[cfg(test)]
