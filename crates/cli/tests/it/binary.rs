@@ -2,6 +2,7 @@
 
 use metier_testkit::Workspace;
 use serde_json::Value;
+use std::ffi::OsString;
 use std::io::{self, ErrorKind, Write};
 use std::process::{Command, Output, Stdio};
 
@@ -41,9 +42,14 @@ pub(crate) fn metier_with_input(workspace: &Workspace, args: &[&str], input: &st
     finished(child.wait_with_output())
 }
 
+/// The binary that is tested: the one just built, or another one that `METIER_BIN` names.
+pub(crate) fn program() -> OsString {
+    std::env::var_os("METIER_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_metier").into())
+}
+
 /// The same, not started yet.
 pub(crate) fn command(workspace: &Workspace, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_metier"));
+    let mut command = Command::new(program());
     command.args(args).current_dir(workspace.join("project")).env_clear();
     command.env("HOME", workspace.join("home")).env("PATH", "/usr/bin:/bin");
     command

@@ -36,7 +36,8 @@ impl Typist {
         };
         // `setsid --ctty` makes the terminal the program's own, which is what sends Ctrl-C.
         let program = Command::new("setsid")
-            .args(["--ctty", "--wait", env!("CARGO_BIN_EXE_metier")])
+            .args(["--ctty", "--wait"])
+            .arg(crate::binary::program())
             .args(args)
             .current_dir(workspace.join("project"))
             .env_clear()

@@ -1,0 +1,1 @@
+//! C1: A script cannot switch off the process that watches it.

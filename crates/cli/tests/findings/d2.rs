@@ -1,0 +1,1 @@
+//! D2: A server's working folder is inside the project.

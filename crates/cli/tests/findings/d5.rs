@@ -1,0 +1,1 @@
+//! D5: A cancelled call with an open question ends at once.

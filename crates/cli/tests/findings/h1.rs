@@ -1,0 +1,1 @@
+//! H1: A `#!` line shows nothing that the search path would not.

@@ -1,0 +1,1 @@
+//! H2: A question shows everything that it grants.

@@ -1,0 +1,1 @@
+//! H3: A script cannot draw over an open question.

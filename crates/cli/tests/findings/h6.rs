@@ -1,0 +1,1 @@
+//! H6: Protected places stay as they are.

@@ -1,0 +1,1 @@
+//! L1: Deny rules see through wrappers.

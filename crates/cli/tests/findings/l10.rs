@@ -1,0 +1,1 @@
+//! L10: Folders metier makes are private under any umask.

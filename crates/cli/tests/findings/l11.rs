@@ -1,0 +1,1 @@
+//! L11: A script does not see metier's command line; the proxy drops trailers.

@@ -1,0 +1,1 @@
+//! L2: A tree digest covers every file that can run.

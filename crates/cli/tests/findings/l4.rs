@@ -1,0 +1,1 @@
+//! L4: `serve` survives slow and half-open clients.

@@ -1,0 +1,1 @@
+//! L5: Secrets are redacted in the names of files.

@@ -1,0 +1,1 @@
+//! L7: The tables of protected and secret files are broad by class.

@@ -1,0 +1,1 @@
+//! L8: An untrusted project does not choose interpreters.

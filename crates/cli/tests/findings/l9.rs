@@ -1,0 +1,1 @@
+//! L9: `WebFetch` leaves out text that a reader would not see.

@@ -1,0 +1,1 @@
+//! M1: Settings that widen belong to an origin, not to a name.

@@ -1,0 +1,1 @@
+//! M2: Two roots never share a data folder.

@@ -1,0 +1,1 @@
+//! M3: The trust preview shows everything that trust switches on.

@@ -1,0 +1,1 @@
+//! M5: The bytes that were digested are the bytes that run.

@@ -1,0 +1,1 @@
+//! M6: A project's links stay inside the project.

@@ -1,0 +1,1 @@
+//! M7: The limit of a data folder cannot be evaded.

@@ -1,0 +1,1 @@
+//! M8: Kernel memory that no process maps is bounded.

@@ -1,0 +1,1 @@
+//! M9: Set-id bits never survive a call.

@@ -1,0 +1,83 @@
+//! An MCP host over stdio that writes every message itself.
+
+use metier_testkit::Workspace;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+use crate::binary::command;
+
+/// A running `metier mcp`, ended with the test.
+pub(crate) struct McpClient {
+    server: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    last_id: u64,
+}
+
+impl McpClient {
+    /// Starts `metier mcp ARGS…` and performs the handshake. `capabilities` are the host's own.
+    pub(crate) fn start(workspace: &Workspace, args: &[&str], capabilities: &Value) -> Self {
+        let mut command = command(workspace, &[&["mcp"], args].concat());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        let mut server = command.spawn().expect("the binary can be started");
+        let input = server.stdin.take().unwrap();
+        let output = BufReader::new(server.stdout.take().unwrap());
+        let mut client = Self { server, input, output, last_id: 0 };
+        let info = json!({ "name": "findings", "version": "0" });
+        let params =
+            json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": info });
+        let id = client.send("initialize", &params);
+        client.answer(id);
+        client.write(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        client
+    }
+
+    /// The server's process id.
+    pub(crate) fn process(&self) -> u32 {
+        self.server.id()
+    }
+
+    /// Writes one message.
+    pub(crate) fn write(&mut self, message: &Value) {
+        writeln!(self.input, "{message}").unwrap();
+    }
+
+    /// Sends a request and gives its id.
+    pub(crate) fn send(&mut self, method: &str, params: &Value) -> u64 {
+        self.last_id += 1;
+        let id = self.last_id;
+        self.write(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        id
+    }
+
+    /// The next message of the server.
+    pub(crate) fn message(&mut self) -> Value {
+        let mut line = String::new();
+        assert_ne!(self.output.read_line(&mut line).unwrap(), 0, "the server has ended");
+        serde_json::from_str(&line).unwrap()
+    }
+
+    /// Reads until the answer to this request; other messages are passed over.
+    pub(crate) fn answer(&mut self, id: u64) -> Value {
+        loop {
+            let message = self.message();
+            if message["id"] == json!(id) && message["method"].is_null() {
+                return message;
+            }
+        }
+    }
+
+    /// Calls a tool and gives the whole answer.
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+        let id = self.send("tools/call", &json!({ "name": tool, "arguments": arguments }));
+        self.answer(id)
+    }
+}
+
+impl Drop for McpClient {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
