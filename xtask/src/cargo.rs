@@ -1,6 +1,7 @@
 //! One cargo command: started in the repository, heard or shown, its failure named by its own line.
 
 use std::ffi::OsStr;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Output, Stdio};
 
@@ -70,6 +71,30 @@ impl Cargo {
         let line = self.line.clone();
         let (text, status) = self.text_and_status()?;
         if !status.success() {
+            bail!("`{line}` failed ({status})");
+        }
+        Ok(text)
+    }
+
+    /// The same for a run of tests, shown while it goes on. Failing tests are an answer, too (status 101).
+    pub(crate) fn text_of_tests(mut self) -> Result<String> {
+        let line = self.line.clone();
+        let mut child = self
+            .command
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("`{line}` could not be started"))?;
+        let mut text = String::new();
+        if let Some(stdout) = child.stdout.take() {
+            for read in BufReader::new(stdout).lines() {
+                let read = read.with_context(|| format!("`{line}` printed something that is not text"))?;
+                println!("{read}");
+                text.push_str(&read);
+                text.push('\n');
+            }
+        }
+        let status = child.wait()?;
+        if !matches!(status.code(), Some(0 | 101)) {
             bail!("`{line}` failed ({status})");
         }
         Ok(text)

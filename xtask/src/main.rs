@@ -1,7 +1,7 @@
 //! The project's own chores, under the names that people and continuous integration share.
 //!
 //! `cargo xtask test` is everything a change has to pass; `docs` writes the pages that are generated from code;
-//! `bench` measures against peers and limits; `fuzz` runs the fuzz targets; `e2e-model` asks a real model. The tests of this crate
+//! `bench` measures against peers and limits; `findings` tries the security assessment again; `fuzz` runs the fuzz targets; `e2e-model` asks a real model. The tests of this crate
 //! hold the architecture: who may depend on whom, which foreign crate lives where, how sources are named.
 #![expect(
     clippy::print_stdout,
@@ -14,6 +14,7 @@ mod bench;
 mod cargo;
 mod docs;
 mod e2e_model;
+mod findings;
 mod fuzz;
 mod inference;
 mod interop;
@@ -45,6 +46,8 @@ enum Chore {
     Docs(docs::Arguments),
     /// Measure, and print ratios against peers and limits
     Bench(bench::Arguments),
+    /// Show that every finding of the security assessment is closed
+    Findings(findings::Arguments),
     /// Run the fuzz targets
     Fuzz(fuzz::Arguments),
     /// Ask a real model on this machine, through everything that metier has for models
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
         Chore::Test(arguments) => test::run(&repository, arguments),
         Chore::Docs(arguments) => docs::run(&repository, arguments),
         Chore::Bench(arguments) => bench::run(&repository, arguments),
+        Chore::Findings(arguments) => findings::run(&repository, arguments),
         Chore::Fuzz(arguments) => fuzz::run(&repository, arguments),
         Chore::E2eModel(arguments) => e2e_model::run(&repository, arguments),
     };

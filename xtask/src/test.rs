@@ -92,7 +92,8 @@ fn clippy(repository: &Repository) -> Result<Outcome> {
 }
 
 fn tests(repository: &Repository) -> Result<Outcome> {
-    Cargo::new(repository, ["test", "--workspace"]).show()?;
+    // One failure must not hide the rest.
+    Cargo::new(repository, ["test", "--workspace", "--no-fail-fast"]).show()?;
     Ok(Outcome::Passed)
 }
 
