@@ -4,6 +4,7 @@
 
 mod attributes;
 mod clone;
+mod command_line;
 mod loopback;
 mod seccomp;
 mod spawn;
@@ -14,6 +15,7 @@ pub(crate) use self::clone::{
     Forked, Namespaces, end, fork, fork_into, hide_groups, leave_the_rest, leave_users, set_dumpable,
     user_namespace,
 };
+pub(crate) use self::command_line::hide_command_line;
 pub(crate) use self::loopback::raise_loopback;
 pub(crate) use self::seccomp::{Listener, Notice, Verdict, install, install_silent};
 pub(crate) use self::spawn::{Streams, read_handed_over, replace, replace_keeping, spawn};

@@ -7,13 +7,15 @@
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::io::Errno;
 
 use super::birth::born;
 use super::failure::During;
 use super::filter::Filter;
 use super::gateway::Gateway;
 use super::identity::{Identity, keeping_rights, owner_map};
-use super::launcher::{give_data, set_mask};
+use super::launcher::{HELPER, give_data, set_mask};
+use super::processes::Proc;
 use super::processors::Processors;
 use super::room::{inhabit, prefer_as_victim};
 use super::root::{Entered, Processes, Root, furnish, new_proc};
@@ -21,7 +23,7 @@ use super::rules::{Places, Rules};
 use super::scratch::ScratchFolder;
 use super::sources::Sources;
 use super::view::View;
-use crate::kernel::{Forked, Namespaces, end, leave_the_rest, leave_users};
+use crate::kernel::{Forked, Namespaces, end, hide_command_line, leave_the_rest, leave_users};
 use crate::profile::{Limits, Network};
 use crate::report::Meter;
 use crate::tier::Tier;
@@ -87,6 +89,7 @@ impl Ahead {
 
 /// Does what can be done without knowing the call, waits for the word what it is, and serves it.
 fn wait(identity: Identity, socket: &OwnedFd, meter: Meter, processors: &Processors) -> Result<(), Failure> {
+    hide_words()?;
     if !identity.from_root {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let proc = openat(CWD, "/proc", flags, Mode::empty()).during(|| "opening /proc".into())?;
@@ -143,6 +146,13 @@ fn wait(identity: Identity, socket: &OwnedFd, meter: Meter, processors: &Process
     rules.allow(&Places::of_view(&view, opening.tier))?;
     let socket = rustix::io::fcntl_dupfd_cloexec(socket, 3).during(|| "keeping the connection".into())?;
     inhabit(&opening, &view, rules, &filter, socket, meter, Some(gateway))
+}
+
+/// Hides the words and variables that metier was started with: the script sees the command line of this process.
+fn hide_words() -> Result<(), Failure> {
+    let what = || "hiding the command line".to_owned();
+    let stat = Proc::open()?.read("self/stat")?.ok_or(Errno::NOENT).during(what)?;
+    hide_command_line(&stat, HELPER.as_bytes()).during(what)
 }
 
 /// How far a process is into its new root while it waits.

@@ -143,7 +143,8 @@ impl<'a> Bubblewrap<'a> {
             self.mask(mask)?;
         }
         self.helper()?;
-        self.say(&["--remount-ro", "/"]);
+        // Some of what lies below /proc changes how processes run, the supervisor among them.
+        self.say(&["--remount-ro", "/proc", "--remount-ro", "/"]);
         Ok(())
     }
 

@@ -12,7 +12,7 @@ use super::birth::born;
 use super::bubblewrap::Bubblewrap;
 use super::failure::During;
 use super::filter::Filter;
-use super::gateway::Gateway;
+use super::gateway::{Gateway, OwnHandle};
 use super::identity::Identity;
 use super::init::{Init, Namespace};
 use super::limits;
@@ -149,9 +149,13 @@ impl Room {
         let supervisor = Supervisor::new(&self.places, &self.view, scratch.clone())?;
         // The kernel counts all processes of the user here, not those of the call; the watcher counts the latter.
         limits::restrict(&profile.limits, Tier::Landlock, OTHERS)?;
+        set_dumpable(false).during(|| "closing the process to others".into())?;
         set_no_new_privs(true).during(|| "giving up new privileges".into())?;
+        let own = OwnHandle::new()?;
         let listener = self.filter.install().during(|| "installing the filter".into())?;
-        Init { socket, profile, scratch: &scratch, listener, household: supervisor, meter }.serve();
+        own.hand_over(&socket, Gateway::none())?;
+        let tier = Tier::Landlock;
+        Init { socket, profile, scratch: &scratch, listener, household: supervisor, meter, tier }.serve();
         Ok(())
     }
 }
@@ -191,16 +195,18 @@ pub(crate) fn inhabit(
     drop_capabilities().during(|| "dropping capabilities".into())?;
     // Its memory is a copy of the room's: nobody of the same user may look into it.
     set_dumpable(false).during(|| "closing the process to others".into())?;
+    let own = OwnHandle::new()?;
     let force = rules.enforce()?;
     if force == Force::None && opening.tier == Tier::Landlock {
         return Err(Failure { what: "enforcing Landlock".into(), errno: libc::ENOSYS, program: false });
     }
     set_no_new_privs(true).during(|| "giving up new privileges".into())?;
     let listener = filter.install().during(|| "installing the filter".into())?;
-    gateway.hand_over(&socket)?;
+    own.hand_over(&socket, gateway)?;
     // bubblewrap can give its folder a size, not a number of files.
     let bound = if opening.tier == Tier::Bubblewrap { Scratch::Sized } else { Scratch::Bounded };
-    Init { socket, profile, scratch, listener, household: Namespace { bound }, meter }.serve();
+    let tier = opening.tier;
+    Init { socket, profile, scratch, listener, household: Namespace { bound }, meter, tier }.serve();
     Ok(())
 }
 

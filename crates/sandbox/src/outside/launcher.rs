@@ -186,7 +186,7 @@ impl Launcher {
         match Reply::decode(&message.bytes).map_err(|_| gone())? {
             Reply::Ready { notes } => Ok(Room { control, spare: None, notes, used: self.clock, ended: None }),
             Reply::Failed(failure) => Err(NoRoom::Refused(failure)),
-            Reply::Ended(_) | Reply::Gateway => Err(gone()),
+            Reply::Ended(_) | Reply::Supervised => Err(gone()),
         }
     }
 

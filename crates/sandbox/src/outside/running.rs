@@ -4,13 +4,14 @@ use std::io::{self, PipeReader, PipeWriter};
 use std::net::TcpListener;
 use std::os::fd::{AsFd, OwnedFd};
 
-use super::call::refused;
+use super::call::{LAST_WORDS, refused};
 use super::control_group::Group;
-use super::door::Door;
+use super::supervised::{Door, Supervised, Supervisor, wait_for};
 use crate::command::Command;
 use crate::error::Error;
 use crate::profile::Profile;
 use crate::report::{Denied, Ended, Stop};
+use crate::tier::Tier;
 use crate::wire::{self, Reply, Start, TO_STOP, deliver, receive};
 
 /// A contained process with its streams in the caller's hands. All limits of its profile hold but the one on time: how long
@@ -29,6 +30,7 @@ pub struct Running {
     /// the process has ended, `accept` fails.
     pub gateway: Option<TcpListener>,
     door: Option<Door>,
+    supervisor: Supervisor,
     group: Option<Group>,
 }
 
@@ -46,10 +48,12 @@ impl Running {
     pub(crate) fn start(
         socket: OwnedFd,
         group: Option<Group>,
+        tier: Tier,
         profile: &Profile,
         command: &Command,
     ) -> Result<Self, Error> {
-        let (door, gateway) = Door::take(&socket, profile, command)?.unzip();
+        let Supervised { supervisor, gateway } = Supervised::take(&socket, tier, profile, command)?;
+        let (door, gateway) = gateway.unzip();
         let (input, stdin) = io::pipe()?;
         let (stdout, out) = io::pipe()?;
         let (stderr, err) = io::pipe()?;
@@ -63,6 +67,7 @@ impl Running {
             stderr: Some(stderr),
             gateway,
             door,
+            supervisor,
             group,
         })
     }
@@ -72,6 +77,10 @@ impl Running {
         // If it has ended by itself, nobody reads this.
         let _ = deliver(self.socket.as_fd(), TO_STOP, &[]);
         self.stdin = None;
+        if !wait_for(&self.socket, LAST_WORDS) {
+            self.supervisor.kill();
+            return Err(Error::Helper("did not answer, and was killed with the process".into()));
+        }
         self.wait()
     }
 
@@ -91,11 +100,15 @@ impl Running {
         };
         match Reply::decode(&message.bytes).map_err(|_| lost())? {
             Reply::Ended(wire::Ended { how, denied, .. }) => {
+                self.supervisor.is_over();
                 let ended = if out_of_memory { Ended::Stopped(Stop::Memory) } else { how };
                 Ok(Finished { ended, denied })
             }
-            Reply::Failed(failure) => Err(refused(failure, &self.command)),
-            Reply::Ready { .. } | Reply::Gateway => Err(lost()),
+            Reply::Failed(failure) => {
+                self.supervisor.is_over();
+                Err(refused(failure, &self.command))
+            }
+            Reply::Ready { .. } | Reply::Supervised => Err(lost()),
         }
     }
 }
@@ -108,9 +121,9 @@ mod tests {
     #[test]
     fn a_helper_that_is_gone_is_an_error_and_not_a_wait() {
         let (socket, theirs) = pair().unwrap();
-        let running = Running::start(socket, None, &Profile::new("/".into()), &Command::new("/bin/true"));
-        let running = running.unwrap();
         drop(theirs);
-        assert!(matches!(running.wait(), Err(Error::Helper(_))));
+        let profile = Profile::new("/".into());
+        let running = Running::start(socket, None, Tier::Namespaces, &profile, &Command::new("/bin/true"));
+        assert!(matches!(running, Err(Error::Containment { .. })));
     }
 }

@@ -177,9 +177,14 @@ impl Sandbox {
         {
             return self.finish(call, attendance);
         }
-        let (tier, Line { socket, group, notes, key, is_in_row }) = self.line(profile)?;
-        let line = CallLine { socket, group, notes, tier };
-        let call = Call::start(line, profile, command, attendance)?;
+        let (call, key, is_in_row) = loop {
+            let (tier, Line { socket, group, notes, key, is_in_row }) = self.line(profile)?;
+            let line = CallLine { socket, group, notes, tier };
+            match Call::start(line, profile, command, attendance) {
+                Ok(call) => break (call, key, is_in_row),
+                Err(error) => self.pass_over(tier, error)?,
+            }
+        };
         if is_in_row && let Some(launcher) = &mut self.lock().launcher {
             launcher.make_spare(&key, &self.groups);
         }
@@ -213,12 +218,30 @@ impl Sandbox {
         if let Some(project) = &mut profile.project {
             project.writable.clear();
         }
-        let (_, line) = self.line(&profile)?;
-        let running = Running::start(line.socket, line.group, &profile, command)?;
-        if let Some(launcher) = &mut self.lock().launcher {
-            launcher.ended(&line.key, &self.groups);
+        loop {
+            let (tier, Line { socket, group, key, .. }) = self.line(&profile)?;
+            match Running::start(socket, group, tier, &profile, command) {
+                Ok(running) => {
+                    if let Some(launcher) = &mut self.lock().launcher {
+                        launcher.ended(&key, &self.groups);
+                    }
+                    return Ok(running);
+                }
+                Err(error) => self.pass_over(tier, error)?,
+            }
         }
-        Ok(running)
+    }
+
+    /// Passes over a tier that turns out not to work, so that the next one is tried. Only bubblewrap tells so late: whether
+    /// it can make namespaces is known when it is asked for some.
+    fn pass_over(&self, tier: Tier, error: Error) -> Result<(), Error> {
+        match error {
+            Error::Containment { what, reason } if tier == Tier::Bubblewrap => {
+                self.lock().refused.insert(tier, format!("{what}: {reason}"));
+                Ok(())
+            }
+            error => Err(error),
+        }
     }
 
     /// Begins to make what the expected call needs, while the caller finds out what the call is. It has to be alone in its

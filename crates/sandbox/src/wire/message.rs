@@ -49,8 +49,9 @@ pub(crate) const TO_STOP: &[u8] = b"stop";
 pub(crate) enum Reply {
     /// A room is ready.
     Ready { notes: Vec<String> },
-    /// What listens at the gateway is beside this.
-    Gateway,
+    /// The supervisor is about to take the call: beside this are a handle to it and, where there is a gateway, what
+    /// listens there.
+    Supervised,
     /// It could not be done.
     Failed(Failure),
     /// The call is over, with the scratch folder beside it if anything is in it.
@@ -78,6 +79,8 @@ pub(crate) struct Ended {
     pub(crate) meter: Meter,
     pub(crate) denied: Vec<Denied>,
     pub(crate) overrun: Option<Overrun>,
+    /// What went wrong in the supervisor's own work.
+    pub(crate) fault: Option<String>,
 }
 
 impl Opening {
@@ -244,10 +247,10 @@ impl Reply {
             Self::Failed(Failure { what, errno, program }) => {
                 encoder.byte(1).text(what.as_ref()).signed(*errno).byte(u8::from(*program));
             }
-            Self::Gateway => {
+            Self::Supervised => {
                 encoder.byte(3);
             }
-            Self::Ended(Ended { how, cpu, memory, meter, denied, overrun }) => {
+            Self::Ended(Ended { how, cpu, memory, meter, denied, overrun, fault }) => {
                 encoder.byte(2);
                 match how {
                     How::Exited(status) => encoder.byte(0).signed(*status),
@@ -268,6 +271,9 @@ impl Reply {
                         OverrunOf::Bytes => 0,
                         OverrunOf::Files => 1,
                     });
+                });
+                encoder.list(fault.as_slice(), |encoder, fault| {
+                    encoder.text(fault.as_ref());
                 });
             }
         }
@@ -305,8 +311,9 @@ impl Reply {
                     })
                 })?,
                 overrun: decoder.list(overrun)?.pop(),
+                fault: decoder.list(words)?.pop(),
             }),
-            3 => Self::Gateway,
+            3 => Self::Supervised,
             _ => return Err(Garbled),
         };
         decoder.finish()?;
@@ -323,6 +330,7 @@ const STOPS: &[Stop] = &[
     Stop::Processes,
     Stop::Scratch,
     Stop::Cancelled,
+    Stop::Unmeasured,
 ];
 
 fn stop_byte(stop: Stop) -> u8 {
@@ -396,12 +404,13 @@ mod tests {
                 meter: Meter::Watcher,
                 denied: vec![Denied { call: "socket".into(), what: "AF_INET".into(), times: 2 }],
                 overrun: Some(Overrun { folder: odd().into(), of: OverrunOf::Files, held: 3, most: 2 }),
+                fault: Some("measuring /d".into()),
             });
             assert_eq!(Reply::decode(&reply.encode()), Ok(reply));
         }
         for reply in [
             Reply::Ready { notes: vec!["n".into()] },
-            Reply::Gateway,
+            Reply::Supervised,
             Reply::Failed(Failure { what: "mount".into(), errno: 1, program: true }),
         ] {
             assert_eq!(Reply::decode(&reply.encode()), Ok(reply));
