@@ -8,6 +8,7 @@ mod environment;
 mod filters;
 mod gateway;
 mod ipc;
+mod kernel_memory;
 mod links;
 mod machine;
 mod memory;
@@ -15,14 +16,17 @@ mod mounts;
 mod namespaces;
 mod network;
 mod output;
+mod passing;
 mod persistence;
 mod pids;
 mod privilege;
 mod proc;
+mod quota;
 mod reads;
 mod secrets;
 mod signals;
 mod sockets;
+mod supervisor;
 mod survival;
 mod terminal;
 mod time;
@@ -49,6 +53,7 @@ pub(crate) const FAMILIES: &[&[Probe]] = &[
     terminal::PROBES,
     tracing::PROBES,
     signals::PROBES,
+    supervisor::PROBES,
     namespaces::PROBES,
     mounts::PROBES,
     privilege::PROBES,
@@ -62,5 +67,7 @@ pub(crate) const FAMILIES: &[&[Probe]] = &[
     pids::PROBES,
     memory::PROBES,
     disk::PROBES,
+    quota::PROBES,
+    kernel_memory::PROBES,
     output::PROBES,
 ];
