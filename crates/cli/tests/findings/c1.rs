@@ -134,6 +134,7 @@ fn nothing_of_a_cancelled_call_works_on_in_a_metier_that_stays() {
     client.write(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }));
     assert!(comes_to(&token, 0), "{} processes are left", with_word(&token));
     // The server is still there and answers.
+    assert!(Path::new(&format!("/proc/{}", client.process())).exists());
     let id = client.send("ping", &json!({}));
     client.answer(id);
 }

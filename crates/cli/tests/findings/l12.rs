@@ -6,12 +6,11 @@ use metier_testkit::Workspace;
 
 use crate::binary::{command, workspace};
 
-/// Runs a script where nobody can make namespaces and bubblewrap is installed all the same.
-fn run(workspace: &Workspace, args: &[&str]) -> Option<(String, String)> {
+/// Runs a script where nobody can make namespaces and bubblewrap is installed all the same, or says why not.
+fn run(workspace: &Workspace, args: &[&str]) -> Result<(String, String), String> {
     let bubblewrap = ["/usr/bin/bwrap", "/bin/bwrap"].iter().any(|file| std::path::Path::new(file).exists());
     if !bubblewrap {
-        eprintln!("NOT TRIED: bubblewrap is not installed");
-        return None;
+        return Err("bubblewrap is not installed".to_owned());
     }
     // In a user namespace of its own that allows no further one.
     let line = "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$@\"";
@@ -27,10 +26,9 @@ fn run(workspace: &Workspace, args: &[&str]) -> Option<(String, String)> {
     let [stdout, stderr] =
         [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     if stderr.contains("unshare failed") || stderr.contains("max_user_namespaces") {
-        eprintln!("NOT TRIED: no user namespace can be made here: {stderr}");
-        return None;
+        return Err(format!("no user namespace can be made here: {stderr}"));
     }
-    Some((stdout, stderr))
+    Ok((stdout, stderr))
 }
 
 #[test]
@@ -39,7 +37,13 @@ fn bubblewrap_that_makes_no_namespaces_is_passed_over() {
     let workspace = workspace()
         .file("home/.agents/skills/lab/SKILL.md", document)
         .file("home/.agents/skills/lab/scripts/a.sh", "echo it runs");
-    let Some((stdout, stderr)) = run(&workspace, &["exec", "lab", "a.sh", "--json"]) else { return };
+    let (stdout, stderr) = match run(&workspace, &["exec", "lab", "a.sh", "--json"]) {
+        Ok(output) => output,
+        Err(reason) => {
+            eprintln!("NOT TRIED: {reason}");
+            return;
+        }
+    };
     let report: serde_json::Value =
         serde_json::from_str(&stdout).unwrap_or_else(|_| panic!("{stdout}\n{stderr}"));
     assert_eq!(report["exit_code"], 0, "{report}");
