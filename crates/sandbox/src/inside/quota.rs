@@ -67,13 +67,13 @@ pub(crate) struct Quota {
 struct Measured {
     path: PathBuf,
     most: Amount,
-    /// What its disk had left at the first look, and what it held itself.
-    first: Option<(u64, u64)>,
+    /// The most that its disk had left at any look, with what the folder held then.
+    most_room: u64,
 }
 
 impl Measured {
-    /// How much of the disk is gone since the first look that the folder does not hold. Others use it, too, so this alone
-    /// means nothing.
+    /// How much of the disk is gone that the folder does not hold, since the look at which most was left: what others free
+    /// meanwhile hides nothing for longer than one look. Others use it, too, so this alone means nothing.
     fn unexplained(&mut self, held: u64) -> Result<u64, Failure> {
         let disk = match statvfs(&self.path) {
             Ok(disk) => disk,
@@ -82,9 +82,9 @@ impl Measured {
                 return Err(error).during(|| format!("measuring the disk of {}", self.path.display()));
             }
         };
-        let left = disk.f_bavail.saturating_mul(disk.f_frsize);
-        let (first_left, first_held) = *self.first.get_or_insert((left, held));
-        Ok(first_left.saturating_sub(left).saturating_sub(held.saturating_sub(first_held)))
+        let room = disk.f_bavail.saturating_mul(disk.f_frsize).saturating_add(held);
+        self.most_room = self.most_room.max(room);
+        Ok(self.most_room - room)
     }
 }
 
@@ -94,7 +94,7 @@ impl Quota {
         let mut folders = Vec::new();
         for data in &profile.data {
             let most = Amount { bytes: limits.data.saturating_add(data.spared), files: MAX_FILES };
-            folders.push(Measured { path: data.path.clone(), most, first: None });
+            folders.push(Measured { path: data.path.clone(), most, most_room: 0 });
         }
         // What lies there is whoever's whose place it is: only what the call adds to it counts.
         for path in &profile.bounded {
@@ -103,7 +103,7 @@ impl Quota {
                 bytes: before.bytes.saturating_add(limits.data),
                 files: before.files.saturating_add(MAX_FILES),
             };
-            folders.push(Measured { path: path.clone(), most, first: None });
+            folders.push(Measured { path: path.clone(), most, most_room: 0 });
         }
         Ok(Self { limits, folders, scratch, bound, due: Instant::now(), in_flight_for: 0, overrun: None })
     }
