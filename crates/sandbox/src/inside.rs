@@ -6,6 +6,7 @@ mod birth;
 mod bpf;
 mod bubblewrap;
 mod calls;
+mod claim;
 mod doors;
 mod failure;
 mod filter;

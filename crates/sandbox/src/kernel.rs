@@ -7,6 +7,7 @@ mod clone;
 mod loopback;
 mod seccomp;
 mod spawn;
+mod user_count;
 mod wait;
 
 pub(crate) use self::attributes::{Attributes, seal, set_attributes, set_owners_too};
@@ -17,4 +18,5 @@ pub(crate) use self::clone::{
 pub(crate) use self::loopback::raise_loopback;
 pub(crate) use self::seccomp::{Listener, Notice, Verdict, install, install_silent};
 pub(crate) use self::spawn::{Streams, read_handed_over, replace, replace_keeping, spawn};
+pub(crate) use self::user_count::has_processes;
 pub(crate) use self::wait::{Reaped, SignalQueue, Wait, ignore_children, kill_all, reap, ticks_per_second};
