@@ -7,6 +7,7 @@ mod bpf;
 mod bubblewrap;
 mod calls;
 mod claim;
+mod data;
 mod doors;
 mod failure;
 mod filter;
@@ -28,7 +29,7 @@ mod view;
 mod watcher;
 
 pub(crate) use self::ahead::Ahead;
-pub(crate) use self::identity::Identity;
+pub(crate) use self::identity::Caller;
 pub use self::launcher::{HELPER, helper};
 pub use self::view::SYSTEM;
 pub(crate) use self::view::{HOME, SCRATCH, SHARED_MEMORY};

@@ -13,6 +13,7 @@ use rustix::fs::{
 use rustix::io::{FdFlags, fcntl_setfd};
 
 use super::failure::During;
+use super::identity::Identity;
 use super::launcher::{HELPER, IN_GROUP, INSIDE};
 use super::root::convenient_links;
 use super::sources::{SystemFolder, system_folders};
@@ -25,14 +26,15 @@ use crate::wire::{Failure, Opening};
 pub(crate) struct Bubblewrap<'a> {
     opening: &'a Opening,
     view: &'a View,
+    identity: Identity,
     arguments: Vec<OsString>,
     /// What it reads the contents of files from; open while it starts.
     handed: Vec<OwnedFd>,
 }
 
 impl<'a> Bubblewrap<'a> {
-    pub(crate) fn new(opening: &'a Opening, view: &'a View) -> Self {
-        Self { opening, view, arguments: Vec::new(), handed: Vec::new() }
+    pub(crate) fn new(opening: &'a Opening, view: &'a View, identity: Identity) -> Self {
+        Self { opening, view, identity, arguments: Vec::new(), handed: Vec::new() }
     }
 
     fn add(&mut self, words: &[&OsStr]) {
@@ -99,6 +101,8 @@ impl<'a> Bubblewrap<'a> {
             "--chdir",
             "/",
         ]);
+        let [user, group] = [self.identity.inside.user, self.identity.inside.group].map(|id| id.to_string());
+        self.say(&["--uid", &user, "--gid", &group]);
         for (folder, kind) in system_folders()? {
             match kind {
                 SystemFolder::Link(target) => {

@@ -75,14 +75,19 @@ impl Room {
         }
         let network = opening.profile.network;
         let (filter, places) = (Filter::new(opening.tier, network), Places::open(&view, opening.tier));
-        identity.assume().during(|| "becoming an ordinary user".into())?;
+        // In its own user namespace it has the ids that the script sees; elsewhere those that everybody sees.
+        let here = if opening.tier == Tier::Namespaces { identity.inside } else { identity.outside };
+        identity.assume(here).during(|| "becoming an ordinary user".into())?;
         Ok(Self { opening, identity, view, filter, places, proc })
     }
 
     /// Makes what calls need until nobody asks any more.
     pub(crate) fn serve(self, control: &OwnedFd) {
-        let notes = self.view.notes.clone();
-        if deliver(control.as_fd(), &Reply::Ready { notes }.encode(), &[]).is_err() {
+        let ready = Reply::Ready {
+            notes: self.view.notes.clone(),
+            owner: self.identity.from_root.then_some(self.identity.outside.user),
+        };
+        if deliver(control.as_fd(), &ready.encode(), &[]).is_err() {
             return;
         }
         while let Ok(Some(message)) = receive(control.as_fd()) {
@@ -130,15 +135,17 @@ impl Room {
             Tier::Namespaces => {
                 hide_groups().during(|| "hiding control groups".into())?;
                 if let Some(proc) = &self.proc {
-                    self.identity.map_itself(proc).during(|| "mapping users".into())?;
+                    self.identity.map_itself(proc, self.identity.inside).during(|| "mapping users".into())?;
                 }
-                let scratch = ScratchFolder::make(self.opening.profile.limits.scratch, self.identity)?;
+                let scratch = ScratchFolder::make(self.opening.profile.limits.scratch, self.identity.inside)?;
                 furnish(&self.view, &scratch, Processes::OfRoom)?;
                 drop(scratch);
                 let rules = Rules::of(&self.places, self.opening.tier)?;
                 inhabit(&self.opening, &self.view, rules, &self.filter, socket, meter, None)
             }
-            Tier::Bubblewrap => Bubblewrap::new(&self.opening, &self.view).replace(&socket, meter),
+            Tier::Bubblewrap => {
+                Bubblewrap::new(&self.opening, &self.view, self.identity).replace(&socket, meter)
+            }
             Tier::Landlock | Tier::Seatbelt => self.supervise(socket, meter),
         }
     }

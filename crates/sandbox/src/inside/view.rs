@@ -43,7 +43,7 @@ pub(crate) struct Place {
     pub(crate) rights: Rights,
     /// Whether nothing works without it; else it may be missing.
     pub(crate) required: bool,
-    /// Whether it belongs to whom the call runs as, whoever made it.
+    /// Whether it is a data folder, which belongs to whom the call runs as on every tier.
     pub(crate) owned: bool,
 }
 

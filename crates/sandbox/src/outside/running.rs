@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use super::call::refused;
 use super::control_group::Group;
 use super::door::Door;
+use super::launcher::Lease;
 use crate::command::Command;
 use crate::error::Error;
 use crate::profile::Profile;
@@ -29,7 +30,17 @@ pub struct Running {
     /// the process has ended, `accept` fails.
     pub gateway: Option<TcpListener>,
     door: Option<Door>,
-    group: Option<Group>,
+    held: Held,
+}
+
+/// What a process has for as long as it runs.
+#[derive(Debug, Default)]
+pub(crate) struct Held {
+    /// Its control group.
+    pub(crate) group: Option<Group>,
+    /// Its room.
+    #[expect(dead_code, reason = "it does its work by being held")]
+    pub(crate) lease: Option<Lease>,
 }
 
 /// How a process that ran for a while ended. Nothing of it is alive any more.
@@ -45,7 +56,7 @@ impl Running {
     /// Hands a command over to the process that will watch over it. Its own input is not used.
     pub(crate) fn start(
         socket: OwnedFd,
-        group: Option<Group>,
+        held: Held,
         profile: &Profile,
         command: &Command,
     ) -> Result<Self, Error> {
@@ -63,7 +74,7 @@ impl Running {
             stderr: Some(stderr),
             gateway,
             door,
-            group,
+            held,
         })
     }
 
@@ -81,7 +92,7 @@ impl Running {
         let lost = || Error::Helper("ended before the process did".into());
         let message = receive(self.socket.as_fd())?;
         self.door = None;
-        let out_of_memory = self.group.as_ref().is_some_and(Group::is_out_of_memory);
+        let out_of_memory = self.held.group.as_ref().is_some_and(Group::is_out_of_memory);
         let message = match message {
             // The kernel took the process that watched over it, and with it all others.
             None if out_of_memory => {
@@ -108,7 +119,8 @@ mod tests {
     #[test]
     fn a_helper_that_is_gone_is_an_error_and_not_a_wait() {
         let (socket, theirs) = pair().unwrap();
-        let running = Running::start(socket, None, &Profile::new("/".into()), &Command::new("/bin/true"));
+        let running =
+            Running::start(socket, Held::default(), &Profile::new("/".into()), &Command::new("/bin/true"));
         let running = running.unwrap();
         drop(theirs);
         assert!(matches!(running.wait(), Err(Error::Helper(_))));

@@ -11,7 +11,7 @@ use super::call::{Call, Line as CallLine};
 use super::control_group::{Group, Groups};
 use super::inventory::Inventory;
 use super::launcher::{Launcher, Line, NoRoom};
-use super::running::Running;
+use super::running::{Held, Running};
 use crate::command::Command;
 use crate::error::{Attempt, Error};
 use crate::inside::Ahead;
@@ -177,15 +177,15 @@ impl Sandbox {
         {
             return self.finish(call, attendance);
         }
-        let (tier, Line { socket, group, notes, key, is_in_row }) = self.line(profile)?;
+        let (tier, Line { socket, group, notes, key, lease, is_in_row }) = self.line(profile)?;
         let line = CallLine { socket, group, notes, tier };
         let call = Call::start(line, profile, command, attendance)?;
         if is_in_row && let Some(launcher) = &mut self.lock().launcher {
-            launcher.make_spare(&key, &self.groups);
+            launcher.make_spare(&key, &lease, &self.groups);
         }
         let report = self.finish(call, attendance);
         if let Some(launcher) = &mut self.lock().launcher {
-            launcher.ended(&key, &self.groups);
+            launcher.ended(&key, &lease, &self.groups);
         }
         report
     }
@@ -214,9 +214,10 @@ impl Sandbox {
             project.writable.clear();
         }
         let (_, line) = self.line(&profile)?;
-        let running = Running::start(line.socket, line.group, &profile, command)?;
+        let held = Held { group: line.group, lease: Some(line.lease.clone()) };
+        let running = Running::start(line.socket, held, &profile, command)?;
         if let Some(launcher) = &mut self.lock().launcher {
-            launcher.ended(&line.key, &self.groups);
+            launcher.ended(&line.key, &line.lease, &self.groups);
         }
         Ok(running)
     }

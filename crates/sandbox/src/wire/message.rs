@@ -47,8 +47,8 @@ pub(crate) const TO_STOP: &[u8] = b"stop";
 /// What a helper answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
-    /// A room is ready.
-    Ready { notes: Vec<String> },
+    /// A room is ready. Root's has the id of its calls, as the rest of the machine sees it.
+    Ready { notes: Vec<String>, owner: Option<u32> },
     /// What listens at the gateway is beside this.
     Gateway,
     /// It could not be done.
@@ -236,9 +236,12 @@ impl Reply {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut encoder = Encoder::default();
         match self {
-            Self::Ready { notes } => {
+            Self::Ready { notes, owner } => {
                 encoder.byte(0).list(notes, |encoder, note| {
                     encoder.text(note.as_ref());
+                });
+                encoder.list(owner.as_slice(), |encoder, owner| {
+                    encoder.number(u64::from(*owner));
                 });
             }
             Self::Failed(Failure { what, errno, program }) => {
@@ -277,7 +280,10 @@ impl Reply {
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, Garbled> {
         let mut decoder = Decoder::new(bytes);
         let reply = match decoder.byte()? {
-            0 => Self::Ready { notes: decoder.list(words)? },
+            0 => Self::Ready {
+                notes: decoder.list(words)?,
+                owner: decoder.list(|decoder| u32::try_from(decoder.number()?).map_err(|_| Garbled))?.pop(),
+            },
             1 => Self::Failed(Failure {
                 what: words(&mut decoder)?,
                 errno: decoder.signed()?,
@@ -400,7 +406,7 @@ mod tests {
             assert_eq!(Reply::decode(&reply.encode()), Ok(reply));
         }
         for reply in [
-            Reply::Ready { notes: vec!["n".into()] },
+            Reply::Ready { notes: vec!["n".into()], owner: Some(7) },
             Reply::Gateway,
             Reply::Failed(Failure { what: "mount".into(), errno: 1, program: true }),
         ] {
