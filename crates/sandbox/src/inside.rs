@@ -16,6 +16,7 @@ mod identity;
 mod init;
 mod launcher;
 mod limits;
+mod modes;
 mod processors;
 mod quota;
 mod room;

@@ -12,7 +12,7 @@ use super::bpf::{Action, Check, Denial, assemble};
 use super::calls::{
     ABOUT_PROCESSES, Calls, DENIED, DENIED_ALONE, DENIED_HERE, QUEUES, UNREADABLE, UNSEEN_MEMORY,
 };
-use super::sockets;
+use super::{modes, sockets};
 use crate::kernel::{Listener, Notice, Verdict, install, install_silent};
 use crate::profile::Network;
 use crate::report::Denied;
@@ -49,7 +49,7 @@ const fn number(call: libc::c_long) -> u32 {
     clippy::cast_sign_loss,
     reason = "an error number fits into 16 bits"
 )]
-const fn errno(number: i32) -> u16 {
+pub(super) const fn errno(number: i32) -> u16 {
     number as u16
 }
 
@@ -103,7 +103,8 @@ fn table(tier: Tier, network: Network) -> Vec<(u32, Action)> {
         }
         add(ABOUT_PROCESSES, &Action::When(vec![is(0, 0)]));
     }
-    table.extend(sockets::actions(tier, network).into_iter().map(|(call, action)| (number(call), action)));
+    let more = sockets::actions(tier, network).into_iter().chain(modes::actions(tier));
+    table.extend(more.map(|(call, action)| (number(call), action)));
     table.extend(conditions(tier).into_iter().map(|(call, checks)| (number(call), Action::When(checks))));
     table
 }
@@ -203,7 +204,7 @@ impl Denials {
 
 /// What was tried, in words.
 fn describe(notice: &Notice) -> (&'static str, String) {
-    if let Some(described) = sockets::describe(notice) {
+    if let Some(described) = sockets::describe(notice).or_else(|| modes::describe(notice)) {
         return described;
     }
     let call = i64::from(notice.call);
@@ -266,6 +267,8 @@ mod tests {
         };
         for call in [libc::SYS_fchmodat, libc::SYS_fchownat, libc::SYS_utimensat, libc::SYS_fsetxattr, 452] {
             assert_eq!(at(Tier::Landlock, call), Some(Action::Deny), "{}", name(call));
+        }
+        for call in [libc::SYS_fchownat, libc::SYS_utimensat, libc::SYS_fsetxattr] {
             assert_eq!(at(Tier::Namespaces, call), None, "{}", name(call));
         }
         for call in [libc::SYS_prlimit64, libc::SYS_sched_setaffinity, libc::SYS_setpriority] {
