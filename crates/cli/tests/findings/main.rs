@@ -17,11 +17,15 @@ mod mcp_client;
 #[allow(dead_code, reason = "shared with the tests in `it`, which use the rest")]
 #[path = "../it/model_server.rs"]
 mod model_server;
+mod ordinary_user;
 #[allow(dead_code, reason = "shared with the tests in `it`, which use the rest")]
 #[path = "../it/typist.rs"]
 mod typist;
 
 mod c1;
+mod d1;
+mod d2;
+mod d5;
 mod h1;
 mod h2;
 mod h3;
@@ -30,6 +34,18 @@ mod h5;
 mod h6;
 mod h7;
 mod h8;
+mod l1;
+mod l10;
+mod l11;
+mod l12;
+mod l2;
+mod l3;
+mod l4;
+mod l5;
+mod l6;
+mod l7;
+mod l8;
+mod l9;
 mod m1;
 mod m2;
 mod m3;
@@ -39,18 +55,3 @@ mod m6;
 mod m7;
 mod m8;
 mod m9;
-mod l1;
-mod l2;
-mod l3;
-mod l4;
-mod l5;
-mod l6;
-mod l7;
-mod l8;
-mod l9;
-mod l10;
-mod l11;
-mod l12;
-mod d1;
-mod d2;
-mod d5;
