@@ -12,6 +12,7 @@ mod doors;
 mod failure;
 mod filter;
 mod gateway;
+mod group_only;
 mod identity;
 mod init;
 mod launcher;

@@ -14,6 +14,7 @@ use super::data::settle;
 use super::failure::During;
 use super::filter::Filter;
 use super::gateway::Gateway;
+use super::group_only;
 use super::identity::{Caller, Identity, Owners, keeping_rights, owner_map};
 use super::launcher::{owners_of, set_mask};
 use super::processors::Processors;
@@ -101,6 +102,8 @@ fn wait(caller: &Caller, socket: &OwnedFd, meter: Meter, processors: &Processors
         let proc = openat(CWD, "/proc", flags, Mode::empty()).during(|| "opening /proc".into())?;
         identity.map_itself(proc, identity.outside).during(|| "mapping users".into())?;
     }
+    // Root leaves its groups.
+    let hidden = if identity.from_root { Vec::new() } else { group_only::find() };
     // While /proc is still the one that can be written to; what comes from this process inherits it.
     prefer_as_victim();
     // First of all: where no more users can be had, somebody else has to contain the call, and should know it soon.
@@ -130,7 +133,8 @@ fn wait(caller: &Caller, socket: &OwnedFd, meter: Meter, processors: &Processors
     })?;
     let filter = filter.for_network(opening.profile.network);
     let mut scratch = scratch.of_size(opening.profile.limits.scratch, identity.outside)?;
-    let view = View { masks, ..View::new(&opening.profile, opening.tier) };
+    let mut view = View { masks, ..View::new(&opening.profile, opening.tier) };
+    view.hide(hidden);
     let mut rules = match way_in {
         WayIn::Closed(root) => {
             root.enter(Sources::open(&view, None)?, &view)?;

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
@@ -12,6 +12,7 @@ use super::claim::Claim;
 use super::data::{DataOnDisk, settle};
 use super::failure::During;
 use super::filter::Filter;
+use super::group_only;
 use super::identity::{Caller, Identity, Owners, owner_map};
 use super::room::{Room, inhabit, prefer_as_victim};
 use super::rules::{Places, Rules};
@@ -63,6 +64,8 @@ fn launch(control: &OwnedFd) {
     // Rooms that have ended are not waited for.
     ignore_children();
     let caller = Caller::current();
+    // Root leaves its groups.
+    let hidden = if caller.is_root() { Vec::new() } else { group_only::find() };
     while let Ok(Some(message)) = receive(control.as_fd()) {
         let mut descriptors = message.descriptors.into_iter();
         let Some(socket) = descriptors.next() else { return };
@@ -70,7 +73,7 @@ fn launch(control: &OwnedFd) {
         let group = descriptors.next();
         let made = Opening::decode(&message.bytes)
             .map_err(|error| Failure { what: error.to_string(), errno: libc::EBADMSG, program: false })
-            .and_then(|opening| make_room(opening, &caller, &socket, group));
+            .and_then(|opening| make_room(opening, &caller, &hidden, &socket, group));
         if let Err(failure) = made {
             let _ = deliver(socket.as_fd(), &Reply::Failed(failure).encode(), &[]);
         }
@@ -80,12 +83,18 @@ fn launch(control: &OwnedFd) {
 fn make_room(
     opening: Opening,
     caller: &Caller,
+    hidden: &[PathBuf],
     control: &OwnedFd,
     group: Option<OwnedFd>,
 ) -> Result<(), Failure> {
     // The room inherits the claim and holds it to its end.
     let Tenant { identity, owners, claim: _claim } = Tenant::new(&opening, caller)?;
-    let serve = |opening: Opening, sources: Option<Sources>| match Room::build(opening, identity, sources) {
+    let serve = |opening: Opening, sources: Option<Sources>| match Room::build(
+        opening,
+        identity,
+        sources,
+        hidden.to_owned(),
+    ) {
         Ok(room) => room.serve(control),
         Err(failure) => {
             let _ = deliver(control.as_fd(), &Reply::Failed(failure).encode(), &[]);

@@ -6,7 +6,7 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new_privs};
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::birth::born;
 use super::bubblewrap::Bubblewrap;
@@ -17,7 +17,7 @@ use super::identity::Identity;
 use super::init::{Init, Namespace};
 use super::limits;
 use super::quota::Scratch;
-use super::root::{Processes, Root, furnish};
+use super::root::{Processes, Root, cover_again, furnish};
 use super::rules::{Force, Places, Rules};
 use super::scratch::ScratchFolder;
 use super::sources::Sources;
@@ -42,13 +42,15 @@ pub(crate) struct Room {
 
 impl Room {
     /// Builds the view. On the tier of namespaces this process is in new ones already; `sources` were opened before,
-    /// where that took more rights than it has now.
+    /// where that took more rights than it has now. `hidden` cannot be opened of the system.
     pub(crate) fn build(
         opening: Opening,
         identity: Identity,
         sources: Option<Sources>,
+        hidden: Vec<PathBuf>,
     ) -> Result<Self, Failure> {
         let mut view = View::new(&opening.profile, opening.tier);
+        view.hide(hidden);
         if opening.tier == Tier::Landlock && opening.profile.network != Network::None {
             // The caller does not ask for it, and this is the side that has to hold: a rule about a port is one about that
             // port of every host.
@@ -137,6 +139,7 @@ impl Room {
                 if let Some(proc) = &self.proc {
                     self.identity.map_itself(proc, self.identity.inside).during(|| "mapping users".into())?;
                 }
+                cover_again(&self.view.hidden)?;
                 let scratch = ScratchFolder::make(self.opening.profile.limits.scratch, self.identity.inside)?;
                 furnish(&self.view, &scratch, Processes::OfRoom)?;
                 drop(scratch);
@@ -153,7 +156,9 @@ impl Room {
     fn supervise(&self, socket: OwnedFd, meter: Meter) -> Result<(), Failure> {
         let profile = &self.opening.profile;
         let scratch = scratch_folder(&self.opening.scratch)?;
-        let supervisor = Supervisor::new(&self.places, &self.view, scratch.clone())?;
+        // A file of the system that was replaced since the room was built has no rule in a folder where something is hidden.
+        let anew = (!self.view.hidden.is_empty()).then(|| Places::open(&self.view, Tier::Landlock));
+        let supervisor = Supervisor::new(anew.as_ref().unwrap_or(&self.places), &self.view, scratch.clone())?;
         // The kernel counts all processes of the user here, not those of the call; the watcher counts the latter.
         limits::restrict(&profile.limits, Tier::Landlock, OTHERS)?;
         set_no_new_privs(true).during(|| "giving up new privileges".into())?;

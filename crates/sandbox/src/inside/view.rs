@@ -54,6 +54,8 @@ pub(crate) struct View {
     pub(crate) places: Vec<Place>,
     /// What cannot be opened inside them.
     pub(crate) masks: Vec<PathBuf>,
+    /// What cannot be opened of the system; the masks have it, too.
+    pub(crate) hidden: Vec<PathBuf>,
     /// What this tier could not show.
     pub(crate) notes: Vec<String>,
 }
@@ -94,7 +96,7 @@ impl View {
         // An inner place is mounted over the outer one, so the outer one comes first. The sort is stable: of equal
         // paths the one named later is mounted last and counts.
         places.sort_by_key(|place| place.path.components().count());
-        Self { places: with_pins(without_repeats(places)), masks, notes }
+        Self { places: with_pins(without_repeats(places)), masks, hidden: Vec::new(), notes }
     }
 
     /// Masks sockets and pipes that lie in what can be read. Those of the project are named by whoever looked through it
@@ -118,6 +120,12 @@ impl View {
             }
             self.masks.extend(doors.paths);
         }
+    }
+
+    /// Hides files and folders of the system.
+    pub(crate) fn hide(&mut self, hidden: Vec<PathBuf>) {
+        self.masks.extend(hidden.iter().cloned());
+        self.hidden = hidden;
     }
 
     /// Whether something is shown at this path or below it.
