@@ -3,7 +3,7 @@
 use metier_testkit::Workspace;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use crate::binary::command;
 
@@ -18,7 +18,11 @@ pub(crate) struct McpClient {
 impl McpClient {
     /// Starts `metier mcp ARGS…` and performs the handshake. `capabilities` are the host's own.
     pub(crate) fn start(workspace: &Workspace, args: &[&str], capabilities: &Value) -> Self {
-        let mut command = command(workspace, &[&["mcp"], args].concat());
+        Self::of(command(workspace, &[&["mcp"], args].concat()), capabilities)
+    }
+
+    /// The same with a command that starts the server, by another user for example.
+    pub(crate) fn of(mut command: Command, capabilities: &Value) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut server = command.spawn().expect("the binary can be started");
         let input = server.stdin.take().unwrap();
