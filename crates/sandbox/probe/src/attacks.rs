@@ -7,6 +7,7 @@ mod entry;
 mod environment;
 mod filters;
 mod gateway;
+mod groups;
 mod ipc;
 mod links;
 mod machine;
@@ -21,6 +22,7 @@ mod privilege;
 mod proc;
 mod reads;
 mod secrets;
+mod set_id;
 mod signals;
 mod sockets;
 mod survival;
@@ -52,6 +54,8 @@ pub(crate) const FAMILIES: &[&[Probe]] = &[
     namespaces::PROBES,
     mounts::PROBES,
     privilege::PROBES,
+    set_id::PROBES,
+    groups::PROBES,
     filters::PROBES,
     entry::PROBES,
     machine::PROBES,
