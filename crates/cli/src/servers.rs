@@ -29,16 +29,9 @@ pub(crate) fn of(layout: &mut Layout) -> Option<Servers> {
 fn ground(layout: &Layout) -> Ground {
     let places = &layout.places;
     let project = layout.project.as_ref().map(|project| project.folder.clone());
-    let mut path = SearchPath::new(&environment::search_path());
-    if let Some(home) = &places.home {
-        path = path.home(home);
-    }
-    if let Some(project) = &project {
-        path = path.project(project);
-    }
     Ground {
         sandbox: Arc::new(Sandbox::new(setup(&places.temp))),
-        path,
+        path: SearchPath::in_layout(&environment::search_path(), layout),
         project,
         data: places.data.join("mcp"),
         language: environment::language(),

@@ -256,12 +256,5 @@ pub(crate) fn setup(scratch: &Path) -> Setup {
 
 /// Where programs are found.
 pub(crate) fn search_path(surroundings: &Surroundings) -> SearchPath {
-    let mut path = SearchPath::new(&environment::search_path());
-    if let Some(home) = &surroundings.places.home {
-        path = path.home(home);
-    }
-    if let Some(project) = surroundings.project() {
-        path = path.project(project);
-    }
-    path
+    SearchPath::in_layout(&environment::search_path(), &surroundings.layout)
 }

@@ -260,13 +260,7 @@ impl SkillsBuilder {
         };
         let options = WatchOptions { max_folders, ..WatchOptions::default() };
         let (catalog, watcher) = Catalog::follow(places.clone(), choice, Include::Usual, options);
-        let mut path = SearchPath::new(&self.search_path);
-        if let Some(home) = &places.home {
-            path = path.home(home);
-        }
-        if let Some(project) = &catalog.snapshot().layout().project {
-            path = path.project(&project.folder);
-        }
+        let path = SearchPath::in_layout(&self.search_path, catalog.snapshot().layout());
         let (setup, can_contain) = if let Some(setup) = self.setup {
             (setup, true)
         } else {
