@@ -244,6 +244,12 @@ pub(crate) struct Exec {
     /// Copies what the script leaves in its scratch folder to DIR
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Replaces files in DIR that exist already
+    #[arg(long, requires = "out")]
+    pub(crate) force: bool,
+    /// Copies results whose names begin with a dot, too; protected places stay as they are
+    #[arg(long, requires = "out")]
+    pub(crate) with_hidden: bool,
     /// Lets it reach a host: api.example.com, *.example.com, with :PORT or without (repeatable)
     #[arg(long = "host", value_name = "HOST")]
     pub(crate) hosts: Vec<String>,
@@ -329,6 +335,9 @@ pub(crate) struct Call {
     /// A folder for what a program wrote beyond what a model gets; the result names the files
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Replaces files in DIR that exist already
+    #[arg(long, requires = "out")]
+    pub(crate) force: bool,
 }
 
 /// Says what is wrong with skills, for whom, and mends what can be mended

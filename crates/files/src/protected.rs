@@ -183,6 +183,14 @@ pub fn obeyed_by(path: &Path) -> Option<&'static str> {
     rule_for(folder, path.file_name()?.as_encoded_bytes()).map(|rule| rule.what)
 }
 
+/// The protected place that a path is or lies in, at whatever depth, and who runs or obeys it.
+pub fn protected_part(path: &Path) -> Option<(&Path, &'static str)> {
+    let mut parts: Vec<&Path> = path.ancestors().collect();
+    // The outermost first: that is what a message names.
+    parts.reverse();
+    parts.into_iter().find_map(|part| obeyed_by(part).map(|what| (part, what)))
+}
+
 /// What git keeps in its folder, or the folder's place.
 pub(crate) const IN_GIT: &str = ".git/";
 

@@ -88,6 +88,7 @@ mod read_file;
 mod redaction;
 mod render;
 mod requirements;
+mod result_folder;
 mod rule_files;
 mod run;
 mod scope;
@@ -127,6 +128,7 @@ pub use render::{
     Values, Variable, VariableValue,
 };
 pub use requirements::{Given, Here, Missing, Requirements};
+pub use result_folder::{ResultFolder, ResultFolderError, ResultOptions};
 pub use rule_files::{known_to_the_gate, rules_in_force};
 pub use run::bash::{Own, run_bash};
 pub use run::process_report::{ContactOutcome, ContactReport, ProcessReport};

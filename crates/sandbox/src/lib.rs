@@ -72,7 +72,7 @@ pub use self::clock::{Clock, Pause};
 pub use self::command::{Command, Input};
 pub use self::error::{Attempt, Error};
 pub use self::inside::{HELPER, SYSTEM, helper};
-pub use self::outputs::{Output, OutputKind, Outputs};
+pub use self::outputs::{Copied, Existing, LeaveOut, Output, OutputKind, Outputs};
 pub use self::outside::{
     Attendance, Choice, Examination, Expecting, Finding, Finished, Held, Helper, Metered, Metering, Porter,
     Running, Sandbox, Setup, Sieve, Sink, Stream, examine,

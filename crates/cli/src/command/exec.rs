@@ -15,8 +15,8 @@ use crate::workplace::{Active, Ready, Workplace};
 use anyhow::{Context, Result};
 use metier_diagnostic::counted;
 use metier_policy::Ruling;
-use metier_runtime::{NotRun, Ran, Words, run_script, why_stopped};
-use metier_sandbox::{Ended, Limits, OutputKind, Outputs, Report, Stop, Stream};
+use metier_runtime::{LongOutput, NotRun, Ran, ResultFolder, ResultOptions, Words, run_script, why_stopped};
+use metier_sandbox::{Copied, Ended, Existing, LeaveOut, Limits, OutputKind, Outputs, Report, Stop, Stream};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -42,7 +42,12 @@ pub(crate) fn run(
     }
     let time = args.timeout.map(Duration::from_secs).or(place.needs.seconds).unwrap_or(TIME);
     let limits = Limits { time, ..Limits::default() };
-    let finish = |ran: &Ran, output: &mut Output| finish(ran, args.out.as_deref(), &limits, output);
+    let existing = if args.force { Existing::Replaced } else { Existing::Stay };
+    let options = ResultOptions { existing, hidden: args.with_hidden };
+    // Before anything runs: results that have nowhere to go would be lost.
+    let results = surroundings.result_folder(args.out.as_deref(), options)?;
+    let out = args.out.as_deref().zip(results.as_ref());
+    let finish = |ran: &Ran, output: &mut Output| finish(ran, out, &limits, output);
     // What a run that failed to write came to, while it is asked whether it shall be run again.
     let mut earlier: Option<Ran> = None;
     loop {
@@ -102,34 +107,51 @@ pub(crate) fn refused(
     Ok(if needs_yes { Exit::NeedsYes } else { Exit::Failed })
 }
 
-fn finish(ran: &Ran, out: Option<&Path>, limits: &Limits, output: &mut Output) -> Result<Exit> {
-    let left_out = match out {
-        Some(folder) => Some(
-            take_along(ran, folder)
+fn finish(
+    ran: &Ran,
+    out: Option<(&Path, &ResultFolder)>,
+    limits: &Limits,
+    output: &mut Output,
+) -> Result<Exit> {
+    let taken = match out {
+        Some((folder, results)) => Some(
+            take_along(ran, results)
                 .with_context(|| format!("results could not be copied to {}", folder.display()))?,
         ),
         None => None,
     };
-    let kept = Kept(if out.is_some() { &ran.long } else { &[] });
+    let kept = Kept(taken.as_ref().map_or(&[], |taken| &taken.long));
+    let copied = taken.as_ref().map(|taken| &taken.copied);
     match output.form() {
-        Form::Json => output.json(&report::Json::of(ran, kept))?,
+        Form::Json => output.json(&report::Json::of(ran, kept, copied))?,
         Form::Text => {
-            for line in closing_lines(ran, out, left_out, kept, limits) {
+            for line in closing_lines(ran, out.map(|(folder, _)| folder), copied, kept, limits) {
                 output.aside(&clean(&line))?;
             }
         }
     }
-    Ok(if ran.report.succeeded() { Exit::Fine } else { Exit::Failed })
+    // What lies there now is not what the script made, so whoever goes on with it has to know.
+    let is_stale =
+        copied.is_some_and(|copied| copied.left_out.iter().any(|(_, why)| *why == LeaveOut::Exists));
+    Ok(if ran.report.succeeded() && !is_stale { Exit::Fine } else { Exit::Failed })
 }
 
-/// Copies what the script left, and the streams that are too long for a report; gives how many links and special files were
-/// left out.
-fn take_along(ran: &Ran, folder: &Path) -> io::Result<usize> {
-    let left_out = ran.report.outputs.copy_to(folder)?.len();
+/// What was copied to the folder for results.
+struct Taken {
+    copied: Copied,
+    /// The streams that are too long for a report.
+    long: Vec<LongOutput>,
+}
+
+fn take_along(ran: &Ran, results: &ResultFolder) -> io::Result<Taken> {
+    let mut taken = Taken { copied: results.take(&ran.report.outputs)?, long: Vec::new() };
     for long in &ran.long {
-        Outputs::put(folder, &long.name, &long.bytes)?;
+        match results.put(&long.name, &long.bytes)? {
+            Some(why) => taken.copied.left_out.push(((&long.name).into(), why)),
+            None => taken.long.push(long.clone()),
+        }
     }
-    Ok(left_out)
+    Ok(taken)
 }
 
 /// How many files that a script changed are named; whoever wants all of them asks for the report.
@@ -142,7 +164,7 @@ const MOST_RESULTS: usize = 10;
 fn closing_lines(
     ran: &Ran,
     out: Option<&Path>,
-    left_out: Option<usize>,
+    copied: Option<&Copied>,
     kept: Kept<'_>,
     limits: &Limits,
 ) -> Vec<String> {
@@ -174,17 +196,22 @@ fn closing_lines(
         more => lines.push(format!("and {more} more changed; --json lists all")),
     }
     let files = outputs.entries.len();
-    match (out, left_out) {
-        (Some(folder), Some(left_out)) => {
-            lines.extend(taken(outputs));
+    match (out, copied) {
+        (Some(folder), Some(copied)) => {
+            lines.extend(taken(outputs, copied));
             lines.push(format!(
                 "{} copied to {}",
-                counted(files - left_out, "result", "results"),
+                counted(copied.entries, "result", "results"),
                 folder.display()
             ));
-            if left_out > 0 {
-                let left_out = counted(left_out, "link or special file was", "links or special files were");
-                lines.push(format!("{left_out} left out"));
+            // What the user can do something about comes first.
+            let mut left_out: Vec<_> = copied.left_out.iter().collect();
+            left_out.sort_by_key(|(_, why)| *why != LeaveOut::Exists);
+            for (path, why) in left_out.iter().take(MOST_RESULTS) {
+                lines.push(format!("not copied: {}: {why}", path.display()));
+            }
+            if let more @ 1.. = copied.left_out.len().saturating_sub(MOST_RESULTS) {
+                lines.push(format!("not copied: {more} more; --json lists all"));
             }
             if outputs.is_truncated {
                 lines.push("there was more, and deeper down, than is copied".to_owned());
@@ -213,8 +240,11 @@ fn closing_lines(
 }
 
 /// The files that are taken along, each with what it is and how large.
-fn taken(outputs: &Outputs) -> Vec<String> {
-    let files = || outputs.entries.iter().filter(|output| output.kind == OutputKind::File);
+fn taken(outputs: &Outputs, copied: &Copied) -> Vec<String> {
+    let is_left_out = |path: &Path| copied.left_out.iter().any(|(left_out, _)| path.starts_with(left_out));
+    let is_taken =
+        |output: &&metier_sandbox::Output| output.kind == OutputKind::File && !is_left_out(&output.path);
+    let files = || outputs.entries.iter().filter(is_taken);
     let line = |output: &metier_sandbox::Output| {
         let metier_sandbox::Output { path, size, .. } = output;
         let media = media_of(outputs, output).unwrap_or("of an unknown type");

@@ -191,7 +191,7 @@ fn a_long_stream_is_kept_whole_beside_the_results() {
     let kept = read("stdout-2.txt");
     assert!(kept.lines().map(|line| line.parse().unwrap_or(0)).eq(1..=100_000));
     assert_eq!(read("stdout.txt"), "mine\n");
-    let run = metier(&workspace, &["exec", "tool", "a.sh", "--out", "results"]);
+    let run = metier(&workspace, &["exec", "tool", "a.sh", "--out", "results", "--force"]);
     assert!(
         run.stderr.contains("standard output: 588895 bytes, kept in results/stdout-2.txt"),
         "{}",
@@ -207,7 +207,7 @@ fn a_long_stream_is_kept_whole_beside_the_results() {
     let link = workspace.join("project/results/stdout-2.txt");
     std::fs::remove_file(&link).unwrap();
     std::os::unix::fs::symlink(&elsewhere, &link).unwrap();
-    let run = metier(&workspace, &["exec", "tool", "a.sh", "--out", "results"]);
+    let run = metier(&workspace, &["exec", "tool", "a.sh", "--out", "results", "--force"]);
     assert_eq!(run.code, 1, "a link is not written through");
     assert_eq!(std::fs::read_to_string(&elsewhere).unwrap(), "untouched");
 }

@@ -13,10 +13,10 @@ use metier_catalog::{EntryId, Include, Snapshot};
 use metier_diagnostic::Severity;
 use metier_policy::{Action, Decision, Scope, Skill};
 use metier_runtime::{
-    Activate, Activation, Arguments, By, Hands, InUse, Job, NotDone, NotRun, Ran, Surface, Told, Use, Work,
-    WorkKind, frontmatter,
+    Activate, Activation, Arguments, By, Hands, InUse, Job, NotDone, NotRun, Ran, ResultFolder,
+    ResultOptions, Surface, Told, Use, Work, WorkKind, frontmatter,
 };
-use metier_sandbox::{Limits, Outputs};
+use metier_sandbox::{Existing, Limits};
 use metier_skill::Tool;
 use std::cell::RefCell;
 use std::path::Path;
@@ -34,7 +34,7 @@ pub(super) struct Session<'a> {
     /// What was begun for something that runs.
     ready: RefCell<Option<Ready>>,
     /// Where what is too long for a model is put.
-    out: Option<&'a Path>,
+    out: Option<(&'a Path, ResultFolder)>,
 }
 
 impl<'a> Session<'a> {
@@ -45,6 +45,9 @@ impl<'a> Session<'a> {
         surroundings: &'a Surroundings,
     ) -> Result<Self> {
         may_start(surroundings)?;
+        let existing = if args.force { Existing::Replaced } else { Existing::Stay };
+        let options = ResultOptions { existing, hidden: false };
+        let results = surroundings.result_folder(args.out.as_deref(), options)?;
         let keeper = Gatekeeper::new(global, &[], surroundings)?;
         keeper.report_problems();
         let runs = matches!(Tool::named(&args.tool), Some(Tool::Bash | Tool::SkillRunScript));
@@ -59,7 +62,7 @@ impl<'a> Session<'a> {
             active: Vec::new(),
             scopes: Vec::new(),
             ready: RefCell::new(ready),
-            out: args.out.as_deref(),
+            out: args.out.as_deref().zip(results),
         };
         for name in &args.scope.skills {
             session.activate_at_once(name)?;
@@ -161,11 +164,15 @@ impl Hands for Session<'_> {
     }
 
     fn keep(&self, ran: &Ran) -> Result<Option<String>, String> {
-        let Some(folder) = self.out.filter(|_| !ran.long.is_empty()) else { return Ok(None) };
+        let Some((folder, results)) = self.out.as_ref().filter(|_| !ran.long.is_empty()) else {
+            return Ok(None);
+        };
         for long in &ran.long {
-            Outputs::put(folder, &long.name, &long.bytes).map_err(|error| {
-                format!("the whole output could not be put into {}: {error}", folder.display())
-            })?;
+            let trouble = |why: &dyn std::fmt::Display| {
+                format!("the whole output was not written to {}: {why}", folder.join(&long.name).display())
+            };
+            let left_out = results.put(&long.name, &long.bytes).map_err(|error| trouble(&error))?;
+            left_out.map_or(Ok(()), |why| Err(trouble(&why)))?;
         }
         Ok(Some(format!("{}/", folder.display())))
     }
