@@ -21,6 +21,7 @@ mod exit;
 mod gatekeeper;
 mod head_start;
 mod history_place;
+mod interrupt;
 mod json_text;
 mod keyboard;
 mod manifest;
@@ -64,7 +65,7 @@ fn main() -> ExitCode {
         output.flush()?;
         Ok(exit)
     });
-    match result {
+    let code = match result {
         Ok(exit) => exit.into(),
         // Whoever read us has seen enough (`metier list | head`): that is not a failure.
         Err(error) if is_broken_pipe(&error) => Exit::Fine.into(),
@@ -73,7 +74,9 @@ fn main() -> ExitCode {
             output::complain(&error);
             Exit::Failed.into()
         }
-    }
+    };
+    interrupt::settle();
+    code
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

@@ -130,6 +130,9 @@ impl Workplace {
         let gate = keeper.gate(&self.scopes);
         let actor = || Actor::Skill(self.skill.clone());
         self.needs.wants.retain(|need| gate.decide(&Action::more(actor(), need.clone())).is_allowed());
+        if let Some(survey) = &self.survey {
+            self.needs.problems.extend(self.needs.wants.drop_refused_writes(survey));
+        }
     }
 
     /// Does something with all of it.

@@ -86,7 +86,9 @@ pub use os_error::OsError;
 pub use passing_folder::PassingFolder;
 pub use plain_path::plain_path;
 pub use program::{is_program, link_target, names_in, private_folder, which_in};
-pub use protected::{Missing, PROTECTED, Presence, Protected, ProtectedRule, obeyed_by, protected_part};
+pub use protected::{
+    Missing, PROTECTED, Presence, Protected, ProtectedRule, may_hold_protected, obeyed_by, protected_part,
+};
 pub use relative::{RelativePath, RelativePathError};
 pub use secrets::{Proof, SECRETS, SecretRule, looks_secret};
 pub use skill_dir::{

@@ -191,6 +191,17 @@ pub fn protected_part(path: &Path) -> Option<(&Path, &'static str)> {
     parts.into_iter().find_map(|part| obeyed_by(part).map(|what| (part, what)))
 }
 
+/// What a folder of this name would hold at a protected place, though nothing is there yet: `.github` holds `workflows`.
+pub fn may_hold_protected(folder: &Path) -> Option<&'static str> {
+    let name = folder.file_name()?.as_encoded_bytes().to_ascii_lowercase();
+    let above = folder.parent().map_or(&[][..], |above| above.as_os_str().as_encoded_bytes());
+    let holds = |rule: &&ProtectedRule| {
+        let outer = rule.pattern.rsplit_once('/').map(|(outer, _)| outer);
+        outer.is_some_and(|outer| fits(outer, above, &name))
+    };
+    PROTECTED.iter().find(holds).map(|rule| rule.pattern)
+}
+
 /// What git keeps in its folder, or the folder's place.
 pub(crate) const IN_GIT: &str = ".git/";
 

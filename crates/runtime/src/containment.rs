@@ -318,7 +318,7 @@ mod tests {
         let survey = Survey::of(&project, SurveyBounds::default()).unwrap();
         let (skill, toolbox) = (workspace.join("skill"), Toolbox::default());
         let mut wants = Wants::default();
-        wants.write("**".parse().unwrap());
+        wants.write("docs/**".parse().unwrap());
         let secret = metier_secret::Secret::new("0123456789".into()).unwrap();
         wants.variable("API_KEY".parse().unwrap(), Some(secret));
         let containment = Containment {
@@ -335,11 +335,11 @@ mod tests {
         };
         let mut profile = containment.profile();
         assert!(!names(&profile).contains(&"API_KEY".to_owned()));
-        let writing = Writing::open(wants.writes(), &project);
+        let writing = Writing::open(wants.writes(), &survey).unwrap();
         widen(&mut profile, containment.project, containment.wants, &writing);
         assert!(names(&profile).contains(&"API_KEY".to_owned()));
         let view = profile.project.unwrap();
-        assert_eq!(view.writable.as_slice(), std::slice::from_ref(&project));
+        assert_eq!(view.writable, [project.join("docs")]);
         assert!(view.protected.contains(&project.join(".git/config")));
         assert!(view.protected.contains(&project.join(".git/hooks")), "also where there is none yet");
         writing.settle();

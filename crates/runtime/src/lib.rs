@@ -101,6 +101,7 @@ mod terms;
 mod toolset;
 mod wants;
 mod way_out;
+mod write_grant;
 mod writing;
 
 pub use activation::{
@@ -151,3 +152,4 @@ pub use toolset::{
 };
 pub use wants::{Declared, Wants};
 pub use way_out::{Asker, Contacts, WayOut};
+pub use write_grant::WriteGrantError;

@@ -31,6 +31,7 @@ use crate::search_path::{Program, SearchPath};
 use crate::skill_path::seen_from;
 use crate::wants::Wants;
 use crate::way_out::{Contacts, Porter, WayOut, with_way_out};
+use crate::write_grant::{WriteGrantError, check_writes};
 use crate::writing::{Writing, opening, unwritten};
 
 /// The largest script whose bytes are digested for the question that is asked about it. Nobody writes a longer one by
@@ -128,6 +129,9 @@ pub enum NotRun {
     /// Its secrets could not be kept out of what it says.
     #[error(transparent)]
     Secrets(#[from] RedactorError),
+    /// It wants to write what no call may write.
+    #[error(transparent)]
+    Write(#[from] WriteGrantError),
     /// It may not happen, or not without a yes: then the decision has the question.
     #[error("{decision}")]
     Gate {
@@ -177,7 +181,7 @@ pub fn run_script(
     sink: Sink<'_>,
 ) -> Result<Ran, NotRun> {
     let Begun { standing, profile, program, words, action } = begin(bench, using, name, arguments)?;
-    let allowed = decide(&bench.gate, action, using.containment.wants)?;
+    let allowed = decide(&bench.gate, action, &using.party())?;
     let command = Command::new(program).arguments(words);
     let shape = Shape::Script(name.to_owned());
     let mut ran = run(bench, &using.party(), Job { allowed, profile, command, shape }, cancel, sink)?;
@@ -275,7 +279,7 @@ fn run_line(
     if let Some(at) = line.chars().position(|character| character == '\0') {
         return Err(ArgumentError::Nul { at: at + 1 }.into());
     }
-    let allowed = decide(&bench.gate, Action::command(party.actor.clone(), line), party.wants)?;
+    let allowed = decide(&bench.gate, Action::command(party.actor.clone(), line), party)?;
     let command = shell_line(bench, line, &mut profile)?;
     run(bench, party, Job { allowed, profile, command, shape }, cancel, sink)
 }
@@ -332,8 +336,12 @@ struct Job {
     shape: Shape,
 }
 
-fn decide(gate: &Gate<'_>, mut action: Action, wants: &Wants) -> Result<Allowed, NotRun> {
-    action.needs = wants.needs();
+fn decide(gate: &Gate<'_>, mut action: Action, party: &Party<'_>) -> Result<Allowed, NotRun> {
+    if let Some(survey) = party.project {
+        // Before anybody is asked: a yes to it would not hold.
+        check_writes(party.wants.writes(), survey)?;
+    }
+    action.needs = party.wants.needs();
     let decision = gate.decide(&action);
     if decision.is_allowed() {
         return Ok(Allowed(decision));
@@ -353,7 +361,7 @@ fn run(
     let Party { actor, project, wants, .. } = party;
     let redactor = Redactor::new(wants.secrets())?;
     let mut writing = match project {
-        Some(survey) => Writing::open(wants.writes(), survey.project()),
+        Some(survey) => Writing::open(wants.writes(), survey)?,
         None => Writing::default(),
     };
     if let (Some(survey), Some(data)) = (project, party.crew) {
@@ -436,16 +444,19 @@ fn run(
 /// The globs that would open what a program says it could not write. What stays closed though it lies in something that is
 /// open is protected, and no glob opens it.
 fn refused_writes(party: &Party<'_>, report: &Report, open: &[PathBuf]) -> Vec<FileGlob> {
-    let Some(project) = party.project.map(Survey::project) else {
-        return Vec::new();
-    };
+    let Some(survey) = party.project else { return Vec::new() };
+    let project = survey.project();
     let said = String::from_utf8_lossy(&report.stderr.head).into_owned()
         + &String::from_utf8_lossy(&report.stderr.tail);
     let mut globs: Vec<FileGlob> = Vec::new();
     for path in unwritten(&said, party.start, project) {
         let name = path.strip_prefix(project).ok().and_then(Path::to_str).unwrap_or_default();
         if !is_guarded(name) && !open.iter().any(|place| path.starts_with(place)) {
-            globs.extend(opening(&path, project).filter(|glob| !globs.contains(glob)));
+            // The folder, or the file alone where something protected lies beside it.
+            let file = FileGlob::exact(name).ok();
+            let mut openings = opening(&path, project).into_iter().chain(file);
+            let opening = openings.find(|glob| check_writes(std::slice::from_ref(glob), survey).is_ok());
+            globs.extend(opening.filter(|glob| !globs.contains(glob)));
         }
     }
     globs

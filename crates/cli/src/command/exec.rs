@@ -8,6 +8,7 @@ use crate::declared::may_start;
 use crate::exit::Exit;
 use crate::gatekeeper::Gatekeeper;
 use crate::head_start::HeadStart;
+use crate::interrupt;
 use crate::needs::Flags;
 use crate::output::{Form, Output, clean};
 use crate::surroundings::Surroundings;
@@ -47,6 +48,7 @@ pub(crate) fn run(
     // Before anything runs: results that have nowhere to go would be lost.
     let results = surroundings.result_folder(args.out.as_deref(), options)?;
     let out = args.out.as_deref().zip(results.as_ref());
+    let cancel = interrupt::listen()?;
     let finish = |ran: &Ran, output: &mut Output| finish(ran, out, &limits, output);
     // What a run that failed to write came to, while it is asked whether it shall be run again.
     let mut earlier: Option<Ran> = None;
@@ -55,12 +57,14 @@ pub(crate) fn run(
         let mut screen = Screen::new(form);
         let ran = place.with(&keeper, limits.clone(), |bench, using| {
             let words = Words::Split(args.arguments.clone());
-            run_script(bench, using, &args.script, &words, None, &mut |stream, bytes| {
-                screen.show(stream, bytes);
+            interrupt::during(&cancel, || {
+                run_script(bench, using, &args.script, &words, Some(&cancel), &mut |stream, bytes| {
+                    screen.show(stream, bytes);
+                })
             })
         });
         match (ran, earlier.take()) {
-            (Ok(ran), None) if !ran.unwritten.is_empty() && keeper.can_ask() => {
+            (Ok(ran), None) if !ran.unwritten.is_empty() && keeper.can_ask() && !cancel.is_cancelled() => {
                 output.aside("it could not write to the project; run it again with that?")?;
                 ran.unwritten.iter().for_each(|glob| place.needs.wants.write(glob.clone()));
                 earlier = Some(ran);

@@ -8,6 +8,7 @@ use crate::candidate::{Asked, Asking, Candidate, Step, step};
 use crate::declared::may_start;
 use crate::exit::Exit;
 use crate::gatekeeper::Gatekeeper;
+use crate::interrupt;
 use crate::needs::Flags;
 use crate::output::{Form, Output, clean};
 use crate::servers::ask_for;
@@ -38,13 +39,14 @@ pub(crate) fn run(
     let candidate = Candidate::new(&snapshot, id, &place, Dialect::Usual, surroundings);
     let asked = Asked { by: By::Viewer, arguments: &arguments };
     let mut asking = Asking::of(&keeper);
+    let cancel = interrupt::listen()?;
     loop {
         let answer = candidate.with(asked, &keeper, |draft, bench| {
             if args.dry_run {
                 return Ok(Answer::Plan(report::Plan::of(draft, bench)?));
             }
             draft.may_start(bench)?;
-            let step = step(draft, bench, asking)?;
+            let step = step(draft, bench, asking, &cancel)?;
             Ok(Answer::Step { step, source: draft.source().to_owned() })
         });
         match answer {

@@ -53,7 +53,7 @@ pub(crate) fn objection(
     using: &Using<'_>,
     line: &ShellLine,
 ) -> Option<(Action, Decision)> {
-    match decide(&bench.gate, action(using.skill, line), using.containment.wants) {
+    match decide(&bench.gate, action(using.skill, line), &using.party()) {
         Err(NotRun::Gate { action, decision }) => Some((*action, *decision)),
         Ok(_) | Err(_) => None,
     }
@@ -68,7 +68,7 @@ pub(crate) fn run_injected(
     line: &ShellLine,
     cancel: Option<&Cancel>,
 ) -> Result<Ran, NotRun> {
-    let allowed = decide(&bench.gate, action(using.skill, line), using.containment.wants)?;
+    let allowed = decide(&bench.gate, action(using.skill, line), &using.party())?;
     let program = shell.find(bench, command)?;
     let mut profile = using.containment.profile();
     show(&mut profile, &program);

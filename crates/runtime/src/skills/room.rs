@@ -289,7 +289,7 @@ impl Hands for Room {
         let file = file.ok().flatten().ok_or_else(|| {
             NotDone::Trouble(format!("the skill `{}` cannot be read any more", spot.skill.name))
         })?;
-        let (mut wants, seconds, problems) = self.wants(&spot.skill, &file);
+        let (mut wants, seconds, mut problems) = self.wants(&spot.skill, &file);
         if !wants.is_empty() {
             // A yes to more than the usual holds for these very files.
             spot.skill.tree = TreeDigest::of(&spot.handle).ok().map(|digest| Digest(digest.to_string()));
@@ -301,6 +301,9 @@ impl Hands for Room {
                 self.gate(&answers, |gate| gate.decide(&action).is_allowed())
             };
             wants.retain(granted);
+            if let Some(survey) = &*self.survey.borrow() {
+                problems.extend(wants.drop_refused_writes(survey));
+            }
         }
         // A program that the skill requires by name is shown like those that every script may call.
         let requires = file.manifest().and_then(|manifest| manifest.more.requires.as_ref());

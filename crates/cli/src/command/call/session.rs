@@ -4,6 +4,7 @@ use crate::args::{Call, Global};
 use crate::candidate::{Asked, Asking, Candidate, Step, step};
 use crate::declared::may_start;
 use crate::gatekeeper::Gatekeeper;
+use crate::interrupt;
 use crate::needs::Flags;
 use crate::output::{clean, complain};
 use crate::surroundings::Surroundings;
@@ -16,7 +17,7 @@ use metier_runtime::{
     Activate, Activation, Arguments, By, Hands, InUse, Job, NotDone, NotRun, Ran, ResultFolder,
     ResultOptions, Surface, Told, Use, Work, WorkKind, frontmatter,
 };
-use metier_sandbox::{Existing, Limits};
+use metier_sandbox::{Cancel, Existing, Limits};
 use metier_skill::Tool;
 use std::cell::RefCell;
 use std::path::Path;
@@ -35,6 +36,8 @@ pub(super) struct Session<'a> {
     ready: RefCell<Option<Ready>>,
     /// Where what is too long for a model is put.
     out: Option<(&'a Path, ResultFolder)>,
+    /// Ends what runs when a signal comes.
+    cancel: Cancel,
 }
 
 impl<'a> Session<'a> {
@@ -63,6 +66,7 @@ impl<'a> Session<'a> {
             scopes: Vec::new(),
             ready: RefCell::new(ready),
             out: args.out.as_deref().zip(results),
+            cancel: interrupt::listen()?,
         };
         for name in &args.scope.skills {
             session.activate_at_once(name)?;
@@ -151,7 +155,9 @@ impl Hands for Session<'_> {
         }
         let limits = Limits { time: place.needs.seconds.unwrap_or(work.time), ..Limits::default() };
         loop {
-            let ran = place.with(&self.keeper.borrow(), limits.clone(), |bench, using| job(bench, using));
+            let ran = place.with(&self.keeper.borrow(), limits.clone(), |bench, using| {
+                interrupt::during(&self.cancel, || job(bench, using))
+            });
             match ran {
                 Err(NotRun::Gate { action, decision }) => {
                     if !self.ask(&action, &decision) {
@@ -161,6 +167,10 @@ impl Hands for Session<'_> {
                 other => return Ok(other?),
             }
         }
+    }
+
+    fn cancel(&self) -> Option<&Cancel> {
+        Some(&self.cancel)
     }
 
     fn keep(&self, ran: &Ran) -> Result<Option<String>, String> {
@@ -193,7 +203,7 @@ impl Activate for Session<'_> {
         let mut asking = Asking::of(&self.keeper.borrow());
         loop {
             let made = candidate.with(asked, &self.keeper.borrow(), |draft, bench| {
-                Ok((step(draft, bench, asking)?, frontmatter(draft.manifest())))
+                Ok((step(draft, bench, asking, &self.cancel)?, frontmatter(draft.manifest())))
             });
             match made.map_err(|error| error.to_string())? {
                 (Step::Done(activation), frontmatter) => {
