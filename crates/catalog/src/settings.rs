@@ -7,7 +7,7 @@ use crate::config::{
 };
 use crate::declared_name::{self, DeclaredName};
 use crate::model_settings::ModelSettings;
-use crate::origin::Origin;
+use crate::origin::{Class, Origin};
 use crate::reference::Reference;
 use metier_diagnostic::Diagnostic;
 use std::collections::{BTreeMap, HashMap};
@@ -140,6 +140,22 @@ impl Layer {
         Self { reach, owner, file: Arc::clone(&file.path), rules }
     }
 
+    /// What is said about a skill that widens, the most exact first. A name without an origin means skills of whoever wrote
+    /// the file: a stranger's skill can have any name.
+    fn widening(&self, name: &str, origin: &Origin) -> impl Iterator<Item = &SkillConfig> {
+        let is_own = match self.owner {
+            // The same as `OWN_CLASSES` in `metier-policy`, for rules.
+            LayerOwner::User => {
+                matches!(origin.class, Class::User | Class::System | Class::Config | Class::Bundled)
+            }
+            LayerOwner::TrustedProject | LayerOwner::UntrustedProject => origin.class == Class::Project,
+        };
+        let rules = self.rules.get(name).map_or(&[][..], Vec::as_slice).iter();
+        rules
+            .filter(move |(wanted, _)| wanted.as_ref().map_or(is_own, |wanted| origin.is_in(wanted)))
+            .map(|(_, skill)| skill)
+    }
+
     /// What is said about a skill, the most exact first.
     fn about(&self, name: &str, origin: &Origin) -> impl Iterator<Item = &SkillConfig> {
         let rules = self.rules.get(name).map_or(&[][..], Vec::as_slice).iter();
@@ -264,7 +280,22 @@ impl Settings {
         origin: &'a Origin,
     ) -> impl Iterator<Item = (&'a NeedsConfig, LayerOwner)> {
         let heard = self.layers.iter().filter(|layer| layer.reach == Reach::Full);
-        heard.flat_map(move |layer| layer.about(name, origin).map(|skill| (&skill.needs, layer.owner)))
+        heard.flat_map(move |layer| layer.widening(name, origin).map(|skill| (&skill.needs, layer.owner)))
+    }
+
+    /// The needs that the user's own configuration gives, with the skills they are for as they are written.
+    pub fn given_needs(&self) -> Vec<(String, &NeedsConfig)> {
+        let own = self.layers.iter().filter(|layer| layer.owner == LayerOwner::User);
+        let mut given: Vec<(String, &NeedsConfig)> = own
+            .flat_map(|layer| &layer.rules)
+            .flat_map(|(name, rules)| rules.iter().map(move |(origin, skill)| (name, origin, skill)))
+            .map(|(name, origin, skill)| {
+                let who = origin.as_ref().map_or_else(|| name.clone(), |origin| format!("{origin}:{name}"));
+                (who, &skill.needs)
+            })
+            .collect();
+        given.sort_by(|(a, _), (b, _)| a.cmp(b));
+        given
     }
 
     /// Whether any skill has a setting at all; the common answer is no, and then nobody looks them up.

@@ -9,6 +9,7 @@ use crate::document::SkillFile;
 use crate::entry::{Entry, EntryId, Relation};
 use crate::identity::{self, Circumstances, NameHasher, Names, names_of};
 use crate::layout::Layout;
+use crate::origin::Class;
 use crate::place::{self, below};
 use crate::remote::{self, NotBrought, Wanted};
 use crate::root::Root;
@@ -186,6 +187,17 @@ impl Snapshot {
     pub fn root(&self, entry: &Entry) -> &Root {
         // Every entry was made from one of the roots.
         &self.layout.roots[entry.root as usize]
+    }
+
+    /// The folder that tells skills of one origin and name apart: the project's of a project's skill, the root's of one that
+    /// the command line names. Other origins have one such skill.
+    pub fn owning_folder(&self, entry: &Entry) -> Option<&Path> {
+        let root = self.root(entry);
+        match (root.origin.class, &self.layout.project) {
+            (Class::Project, Some(project)) => Some(&project.folder),
+            (Class::Project | Class::Cli, _) => Some(root.real.as_deref().unwrap_or(&root.path)),
+            _ => None,
+        }
     }
 
     /// The folder of an entry, absolute.

@@ -82,7 +82,7 @@ impl Workplace {
             // What runs may open whatever lies beside it.
             snapshot.bring(entry, Wanted::All)?;
         }
-        let folders = folders(snapshot, entry, surroundings)?;
+        let mut folders = folders(snapshot, entry, surroundings)?;
         let mut skill = who(snapshot, entry, surroundings);
         let handle = SkillDir::open(&folders.skill)?;
         let project = surroundings.project();
@@ -91,6 +91,7 @@ impl Workplace {
         let mut needs = Needs::collect(snapshot, entry, file.manifest(), flags, surroundings)?;
         let declared = declared(surroundings);
         needs.take(&declared, &file, snapshot, entry, surroundings)?;
+        needs.problems.extend(folders.note.take());
         if !needs.wants.is_empty() {
             // A yes to more than the usual holds for these very files.
             skill.tree = TreeDigest::of(&handle).ok().map(|digest| Digest(digest.to_string()));

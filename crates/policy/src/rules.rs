@@ -91,6 +91,17 @@ pub struct Cited {
     pub source: Source,
 }
 
+impl Cited {
+    /// Whether the rule may allow something to this skill. Flags name what the user looks at, and a trusted project's rules
+    /// are about its own work; a line of the user's configuration holds everywhere, so its bare names mean the user's own.
+    fn may_widen(&self, aspect: &Aspect<'_>) -> bool {
+        match (&self.rule, self.source.owner, aspect.skill()) {
+            (Rule::Skill { skill, .. }, Owner::User, Some(own)) => skill.may_widen(&own.origin),
+            _ => true,
+        }
+    }
+}
+
 impl fmt::Display for Cited {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` in {}", sentence::cut(&visible(&self.text)), self.source)
@@ -358,6 +369,6 @@ impl Rules {
     }
 
     pub(crate) fn allowing(&self, aspect: &Aspect<'_>) -> Option<&Cited> {
-        self.allow.iter().find(|cited| cited.rule.covers(aspect))
+        self.allow.iter().find(|cited| cited.rule.covers(aspect) && cited.may_widen(aspect))
     }
 }

@@ -95,6 +95,7 @@ mod scope;
 mod script;
 mod search_path;
 mod skill_folders;
+mod skill_needs;
 mod skill_path;
 mod skills;
 mod terms;
@@ -140,6 +141,7 @@ pub use scope::{End, ScopeId, Scopes, SkillScope};
 pub use script::{SCRIPTS, Script, ScriptError, ScriptForm};
 pub use search_path::{Program, SearchPath, TOOLS, Toolbox};
 pub use skill_folders::{NoFolders, SkillFolders};
+pub use skill_needs::SkillNeeds;
 pub use skills::{
     Active, ChildWanted, Fork, ForkAgain, GivenAnswer, Labels, Listener, NotUsed, Note, OwnJob, Respondent,
     Restored, Session, Skills, SkillsBuilder, Used, begin,

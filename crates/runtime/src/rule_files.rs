@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use metier_catalog::{
-    Class, Entry, GateConfig, LayerOwner, Layout, Snapshot, Standing as Trusted, State, TrustStore,
+    Class, Entry, GateConfig, LayerOwner, Layout, Settings, Snapshot, Standing as Trusted, State, TrustStore,
     changes_of,
 };
 use metier_files::read_bounded;
@@ -33,7 +33,12 @@ pub fn rules_in_force(layout: &Layout, shown: impl Fn(&Path) -> String, own: Lay
             LayerOwner::User => Owner::User,
             LayerOwner::TrustedProject | LayerOwner::UntrustedProject => Owner::Project,
         };
-        layers.push(configured(&layer.config, Source::new(owner, &shown(&layer.file))));
+        let mut rules = configured(&layer.config, Source::new(owner, &shown(&layer.file)));
+        if layer.owner == LayerOwner::User {
+            // What the user's configuration gives to a skill is a yes as well.
+            rules = rules.list(List::Allow, given_rules(&layout.settings));
+        }
+        layers.push(rules);
     }
     if let Some(project) = &layout.project {
         layers.extend(FOREIGN.iter().filter_map(|(path, read)| foreign(&project.folder, path, *read)));
@@ -44,6 +49,17 @@ pub fn rules_in_force(layout: &Layout, shown: impl Fn(&Path) -> String, own: Lay
         Trusted::Trusted | Trusted::Mine => Standing::Trusted,
     };
     Rules::new(layers, standing)
+}
+
+/// The needs that the user's configuration gives, as rules.
+fn given_rules(settings: &Settings) -> Vec<String> {
+    let mut rules = Vec::new();
+    for (skill, needs) in settings.given_needs() {
+        for (word, texts) in [("host", &needs.hosts), ("write", &needs.write), ("secret", &needs.env)] {
+            rules.extend(texts.iter().map(|text| format!("skill:{skill}/{word}:{text}")));
+        }
+    }
+    rules
 }
 
 /// A skill as the gate knows it. `data` is the folder that has the record of what is trusted.
@@ -65,7 +81,8 @@ pub fn known_to_the_gate(snapshot: &Snapshot, entry: &Entry, data: &Path) -> Ski
     // A yes to a server's skill is one to the very files that were listed.
     let tree = entry.remote().map(|skill| Digest(skill.set.to_string()));
     let folder = snapshot.folder_alias(entry);
-    Skill { trust, tree, folder, ..Skill::new(entry.name().as_str(), &origin.to_string()) }
+    let place = snapshot.owning_folder(entry).map(|place| place.to_string_lossy().into_owned());
+    Skill { trust, tree, folder, place, ..Skill::new(entry.name().as_str(), &origin.to_string()) }
 }
 
 fn configured(config: &GateConfig, source: Source) -> Layer {

@@ -48,12 +48,10 @@ pub(crate) fn vault(surroundings: &Surroundings) -> Vault {
 /// A skill as the owner of secrets. A project's skill has its secrets in that project only, and one of `--root DIR` in that
 /// folder only: whoever else has a skill of that name must not get them.
 pub(crate) fn owner(snapshot: &Snapshot, entry: &Entry, surroundings: &Surroundings) -> Owner {
-    let root = snapshot.root(entry);
-    let owner = Owner::new(&root.origin.to_string(), entry.name().as_str());
-    match (root.origin.class, &surroundings.layout.project) {
-        (Class::Project, Some(project)) => owner.within(&project.folder),
-        (Class::Project | Class::Cli, _) => owner.within(root.real.as_deref().unwrap_or(&root.path)),
-        _ => owner,
+    let owner = Owner::new(&snapshot.root(entry).origin.to_string(), entry.name().as_str());
+    match snapshot.owning_folder(entry) {
+        Some(folder) => owner.within(folder),
+        None => owner,
     }
 }
 

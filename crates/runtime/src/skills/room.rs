@@ -13,9 +13,8 @@ pub use self::restoring::Restored;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use metier_catalog::{EntryId, SkillFile, Snapshot, Wanted};
+use metier_catalog::{Entry, EntryId, SkillFile, Snapshot, Wanted};
 use metier_files::{SkillDir, Survey, SurveyBounds, TreeDigest};
 use metier_policy::{Action, Actor, Answers, Asking, Decision, Digest, Gate, McpTools, Rules, Skill, Trust};
 use metier_sandbox::{Cancel, Limits, Stream};
@@ -31,12 +30,10 @@ use crate::requirements::{Given, Here, Missing, Requirements};
 use crate::run::{Ran, Using, Workbench};
 use crate::search_path::Toolbox;
 use crate::skill_folders::SkillFolders;
+use crate::skill_needs::SkillNeeds;
 use crate::toolset::{Hands, Job, NotDone, Surface, Work, WorkKind};
-use crate::wants::{Declared, Wants};
+use crate::wants::Wants;
 use crate::way_out::WayOut;
-
-/// The longest that a skill can ask a script to take. More is for the program to say.
-const LONGEST_DECLARED: Duration = Duration::from_mins(10);
 
 /// Hears what programs write while they run, without what nobody may see.
 pub type Listener = Arc<dyn Fn(Stream, &[u8]) + Send + Sync>;
@@ -204,23 +201,21 @@ impl Room {
     }
 
     /// What a skill asks for beyond the default containment, and how long its scripts may take.
-    fn wants(&self, skill: &Skill, file: &SkillFile) -> (Wants, Option<Duration>, Vec<String>) {
-        let mut wants = Wants::default();
+    fn needs(&self, entry: &Entry, skill: &Skill, file: &SkillFile) -> SkillNeeds {
+        let mut needs = SkillNeeds::default();
+        let wants = &mut needs.wants;
         let mut secret = |name: &SecretName| self.house.secret(skill, name);
-        self.declared.give(&mut wants, &file.source, file.manifest(), &mut secret);
+        self.declared.give(wants, &file.source, file.manifest(), &mut secret);
         for Variable { name, value } in &self.house.variables {
             // What a body may name its processes see as well.
             if let (VariableValue::Text(text), Ok(name)) = (value, name.parse()) {
                 wants.set(name, text);
             }
         }
-        let Some(needs) = file.manifest().and_then(|manifest| manifest.more.needs.as_ref()) else {
-            return (wants, None, Vec::new());
-        };
-        let declared = Declared { hosts: &needs.hosts, write: &needs.write, env: &needs.env };
-        let problems = wants.declare(&declared, &mut secret);
-        let seconds = needs.seconds.map(|seconds| Duration::from_secs(seconds.get().into()));
-        (wants, seconds.map(|seconds| seconds.min(LONGEST_DECLARED)), problems)
+        let settings = &self.snapshot.layout().settings;
+        let who = (entry.name().as_str(), &self.snapshot.root(entry).origin);
+        needs.add(who, file.manifest(), settings, &mut secret);
+        needs
     }
 
     /// What a skill requires and its scripts would not find.
@@ -279,17 +274,16 @@ impl Hands for Room {
     fn run(&self, work: Work, job: &mut Job<'_>) -> Result<Ran, NotDone> {
         self.may_contain()?;
         self.may_start().map_err(NotDone::Trouble)?;
-        let entry = self.snapshot.entry(work.id);
+        let gone = || NotDone::Trouble("the skill is not there any more".to_owned());
+        let entry = self.snapshot.entry(work.id).ok_or_else(gone)?;
         // What runs may open whatever lies beside it.
-        let brought = entry.map_or(Ok(()), |entry| self.snapshot.bring(entry, Wanted::All));
-        brought.map_err(|error| NotDone::Trouble(error.to_string()))?;
+        self.snapshot.bring(entry, Wanted::All).map_err(|error| NotDone::Trouble(error.to_string()))?;
         let mut spot = self.spot(work.id).map_err(NotDone::Trouble)?;
         self.look_over().map_err(NotDone::Trouble)?;
-        let file = entry.map(|entry| self.snapshot.read(entry)).transpose();
-        let file = file.ok().flatten().ok_or_else(|| {
+        let file = self.snapshot.read(entry).map_err(|_| {
             NotDone::Trouble(format!("the skill `{}` cannot be read any more", spot.skill.name))
         })?;
-        let (mut wants, seconds, mut problems) = self.wants(&spot.skill, &file);
+        let SkillNeeds { mut wants, seconds, mut problems } = self.needs(entry, &spot.skill, &file);
         if !wants.is_empty() {
             // A yes to more than the usual holds for these very files.
             spot.skill.tree = TreeDigest::of(&spot.handle).ok().map(|digest| Digest(digest.to_string()));
@@ -316,6 +310,7 @@ impl Hands for Room {
             self.with(&spot, supply, |bench, using| job(bench, using))
         })?;
         ran.notes.extend(problems);
+        ran.notes.extend(spot.folders.note.take());
         Ok(ran)
     }
 

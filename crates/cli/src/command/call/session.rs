@@ -25,7 +25,6 @@ use std::sync::Arc;
 
 pub(super) struct Session<'a> {
     keeper: RefCell<Gatekeeper>,
-    global: &'a Global,
     surface: Surface,
     surroundings: &'a Surroundings,
     snapshot: Arc<Snapshot>,
@@ -58,7 +57,6 @@ impl<'a> Session<'a> {
         let snapshot = Arc::new(surroundings.snapshot(Include::Usual));
         let mut session = Self {
             keeper: RefCell::new(keeper),
-            global,
             surface,
             surroundings,
             snapshot,
@@ -97,7 +95,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// The workplace of a skill, and at the gate what the user's own configuration says for it.
+    /// The workplace of a skill.
     fn workplace(&self, id: EntryId, purpose: Purpose) -> Result<Workplace> {
         let ready = match self.ready.take() {
             Some(ready) => ready,
@@ -106,12 +104,6 @@ impl<'a> Session<'a> {
         let flags = Flags::default();
         let mut place = Workplace::at(&self.snapshot, id, Active::No, &flags, self.surroundings, ready)?;
         place.scopes.clone_from(&self.scopes);
-        if !place.needs.allowed.is_empty() {
-            // A session of one call has one skill, so nobody else gets these. What was answered until now was about the
-            // activation itself, which is decided when this is called.
-            let keeper = Gatekeeper::new(self.global, &place.needs.allowed, self.surroundings)?;
-            self.keeper.replace(keeper);
-        }
         Ok(place)
     }
 

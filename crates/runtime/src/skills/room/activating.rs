@@ -132,10 +132,11 @@ impl Room {
     /// What the commands in its text get beyond their containment, and what the skill requires and is not here. Nothing is
     /// asked for a command: it gets what was granted before.
     fn before_its_text(&self, id: EntryId, spot: &Spot, answers: &Answers) -> (Wants, Vec<Missing>) {
-        let file = self.snapshot.entry(id).and_then(|entry| self.snapshot.read(entry).ok());
+        let entry = self.snapshot.entry(id);
+        let read = entry.and_then(|entry| Some((entry, self.snapshot.read(entry).ok()?)));
         // A file that cannot be read is the activation's to refuse.
-        let Some(file) = file else { return (Wants::default(), Vec::new()) };
-        let (mut wants, ..) = self.wants(&spot.skill, &file);
+        let Some((entry, file)) = read else { return (Wants::default(), Vec::new()) };
+        let mut wants = self.needs(entry, &spot.skill, &file).wants;
         let missing = self.missing(&spot.skill.name, &file, &wants);
         wants.retain(|need| {
             let action = Action::more(Actor::Skill(spot.skill.clone()), need.clone());
