@@ -93,7 +93,7 @@ impl Capabilities {
     }
 
     /// What stands for a folder that could not be read.
-    pub(crate) fn unreadable(error: &Error) -> Self {
+    pub fn unreadable(error: &Error) -> Self {
         let script = Script { digest: format!("{UNREADABLE}{error}"), executable: false };
         Self { scripts: [(".".to_owned(), script)].into(), ..Self::default() }
     }

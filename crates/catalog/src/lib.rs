@@ -130,7 +130,7 @@ pub use tokens::{BYTES_PER_TOKEN, Tokens};
 pub use touch::files_named;
 pub use trust::{
     Act, ApprovalRecord, Ownership, Preview, ProjectFile, ProjectRecord, SkillPreview, Standing, TrustChange,
-    TrustError, TrustStore, changes, changes_of, project_files, trusted_acts, trusts_servers,
+    TrustError, TrustStore, changes, changes_in, changes_of, project_files, trusted_acts, trusts_servers,
 };
 pub use version::{Requirement, Version};
 pub use watch::{Change, ChangeKind, News, WatchOptions, Watcher, Watching};

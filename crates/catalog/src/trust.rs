@@ -15,7 +15,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use approval::ApprovalRecord;
-pub use change::{TrustChange, changes, changes_of, trusted_acts, trusts_servers};
+pub use change::{TrustChange, changes, changes_in, changes_of, trusted_acts, trusts_servers};
 pub use preview::{Preview, SkillPreview};
 pub use project_file::{Act, ProjectFile, project_files};
 

@@ -108,7 +108,7 @@ fn vault(
             let (Lookup::Found(_, entry) | Lookup::Unusable(_, entry)) = snapshot.find(&reference) else {
                 return None;
             };
-            let owner = secret::owner(&snapshot, entry, &surroundings);
+            let owner = secret::owner(&snapshot, entry);
             let known = secret::vault(&surroundings).of(&owner).ok()?;
             known.into_iter().find(|(known, _)| known == name).map(|(_, secret)| secret)
         };

@@ -118,7 +118,7 @@ impl<'a> Values<'a> {
         let known = if let Some(known) = &self.known {
             known
         } else {
-            let owner = secret::owner(self.snapshot, self.entry, self.surroundings);
+            let owner = secret::owner(self.snapshot, self.entry);
             let vault = secret::vault(self.surroundings);
             if let Place::File { keyring: Some(why), .. } = vault.place() {
                 self.problems.push(format!("secrets in the keyring are not given: {why}"));

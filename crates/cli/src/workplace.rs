@@ -8,11 +8,11 @@ use crate::needs::{Flags, Needs};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
 use metier_catalog::{Entry, EntryId, Include, Lookup, Reference, SkillFile, Snapshot, State, Wanted};
-use metier_files::{Kind, SkillDir, Survey, SurveyBounds, TreeDigest, kind, real_path};
-use metier_policy::{Action, Actor, Dialect, Digest, McpTools, Scope, Skill};
+use metier_files::{Kind, SkillDir, Survey, SurveyBounds, TreeCopies, TreeCopy, kind, real_path};
+use metier_policy::{Action, Actor, Dialect, McpTools, Scope, Skill};
 use metier_runtime::{
     Containment, DeclaredEnvironment, NodeVersions, Requirements, SearchPath, SkillFolders, SkillTerms,
-    Start, Toolbox, Using, WayOut, Whole, Workbench, known_to_the_gate,
+    Start, Toolbox, Using, WayOut, Whole, Workbench, bind, known_to_the_gate,
 };
 use metier_sandbox::{Limits, Sandbox, Setup};
 use std::path::{Path, PathBuf};
@@ -26,6 +26,9 @@ pub(crate) struct Workplace {
     pub(crate) scopes: Vec<Scope>,
     folders: SkillFolders,
     handle: SkillDir,
+    /// What runs in the skill's place, where that is bound to what was checked.
+    copy: Option<TreeCopy>,
+    copies: TreeCopies,
     survey: Option<Survey>,
     toolbox: Toolbox,
     path: SearchPath,
@@ -92,10 +95,9 @@ impl Workplace {
         let declared = declared(surroundings);
         needs.take(&declared, &file, snapshot, entry, surroundings)?;
         needs.problems.extend(folders.note.take());
-        if !needs.wants.is_empty() {
-            // A yes to more than the usual holds for these very files.
-            skill.tree = TreeDigest::of(&handle).ok().map(|digest| Digest(digest.to_string()));
-        }
+        let copies = TreeCopies::new(surroundings.places.data.join("copies"));
+        let around = (&copies, surroundings.places.data.as_path());
+        let copy = bind(&mut skill, (snapshot, entry), (&handle, &file), &needs.wants, around);
         let scopes = match active {
             Active::Yes => vec![{
                 let around = ScopeAround { folders: &folders, dialect: Dialect::Usual };
@@ -114,6 +116,8 @@ impl Workplace {
             scopes,
             folders,
             handle,
+            copy,
+            copies,
             survey,
             toolbox,
             path,
@@ -146,6 +150,7 @@ impl Workplace {
         let language = environment::language();
         let containment = Containment {
             skill: &self.folders.skill,
+            copy: self.copy.as_ref().map(|copy| copy.folder.as_path()),
             project: self.survey.as_ref(),
             data: self.folders.data.as_deref(),
             plugin: self.folders.plugin(),
@@ -164,7 +169,12 @@ impl Workplace {
             node: &self.node,
             way_out: &way_out,
         };
-        let using = Using { skill: &self.skill, folder: &self.handle, containment: &containment };
+        let using = Using {
+            skill: &self.skill,
+            folder: self.copy.as_ref().map_or(&self.handle, |copy| &copy.dir),
+            containment: &containment,
+            copies: Some(&self.copies),
+        };
         work(&bench, &using)
     }
 }

@@ -64,6 +64,7 @@ mod stamp;
 mod survey;
 mod sweep;
 mod tree;
+mod tree_copies;
 mod watch;
 
 pub use self::file_globs::FileGlobs;
@@ -101,4 +102,5 @@ pub use sweep::{
     Bounds, Candidate, Found, LinkPolicy, Nested, Place, Problem, Repeat, Sweep, SweepRoot, sweep,
     sweep_places,
 };
+pub use tree_copies::{TreeCopies, TreeCopy};
 pub use watch::{Interest, Wait, Waker, Watch, WatchError, WatchEvent, WatchToken};

@@ -94,6 +94,7 @@ mod run;
 mod scope;
 mod script;
 mod search_path;
+mod skill_binding;
 mod skill_folders;
 mod skill_needs;
 mod skill_path;
@@ -131,7 +132,7 @@ pub use render::{
 };
 pub use requirements::{Given, Here, Missing, Requirements};
 pub use result_folder::{ResultFolder, ResultFolderError, ResultOptions};
-pub use rule_files::{known_to_the_gate, rules_in_force};
+pub use rule_files::{known_to_the_gate, rules_in_force, trust_of_copy};
 pub use run::bash::{Own, run_bash};
 pub use run::process_report::{ContactOutcome, ContactReport, ProcessReport};
 pub use run::{
@@ -140,6 +141,7 @@ pub use run::{
 pub use scope::{End, ScopeId, Scopes, SkillScope};
 pub use script::{SCRIPTS, Script, ScriptError, ScriptForm};
 pub use search_path::{Program, SearchPath, TOOLS, Toolbox};
+pub use skill_binding::bind;
 pub use skill_folders::{NoFolders, SkillFolders};
 pub use skill_needs::SkillNeeds;
 pub use skills::{

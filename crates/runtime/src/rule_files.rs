@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use metier_catalog::{
-    Class, Entry, GateConfig, LayerOwner, Layout, Settings, Snapshot, Standing as Trusted, State, TrustStore,
-    changes_of,
+    Capabilities, Class, Entry, GateConfig, LayerOwner, Layout, Settings, SkillFile, Snapshot,
+    Standing as Trusted, State, TrustStore, changes_in, changes_of,
 };
-use metier_files::read_bounded;
+use metier_files::{SkillDir, read_bounded};
 use metier_policy::{
     Digest, Layer, List, Owner, Rules, Skill, Source, Standing, Trust, from_agents_json, from_claude_settings,
 };
@@ -83,6 +83,27 @@ pub fn known_to_the_gate(snapshot: &Snapshot, entry: &Entry, data: &Path) -> Ski
     let folder = snapshot.folder_alias(entry);
     let place = snapshot.owning_folder(entry).map(|place| place.to_string_lossy().into_owned());
     Skill { trust, tree, folder, place, ..Skill::new(entry.name().as_str(), &origin.to_string()) }
+}
+
+/// Whether a copy of a project's skill, with the file it was read as, can do no more than what was trusted. Other skills are
+/// as they were known.
+pub fn trust_of_copy(
+    snapshot: &Snapshot,
+    entry: &Entry,
+    data: &Path,
+    copy: &SkillDir,
+    file: &SkillFile,
+) -> Trust {
+    let now = || match Capabilities::of(copy, file) {
+        Ok(now) => now,
+        Err(error) => Capabilities::unreadable(&error),
+    };
+    // A record that cannot be read is none.
+    let Ok(store) = TrustStore::open(data) else { return Trust::Changed };
+    match changes_in(snapshot, &store, entry, now) {
+        Some(_) => Trust::Changed,
+        None => Trust::Trusted,
+    }
 }
 
 fn configured(config: &GateConfig, source: Source) -> Layer {

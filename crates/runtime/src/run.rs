@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use metier_files::{FileDigest, SkillDir, Survey};
-use metier_policy::{Action, Actor, Decision, Digest, FileGlob, Gate, Skill, is_guarded};
+use metier_files::{FileDigest, SkillDir, Survey, TreeCopies};
+use metier_policy::{Action, Actor, Decision, Digest, FileGlob, Gate, Reason, Skill, is_guarded};
 use metier_sandbox::{
     Attendance, Cancel, ChangeKind, Clock, Command, Error as SandboxError, Limits, Profile, Report, Sandbox,
     Sieve, Sink,
@@ -60,8 +60,10 @@ pub struct Using<'a> {
     pub skill: &'a Skill,
     /// Its folder, opened.
     pub folder: &'a SkillDir,
-    /// What its processes see. Its `skill` is the same folder.
+    /// What its processes see. Its `skill` is the same folder; where it has a copy, `folder` is that.
     pub containment: &'a Containment<'a>,
+    /// Where copies are kept, for what an approval is bound to.
+    pub copies: Option<&'a TreeCopies>,
 }
 
 /// What came of a run.
@@ -132,6 +134,15 @@ pub enum NotRun {
     /// It wants to write what no call may write.
     #[error(transparent)]
     Write(#[from] WriteGrantError),
+    /// What was approved cannot be kept from changing while it starts.
+    #[error("its files cannot be copied, so that nothing else than what was approved runs: {0}")]
+    NotCopied(metier_files::Error),
+    /// It changed between the decision and the start.
+    #[error("'{script}' changed while it was started; look at it and try again")]
+    Changed {
+        /// The script.
+        script: String,
+    },
     /// It may not happen, or not without a yes: then the decision has the question.
     #[error("{decision}")]
     Gate {
@@ -180,14 +191,37 @@ pub fn run_script(
     cancel: Option<&Cancel>,
     sink: Sink<'_>,
 ) -> Result<Ran, NotRun> {
-    let Begun { standing, profile, program, words, action } = begin(bench, using, name, arguments)?;
-    let allowed = decide(&bench.gate, action, &using.party())?;
-    let command = Command::new(program).arguments(words);
-    let shape = Shape::Script(name.to_owned());
-    let mut ran = run(bench, &using.party(), Job { allowed, profile, command, shape }, cancel, sink)?;
-    let errors = (!ran.report.succeeded()).then(|| ran.report.stderr.text());
-    ran.notes.extend(standing.note(&using.skill.name, errors.as_deref()));
-    Ok(ran)
+    let begun = begin(bench, using, name, arguments)?;
+    let action = begun.action.clone();
+    let allowed = decide(&bench.gate, action.clone(), &using.party())?;
+    let mut start = |using: &Using<'_>, begun: Begun| {
+        let Begun { standing, profile, program, words, .. } = begun;
+        let command = Command::new(program).arguments(words);
+        let job = Job { allowed: allowed.clone(), profile, command, shape: Shape::Script(name.to_owned()) };
+        let mut ran = run(bench, &using.party(), job, cancel, sink)?;
+        let errors = (!ran.report.succeeded()).then(|| ran.report.stderr.text());
+        ran.notes.extend(standing.note(&using.skill.name, errors.as_deref()));
+        Ok(ran)
+    };
+    let copies = using.copies.filter(|_| using.containment.copy.is_none() && allowed.is_answer());
+    let mut begun = Some(begun);
+    let mut again = |using: &Using<'_>, begun: Option<Begun>| match begun {
+        Some(begun) => start(using, begun),
+        None => start(using, begin(bench, using, name, arguments)?),
+    };
+    let Some(copies) = copies else {
+        return where_it_can_be_seen(using, |using| again(using, begun.take()));
+    };
+    // The answer was given for these bytes, so they are what runs.
+    let copy = copies.take(using.folder).map_err(NotRun::NotCopied)?;
+    let containment = Containment { copy: Some(&copy.folder), ..using.containment.clone() };
+    let using = Using { folder: &copy.dir, containment: &containment, ..*using };
+    let copied = begin(bench, &using, name, arguments)?;
+    if copied.action.deed != action.deed {
+        return Err(NotRun::Changed { script: name.to_owned() });
+    }
+    begun = Some(copied);
+    where_it_can_be_seen(&using, |using| again(using, begun.take()))
 }
 
 /// What [`run_script`] would ask the gate about, to the word: how the script would be started, its bytes, and what is wanted for
@@ -263,8 +297,23 @@ pub fn run_command_line(
     cancel: Option<&Cancel>,
     sink: Sink<'_>,
 ) -> Result<Ran, NotRun> {
-    let party = using.party();
-    run_line(bench, &party, using.containment.profile(), (line, Shape::CommandLine), cancel, sink)
+    where_it_can_be_seen(using, |using| {
+        let (party, profile) = (using.party(), using.containment.profile());
+        run_line(bench, &party, profile, (line, Shape::CommandLine), cancel, sink)
+    })
+}
+
+/// Runs something with the copy in the skill's place, or where the copy lies, if it cannot be shown there.
+fn where_it_can_be_seen(
+    using: &Using<'_>,
+    mut work: impl FnMut(&Using<'_>) -> Result<Ran, NotRun>,
+) -> Result<Ran, NotRun> {
+    match (work(using), using.containment.at_copy()) {
+        (Err(NotRun::Sandbox(SandboxError::NoStandIn { .. })), Some(containment)) => {
+            work(&Using { containment: &containment, ..*using })
+        }
+        (ran, _) => ran,
+    }
 }
 
 /// Runs a line by bash for somebody, in a profile of theirs.
@@ -324,7 +373,15 @@ impl<'a> Using<'a> {
 }
 
 /// A yes of the gate to a call and to all that is wanted for it. Nothing runs without one.
+#[derive(Clone)]
 struct Allowed(Decision);
+
+impl Allowed {
+    /// Whether a person's answer, and not a rule, allows it.
+    fn is_answer(&self) -> bool {
+        matches!(self.0.by, Reason::Answered(_))
+    }
+}
 
 /// Something that may run.
 struct Job {

@@ -77,7 +77,7 @@ pub use self::outside::{
     Attendance, Choice, Examination, Expecting, Finding, Finished, Held, Helper, Metered, Metering, Porter,
     Running, Sandbox, Setup, Sieve, Sink, Stream, examine,
 };
-pub use self::profile::{DataFolder, GATEWAY, Limits, Network, Profile, Project};
+pub use self::profile::{DataFolder, GATEWAY, Limits, Network, Profile, Project, StandIn};
 pub use self::report::{Containment, Denied, Ended, Meter, Overrun, OverrunOf, Report, Stop, Usage};
 pub use self::stream::Captured;
 pub use self::tier::Tier;

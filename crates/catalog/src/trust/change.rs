@@ -88,6 +88,16 @@ pub fn trusts_servers(project: &Project, store: &TrustStore, file: &Path) -> boo
 
 /// What one skill can do that it could not when its project was trusted.
 pub fn changes_of(snapshot: &Snapshot, store: &TrustStore, entry: &Entry) -> Option<TrustChange> {
+    changes_in(snapshot, store, entry, || capabilities(snapshot, entry))
+}
+
+/// The same of a skill that can do `now`, such as a copy of it that is about to run.
+pub fn changes_in(
+    snapshot: &Snapshot,
+    store: &TrustStore,
+    entry: &Entry,
+    now: impl FnOnce() -> Capabilities,
+) -> Option<TrustChange> {
     let project = snapshot.layout().project.as_ref()?;
     if snapshot.root(entry).origin.class != crate::origin::Class::Project
         || store.standing(&project.folder) != Standing::Trusted
@@ -97,8 +107,7 @@ pub fn changes_of(snapshot: &Snapshot, store: &TrustStore, entry: &Entry) -> Opt
     let record = store.record(&project.folder)?;
     let none = Capabilities::default();
     let before = record.skills.get(&key(snapshot, entry)).unwrap_or(&none);
-    let changes: Vec<_> =
-        before.changes(&capabilities(snapshot, entry)).iter().map(ToString::to_string).collect();
+    let changes: Vec<_> = before.changes(&now()).iter().map(ToString::to_string).collect();
     if changes.is_empty() {
         return None;
     }

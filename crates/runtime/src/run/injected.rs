@@ -3,7 +3,7 @@
 use metier_policy::{Action, Decision, Skill};
 use metier_sandbox::{Cancel, Command};
 
-use super::{Job, NotRun, Ran, Using, Workbench, decide, run, show};
+use super::{Job, NotRun, Ran, Using, Workbench, decide, run, show, where_it_can_be_seen};
 use crate::injection::ShellLine;
 use crate::interpreter::LaunchError;
 use crate::output::Shape;
@@ -61,6 +61,17 @@ pub(crate) fn objection(
 
 /// Runs a command. The shell gets its text, and every value as a variable.
 pub(crate) fn run_injected(
+    bench: &Workbench<'_>,
+    using: &Using<'_>,
+    shell: Shell,
+    command: &str,
+    line: &ShellLine,
+    cancel: Option<&Cancel>,
+) -> Result<Ran, NotRun> {
+    where_it_can_be_seen(using, |using| run_once(bench, using, shell, command, line, cancel))
+}
+
+fn run_once(
     bench: &Workbench<'_>,
     using: &Using<'_>,
     shell: Shell,

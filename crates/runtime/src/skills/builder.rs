@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use metier_catalog::{Catalog, Disclosure, Include, Places, RootChoice, WatchOptions};
-use metier_files::real_path;
+use metier_files::{TreeCopies, real_path};
 use metier_policy::{Action, Answer, Decision, Kept, Layer, List, Mode, Owner, Skill, Source};
 use metier_sandbox::{Helper, Sandbox, Setup};
 use metier_secret::{Secret, SecretName};
@@ -275,6 +275,7 @@ impl SkillsBuilder {
             ledger: Mutex::new(Ledger::new(watcher.subscribe())),
             watcher,
             data: keeps_data.then(|| places.data.join("skills")),
+            copies: keeps_data.then(|| TreeCopies::new(places.data.join("copies"))),
             places,
             sandbox: Sandbox::new(setup),
             can_contain,

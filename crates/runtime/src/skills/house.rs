@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use metier_catalog::{Disclosure, Entry, Finder, Layout, Places, Snapshot, Watcher};
+use metier_files::TreeCopies;
 use metier_policy::{Action, Answer, Decision, Kept, Layer, Rules, Skill};
 use metier_sandbox::Sandbox;
 use metier_secret::{Secret, SecretName};
@@ -46,6 +47,8 @@ pub(super) struct House {
     /// Held while somebody is asked: children work at once, and nobody answers two questions at a time.
     pub(super) one_question: Arc<Mutex<()>>,
     pub(super) kept: Mutex<Vec<Kept>>,
+    /// Where copies of skills are kept that run as they were checked.
+    pub(super) copies: Option<TreeCopies>,
     pub(super) variables: Vec<Variable>,
     pub(super) secrets: Vec<(SecretName, Secret)>,
     pub(super) vault: Option<Arc<Vault>>,

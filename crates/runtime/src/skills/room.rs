@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use metier_catalog::{Entry, EntryId, SkillFile, Snapshot, Wanted};
-use metier_files::{SkillDir, Survey, SurveyBounds, TreeDigest};
+use metier_files::{SkillDir, Survey, SurveyBounds, TreeCopy, TreeDigest};
 use metier_policy::{Action, Actor, Answers, Asking, Decision, Digest, Gate, McpTools, Rules, Skill, Trust};
 use metier_sandbox::{Cancel, Limits, Stream};
 use metier_secret::SecretName;
@@ -29,6 +29,7 @@ use crate::render::{Variable, VariableValue};
 use crate::requirements::{Given, Here, Missing, Requirements};
 use crate::run::{Ran, Using, Workbench};
 use crate::search_path::Toolbox;
+use crate::skill_binding::bind;
 use crate::skill_folders::SkillFolders;
 use crate::skill_needs::SkillNeeds;
 use crate::toolset::{Hands, Job, NotDone, Surface, Work, WorkKind};
@@ -71,6 +72,8 @@ pub(super) struct Spot {
     pub(super) skill: Skill,
     pub(super) folders: SkillFolders,
     handle: SkillDir,
+    /// What runs in the skill's place, where that is bound to what was checked.
+    copy: Option<TreeCopy>,
 }
 
 /// What a process of a skill gets beyond its spot.
@@ -138,7 +141,7 @@ impl Room {
             .map_err(|error| error.to_string())?;
         let skill = self.house.who(snapshot, entry);
         let handle = SkillDir::open(&folders.skill).map_err(|error| format!("`{name}` is gone: {error}"))?;
-        Ok(Spot { skill, folders, handle })
+        Ok(Spot { skill, folders, handle, copy: None })
     }
 
     /// Nothing starts while a required name has no value.
@@ -181,6 +184,7 @@ impl Room {
         let survey = self.survey.borrow();
         let containment = Containment {
             skill: &spot.folders.skill,
+            copy: spot.copy.as_ref().map(|copy| copy.folder.as_path()),
             project: survey.as_ref(),
             data: spot.folders.data.as_deref(),
             plugin: spot.folders.plugin(),
@@ -195,9 +199,29 @@ impl Room {
         self.gate(supply.answers, |gate| {
             let House { sandbox, path, node, .. } = &*self.house;
             let bench = Workbench { sandbox, gate, path, node, way_out: &way_out };
-            let using = Using { skill: &spot.skill, folder: &spot.handle, containment: &containment };
+            let using = Using {
+                skill: &spot.skill,
+                folder: spot.copy.as_ref().map_or(&spot.handle, |copy| &copy.dir),
+                containment: &containment,
+                copies: self.house.copies.as_ref(),
+            };
             work(&bench, &using)
         })
+    }
+
+    /// Binds a skill whose run relies on its bytes to a copy of them. Without a folder to keep things in there is none, and the
+    /// gate is told the digest of what lies there.
+    fn bind(&self, spot: &mut Spot, entry: &Entry, file: &SkillFile, wants: &Wants) {
+        let Some(copies) = &self.house.copies else {
+            if !wants.is_empty() {
+                let digest = TreeDigest::of(&spot.handle).ok();
+                spot.skill.tree = digest.map(|digest| Digest(digest.to_string()));
+            }
+            return;
+        };
+        let around = (copies, self.house.places.data.as_path());
+        let files = (&spot.handle, file);
+        spot.copy = bind(&mut spot.skill, (&self.snapshot, entry), files, wants, around);
     }
 
     /// What a skill asks for beyond the default containment, and how long its scripts may take.
@@ -284,10 +308,7 @@ impl Hands for Room {
             NotDone::Trouble(format!("the skill `{}` cannot be read any more", spot.skill.name))
         })?;
         let SkillNeeds { mut wants, seconds, mut problems } = self.needs(entry, &spot.skill, &file);
-        if !wants.is_empty() {
-            // A yes to more than the usual holds for these very files.
-            spot.skill.tree = TreeDigest::of(&spot.handle).ok().map(|digest| Digest(digest.to_string()));
-        }
+        self.bind(&mut spot, entry, &file, &wants);
         let answers = lock(&self.answers).clone();
         if work.kind == WorkKind::CommandLine {
             let granted = |need: &metier_policy::Need| {

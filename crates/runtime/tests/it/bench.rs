@@ -85,6 +85,7 @@ impl Bench {
         let skill = self.workspace.join("skill");
         let containment = Containment {
             skill: &skill,
+            copy: None,
             project: Some(&survey),
             data: Some(&data),
             plugin: None,
@@ -103,7 +104,7 @@ impl Bench {
         let gate = Gate { rules: &self.rules, answers: &answers, scopes: &self.scopes, asking: self.asking };
         let bench = Workbench { sandbox: &sandbox, gate, path: &path, node: &node, way_out: &self.way_out };
         let folder = SkillDir::open(&skill).unwrap();
-        work(&bench, &Using { skill: &self.skill, folder: &folder, containment: &containment })
+        work(&bench, &Using { skill: &self.skill, folder: &folder, containment: &containment, copies: None })
     }
 }
 

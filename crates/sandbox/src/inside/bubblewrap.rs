@@ -121,7 +121,7 @@ impl<'a> Bubblewrap<'a> {
             self.say(&["--perms", "0700", "--dir", &format!("{SCRATCH}/{folder}")]);
         }
         for place in &self.view.places {
-            match look_up(&place.path) {
+            match look_up(place.source()) {
                 Ok(_) => {}
                 // bubblewrap would end without a word to us. Run by root, this is another user by now, who does not get below a
                 // folder such as `/root`.
@@ -137,7 +137,7 @@ impl<'a> Bubblewrap<'a> {
                 (Rights::Write, true) => "--bind",
                 (Rights::Write, false) => "--bind-try",
             };
-            self.add(&[word.as_ref(), place.path.as_os_str(), place.path.as_os_str()]);
+            self.add(&[word.as_ref(), place.source().as_os_str(), place.path.as_os_str()]);
         }
         for mask in &self.view.masks {
             self.mask(mask)?;

@@ -102,8 +102,13 @@ impl System {
             match kind {
                 SystemFolder::Link(target) => links.push((folder, target)),
                 SystemFolder::Itself => {
-                    let system =
-                        Place { path: folder.into(), rights: Rights::Read, required: false, owned: false };
+                    let system = Place {
+                        path: folder.into(),
+                        rights: Rights::Read,
+                        required: false,
+                        owned: false,
+                        stand_in: None,
+                    };
                     places.extend(open(&system, None)?);
                 }
             }
@@ -124,7 +129,7 @@ fn open(place: &Place, owners: Option<BorrowedFd<'_>>) -> Result<Option<Source>,
 
 /// A copy of the mounts at a place, attached nowhere and with all rights that they have.
 fn copy(place: &Place) -> Result<Option<OwnedFd>, Failure> {
-    let path = &place.path;
+    let path = place.source();
     let what = || format!("opening {}", path.display());
     // No link on the way: the caller resolved the path, and a link that appears afterwards is somebody's trick.
     let flags = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;

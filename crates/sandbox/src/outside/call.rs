@@ -347,8 +347,13 @@ impl<'a> Call<'a> {
         let project = self.profile.project.as_ref().map(|project| &project.folder);
         let shown =
             self.profile.readable.iter().chain(&self.profile.writable).chain(self.profile.data_paths());
+        let stand_ins = self.profile.stand_ins.iter().map(|stand_in| &stand_in.at);
         self.tier != Tier::Landlock
-            && shown.chain(&self.profile.programs).chain(project).any(|shown| shown.starts_with(&path))
+            && shown
+                .chain(&self.profile.programs)
+                .chain(project)
+                .chain(stand_ins)
+                .any(|shown| shown.starts_with(&path))
     }
 }
 

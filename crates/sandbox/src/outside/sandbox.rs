@@ -15,7 +15,7 @@ use super::running::Running;
 use crate::command::Command;
 use crate::error::{Attempt, Error};
 use crate::inside::Ahead;
-use crate::profile::{Network, Profile};
+use crate::profile::{Network, Profile, StandIn};
 use crate::queue::Queue;
 use crate::report::{Meter, Report};
 use crate::tier::Tier;
@@ -283,6 +283,10 @@ impl Sandbox {
                 // A rule about a port would be one about that port of every host: worse than no way out.
                 continue;
             }
+            if !matches!(tier, Tier::Namespaces | Tier::Bubblewrap) && !profile.stand_ins.is_empty() {
+                // Without mounts what lies there would be shown.
+                continue;
+            }
             if tier == Tier::Bubblewrap && self.setup.bubblewrap.is_none() {
                 state.refused.insert(tier, "bubblewrap is not installed".into());
                 continue;
@@ -309,14 +313,12 @@ impl Sandbox {
         let attempts =
             state.refused.iter().map(|(tier, reason)| Attempt { tier: *tier, reason: reason.clone() });
         let attempts = attempts.collect();
+        let can_weaker =
+            self.tiers().any(|tier| tier == Tier::Landlock) && !state.refused.contains_key(&Tier::Landlock);
         Err(match profile.network {
             // Without the gateway it may still run.
-            Network::Gateway
-                if self.tiers().any(|tier| tier == Tier::Landlock)
-                    && !state.refused.contains_key(&Tier::Landlock) =>
-            {
-                Error::NoGateway { attempts }
-            }
+            Network::Gateway if can_weaker => Error::NoGateway { attempts },
+            _ if can_weaker && !profile.stand_ins.is_empty() => Error::NoStandIn { attempts },
             _ => Error::Uncontained { attempts },
         })
     }
@@ -342,6 +344,7 @@ fn check_paths(profile: &Profile, command: &Command) -> Result<(), Error> {
     profile
         .readable
         .iter()
+        .chain(profile.stand_ins.iter().flat_map(|StandIn { at, by }| [at, by]))
         .chain(&profile.writable)
         .chain(profile.data_paths())
         .chain(&profile.bounded)

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::codec::{Decoder, Encoder, Garbled};
-use crate::profile::{DataFolder, Limits, Network, Profile, Project};
+use crate::profile::{DataFolder, Limits, Network, Profile, Project, StandIn};
 use crate::report::{Denied, Ended as How, Meter, Overrun, OverrunOf, Stop};
 use crate::tier::Tier;
 
@@ -121,6 +121,7 @@ fn profile(encoder: &mut Encoder, profile: &Profile) {
     // Every field by name: a new one that is forgotten here does not compile.
     let Profile {
         readable,
+        stand_ins,
         writable,
         project,
         data,
@@ -131,7 +132,11 @@ fn profile(encoder: &mut Encoder, profile: &Profile) {
         working_directory,
         limits,
     } = profile;
-    encoder.paths(readable).paths(writable);
+    encoder.paths(readable);
+    encoder.list(stand_ins, |encoder, StandIn { at, by }| {
+        encoder.text(at.as_os_str()).text(by.as_os_str());
+    });
+    encoder.paths(writable);
     encoder.list(project.as_slice(), |encoder, project| {
         let Project { folder, writable, masked, protected } = project;
         encoder.text(folder.as_os_str()).paths(writable).paths(masked).paths(protected);
@@ -157,6 +162,8 @@ fn profile(encoder: &mut Encoder, profile: &Profile) {
 fn read_profile(decoder: &mut Decoder<'_>) -> Result<Profile, Garbled> {
     Ok(Profile {
         readable: decoder.paths()?,
+        stand_ins: decoder
+            .list(|decoder| Ok(StandIn { at: decoder.text()?.into(), by: decoder.text()?.into() }))?,
         writable: decoder.paths()?,
         project: decoder
             .list(|decoder| {
