@@ -1,10 +1,12 @@
 //! Scripts of a skill, run.
 
 use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use metier_policy::Trust;
 use metier_runtime::{NotRun, Words, run_script};
+use metier_sandbox::Tier;
 use metier_secret::Secret;
 use metier_testkit::Workspace;
 
@@ -247,4 +249,28 @@ fn a_secret_that_is_replaced_between_two_runs_stays_hidden() {
             fs::rename(&new, bench.workspace.join("project/.env")).unwrap();
         }
     });
+}
+
+/// With mounts the copy is seen in the skill's place; without, it is seen where it lies. Either way nothing else runs.
+#[test]
+fn a_copy_runs_on_every_tier() {
+    // Without mounts root's scripts are another user, who does not get to what only root may look into.
+    let is_root = std::os::unix::fs::MetadataExt::uid(&fs::metadata("/proc/self").unwrap()) == 0;
+    if is_root {
+        eprintln!("NOT TRIED on the tier landlock: run by root");
+    }
+    let tiers = [Tier::Namespaces, Tier::Landlock];
+    for tier in tiers.into_iter().filter(|tier| !is_root || *tier == Tier::Namespaces) {
+        let mut bench = bench("a.sh", "echo \"$SKILL_DIR\"; ls -A \"$SKILL_DIR\"; cat \"$0\" | wc -l\n");
+        bench.workspace = bench.workspace.file("skill/.git/x", "hidden").file("skill/.source.json", "{}");
+        (bench.tier, bench.is_copied) = (tier, true);
+        let ran = bench.script("a.sh", "").unwrap();
+        let (folder, rest) = ran.text.split_once('\n').unwrap();
+        assert_eq!(rest, "SKILL.md\nscripts\n1", "{tier}");
+        let is_in_place = Path::new(folder) == bench.workspace.join("skill");
+        assert_eq!(is_in_place, tier == Tier::Namespaces, "{tier}: {folder}");
+        assert!(is_in_place || Path::new(folder).starts_with(bench.workspace.join("copies")), "{folder}");
+        let line = bench.line("ls -A \"$SKILL_DIR\"").unwrap();
+        assert!(line.text.contains("SKILL.md") && !line.text.contains(".source.json"), "{}", line.text);
+    }
 }

@@ -1,7 +1,7 @@
 //! What a call sees and what it may change.
 
 use crate::scene::{Scene, each_tier, sandbox, sh};
-use metier_sandbox::{Choice, Existing, LeaveOut, OutputKind, Tier};
+use metier_sandbox::{Choice, Error, Existing, LeaveOut, OutputKind, StandIn, Tier};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 
@@ -330,4 +330,35 @@ fn a_folder_that_became_a_link_is_refused() {
     symlink(scene.path("elsewhere"), scene.path("skill")).unwrap();
     let run = sandbox(Choice::Only(Tier::Namespaces)).run(&scene.profile, &sh("cat secret"));
     assert!(run.is_err());
+}
+
+/// A copy that is shown in the place of a folder: nothing of what lies there is seen, whatever is around it.
+#[test]
+fn a_folder_can_be_shown_in_the_place_of_another_where_there_are_mounts() {
+    let scene =
+        Scene::new().file("real/run.sh", "echo real").file("real/only", "x").file("copy/run.sh", "echo copy");
+    let mut profile = scene.profile.clone();
+    profile.readable.clear();
+    profile.stand_ins = vec![StandIn { at: scene.path("real"), by: scene.path("copy") }];
+    profile.working_directory = scene.path("real");
+    let line = "sh run.sh; ls; (echo x > new) 2>/dev/null; pwd";
+    each_tier(|tier, sandbox| {
+        let ran = sandbox.run(&profile, &sh(line));
+        if tier == Tier::Landlock {
+            assert!(matches!(ran, Err(Error::NoStandIn { .. })), "{ran:?}");
+            return;
+        }
+        let expected = format!("copy\nrun.sh\n{}\n", scene.path("real").display());
+        assert_eq!(ran.unwrap().stdout.text(), expected, "{tier}");
+    });
+    // The same inside a project that is shown whole.
+    let scene = Scene::new()
+        .file("project/skills/a/run.sh", "echo real")
+        .file("project/readme", "readme")
+        .file("copy/run.sh", "echo copy");
+    let mut profile = scene.profile.clone();
+    profile.stand_ins = vec![StandIn { at: scene.path("project/skills/a"), by: scene.path("copy") }];
+    let line = format!("sh {0}/skills/a/run.sh; cat {0}/readme", scene.path("project").display());
+    let report = sandbox(Choice::Only(Tier::Namespaces)).run(&profile, &sh(&line)).unwrap();
+    assert_eq!(report.stdout.text(), "copy\nreadme");
 }
