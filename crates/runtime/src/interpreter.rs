@@ -165,9 +165,9 @@ fn direct(script: &Script, file: &Path, path: &SearchPath) -> Result<Launch, Lau
     let by_itself = |programs| Launch { program: file.to_owned(), arguments: Vec::new(), programs };
     let shebang = match script.shebang.as_deref().map_or(Ok(None), Shebang::parse) {
         Ok(Some(shebang)) => shebang,
-        Ok(None) if is_native => return Ok(by_itself(Vec::new())),
-        // Nothing is shown for a line that is not understood; `env` then finds what is there inside, or says so.
-        Err(NotUnderstood) if is_native => return Ok(by_itself(Vec::new())),
+        // A program; or a line that is not understood, for which nothing is shown: `env` then finds what is there inside, or
+        // says so.
+        Ok(None) | Err(NotUnderstood) if is_native => return Ok(by_itself(Vec::new())),
         Ok(None) if script.executable => {
             Shebang { program: PLAIN.to_owned(), arguments: Vec::new(), by_env: false }
         }

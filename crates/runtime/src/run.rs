@@ -216,11 +216,11 @@ pub fn run_script(
     let copy = copies.take(using.folder).map_err(NotRun::NotCopied)?;
     let containment = Containment { copy: Some(&copy.folder), ..using.containment.clone() };
     let using = Using { folder: &copy.dir, containment: &containment, ..*using };
-    let copied = begin(bench, &using, name, arguments)?;
-    if copied.action.deed != action.deed {
+    let checked = begin(bench, &using, name, arguments)?;
+    if checked.action.deed != action.deed {
         return Err(NotRun::Changed { script: name.to_owned() });
     }
-    begun = Some(copied);
+    begun = Some(checked);
     where_it_can_be_seen(&using, |using| again(using, begun.take()))
 }
 

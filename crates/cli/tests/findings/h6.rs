@@ -2,7 +2,7 @@
 
 use crate::binary::{command, workspace};
 use metier_testkit::Workspace;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
 const SKILL: &str = "---\nname: lab\ndescription: Writes to the project.\n---\nRun it.\n";
@@ -45,7 +45,8 @@ fn as_user(workspace: &Workspace, args: &[&str]) -> Command {
     let try_it = ["--reuid=65534", "--regid=65534", "--clear-groups", "test", "-x"];
     let tried = Command::new("setpriv").args(try_it).arg(own.get_program()).status();
     if !tried.is_ok_and(|tried| tried.success()) {
-        eprintln!("NOT TRIED as an ordinary user: the program cannot be started by one here");
+        let why = "NOT TRIED as an ordinary user: the program cannot be started by one here";
+        writeln!(std::io::stderr(), "{why}").unwrap();
         return own;
     }
     let mut dropped = Command::new("setpriv");
@@ -98,12 +99,16 @@ fn h6_no_way_of_writing_changes_what_runs_later() {
         &["vendor/**"],
         &[".git/**"],
     ] {
-        let script: String =
-            ATTACKS.iter().map(|attack| format!("(cd \"$PROJECT_DIR\" && {attack}) 2>/dev/null\n")).collect();
+        let script: String = ATTACKS
+            .iter()
+            .map(|attack| ["(cd \"$PROJECT_DIR\" && ", attack, ") 2>/dev/null\n"].concat())
+            .collect();
         let workspace = machine(&format!("{script}echo done\n"));
         let before = protected(&workspace);
         let mut args = vec!["exec", "lab", "attack.sh"];
-        globs.iter().for_each(|glob| args.extend(["--write", *glob]));
+        for glob in globs {
+            args.extend(["--write", *glob]);
+        }
         let output = as_user(&workspace, &args).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(protected(&workspace), before, "{globs:?}\n{said}");
