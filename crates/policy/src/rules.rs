@@ -5,10 +5,10 @@ mod foreign;
 pub use foreign::{from_agents_json, from_claude_settings};
 
 use crate::aspect::{Aspect, Part};
-use crate::disguise::Touch;
 use crate::mode::Mode;
 use crate::place::Place;
 use crate::rule::Rule;
+use crate::wrappers::Touch;
 use crate::{Actor, sentence};
 use metier_diagnostic::{Severity, visible};
 use metier_skill::Tool;
