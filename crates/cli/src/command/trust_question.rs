@@ -136,10 +136,10 @@ impl Quiet {
 
     fn read(&self) -> Result<Vec<Hushed>> {
         let bytes = read_bounded(&self.file, MOST_BYTES).with_context(|| self.file.display().to_string())?;
-        let since = Timestamp::now().before(QUIET).millis();
+        let now = Timestamp::now();
         // What cannot be read is asked again, which harms nobody.
         let all: Vec<Hushed> = serde_json::from_slice(&bytes.unwrap_or_default()).unwrap_or_default();
-        Ok(all.into_iter().filter(|hushed| hushed.at >= since).collect())
+        Ok(all.into_iter().filter(|hushed| is_recent(hushed.at, now)).collect())
     }
 
     fn holds(&self, project: &Path) -> Result<bool> {
@@ -158,7 +158,27 @@ impl Quiet {
     }
 }
 
+/// Whether a no still keeps the question away. One from the future is none: where the clock was set back, it would hold until the
+/// clock gets there.
+fn is_recent(at: u64, now: Timestamp) -> bool {
+    (now.before(QUIET).millis()..=now.millis()).contains(&at)
+}
+
 /// The terminal, by the number of the session that the shell in it leads.
 fn terminal() -> i32 {
     getsid(None).map_or(0, |session| session.as_raw_nonzero().get())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_no_holds_for_its_time_and_not_longer_where_the_clock_is_set_back() {
+        let now = Timestamp::from_millis(1_700_000_000_000);
+        assert!(is_recent(now.millis(), now));
+        assert!(is_recent(now.before(QUIET).millis(), now));
+        assert!(!is_recent(now.before(QUIET).millis() - 1, now));
+        assert!(!is_recent(now.millis() + 1, now));
+    }
 }
