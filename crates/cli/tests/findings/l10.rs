@@ -18,6 +18,10 @@ fn run(workspace: &Workspace, args: &[&str]) {
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
+fn is_private(mode: u32) -> bool {
+    mode.trailing_zeros() >= 6
+}
+
 /// Every file and folder below one that others can write to, or look into though no folder above it is closed.
 fn open_to_others(folder: &Path, is_closed: bool, found: &mut Vec<String>) {
     for entry in fs::read_dir(folder).unwrap() {
@@ -31,7 +35,7 @@ fn open_to_others(folder: &Path, is_closed: bool, found: &mut Vec<String>) {
             found.push(format!("{} {:o}", path.display(), mode & 0o7777));
         }
         if metadata.is_dir() {
-            open_to_others(&path, is_closed || mode & 0o077 == 0, found);
+            open_to_others(&path, is_closed || is_private(mode), found);
         }
     }
 }
@@ -53,7 +57,7 @@ fn what_metier_makes_for_itself_is_closed_to_others_under_any_umask() {
         let place = workspace.join("home").join(place);
         if place.exists() {
             places += 1;
-            let is_closed = fs::metadata(&place).unwrap().permissions().mode() & 0o077 == 0;
+            let is_closed = is_private(fs::metadata(&place).unwrap().permissions().mode());
             open_to_others(&place, is_closed, &mut found);
         }
     }

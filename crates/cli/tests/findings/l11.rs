@@ -41,11 +41,11 @@ fn proxy_drops_headers_after_the_last_chunk() {
     );
     let workspace = workspace()
         .file("home/.agents/skills/send/SKILL.md", skill)
-        .file("home/.agents/skills/send/scripts/send.sh", &script);
+        .file("home/.agents/skills/send/scripts/send.sh", script);
     let host = format!("127.0.0.1:{port}");
     let run = metier(&workspace, &["exec", "send", "send.sh", "--host", &host]);
     assert!(run.stdout.contains("ok"), "{} {}", run.stdout, run.stderr);
-    let heard = requests.recv_timeout(Duration::from_secs(60)).unwrap();
+    let heard = requests.recv_timeout(Duration::from_mins(1)).unwrap();
     // The control: the request came, with its body.
     assert!(heard.starts_with("POST / HTTP/1.1\r\n") && heard.contains("\r\nabc\r\n"), "{heard}");
     assert!(heard.ends_with("\r\n3\r\nabc\r\n0\r\n\r\n"), "{heard}");

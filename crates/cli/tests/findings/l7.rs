@@ -44,18 +44,13 @@ const OPEN: &[(&str, &str)] = &[
 #[test]
 fn copies_and_kin_of_secrets_are_hidden_from_scripts() {
     let skill = "---\nname: look\ndescription: Looks.\n---\nLook.\n";
-    let read = |files: &[(&str, &str)]| {
-        files
-            .iter()
-            .map(|(file, _)| format!("echo '{file}:' $(cat \"$PROJECT_DIR/{file}\" 2>&1)\n"))
-            .collect()
-    };
-    let script: Vec<String> = vec![read(SECRET), read(OPEN)];
+    let read = |(file, _): &(&str, &str)| format!("echo '{file}:' $(cat \"$PROJECT_DIR/{file}\" 2>&1)\n");
+    let script: Vec<String> = SECRET.iter().chain(OPEN).map(read).collect();
     let mut workspace = workspace()
         .file("home/.agents/skills/look/SKILL.md", skill)
-        .file("home/.agents/skills/look/scripts/look.sh", &script.concat());
+        .file("home/.agents/skills/look/scripts/look.sh", script.concat());
     for (file, content) in SECRET.iter().chain(OPEN) {
-        workspace = workspace.file(&format!("project/{file}"), content);
+        workspace = workspace.file(format!("project/{file}"), content);
     }
     let run = metier(&workspace, &["exec", "look", "look.sh"]);
     assert_eq!(run.code, 0, "{}", run.stderr);
@@ -99,7 +94,7 @@ fn places_that_act_later_take_a_yes_of_their_own() {
     says.extend(open.iter().map(write));
     says.push(Says::Words("done"));
     let model = ModelServer::saying(says);
-    let workspace = workspace().file("home/.config/metier/config.toml", &model.config());
+    let workspace = workspace().file("home/.config/metier/config.toml", model.config());
     let args =
         ["run", "--no-input", "--mode", "yolo", "--allow", "Write", "--allow", "write:**", "write them"];
     let run = metier(&workspace, &args);

@@ -43,7 +43,7 @@ fn hidden_text_of_a_page_does_not_reach_the_model() {
     let url = format!("http://127.0.0.1:{port}/");
     let model =
         ModelServer::saying(vec![Says::Calls("WebFetch", json!({ "url": url })), Says::Words("done")]);
-    let workspace = workspace().file("home/.config/metier/config.toml", &model.config());
+    let workspace = workspace().file("home/.config/metier/config.toml", model.config());
     let rule = format!("WebFetch(domain:127.0.0.1:{port})");
     let run = metier(&workspace, &["run", "--no-input", "--allow", &rule, "read the page"]);
     assert_eq!(run.code, 0, "{}", run.stderr);
