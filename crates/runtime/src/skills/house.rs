@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use metier_catalog::{Disclosure, Entry, Finder, Layout, Places, Snapshot, Watcher};
+use metier_catalog::{Disclosure, Finder, Layout, Places, Snapshot, Watcher};
 use metier_policy::{Action, Answer, Decision, Kept, Layer, Rules, Skill};
 use metier_sandbox::Sandbox;
 use metier_secret::{Secret, SecretName};
@@ -11,7 +11,7 @@ use metier_secret::{Secret, SecretName};
 use super::ledger::Ledger;
 use crate::declared_environment::DeclaredEnvironment;
 use crate::render::{Variable, VariableValue};
-use crate::rule_files::{known_to_the_gate, rules_in_force};
+use crate::rule_files::rules_in_force;
 use crate::run::NodeVersions;
 use crate::search_path::{SearchPath, Toolbox};
 
@@ -69,11 +69,6 @@ impl House {
                 VariableValue::Unset | VariableValue::Required => None,
             }
         })
-    }
-
-    /// A skill as the gate sees it.
-    pub(super) fn who(&self, snapshot: &Snapshot, entry: &Entry) -> Skill {
-        known_to_the_gate(snapshot, entry, &self.places.data)
     }
 
     /// A secret of a skill: its own, else one that the program gives to all.

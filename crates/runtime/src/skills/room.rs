@@ -28,6 +28,7 @@ use crate::containment::{Containment, Start};
 use crate::declared_environment::DeclaredEnvironment;
 use crate::render::{Variable, VariableValue};
 use crate::requirements::{Given, Here, Missing, Requirements};
+use crate::rule_files::known_to_the_gate;
 use crate::run::{Ran, Using, Workbench};
 use crate::search_path::Toolbox;
 use crate::skill_folders::SkillFolders;
@@ -139,7 +140,7 @@ impl Room {
         let name = entry.name();
         let folders = SkillFolders::make(snapshot, entry, self.house.data.as_deref())
             .map_err(|error| error.to_string())?;
-        let skill = self.house.who(snapshot, entry);
+        let skill = known_to_the_gate(snapshot, entry);
         let handle = SkillDir::open(&folders.skill).map_err(|error| format!("`{name}` is gone: {error}"))?;
         Ok(Spot { skill, folders, handle })
     }
@@ -258,7 +259,7 @@ impl Room {
 impl Hands for Room {
     fn skill(&self, id: EntryId) -> Skill {
         match self.snapshot.entry(id) {
-            Some(entry) => self.house.who(&self.snapshot, entry),
+            Some(entry) => known_to_the_gate(&self.snapshot, entry),
             // The tools have their ids from this very snapshot; whoever asks for another one gets what nothing trusts.
             None => Skill { trust: Trust::Untrusted, ..Skill::new("", "") },
         }
