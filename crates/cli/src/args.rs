@@ -451,8 +451,9 @@ pub(crate) struct New {
 
 /// Trusts a project, so that its skills may be offered to a model
 ///
-/// A project's skills are listed but not used until you say so. Trust covers edits of text; a new or changed script,
-/// injected command, hook, tool list or need is reported until you trust the project again.
+/// A project's skills are listed but not used until you say so. Trust covers what is there now, and edits of text. Anything
+/// else that is new or changed (a skill, script, server, rule, variable, root, model, link, …) is not used until you trust the
+/// project again; every command that acts names it, and `--diff` shows it.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub(crate) struct Trust {
@@ -469,9 +470,12 @@ pub(crate) struct Trust {
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag, and clap takes at most one of them")]
 #[group(multiple = false)]
 pub(crate) struct TrustAction {
-    /// Lists what trust would switch on, and changes nothing
+    /// Lists everything that trust would switch on, and changes nothing
     #[arg(long)]
     pub(crate) preview: bool,
+    /// Shows what was added, changed and removed since the project was trusted, and changes nothing
+    #[arg(long)]
+    pub(crate) diff: bool,
     /// Lists the projects that are trusted
     #[arg(long)]
     pub(crate) list: bool,

@@ -38,6 +38,7 @@ mod servers;
 mod skill_models;
 mod slash_line;
 mod surroundings;
+mod trust_report;
 mod workplace;
 
 use args::Cli;

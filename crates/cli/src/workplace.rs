@@ -83,7 +83,7 @@ impl Workplace {
             snapshot.bring(entry, Wanted::All)?;
         }
         let folders = folders(snapshot, entry, surroundings)?;
-        let mut skill = who(snapshot, entry, surroundings);
+        let mut skill = who(snapshot, entry);
         let handle = SkillDir::open(&folders.skill)?;
         let project = surroundings.project();
         let survey = project.map(|project| Survey::of(project, SurveyBounds::default())).transpose()?;
@@ -209,8 +209,8 @@ pub(crate) fn folders(
 }
 
 /// A skill as the gate sees it.
-pub(crate) fn who(snapshot: &Snapshot, entry: &Entry, surroundings: &Surroundings) -> Skill {
-    known_to_the_gate(snapshot, entry, &surroundings.places.data)
+pub(crate) fn who(snapshot: &Snapshot, entry: &Entry) -> Skill {
+    known_to_the_gate(snapshot, entry)
 }
 
 /// What the scope of a skill depends on beside the skill itself.

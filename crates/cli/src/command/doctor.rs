@@ -10,7 +10,7 @@ use crate::output::{Form, Output, Tone};
 use crate::servers::ask_all;
 use crate::surroundings::Surroundings;
 use anyhow::Result;
-use metier_catalog::{Include, Origin, RootTrust, Snapshot, Standing, State, TrustStore, changes};
+use metier_catalog::{Include, Origin, RootTrust, Snapshot, Standing, State};
 use metier_diagnostic::{Diagnostic, JsonDiagnostic, Severity, counted};
 use metier_files::{Kind, kind};
 use serde::Serialize;
@@ -84,9 +84,7 @@ impl Findings {
         diagnostics.extend(
             snapshot.entries().flat_map(|(_, entry)| entry.diagnostics().iter().filter(noteworthy).cloned()),
         );
-        if let Ok(store) = TrustStore::open(&surroundings.places.data) {
-            diagnostics.extend(changes(snapshot, &store).iter().map(metier_catalog::TrustChange::diagnostic));
-        }
+        diagnostics.extend(snapshot.trust_changes().iter().map(metier_catalog::TrustChange::diagnostic));
         let mut states: BTreeMap<&'static str, usize> = BTreeMap::new();
         let mut per_root: BTreeMap<&Path, usize> = BTreeMap::new();
         for (_, entry) in snapshot.entries() {

@@ -10,7 +10,7 @@ use crate::requirement::{Unmet, unmet};
 use crate::surroundings::Surroundings;
 use anyhow::Result;
 use metier_catalog::{
-    ExplainOptions, ExplainedSkill, Explanation, InCatalogue, Include, Lookup, Parsing, Snapshot, TrustStore,
+    ExplainOptions, ExplainedSkill, Explanation, InCatalogue, Include, Lookup, Parsing, Snapshot,
 };
 use serde::Serialize;
 
@@ -29,9 +29,7 @@ pub(crate) fn run(
 
 fn explain_name(name: &str, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
     let snapshot = surroundings.snapshot(Include::Usual);
-    // A damaged store is among the snapshot's diagnostics already; the explanation goes on without it.
-    let store = TrustStore::open(&surroundings.places.data).ok();
-    let options = ExplainOptions { catalogue: snapshot.catalogue_options(None), trust: store.as_ref() };
+    let options = ExplainOptions { catalogue: snapshot.catalogue_options(None) };
     let explanation = snapshot.explain(name, &options);
     let (unmet, around) = counted_on(name, &snapshot, surroundings);
     match output.form() {

@@ -13,7 +13,7 @@ use crate::workplace::search_path;
 use anyhow::{Context, Result, bail};
 use metier_catalog::{
     AllowedTools, Capabilities, Cost, Entry, EntryId, Include, Lookup, Origin, Provenance, Reference,
-    Snapshot, State, TrustStore, changes_of,
+    Snapshot, State,
 };
 use metier_diagnostic::{Diagnostic, JsonDiagnostic, Severity};
 use metier_files::{FileDigest, ListBounds, Listing, TreeDigest};
@@ -108,8 +108,7 @@ impl<'a> Whole<'a> {
         // Problems that only the listing sees, such as a name that differs in case alone.
         let known = |found: &&Diagnostic| !file.diagnostics.iter().any(|other| other.code == found.code);
         diagnostics.extend(entry.diagnostics().iter().filter(known).cloned());
-        let store = TrustStore::open(&surroundings.places.data).ok();
-        let changes = store.and_then(|store| changes_of(snapshot, &store, entry));
+        let changes = snapshot.trust_change(entry);
         let mut missing = unmet(snapshot, entry, read, surroundings);
         missing.extend(unprepared(snapshot, entry, &folder, surroundings));
         Ok(Self {
@@ -219,7 +218,7 @@ fn shown_to_scripts(listing: &Listing, surroundings: &Surroundings) -> Vec<Strin
 
 /// What the skill would run or needs around it.
 fn asks(whole: &Whole<'_>, output: &mut Output) -> Result<()> {
-    let could_run = whole.capabilities.as_ref().map(super::trust::in_words).unwrap_or_default();
+    let could_run = whole.capabilities.as_ref().map(super::trust::capability_lines).unwrap_or_default();
     let asks_for = whole.needs.as_ref().map(Asked::in_words).unwrap_or_default();
     for (title, lines) in
         [("what it could run", could_run), ("what it asks for beyond what every script has", asks_for)]

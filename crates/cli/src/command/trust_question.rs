@@ -4,10 +4,10 @@ use super::trust;
 use crate::agency::Presence;
 use crate::args::Global;
 use crate::keyboard;
-use crate::output::{Output, Tone, clean};
+use crate::output::{Output, clean};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
-use metier_catalog::{Ownership, Preview, Standing, TrustChange, TrustStore, changes};
+use metier_catalog::{Ownership, Preview, Standing, TrustDiff};
 use metier_files::{Mode, read_bounded, write_atomic};
 use metier_store::Timestamp;
 use rustix::process::getsid;
@@ -38,24 +38,18 @@ pub(crate) fn settle(
     if presence == Presence::Nobody || !surroundings.is_usual {
         return as_it_was;
     }
-    let snapshot = trust::snapshot_of(None, surroundings)?;
-    let Some(preview) = Preview::of(&snapshot) else { return as_it_was };
-    let store = TrustStore::open(&surroundings.places.data)?;
-    let changed = match store.standing(&preview.project) {
-        Standing::Mine => return as_it_was,
-        Standing::Trusted => changes(&snapshot, &store),
-        Standing::Untrusted => Vec::new(),
-    };
-    let is_new = store.standing(&preview.project) == Standing::Untrusted;
-    let has_something = !preview.skills.is_empty() || preview.files.iter().any(|file| !file.acts.is_empty());
-    if (is_new && !has_something) || (!is_new && changed.is_empty()) {
+    let layout = trust::layout_of(None, surroundings)?;
+    let Some(preview) = Preview::of(&layout) else { return as_it_was };
+    let diff = TrustDiff::of(&preview, &layout.trust);
+    let is_new = layout.standing == Standing::Untrusted;
+    if diff.is_settled() {
         return as_it_was;
     }
     let quiet = Quiet::of(&surroundings.places.data);
     if quiet.holds(&preview.project)? {
         return as_it_was;
     }
-    show(&preview, &changed, output)?;
+    show(&preview, (!is_new).then_some(&diff), output)?;
     match answer(is_new)? {
         Answer::No => return as_it_was,
         Answer::Silence => {
@@ -70,20 +64,20 @@ pub(crate) fn settle(
 }
 
 /// What a yes would switch on: everything of a project that is new, else what has changed since.
-fn show(preview: &Preview, changed: &[TrustChange], output: &Output) -> io::Result<()> {
+fn show(preview: &Preview, diff: Option<&TrustDiff>, output: &Output) -> io::Result<()> {
     let mut err = io::stderr().lock();
-    if changed.is_empty() {
-        for line in trust::preview_lines(preview, output.paint()) {
-            writeln!(err, "{line}")?;
+    let lines = match diff {
+        None => trust::preview_lines(preview, output.paint()),
+        Some(diff) => {
+            let project = clean(&preview.project.display().to_string());
+            writeln!(err, "{project} has changed since you trusted it:")?;
+            trust::diff_lines(diff, output.paint())
         }
-        return writeln!(err);
+    };
+    for line in lines {
+        writeln!(err, "{line}")?;
     }
-    writeln!(err, "{} has changed since you trusted it:", clean(&preview.project.display().to_string()))?;
-    for change in changed {
-        let subject = output.tinted(Tone::Strong, &change.subject);
-        writeln!(err, "  {subject}: {}", clean(&change.changes.join("; ")))?;
-    }
-    Ok(())
+    writeln!(err)
 }
 
 enum Answer {

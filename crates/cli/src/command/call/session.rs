@@ -82,7 +82,7 @@ impl<'a> Session<'a> {
         let id = find(snapshot, name)?;
         let Some(entry) = snapshot.entry(id) else { bail!("`{name}` is not there any more") };
         let folders = folders(snapshot, entry, surroundings)?;
-        let skill = who(snapshot, entry, surroundings);
+        let skill = who(snapshot, entry);
         let file = snapshot.read(entry).with_context(|| format!("`{name}` cannot be read any more"))?;
         let around = ScopeAround { folders: &folders, dialect: self.surface.dialect() };
         self.scopes.push(scope(snapshot, id, &file, &skill, &around, surroundings)?);
@@ -125,7 +125,7 @@ impl<'a> Session<'a> {
 impl Hands for Session<'_> {
     fn skill(&self, id: EntryId) -> Skill {
         match self.snapshot.entry(id) {
-            Some(entry) => who(&self.snapshot, entry, self.surroundings),
+            Some(entry) => who(&self.snapshot, entry),
             // The toolset has its ids from this very snapshot; whoever asks for another one gets what nothing trusts.
             None => Skill { trust: metier_policy::Trust::Untrusted, ..Skill::new("", "") },
         }

@@ -30,7 +30,7 @@ pub(crate) fn action(
         named = Some(name.to_owned());
         let reference = name.parse().ok()?;
         match snapshot.find(&reference) {
-            Lookup::Found(_, entry) | Lookup::Unusable(_, entry) => Some(who(&snapshot, entry, surroundings)),
+            Lookup::Found(_, entry) | Lookup::Unusable(_, entry) => Some(who(&snapshot, entry)),
             _ => None,
         }
     })?;

@@ -51,7 +51,9 @@ pub(super) fn run(
         return Ok(Exit::Fine);
     }
     let shown = Shown::of(entry.call_name(), skill, &snapshot, entry);
-    if !action.preview {
+    // It is approved as a whole, so what changed is shown as a whole.
+    let only_shows = action.preview || action.diff;
+    if !only_shows {
         let servers = surroundings.servers.as_ref().context("there is no MCP server")?;
         let config = servers.configs().find(|config| config.label == skill.server);
         let endpoint = config.context("its server is not configured any more")?.endpoint();
@@ -65,7 +67,7 @@ pub(super) fn run(
         Form::Json => output.json(&shown)?,
         Form::Text => {
             shown.write(output)?;
-            if action.preview {
+            if only_shows {
                 output.line(format!(
                     "\n{}; `metier trust {}` approves it",
                     shown.approval,
