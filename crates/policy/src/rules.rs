@@ -4,12 +4,12 @@ mod foreign;
 
 pub use foreign::{from_agents_json, from_claude_settings};
 
+use crate::Actor;
 use crate::aspect::{Aspect, Part};
 use crate::disguise::Touch;
 use crate::mode::Mode;
 use crate::place::Place;
 use crate::rule::Rule;
-use crate::{Actor, sentence};
 use metier_diagnostic::{Severity, visible};
 use metier_skill::Tool;
 use std::fmt;
@@ -93,7 +93,7 @@ pub struct Cited {
 
 impl fmt::Display for Cited {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` in {}", sentence::cut(&visible(&self.text)), self.source)
+        write!(f, "`{}` in {}", visible(&self.text), self.source)
     }
 }
 
