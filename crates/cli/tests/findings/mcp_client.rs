@@ -3,15 +3,20 @@
 use metier_testkit::Workspace;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
 
 use crate::binary::command;
+
+/// How long a message may take before the test fails.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running `metier mcp`, ended with the test.
 pub(crate) struct McpClient {
     server: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
+    input: Option<ChildStdin>,
+    output: Receiver<String>,
     last_id: u64,
 }
 
@@ -21,8 +26,10 @@ impl McpClient {
         let mut command = command(workspace, &[&["mcp"], args].concat());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut server = command.spawn().expect("the binary can be started");
-        let input = server.stdin.take().unwrap();
-        let output = BufReader::new(server.stdout.take().unwrap());
+        let input = server.stdin.take();
+        let lines = BufReader::new(server.stdout.take().unwrap()).lines();
+        let (send, output) = channel();
+        std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| send.send(line)));
         let mut client = Self { server, input, output, last_id: 0 };
         let info = json!({ "name": "findings", "version": "0" });
         let params =
@@ -40,7 +47,20 @@ impl McpClient {
 
     /// Writes one message.
     pub(crate) fn write(&mut self, message: &Value) {
-        writeln!(self.input, "{message}").unwrap();
+        writeln!(self.input.as_ref().unwrap(), "{message}").unwrap();
+    }
+
+    /// Closes the connection and waits for the server's end.
+    pub(crate) fn leaves(&mut self) -> ExitStatus {
+        self.input = None;
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.server.try_wait().unwrap() {
+                return status;
+            }
+            assert!(Instant::now() < deadline, "the server does not end");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// Sends a request and gives its id.
@@ -53,8 +73,7 @@ impl McpClient {
 
     /// The next message of the server.
     pub(crate) fn message(&mut self) -> Value {
-        let mut line = String::new();
-        assert_ne!(self.output.read_line(&mut line).unwrap(), 0, "the server has ended");
+        let line = self.output.recv_timeout(PATIENCE).expect("the server has ended, or says nothing");
         serde_json::from_str(&line).unwrap()
     }
 

@@ -59,6 +59,8 @@ pub(super) struct Room {
     pub(super) surface: Surface,
     /// Who answers questions here.
     pub(super) ask: Option<Arc<Ask>>,
+    /// Held while one of them is open. Whoever answers for all sessions is asked one thing at a time.
+    pub(super) one_question: Arc<Mutex<()>>,
     /// The tools of MCP servers, by which bare names in the lists of skills are understood.
     pub(super) servers: McpTools,
     /// Takes back whatever runs.
@@ -91,6 +93,7 @@ impl Room {
         let declared = house.declared(snapshot.layout());
         Self {
             ask: house.ask.clone(),
+            one_question: Arc::clone(&house.one_question),
             house,
             rules,
             declared,
@@ -113,6 +116,7 @@ impl Room {
         self.conversation = RefCell::new(parent.conversation.borrow().child());
         self.answers = Arc::clone(&parent.answers);
         self.ask.clone_from(&parent.ask);
+        self.one_question = Arc::clone(&parent.one_question);
         self.session.clone_from(&parent.session);
         self.servers.clone_from(&parent.servers);
     }
