@@ -10,7 +10,7 @@ use crate::outfit::{Outfit, Wishes};
 use crate::output::{Output, clean};
 use crate::surroundings::Surroundings;
 use anyhow::{Result, bail};
-use metier_diagnostic::Severity;
+use metier_diagnostic::{Paint, Severity};
 
 /// The agents that were named; the first one works, and without any metier's own does.
 pub(crate) struct Cast {
@@ -82,13 +82,13 @@ fn refused(chosen: &[AgentChoice], output: &mut Output) -> Result<Option<Exit>> 
         ))?;
         return Ok(Some(Exit::NeedsYes));
     }
-    if let Some(report) = agent_choice::refusal(chosen, output.paint()) {
+    if let Some(report) = agent_choice::refusal(chosen, Paint::Plain) {
         bail!("{}", report.trim_end());
     }
     for agent in chosen {
         let report = agent.report(Severity::Warning, output.paint());
         if !report.is_empty() {
-            output.aside(report.trim_end())?;
+            output.aside_rendered(&report)?;
         }
     }
     Ok(None)

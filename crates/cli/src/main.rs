@@ -34,6 +34,8 @@ mod question;
 mod requirement;
 mod resuming;
 mod run_view;
+mod screen;
+mod script_output;
 mod servers;
 mod skill_models;
 mod slash_line;

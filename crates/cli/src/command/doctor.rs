@@ -132,7 +132,7 @@ fn write(findings: &Findings, surroundings: &Surroundings, output: &mut Output) 
         (Some(path), Standing::Mine) => format!("{} (trusted as your own)", path.display()),
     };
     output.line(format!("  project        {project}"))?;
-    output.line("\nroots, highest first")?;
+    output.section("roots, highest first")?;
     for root in findings.roots.iter().filter(|root| root.exists) {
         let trust = if root.trust == RootTrust::Untrusted { ", not trusted" } else { "" };
         let path = surroundings.shown(&root.path);
@@ -144,7 +144,7 @@ fn write(findings: &Findings, surroundings: &Surroundings, output: &mut Output) 
     }
     let absent = findings.roots.iter().filter(|root| !root.exists).count();
     output.comment(format!("  and {absent} that are not there"))?;
-    output.line(format!("\nloaded {}, failed {}", findings.loaded, findings.failed))?;
+    output.section(format!("loaded {}, failed {}", findings.loaded, findings.failed))?;
     for (state, count) in findings.states.iter().filter(|(state, _)| **state != State::Ready.word()) {
         output.line(format!("  {count} {state}"))?;
     }

@@ -10,6 +10,8 @@ use crate::gatekeeper::Gatekeeper;
 use crate::head_start::HeadStart;
 use crate::needs::Flags;
 use crate::output::{Form, Output, clean};
+use crate::screen;
+use crate::script_output::ScriptOutput;
 use crate::surroundings::Surroundings;
 use crate::workplace::{Active, Ready, Workplace};
 use anyhow::{Context, Result};
@@ -17,7 +19,7 @@ use metier_diagnostic::counted;
 use metier_policy::Ruling;
 use metier_runtime::{NotRun, Ran, Words, run_script, why_stopped};
 use metier_sandbox::{Ended, Limits, OutputKind, Outputs, Report, Stop, Stream};
-use std::io::{self, IsTerminal, Write};
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -47,11 +49,11 @@ pub(crate) fn run(
     let mut earlier: Option<Ran> = None;
     loop {
         let form = output.form();
-        let mut screen = Screen::new(form);
+        let mut shown = ScriptOutput::new(form);
         let ran = place.with(&keeper, limits.clone(), |bench, using| {
             let words = Words::Split(args.arguments.clone());
             run_script(bench, using, &args.script, &words, None, &mut |stream, bytes| {
-                screen.show(stream, bytes);
+                shown.show(stream, bytes);
             })
         });
         match (ran, earlier.take()) {
@@ -92,9 +94,9 @@ pub(crate) fn refused(
             "allow_with": decision.allow_with.iter().map(ToString::to_string).collect::<Vec<_>>(),
         }))?,
         Form::Text => {
-            let mut err = io::stderr().lock();
-            writeln!(err, "{action}\n{decision}")?;
-            writeln!(err, "`metier explain --last` says it again")?;
+            for line in [action, &decision.to_string(), "`metier explain --last` says it again"] {
+                screen::err_line(screen::harmless(line));
+            }
         }
     }
     // What a yes would have allowed is told apart from what nobody can allow here.
@@ -227,71 +229,4 @@ fn taken(outputs: &Outputs) -> Vec<String> {
         more => lines.push(format!("and {}; --json lists all", counted(more, "more file", "more files"))),
     }
     lines
-}
-
-/// Shows what a script writes while it writes.
-struct Screen {
-    is_shown: bool,
-    terminals: [bool; 2],
-    /// The last byte of each stream: a character may come in two pieces.
-    before: [u8; 2],
-}
-
-impl Screen {
-    fn new(form: Form) -> Self {
-        Self {
-            is_shown: form == Form::Text,
-            terminals: [io::stdout().is_terminal(), io::stderr().is_terminal()],
-            before: [0; 2],
-        }
-    }
-
-    /// A terminal gets what a stranger's script writes without what would move its cursor, rename its window or fill its
-    /// clipboard; a file or a pipe gets the bytes.
-    fn show(&mut self, stream: Stream, bytes: &[u8]) {
-        if !self.is_shown {
-            return;
-        }
-        let at = usize::from(stream == Stream::Error);
-        let shown = if self.terminals[at] { tame(bytes, &mut self.before[at]) } else { bytes.to_vec() };
-        // Whoever closed our output does not want more of it; the script goes on to its end.
-        let _ = match stream {
-            Stream::Output => io::stdout().write_all(&shown).and_then(|()| io::stdout().flush()),
-            Stream::Error => io::stderr().write_all(&shown),
-        };
-    }
-}
-
-/// The bytes with control characters but new lines and tabs shown as escapes. Not by whole text: a piece may end inside a
-/// character. `before` is the byte before the first one, and then the last one.
-fn tame(bytes: &[u8], before: &mut u8) -> Vec<u8> {
-    let mut tamed = Vec::with_capacity(bytes.len());
-    for byte in bytes {
-        match byte {
-            b'\n' | b'\t' | b'\r' => tamed.push(*byte),
-            0..0x20 | 0x7f => tamed.extend_from_slice(format!("\\x{byte:02x}").as_bytes()),
-            // U+0080 to U+009F: one of them begins a sequence as well as ESC and a bracket do.
-            0x80..0xa0 if *before == 0xc2 => {
-                tamed.extend_from_slice(format!("\\x{byte:02x}").as_bytes());
-            }
-            _ => tamed.push(*byte),
-        }
-        *before = *byte;
-    }
-    tamed
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_terminal_gets_no_escape_sequences() {
-        assert_eq!(tame(b"a\x1b]52;c;x\x07\n\tb\xc3\xa9", &mut 0), b"a\\x1b]52;c;x\\x07\n\tb\xc3\xa9");
-        // The one of a single character, whole and in two pieces; characters that only end like it stay.
-        assert_eq!(tame(b"\xc2\x9b31m", &mut 0), b"\xc2\\x9b31m");
-        let mut before = 0;
-        assert_eq!((tame(b"\xc2", &mut before), tame(b"\x9b", &mut before)), (vec![0xc2], b"\\x9b".to_vec()));
-        assert_eq!(tame("à \u{a0}\u{11b}".as_bytes(), &mut 0), "à \u{a0}\u{11b}".as_bytes());
-    }
 }

@@ -43,7 +43,7 @@ pub(crate) fn run(
             Typed::Request(words) => request = words,
             Typed::Skill(name, arguments) => started = Some((name, arguments)),
             Typed::Answer(text, exit) => {
-                output.raw(text.as_bytes())?;
+                output.text(&text)?;
                 return Ok(exit);
             }
         }

@@ -182,7 +182,7 @@ fn write(
         fact(label, &line)?;
     }
     if let Value::Object(keys) = &whole.manifest {
-        output.line("\nwhat it says")?;
+        output.section("what it says")?;
         for (key, value) in keys {
             let value = match value {
                 Value::String(text) => clean(text),
@@ -195,7 +195,7 @@ fn write(
                 .comment(format!("  its tool list is read as `{}` here", whole.allowed_tools_mean.word()))?;
         }
     }
-    output.line("\nfiles")?;
+    output.section("files")?;
     for file in &whole.files {
         let mark = if file.executable { "x" } else { " " };
         output.line(format!("  {mark} {:>9}  {}", file.size, clean(&file.path)))?;
@@ -225,7 +225,7 @@ fn asks(whole: &Whole<'_>, output: &mut Output) -> Result<()> {
         [("what it could run", could_run), ("what it asks for beyond what every script has", asks_for)]
     {
         if !lines.is_empty() {
-            output.line(format!("\n{title}"))?;
+            output.section(format!("{title}"))?;
         }
         for line in lines {
             output.line(format!("  {}", clean(&line)))?;
@@ -233,7 +233,7 @@ fn asks(whole: &Whole<'_>, output: &mut Output) -> Result<()> {
     }
     if !whole.shown_to_scripts.is_empty() {
         output
-            .line("\nwhat its scripts would see of your own folders, read-only, for the programs in them")?;
+            .section("what its scripts would see of your own folders, read-only, for the programs in them")?;
         for folder in &whole.shown_to_scripts {
             output.line(format!("  {}", clean(folder)))?;
         }
@@ -243,7 +243,7 @@ fn asks(whole: &Whole<'_>, output: &mut Output) -> Result<()> {
         output.line(text)?;
     }
     if !whole.unmet.is_empty() {
-        output.line("\nwhat it requires and is not here")?;
+        output.section("what it requires and is not here")?;
         for unmet in &whole.unmet {
             output.line(format!("  {}; {}", clean(&unmet.what), clean(&unmet.help)))?;
         }

@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Trust, surroundings: &Surroundings, output: &mut Output
             write_preview(&preview, output)?;
             let whose =
                 if args.action.mine { "as your own: changes are not asked about" } else { "as it is now" };
-            output.line(format!("\ntrusted {} {whose}", preview.project.display()))?;
+            output.section(format!("trusted {} {whose}", preview.project.display()))?;
             output.comment("take it back with `metier trust --revoke`")?;
         }
     }
@@ -155,7 +155,7 @@ fn show_preview(preview: &Preview, snapshot: &Snapshot, data: &Path, output: &mu
                 Standing::Trusted => "trusted",
                 Standing::Mine => "trusted as your own",
             };
-            output.line(format!("\n{} is {state}", preview.project.display()))?;
+            output.section(format!("{} is {state}", preview.project.display()))?;
         }
     }
     Ok(Exit::Fine)
@@ -163,7 +163,10 @@ fn show_preview(preview: &Preview, snapshot: &Snapshot, data: &Path, output: &mu
 
 pub(super) fn write_preview(preview: &Preview, output: &mut Output) -> Result<()> {
     for line in preview_lines(preview, output.paint()) {
-        output.line(line)?;
+        match line.strip_prefix('\n') {
+            Some(line) => output.section(line)?,
+            None => output.line(line)?,
+        }
     }
     Ok(())
 }

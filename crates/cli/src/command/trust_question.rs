@@ -3,16 +3,17 @@
 use super::trust;
 use crate::agency::Presence;
 use crate::args::Global;
-use crate::keyboard;
-use crate::output::{Output, Tone, clean};
+use crate::output::Output;
+use crate::question::{self, Question};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
 use metier_catalog::{Ownership, Preview, Standing, TrustChange, TrustStore, changes};
+use metier_diagnostic::Paint;
 use metier_files::{Mode, read_bounded, write_atomic};
 use metier_store::Timestamp;
 use rustix::process::getsid;
 use serde::{Deserialize, Serialize};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -55,8 +56,7 @@ pub(crate) fn settle(
     if quiet.holds(&preview.project)? {
         return as_it_was;
     }
-    show(&preview, &changed, output)?;
-    match answer(is_new)? {
+    match answer(shown(&preview, &changed), is_new)? {
         Answer::No => return as_it_was,
         Answer::Silence => {
             quiet.add(&preview.project)?;
@@ -70,20 +70,15 @@ pub(crate) fn settle(
 }
 
 /// What a yes would switch on: everything of a project that is new, else what has changed since.
-fn show(preview: &Preview, changed: &[TrustChange], output: &Output) -> io::Result<()> {
-    let mut err = io::stderr().lock();
+fn shown(preview: &Preview, changed: &[TrustChange]) -> Vec<String> {
     if changed.is_empty() {
-        for line in trust::preview_lines(preview, output.paint()) {
-            writeln!(err, "{line}")?;
-        }
-        return writeln!(err);
+        // A line that begins with a line break has an empty line above it.
+        let lines = trust::preview_lines(preview, Paint::Plain);
+        return lines.iter().flat_map(|line| line.split('\n')).map(str::to_owned).collect();
     }
-    writeln!(err, "{} has changed since you trusted it:", clean(&preview.project.display().to_string()))?;
-    for change in changed {
-        let subject = output.tinted(Tone::Strong, &change.subject);
-        writeln!(err, "  {subject}: {}", clean(&change.changes.join("; ")))?;
-    }
-    Ok(())
+    let head = format!("{} has changed since you trusted it:", preview.project.display());
+    let changes = changed.iter().map(|change| format!("  {}: {}", change.subject, change.changes.join("; ")));
+    std::iter::once(head).chain(changes).collect()
 }
 
 enum Answer {
@@ -93,28 +88,20 @@ enum Answer {
     Silence,
 }
 
-fn answer(is_new: bool) -> io::Result<Answer> {
-    let what = if is_new {
-        "not trusted, so nothing of it is used; trust it?"
+fn answer(mut lines: Vec<String>, is_new: bool) -> io::Result<Answer> {
+    lines.push(if is_new {
+        "not trusted, so nothing of it is used; trust it?".to_owned()
     } else {
-        "what has changed is not used; trust it as it is now?"
-    };
-    let question = format!(
-        "{what}\n  [y]es  [m]ine: I write it, changes are not asked about  [n]o  [s]ilence: no, and do not ask again in this terminal > "
-    );
-    loop {
-        let mut line = String::new();
-        if keyboard::ask(&mut io::stderr().lock(), &question, &mut line)? == 0 {
-            return Ok(Answer::No);
-        }
-        match line.trim().to_lowercase().as_str() {
-            "y" | "yes" => return Ok(Answer::Yes),
-            "m" | "mine" => return Ok(Answer::Mine),
-            "n" | "no" | "" => return Ok(Answer::No),
-            "s" | "silence" => return Ok(Answer::Silence),
-            _ => {}
-        }
-    }
+        "what has changed is not used; trust it as it is now?".to_owned()
+    });
+    let choices = "[y]es  [m]ine: I write it, changes are not asked about  [n]o  [s]ilence: no, and do not ask again in this terminal";
+    question::ask(&Question { lines, choices: choices.to_owned() }, Answer::No, |typed| match typed {
+        "y" | "yes" => Some(Answer::Yes),
+        "m" | "mine" => Some(Answer::Mine),
+        "n" | "no" | "" => Some(Answer::No),
+        "s" | "silence" => Some(Answer::Silence),
+        _ => None,
+    })
 }
 
 /// Which projects are not asked about, in which terminals.

@@ -15,10 +15,9 @@ use crate::surroundings::Surroundings;
 use crate::workplace::{Active, Purpose, Ready, Workplace, find};
 use anyhow::{Result, bail};
 use metier_catalog::Include;
-use metier_diagnostic::{Diagnostic, Paint, Severity, render_text};
+use metier_diagnostic::{Diagnostic, Severity};
 use metier_policy::Dialect;
 use metier_runtime::{Activation, Arguments, By, NotActivated};
-use std::io::{self, Write};
 
 pub(crate) fn run(
     args: &UseSkill,
@@ -99,14 +98,7 @@ fn show(
         Form::Json => output.json(&report::Json::of(activation))?,
         Form::Text => {
             let text = if args.raw { activation.content() } else { &activation.text };
-            // A file or a pipe gets every byte; a terminal is not to be moved about by a stranger's text.
-            if Output::is_terminal() {
-                for line in text.lines() {
-                    output.line(clean(line))?;
-                }
-            } else {
-                output.line(text)?;
-            }
+            output.block(text)?;
             output.flush()?;
             say(&activation.diagnostics, source, Severity::Warning, surroundings, output)?;
             for note in &activation.notes {
@@ -126,9 +118,7 @@ fn say(
     output: &mut Output,
 ) -> Result<()> {
     for found in diagnostics.iter().filter(|found| found.severity() >= from) {
-        let text = render_text(&surroundings.relative(found), Some(source), Paint::Plain);
-        output.aside(text.trim_end())?;
+        output.aside_diagnostic(&surroundings.relative(found), Some(source))?;
     }
-    io::stderr().flush()?;
     Ok(())
 }

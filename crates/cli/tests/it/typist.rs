@@ -69,6 +69,21 @@ impl Typist {
         }
     }
 
+    /// Reads what is shown until nothing was for so long.
+    #[allow(dead_code, reason = "only the tests of findings look at a terminal that stays quiet")]
+    pub(crate) fn reads_until_quiet(&mut self, quiet: Duration) {
+        let mut bytes = [0; 4096];
+        let patience = Timespec::try_from(quiet).unwrap();
+        loop {
+            let mut fds = [PollFd::new(&self.keyboard, PollFlags::IN)];
+            if poll(&mut fds, Some(&patience)).unwrap() == 0 {
+                return;
+            }
+            let read = self.keyboard.read(&mut bytes).unwrap();
+            self.seen.extend_from_slice(&bytes[..read]);
+        }
+    }
+
     /// What was shown so far, readable.
     pub(crate) fn screen_text(&self) -> String {
         String::from_utf8_lossy(&self.seen).escape_debug().to_string().replace("\\n", "\n")

@@ -66,13 +66,13 @@ pub(super) fn run(
         Form::Text => {
             shown.write(output)?;
             if action.preview {
-                output.line(format!(
-                    "\n{}; `metier trust {}` approves it",
+                output.section(format!(
+                    "{}; `metier trust {}` approves it",
                     shown.approval,
                     clean(shown.name)
                 ))?;
             } else {
-                output.line("\napproved as it is listed now: any change of its files takes that back")?;
+                output.section("approved as it is listed now: any change of its files takes that back")?;
                 output.comment(format!("take it back with `metier trust --revoke {}`", clean(shown.name)))?;
             }
         }
@@ -117,7 +117,7 @@ impl<'a> Shown<'a> {
             output.line(format!("  its tool list counts: {}", clean(&self.tools.join(", "))))?;
         }
         output.line("  commands in its text, if it has any, run when it is activated, contained")?;
-        output.line(format!("\n{}", counted(self.files.len(), "file", "files")))?;
+        output.section(format!("{}", counted(self.files.len(), "file", "files")))?;
         for file in &self.files {
             output.line(format!("  {:>9}  {}  {}", file.size, file.digest, clean(&file.path)))?;
         }
