@@ -84,9 +84,30 @@ pub struct Ran {
     pub process: ProcessReport,
     shape: Shape,
     limits: Limits,
+    redactor: Redactor,
 }
 
 impl Ran {
+    /// A text that derives from the run, such as the name of a file it changed, without the secrets it had. The names in
+    /// [`Ran::report`] are as they are on the disk, so that files can be opened by them; whatever is shown of them goes through here.
+    pub fn redacted<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.redactor.text(text)
+    }
+
+    /// The same for every text of a JSON value.
+    pub fn redact_json(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                if let Cow::Owned(shown) = self.redactor.text(text) {
+                    *text = shown;
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.redact_json(item)),
+            Value::Object(fields) => fields.values_mut().for_each(|field| self.redact_json(field)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
     /// The result in the shape of its tool, where what is left out of it lies in files below a place: the names of
     /// [`Ran::long`] with `place` before them, as whoever reads the result can open them.
     pub fn text_beside(&self, place: &str) -> String {
@@ -363,7 +384,7 @@ fn run(
     widen(&mut profile, *project, wants, &writing);
     let remembered = project.filter(|_| !writing.places.is_empty()).map(Remembered::of);
     let clock = Clock::new();
-    let mut porter = Porter::of_gate(&bench.gate, actor, wants.hosts(), bench.way_out, &clock);
+    let mut porter = Porter::of_gate(&bench.gate, actor, wants.hosts(), bench.way_out, &clock, &redactor);
     let mut redaction = Redaction::new(&redactor);
     let mut transcript = Transcript::default();
     let mut attend = |profile: &Profile| {
@@ -430,7 +451,7 @@ fn run(
     let text = shape.text(&report, &limits, &long, Rest::Nowhere);
     let folder = project.map(Survey::project);
     let process = ProcessReport::of(&report, &contacts, &long, folder, &redactor);
-    Ok(Ran { text, long, notes, decision, contacts, unwritten, report, process, shape, limits })
+    Ok(Ran { text, long, notes, decision, contacts, unwritten, report, process, shape, limits, redactor })
 }
 
 /// The globs that would open what a program says it could not write. What stays closed though it lies in something that is

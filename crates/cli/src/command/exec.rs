@@ -108,16 +108,21 @@ fn finish(ran: &Ran, out: Option<&Path>, limits: &Limits, output: &mut Output) -
     let left_out = match out {
         Some(folder) => Some(
             take_along(ran, folder)
+                .map_err(|error| anyhow::anyhow!("{}", ran.redacted(&error.to_string())))
                 .with_context(|| format!("results could not be copied to {}", folder.display()))?,
         ),
         None => None,
     };
     let kept = Kept(if out.is_some() { &ran.long } else { &[] });
     match output.form() {
-        Form::Json => output.json(&report::Json::of(ran, kept))?,
+        Form::Json => {
+            let mut report = serde_json::to_value(report::Json::of(ran, kept))?;
+            ran.redact_json(&mut report);
+            output.json(&report)?;
+        }
         Form::Text => {
             for line in closing_lines(ran, out, left_out, kept, limits) {
-                output.aside(&clean(&line))?;
+                output.aside(&clean(&ran.redacted(&line)))?;
             }
         }
     }
