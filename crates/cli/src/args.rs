@@ -15,7 +15,7 @@ pub(crate) use self::agent::{Agents, Ending, Init, Log, LogFormat, Run, Runs, Wo
 pub(crate) use self::command_word::command_word;
 pub(crate) use self::over_time::{Chat, Forget, Resume, Stats};
 pub(crate) use self::secret::{Secret, SecretAction, SecretList, SecretRemove, SecretSet};
-pub(crate) use self::serving::{BoundTo, Host, Mcp, Serve};
+pub(crate) use self::serving::{BoundTo, Host, Mcp, Serve, ServeLimits};
 
 /// Finds, checks and runs Agent Skills, whatever dialect they are written in.
 #[derive(Debug, Parser)]
