@@ -84,6 +84,23 @@ impl Typist {
         }
     }
 
+    /// Reads what is shown until the program has ended; answers every question with the end of the input.
+    #[allow(dead_code, reason = "only the tests of findings read all of it")]
+    pub(crate) fn reads_to_end(&mut self) -> String {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        loop {
+            let has_ended = self.program.try_wait().unwrap().is_some();
+            self.reads_until_quiet(Duration::from_millis(20));
+            if has_ended {
+                return String::from_utf8_lossy(&self.seen).into_owned();
+            }
+            if self.seen.ends_with(b" > ") {
+                self.types("\u{4}");
+            }
+            assert!(Instant::now() < deadline, "it does not end; there is {}", self.screen_text());
+        }
+    }
+
     /// What was shown so far, readable.
     pub(crate) fn screen_text(&self) -> String {
         String::from_utf8_lossy(&self.seen).escape_debug().to_string().replace("\\n", "\n")
