@@ -8,8 +8,8 @@ use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
 use metier_files::{Mode, read_bounded, write_atomic};
 use metier_policy::{
-    Action, Answer, Answers, Asking, Decision, Gate, Kept, Layer, List, Owner, Question as GateQuestion,
-    Rules, Ruling, Scope, Source,
+    Action, Answer, Answers, Asking, Decision, Deed, Gate, Kept, Layer, List, Owner,
+    Question as GateQuestion, Rules, Ruling, Scope, Source,
 };
 use metier_runtime::{Asker, rules_in_force};
 use serde::{Deserialize, Serialize};
@@ -177,6 +177,9 @@ fn answers_file(surroundings: &Surroundings) -> PathBuf {
 /// Puts a question to whoever sits at the terminal, with all that a yes would grant.
 pub(crate) fn prompt(action: &Action, decision: &Decision, span: Span) -> Result<Answer> {
     let mut lines = action.approval_request().lines();
+    if let Deed::Tool { place: Some(place), .. } = &action.deed {
+        lines.extend(question::attached(place.as_str()).iter().map(|line| format!("  {line}")));
+    }
     lines.push(decision.by.to_string());
     // An answer for good is bound to the skill's files where their digest is known.
     let is_bound = action.skill().is_some_and(|skill| skill.tree.is_some());

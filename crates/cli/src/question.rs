@@ -3,6 +3,8 @@
 use crate::keyboard::{Answering, TypedBefore};
 use crate::passing_line;
 use crate::screen::{self, QUESTION_MARK, Screen, harmless};
+use metier_runtime::Change;
+use std::cell::RefCell;
 use std::io::{self, Write};
 
 /// What is asked: lines of metier's own and foreign text, and the answers to choose from.
@@ -11,6 +13,22 @@ pub(crate) struct Question {
     pub(crate) lines: Vec<String>,
     /// The answers, such as `[y]es  [n]o`.
     pub(crate) choices: String,
+}
+
+thread_local! {
+    /// The change that the next question of this thread is about: it is announced first and asked about then.
+    static CHANGE: RefCell<Option<Change>> = const { RefCell::new(None) };
+}
+
+/// Keeps a change for the question about it, which follows on the same thread.
+pub(crate) fn attach(change: &Change) {
+    CHANGE.set(Some(change.clone()));
+}
+
+/// The lines of the change at a place, where one was announced; any other that nobody asked about is forgotten.
+pub(crate) fn attached(place: &str) -> Vec<String> {
+    let change = CHANGE.take().filter(|change| change.path == place);
+    change.map(|change| change.diff.lines().map(str::to_owned).collect()).unwrap_or_default()
 }
 
 /// Asks until `answer` takes what was typed, which it gets trimmed and in lower case. At the end of the input the answer is

@@ -4,7 +4,7 @@ use crate::agency::Presence;
 use crate::event_json::happening;
 use crate::event_line::{Style, Told, lines};
 use crate::json_text;
-use crate::output::{Form, Tone, clean, tinted};
+use crate::output::{Form, Tone, tinted};
 use crate::passing_line;
 use crate::question;
 use crate::screen;
@@ -243,9 +243,7 @@ impl Watch for RunView {
 
     fn change(&self, change: &Change) {
         close(&mut self.state());
-        for line in change.diff.lines() {
-            screen::err_line(format_args!("  {}", clean(line)));
-        }
+        question::attach(change);
     }
 
     fn reached(&self, reached: &Reached) -> Further {

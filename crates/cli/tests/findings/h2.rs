@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::binary::command;
 use crate::mcp_client::McpClient;
+use crate::model_server::{ModelServer, Says};
 use crate::typist::Typist;
 
 /// Needs that the assessment used: three long hosts before the wide ones.
@@ -158,4 +159,23 @@ fn without_a_terminal_the_refusal_names_all_of_it() {
     for need in NEEDS {
         assert!(said.contains(need), "{need} in {said}");
     }
+}
+
+/// The agent's own `Write`: the change is a part of the question, all of it.
+#[test]
+fn a_change_is_shown_whole_before_a_yes_counts() {
+    let lines: String = (0..4_000).map(|number| format!("line {number} of a long file\n")).collect();
+    let call = || Says::Calls("Write", json!({ "file_path": "note.txt", "content": lines }));
+    let server = ModelServer::saying(vec![call(), Says::Words("It is over.")]);
+    let workspace = Workspace::new().dir("project").file("home/.config/metier/config.toml", server.config());
+    let mut typist = Typist::at(&workspace, &["run", "write a note"]);
+    typist.resizes(100, 1_000);
+    let asked = to_the_end(&mut typist);
+    for number in 0..4_000 {
+        assert!(asked.contains(&format!("+line {number} of a long file\r\n")), "line {number} is not shown");
+    }
+    typist.types("y\n");
+    typist.wait_for("It is over.");
+    typist.ends();
+    assert_eq!(std::fs::read_to_string(workspace.join("project/note.txt")).unwrap(), lines);
 }

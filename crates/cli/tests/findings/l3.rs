@@ -110,7 +110,9 @@ const COMMANDS: &[&[&str]] = &[
 
 /// What of a text would do something to a terminal, or pass for a line of metier's own.
 fn harm(text: &str) -> Option<String> {
-    let acts = |c: char| matches!(c, '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{200b}' | '\u{202e}') && c != '\n';
+    let acts = |c: char| {
+        matches!(c, '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{200b}' | '\u{202e}') && c != '\n'
+    };
     let act = text.chars().find(|c| acts(*c)).map(|c| format!("{c:?}"));
     let forged = text.lines().find(|line| line.trim_start().starts_with("\u{25c6} FORGED"));
     act.or_else(|| forged.map(str::to_owned))
