@@ -147,9 +147,13 @@ mod tests {
     }
 
     #[test]
-    fn it_is_what_serde_json_writes() {
-        let mut texts: Vec<String> =
-            vec![String::new(), "plain".into(), "größe 日本 🎯 and more text".into()];
+    fn both_ways_to_write_a_text_are_the_same_and_mean_it() {
+        let mut texts: Vec<String> = vec![
+            String::new(),
+            "plain".into(),
+            "größe 日本 🎯 and more text".into(),
+            "\u{9b}\u{202e}\u{e0041}".into(),
+        ];
         // Every ASCII character at every place of a chunk, and beside characters with the high bit.
         for byte in 0..=127_u8 {
             for before in 0..70 {
@@ -159,7 +163,10 @@ mod tests {
         for text in texts {
             let mut json = Vec::new();
             push_text(&mut json, &text);
-            assert_eq!(String::from_utf8(json).unwrap(), serde_json::to_string(&text).unwrap());
+            let json = String::from_utf8(json).unwrap();
+            assert_eq!(json, line(&Value::String(text.clone())));
+            assert!(!json.contains(acts), "{json:?}");
+            assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
         }
     }
 }

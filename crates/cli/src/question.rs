@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn rows_are_whole_and_only_the_first_has_the_mark() {
         let lines = ["ab◆cdef".to_owned(), "日本".to_owned(), String::new()];
-        assert_eq!(rows(&lines, 10), ["◆ ab\\u{25c6", "  }cdef", "  日本", "  "]);
+        assert_eq!(rows(&lines, 10), ["◆ ab\\u{25c", "  6}cdef", "  日本", "  "]);
         assert_eq!(rows(&["abc".to_owned()], 1), ["◆ a", "  b", "  c"]);
     }
 }

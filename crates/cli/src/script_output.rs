@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_terminal_gets_nothing_that_acts() {
-        assert_eq!(shown(&[b"a\x1b]52;c;x\x07\n\tb\xc3\xa9"]), "a\\u{1b}]52;c;x\\u{7}\n\té");
+        assert_eq!(shown(&[b"a\x1b]52;c;x\x07\n\tb\xc3\xa9"]), "a\\u{1b}]52;c;x\\u{7}\n\tbé");
         assert_eq!(shown(&[b"\xc2\x9b31m"]), "\\u{9b}31m");
         assert_eq!(shown(&[b"\xc2", b"\x9b", b"\xff"]), "\\u{9b}\\xff");
         assert_eq!(shown(&["\u{202e}◆ \u{a0}\u{11b}".as_bytes()]), "\\u{202e}\\u{25c6} \u{a0}\u{11b}");

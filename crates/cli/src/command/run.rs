@@ -4,6 +4,7 @@ use crate::args::{Global, Run};
 use crate::cast::Cast;
 use crate::ending;
 use crate::exit::Exit;
+use crate::keyboard;
 use crate::output::{self, Output};
 use crate::slash_line::{self, Typed};
 use crate::surroundings::Surroundings;
@@ -107,6 +108,8 @@ pub(super) fn stop_on_signal(halt: &Halt) -> Result<()> {
                 let _ = signal_hook::low_level::emulate_default_handler(signal);
             }
             halt.halt();
+            // An open question gets a no: nobody waits for what it is about.
+            keyboard::interrupt();
         }
     })?;
     Ok(())

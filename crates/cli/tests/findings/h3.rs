@@ -157,3 +157,15 @@ fn in_a_chat_a_line_begun_before_the_question_is_no_answer() {
     typist.ends();
     assert!(!workspace.join("project/note.txt").exists());
 }
+
+#[test]
+fn in_a_run_ctrl_c_at_a_question_is_a_no() {
+    let (go, server, workspace) = writer();
+    let mut typist = Typist::at(&workspace, &["run", "write a note"]);
+    server.request();
+    go.send(()).unwrap();
+    typist.wait_for("[n]o > ");
+    typist.types("\u{3}");
+    assert!(!typist.ends().success());
+    assert!(!workspace.join("project/note.txt").exists());
+}
