@@ -44,12 +44,11 @@ impl Formatter for Visible {
 
 /// Appends a text in quotes, as [`write`] does it.
 pub(crate) fn push_text(json: &mut Vec<u8>, text: &str) {
-    // One look for all that is rare. DEL is the one character of ASCII that acts and that JSON takes as it is.
-    if !text.is_ascii() || text.contains('\x7f') {
-        if text.contains(|c: char| (!c.is_ascii() || c == '\x7f') && acts(c)) {
-            let _ = write(json, &text);
-            return;
-        }
+    // DEL is the one character of ASCII that acts and that JSON takes as it is. Most texts are plain ASCII, which is seen fast.
+    let may_act = !text.is_ascii() || text.contains('\x7f');
+    if may_act && text.contains(|c: char| (!c.is_ascii() || c == '\x7f') && acts(c)) {
+        let _ = write(json, &text);
+        return;
     }
     json.push(b'"');
     let mut rest = text.as_bytes();

@@ -33,6 +33,7 @@ pub(crate) fn lock() -> Screen {
 
 impl Screen {
     /// Writes to standard output, at once.
+    #[expect(clippy::unused_self, reason = "whoever has the screen holds its lock")]
     pub(crate) fn out(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut out = io::stdout().lock();
         out.write_all(bytes)?;
@@ -44,6 +45,7 @@ impl Screen {
     }
 
     /// Says that the cursor stands at the beginning of an empty line.
+    #[expect(clippy::unused_self, reason = "whoever has the screen holds its lock")]
     pub(crate) fn is_at_beginning(&mut self) {
         IS_MID_LINE.store(false, Ordering::Relaxed);
     }

@@ -61,7 +61,9 @@ impl Stranger {
             if chunks.peek().is_none() && is_beginning(invalid) {
                 self.rest = invalid.to_vec();
             } else {
-                invalid.iter().for_each(|byte| shown.push_str(&format!("\\x{byte:02x}")));
+                for byte in invalid {
+                    shown.push_str(&format!("\\x{byte:02x}"));
+                }
             }
         }
         shown.into_bytes()

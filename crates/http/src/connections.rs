@@ -17,7 +17,7 @@ pub const DEFAULT_PER_ADDRESS: usize = 128;
 pub const DEFAULT_HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long a request's body may take where nobody says. The largest has a few megabytes.
-pub const DEFAULT_BODY_TIMEOUT: Duration = Duration::from_secs(60);
+pub const DEFAULT_BODY_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// What clients may take up. An answer may take as long as it takes: streams are never cut by these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

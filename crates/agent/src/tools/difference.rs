@@ -38,7 +38,7 @@ fn differing(before: &str, after: &str) -> usize {
 
 /// Every line of a text as one that a diff adds.
 fn added(text: &str) -> String {
-    text.lines().map(|line| format!("+{line}\n")).collect()
+    text.lines().flat_map(|line| ["+", line, "\n"]).collect()
 }
 
 /// How many lines a diff adds and takes away.

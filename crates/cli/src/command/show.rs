@@ -225,7 +225,7 @@ fn asks(whole: &Whole<'_>, output: &mut Output) -> Result<()> {
         [("what it could run", could_run), ("what it asks for beyond what every script has", asks_for)]
     {
         if !lines.is_empty() {
-            output.section(format!("{title}"))?;
+            output.section(title)?;
         }
         for line in lines {
             output.line(format!("  {}", clean(&line)))?;

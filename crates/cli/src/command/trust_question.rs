@@ -77,8 +77,8 @@ fn shown(preview: &Preview, changed: &[TrustChange]) -> Vec<String> {
         return lines.iter().flat_map(|line| line.split('\n')).map(str::to_owned).collect();
     }
     let head = format!("{} has changed since you trusted it:", preview.project.display());
-    let changes = changed.iter().map(|change| format!("  {}: {}", change.subject, change.changes.join("; ")));
-    std::iter::once(head).chain(changes).collect()
+    let each = changed.iter().map(|change| format!("  {}: {}", change.subject, change.changes.join("; ")));
+    std::iter::once(head).chain(each).collect()
 }
 
 enum Answer {

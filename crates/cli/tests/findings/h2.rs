@@ -164,7 +164,8 @@ fn without_a_terminal_the_refusal_names_all_of_it() {
 /// The agent's own `Write`: the change is a part of the question, all of it.
 #[test]
 fn a_change_is_shown_whole_before_a_yes_counts() {
-    let lines: String = (0..4_000).map(|number| format!("line {number} of a long file\n")).collect();
+    let line = |number: usize| format!("line {number} of a long file");
+    let lines = (0..4_000).map(line).collect::<Vec<_>>().join("\n") + "\n";
     let call = || Says::Calls("Write", json!({ "file_path": "note.txt", "content": lines }));
     let server = ModelServer::saying(vec![call(), Says::Words("It is over.")]);
     let workspace = Workspace::new().dir("project").file("home/.config/metier/config.toml", server.config());
@@ -172,7 +173,7 @@ fn a_change_is_shown_whole_before_a_yes_counts() {
     typist.resizes(100, 1_000);
     let asked = to_the_end(&mut typist);
     for number in 0..4_000 {
-        assert!(asked.contains(&format!("+line {number} of a long file\r\n")), "line {number} is not shown");
+        assert!(asked.contains(&format!("+{}\r\n", line(number))), "line {number} is not shown");
     }
     typist.types("y\n");
     typist.wait_for("It is over.");

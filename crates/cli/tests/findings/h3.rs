@@ -35,7 +35,7 @@ fn found(folder: &Path, name: &str) -> Option<PathBuf> {
 }
 
 fn wait_for_file(workspace: &Workspace, name: &str) {
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_mins(1);
     while found(&workspace.join("home"), name).is_none() {
         assert!(Instant::now() < deadline, "{name} does not come");
         std::thread::sleep(Duration::from_millis(20));
@@ -43,7 +43,7 @@ fn wait_for_file(workspace: &Workspace, name: &str) {
 }
 
 /// A script that asks for a contact in the background and then writes over the question.
-const FORGER: &str = r#"
+const FORGER: &str = r"
 import os, subprocess, sys, time, urllib.request, threading
 def contact():
     try: urllib.request.urlopen(sys.argv[1], timeout=60)
@@ -60,7 +60,7 @@ sys.stderr.flush()
 open(os.environ['SKILL_DATA'] + '/printed', 'w').close()
 thread.join()
 print('the end')
-"#;
+";
 
 #[test]
 fn nothing_is_written_while_a_question_is_open_and_no_output_looks_like_one() {
@@ -86,14 +86,14 @@ fn nothing_is_written_while_a_question_is_open_and_no_output_looks_like_one() {
 }
 
 /// A script that says when it runs, and asks when it is told to.
-const LATER: &str = r#"
+const LATER: &str = r"
 import os, sys, time, urllib.request
 print('running', flush=True)
 while not os.path.exists(os.environ['PROJECT_DIR'] + '/go'): time.sleep(0.02)
 try: urllib.request.urlopen(sys.argv[1], timeout=60)
 except Exception as error: print('failed', error)
 print('the end')
-"#;
+";
 
 #[test]
 fn what_was_typed_before_the_question_is_no_answer_to_it() {

@@ -10,7 +10,7 @@ use crate::typist::Typist;
 const SECRET: &str = "hunter2-hunter2-hunter2";
 
 /// A script that puts its secret wherever a name or a text can be: changed files, results, errors, hosts, both streams.
-const SCRIPT: &str = r#"
+const SCRIPT: &str = r"
 import os, sys, urllib.request
 token = os.environ['TOKEN']
 os.makedirs(os.environ['PROJECT_DIR'] + '/docs', exist_ok=True)
@@ -22,7 +22,7 @@ for host in (token + '.example.org', token):
 try: open(os.environ['PROJECT_DIR'] + '/' + token, 'w')
 except Exception as error: print(error, file=sys.stderr)
 print('the end')
-"#;
+";
 
 fn workspace() -> Workspace {
     let needs = "metadata:\n  metier:\n    needs:\n      env: [TOKEN]\n      write: [\"docs/**\"]\n";

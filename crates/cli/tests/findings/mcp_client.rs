@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::binary::command;
 
 /// How long a message may take before the test fails.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A running `metier mcp`, ended with the test.
 pub(crate) struct McpClient {
@@ -41,6 +41,7 @@ impl McpClient {
     }
 
     /// The server's process id.
+    #[allow(dead_code, reason = "for findings about the server's processes")]
     pub(crate) fn process(&self) -> u32 {
         self.server.id()
     }

@@ -87,7 +87,7 @@ impl Typist {
     /// Reads what is shown until the program has ended; answers every question with the end of the input.
     #[allow(dead_code, reason = "only the tests of findings read all of it")]
     pub(crate) fn reads_to_end(&mut self) -> String {
-        let deadline = Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + Duration::from_mins(1);
         loop {
             let has_ended = self.program.try_wait().unwrap().is_some();
             self.reads_until_quiet(Duration::from_millis(20));

@@ -117,7 +117,7 @@ impl<'a> Shown<'a> {
             output.line(format!("  its tool list counts: {}", clean(&self.tools.join(", "))))?;
         }
         output.line("  commands in its text, if it has any, run when it is activated, contained")?;
-        output.section(format!("{}", counted(self.files.len(), "file", "files")))?;
+        output.section(counted(self.files.len(), "file", "files"))?;
         for file in &self.files {
             output.line(format!("  {:>9}  {}  {}", file.size, file.digest, clean(&file.path)))?;
         }
