@@ -68,9 +68,11 @@ fn body(bytes: &[u8]) {
     for framing in [Framing::Chunked, Framing::Length(bytes.len() as u64 / 2)] {
         let (mut whole, mut split) = (Body::new(framing), Body::new(framing));
         let (first, second) = bytes.split_at(bytes.len() / 3);
-        let used = whole.take(bytes);
-        let parts = split.take(first).and_then(|used| Ok(used + split.take(second)?));
-        assert_eq!(used, parts);
+        let (mut out, mut in_parts) = (Vec::new(), Vec::new());
+        let used = whole.take(bytes, &mut out);
+        let parts = split.take(first, &mut in_parts);
+        let parts = parts.and_then(|used| Ok(used + split.take(second, &mut in_parts)?));
+        assert_eq!((used.clone(), out), (parts, in_parts));
         assert!(used.is_err() || whole.is_at_end() == split.is_at_end());
     }
 }

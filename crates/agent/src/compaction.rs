@@ -194,7 +194,7 @@ impl Plan {
         let open = extent - sizes.iter().sum::<usize>();
         let active: usize = active(history).map(|skill| skill.text.len()).sum();
         let words = history.words.as_ref().map_or(0, |words| words.len());
-        let taken = open + active + words + target.reserve;
+        let taken = open + active + words + crumbs(history).map_or(0, |crumbs| crumbs.len()) + target.reserve;
         let start = tail(messages, &sizes, target.room.saturating_sub(taken));
         // A summary of one message would take its place and be no shorter.
         if start < 2 {
@@ -274,9 +274,8 @@ fn cleared(text: &str) -> String {
     )
 }
 
-/// The texts of the message that stands at the beginning after a cut.
-fn head(history: &History, cut: usize, summary: String) -> Vec<String> {
-    let mut head = vec![summary];
+/// The breadcrumbs of finished skills, as they stand at the beginning after a cut.
+fn crumbs(history: &History) -> Option<String> {
     let mut names: Vec<&str> = Vec::new();
     for skill in history.skills.iter().filter(|skill| skill.state != SkillState::Active) {
         let is_active = active(history).any(|other| other.name == skill.name);
@@ -289,9 +288,13 @@ fn head(history: &History, cut: usize, summary: String) -> Vec<String> {
     if more > 0 {
         crumbs.insert(0, format!("[{more} more skills were activated before these]"));
     }
-    if !crumbs.is_empty() {
-        head.push(crumbs.join("\n"));
-    }
+    (!crumbs.is_empty()).then(|| crumbs.join("\n"))
+}
+
+/// The texts of the message that stands at the beginning after a cut.
+fn head(history: &History, cut: usize, summary: String) -> Vec<String> {
+    let mut head = vec![summary];
+    head.extend(crumbs(history));
     let is_cut = |text: &Arc<str>| place(history, text).is_some_and(|(at, _)| at < cut);
     let texts = active(history).map(|skill| &skill.text).chain(&history.words);
     head.extend(texts.filter(|text| is_cut(text)).map(ToString::to_string));

@@ -85,6 +85,8 @@ impl Query<'_> {
 /// What came of one run of a skill.
 pub(crate) struct Run<'a> {
     pub(crate) used: &'a Used,
+    /// Whose records are found again for the skill.
+    pub(crate) owner: String,
     pub(crate) request: &'a str,
     pub(crate) outcome: Outcome,
     pub(crate) result: &'a str,
@@ -97,7 +99,7 @@ pub(crate) struct Run<'a> {
 impl Run<'_> {
     /// The record of it.
     pub(crate) fn record(&self) -> Result<Stored, StoreError> {
-        let Used { skill, origin, digest, tags, .. } = self.used;
+        let Used { skill, digest, tags, .. } = self.used;
         let end = self.result.floor_char_boundary(MOST_RESULT);
         let result = self.result.get(..end).unwrap_or_default();
         let more = if end < self.result.len() { " […]" } else { "" };
@@ -106,7 +108,7 @@ impl Run<'_> {
         let mut record = Stored::new(format!("Asked: {request}\nCame of it ({outcome}): {result}{more}"))?;
         record.id = RecordId::within(self.session, self.number);
         record.skill = Some(skill.clone());
-        record.origin = Some(origin.clone());
+        record.origin = Some(self.owner.clone());
         record.digest = Some(digest.clone());
         record.tags = [RUN].into_iter().chain(tags.iter().map(String::as_str)).map(str::to_owned).collect();
         if !record.tags.contains(skill) {

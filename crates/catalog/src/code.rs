@@ -11,7 +11,7 @@ codes! {
         BOUND_ENTRIES "bound-entries" "There are more folders and files below the roots than the bound; the rest was not looked at. Raise `entries` in `[discovery]`."
     }
     Warning {
-        LINK_OUTSIDE "link-outside" "A link leads out of every root, and its own root is not trusted. It was not followed: a project could otherwise present any folder of yours as a skill."
+        LINK_OUTSIDE "link-outside" "A link in a project leads out of the project and of every root of yours. It was not followed, whether the project is trusted or not: a project could otherwise present any file of yours as a skill."
         LINK_BROKEN "link-broken" "A link leads nowhere, or in a circle."
         FILE_NAME_LOWER_CASE "file-name-lower-case" "The file is called `skill.md`. It loads here; most clients look for `SKILL.md` only."
         IGNORE_INVALID "ignore-invalid" "A pattern in a root's `ignore` is not a glob; it matches nothing."
@@ -45,11 +45,11 @@ codes! {
         DISABLED_FILE_CORRUPT "disabled-file-corrupt" "`.disabled.json` is not a JSON list of names, so it disables nothing. It is left as it is."
         CREW_FILE_INVALID "crew-file-invalid" "A crew file could not be read, so the skill folders it names are not looked at."
         ENV_MANIFEST_INVALID "env-manifest-invalid" "`.agents/env.yaml` or `env.json`, which declares environment names, could not be taken as it is. What of it can be read counts."
-        CREW_FOLDER_OUTSIDE "crew-folder-outside" "A crew file names a folder outside the project, which is only looked at when the project is trusted."
+        CREW_FOLDER_OUTSIDE "crew-folder-outside" "A crew file names a folder outside the project, which is only looked at when the crew is trusted as it is."
         SOURCE_FILE_CORRUPT "source-file-corrupt" "`.source.json` is not a JSON object; where the skill came from is unknown."
         BUNDLED_CHANGED "bundled-changed" "What is kept in the cache of the skills that come with metier was not as metier wrote it. It was written anew; a skill that you want to change belongs into a root of your own."
         BUNDLED_UNAVAILABLE "bundled-unavailable" "The skills that come with metier could not be put into the cache folder, so they are missing from the list. Everything else is there."
-        TRUST_CHANGED "trust-changed" "What this skill can do has changed since the project was trusted. Until it is trusted again the changed parts do not run."
+        TRUST_CHANGED "trust-changed" "Something that this skill or file switches on is new or changed since the project was trusted. It is not used until the project is trusted again; `metier trust --diff` shows it."
     }
     Info {
         ROOT_MISSING "root-missing" "A root that the command line or the configuration names is not there, or is not a folder. That is no error: it holds no skills."

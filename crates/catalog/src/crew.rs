@@ -2,7 +2,6 @@
 
 use crate::entry::Entry;
 use crate::layout::CREW_SUFFIX;
-use crate::root::RootTrust;
 use crate::snapshot::Snapshot;
 use std::path::{Path, PathBuf};
 
@@ -40,10 +39,7 @@ impl Snapshot {
     /// well is the crew's all the same, once the project of the crew file is trusted.
     pub fn crew<'a>(&'a self, entry: &'a Entry) -> Option<&'a Crew> {
         let own = self.root(entry).crew.as_ref();
-        own.or_else(|| {
-            let trusted = self.linked(entry).filter(|(root, _)| root.trust == RootTrust::Trusted);
-            trusted.map(|(root, _)| root).find_map(|root| root.crew.as_ref())
-        })
+        own.or_else(|| self.trusted_links(entry).find_map(|root| root.crew.as_ref()))
     }
 }
 

@@ -47,6 +47,16 @@ impl DeclaredName {
         }
     }
 
+    /// What its file says of it.
+    pub(crate) fn config(&self) -> EnvConfig {
+        EnvConfig {
+            required: self.required,
+            default: self.default.clone(),
+            sensitive: self.sensitive,
+            description: self.description.clone(),
+        }
+    }
+
     /// Takes what a nearer file says of the same name. What is a secret or required to anybody stays so: a project cannot
     /// make text of what its user keeps secret.
     fn nearer(&mut self, other: Self) {
@@ -106,7 +116,11 @@ pub(crate) fn of_manifest(project: &Path, diagnostics: &mut Vec<Diagnostic>) -> 
 }
 
 /// `version: 1` and `env:`, a list of `{name, required, default, sensitive, description}`. JSON is YAML.
-fn names_in(source: &str, path: &Arc<Path>, diagnostics: &mut Vec<Diagnostic>) -> Vec<DeclaredName> {
+pub(crate) fn names_in(
+    source: &str,
+    path: &Arc<Path>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<DeclaredName> {
     let mut say = |span: Span, message: String| {
         let found = Diagnostic::new(&code::ENV_MANIFEST_INVALID, message);
         diagnostics.push(found.at(span, source).in_file(path));

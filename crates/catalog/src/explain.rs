@@ -12,7 +12,6 @@ use crate::origin::Origin;
 use crate::place::below;
 use crate::reference::Reference;
 use crate::snapshot::{Failure, Snapshot};
-use crate::trust::TrustStore;
 use metier_diagnostic::{Diagnostic, JsonDiagnostic};
 use serde::{Serialize, Serializer};
 use std::path::PathBuf;
@@ -115,8 +114,6 @@ pub struct Searched {
 pub struct ExplainOptions<'a> {
     /// How the model's catalogue would be made, since a skill may not fit into it.
     pub catalogue: CatalogueOptions<'a>,
-    /// The trust store, to tell what has changed since a project was trusted.
-    pub trust: Option<&'a TrustStore>,
 }
 
 impl Snapshot {
@@ -154,7 +151,7 @@ impl Snapshot {
         related.extend(self.called(name).into_iter().filter(|id| !meant.contains(id)));
         let catalogue = self.catalogue(&options.catalogue);
         for id in related {
-            explanation.skills.extend(self.explain_skill(id, &catalogue.report, options));
+            explanation.skills.extend(self.explain_skill(id, &catalogue.report));
         }
         explanation.failures =
             self.failures_called(&reference.name).map(|failure| self.explain_failure(failure)).collect();

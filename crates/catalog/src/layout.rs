@@ -10,12 +10,13 @@ use crate::places::Places;
 use crate::project::Project;
 use crate::root::{AllowedTools, Root, RootTrust, label};
 use crate::settings::{ConfigFile, Reach, Settings};
-use crate::trust::{Standing, TrustStore};
+use crate::trust::{ProjectTrust, Standing, TrustStore, split};
 use metier_diagnostic::Diagnostic;
 use metier_files::{Kind, kind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-pub(crate) use crew::{CREW_SUFFIX, crew_files, folder_names};
+pub(crate) use crew::{CREW_SUFFIX, crew_files};
 
 /// Which roots are searched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,6 +39,8 @@ pub struct Layout {
     pub project: Option<Project>,
     /// How far the project is trusted.
     pub standing: Standing,
+    /// Which things of the project are trusted.
+    pub trust: ProjectTrust,
     /// The roots, highest first. Those that do not exist are among them, so that `explain` can say where it looked.
     pub roots: Vec<Root>,
     /// The settings in force.
@@ -50,6 +53,22 @@ impl Layout {
     /// Finds the project, reads the configuration and the trust store, and orders the roots. Never fails: what could not
     /// be read is among the diagnostics, and counts as not trusted and not configured.
     pub fn new(places: &Places, choice: &RootChoice) -> Self {
+        Self::trusting(places, choice, trust_in)
+    }
+
+    /// The same as if the user trusted everything in the project, to see what that would switch on.
+    pub(crate) fn assuming_trust(&self) -> Self {
+        Self::trusting(&self.places, &self.choice, |_, project, _| match project {
+            Some(project) => ProjectTrust::in_everything(&project.folder),
+            None => ProjectTrust::default(),
+        })
+    }
+
+    fn trusting(
+        places: &Places,
+        choice: &RootChoice,
+        trust_in: impl FnOnce(&Places, Option<&Project>, &mut Vec<Diagnostic>) -> ProjectTrust,
+    ) -> Self {
         let mut diagnostics = Vec::new();
         let project = match Project::find(places) {
             Ok(project) => Some(project),
@@ -59,22 +78,38 @@ impl Layout {
                 None
             }
         };
-        let standing = standing(places, project.as_ref(), &mut diagnostics);
+        let trust = trust_in(places, project.as_ref(), &mut diagnostics);
+        let standing = trust.standing();
         let user = ConfigFile::read(&places.config_file(), &mut diagnostics);
         let own =
             project.as_ref().and_then(|project| ConfigFile::read(&project.config_file(), &mut diagnostics));
-        let reach = if standing.is_trusted() { Reach::Full } else { Reach::Narrowing };
-        let mut settings =
-            Settings::merge(user.as_ref(), own.as_ref().map(|own| (own, reach)), &mut diagnostics);
-        if let Some(project) = &project {
-            settings.declare(&project.folder, own.as_ref(), reach, &mut diagnostics);
-        }
+        let settings = match (&project, own) {
+            (Some(project), Some(own)) if standing.is_trusted() => {
+                let cut = split(own.config, &trust, &project.folder, places);
+                let trusted = ConfigFile { path: Arc::clone(&own.path), config: cut.trusted };
+                let rest = ConfigFile { path: own.path, config: cut.rest };
+                let heard = Some((&trusted, Reach::Full));
+                let mut settings = Settings::merge(user.as_ref(), heard, &mut diagnostics);
+                settings.hear(&rest, Reach::Narrowing);
+                settings.declare(&project.folder, &trust, &[&trusted, &rest], &mut diagnostics);
+                settings
+            }
+            (project, own) => {
+                let heard = own.as_ref().map(|own| (own, Reach::Narrowing));
+                let mut settings = Settings::merge(user.as_ref(), heard, &mut diagnostics);
+                if let Some(project) = project {
+                    settings.declare(&project.folder, &trust, own.as_ref().as_slice(), &mut diagnostics);
+                }
+                settings
+            }
+        };
 
         let mut layout = Self {
             places: places.clone(),
             choice: choice.clone(),
             project,
             standing,
+            trust,
             roots: Vec::new(),
             settings,
             diagnostics,
@@ -133,15 +168,15 @@ impl Layout {
         ] {
             roots.push(root(name, project.folder.join(path)).meaning(AllowedTools::Both));
         }
-        for (path, crew) in crew::folders(&project, self.standing, &mut self.diagnostics) {
+        for (path, crew, trust) in crew::folders(&project, &self.trust, &mut self.diagnostics) {
             let root = root("crew", path).meaning(AllowedTools::Both);
-            roots.push(Root { crew: Some(crew), ..root });
+            roots.push(Root { crew: Some(crew), trust, is_named_by_project: true, ..root });
         }
         // A root that the project names is the project's choice, so it shares the project's trust wherever it lies.
         for config in self.settings.project_roots.clone() {
             let path = self.places.resolve(&config.path, &project.folder);
             self.report_missing(&path, "the project's `metier.toml`");
-            let root = root(&label(&path), path);
+            let root = Root { is_named_by_project: true, ..root(&label(&path), path) };
             roots.push(configured(root, &config));
         }
         roots
@@ -210,15 +245,15 @@ fn configured(mut root: Root, config: &RootConfig) -> Root {
     root
 }
 
-fn standing(places: &Places, project: Option<&Project>, diagnostics: &mut Vec<Diagnostic>) -> Standing {
-    let Some(project) = project else { return Standing::Untrusted };
+fn trust_in(places: &Places, project: Option<&Project>, diagnostics: &mut Vec<Diagnostic>) -> ProjectTrust {
+    let Some(project) = project else { return ProjectTrust::default() };
     match TrustStore::open(&places.data) {
-        Ok(store) => store.standing(&project.folder),
+        Ok(store) => store.trust_in(&project.folder),
         Err(error) => {
-            let path: std::sync::Arc<Path> = TrustStore::file(&places.data).into();
+            let path: Arc<Path> = TrustStore::file(&places.data).into();
             let diagnostic = Diagnostic::new(&code::TRUST_STORE_CORRUPT, error.to_string()).in_file(&path);
             diagnostics.push(diagnostic.help("mend the file, or remove it and trust your projects again"));
-            Standing::Untrusted
+            ProjectTrust::default()
         }
     }
 }

@@ -9,8 +9,8 @@
 //! - [`Catalog::watch`] follows the files and puts a new snapshot in force when they change, reading only what did.
 //! - [`Snapshot::find`] leads from a [`Reference`] to a skill, [`Snapshot::catalogue`] to what the model sees first,
 //!   [`Snapshot::explain`] to one clear answer about a name.
-//! - [`TrustStore`] records which projects the user trusts, [`Preview`] what that would switch on, and
-//!   [`changes`] what is other since then.
+//! - [`TrustStore`] records what the user trusts, [`Preview`] is what a project would switch on, and [`TrustDiff`] what of
+//!   it is new or changed since, and so takes no effect.
 //!
 //! What this crate is not: it decides nothing about running a skill, starts no process, writes nothing but the trust
 //! store, `.disabled.json` and the skills that come with a program ([`Bundled`]), and prints nothing. What it reads it reads through `metier-files`; what is in a
@@ -50,6 +50,7 @@ mod bundled;
 mod capability;
 mod catalogue;
 pub mod code;
+mod code_file;
 mod config;
 mod crew;
 mod declared_name;
@@ -85,7 +86,7 @@ mod visit;
 mod watch;
 
 pub use bundled::{Bundled, BundledError};
-pub use capability::{Capabilities, CapabilityChange, Script};
+pub use capability::{Capabilities, Script};
 pub use catalogue::{
     Catalogue, CatalogueOptions, DEFAULT_BUDGET, Disclosure, EagerSection, Form, Offer, Report, WINDOW_SHARE,
     budget, render,
@@ -129,8 +130,10 @@ pub use swap::Catalog;
 pub use tokens::{BYTES_PER_TOKEN, Tokens};
 pub use touch::files_named;
 pub use trust::{
-    Act, ApprovalRecord, Ownership, Preview, ProjectFile, ProjectRecord, SkillPreview, Standing, TrustChange,
-    TrustError, TrustStore, changes, changes_of, project_files, trusted_acts, trusts_servers,
+    AGENT_FOLDERS, ApprovalRecord, Detail, EntryDigest, ExactName, Ownership, Preview, ProjectFile,
+    ProjectRecord, ProjectTrust, RULE_FILES, ReadRules, SERVER_FILES, SkillPreview, Standing, TrustChange,
+    TrustDiff, TrustEntry, TrustError, TrustItem, TrustKind, TrustStore, exact_path, files_below,
+    is_listed_definition, project_files, trusts_definition,
 };
 pub use version::{Requirement, Version};
 pub use watch::{Change, ChangeKind, News, WatchOptions, Watcher, Watching};

@@ -2,7 +2,7 @@
 
 use crate::catalogue::{self, Catalogue, CatalogueOptions, EagerSection, Form, Offer};
 use crate::entry::{Entry, EntryId, State};
-use crate::root::{AllowedTools, Root, RootTrust, Said};
+use crate::root::{AllowedTools, Root, Said};
 use crate::snapshot::Snapshot;
 use crate::tokens::Tokens;
 use metier_skill::Manifest;
@@ -119,14 +119,12 @@ impl Snapshot {
         if is_usual && !self.is_in_claude(id) { AllowedTools::Both } else { own }
     }
 
-    /// Whether a skill is found in a `.claude` folder, too. A copy that an untrusted project put into its own does not count:
-    /// it must not take a fence away.
+    /// Whether a skill is found in a `.claude` folder, too. A copy, or a link, that is not trusted does not count: it must
+    /// not take a fence away.
     fn is_in_claude(&self, id: EntryId) -> bool {
-        let counts = |root: &Root| root.is_claude() && root.trust == RootTrust::Trusted;
+        let counts = |entry: &Entry| self.root(entry).is_claude() && entry.state() != State::Untrusted;
         let Some(entry) = self.entry(id) else { return false };
-        counts(self.root(entry))
-            || self.copies(id).any(|copy| counts(self.root(copy)))
-            || self.linked(entry).any(|(root, _)| counts(root))
+        counts(entry) || self.copies(id).any(counts) || self.trusted_links(entry).any(Root::is_claude)
     }
 
     pub(crate) fn offer<'a>(&self, entry: &'a Entry) -> Offer<'a> {

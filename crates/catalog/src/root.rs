@@ -32,6 +32,8 @@ pub struct Root {
     pub crew: Option<Crew>,
     /// Where the commands in its skills' texts start.
     pub commands: CommandsStart,
+    /// Whether a project's `metier.toml` or crew names it, wherever it lies.
+    pub is_named_by_project: bool,
 }
 
 impl Root {
@@ -51,6 +53,7 @@ impl Root {
             nested: false,
             crew: None,
             commands,
+            is_named_by_project: false,
         }
     }
 

@@ -7,8 +7,9 @@ use crate::config::{
 };
 use crate::declared_name::{self, DeclaredName};
 use crate::model_settings::ModelSettings;
-use crate::origin::Origin;
+use crate::origin::{Class, Origin};
 use crate::reference::Reference;
+use crate::trust::{ProjectTrust, exact_path, variable};
 use metier_diagnostic::Diagnostic;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -140,6 +141,22 @@ impl Layer {
         Self { reach, owner, file: Arc::clone(&file.path), rules }
     }
 
+    /// What is said about a skill that widens, the most exact first. A name without an origin means skills of whoever wrote
+    /// the file: a stranger's skill can have any name.
+    fn widening(&self, name: &str, origin: &Origin) -> impl Iterator<Item = &SkillConfig> {
+        let is_own = match self.owner {
+            // The same as `OWN_CLASSES` in `metier-policy`, for rules.
+            LayerOwner::User => {
+                matches!(origin.class, Class::User | Class::System | Class::Config | Class::Bundled)
+            }
+            LayerOwner::TrustedProject | LayerOwner::UntrustedProject => origin.class == Class::Project,
+        };
+        let rules = self.rules.get(name).map_or(&[][..], Vec::as_slice).iter();
+        rules
+            .filter(move |(wanted, _)| wanted.as_ref().map_or(is_own, |wanted| origin.is_in(wanted)))
+            .map(|(_, skill)| skill)
+    }
+
     /// What is said about a skill, the most exact first.
     fn about(&self, name: &str, origin: &Origin) -> impl Iterator<Item = &SkillConfig> {
         let rules = self.rules.get(name).map_or(&[][..], Vec::as_slice).iter();
@@ -200,21 +217,8 @@ impl Settings {
             settings.mcp.clone_from(&user.config.mcp);
         }
         if let Some((project, reach)) = project {
-            let folder = project.path.parent().map(Path::to_owned);
-            settings.lint.push(LintLayer { folder, config: project.config.lint.clone() });
-            let owner = match reach {
-                Reach::Full => LayerOwner::TrustedProject,
-                Reach::Narrowing => LayerOwner::UntrustedProject,
-            };
-            settings.gate.push(GateLayer::new(project, owner));
-            settings.layers.push(Layer::new(project, reach, owner));
-            // To leave skills out narrows, which any project may.
-            let bundled = project.config.bundled.filter(|is_on| reach == Reach::Full || !is_on);
-            settings.bundled = bundled.unwrap_or(settings.bundled);
-            settings.models.hear(project, reach);
+            settings.hear(project, reach);
             if reach == Reach::Full {
-                settings.project_roots.clone_from(&project.config.roots);
-                settings.nearer(&project.config);
                 diagnostics.extend(providers_not_heard(project));
                 diagnostics.extend(servers_not_heard(project));
             } else {
@@ -224,23 +228,53 @@ impl Settings {
         settings
     }
 
-    /// Takes the environment names of a project: those of its manifest, then those of its configuration, which is nearer. They are
-    /// heard where it is trusted.
+    /// Takes what a project's file says, as far as its reach goes.
+    pub(crate) fn hear(&mut self, project: &ConfigFile, reach: Reach) {
+        let folder = project.path.parent().map(Path::to_owned);
+        if project.config.lint != LintConfig::default() {
+            self.lint.push(LintLayer { folder, config: project.config.lint.clone() });
+        }
+        let owner = match reach {
+            Reach::Full => LayerOwner::TrustedProject,
+            Reach::Narrowing => LayerOwner::UntrustedProject,
+        };
+        self.gate.push(GateLayer::new(project, owner));
+        self.layers.push(Layer::new(project, reach, owner));
+        // To leave skills out narrows, which any project may.
+        let bundled = project.config.bundled.filter(|is_on| reach == Reach::Full || !is_on);
+        self.bundled = bundled.unwrap_or(self.bundled);
+        self.models.hear(project, reach);
+        if reach == Reach::Full {
+            self.project_roots.clone_from(&project.config.roots);
+            self.nearer(&project.config);
+        }
+    }
+
+    /// Takes the environment names of a project: those of its manifest, then those of its configuration, which is nearer.
+    /// Each is heard where the user trusted it.
     pub(crate) fn declare(
         &mut self,
         project: &Path,
-        config: Option<&ConfigFile>,
-        reach: Reach,
+        trust: &ProjectTrust,
+        config: &[&ConfigFile],
         diagnostics: &mut Vec<Diagnostic>,
     ) {
         // What is wrong with a manifest that is not heard is not worth a word before it is.
-        let mut unsaid = Vec::new();
-        let (known, diagnostics) = match reach {
-            Reach::Full => (&mut self.environment, diagnostics),
-            Reach::Narrowing => (&mut self.unheard_environment, &mut unsaid),
-        };
-        declared_name::declare(known, declared_name::of_manifest(project, diagnostics));
-        declared_name::declare(known, config.map(declared_name::of_config).unwrap_or_default());
+        let mut found = Vec::new();
+        let manifest = declared_name::of_manifest(project, &mut found);
+        if trust.standing().is_trusted() {
+            diagnostics.append(&mut found);
+        }
+        let config = config.iter().map(|file| declared_name::of_config(file));
+        for names in [manifest].into_iter().chain(config) {
+            let is_trusted = |name: &DeclaredName| {
+                let place = exact_path(project, &name.file);
+                trust.allows(&variable(&place, &name.name, &name.config()).entry)
+            };
+            let (heard, unheard) = names.into_iter().partition(is_trusted);
+            declared_name::declare(&mut self.environment, heard);
+            declared_name::declare(&mut self.unheard_environment, unheard);
+        }
     }
 
     /// Who is offered a skill, and which file says so.
@@ -264,7 +298,22 @@ impl Settings {
         origin: &'a Origin,
     ) -> impl Iterator<Item = (&'a NeedsConfig, LayerOwner)> {
         let heard = self.layers.iter().filter(|layer| layer.reach == Reach::Full);
-        heard.flat_map(move |layer| layer.about(name, origin).map(|skill| (&skill.needs, layer.owner)))
+        heard.flat_map(move |layer| layer.widening(name, origin).map(|skill| (&skill.needs, layer.owner)))
+    }
+
+    /// The needs that the user's own configuration gives, with the skills they are for as they are written.
+    pub fn given_needs(&self) -> Vec<(String, &NeedsConfig)> {
+        let own = self.layers.iter().filter(|layer| layer.owner == LayerOwner::User);
+        let mut given: Vec<(String, &NeedsConfig)> = own
+            .flat_map(|layer| &layer.rules)
+            .flat_map(|(name, rules)| rules.iter().map(move |(origin, skill)| (name, origin, skill)))
+            .map(|(name, origin, skill)| {
+                let who = origin.as_ref().map_or_else(|| name.clone(), |origin| format!("{origin}:{name}"));
+                (who, &skill.needs)
+            })
+            .collect();
+        given.sort_by(|(a, _), (b, _)| a.cmp(b));
+        given
     }
 
     /// Whether any skill has a setting at all; the common answer is no, and then nobody looks them up.

@@ -40,10 +40,14 @@ fn cut(line: &mut String, count: usize, limit: usize) {
 /// U+200D stay, since Persian, Hindi and emoji are written with them.
 fn is_invisible(c: char) -> bool {
     matches!(c,
-        '\u{e0000}'..='\u{e007f}'
+        // Tags, and the variation selectors behind them, each of which can stand for a byte.
+        '\u{e0000}'..='\u{e0fff}'
+        | '\u{fe00}'..='\u{fe0d}'
         | '\u{202a}'..='\u{202e}'
-        | '\u{2066}'..='\u{2069}'
-        | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{ad}' | '\u{61c}')
+        | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{ad}' | '\u{61c}' | '\u{34f}'
+        // Letters without a shape.
+        | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{3164}' | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}')
 }
 
 #[cfg(test)]
@@ -57,6 +61,8 @@ mod tests {
             ("a\n- **fake**: x", 20, "a - **fake**: x"),
             ("  a \t\r\n\u{2028}\u{85} b  ", 20, "a b"),
             ("a\0b\u{1b}[31m", 20, "a b [31m"),
+            ("a\u{e0101}\u{fe01}\u{3164}b", 20, "ab"),
+            ("❤\u{fe0f} 👩\u{200d}🔬", 20, "❤\u{fe0f} 👩\u{200d}🔬"),
             ("abcdef", 6, "abcdef"),
             ("abcdefg", 6, "abcde…"),
             ("abcd efg", 6, "abcd…"),

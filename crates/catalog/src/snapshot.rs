@@ -9,9 +9,11 @@ use crate::document::SkillFile;
 use crate::entry::{Entry, EntryId, Relation};
 use crate::identity::{self, Circumstances, NameHasher, Names, names_of};
 use crate::layout::Layout;
+use crate::origin::Class;
 use crate::place::{self, below};
 use crate::remote::{self, NotBrought, Wanted};
-use crate::root::Root;
+use crate::root::{Root, RootTrust};
+use crate::trust::link_entry;
 use crate::visit::{Kept, Visited};
 use metier_diagnostic::Diagnostic;
 use metier_files::{DocumentName, Error, Found, Repeat, SkillDir};
@@ -109,7 +111,7 @@ impl Snapshot {
         let mut diagnostics = layout.diagnostics.clone();
         diagnostics.extend_from_slice(&plan.diagnostics);
 
-        // The sweep had the trusted roots first; from here on the order is that of precedence. Within a root it stays.
+        // The sweep had a project's roots last; from here on the order is that of precedence. Within a root it stays.
         let place = |one: &Found<Visited>| plan.order[one.root];
         if !found.is_sorted_by_key(place) {
             found.sort_by_key(place);
@@ -186,6 +188,17 @@ impl Snapshot {
     pub fn root(&self, entry: &Entry) -> &Root {
         // Every entry was made from one of the roots.
         &self.layout.roots[entry.root as usize]
+    }
+
+    /// The folder that tells skills of one origin and name apart: the project's of a project's skill, the root's of one that
+    /// the command line names. Other origins have one such skill.
+    pub fn owning_folder(&self, entry: &Entry) -> Option<&Path> {
+        let root = self.root(entry);
+        match (root.origin.class, &self.layout.project) {
+            (Class::Project, Some(project)) => Some(&project.folder),
+            (Class::Project | Class::Cli, _) => Some(root.real.as_deref().unwrap_or(&root.path)),
+            _ => None,
+        }
     }
 
     /// The folder of an entry, absolute.
@@ -275,6 +288,18 @@ impl Snapshot {
             let root = self.layout.roots.get(repeat.place.root)?;
             Some((root, below(&repeat.place.folder, rest)))
         })
+    }
+}
+
+impl Snapshot {
+    /// The roots from which links lead to an entry, as far as the user trusts the links.
+    pub(crate) fn trusted_links<'a>(&'a self, entry: &'a Entry) -> impl Iterator<Item = &'a Root> {
+        let is_trusted = |root: &Root, place: &Path| match root.origin.class {
+            Class::Project => self.layout.trust.allows(&link_entry(&self.layout, place, &self.folder(entry))),
+            _ => true,
+        };
+        let links = self.linked(entry).filter(|(root, _)| root.trust == RootTrust::Trusted);
+        links.filter(move |(root, folder)| is_trusted(root, &below(&root.path, folder))).map(|(root, _)| root)
     }
 }
 

@@ -1,12 +1,21 @@
-//! Trust in projects: who was trusted, when, and what their skills could do at that moment.
+//! Trust in projects: which projects the user trusted, when, and exactly what.
 //!
 //! Trust is a record of the user's, in metier's own data folder and never in the project. It is bound to the project's
-//! real path. A text edit keeps it; a change of what a skill can do does not: see [`crate::Capabilities`].
+//! real path. It is a set of [`TrustEntry`]: what is not in the set takes no effect, whatever else of the project is
+//! trusted. The text of a skill is not in it, so that an edit of text keeps trust.
 
+mod agent_items;
 mod approval;
-mod change;
+mod config_items;
+mod diff;
+mod entry;
+mod item;
+mod legacy;
 mod preview;
 mod project_file;
+mod project_trust;
+mod server_items;
+mod skill;
 
 use crate::capability::Capabilities;
 use serde::{Deserialize, Serialize};
@@ -15,16 +24,26 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use approval::ApprovalRecord;
-pub use change::{TrustChange, changes, changes_of, trusted_acts, trusts_servers};
+pub(crate) use config_items::{split, variable};
+pub use diff::{TrustChange, TrustDiff};
+pub(crate) use entry::exact;
+pub use entry::{EntryDigest, ExactName, TrustEntry, TrustKind, exact_path};
+pub use item::{Detail, TrustItem};
 pub use preview::{Preview, SkillPreview};
-pub use project_file::{Act, ProjectFile, project_files};
+pub use project_file::{
+    AGENT_FOLDERS, ProjectFile, RULE_FILES, ReadRules, SERVER_FILES, files_below, is_listed_definition,
+    project_files, trusts_definition,
+};
+pub use project_trust::ProjectTrust;
+pub(crate) use skill::{is_trusted, link_entry};
 
 /// The largest trust store that is read. A record is a few hundred bytes a skill, so this is some hundred thousand
 /// skills; a larger file is not ours.
 const MAX_STORE: u64 = 64 * 1024 * 1024;
 
-/// The form the store is written in. A later metier may write another one, which this one must not overwrite.
-const VERSION: u32 = 1;
+/// The form the store is written in. A later metier may write another one, which this one must not overwrite. Form 1 is read,
+/// and its records stay as they are until their project is trusted again: see [`legacy`].
+const VERSION: u32 = 2;
 
 /// How far a project is trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -64,9 +83,14 @@ pub struct ProjectRecord {
     pub trusted: String,
     /// Whether the user writes it.
     pub mine: bool,
-    /// What each skill could do, by the path of its folder; skills that could do nothing are left out.
+    /// Everything that the user trusted, in order. A record of form 1 has the two below in place of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entries: Option<Vec<TrustEntry>>,
+    /// Form 1: what each skill could do, by the path of its folder; skills that could do nothing were left out.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skills: BTreeMap<String, Capabilities>,
-    /// What each of the project's files asked for, as digests: file, then act.
+    /// Form 1: what each of the project's files asked for, as digests: file, then act.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, BTreeMap<String, String>>,
 }
 
@@ -155,7 +179,7 @@ impl TrustStore {
             |error: serde_json::Error| TrustError::Corrupt { path: path.clone(), reason: error.to_string() };
         // The form is asked for first, or a later form would be called damage.
         let form: Form = serde_json::from_slice(&bytes).map_err(corrupt)?;
-        if form.version != VERSION {
+        if form.version > VERSION {
             return Err(TrustError::Newer { path, found: form.version });
         }
         let stored: Stored = serde_json::from_slice(&bytes).map_err(corrupt)?;
@@ -183,13 +207,21 @@ impl TrustStore {
         if path.to_str().is_none() {
             return Err(TrustError::PathNotText { path });
         }
+        // What lies in parts of the project that are not looked into from where the user stands stays as it was.
+        let before = self.record(&path).and_then(|record| record.entries.clone()).unwrap_or_default();
+        let unseen = before.into_iter().filter(|entry| !preview.could_see(entry));
+        let mut entries: Vec<TrustEntry> =
+            preview.items().map(|item| item.entry.clone()).chain(unseen).collect();
+        entries.sort();
+        entries.dedup();
         self.revoke(&path);
         self.projects.push(ProjectRecord {
             path,
             trusted: when.to_owned(),
             mine: ownership == Ownership::Mine,
-            skills: preview.capabilities(),
-            files: preview.acts(),
+            entries: Some(entries),
+            skills: BTreeMap::new(),
+            files: BTreeMap::new(),
         });
         self.projects.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(())
@@ -212,13 +244,9 @@ impl TrustStore {
         self.projects.iter().find(|record| record.path == project)
     }
 
-    /// How far a project is trusted.
-    pub fn standing(&self, project: &Path) -> Standing {
-        match self.record(project) {
-            None => Standing::Untrusted,
-            Some(record) if record.mine => Standing::Mine,
-            Some(_) => Standing::Trusted,
-        }
+    /// What the user has said about a project.
+    pub fn trust_in(&self, project: &Path) -> ProjectTrust {
+        ProjectTrust::of(self.record(project))
     }
 
     fn write(&self) -> Result<(), TrustError> {

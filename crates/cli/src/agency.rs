@@ -4,9 +4,8 @@ use crate::args::Global;
 use crate::command::secret;
 use crate::environment;
 use crate::gatekeeper::{self, Span};
-use crate::keyboard;
-use crate::output::clean;
-use crate::passing_line;
+use crate::question;
+use crate::screen;
 use crate::surroundings::Surroundings;
 use crate::workplace::setup;
 use anyhow::Result;
@@ -16,7 +15,6 @@ use metier_catalog::{Include, Lookup, Reference};
 use metier_policy::{Answer, Mode};
 use metier_runtime::{Skills, SkillsBuilder};
 use metier_secret::Secret;
-use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 
 /// Whether somebody can be asked.
@@ -31,7 +29,8 @@ pub(crate) enum Presence {
 impl Presence {
     /// Who is there, unless nobody wants to be asked.
     pub(crate) fn of(no_input: bool) -> Self {
-        let is_here = !no_input && io::stdin().is_terminal() && io::stderr().is_terminal();
+        let is_here =
+            !no_input && rustix::termios::isatty(rustix::stdio::stdin()) && screen::err_is_terminal();
         if is_here { Self::Here } else { Self::Nobody }
     }
 }
@@ -108,7 +107,7 @@ fn vault(
             let (Lookup::Found(_, entry) | Lookup::Unusable(_, entry)) = snapshot.find(&reference) else {
                 return None;
             };
-            let owner = secret::owner(&snapshot, entry, &surroundings);
+            let owner = secret::owner(&snapshot, entry);
             let known = secret::vault(&surroundings).of(&owner).ok()?;
             known.into_iter().find(|(known, _)| known == name).map(|(_, secret)| secret)
         };
@@ -121,18 +120,10 @@ pub(crate) struct AtTheTerminal;
 
 impl Ask for AtTheTerminal {
     fn ask(&self, question: &str, options: &[String]) -> Reply {
-        let _hold = passing_line::hold();
-        let mut err = io::stderr().lock();
-        let asked = || -> io::Result<String> {
-            writeln!(err, "{}", clean(question))?;
-            for (number, option) in (1..).zip(options) {
-                writeln!(err, "  {number}. {}", clean(option))?;
-            }
-            let mut line = String::new();
-            keyboard::ask(&mut err, "> ", &mut line)?;
-            Ok(line)
-        };
-        let Ok(line) = { asked }() else { return Reply::Nobody };
+        let options_shown = (1..).zip(options).map(|(number, option)| format!("  {number}. {option}"));
+        let lines: Vec<String> = std::iter::once(question.to_owned()).chain(options_shown).collect();
+        let Ok(line) = question::ask_text(&lines) else { return Reply::Nobody };
+        let line = line.unwrap_or_default();
         let said = line.trim();
         let chosen = said.parse::<usize>().ok().and_then(|number| options.get(number.checked_sub(1)?));
         match (said, chosen) {

@@ -15,7 +15,7 @@ pub(crate) use self::agent::{Agents, Ending, Init, Log, LogFormat, Run, Runs, Wo
 pub(crate) use self::command_word::command_word;
 pub(crate) use self::over_time::{Chat, Forget, Resume, Stats};
 pub(crate) use self::secret::{Secret, SecretAction, SecretList, SecretRemove, SecretSet};
-pub(crate) use self::serving::{BoundTo, Host, Mcp, Serve};
+pub(crate) use self::serving::{BoundTo, Host, Mcp, Serve, ServeLimits};
 
 /// Finds, checks and runs Agent Skills, whatever dialect they are written in.
 #[derive(Debug, Parser)]
@@ -244,6 +244,12 @@ pub(crate) struct Exec {
     /// Copies what the script leaves in its scratch folder to DIR
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Replaces files in DIR that exist already
+    #[arg(long, requires = "out")]
+    pub(crate) force: bool,
+    /// Copies results whose names begin with a dot, too; protected places stay as they are
+    #[arg(long, requires = "out")]
+    pub(crate) with_hidden: bool,
     /// Lets it reach a host: api.example.com, *.example.com, with :PORT or without (repeatable)
     #[arg(long = "host", value_name = "HOST")]
     pub(crate) hosts: Vec<String>,
@@ -329,6 +335,9 @@ pub(crate) struct Call {
     /// A folder for what a program wrote beyond what a model gets; the result names the files
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Replaces files in DIR that exist already
+    #[arg(long, requires = "out")]
+    pub(crate) force: bool,
 }
 
 /// Says what is wrong with skills, for whom, and mends what can be mended
@@ -451,8 +460,9 @@ pub(crate) struct New {
 
 /// Trusts a project, so that its skills may be offered to a model
 ///
-/// A project's skills are listed but not used until you say so. Trust covers edits of text; a new or changed script,
-/// injected command, hook, tool list or need is reported until you trust the project again.
+/// A project's skills are listed but not used until you say so. Trust covers what is there now, and edits of text. Anything
+/// else that is new or changed (a skill, script, server, rule, variable, root, model, link, …) is not used until you trust the
+/// project again; every command that acts names it, and `--diff` shows it.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub(crate) struct Trust {
@@ -469,9 +479,12 @@ pub(crate) struct Trust {
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag, and clap takes at most one of them")]
 #[group(multiple = false)]
 pub(crate) struct TrustAction {
-    /// Lists what trust would switch on, and changes nothing
+    /// Lists everything that trust would switch on, and changes nothing
     #[arg(long)]
     pub(crate) preview: bool,
+    /// Shows what was added, changed and removed since the project was trusted, and changes nothing
+    #[arg(long)]
+    pub(crate) diff: bool,
     /// Lists the projects that are trusted
     #[arg(long)]
     pub(crate) list: bool,

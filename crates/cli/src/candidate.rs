@@ -1,6 +1,7 @@
 //! A skill that is to be activated: what `use` shows and `call` puts into a conversation is made here, so both are the same.
 
 use crate::gatekeeper::Gatekeeper;
+use crate::interrupt;
 use crate::requirement::unmet_here;
 use crate::surroundings::Surroundings;
 use crate::workplace::Workplace;
@@ -10,7 +11,7 @@ use metier_runtime::{
     Activation, Arguments, By, Draft, Missing, NotActivated, Request, Setting, Start, Variable,
     VariableValue, Workbench, injection_start,
 };
-use metier_sandbox::Limits;
+use metier_sandbox::{Cancel, Limits};
 
 /// A skill, with all that its activation takes.
 pub(crate) struct Candidate<'a> {
@@ -95,14 +96,19 @@ impl<'a> Candidate<'a> {
 }
 
 /// Makes the activation, unless there is something to ask first.
-pub(crate) fn step(draft: &Draft<'_>, bench: &Workbench<'_>, asking: Asking) -> Result<Step, NotActivated> {
+pub(crate) fn step(
+    draft: &Draft<'_>,
+    bench: &Workbench<'_>,
+    asking: Asking,
+    cancel: &Cancel,
+) -> Result<Step, NotActivated> {
     if asking == Asking::First {
         let questions = draft.questions(bench)?;
         if !questions.is_empty() {
             return Ok(Step::Ask(questions));
         }
     }
-    Ok(Step::Done(Box::new(draft.finish(bench, None)?)))
+    Ok(Step::Done(Box::new(interrupt::during(cancel, || draft.finish(bench, Some(cancel)))?)))
 }
 
 /// The variables that a body may name: those that the skill's processes may see, which are secrets and never put into text,

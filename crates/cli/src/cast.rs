@@ -9,8 +9,10 @@ use crate::exit::Exit;
 use crate::outfit::{Outfit, Wishes};
 use crate::output::{Output, clean};
 use crate::surroundings::Surroundings;
+use crate::trust_report;
 use anyhow::{Result, bail};
-use metier_diagnostic::Severity;
+use metier_catalog::Standing;
+use metier_diagnostic::{Paint, Severity};
 
 /// The agents that were named; the first one works, and without any metier's own does.
 pub(crate) struct Cast {
@@ -32,6 +34,7 @@ impl Cast {
     ) -> Result<Result<Self, Exit>> {
         let presence = Presence::of(working.no_input);
         let surroundings = trust_question::settle(surroundings, global, presence, output)?;
+        trust_report::tell(&surroundings, output)?;
         let agents = named.iter().map(|named| AgentChoice::find(named, global, &surroundings));
         let agents = agents.collect::<Result<Vec<_>>>()?;
         let surroundings = agents.first().map_or(surroundings, |agent| agent.surroundings.clone());
@@ -75,20 +78,24 @@ impl Cast {
 fn refused(chosen: &[AgentChoice], output: &mut Output) -> Result<Option<Exit>> {
     if let Some(agent) = chosen.iter().find(|agent| agent.is_untrusted()) {
         let name = clean(&agent.read.definition.name.value);
+        let why = match agent.surroundings.layout.standing {
+            Standing::Untrusted => "belongs to a project that you have not trusted",
+            Standing::Trusted | Standing::Mine => "is new or changed since you trusted the project",
+        };
         output.aside(&format!(
-            "`{name}` is an agent of a project that you have not trusted: it is shown and not run. `metier agents {}` shows it, \
-             `metier trust --preview` what trust would switch on",
+            "the agent `{name}` {why}: it is shown and not run. `metier agents {}` shows it, `metier trust --diff` what trust \
+             would switch on",
             clean(&agent.shown())
         ))?;
         return Ok(Some(Exit::NeedsYes));
     }
-    if let Some(report) = agent_choice::refusal(chosen, output.paint()) {
+    if let Some(report) = agent_choice::refusal(chosen, Paint::Plain) {
         bail!("{}", report.trim_end());
     }
     for agent in chosen {
         let report = agent.report(Severity::Warning, output.paint());
         if !report.is_empty() {
-            output.aside(report.trim_end())?;
+            output.aside_rendered(&report)?;
         }
     }
     Ok(None)

@@ -37,6 +37,7 @@ use crate::exit::Exit;
 use crate::head_start::HeadStart;
 use crate::output::Output;
 use crate::surroundings::Surroundings;
+use crate::trust_report;
 use anyhow::Result;
 
 /// Runs a command.
@@ -48,6 +49,10 @@ pub(crate) fn run(cli: Cli, head_start: HeadStart, output: &mut Output) -> Resul
         command => command,
     };
     let surroundings = Surroundings::look_around(&cli.global)?;
+    // `run` and `chat` ask about it first, and say it where nobody could be asked.
+    if trust_report::acts(&command) {
+        trust_report::tell(&surroundings, output)?;
+    }
     match command {
         Command::List(args) => list::run(&args, &surroundings, output),
         Command::Show(args) => show::run(&args.name, &surroundings, output),

@@ -1,19 +1,18 @@
 //! Whoever stands at the gate: the rules in force, the answers that were given, and the questions at a terminal.
 
 use crate::args::Global;
-use crate::output::clean;
-use crate::passing_line;
-use crate::question;
+use crate::keyboard;
+use crate::question::{self, Question};
+use crate::screen;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
 use metier_files::{Mode, read_bounded, write_atomic};
 use metier_policy::{
-    Action, Answer, Answers, Asking, Decision, Gate, Kept, Layer, List, Owner, Question, Rules, Ruling,
-    Scope, Source,
+    Action, Answer, Answers, Asking, Decision, Deed, Gate, Kept, Layer, List, Owner,
+    Question as GateQuestion, Rules, Ruling, Scope, Source,
 };
 use metier_runtime::{Asker, rules_in_force};
 use serde::{Deserialize, Serialize};
-use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -65,11 +64,7 @@ impl Gatekeeper {
         }
         let rules = rules_in_force(&surroundings.layout, |file| surroundings.shown(file), flags);
         let kept = answers_file(surroundings);
-        let asking = if io::stdin().is_terminal() && io::stderr().is_terminal() {
-            Asking::Terminal
-        } else {
-            Asking::Nobody
-        };
+        let asking = if keyboard::can_ask() { Asking::Terminal } else { Asking::Nobody };
         Ok(Self {
             rules,
             answers: Answers::new(read_kept(&kept)?.answers),
@@ -92,7 +87,7 @@ impl Gatekeeper {
     /// Says on standard error what in the rules could not be taken as it is written.
     pub(crate) fn report_problems(&self) {
         for problem in self.rules.problems() {
-            let _ = writeln!(io::stderr(), "{problem}");
+            screen::err_line(screen::harmless(&problem.to_string()));
         }
     }
 
@@ -179,10 +174,13 @@ fn answers_file(surroundings: &Surroundings) -> PathBuf {
     surroundings.places.config.join("answers.json")
 }
 
-/// Puts a question to whoever sits at the terminal.
+/// Puts a question to whoever sits at the terminal, with all that a yes would grant.
 pub(crate) fn prompt(action: &Action, decision: &Decision, span: Span) -> Result<Answer> {
-    let _hold = passing_line::hold();
-    writeln!(io::stderr().lock(), "{}\n  {}", action.sentence(), clean(&decision.by.to_string()))?;
+    let mut lines = action.approval_request().lines();
+    if let Deed::Tool { place: Some(place), .. } = &action.deed {
+        lines.extend(question::attached(place.as_str()).iter().map(|line| format!("  {line}")));
+    }
+    lines.push(decision.by.to_string());
     // An answer for good is bound to the skill's files where their digest is known.
     let is_bound = action.skill().is_some_and(|skill| skill.tree.is_some());
     let always = if is_bound { "[a]lways for this version" } else { "[a]lways" };
@@ -190,8 +188,8 @@ pub(crate) fn prompt(action: &Action, decision: &Decision, span: Span) -> Result
         Span::Call => "",
         Span::Session => "  this [s]ession  this [t]ool this session",
     };
-    let words = format!("  [y]es once{session}  {always}  [n]o");
-    let answer = question::ask(&words, Answer::No, |said| match said {
+    let choices = format!("[y]es once{session}  {always}  [n]o");
+    let answer = question::ask(&Question { lines, choices }, Answer::No, |said| match said {
         "y" | "yes" => Some(Answer::Once),
         "a" | "always" => Some(Answer::Always),
         "s" | "session" if span == Span::Session => Some(Answer::SessionExact),
@@ -203,7 +201,7 @@ pub(crate) fn prompt(action: &Action, decision: &Decision, span: Span) -> Result
 }
 
 /// Takes an answer, and keeps it where it is for good. True when it is a yes.
-fn take(answers: &mut Answers, file: &Path, question: &Question, answer: Answer) -> Result<bool> {
+fn take(answers: &mut Answers, file: &Path, question: &GateQuestion, answer: Answer) -> Result<bool> {
     if answer == Answer::No {
         return Ok(false);
     }

@@ -1,10 +1,55 @@
-//! A text as a JSON string, many bytes at a time.
+//! JSON in which every character of a string can be seen: what acts on a terminal or hides stands as `\uXXXX`, which means the same.
 //!
-//! A listing is mostly descriptions. `serde_json` looks at each of their bytes; looking at 32 at once makes the listing of
+//! Strings of listings are made many bytes at a time. A listing is mostly descriptions. `serde_json` looks at each of their bytes; looking at 32 at once makes the listing of
 //! 10,000 skills a tenth faster as a whole.
 
-/// Appends a text in quotes, escaped as `serde_json` does it.
+use metier_diagnostic::acts;
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::ser::Formatter;
+use std::io::{self, Write};
+
+/// Writes a value.
+pub(crate) fn write(to: impl Write, value: &impl Serialize) -> serde_json::Result<()> {
+    value.serialize(&mut serde_json::Serializer::with_formatter(to, Visible))
+}
+
+/// A value as one line.
+pub(crate) fn line(value: &Value) -> String {
+    let mut json = Vec::new();
+    // Writing to memory does not fail, and what is written is UTF-8.
+    let _ = write(&mut json, value);
+    String::from_utf8_lossy(&json).into_owned()
+}
+
+/// Escapes in strings what `serde_json` would leave as it is.
+struct Visible;
+
+impl Formatter for Visible {
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        let mut rest = fragment;
+        while let Some(at) = rest.find(acts) {
+            let (before, from) = rest.split_at(at);
+            let character = from.chars().next().unwrap_or_default();
+            writer.write_all(before.as_bytes())?;
+            let mut units = [0; 2];
+            for unit in character.encode_utf16(&mut units) {
+                write!(writer, "\\u{unit:04x}")?;
+            }
+            rest = &from[character.len_utf8()..];
+        }
+        writer.write_all(rest.as_bytes())
+    }
+}
+
+/// Appends a text in quotes, as [`write`] does it.
 pub(crate) fn push_text(json: &mut Vec<u8>, text: &str) {
+    // DEL is the one character of ASCII that acts and that JSON takes as it is. Most texts are plain ASCII, which is seen fast.
+    let may_act = !text.is_ascii() || text.contains('\x7f');
+    if may_act && text.contains(|c: char| (!c.is_ascii() || c == '\x7f') && acts(c)) {
+        let _ = write(json, &text);
+        return;
+    }
     json.push(b'"');
     let mut rest = text.as_bytes();
     while let Some(at) = first_special(rest) {
@@ -101,9 +146,13 @@ mod tests {
     }
 
     #[test]
-    fn it_is_what_serde_json_writes() {
-        let mut texts: Vec<String> =
-            vec![String::new(), "plain".into(), "größe 日本 🎯 and more text".into()];
+    fn both_ways_to_write_a_text_are_the_same_and_mean_it() {
+        let mut texts: Vec<String> = vec![
+            String::new(),
+            "plain".into(),
+            "größe 日本 🎯 and more text".into(),
+            "\u{9b}\u{202e}\u{e0041}".into(),
+        ];
         // Every ASCII character at every place of a chunk, and beside characters with the high bit.
         for byte in 0..=127_u8 {
             for before in 0..70 {
@@ -113,7 +162,10 @@ mod tests {
         for text in texts {
             let mut json = Vec::new();
             push_text(&mut json, &text);
-            assert_eq!(String::from_utf8(json).unwrap(), serde_json::to_string(&text).unwrap());
+            let json = String::from_utf8(json).unwrap();
+            assert_eq!(json, line(&Value::String(text.clone())));
+            assert!(!json.contains(acts), "{json:?}");
+            assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
         }
     }
 }

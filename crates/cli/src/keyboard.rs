@@ -1,14 +1,18 @@
 //! What the user types, and who gets it: a question, or nobody yet.
 //!
-//! Outside of a chat a question reads the next line itself. In a chat a line that is typed while the agent works must not become
-//! the answer to a question that was not there when it was typed: a "y" meant for something else would be a yes to whatever comes
-//! next. So [`Listening`] reads the terminal during a turn and hands a line to the question that is open, else keeps it as the
-//! next message.
+//! A line that is typed before a question appears must not answer it: a "y" meant for something else would be a yes to whatever
+//! comes next. So [`Answering`] throws away what was typed before. In a chat [`Listening`] reads the terminal during a turn and keeps
+//! whole lines as the next messages.
 
 use crate::agency::Presence;
-use rustix::event::{PollFd, PollFlags, poll};
+use crate::screen::Screen;
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use rustix::io::Errno;
+use rustix::stdio::stdin;
+use rustix::termios::{QueueSelector, tcdrain, tcflush};
 use std::collections::VecDeque;
-use std::io::{self, BufRead, PipeReader, PipeWriter, Write};
+use std::io::{self, PipeReader, PipeWriter, Write};
+use std::os::fd::OwnedFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
@@ -22,49 +26,104 @@ const MOST_WAITING: usize = 100;
 /// Who listens right now. There is one terminal, so there is one of these.
 static LISTENER: Mutex<Option<Arc<Shared>>> = Mutex::new(None);
 
+/// Wakes the question that is open outside of a chat, where one is.
+static OPEN: Mutex<Option<Arc<OwnedFd>>> = Mutex::new(None);
+
 /// Whether somebody sits at the terminal.
 pub(crate) fn can_ask() -> bool {
     Presence::of(false) == Presence::Here
 }
 
-/// Asks for a yes at the terminal. An empty line and the end of the input are a no.
-pub(crate) fn is_yes(question: &str) -> io::Result<bool> {
-    let mut line = String::new();
-    ask(&mut io::stderr().lock(), &format!("{question} [y]es [n]o > "), &mut line)?;
-    Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
+/// Reads the answers to one question. Whoever asks reads the terminal, in a chat too: the listener may wait for the screen, which
+/// the question has.
+pub(crate) struct Answering {
+    woken: Arc<OwnedFd>,
+    /// Keeps the listener of a chat from reading.
+    _pause: Option<Pause>,
 }
 
-/// Writes a question and takes the next line that is typed. 0 is the end of the input, or that somebody stopped it all.
-pub(crate) fn ask(screen: &mut impl Write, question: &str, line: &mut String) -> io::Result<usize> {
-    let listener = lock(&LISTENER).clone();
-    // Open before it can be seen: whoever answers at once answers this.
-    if let Some(shared) = &listener {
-        lock(&shared.state).question = Question::Open;
+/// What happens to what was typed before a prompt appears.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TypedBefore {
+    /// It is thrown away: it was meant for something else.
+    Dropped,
+    /// It counts: the same question is put again.
+    Counts,
+}
+
+impl Answering {
+    pub(crate) fn begin() -> io::Result<Self> {
+        let woken = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
+        *lock(&OPEN) = Some(Arc::clone(&woken));
+        let listener = lock(&LISTENER).clone();
+        Ok(Self { woken, _pause: listener.map(Pause::begin) })
     }
-    screen.write_all(question.as_bytes())?;
-    screen.flush()?;
-    let read = match listener {
-        None => io::stdin().lock().read_line(line)?,
-        Some(shared) => {
-            let answer = shared.answer();
-            line.push_str(&answer);
-            answer.len()
+
+    /// Writes a prompt and takes the next line. `None` is the end of the input, or that somebody interrupted it.
+    pub(crate) fn line(
+        &self,
+        screen: &mut Screen,
+        prompt: &str,
+        before: TypedBefore,
+    ) -> io::Result<Option<String>> {
+        if before == TypedBefore::Dropped {
+            // What stands above the prompt has been shown by then.
+            screen.flush()?;
+            let _ = tcdrain(rustix::stdio::stderr());
+            forget_typed();
         }
-    };
-    if read == 0 {
-        writeln!(screen)?;
+        screen.write_all(prompt.as_bytes())?;
+        screen.flush()?;
+        let line = read_line(&self.woken)?;
+        if line.is_empty() {
+            writeln!(screen)?;
+            return Ok(None);
+        }
+        // The terminal has shown the end of the line that was typed.
+        screen.is_at_beginning();
+        Ok(Some(line))
     }
-    Ok(read)
+}
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        *lock(&OPEN) = None;
+    }
+}
+
+/// Throws away what was typed and not read. Where the input is no terminal nothing is thrown away.
+fn forget_typed() {
+    let _ = tcflush(stdin(), QueueSelector::IFlush);
+}
+
+/// Reads a line. Empty at the end of the input and when it is woken. Without the standard library's buffer, which may hold what
+/// was typed before.
+fn read_line(woken: &OwnedFd) -> io::Result<String> {
+    let (terminal, mut line, mut byte) = (stdin(), Vec::new(), [0_u8; 1]);
+    while line.last() != Some(&b'\n') && line.len() < MOST_LINE {
+        let mut fds = [PollFd::new(&terminal, PollFlags::IN), PollFd::new(woken, PollFlags::IN)];
+        match poll(&mut fds, None) {
+            Ok(_) => {}
+            Err(Errno::INTR) => continue,
+            Err(error) => return Err(error.into()),
+        }
+        if !fds[1].revents().is_empty() {
+            return Ok(String::new());
+        }
+        match rustix::io::read(terminal, &mut byte) {
+            Ok(0) => break,
+            Ok(_) => line.push(byte[0]),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(String::from_utf8_lossy(&line).into_owned())
 }
 
 /// Ends the question that is open, if one is: whoever waits gets the end of the input.
 pub(crate) fn interrupt() {
-    if let Some(shared) = lock(&LISTENER).clone() {
-        let mut state = lock(&shared.state);
-        if state.question == Question::Open {
-            state.question = Question::Answered(String::new());
-            shared.changed.notify_all();
-        }
+    if let Some(woken) = lock(&OPEN).as_ref() {
+        let _ = rustix::io::write(&**woken, &1_u64.to_ne_bytes());
     }
 }
 
@@ -80,70 +139,122 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    question: Question,
+    /// How many questions are open: whoever asks reads the terminal then.
+    asking: usize,
+    /// What was read of a line that has not ended.
+    line: Vec<u8>,
     /// Messages that were typed meanwhile.
     waiting: VecDeque<String>,
-    /// The terminal is gone.
+    /// Nobody listens any more.
     is_over: bool,
 }
 
-#[derive(Default, PartialEq, Eq)]
-enum Question {
-    #[default]
-    None,
-    Open,
-    Answered(String),
-}
-
 impl Shared {
-    /// Waits for the answer to the question that was opened. One at a time: whoever asks holds the terminal's lock.
-    fn answer(&self) -> String {
-        let mut state = lock(&self.state);
-        loop {
-            if let Question::Answered(_) = state.question {
-                return match std::mem::take(&mut state.question) {
-                    Question::Answered(line) => line,
-                    Question::None | Question::Open => String::new(),
-                };
-            }
-            if state.is_over {
-                state.question = Question::None;
-                return String::new();
-            }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    /// A whole line came, or the end of the input. Says whether it waits now.
-    fn take(&self, line: &str) -> Taken {
-        let mut state = lock(&self.state);
-        if state.question == Question::Open {
-            state.question = Question::Answered(line.to_owned());
-            self.changed.notify_all();
-            return Taken::Answer;
-        }
-        let text = line.trim_end_matches(['\r', '\n']);
-        if text.trim().is_empty() {
-            return Taken::Nothing;
-        }
-        if state.waiting.len() >= MOST_WAITING {
-            return Taken::TooMany;
-        }
-        state.waiting.push_back(text.to_owned());
-        Taken::Waits(state.waiting.len())
-    }
-
+    /// Ends listening.
     fn end(&self) {
         lock(&self.state).is_over = true;
         self.changed.notify_all();
     }
+
+    /// Reads once, when no question is open.
+    fn read(&self) -> Read {
+        let mut state = lock(&self.state);
+        while state.asking > 0 && !state.is_over {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        // A question has read what was there.
+        if state.is_over || !is_ready() {
+            return Read::Lines(Vec::new());
+        }
+        state.read()
+    }
+}
+
+/// Keeps the listener from reading, while a question is open.
+struct Pause(Arc<Shared>);
+
+impl Pause {
+    /// Lines that were typed before are messages, and a line that was begun before is dropped.
+    fn begin(shared: Arc<Shared>) -> Self {
+        let mut state = lock(&shared.state);
+        state.asking += 1;
+        // The listener reads with the state's lock held, so what it has read by now is in the state.
+        while is_ready() && matches!(state.read(), Read::Lines(_)) {}
+        state.line.clear();
+        drop(state);
+        Self(shared)
+    }
+}
+
+impl Drop for Pause {
+    fn drop(&mut self) {
+        lock(&self.0.state).asking -= 1;
+        self.0.changed.notify_all();
+    }
+}
+
+impl State {
+    /// Reads once from the terminal, which is in its line mode, so a read gives a line.
+    fn read(&mut self) -> Read {
+        let mut piece = [0_u8; 4096];
+        match rustix::io::read(stdin(), &mut piece) {
+            Ok(0) => Read::Nothing,
+            Ok(read) => Read::Lines(self.takes(&piece[..read])),
+            Err(Errno::INTR | Errno::AGAIN) => Read::Lines(Vec::new()),
+            Err(_) => Read::Broken,
+        }
+    }
+
+    /// Takes what was read; what became of each line that ended in it.
+    fn takes(&mut self, bytes: &[u8]) -> Vec<Taken> {
+        let mut taken = Vec::new();
+        for byte in bytes {
+            if self.line.len() < MOST_LINE {
+                self.line.push(*byte);
+            }
+            if *byte == b'\n' {
+                let line = std::mem::take(&mut self.line);
+                taken.push(self.take(&String::from_utf8_lossy(&line)));
+            }
+        }
+        taken
+    }
+
+    /// A whole line came.
+    fn take(&mut self, line: &str) -> Taken {
+        let text = line.trim_end_matches(['\r', '\n']);
+        if text.trim().is_empty() {
+            return Taken::Nothing;
+        }
+        if self.waiting.len() >= MOST_WAITING {
+            return Taken::TooMany;
+        }
+        self.waiting.push_back(text.to_owned());
+        Taken::Waits(self.waiting.len())
+    }
+}
+
+/// What a read of the terminal gave.
+#[derive(Debug, PartialEq, Eq)]
+enum Read {
+    /// Lines, perhaps none that has ended.
+    Lines(Vec<Taken>),
+    /// The end of the input.
+    Nothing,
+    /// The terminal is gone.
+    Broken,
+}
+
+/// Whether a line waits to be read.
+fn is_ready() -> bool {
+    let terminal = stdin();
+    let mut fds = [PollFd::new(&terminal, PollFlags::IN)];
+    poll(&mut fds, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }
 
 /// What became of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
-    /// A question got it.
-    Answer,
     /// It waits; so many do.
     Waits(usize),
     /// It was blank.
@@ -180,6 +291,7 @@ impl Listening {
 
     fn close(&mut self) {
         *lock(&LISTENER) = None;
+        self.shared.end();
         let _ = self.wake.write_all(b".");
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -193,41 +305,25 @@ impl Drop for Listening {
     }
 }
 
-/// Reads lines from the terminal until it is woken. The terminal is in its line mode, so a read gives a line.
+/// Reads lines from the terminal until it is woken.
 fn listen(shared: &Shared, woken: &PipeReader, told: &impl Fn(Taken)) {
-    let terminal = rustix::stdio::stdin();
-    let mut line: Vec<u8> = Vec::new();
-    let mut piece = [0_u8; 4096];
+    let terminal = stdin();
     loop {
         let mut fds = [PollFd::new(&terminal, PollFlags::IN), PollFd::new(woken, PollFlags::IN)];
         match poll(&mut fds, None) {
             Ok(_) => {}
-            Err(rustix::io::Errno::INTR) => continue,
+            Err(Errno::INTR) => continue,
             Err(_) => return shared.end(),
         }
         if !fds[1].revents().is_empty() {
             return shared.end();
         }
-        let read = match rustix::io::read(terminal, &mut piece) {
-            Ok(read) => read,
-            Err(rustix::io::Errno::INTR) => continue,
-            Err(_) => return shared.end(),
-        };
-        if read == 0 {
-            // Ctrl-D on an empty line: the end of the input for a question, and nothing for anybody else.
-            if shared.take("") == Taken::Nothing && fds[0].revents().contains(PollFlags::HUP) {
-                return shared.end();
-            }
-            continue;
-        }
-        for byte in &piece[..read] {
-            if line.len() < MOST_LINE {
-                line.push(*byte);
-            }
-            if *byte == b'\n' {
-                told(shared.take(&String::from_utf8_lossy(&line)));
-                line.clear();
-            }
+        let is_gone = fds[0].revents().contains(PollFlags::HUP);
+        match shared.read() {
+            Read::Lines(taken) => taken.into_iter().for_each(told),
+            // Ctrl-D on an empty line means nothing while nobody is asked.
+            Read::Nothing if !is_gone => {}
+            Read::Nothing | Read::Broken => return shared.end(),
         }
     }
 }
@@ -237,30 +333,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_answers_the_question_that_is_open_and_waits_otherwise() {
+    fn a_line_waits_and_one_that_was_begun_before_a_question_is_dropped() {
         let shared = Arc::new(Shared::default());
-        assert_eq!(shared.take("y\n"), Taken::Waits(1));
-        assert_eq!(shared.take("  \n"), Taken::Nothing);
-        lock(&shared.state).question = Question::Open;
-        assert_eq!(shared.take("no\n"), Taken::Answer);
-        assert_eq!(shared.answer(), "no\n");
-        assert_eq!(shared.take("later\n"), Taken::Waits(2));
+        assert_eq!(lock(&shared.state).takes(b"y\n  \nbegun"), [Taken::Waits(1), Taken::Nothing]);
+        let pause = Pause::begin(Arc::clone(&shared));
+        assert_eq!(lock(&shared.state).line, b"");
+        drop(pause);
+        assert_eq!(lock(&shared.state).takes(b"later\n"), [Taken::Waits(2)]);
         assert_eq!(lock(&shared.state).waiting, ["y", "later"]);
     }
 
     #[test]
     fn too_many_are_dropped_and_said() {
-        let shared = Shared::default();
+        let mut state = State::default();
         for number in 1..=MOST_WAITING {
-            assert_eq!(shared.take("x\n"), Taken::Waits(number));
+            assert_eq!(state.take("x\n"), Taken::Waits(number));
         }
-        assert_eq!(shared.take("x\n"), Taken::TooMany);
-    }
-
-    #[test]
-    fn where_the_terminal_is_gone_a_question_gets_the_end() {
-        let shared = Shared::default();
-        shared.end();
-        assert_eq!(shared.answer(), "");
+        assert_eq!(state.take("x\n"), Taken::TooMany);
     }
 }

@@ -21,6 +21,7 @@ mod exit;
 mod gatekeeper;
 mod head_start;
 mod history_place;
+mod interrupt;
 mod json_text;
 mod keyboard;
 mod manifest;
@@ -34,10 +35,13 @@ mod question;
 mod requirement;
 mod resuming;
 mod run_view;
+mod screen;
+mod script_output;
 mod servers;
 mod skill_models;
 mod slash_line;
 mod surroundings;
+mod trust_report;
 mod workplace;
 
 use args::Cli;
@@ -64,7 +68,7 @@ fn main() -> ExitCode {
         output.flush()?;
         Ok(exit)
     });
-    match result {
+    let code = match result {
         Ok(exit) => exit.into(),
         // Whoever read us has seen enough (`metier list | head`): that is not a failure.
         Err(error) if is_broken_pipe(&error) => Exit::Fine.into(),
@@ -73,7 +77,9 @@ fn main() -> ExitCode {
             output::complain(&error);
             Exit::Failed.into()
         }
-    }
+    };
+    interrupt::settle();
+    code
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

@@ -5,14 +5,11 @@ use crate::command::secret;
 use crate::environment;
 use crate::surroundings::Surroundings;
 use anyhow::Result;
-use metier_catalog::{Entry, LayerOwner, SkillFile, Snapshot};
-use metier_runtime::{Declared, DeclaredEnvironment, Wants};
+use metier_catalog::{Entry, SkillFile, Snapshot};
+use metier_runtime::{Declared, DeclaredEnvironment, SkillNeeds, Wants};
 use metier_secret::{Place, Secret, SecretName};
 use metier_skill::Manifest;
 use std::time::Duration;
-
-/// The longest that a skill can ask a script to take. More is for the user to say, with `--timeout`.
-const LONGEST_DECLARED: Duration = Duration::from_mins(10);
 
 /// Needs that the command line names.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +25,7 @@ pub(crate) struct Needs {
     pub(crate) wants: Wants,
     /// How long a script may take, if somebody says.
     pub(crate) seconds: Option<Duration>,
-    /// The user's own word for a part of it, as rules.
+    /// What the command line gives of it, as rules.
     pub(crate) allowed: Vec<String>,
     /// What could not be read, a sentence each.
     pub(crate) problems: Vec<String>,
@@ -43,26 +40,12 @@ impl Needs {
         surroundings: &Surroundings,
     ) -> Result<Self> {
         let (name, origin) = (entry.name().as_str(), &snapshot.root(entry).origin);
-        let mut needs = Self::default();
         let mut values = Values::new(snapshot, entry, surroundings);
         let mut value = |name: &SecretName| values.get(name);
-        if let Some(declared) = manifest.and_then(|manifest| manifest.more.needs.as_ref()) {
-            let (hosts, write, env) = (&declared.hosts, &declared.write, &declared.env);
-            let problems = needs.wants.declare(&Declared { hosts, write, env }, &mut value);
-            needs.problems.extend(problems);
-            let seconds = declared.seconds.map(|seconds| Duration::from_secs(seconds.get().into()));
-            needs.seconds = seconds.map(|seconds| seconds.min(LONGEST_DECLARED));
-        }
-        for (configured, owner) in surroundings.layout.settings.needs(name, origin) {
-            let (hosts, write, env) = (&configured.hosts, &configured.write, &configured.env);
-            let declared = Declared { hosts, write, env };
-            needs.problems.extend(needs.wants.declare(&declared, &mut value));
-            let seconds = configured.seconds.map(|seconds| Duration::from_secs(seconds.get().into()));
-            needs.seconds = seconds.or(needs.seconds);
-            if owner == LayerOwner::User {
-                needs.allow(name, origin, &declared);
-            }
-        }
+        let mut said = SkillNeeds::default();
+        said.add((name, origin), manifest, &surroundings.layout.settings, &mut value);
+        let SkillNeeds { wants, seconds, problems } = said;
+        let mut needs = Self { wants, seconds, problems, allowed: Vec::new() };
         let given = Declared { hosts: flags.hosts, write: flags.write, env: flags.env };
         // What the command line says wrongly is an error, not a note: the user is here to mend it.
         if let Some(problem) = needs.wants.declare(&given, &mut value).into_iter().next() {
@@ -135,7 +118,7 @@ impl<'a> Values<'a> {
         let known = if let Some(known) = &self.known {
             known
         } else {
-            let owner = secret::owner(self.snapshot, self.entry, self.surroundings);
+            let owner = secret::owner(self.snapshot, self.entry);
             let vault = secret::vault(self.surroundings);
             if let Place::File { keyring: Some(why), .. } = vault.place() {
                 self.problems.push(format!("secrets in the keyring are not given: {why}"));

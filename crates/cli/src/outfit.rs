@@ -17,7 +17,7 @@ use metier_agent::definition::{Role, Shelf};
 use metier_agent::{
     Agent, Compaction, Company, Halt, Limits, Offer, Offline, OutsideTools, RouterGuide, Setting, Web,
 };
-use metier_catalog::{Entry, State};
+use metier_catalog::{Entry, Standing, State};
 use metier_diagnostic::counted;
 use metier_files::PassingFolder;
 use metier_mcp::client::Servers;
@@ -199,10 +199,11 @@ impl Outfit {
                 counted(remote.len(), "skill is", "skills are")
             ))?;
         }
+        // What is new in a trusted project has been told with everything else that is.
         let untrusted = own.len();
-        if untrusted > 0 {
+        if untrusted > 0 && snapshot.layout().standing == Standing::Untrusted {
             output.aside(&format!(
-                "{} of this project not used, since you have not trusted it: `metier trust` shows what that would switch on",
+                "{} ignored because this project is not trusted. Review it: `metier trust --preview`",
                 counted(untrusted, "skill is", "skills are")
             ))?;
         }

@@ -1,14 +1,19 @@
-//! Everything that is written to the terminal goes through here: text or JSON, with colours or without.
+//! The answer of a command: text or JSON, with colours or without.
+//!
+//! What is written as a line is harmless whatever foreign text is in it: control characters, line breaks, bidirectional and
+//! invisible characters are shown as escapes, here and not by whoever writes. JSON has them as `\uXXXX`.
 
 use crate::args::{Color, Global};
 use crate::environment;
+use crate::json_text;
+use crate::screen;
 use anstyle::{AnsiColor, Style};
 use metier_diagnostic::{Diagnostic, Paint, render_text};
 use serde::Serialize;
 use std::fmt::Display;
 use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Write};
-use std::os::fd::AsFd;
+use std::io::{self, BufWriter, Write};
+use std::sync::LazyLock;
 
 /// What a piece of text means; each meaning has one colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,16 +56,32 @@ pub(crate) const WRITTEN_AT_ONCE: usize = 1 << 16;
 
 /// Standard output without the buffer of the standard library, which looks for the end of a line in everything it is
 /// given: in a listing of many skills that is seen.
-fn standard_output() -> Box<dyn Write> {
-    match io::stdout().as_fd().try_clone_to_owned() {
-        Ok(descriptor) => Box::new(File::from(descriptor)),
-        Err(_) => Box::new(io::stdout()),
+struct StandardOutput(Option<File>);
+
+impl StandardOutput {
+    fn open() -> Self {
+        Self(rustix::stdio::stdout().try_clone_to_owned().ok().map(File::from))
+    }
+}
+
+impl Write for StandardOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // Nothing is written beside a question.
+        let mut screen = screen::lock();
+        match &mut self.0 {
+            Some(file) => file.write(bytes),
+            None => screen.out(bytes).map(|()| bytes.len()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
 /// The way out.
 pub(crate) struct Output {
-    out: BufWriter<Box<dyn Write>>,
+    out: BufWriter<StandardOutput>,
     form: Form,
     paint: Paint,
     is_quiet: bool,
@@ -71,10 +92,10 @@ impl Output {
         let colour = match global.color {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => io::stdout().is_terminal() && environment::allows_colour(),
+            Color::Auto => screen::out_is_terminal() && environment::allows_colour(),
         };
         Self {
-            out: BufWriter::with_capacity(WRITTEN_AT_ONCE, standard_output()),
+            out: BufWriter::with_capacity(WRITTEN_AT_ONCE, StandardOutput::open()),
             form: if global.json { Form::Json } else { Form::Text },
             paint: if colour { Paint::Colour } else { Paint::Plain },
             is_quiet: global.quiet,
@@ -87,7 +108,7 @@ impl Output {
 
     /// Whether a person reads along.
     pub(crate) fn is_terminal() -> bool {
-        io::stdout().is_terminal()
+        screen::out_is_terminal()
     }
 
     /// Whether there are colours.
@@ -95,9 +116,30 @@ impl Output {
         self.paint
     }
 
-    /// A line of the answer.
+    /// A line of the answer. Whatever is in the text, it stays one line.
     pub(crate) fn line(&mut self, text: impl Display) -> io::Result<()> {
-        writeln!(self.out, "{text}")
+        writeln!(self.out, "{}", own_line(&text.to_string(), self.paint))
+    }
+
+    /// A line of the answer with an empty one above it.
+    pub(crate) fn section(&mut self, text: impl Display) -> io::Result<()> {
+        self.out.write_all(b"\n")?;
+        self.line(text)
+    }
+
+    /// Foreign text of several lines. A file or a pipe gets every byte; a terminal is not to be moved about by it.
+    pub(crate) fn block(&mut self, text: &str) -> io::Result<()> {
+        self.text(text)?;
+        self.out.write_all(b"\n")
+    }
+
+    /// The same without a line break at the end.
+    pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
+        if Self::is_terminal() {
+            self.out.write_all(screen::harmless_lines(text).as_bytes())
+        } else {
+            self.out.write_all(text.as_bytes())
+        }
     }
 
     /// A line that explains or comments; left out with `--quiet`.
@@ -117,24 +159,50 @@ impl Output {
         if self.is_quiet {
             return Ok(());
         }
-        writeln!(io::stderr().lock(), "{text}")
+        let mut screen = screen::lock();
+        screen.begin_line()?;
+        writeln!(screen, "{}", own_line(text, self.paint))
     }
 
-    /// Bytes of the answer as they are.
+    /// A diagnostic said beside the answer.
+    pub(crate) fn aside_diagnostic(
+        &mut self,
+        diagnostic: &Diagnostic,
+        source: Option<&str>,
+    ) -> io::Result<()> {
+        self.aside_rendered(&render_text(diagnostic, source, Paint::Plain))
+    }
+
+    /// Text of several lines said beside the answer, as `metier_diagnostic` renders it: harmless, perhaps with colours.
+    pub(crate) fn aside_rendered(&mut self, text: &str) -> io::Result<()> {
+        if self.is_quiet {
+            return Ok(());
+        }
+        let mut screen = screen::lock();
+        screen.begin_line()?;
+        writeln!(screen, "{}", screen::without_mark(text.trim_end()))
+    }
+
+    /// Bytes of the answer as they are: metier's own pages, and JSON.
     pub(crate) fn raw(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.out.write_all(bytes)
     }
 
+    /// Text of several lines as `metier_diagnostic` renders it: harmless, perhaps with colours.
+    pub(crate) fn rendered(&mut self, text: &str) -> io::Result<()> {
+        self.out.write_all(screen::without_mark(text).as_bytes())
+    }
+
     /// One JSON document.
     pub(crate) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
-        serde_json::to_writer(&mut self.out, value)?;
+        json_text::write(&mut self.out, value)?;
         self.out.write_all(b"\n")
     }
 
     /// A diagnostic with its source line where the source is at hand.
     pub(crate) fn diagnostic(&mut self, diagnostic: &Diagnostic, source: Option<&str>) -> io::Result<()> {
         let text = render_text(diagnostic, source, self.paint);
-        writeln!(self.out, "{text}")
+        self.rendered(&format!("{text}\n"))
     }
 
     /// Text in the colour of its meaning, without what could move a terminal's cursor.
@@ -156,9 +224,19 @@ pub(crate) fn tinted(paint: Paint, tone: Tone, text: &str) -> String {
     }
 }
 
-/// A stranger's text as one harmless line: what could move a cursor or hide is shown as an escape.
+/// A line of metier's own with foreign text in it: only the colours of [`Tone`] pass.
+fn own_line(text: &str, paint: Paint) -> String {
+    static COLOURS: LazyLock<Vec<String>> = LazyLock::new(|| {
+        let tones = [Tone::Strong, Tone::Dim, Tone::Good, Tone::Caution, Tone::Bad];
+        let begin = tones.iter().map(|tone| tone.style().render().to_string());
+        begin.chain([Tone::Bad.style().render_reset().to_string()]).collect()
+    });
+    screen::own_line(text, paint, &COLOURS)
+}
+
+/// Foreign text as one harmless line: what could move a cursor or hide is shown as an escape.
 pub(crate) fn clean(text: &str) -> String {
-    metier_diagnostic::visible(text).into_owned()
+    screen::harmless(text).into_owned()
 }
 
 /// Text cut to a number of characters, with a mark where something is missing.
@@ -186,6 +264,8 @@ pub(crate) fn complain(error: &anyhow::Error) {
         text.push_str(": ");
         text.push_str(&cause.to_string());
     }
-    text.push('\n');
-    let _ = io::stderr().write_all(text.as_bytes());
+    let mut screen = screen::lock();
+    // A cause may be a list with a line for each item; none of them can pass for a line of metier's own.
+    let shown: Vec<String> = text.split('\n').map(clean).collect();
+    let _ = screen.begin_line().and_then(|()| writeln!(screen, "{}", shown.join("\n  ")));
 }

@@ -2,48 +2,39 @@
 
 use crate::environment;
 use crate::output::{Tone, shortened, tinted};
+use crate::screen;
 use metier_diagnostic::Paint;
-use rustix::stdio::stderr;
-use rustix::termios::{isatty, tcgetwinsize};
-use std::io::{self, Write};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// The width of a terminal that does not say how wide it is.
-const USUAL_WIDTH: usize = 80;
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Goes to the beginning of the line and leaves it empty.
 const EMPTY: &str = "\r\x1b[2K";
 
-/// There is one terminal, and several threads that write to it: the run, and whoever asks on behalf of a script.
-static STATE: Mutex<State> = Mutex::new(State { is_shown: false, held: 0 });
+/// Whether there is such a line now. Changed only by whoever holds the screen.
+static IS_SHOWN: AtomicBool = AtomicBool::new(false);
 
-struct State {
-    /// Whether there is such a line now.
-    is_shown: bool,
-    /// How many need the terminal for themselves.
-    held: usize,
-}
-
-fn state() -> MutexGuard<'static, State> {
-    STATE.lock().unwrap_or_else(PoisonError::into_inner)
-}
+/// How many questions are open. Such a line is worth nothing later, so it is left out instead of waiting for the screen: a program
+/// that writes it runs on, and its time limit holds.
+static HELD: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether there can be such lines: somebody reads along, at a terminal that can take one back.
 pub(crate) fn is_possible() -> bool {
-    isatty(stderr()) && environment::moves_cursor()
+    screen::err_is_terminal() && environment::moves_cursor()
 }
 
 /// Shows a text in the place of the one before, cut to the terminal's width: a line that is broken into two cannot be taken back.
 pub(crate) fn show(text: &str, paint: Paint) {
-    let mut state = state();
-    if state.held > 0 || text.is_empty() {
+    if text.is_empty() || HELD.load(Ordering::Relaxed) > 0 {
         return;
     }
-    let width = tcgetwinsize(stderr()).map_or(0, |size| usize::from(size.ws_col));
-    let width = if width == 0 { USUAL_WIDTH } else { width };
-    let line = fitted(text, width.saturating_sub(1));
-    let _ = write!(io::stderr().lock(), "{EMPTY}{}", tinted(paint, Tone::Dim, &line));
-    state.is_shown = true;
+    let mut screen = screen::lock();
+    // A question may have come and gone while this waited, or this thread itself asks it.
+    if HELD.load(Ordering::Relaxed) > 0 {
+        return;
+    }
+    let line = fitted(text, screen::size().0.saturating_sub(1));
+    let _ = write!(screen, "{EMPTY}{}", tinted(paint, Tone::Dim, &line));
+    IS_SHOWN.store(true, Ordering::Relaxed);
 }
 
 /// A stranger's text in so many columns. Wide characters take two; nothing that is shown takes more.
@@ -63,20 +54,18 @@ fn fitted(text: &str, columns: usize) -> String {
 
 /// Takes the line back, if there is one.
 pub(crate) fn clear() {
-    take_back(&mut state());
-}
-
-fn take_back(state: &mut State) {
-    if std::mem::take(&mut state.is_shown) {
-        let _ = write!(io::stderr().lock(), "{EMPTY}");
+    let mut screen = screen::lock();
+    if IS_SHOWN.swap(false, Ordering::Relaxed) {
+        // After it the cursor stands at the beginning of the line, where somebody else's line may not have ended.
+        let _ = write!(screen, "{EMPTY}");
+        screen.is_at_beginning();
     }
 }
 
 /// Takes the line back and keeps others from coming as long as it is held: somebody is asked something.
 pub(crate) fn hold() -> Hold {
-    let mut state = state();
-    take_back(&mut state);
-    state.held += 1;
+    HELD.fetch_add(1, Ordering::Relaxed);
+    clear();
     Hold
 }
 
@@ -85,8 +74,7 @@ pub(crate) struct Hold;
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        let mut state = state();
-        state.held = state.held.saturating_sub(1);
+        HELD.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

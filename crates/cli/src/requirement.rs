@@ -67,7 +67,7 @@ fn given(
         }
     }
     let is_kept = || {
-        let kept = secret::vault(surroundings).of(&secret::owner(snapshot, entry, surroundings));
+        let kept = secret::vault(surroundings).of(&secret::owner(snapshot, entry));
         kept.is_ok_and(|kept| kept.iter().any(|(known, _)| known.as_str() == name))
     };
     if environment::has_variable(name) || is_kept() { Given::NotAsked } else { Given::Unset }

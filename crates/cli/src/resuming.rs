@@ -1,9 +1,8 @@
 //! Going on with a run that broke off: what is said of it, and who is asked about a step that may have happened.
 
 use crate::agency::Presence;
-use crate::keyboard;
 use crate::output::clean;
-use crate::passing_line;
+use crate::question;
 use crate::run_view::RunView;
 use metier_agent::{Again, Answer, Begun, Further, Happened, Piece, Reached, Resumed, Watch};
 use metier_runtime::Change;
@@ -63,9 +62,8 @@ impl Watch for Resuming {
             Word::None => Again::Nobody,
             Word::Asked => {
                 self.view.close();
-                let _hold = passing_line::hold();
-                let question = format!("{}\n  may have happened; do it again?", clean(&begun.action));
-                match keyboard::is_yes(&question) {
+                let lines = vec![begun.action.clone(), "may have happened; do it again?".to_owned()];
+                match question::is_yes(lines) {
                     Ok(true) => Again::Yes,
                     Ok(false) => Again::No,
                     Err(_) => Again::Nobody,

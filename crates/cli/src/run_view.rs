@@ -3,16 +3,17 @@
 use crate::agency::Presence;
 use crate::event_json::happening;
 use crate::event_line::{Style, Told, lines};
-use crate::output::{Form, Tone, clean, tinted};
+use crate::json_text;
+use crate::output::{Form, Tone, tinted};
 use crate::passing_line;
 use crate::question;
+use crate::screen;
 use metier_agent::{Further, Happened, Piece, Reached, Watch};
 use metier_diagnostic::Paint;
 use metier_runtime::Change;
 use metier_store::{EventKind, EventQuery, SessionId, Store, StoreError};
 use serde_json::json;
 use std::collections::{HashMap, HashSet};
-use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How much is said beside the answer.
@@ -74,7 +75,7 @@ impl State {
             if std::mem::take(&mut self.is_returning) { format!("\r{piece}") } else { piece.to_owned() };
         let text = whole.strip_suffix('\r');
         self.is_returning = text.is_some();
-        lines_kept(text.unwrap_or(&whole))
+        screen::harmless_lines(text.unwrap_or(&whole))
     }
 
     /// Takes what a program wrote; the line that it is at now, or the last one that it ended. A carriage return begins a line
@@ -175,7 +176,7 @@ impl RunView {
 fn close(state: &mut State) {
     passing_line::clear();
     if std::mem::take(&mut state.is_open) {
-        let _ = writeln!(io::stdout().lock());
+        let _ = screen::lock().out(b"\n");
     }
 }
 
@@ -183,7 +184,7 @@ impl Watch for RunView {
     fn event(&self, event: &Happened) {
         if self.form == Form::Json {
             // Nobody reads what cannot be written; the run goes on, since its journal is elsewhere.
-            let _ = writeln!(io::stdout().lock(), "{}", happening(event));
+            screen::out_line(json_text::line(&happening(event)));
             return;
         }
         let mut state = self.state();
@@ -209,14 +210,14 @@ impl Watch for RunView {
             close(&mut state);
             let tone = if line.style == Style::Step { Some(Tone::Dim) } else { line.style.tone() };
             let text = tone.map_or_else(|| line.text.clone(), |tone| tinted(self.paint, tone, &line.text));
-            let _ = writeln!(io::stderr().lock(), "{indent}{text}");
+            screen::err_line(format_args!("{indent}{text}"));
         }
     }
 
     fn piece(&self, piece: Piece<'_>) {
         if self.form == Form::Json {
             if let Piece::Text(text) = piece {
-                let _ = writeln!(io::stdout().lock(), "{}", json!({ "type": "piece", "text": text }));
+                screen::out_line(json_text::line(&json!({ "type": "piece", "text": text })));
             }
             return;
         }
@@ -226,8 +227,7 @@ impl Watch for RunView {
                 let shown = state.shown(text);
                 passing_line::clear();
                 state.is_open = !shown.ends_with('\n');
-                let mut out = io::stdout().lock();
-                let _ = out.write_all(shown.as_bytes()).and_then(|()| out.flush());
+                let _ = screen::lock().out(shown.as_bytes());
             }
             Piece::Output { text, .. } if self.loudness == Loudness::Steps && self.is_live => {
                 let mut state = self.state();
@@ -243,9 +243,7 @@ impl Watch for RunView {
 
     fn change(&self, change: &Change) {
         close(&mut self.state());
-        for line in change.diff.lines() {
-            let _ = writeln!(io::stderr().lock(), "  {}", clean(line));
-        }
+        question::attach(change);
     }
 
     fn reached(&self, reached: &Reached) -> Further {
@@ -253,23 +251,9 @@ impl Watch for RunView {
             return Further::Stop;
         }
         close(&mut self.state());
-        let words = format!("{reached}; go on with as much again? [y]es [n]o");
-        let asked = question::ask(&words, Further::Stop, |said| {
-            Some(if matches!(said, "y" | "yes") { Further::GoOn } else { Further::Stop })
-        });
-        asked.unwrap_or(Further::Stop)
+        let asked = question::is_yes(vec![format!("{reached}; go on with as much again?")]);
+        if asked.unwrap_or(false) { Further::GoOn } else { Further::Stop }
     }
-}
-
-/// A stranger's text with its lines kept and everything else made harmless.
-fn lines_kept(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for line in text.split_inclusive('\n') {
-        let end = if line.ends_with("\r\n") { "\r\n" } else { line.strip_suffix('\n').map_or("", |_| "\n") };
-        shown.push_str(&clean(&line[..line.len() - end.len()]));
-        shown.push_str(end);
-    }
-    shown
 }
 
 #[cfg(test)]

@@ -6,7 +6,9 @@ use crate::surroundings::Surroundings;
 use crate::workplace::setup;
 use anyhow::{Result, bail};
 use metier_agent::definition::{Described, Form, Place, Role, Server};
-use metier_catalog::{Class, Layout, Origin, Reference, RemoteRefusal, TrustStore, trusts_servers};
+use metier_catalog::{
+    Class, Layout, Origin, Reference, RemoteRefusal, TrustEntry, exact_path, trusts_definition,
+};
 use metier_diagnostic::Diagnostic;
 use metier_mcp::client::{Configured, Ground, OwnServer, Servers, Source, Trusted, configured, own_servers};
 use metier_runtime::SearchPath;
@@ -29,16 +31,9 @@ pub(crate) fn of(layout: &mut Layout) -> Option<Servers> {
 fn ground(layout: &Layout) -> Ground {
     let places = &layout.places;
     let project = layout.project.as_ref().map(|project| project.folder.clone());
-    let mut path = SearchPath::new(&environment::search_path());
-    if let Some(home) = &places.home {
-        path = path.home(home);
-    }
-    if let Some(project) = &project {
-        path = path.project(project);
-    }
     Ground {
         sandbox: Arc::new(Sandbox::new(setup(&places.temp))),
-        path,
+        path: SearchPath::in_layout(&environment::search_path(), layout),
         project,
         data: places.data.join("mcp"),
         language: environment::language(),
@@ -55,18 +50,23 @@ pub(crate) fn of_role(agent: &AgentChoice, role: &Role) -> (Option<Servers>, Vec
     }
     let layout = &agent.surroundings.layout;
     let file = agent.found.file.as_path();
-    // Whoever names a file outside of any project, or has it in their own folder, has said who is trusted.
-    let store = TrustStore::open(&layout.places.data).ok();
-    let is_as_trusted = |path: &Path| {
-        let record = layout.project.as_ref().zip(store.as_ref());
-        record.is_some_and(|(project, store)| trusts_servers(project, store, path))
+    let project = layout.project.as_ref();
+    let is_file_trusted = project.is_some_and(|project| trusts_definition(project, &layout.trust, file));
+    // A server that the agent's own file describes is part of what that file switches on; one of another file is a thing of its own.
+    let is_trusted = |described_in: &Path, described: &Described| {
+        let is_own = described_in == file;
+        is_file_trusted
+            && project.is_some_and(|project| {
+                let place = exact_path(&project.folder, described_in);
+                let entry = TrustEntry::server(&place, &described.name, &described.settings);
+                is_own || layout.trust.allows(&entry)
+            })
     };
-    let standing = |described_in: &Path| match agent.found.place {
+    // Whoever names a file outside of any project, or has it in their own folder, has said who is trusted.
+    let standing = |described_in: &Path, described: &Described| match agent.found.place {
         Place::User | Place::Named => (Source::User, Trusted::Yes),
         Place::UntrustedProject => (Source::Project, Trusted::NotYet),
-        Place::TrustedProject if is_as_trusted(file) && is_as_trusted(described_in) => {
-            (Source::Project, Trusted::Yes)
-        }
+        Place::TrustedProject if is_trusted(described_in, described) => (Source::Project, Trusted::Yes),
         Place::TrustedProject => (Source::Project, Trusted::Changed),
     };
     let (mut named, mut own) = (Vec::new(), Vec::new());
@@ -81,14 +81,15 @@ pub(crate) fn of_role(agent: &AgentChoice, role: &Role) -> (Option<Servers>, Vec
             Server::File(_, None) => continue,
             Server::Inline(described) => (described, file),
         };
-        let (source, trusted) = standing(path);
+        let (source, trusted) = standing(path, described);
         let folder = match agent.found.form {
             Form::Crew => file.parent(),
-            _ => layout.project.as_ref().map(|project| project.folder.as_path()).or(file.parent()),
+            _ => project.map(|project| project.folder.as_path()).or(file.parent()),
         };
         let folder = folder.unwrap_or(Path::new("/"));
         let Described { name, settings } = described;
-        own.push(OwnServer { name, settings, file: path, folder, source, trusted });
+        let project = project.map(|project| project.folder.as_path());
+        own.push(OwnServer { name, settings, file: path, folder, project, source, trusted });
     }
     let taken = known.iter().flat_map(|known| known.configs().map(|config| config.label.clone()));
     let Configured { servers, diagnostics } = own_servers(own, taken, &environment::variable);

@@ -8,6 +8,7 @@ use metier_catalog::{Include, Layout, MAX_DOCUMENT, Places, RootChoice, Snapshot
 use metier_diagnostic::Diagnostic;
 use metier_files::read_bounded;
 use metier_mcp::client::Servers;
+use metier_runtime::{ResultFolder, ResultOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -71,6 +72,16 @@ impl Surroundings {
     /// The project's folder, if there is a project.
     pub(crate) fn project(&self) -> Option<&Path> {
         self.layout.project.as_ref().map(|project| project.folder.as_path())
+    }
+
+    /// The folder that results are copied to, if the command line names one.
+    pub(crate) fn result_folder(
+        &self,
+        folder: Option<&Path>,
+        options: ResultOptions,
+    ) -> Result<Option<ResultFolder>> {
+        let bases: Vec<&Path> = self.project().into_iter().chain(self.places.home.as_deref()).collect();
+        Ok(folder.map(|folder| ResultFolder::at(folder, &bases, options)).transpose()?)
     }
 
     /// The folder below which each skill has its own for what it keeps.

@@ -8,11 +8,11 @@ use crate::needs::{Flags, Needs};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
 use metier_catalog::{Entry, EntryId, Include, Lookup, Reference, SkillFile, Snapshot, State, Wanted};
-use metier_files::{Kind, SkillDir, Survey, SurveyBounds, TreeDigest, kind, real_path};
-use metier_policy::{Action, Actor, Dialect, Digest, McpTools, Scope, Skill};
+use metier_files::{Kind, SkillDir, Survey, SurveyBounds, TreeCopies, TreeCopy, kind, real_path};
+use metier_policy::{Action, Actor, Dialect, McpTools, Scope, Skill};
 use metier_runtime::{
     Containment, DeclaredEnvironment, NodeVersions, Requirements, SearchPath, SkillFolders, SkillTerms,
-    Start, Toolbox, Using, WayOut, Whole, Workbench, known_to_the_gate,
+    Start, Toolbox, Using, WayOut, Whole, Workbench, bind, known_to_the_gate,
 };
 use metier_sandbox::{Limits, Sandbox, Setup};
 use std::path::{Path, PathBuf};
@@ -26,6 +26,9 @@ pub(crate) struct Workplace {
     pub(crate) scopes: Vec<Scope>,
     folders: SkillFolders,
     handle: SkillDir,
+    /// What runs in the skill's place, where that is bound to what was checked.
+    copy: Option<TreeCopy>,
+    copies: TreeCopies,
     survey: Option<Survey>,
     toolbox: Toolbox,
     path: SearchPath,
@@ -82,8 +85,8 @@ impl Workplace {
             // What runs may open whatever lies beside it.
             snapshot.bring(entry, Wanted::All)?;
         }
-        let folders = folders(snapshot, entry, surroundings)?;
-        let mut skill = who(snapshot, entry, surroundings);
+        let mut folders = folders(snapshot, entry, surroundings)?;
+        let mut skill = who(snapshot, entry);
         let handle = SkillDir::open(&folders.skill)?;
         let project = surroundings.project();
         let survey = project.map(|project| Survey::of(project, SurveyBounds::default())).transpose()?;
@@ -91,10 +94,9 @@ impl Workplace {
         let mut needs = Needs::collect(snapshot, entry, file.manifest(), flags, surroundings)?;
         let declared = declared(surroundings);
         needs.take(&declared, &file, snapshot, entry, surroundings)?;
-        if !needs.wants.is_empty() {
-            // A yes to more than the usual holds for these very files.
-            skill.tree = TreeDigest::of(&handle).ok().map(|digest| Digest(digest.to_string()));
-        }
+        needs.problems.extend(folders.note.take());
+        let copies = TreeCopies::new(surroundings.places.data.join("copies"));
+        let copy = bind(&mut skill, (snapshot, entry), (&handle, &file), &needs.wants, &copies);
         let scopes = match active {
             Active::Yes => vec![{
                 let around = ScopeAround { folders: &folders, dialect: Dialect::Usual };
@@ -113,6 +115,8 @@ impl Workplace {
             scopes,
             folders,
             handle,
+            copy,
+            copies,
             survey,
             toolbox,
             path,
@@ -130,6 +134,9 @@ impl Workplace {
         let gate = keeper.gate(&self.scopes);
         let actor = || Actor::Skill(self.skill.clone());
         self.needs.wants.retain(|need| gate.decide(&Action::more(actor(), need.clone())).is_allowed());
+        if let Some(survey) = &self.survey {
+            self.needs.problems.extend(self.needs.wants.drop_refused_writes(survey));
+        }
     }
 
     /// Does something with all of it.
@@ -142,6 +149,7 @@ impl Workplace {
         let language = environment::language();
         let containment = Containment {
             skill: &self.folders.skill,
+            copy: self.copy.as_ref().map(|copy| copy.folder.as_path()),
             project: self.survey.as_ref(),
             data: self.folders.data.as_deref(),
             plugin: self.folders.plugin(),
@@ -160,7 +168,12 @@ impl Workplace {
             node: &self.node,
             way_out: &way_out,
         };
-        let using = Using { skill: &self.skill, folder: &self.handle, containment: &containment };
+        let using = Using {
+            skill: &self.skill,
+            folder: self.copy.as_ref().map_or(&self.handle, |copy| &copy.dir),
+            containment: &containment,
+            copies: Some(&self.copies),
+        };
         work(&bench, &using)
     }
 }
@@ -209,8 +222,8 @@ pub(crate) fn folders(
 }
 
 /// A skill as the gate sees it.
-pub(crate) fn who(snapshot: &Snapshot, entry: &Entry, surroundings: &Surroundings) -> Skill {
-    known_to_the_gate(snapshot, entry, &surroundings.places.data)
+pub(crate) fn who(snapshot: &Snapshot, entry: &Entry) -> Skill {
+    known_to_the_gate(snapshot, entry)
 }
 
 /// What the scope of a skill depends on beside the skill itself.
@@ -256,12 +269,5 @@ pub(crate) fn setup(scratch: &Path) -> Setup {
 
 /// Where programs are found.
 pub(crate) fn search_path(surroundings: &Surroundings) -> SearchPath {
-    let mut path = SearchPath::new(&environment::search_path());
-    if let Some(home) = &surroundings.places.home {
-        path = path.home(home);
-    }
-    if let Some(project) = surroundings.project() {
-        path = path.project(project);
-    }
-    path
+    SearchPath::in_layout(&environment::search_path(), &surroundings.layout)
 }

@@ -55,4 +55,4 @@ pub use json::JsonDiagnostic;
 pub use position::{Place, Position, Span};
 pub use sarif::{Sarif, SarifTool};
 pub use text::{Paint, render_report, render_text};
-pub use visible::visible;
+pub use visible::{acts, visible};

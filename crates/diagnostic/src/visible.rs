@@ -48,8 +48,9 @@ fn rewritten(text: &str, escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether a character does something other than being seen.
-pub(crate) fn acts(c: char) -> bool {
+/// Whether a character does something other than being seen: a control character, a bidirectional one, one without ink.
+/// [`visible`] shows it as an escape.
+pub fn acts(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_control();
     }

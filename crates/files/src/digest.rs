@@ -6,6 +6,8 @@ mod tree;
 use std::fmt;
 use std::str::FromStr;
 
+use cap_std::fs::Dir;
+
 pub use self::sum::DigestParseError;
 use self::sum::Sum;
 use crate::{Error, SkillDir};
@@ -65,6 +67,12 @@ impl FileDigest {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TreeDigest(Sum);
 
+const BOUNDS: tree::DigestBounds = tree::DigestBounds {
+    entries: TreeDigest::MAX_ENTRIES,
+    bytes: TreeDigest::MAX_BYTES,
+    depth: TreeDigest::MAX_DEPTH,
+};
+
 impl TreeDigest {
     /// Files and folders that one digest covers. Skills have a dozen; 10,000 is beyond any seen, and reading them still
     /// takes under a second.
@@ -78,9 +86,17 @@ impl TreeDigest {
 
     /// Reads every file of the skill and gives the digest of them all.
     pub fn of(skill: &SkillDir) -> Result<Self, Error> {
-        let bounds =
-            tree::DigestBounds { entries: Self::MAX_ENTRIES, bytes: Self::MAX_BYTES, depth: Self::MAX_DEPTH };
-        tree::digest(skill, bounds).map(Self)
+        Self::with_size(skill).map(|(digest, _)| digest)
+    }
+
+    /// The same with the number of bytes that it covers.
+    pub(crate) fn with_size(skill: &SkillDir) -> Result<(Self, u64), Error> {
+        tree::digest(skill, BOUNDS, None).map(|(sum, bytes)| (Self(sum), bytes))
+    }
+
+    /// The same, and what it covers is copied into an empty folder while it is read: the digest is that of the copy.
+    pub(crate) fn copying(skill: &SkillDir, into: &Dir) -> Result<(Self, u64), Error> {
+        tree::digest(skill, BOUNDS, Some(into)).map(|(sum, bytes)| (Self(sum), bytes))
     }
 }
 

@@ -36,6 +36,14 @@ impl Mode {
             Self::Executable => 0o777,
         }
     }
+
+    /// The same for a folder that is made on the way to the file.
+    const fn folder_bits(self) -> u32 {
+        match self {
+            Self::Private => 0o700,
+            Self::Shared | Self::Executable => 0o777,
+        }
+    }
 }
 
 /// What is at a path, links followed.
@@ -101,7 +109,7 @@ pub fn read_bounded(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
 /// Whatever is at `path`, even a link to nothing, is left alone and is an error of the kind
 /// [`io::ErrorKind::AlreadyExists`].
 pub fn write_new(path: &Path, bytes: &[u8], mode: Mode) -> io::Result<()> {
-    create_parent(path)?;
+    create_parent(path, mode)?;
     let mut file = OpenOptions::new().write(true).create_new(true).mode(mode.bits()).open(path)?;
     file.write_all(bytes).inspect_err(|_| {
         // Half a file would stop the next attempt. That it cannot be removed either is no better news than the first.
@@ -111,13 +119,17 @@ pub fn write_new(path: &Path, bytes: &[u8], mode: Mode) -> io::Result<()> {
 
 /// Makes a folder that must not be there yet, and the folders above it.
 pub fn create_new_dir(path: &Path) -> io::Result<()> {
-    create_parent(path)?;
+    create_parent(path, Mode::Shared)?;
     fs::DirBuilder::new().mode(0o777).create(path)
 }
 
-fn create_parent(path: &Path) -> io::Result<()> {
+/// Makes the folders above a file. What only the user may read lies in folders that only the user may enter, whatever the umask is:
+/// with a umask of 0 anybody could put a file of their own in its place.
+fn create_parent(path: &Path, mode: Mode) -> io::Result<()> {
     match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => fs::create_dir_all(parent),
+        Some(parent) if !parent.as_os_str().is_empty() => {
+            fs::DirBuilder::new().recursive(true).mode(mode.folder_bits()).create(parent)
+        }
         _ => Ok(()),
     }
 }

@@ -64,6 +64,7 @@ mod stamp;
 mod survey;
 mod sweep;
 mod tree;
+mod tree_copies;
 mod watch;
 
 pub use self::file_globs::FileGlobs;
@@ -86,12 +87,14 @@ pub use os_error::OsError;
 pub use passing_folder::PassingFolder;
 pub use plain_path::plain_path;
 pub use program::{is_program, link_target, names_in, private_folder, which_in};
-pub use protected::{Missing, PROTECTED, Presence, Protected, ProtectedRule, obeyed_by};
+pub use protected::{
+    Missing, PROTECTED, Presence, Protected, ProtectedRule, may_hold_protected, obeyed_by, protected_part,
+};
 pub use relative::{RelativePath, RelativePathError};
 pub use secrets::{Proof, SECRETS, SecretRule, looks_secret};
 pub use skill_dir::{
-    Binary, BinaryKind, Content, Document, Encoding, LeftOut, LeftOutReason, ListBounds, Listed, Listing,
-    PAGE, Page, SkillDir, TextPage,
+    Binary, BinaryKind, Content, Document, Encoding, LeftOut, LeftOutReason, ListBounds, Listed, ListedLink,
+    Listing, PAGE, Page, SkillDir, TextPage,
 };
 pub use stamp::{Stamp, is_link};
 pub use survey::{Bounded, Changed, Secret, Survey, SurveyBounds, Unreadable};
@@ -99,4 +102,5 @@ pub use sweep::{
     Bounds, Candidate, Found, LinkPolicy, Nested, Place, Problem, Repeat, Sweep, SweepRoot, sweep,
     sweep_places,
 };
+pub use tree_copies::{TreeCopies, TreeCopy};
 pub use watch::{Interest, Wait, Waker, Watch, WatchError, WatchEvent, WatchToken};

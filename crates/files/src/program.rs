@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags, RawDir, openat};
@@ -68,7 +68,9 @@ const LISTING: usize = 8192;
 
 /// Makes sure that a folder is there which only the user can look into. The folders above it are made as needed.
 ///
-/// A link in its place is an error: whoever made it would decide where a skill's data goes.
+/// One that is there already and that others can write to is closed to them: earlier versions made some under the umask, and
+/// whoever can write to it can put files in place of ours. A link in its place is an error: whoever made it would decide where a
+/// skill's data goes.
 pub fn private_folder(path: &Path) -> io::Result<()> {
     match fs::DirBuilder::new().recursive(true).mode(0o700).create(path) {
         Ok(()) => {}
@@ -76,7 +78,14 @@ pub fn private_folder(path: &Path) -> io::Result<()> {
         Err(error) => return Err(error),
     }
     let metadata = fs::symlink_metadata(path)?;
-    if metadata.is_dir() { Ok(()) } else { Err(io::Error::from(io::ErrorKind::NotADirectory)) }
+    if !metadata.is_dir() {
+        return Err(io::Error::from(io::ErrorKind::NotADirectory));
+    }
+    let mode = metadata.permissions().mode();
+    if mode & 0o022 != 0 && metadata.uid() == rustix::process::geteuid().as_raw() {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode & 0o7755))?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -125,6 +134,9 @@ mod tests {
             private_folder(&folder).unwrap();
             assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
         }
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
+        private_folder(&folder).unwrap();
+        assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o755);
         assert!(private_folder(&workspace.join("link")).is_err());
         assert!(private_folder(&workspace.join("file")).is_err());
     }

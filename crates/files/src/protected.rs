@@ -3,12 +3,15 @@
 //! A script that may write to the project must not be able to leave something behind that runs later, outside, with all
 //! of the user's rights: a git hook, an editor's task, an agent's instructions. Code that the project is built from runs
 //! later too and cannot be on the list, since writing it is what the permission is for.
+//!
+//! The line between the two: a row is for what runs by merely entering or opening the project, committing, pushing, or starting an
+//! agent, an editor, a debugger or a console in it. What runs because somebody builds or tests the project is its code, so
+//! `Makefile`, `package.json`, `conftest.py`, `sitecustomize.py` and `eslint.config.js` have none.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use crate::survey::pattern::fits;
+use crate::survey::pattern::{PatternIndex, fits};
 
 /// A place that stays read-only.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,7 +38,8 @@ pub enum Presence {
 /// A row of the table.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ProtectedRule {
-    /// The end of the path, in lower case, with `*` for any piece of a name.
+    /// The end of the path, in lower case, with `*` for any piece of a name. With a `/` at its beginning it is the whole path,
+    /// seen from the project.
     pub pattern: &'static str,
     /// Whether it is protected where it is missing.
     pub missing: Missing,
@@ -67,6 +71,8 @@ const EDITOR: &str = "editors run it";
 const SHELL: &str = "shells run it";
 const HOOK: &str = "git hooks run it";
 const BUILD: &str = "build services run it";
+const CONSOLE: &str = "debuggers and consoles run it";
+const PACKAGES: &str = "package managers run what it names";
 
 /// Every row; the gate's `GUARDED` in `metier-policy` has the same ones, which a test in `metier-runtime` holds. `.gitattributes` is not among them: it can only choose between filters that a configuration defines.
 pub const PROTECTED: &[ProtectedRule] = &[
@@ -83,6 +89,26 @@ pub const PROTECTED: &[ProtectedRule] = &[
     present("lefthook.yml", HOOK),
     present("lefthook.yaml", HOOK),
     present(".lefthook.yml", HOOK),
+    present(".pre-commit-config.yml", HOOK),
+    present("prek.toml", HOOK),
+    present(".lefthook.yaml", HOOK),
+    present("lefthook.toml", HOOK),
+    present(".lefthook.toml", HOOK),
+    present("lefthook.json", HOOK),
+    present(".lefthook.json", HOOK),
+    present("lefthook-local.*", HOOK),
+    present(".lefthook-local.*", HOOK),
+    present(".lefthook", HOOK),
+    present(".git-hooks", HOOK),
+    present(".huskyrc*", HOOK),
+    present(".lintstagedrc*", HOOK),
+    present("lint-staged.config.*", HOOK),
+    present(".simple-git-hooks.*", HOOK),
+    present("simple-git-hooks.*", HOOK),
+    present(".overcommit.yml", HOOK),
+    present("captainhook.json", HOOK),
+    present("grumphp.yml", HOOK),
+    present(".rusty-hook.toml", HOOK),
     always(".metier", AGENT),
     always("metier.toml", AGENT),
     always(".claude", AGENT),
@@ -107,6 +133,69 @@ pub const PROTECTED: &[ProtectedRule] = &[
     present("*.skilled_crew.yaml", AGENT),
     present("agents/skills", AGENT),
     present("agents/_config", AGENT),
+    // The files of further clients, and metier's own in the places that it shares with agentmd.
+    present("/agents/*.md", AGENT),
+    present("/agents/mcp-servers.json", AGENT),
+    present("/workspace/agents/*.md", AGENT),
+    present("/workspace/agents/mcp-servers.json", AGENT),
+    present(".roo", AGENT),
+    present(".roorules*", AGENT),
+    present(".roomodes", AGENT),
+    present(".kiro", AGENT),
+    present(".amazonq", AGENT),
+    present(".goose", AGENT),
+    present(".goosehints", AGENT),
+    present(".cline", AGENT),
+    present(".kilocode", AGENT),
+    present(".kilocodemodes", AGENT),
+    present(".kilocoderules", AGENT),
+    present(".augment", AGENT),
+    present(".augment-guidelines", AGENT),
+    present(".junie", AGENT),
+    present(".trae", AGENT),
+    present(".qodo", AGENT),
+    present(".tabnine", AGENT),
+    present(".continuerules", AGENT),
+    present(".continuerc.json", AGENT),
+    present("opencode.jsonc", AGENT),
+    present(".crush", AGENT),
+    present(".crush.json", AGENT),
+    present("crush.json", AGENT),
+    present("crush.md", AGENT),
+    present(".openhands", AGENT),
+    present(".openhands_instructions", AGENT),
+    present(".devin", AGENT),
+    present(".factory", AGENT),
+    present(".warp", AGENT),
+    present("warp.md", AGENT),
+    present(".rules", AGENT),
+    present(".copilot", AGENT),
+    present(".github/instructions", AGENT),
+    present(".github/prompts", AGENT),
+    present(".github/chatmodes", AGENT),
+    present(".github/agents", AGENT),
+    present(".github/skills", AGENT),
+    present(".github/hooks", AGENT),
+    present(".qwen", AGENT),
+    present("qwen.md", AGENT),
+    present(".iflow", AGENT),
+    present("iflow.md", AGENT),
+    present(".codebuddy", AGENT),
+    present("codebuddy.md", AGENT),
+    present(".agent", AGENT),
+    present("agents.override.md", AGENT),
+    present("agents.local.md", AGENT),
+    present(".aider*", AGENT),
+    present(".aiassistant", AGENT),
+    present(".ruler", AGENT),
+    present(".rulesync", AGENT),
+    present(".rovodev", AGENT),
+    present(".vibe", AGENT),
+    present(".grok", AGENT),
+    present(".firebender", AGENT),
+    present(".zencoder", AGENT),
+    present(".cursorignore", AGENT),
+    present(".claude.json", AGENT),
     always(".vscode", EDITOR),
     always(".idea", EDITOR),
     always(".devcontainer", EDITOR),
@@ -118,9 +207,69 @@ pub const PROTECTED: &[ProtectedRule] = &[
     present(".nvimrc", EDITOR),
     present(".nvim.lua", EDITOR),
     present(".dir-locals.el", EDITOR),
+    present(".vimrc", EDITOR),
+    present("_vimrc", EDITOR),
+    present(".gvimrc", EDITOR),
+    present(".ideavimrc", EDITOR),
+    present(".lvimrc", EDITOR),
+    present(".vim", EDITOR),
+    present(".nvim", EDITOR),
+    present(".dir-locals-2.el", EDITOR),
+    present(".emacs", EDITOR),
+    present(".emacs.d", EDITOR),
+    present(".helix", EDITOR),
+    present(".kakrc", EDITOR),
+    present(".nova", EDITOR),
+    present(".vs", EDITOR),
+    present("*.sublime-project", EDITOR),
+    present(".gitpod.yml", EDITOR),
+    present(".gitpod.dockerfile", EDITOR),
+    present("devfile.yaml", EDITOR),
+    present(".devfile.yaml", EDITOR),
+    present(".codesandbox", EDITOR),
+    present(".stackblitzrc", EDITOR),
+    present(".idx", EDITOR),
+    present(".replit", EDITOR),
+    present(".bsp", EDITOR),
+    present("rust-analyzer.toml", EDITOR),
+    present(".rust-analyzer.toml", EDITOR),
+    present(".luarc.json", EDITOR),
+    // Consoles and debuggers run these when they are started in the folder.
+    present(".gdbinit", CONSOLE),
+    present(".lldbinit", CONSOLE),
+    present(".pdbrc", CONSOLE),
+    present(".pdbrc.py", CONSOLE),
+    present(".irbrc", CONSOLE),
+    present(".pryrc", CONSOLE),
+    present(".rprofile", CONSOLE),
+    present(".octaverc", CONSOLE),
+    present(".ghci", CONSOLE),
+    present(".ocamlinit", CONSOLE),
+    present(".iex.exs", CONSOLE),
+    present(".erlang", CONSOLE),
+    present(".pythonrc", CONSOLE),
+    present(".pythonrc.py", CONSOLE),
+    present(".psqlrc", CONSOLE),
+    present(".sqliterc", CONSOLE),
     always(".envrc", SHELL),
     present(".mise.toml", SHELL),
     present("mise.toml", SHELL),
+    present(".mise", SHELL),
+    present(".mise.local.toml", SHELL),
+    present("mise.local.toml", SHELL),
+    present(".config/mise", SHELL),
+    present(".config/mise.toml", SHELL),
+    present(".rtx.toml", SHELL),
+    present(".autoenv", SHELL),
+    present(".autoenv.zsh", SHELL),
+    present(".login", SHELL),
+    present(".logout", SHELL),
+    present(".xsession", SHELL),
+    present(".xsessionrc", SHELL),
+    present(".config/autostart", SHELL),
+    present(".config/systemd", SHELL),
+    present(".tmux.conf", SHELL),
+    present(".screenrc", SHELL),
     // No shell reads these from a project, but people keep them in one and link them into their home. The commonest are
     // not made either: a folder that becomes somebody's home, in a container or by a setting, has them read at once.
     always(".bashrc", SHELL),
@@ -145,42 +294,107 @@ pub const PROTECTED: &[ProtectedRule] = &[
     present(".config/git", GIT),
     present(".cargo/config.toml", "cargo obeys it"),
     present(".cargo/config", "cargo obeys it"),
+    present(".hg/hgrc", GIT),
+    present(".jj/repo/config.toml", GIT),
+    present(".sl/config", GIT),
     present(".ripgreprc", "ripgrep obeys it"),
+    present(".yarnrc", PACKAGES),
+    present(".yarnrc.yml", PACKAGES),
+    present(".pnpmfile.cjs", PACKAGES),
+    present("bunfig.toml", PACKAGES),
     // These run with other people's secrets once they are pushed.
     always(".github/workflows", BUILD),
     present(".github/actions", BUILD),
     present(".gitlab-ci.yml", BUILD),
     present(".circleci", BUILD),
+    present(".gitlab-ci.yaml", BUILD),
+    present(".gitlab-ci", BUILD),
+    present(".gitlab/ci", BUILD),
+    present(".gitea/workflows", BUILD),
+    present(".forgejo/workflows", BUILD),
+    present("circle.yml", BUILD),
+    present(".travis.yml", BUILD),
+    present(".travis.yaml", BUILD),
+    present("azure-pipelines*.yml", BUILD),
+    present("azure-pipelines*.yaml", BUILD),
+    present(".azure-pipelines", BUILD),
+    present("jenkinsfile*", BUILD),
+    present(".drone.*", BUILD),
+    present(".woodpecker", BUILD),
+    present(".woodpecker.yml", BUILD),
+    present(".woodpecker.yaml", BUILD),
+    present(".buildkite", BUILD),
+    present("appveyor.yml", BUILD),
+    present(".appveyor.yml", BUILD),
+    present("bitbucket-pipelines.yml", BUILD),
+    present(".teamcity", BUILD),
+    present(".cirrus.*", BUILD),
+    present(".semaphore", BUILD),
+    present(".tekton", BUILD),
+    present(".dagger", BUILD),
+    present("dagger.json", BUILD),
+    present(".build.yml", BUILD),
+    present(".builds", BUILD),
+    present("wercker.yml", BUILD),
+    present("codemagic.yaml", BUILD),
+    present("bitrise.yml", BUILD),
+    present("cloudbuild.yaml", BUILD),
+    present("cloudbuild.yml", BUILD),
+    present("buildspec.yml", BUILD),
+    present("buildspec.yaml", BUILD),
+    present("codeship-*.yml", BUILD),
+    present(".scrutinizer.yml", BUILD),
+    present("shippable.yml", BUILD),
+    present(".harness", BUILD),
+    present(".vela.yml", BUILD),
+    present(".zuul.yaml", BUILD),
+    present(".zuul.d", BUILD),
+    present("zuul.yaml", BUILD),
+    present("zuul.d", BUILD),
+    present(".codefresh", BUILD),
+    present("codefresh.yml", BUILD),
+    present(".rultor.yml", BUILD),
+    present(".sourcehut.yml", BUILD),
 ];
 
-type Rows = Vec<&'static ProtectedRule>;
-
-/// The rows by their last part, and those where it is no plain name: a walk asks for every name it meets.
-static INDEX: LazyLock<(HashMap<&'static [u8], Rows>, Rows)> = LazyLock::new(|| {
-    let (mut exact, mut other) = (HashMap::<_, Rows>::new(), Rows::new());
-    for rule in PROTECTED {
-        let last = rule.pattern.rsplit('/').next().unwrap_or_default();
-        if last.contains('*') {
-            other.push(rule);
-        } else {
-            exact.entry(last.as_bytes()).or_default().push(rule);
-        }
-    }
-    (exact, other)
-});
+static INDEX: LazyLock<PatternIndex<ProtectedRule>> =
+    LazyLock::new(|| PatternIndex::new(PROTECTED, |rule| rule.pattern));
 
 /// The row that `folder/name` fits.
 pub(crate) fn rule_for(folder: &[u8], name: &[u8]) -> Option<&'static ProtectedRule> {
     let name = name.to_ascii_lowercase();
-    let (exact, other) = &*INDEX;
-    let mut rules = exact.get(name.as_slice()).into_iter().flatten().chain(other);
-    rules.find(|rule| fits(rule.pattern, folder, &name)).copied()
+    INDEX.candidates(&name).find(|rule| fits(rule.pattern, folder, &name))
 }
 
-/// Who runs or obeys what lies at a path, at whatever depth, in words; nobody, for most paths.
+/// Who runs or obeys what lies at a path, at whatever depth, in words; nobody, for most paths. Of an absolute path it is not known
+/// where the project begins, so a row that means the project's own folder means every folder there.
 pub fn obeyed_by(path: &Path) -> Option<&'static str> {
     let folder = path.parent().map_or(&[][..], |folder| folder.as_os_str().as_encoded_bytes());
-    rule_for(folder, path.file_name()?.as_encoded_bytes()).map(|rule| rule.what)
+    let name = path.file_name()?.as_encoded_bytes().to_ascii_lowercase();
+    let is_meant = |rule: &&ProtectedRule| {
+        let pattern = if path.is_absolute() { rule.pattern.trim_start_matches('/') } else { rule.pattern };
+        fits(pattern, folder, &name)
+    };
+    INDEX.candidates(&name).find(is_meant).map(|rule| rule.what)
+}
+
+/// The protected place that a path is or lies in, at whatever depth, and who runs or obeys it.
+pub fn protected_part(path: &Path) -> Option<(&Path, &'static str)> {
+    let mut parts: Vec<&Path> = path.ancestors().collect();
+    // The outermost first: that is what a message names.
+    parts.reverse();
+    parts.into_iter().find_map(|part| obeyed_by(part).map(|what| (part, what)))
+}
+
+/// What a folder of this name would hold at a protected place, though nothing is there yet: `.github` holds `workflows`.
+pub fn may_hold_protected(folder: &Path) -> Option<&'static str> {
+    let name = folder.file_name()?.as_encoded_bytes().to_ascii_lowercase();
+    let above = folder.parent().map_or(&[][..], |above| above.as_os_str().as_encoded_bytes());
+    let holds = |rule: &&ProtectedRule| {
+        let outer = rule.pattern.rsplit_once('/').map(|(outer, _)| outer);
+        outer.is_some_and(|outer| fits(outer, above, &name))
+    };
+    PROTECTED.iter().find(holds).map(|rule| rule.pattern)
 }
 
 /// What git keeps in its folder, or the folder's place.
@@ -225,6 +439,21 @@ mod tests {
             ".github/workflows",
             "workspace/agents/skills",
             ".husky",
+            "agents/helper.md",
+            "agents/mcp-servers.json",
+            "workspace/agents/a.md",
+            ".travis.yml",
+            "ci/Jenkinsfile.release",
+            "azure-pipelines-pr.yml",
+            ".roo",
+            ".kiro",
+            ".amazonq",
+            ".goosehints",
+            ".lefthook.toml",
+            ".gdbinit",
+            ".vimrc",
+            ".aider.conf.yml",
+            ".hg/hgrc",
         ] {
             check(path, true);
         }
@@ -238,8 +467,29 @@ mod tests {
             "README.md",
             "agents",
             "skills",
+            "docs/agents/overview.md",
+            "agents/data.json",
+            "Makefile",
+            "package.json",
+            "conftest.py",
+            "vimrc.md",
+            "docs/jenkins.md",
+            "src/rules.rs",
         ] {
             check(path, false);
+        }
+    }
+
+    #[test]
+    fn a_new_file_is_known_by_its_whole_path() {
+        for (path, expect) in [
+            ("/p/agents/a.md", Some(AGENT)),
+            ("/p/.roo", Some(AGENT)),
+            ("agents/a.md", Some(AGENT)),
+            ("docs/agents/a.md", None),
+            ("/p/src/main.rs", None),
+        ] {
+            assert_eq!(obeyed_by(Path::new(path)), expect, "{path}");
         }
     }
 
@@ -248,7 +498,7 @@ mod tests {
         for rule in PROTECTED {
             assert_eq!(rule.pattern, rule.pattern.to_ascii_lowercase());
             assert!(!rule.what.is_empty());
-            check(&rule.pattern.replace('*', "x"), true);
+            check(rule.pattern.replace('*', "x").trim_start_matches('/'), true);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! HTTP: MCP for hosts that do not start a program of their own.
 //!
 //! - [`Site`] listens, on this machine alone unless somebody says otherwise, and serves MCP at `/mcp`.
+//! - [`ConnectionLimits`] bound what clients take up: connections, and the time for a request's head and body.
 //! - [`Guard`] says who may ask: a page in a browser cannot (Host and Origin are looked at), and nobody without the [`Token`].
 //!
 //! What this crate is not: it knows nothing of skills; what is asked and answered is `metier-mcp`'s. It reads no environment and
@@ -18,10 +19,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod connection;
+mod connections;
 mod guard;
 mod site;
 mod token;
 
+pub use connections::{
+    ConnectionLimits, DEFAULT_BODY_TIMEOUT, DEFAULT_CONNECTIONS, DEFAULT_HEAD_TIMEOUT, DEFAULT_PER_ADDRESS,
+};
 pub use guard::{Door, Guard};
 pub use site::{Site, SiteError};
 pub use token::{Keep, Token, TokenError};

@@ -1,7 +1,8 @@
-//! The place where it is listened.
+//! The HTTP listener.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,13 +13,22 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
-use axum::serve::ListenerExt;
 use metier_mcp::server::Exchange;
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
 
+use crate::connection;
+use crate::connections::{ConnectionLimits, Connections};
 use crate::guard::{Guard, Refused};
 
 /// How long open connections get to end when the server does.
 const FAREWELL: Duration = Duration::from_secs(2);
+
+/// How long accepting rests after it failed for want of descriptors or memory.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// How many clients are told at once that there is no place. Each takes a descriptor for up to a second.
+const MAX_REFUSALS: usize = 32;
 
 /// A place where it is listened.
 #[derive(Debug)]
@@ -26,6 +36,7 @@ pub struct Site {
     listener: TcpListener,
     address: SocketAddr,
     guard: Guard,
+    limits: ConnectionLimits,
 }
 
 /// Why it is not listened, or not any more.
@@ -60,7 +71,14 @@ impl Site {
         let address = listener.local_addr().map_err(taken)?;
         // Whoever is told an address asks for it by that.
         let guard = if address.ip().is_unspecified() { guard } else { guard.host(&host(address)) };
-        Ok(Self { listener, address, guard })
+        Ok(Self { listener, address, guard, limits: ConnectionLimits::default() })
+    }
+
+    /// Bounds what clients may take up.
+    #[must_use]
+    pub fn limits(mut self, limits: ConnectionLimits) -> Self {
+        self.limits = limits;
+        self
     }
 
     /// Where it is.
@@ -79,32 +97,60 @@ impl Site {
         exchange: Exchange,
         stop: impl Future<Output = ()> + Send + 'static,
     ) -> Result<(), SiteError> {
-        // An answer of the older revision goes out in two pieces; without this the second waits until the first was acknowledged,
-        // which takes 40 milliseconds. Where it cannot be set, answers are merely late.
-        let listener = tokio::net::TcpListener::from_std(self.listener)?.tap_io(|stream| {
-            let _ = stream.set_nodelay(true);
-        });
+        let listener = tokio::net::TcpListener::from_std(self.listener)?;
+        let limits = self.limits;
         let router = Router::new()
             .route("/mcp", any(answer))
-            .with_state(exchange.clone())
+            .with_state(Answering { exchange: exchange.clone(), body_timeout: limits.body_timeout })
             .layer(middleware::from_fn_with_state(Arc::new(self.guard), check));
-        let (said, ended) = tokio::sync::oneshot::channel::<()>();
-        let stop = async move {
-            stop.await;
-            exchange.close();
-            let _ = said.send(());
-        };
-        let served = axum::serve(listener, router).with_graceful_shutdown(stop);
-        let bounded = async {
-            // Where it broke before anybody said so, the other one ends this.
-            let _ = ended.await;
-            tokio::time::sleep(FAREWELL).await;
-        };
-        tokio::select! {
-            served = async { served.await } => Ok(served?),
-            () = bounded => Ok(()),
+        let connections = Connections::new(limits);
+        let refusals = Arc::new(Semaphore::new(MAX_REFUSALS));
+        let (stopped, stopping) = watch::channel(false);
+        let mut open = JoinSet::new();
+        let mut stop = pin!(stop);
+        loop {
+            tokio::select! {
+                () = &mut stop => break,
+                // What has ended is not kept.
+                Some(_) = open.join_next() => {}
+                accepted = listener.accept() => match accepted {
+                    Ok((stream, from)) => match connections.admit(from.ip()) {
+                        Some(slot) => {
+                            let (router, stopping) = (router.clone(), stopping.clone());
+                            open.spawn(connection::serve(stream, slot, router, limits, stopping));
+                        }
+                        None => {
+                            // Whoever cannot even be refused in words is closed without any.
+                            if let Ok(permit) = Arc::clone(&refusals).try_acquire_owned() {
+                                open.spawn(async move {
+                                    connection::refuse(stream).await;
+                                    drop(permit);
+                                });
+                            }
+                        }
+                    },
+                    Err(error) if is_of_the_client(&error) => {}
+                    // No descriptor or no memory is left. A connection that waits gives its own back, and a pause keeps this from
+                    // being tried thousands of times a second.
+                    Err(_) => {
+                        connections.close_oldest_idle();
+                        tokio::time::sleep(ACCEPT_PAUSE).await;
+                    }
+                },
+            }
         }
+        exchange.close();
+        stopped.send_replace(true);
+        let ended = async { while open.join_next().await.is_some() {} };
+        let _ = tokio::time::timeout(FAREWELL, ended).await;
+        Ok(())
     }
+}
+
+/// Whether an accept failed for this one client, which has gone already.
+fn is_of_the_client(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
 }
 
 /// An address as it stands before the port in a URL.
@@ -130,6 +176,28 @@ async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
     }
 }
 
-async fn answer(State(exchange): State<Exchange>, request: Request) -> Response {
-    exchange.answer(request).await.map(Body::new)
+/// What answers requests.
+#[derive(Clone)]
+struct Answering {
+    exchange: Exchange,
+    body_timeout: Duration,
+}
+
+/// Reads the body within its time, and answers. The answer itself may take any time.
+async fn answer(State(answering): State<Answering>, request: Request) -> Response {
+    let (head, body) = request.into_parts();
+    let read = axum::body::to_bytes(body, Exchange::MAX_REQUEST_BYTES);
+    let body = match tokio::time::timeout(answering.body_timeout, read).await {
+        Ok(Ok(body)) => body,
+        Ok(Err(_)) => {
+            return closing(StatusCode::PAYLOAD_TOO_LARGE, "the request is too large, or broke off\n");
+        }
+        Err(_) => return closing(StatusCode::REQUEST_TIMEOUT, "the request's body took too long\n"),
+    };
+    answering.exchange.answer(Request::from_parts(head, Body::from(body))).await.map(Body::new)
+}
+
+/// A refusal after which the connection is closed: what is left of the request was not read.
+fn closing(status: StatusCode, why: &'static str) -> Response {
+    (status, [(header::CONNECTION, "close")], why).into_response()
 }

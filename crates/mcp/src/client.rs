@@ -32,7 +32,8 @@ mod tools;
 
 pub use child::Ground;
 pub use config::{
-    Configured, How, OwnServer, ProgramConfig, ServerConfig, Source, Trusted, configured, own_servers,
+    Configured, How, OwnServer, ProgramConfig, ServerConfig, Source, StartFolder, StartFolderError, Trusted,
+    configured, own_servers,
 };
 pub use entry::{EntryRefused, ListedFile, MAX_FILES, MAX_SKILL_BYTES, SkillEntry};
 pub use frontmatter::{Difference, difference};

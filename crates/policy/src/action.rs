@@ -43,6 +43,8 @@ pub struct Skill {
     pub trust: Trust,
     /// The digest of its folder, where it is bound to one.
     pub tree: Option<Digest>,
+    /// The project or the root it lies in, where the origin alone does not say: each project and each `--root` has its own.
+    pub place: Option<String>,
 }
 
 impl Skill {
@@ -57,6 +59,17 @@ impl Skill {
             origin: origin.to_owned(),
             trust: Trust::Trusted,
             tree: None,
+            place: None,
+        }
+    }
+
+    /// Who it is in records of what it did: its origin, and of a `--root` which one.
+    pub fn owner(&self) -> String {
+        match &self.place {
+            Some(place) if self.origin == "cli" || self.origin.starts_with("cli.") => {
+                format!("{}:{place}", self.origin)
+            }
+            _ => self.origin.clone(),
         }
     }
 

@@ -135,8 +135,11 @@ impl Question {
 fn who(actor: &Actor) -> String {
     match actor {
         Actor::Agent => list(&["agent"]),
-        Actor::Skill(Skill { name, origin, tree, .. }) => {
-            list(&["skill", origin, name, tree.as_ref().map_or("", |tree| tree.0.as_str())])
+        Actor::Skill(Skill { name, origin, tree, place, .. }) => {
+            let tree = tree.as_ref().map_or("", |tree| tree.0.as_str());
+            // Two projects may each have a `deploy`, and a yes to one is none to the other.
+            let place = place.as_deref();
+            list(&["skill", origin, name, tree].into_iter().chain(place).collect::<Vec<_>>())
         }
     }
 }

@@ -83,6 +83,16 @@ impl CommandPattern {
         self.words.first().is_none_or(|own| own == name)
     }
 
+    /// The program's name, where the pattern names one.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.words.first().map(String::as_str)
+    }
+
+    /// Whether a command that begins with these words, and goes on with words that nobody knows, could be meant.
+    pub(crate) fn could_begin(&self, known: &[&str]) -> bool {
+        known.len() < self.words.len().max(1) && self.words.iter().zip(known).all(|(own, word)| own == word)
+    }
+
     /// Whether a command of these words is meant once the options before what it is told are left out: `git -C x push` is
     /// `git push`. Whether an option takes the word behind it is the program's to know, so both are tried. For what forbids.
     pub(crate) fn matches_behind_options(&self, argv: &[&str]) -> bool {

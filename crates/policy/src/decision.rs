@@ -148,13 +148,12 @@ impl fmt::Display for Reason {
                 write!(f, "`disallowed-tools` of {} names `{}`", whose(skill), visible(tool))
             }
             Self::Fence { skill, tools, piece } => {
-                let tools = crate::sentence::cut(&visible(tools));
-                match tools.as_str() {
+                match &*visible(tools) {
                     "" => write!(f, "{} lets no tool be called", whose(skill))?,
                     tools => write!(f, "{} lets only {tools} be called", whose(skill))?,
                 }
                 match piece {
-                    Some(piece) => write!(f, ", not {}", crate::sentence::cut(&visible(piece))),
+                    Some(piece) => write!(f, ", not {}", visible(piece)),
                     None => Ok(()),
                 }
             }

@@ -45,9 +45,9 @@
 // The gate.
 mod action;
 mod answer;
+mod approval_request;
 mod aspect;
 mod decision;
-mod disguise;
 mod file_glob;
 mod gate;
 mod host;
@@ -60,8 +60,10 @@ mod rules;
 mod scope;
 mod sentence;
 mod wording;
+mod wrappers;
 pub use action::{Action, Actor, CommandLine, Deed, Digest, Need, Skill, Trust};
 pub use answer::{Answer, Answers, Kept, Question};
+pub use approval_request::{ApprovalRequest, Grant};
 pub use decision::{Decision, Reason, Ruling};
 pub use file_glob::{FileGlob, NoGlob, Shape};
 pub use gate::Gate;
@@ -74,7 +76,6 @@ pub use rules::{
     Cited, Layer, List, Owner, Problem, Rules, Source, Standing, from_agents_json, from_claude_settings,
 };
 pub use scope::{Dialect, Folders, McpTools, Meaning, Offered, Scope, Terms};
-pub use sentence::MAX_SHOWN;
 pub use wording::NoAction;
 
 // Shell lines.

@@ -79,6 +79,10 @@ fn wild(pattern: &str, text: &str) -> bool {
     text.ends_with(last)
 }
 
+/// The origins that only the user, the administrator or metier itself can fill. `Settings::needs` in `metier-catalog` has the
+/// same ones.
+const OWN_CLASSES: &[&str] = &["user", "system", "config", "bundled"];
+
 /// Which skills a rule means: `NAME` or `ORIGIN:NAME`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SkillPattern {
@@ -97,6 +101,13 @@ impl SkillPattern {
     /// The same without regard to the case of the name, for rules that narrow.
     pub fn touches(&self, name: &str, origin: &str) -> bool {
         self.name.touches(name) && self.is_from(origin)
+    }
+
+    /// Whether a rule of the user's that widens may mean a skill from there. A name alone means the user's own skills: a
+    /// project, a server or a plugin can take any name. `*` names nobody in particular and means all.
+    pub(crate) fn may_widen(&self, origin: &str) -> bool {
+        let class = origin.split_once('.').map_or(origin, |(class, _)| class);
+        self.origin.is_some() || self.name.0 == "*" || OWN_CLASSES.contains(&class)
     }
 
     fn is_from(&self, origin: &str) -> bool {

@@ -102,8 +102,8 @@ pub(crate) fn clean(path: &str) -> String {
 }
 
 /// Places that act when nobody looks: whoever can write them can make something run later, or widen what may run. Each is
-/// one step of a path or several, in lower case, with `*` at the beginning of a step for anything; what lies below is meant,
-/// too.
+/// one step of a path or several, in lower case, with one `*` in a step for anything; with a `/` before it, seen from the project
+/// alone. What lies below is meant, too.
 ///
 /// `PROTECTED` in `metier-files` is the same list as the sandbox needs it; a test in `metier-runtime`, which sees both, holds
 /// them together.
@@ -186,6 +186,202 @@ pub const GUARDED: &[&str] = &[
     ".github/actions",
     ".gitlab-ci.yml",
     ".circleci",
+    ".pre-commit-config.yml",
+    "prek.toml",
+    ".lefthook.yaml",
+    "lefthook.toml",
+    ".lefthook.toml",
+    "lefthook.json",
+    ".lefthook.json",
+    "lefthook-local.*",
+    ".lefthook-local.*",
+    ".lefthook",
+    ".git-hooks",
+    ".huskyrc*",
+    ".lintstagedrc*",
+    "lint-staged.config.*",
+    ".simple-git-hooks.*",
+    "simple-git-hooks.*",
+    ".overcommit.yml",
+    "captainhook.json",
+    "grumphp.yml",
+    ".rusty-hook.toml",
+    "/agents/*.md",
+    "/agents/mcp-servers.json",
+    "/workspace/agents/*.md",
+    "/workspace/agents/mcp-servers.json",
+    ".roo",
+    ".roorules*",
+    ".roomodes",
+    ".kiro",
+    ".amazonq",
+    ".goose",
+    ".goosehints",
+    ".cline",
+    ".kilocode",
+    ".kilocodemodes",
+    ".kilocoderules",
+    ".augment",
+    ".augment-guidelines",
+    ".junie",
+    ".trae",
+    ".qodo",
+    ".tabnine",
+    ".continuerules",
+    ".continuerc.json",
+    "opencode.jsonc",
+    ".crush",
+    ".crush.json",
+    "crush.json",
+    "crush.md",
+    ".openhands",
+    ".openhands_instructions",
+    ".devin",
+    ".factory",
+    ".warp",
+    "warp.md",
+    ".rules",
+    ".copilot",
+    ".github/instructions",
+    ".github/prompts",
+    ".github/chatmodes",
+    ".github/agents",
+    ".github/skills",
+    ".github/hooks",
+    ".qwen",
+    "qwen.md",
+    ".iflow",
+    "iflow.md",
+    ".codebuddy",
+    "codebuddy.md",
+    ".agent",
+    "agents.override.md",
+    "agents.local.md",
+    ".aider*",
+    ".aiassistant",
+    ".ruler",
+    ".rulesync",
+    ".rovodev",
+    ".vibe",
+    ".grok",
+    ".firebender",
+    ".zencoder",
+    ".cursorignore",
+    ".claude.json",
+    ".vimrc",
+    "_vimrc",
+    ".gvimrc",
+    ".ideavimrc",
+    ".lvimrc",
+    ".vim",
+    ".nvim",
+    ".dir-locals-2.el",
+    ".emacs",
+    ".emacs.d",
+    ".helix",
+    ".kakrc",
+    ".nova",
+    ".vs",
+    "*.sublime-project",
+    ".gitpod.yml",
+    ".gitpod.dockerfile",
+    "devfile.yaml",
+    ".devfile.yaml",
+    ".codesandbox",
+    ".stackblitzrc",
+    ".idx",
+    ".replit",
+    ".bsp",
+    "rust-analyzer.toml",
+    ".rust-analyzer.toml",
+    ".luarc.json",
+    ".gdbinit",
+    ".lldbinit",
+    ".pdbrc",
+    ".pdbrc.py",
+    ".irbrc",
+    ".pryrc",
+    ".rprofile",
+    ".octaverc",
+    ".ghci",
+    ".ocamlinit",
+    ".iex.exs",
+    ".erlang",
+    ".pythonrc",
+    ".pythonrc.py",
+    ".psqlrc",
+    ".sqliterc",
+    ".mise",
+    ".mise.local.toml",
+    "mise.local.toml",
+    ".config/mise",
+    ".config/mise.toml",
+    ".rtx.toml",
+    ".autoenv",
+    ".autoenv.zsh",
+    ".login",
+    ".logout",
+    ".xsession",
+    ".xsessionrc",
+    ".config/autostart",
+    ".config/systemd",
+    ".tmux.conf",
+    ".screenrc",
+    ".hg/hgrc",
+    ".jj/repo/config.toml",
+    ".sl/config",
+    ".yarnrc",
+    ".yarnrc.yml",
+    ".pnpmfile.cjs",
+    "bunfig.toml",
+    ".gitlab-ci.yaml",
+    ".gitlab-ci",
+    ".gitlab/ci",
+    ".gitea/workflows",
+    ".forgejo/workflows",
+    "circle.yml",
+    ".travis.yml",
+    ".travis.yaml",
+    "azure-pipelines*.yml",
+    "azure-pipelines*.yaml",
+    ".azure-pipelines",
+    "jenkinsfile*",
+    ".drone.*",
+    ".woodpecker",
+    ".woodpecker.yml",
+    ".woodpecker.yaml",
+    ".buildkite",
+    "appveyor.yml",
+    ".appveyor.yml",
+    "bitbucket-pipelines.yml",
+    ".teamcity",
+    ".cirrus.*",
+    ".semaphore",
+    ".tekton",
+    ".dagger",
+    "dagger.json",
+    ".build.yml",
+    ".builds",
+    "wercker.yml",
+    "codemagic.yaml",
+    "bitrise.yml",
+    "cloudbuild.yaml",
+    "cloudbuild.yml",
+    "buildspec.yml",
+    "buildspec.yaml",
+    "codeship-*.yml",
+    ".scrutinizer.yml",
+    "shippable.yml",
+    ".harness",
+    ".vela.yml",
+    ".zuul.yaml",
+    ".zuul.d",
+    "zuul.yaml",
+    "zuul.d",
+    ".codefresh",
+    "codefresh.yml",
+    ".rultor.yml",
+    ".sourcehut.yml",
     // From here on places that the sandbox needs no row for: it knows skills by their folders, hides secrets, and shows nothing
     // of the home.
     "skill.md",
@@ -201,23 +397,22 @@ pub const GUARDED: &[&str] = &[
 /// Names are compared without case, since some file systems do not tell them apart.
 pub fn is_guarded(path: &str) -> bool {
     let steps: Vec<&str> = path.split('/').filter(|step| !step.is_empty()).collect();
+    let is_relative = !path.starts_with(['/', '~']);
     GUARDED.iter().any(|place| {
+        let (place, is_anchored) = place.strip_prefix('/').map_or((*place, false), |place| (place, true));
         let wanted: Vec<&str> = place.split('/').collect();
-        steps
-            .windows(wanted.len())
-            .any(|run| run.iter().zip(&wanted).all(|(step, wanted)| is_step(step, wanted)))
+        let mut runs = steps.windows(wanted.len()).take(if is_anchored { 1 } else { usize::MAX });
+        (is_relative || !is_anchored)
+            && runs.any(|run| run.iter().zip(&wanted).all(|(step, wanted)| is_step(step, wanted)))
     })
 }
 
-/// Whether a step of a path is the one that is wanted, which may begin with `*`.
+/// Whether a step of a path is the one that is wanted, which may have one `*`.
 fn is_step(step: &str, wanted: &str) -> bool {
-    match wanted.strip_prefix('*') {
-        Some(end) => {
-            let at = step.len().checked_sub(end.len());
-            at.and_then(|at| step.get(at..)).is_some_and(|last| last.eq_ignore_ascii_case(end))
-        }
-        None => step.eq_ignore_ascii_case(wanted),
-    }
+    let Some((start, end)) = wanted.split_once('*') else { return step.eq_ignore_ascii_case(wanted) };
+    let is = |part: Option<&str>, wanted: &str| part.is_some_and(|part| part.eq_ignore_ascii_case(wanted));
+    let at = step.len().checked_sub(end.len()).filter(|at| *at >= start.len());
+    at.is_some_and(|at| is(step.get(..start.len()), start) && is(step.get(at..), end))
 }
 
 #[cfg(test)]
@@ -267,12 +462,24 @@ mod tests {
             "grüße.code-workspace",
             "GEMINI.md",
             "~/.config/fish/config.fish",
+            "agents/helper.md",
+            "Agents/Helper.MD",
+            "workspace/agents/mcp-servers.json",
+            "Jenkinsfile.release",
+            ".aider.model.settings.yml",
         ] {
             assert!(Place::new(path).is_guarded(), "{path}");
         }
-        for path in
-            ["docs/a.md", ".git/index", "hooks/x", "src/claude/a.rs", "SKILL.md.bak", ".github/a", "ü"]
-        {
+        for path in [
+            "docs/a.md",
+            ".git/index",
+            "hooks/x",
+            "src/claude/a.rs",
+            "SKILL.md.bak",
+            ".github/a",
+            "ü",
+            "docs/agents/a.md",
+        ] {
             assert!(!Place::new(path).is_guarded(), "{path}");
         }
         assert!(Place::new("x").guarded().is_guarded());

@@ -9,10 +9,10 @@ pub use read::{RuleError, RuleProblem};
 use crate::CommandPattern;
 use crate::action::{Action, Need};
 use crate::aspect::{Aspect, Part, Run};
-use crate::disguise::{self, Touch};
 use crate::file_glob::FileGlob;
 use crate::host::HostPattern;
 use crate::name_glob::{NameGlob, SkillPattern};
+use crate::wrappers::{self, Touch};
 use metier_skill::Tool;
 
 /// Which actions a line of a `deny`, `ask` or `allow` list means.
@@ -185,7 +185,7 @@ fn covers_command(pattern: &CommandPattern, part: &Part<'_>) -> bool {
 /// A pattern that narrows is about whatever runs, whoever wrote the line.
 fn touches_command(pattern: &CommandPattern, part: &Part<'_>) -> Touch {
     match part {
-        Part::Run { command: Some(command), .. } => disguise::touches(pattern, command),
+        Part::Run { command: Some(command), .. } => wrappers::touches(pattern, command),
         Part::Run { command: None, .. } if is_any(pattern) => Touch::Yes,
         Part::Run { command: None, line, .. } => Touch::Unsure(match line.parsed() {
             Err(refusal) => refusal.to_string(),
@@ -194,7 +194,7 @@ fn touches_command(pattern: &CommandPattern, part: &Part<'_>) -> Touch {
         Part::Script { argv, .. } => {
             let argv: Vec<&str> = argv.iter().map(String::as_str).collect();
             // A script without words would be unknown, and `*` is about it all the same.
-            if is_any(pattern) { Touch::Yes } else { disguise::touches_argv(pattern, &argv) }
+            if is_any(pattern) { Touch::Yes } else { wrappers::touches_argv(pattern, &argv) }
         }
         _ => Touch::No,
     }

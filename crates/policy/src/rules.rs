@@ -4,12 +4,12 @@ mod foreign;
 
 pub use foreign::{from_agents_json, from_claude_settings};
 
+use crate::Actor;
 use crate::aspect::{Aspect, Part};
-use crate::disguise::Touch;
 use crate::mode::Mode;
 use crate::place::Place;
 use crate::rule::Rule;
-use crate::{Actor, sentence};
+use crate::wrappers::Touch;
 use metier_diagnostic::{Severity, visible};
 use metier_skill::Tool;
 use std::fmt;
@@ -43,6 +43,8 @@ pub enum Owner {
     User,
     /// A file of the project.
     Project,
+    /// A file of the project, as far as the user has not trusted it: new since, or changed. It narrows and nothing else.
+    Stranger,
     /// A flag of this call.
     Flag,
 }
@@ -91,9 +93,20 @@ pub struct Cited {
     pub source: Source,
 }
 
+impl Cited {
+    /// Whether the rule may allow something to this skill. Flags name what the user looks at, and a trusted project's rules
+    /// are about its own work; a line of the user's configuration holds everywhere, so its bare names mean the user's own.
+    fn may_widen(&self, aspect: &Aspect<'_>) -> bool {
+        match (&self.rule, self.source.owner, aspect.skill()) {
+            (Rule::Skill { skill, .. }, Owner::User, Some(own)) => skill.may_widen(&own.origin),
+            _ => true,
+        }
+    }
+}
+
 impl fmt::Display for Cited {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` in {}", sentence::cut(&visible(&self.text)), self.source)
+        write!(f, "`{}` in {}", visible(&self.text), self.source)
     }
 }
 
@@ -169,6 +182,46 @@ impl Layer {
     /// What could not be taken as it is written.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
+    }
+
+    /// The rules of one list, as they are written.
+    pub fn written(&self, list: List) -> impl Iterator<Item = &str> {
+        let rules = match list {
+            List::Deny => &self.deny,
+            List::Ask => &self.ask,
+            List::Allow => &self.allow,
+        };
+        rules.iter().map(|cited| cited.text.as_str())
+    }
+
+    /// The mode it sets.
+    pub fn wanted_mode(&self) -> Option<Mode> {
+        self.mode
+    }
+
+    /// Cuts the layer of a trusted project's file in two: what the user trusted, and the rest, which is a stranger's word.
+    /// What denies stays whoever wrote it.
+    #[must_use]
+    pub fn split(
+        self,
+        is_trusted: impl Fn(List, &str) -> bool,
+        is_mode_trusted: impl Fn(Mode) -> bool,
+    ) -> [Self; 2] {
+        let stranger = Source { owner: Owner::Stranger, ..self.source.clone() };
+        let cut = |rules: Vec<Cited>, list: List| -> (Vec<Cited>, Vec<Cited>) {
+            let (trusted, mut rest): (Vec<Cited>, Vec<Cited>) =
+                rules.into_iter().partition(|cited| is_trusted(list, &cited.text));
+            for cited in &mut rest {
+                cited.source = stranger.clone();
+            }
+            (trusted, rest)
+        };
+        let (ask, other_ask) = cut(self.ask, List::Ask);
+        let (allow, other_allow) = cut(self.allow, List::Allow);
+        let is_trusted = self.mode.is_some_and(is_mode_trusted);
+        let mut rest = Self::new(stranger);
+        (rest.ask, rest.allow, rest.mode) = (other_ask, other_allow, self.mode.filter(|_| !is_trusted));
+        [Self { ask, allow, mode: self.mode.filter(|_| is_trusted), ..self }, rest]
     }
 
     fn add(&mut self, list: List, entry: &str, text: &str) {
@@ -251,14 +304,18 @@ impl Rules {
         layers.sort_by_key(|layer| layer.source.owner);
         let mut rules = Self { is_project_trusted: project != Standing::Untrusted, ..Self::default() };
         for mut layer in layers {
-            let is_stranger = layer.source.owner == Owner::Project && project == Standing::Untrusted;
+            let is_stranger = match layer.source.owner {
+                Owner::Stranger => true,
+                Owner::Project => project == Standing::Untrusted,
+                Owner::User | Owner::Flag => false,
+            };
             rules.deny.append(&mut layer.deny);
             rules.ask.append(&mut layer.ask);
             rules.unread.append(&mut layer.unread);
             rules.problems.append(&mut layer.problems);
             rules.hear_mode(&layer, project);
             if is_stranger {
-                rules.not_taken(&layer);
+                rules.not_taken(&layer, project);
             } else {
                 rules.allow.append(&mut layer.allow);
             }
@@ -268,15 +325,14 @@ impl Rules {
 
     fn hear_mode(&mut self, layer: &Layer, project: Standing) {
         let Some(mode) = layer.mode else { return };
-        let is_project = layer.source.owner == Owner::Project;
-        let is_taken = match project {
-            _ if !is_project => true,
-            Standing::Untrusted => mode.narrows(self.mode),
-            Standing::Trusted if mode == Mode::Yolo => {
+        let is_taken = match (layer.source.owner, project) {
+            (Owner::Stranger, _) | (Owner::Project, Standing::Untrusted) => mode.narrows(self.mode),
+            (Owner::Project, Standing::Trusted) if mode == Mode::Yolo => {
                 self.wanted_yolo = Some(layer.source.clone());
                 false
             }
-            Standing::Trusted | Standing::TrustedWithYolo => true,
+            (Owner::User | Owner::Flag, _)
+            | (Owner::Project, Standing::Trusted | Standing::TrustedWithYolo) => true,
         };
         if is_taken {
             self.mode = mode;
@@ -289,19 +345,21 @@ impl Rules {
         }
     }
 
-    fn not_taken(&mut self, layer: &Layer) {
+    fn not_taken(&mut self, layer: &Layer, project: Standing) {
         if layer.allow.is_empty() {
             return;
         }
         let count = layer.allow.len();
         let what = if count == 1 { "1 rule".to_owned() } else { format!("{count} rules") };
+        let why = match project {
+            Standing::Untrusted => "since the project is not trusted; `metier trust` changes that",
+            _ => "new since you trusted the project; `metier trust --diff` shows what is new",
+        };
         self.problems.push(Problem {
             source: layer.source.clone(),
             entry: "allow".to_owned(),
             severity: Severity::Info,
-            message: format!(
-                "{what} not taken, since the project is not trusted; `metier trust` changes that"
-            ),
+            message: format!("{what} not taken, {why}"),
         });
     }
 
@@ -354,10 +412,14 @@ impl Rules {
 
     /// Whether a rule is the user's word or as good as that. One of a project that is not trusted only narrows.
     pub(crate) fn is_heard_in_full(&self, rule: &Cited) -> bool {
-        rule.source.owner != Owner::Project || self.is_project_trusted
+        match rule.source.owner {
+            Owner::User | Owner::Flag => true,
+            Owner::Project => self.is_project_trusted,
+            Owner::Stranger => false,
+        }
     }
 
     pub(crate) fn allowing(&self, aspect: &Aspect<'_>) -> Option<&Cited> {
-        self.allow.iter().find(|cited| cited.rule.covers(aspect))
+        self.allow.iter().find(|cited| cited.rule.covers(aspect) && cited.may_widen(aspect))
     }
 }

@@ -14,8 +14,8 @@ pub use mcp_tools::McpTools;
 use crate::action::{Actor, Need, Skill, Trust};
 use crate::aspect::{Aspect, Part, Run};
 use crate::decision::Reason;
-use crate::disguise::Touch;
 use crate::rule::{Rule, is_any};
+use crate::wrappers::Touch;
 use entry::Entry;
 use metier_skill::{Tool, ToolPattern};
 

@@ -4,24 +4,9 @@ use crate::action::{Action, Actor, Deed, Need};
 use metier_diagnostic::visible;
 use std::fmt::Write;
 
-/// Characters of an action that are shown. A question that fills the screen is answered without being read; matching
-/// never sees the cut.
-pub const MAX_SHOWN: usize = 200;
-
-/// At most [`MAX_SHOWN`] characters, with `...` where more was there.
-pub(crate) fn cut(text: &str) -> String {
-    match text.char_indices().nth(MAX_SHOWN) {
-        Some((at, _)) => format!("{}...", text.get(..at).unwrap_or_default()),
-        None => text.to_owned(),
-    }
-}
-
 impl Action {
-    /// One sentence: what would happen, for whom, and what it needs. Cut at [`MAX_SHOWN`] characters; what could act on
-    /// a terminal is shown as an escape.
-    ///
-    /// Who acts and what is needed stand before the words that a stranger chooses, so that no length of them can push
-    /// it out of sight.
+    /// One sentence for logs and refusals: what would happen, for whom, and what it needs, whole. What could act on a terminal
+    /// is shown as an escape. A question shows [`Action::approval_request`] instead.
     pub fn sentence(&self) -> String {
         let mut text = match &self.actor {
             Actor::Agent => "the agent".to_owned(),
@@ -48,23 +33,12 @@ impl Action {
         let _ = match &self.deed {
             Deed::Read { place } => write!(text, ": `{place}`"),
             Deed::Tool { place: Some(place), .. } if self.needs.is_empty() => write!(text, ": `{place}`"),
-            Deed::Script { file, argv, .. } => {
-                let arguments =
-                    argv.iter().position(|word| word.ends_with(file.as_str())).map_or(0, |at| at + 1);
-                let words = argv.get(arguments..).unwrap_or_default();
-                let words: Vec<_> = words.iter().map(|word| crate::shell::quote(word)).collect();
-                write!(
-                    text,
-                    ": `{}`",
-                    std::iter::once(file.as_str().into()).chain(words).collect::<Vec<_>>().join(" ")
-                )
-            }
-            Deed::Command(line) | Deed::Inject(line) | Deed::Hook { line, .. } => {
-                write!(text, ": `{}`", line.text())
-            }
-            _ => Ok(()),
+            _ => match self.command_text() {
+                Some(command) => write!(text, ": `{command}`"),
+                None => Ok(()),
+            },
         };
-        cut(&visible(&text))
+        visible(&text).into_owned()
     }
 }
 

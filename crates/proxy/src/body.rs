@@ -1,4 +1,4 @@
-//! Where the body of a request ends.
+//! Where the body of a request ends, and what of it goes on.
 
 use crate::fault::Fault;
 
@@ -64,29 +64,47 @@ impl Body {
         self.0 == At::End
     }
 
-    /// How many of the next bytes belong to it.
-    pub fn take(&mut self, bytes: &[u8]) -> Result<usize, Fault> {
+    /// How many of the next bytes belong to it; what the server gets of them is added to `out`.
+    ///
+    /// Headers after the last chunk are left out: some servers take them for headers of the request, and then a second `Host` or
+    /// `Authorization` stands there that nobody has judged. So are the extensions of chunks, which servers read differently.
+    pub fn take(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<usize, Fault> {
         let mut used = 0;
         while let Some(byte) = bytes.get(used) {
             match self.0 {
                 At::End => break,
                 At::Counted(left) => {
                     let (step, rest) = step(left, bytes.len() - used);
+                    out.extend_from_slice(&bytes[used..used + step]);
                     used += step;
                     self.0 = if rest == 0 { At::End } else { At::Counted(rest) };
                 }
                 At::Data(left) => {
                     let (step, rest) = step(left, bytes.len() - used);
+                    out.extend_from_slice(&bytes[used..used + step]);
                     used += step;
                     self.0 = if rest == 0 { At::DataCr } else { At::Data(rest) };
                 }
                 at => {
                     self.0 = after(at, *byte).ok_or(Fault::Chunk)?;
+                    if !is_left_out(self.0) {
+                        out.push(*byte);
+                    }
                     used += 1;
                 }
             }
         }
         Ok(used)
+    }
+}
+
+/// Whether the byte that led to a state is part of an extension or of a header after the last chunk. The state after the end of such
+/// a header is the one after the last length, too, so the length is told apart by its line end.
+fn is_left_out(at: At) -> bool {
+    match at {
+        At::Extension { .. } | At::TrailerLine { .. } | At::TrailerEnd { .. } => true,
+        At::Trailer { length } => length > 0,
+        _ => false,
     }
 }
 
@@ -134,10 +152,11 @@ mod tests {
     fn check(framing: Framing, bytes: &str, expect: Option<(usize, bool)>) {
         for size in 1..=bytes.len() {
             let mut body = Body::new(framing);
+            let mut out = Vec::new();
             let taken = bytes
                 .as_bytes()
                 .chunks(size)
-                .try_fold(0, |sum, piece| body.take(piece).map(|used| sum + used));
+                .try_fold(0, |sum, piece| body.take(piece, &mut out).map(|used| sum + used));
             assert_eq!(taken.ok().map(|used| (used, body.is_at_end())), expect, "{bytes:?} by {size}");
         }
     }
@@ -160,6 +179,24 @@ mod tests {
             check(Framing::Chunked, bytes, Some((length, true)));
         }
         check(Framing::Chunked, "5\r\nab", Some((5, false)));
+    }
+
+    #[test]
+    fn headers_after_the_last_chunk_and_extensions_do_not_go_on() {
+        for (bytes, expect) in [
+            ("3\r\nabc\r\n0\r\nHost: evil\r\n\r\n", "3\r\nabc\r\n0\r\n\r\n"),
+            ("0\r\nA: b\r\nC: d\r\n\r\n", "0\r\n\r\n"),
+            ("0\r\n\r\n", "0\r\n\r\n"),
+            ("3;a=\"b\"\r\nabc\r\n0;x\r\n\r\n", "3\r\nabc\r\n0\r\n\r\n"),
+        ] {
+            for size in 1..=bytes.len() {
+                let (mut body, mut out) = (Body::new(Framing::Chunked), Vec::new());
+                let pieces = bytes.as_bytes().chunks(size);
+                pieces.for_each(|piece| assert_eq!(body.take(piece, &mut out).ok(), Some(piece.len())));
+                assert!(body.is_at_end());
+                assert_eq!(String::from_utf8_lossy(&out), expect, "by {size}");
+            }
+        }
     }
 
     #[test]

@@ -181,7 +181,9 @@ fn rewritten(
         format!("{method} {path} HTTP/1.{version}\r\nHost: {}\r\n", target.authority()).into_bytes();
     for header in headers {
         let is_named = named.iter().any(|name| header.name.eq_ignore_ascii_case(name));
-        if is_named || is_about_connection(header.name) || header.name.eq_ignore_ascii_case("host") {
+        // The headers that `Trailer` announces do not go on.
+        let is_replaced = ["host", "trailer"].iter().any(|own| header.name.eq_ignore_ascii_case(own));
+        if is_named || is_about_connection(header.name) || is_replaced {
             continue;
         }
         push(&mut head, header);

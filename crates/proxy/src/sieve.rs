@@ -43,8 +43,7 @@ impl Sieve {
         match self {
             Self::Open => out.extend_from_slice(bytes),
             Self::Body(body) => {
-                let used = body.take(bytes).map_err(Refusal::Body)?;
-                out.extend_from_slice(&bytes[..used]);
+                body.take(bytes, out).map_err(Refusal::Body)?;
             }
             Self::Answer { answer, .. } => answer.take(bytes, out),
             Self::Hello { host, held } => {

@@ -31,6 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let survey = Survey::of(&project, SurveyBounds::default())?;
     let containment = Containment {
         skill: &folder,
+        copy: None,
         project: Some(&survey),
         data: None,
         plugin: None,
@@ -47,7 +48,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let way_out = WayOut::default();
     let bench = Workbench { sandbox: &sandbox, gate, path: &path, node: &node, way_out: &way_out };
     let skill = Skill::new("example", "cli");
-    let using = Using { skill: &skill, folder: &SkillDir::open(&folder)?, containment: &containment };
+    let using =
+        Using { skill: &skill, folder: &SkillDir::open(&folder)?, containment: &containment, copies: None };
     let ran = run_script(&bench, &using, &script, &Words::Text(rest), None, &mut |_, _| {})?;
     println!("{}", ran.text);
     for note in ran.notes {

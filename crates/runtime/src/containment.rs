@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use metier_files::{Presence, Protected, Stamp, Survey, obeyed_by, real_path};
-use metier_sandbox::{ChangeKind, Changes, DataFolder, Limits, Profile, Project};
+use metier_sandbox::{ChangeKind, Changes, DataFolder, Limits, Profile, Project, StandIn};
 
 use crate::render::{Plugin, PluginKind};
 use crate::search_path::Toolbox;
@@ -20,6 +20,8 @@ use crate::writing::Writing;
 pub struct Containment<'a> {
     /// The skill's folder, without links on the way.
     pub skill: &'a Path,
+    /// The copy that is shown in the skill's place, where what runs has to be what was checked.
+    pub copy: Option<&'a Path>,
     /// The project and what it holds, if there is one.
     pub project: Option<&'a Survey>,
     /// The skill's data folder, which has to be there.
@@ -169,8 +171,10 @@ impl<'a> Containment<'a> {
             // Without anything writable there is nothing to protect, and each place costs a mount.
             protected: Vec::new(),
         });
+        let stand_in = |by: &Path| StandIn { at: self.skill.to_owned(), by: by.to_owned() };
         Profile {
             readable: self.readable(),
+            stand_ins: self.copy.map(stand_in).into_iter().collect(),
             project,
             data: self
                 .data
@@ -183,6 +187,11 @@ impl<'a> Containment<'a> {
             limits: self.limits.clone(),
             ..Profile::new(self.start().to_owned())
         }
+    }
+
+    /// The same for a means of containing that cannot show a copy in the skill's place: there it is seen where it lies.
+    pub(crate) fn at_copy(&self) -> Option<Self> {
+        self.copy.map(|copy| Self { skill: copy, copy: None, ..self.clone() })
     }
 
     /// The folder in the project that the skills of a crew write.
@@ -199,7 +208,10 @@ impl<'a> Containment<'a> {
     }
 
     fn readable(&self) -> Vec<PathBuf> {
-        let mut readable = vec![self.skill.to_owned()];
+        let mut readable = Vec::new();
+        if self.copy.is_none() {
+            readable.push(self.skill.to_owned());
+        }
         if let Some(Plugin { folder, .. }) = self.plugin {
             // Inside the project it is shown already, and there without what looks like a secret.
             let is_shown = self.project.is_some_and(|survey| folder.starts_with(survey.project()));
@@ -269,6 +281,7 @@ mod tests {
         let wants = Wants::default();
         let mut containment = Containment {
             skill: &skill,
+            copy: None,
             project: Some(&survey),
             data: Some(&data),
             plugin: None,
@@ -318,11 +331,12 @@ mod tests {
         let survey = Survey::of(&project, SurveyBounds::default()).unwrap();
         let (skill, toolbox) = (workspace.join("skill"), Toolbox::default());
         let mut wants = Wants::default();
-        wants.write("**".parse().unwrap());
+        wants.write("docs/**".parse().unwrap());
         let secret = metier_secret::Secret::new("0123456789".into()).unwrap();
         wants.variable("API_KEY".parse().unwrap(), Some(secret));
         let containment = Containment {
             skill: &skill,
+            copy: None,
             project: Some(&survey),
             data: None,
             plugin: None,
@@ -335,11 +349,11 @@ mod tests {
         };
         let mut profile = containment.profile();
         assert!(!names(&profile).contains(&"API_KEY".to_owned()));
-        let writing = Writing::open(wants.writes(), &project);
+        let writing = Writing::open(wants.writes(), &survey).unwrap();
         widen(&mut profile, containment.project, containment.wants, &writing);
         assert!(names(&profile).contains(&"API_KEY".to_owned()));
         let view = profile.project.unwrap();
-        assert_eq!(view.writable.as_slice(), std::slice::from_ref(&project));
+        assert_eq!(view.writable, [project.join("docs")]);
         assert!(view.protected.contains(&project.join(".git/config")));
         assert!(view.protected.contains(&project.join(".git/hooks")), "also where there is none yet");
         writing.settle();
@@ -365,6 +379,7 @@ mod tests {
         let profile = |folder| {
             let containment = Containment {
                 skill: &skill,
+                copy: None,
                 project: Some(&survey),
                 data: Some(&data),
                 plugin: Some(Plugin { folder, data: Some(&shared), kind: PluginKind::Plugin }),

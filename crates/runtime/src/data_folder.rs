@@ -18,8 +18,8 @@ pub struct DataOwner<'a> {
     pub origin: &'a str,
     /// What it is called.
     pub name: &'a str,
-    /// The project, if it is a project's skill: two projects may each have their own `deploy`, and neither may read what
-    /// the other's remembers.
+    /// The project of a project's skill, or the root of one that the command line names: two of them may each have their own
+    /// `deploy`, and neither may read what the other's remembers.
     pub project: Option<&'a Path>,
 }
 

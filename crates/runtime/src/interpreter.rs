@@ -66,6 +66,24 @@ pub enum LaunchError {
         /// The script.
         script: String,
     },
+    /// Its `#!` line names a program that is not shown to scripts.
+    #[error(
+        "Cannot execute '{script}': bad interpreter `{interpreter}`: it is neither in the system's folders nor what the search path finds by this name; write `#!/usr/bin/env NAME`, and add the program's folder to PATH"
+    )]
+    BadInterpreter {
+        /// The script.
+        script: String,
+        /// What the line names.
+        interpreter: String,
+    },
+    /// Its `#!` line has options of `env` that metier does not read.
+    #[error(
+        "Cannot execute '{script}': its `#!` line cannot be read; write `#!/usr/bin/env NAME` or `#!/usr/bin/env -S NAME OPTIONS`"
+    )]
+    UnknownLine {
+        /// The script.
+        script: String,
+    },
     /// This node does not run TypeScript.
     #[error("Cannot execute '{script}': node {} does not run TypeScript; install node 22.6 or later, or compile the script to `.js`", version(.node.as_ref()))]
     NoTypes {
@@ -136,41 +154,40 @@ pub fn launch(
     Ok(Launch { program: program.file.clone(), arguments, programs: vec![program] })
 }
 
-/// A file without a known extension. Who its `#!` line names is looked up, too: the kernel starts it inside, where it has
-/// to be shown. A file that lost its permission to be executed, as archives and other systems make it, is run by who the
-/// line names, and so is one whose line the kernel would take otherwise. Text that may be executed and has no such line is
-/// run by `sh`, as every shell does it.
+/// A file without a known extension.
+///
+/// The kernel starts a file with a `#!` line inside, so the program that the line names has to be there. A file that lost
+/// its permission to be executed, as archives and other systems make it, is run by the named program, and so is one whose
+/// line the kernel would read otherwise. Executable text without such a line is run by `sh`, as every shell does it.
 fn direct(script: &Script, file: &Path, path: &SearchPath) -> Result<Launch, LaunchError> {
     let name = || script.path.to_string();
     let is_native = script.executable && script.form == ScriptForm::Native;
-    let named = script.shebang.as_deref().and_then(Shebang::parse).or_else(|| {
-        let is_plain = script.executable && script.form == ScriptForm::Text;
-        is_plain.then(|| Shebang { program: PLAIN.to_owned(), arguments: Vec::new() })
-    });
-    let program = match &named {
-        Some(shebang) => match shebang.program.strip_prefix('/') {
-            Some(_) => path.at(Path::new(&shebang.program)),
-            None => path.find(&shebang.program),
-        },
-        None => None,
+    let by_itself = |programs| Launch { program: file.to_owned(), arguments: Vec::new(), programs };
+    let shebang = match script.shebang.as_deref().map_or(Ok(None), Shebang::parse) {
+        Ok(Some(shebang)) => shebang,
+        // A program; or a line that is not understood, for which nothing is shown: `env` then finds what is there inside, or
+        // says so.
+        Ok(None) | Err(NotUnderstood) if is_native => return Ok(by_itself(Vec::new())),
+        Ok(None) if script.executable => {
+            Shebang { program: PLAIN.to_owned(), arguments: Vec::new(), by_env: false }
+        }
+        Ok(None) => return Err(LaunchError::NotExecutable { script: name() }),
+        Err(NotUnderstood) => return Err(LaunchError::UnknownLine { script: name() }),
     };
-    match (is_native, named, program) {
-        (true, None, _) => {
-            Ok(Launch { program: file.to_owned(), arguments: Vec::new(), programs: Vec::new() })
-        }
-        (true, Some(_), Some(program)) => {
-            Ok(Launch { program: file.to_owned(), arguments: Vec::new(), programs: vec![program] })
-        }
-        (false, Some(shebang), Some(program)) => {
-            let mut arguments = shebang.arguments;
-            arguments.push(file.to_string_lossy().into_owned());
-            Ok(Launch { program: program.file.clone(), arguments, programs: vec![program] })
-        }
-        (_, Some(shebang), None) => {
-            Err(LaunchError::NoInterpreter { script: name(), programs: vec![shebang.program] })
-        }
-        (false, None, _) => Err(LaunchError::NotExecutable { script: name() }),
+    let Shebang { program: named, mut arguments, by_env } = shebang;
+    let program = if named.contains('/') {
+        path.interpreter(Path::new(&named))
+            .ok_or_else(|| LaunchError::BadInterpreter { script: name(), interpreter: named.clone() })?
+    } else {
+        path.find(&named)
+            .ok_or_else(|| LaunchError::NoInterpreter { script: name(), programs: vec![named.clone()] })?
+    };
+    // The kernel looks the path up inside, where a link or a version manager's stand-in on the way is not there.
+    if is_native && (by_env || program.file == Path::new(&named)) {
+        return Ok(by_itself(vec![program]));
     }
+    arguments.push(file.to_string_lossy().into_owned());
+    Ok(Launch { program: program.file.clone(), arguments, programs: vec![program] })
 }
 
 /// Who runs text that does not say who runs it.
@@ -179,38 +196,58 @@ const PLAIN: &str = "sh";
 /// What a `#!` line says.
 #[derive(Debug, PartialEq, Eq)]
 struct Shebang {
-    /// A path, or behind `env` a name.
+    /// A path, or after `env` a name.
     program: String,
     arguments: Vec<String>,
+    /// Whether the system's `env` looks for it.
+    by_env: bool,
 }
 
+/// A `#!` line whose meaning is not known for certain.
+#[derive(Debug, PartialEq, Eq)]
+struct NotUnderstood;
+
+/// The places of the system's `env`.
+const ENV: &[&str] = &["/usr/bin/env", "/bin/env"];
+
 impl Shebang {
-    fn parse(line: &str) -> Option<Self> {
-        let mut words = line.split_ascii_whitespace().map(str::to_owned);
-        let first = words.next()?;
-        if !first.ends_with("/env") {
-            // The kernel gives the rest as one argument.
-            let rest = line.trim_start().get(first.len()..).unwrap_or_default().trim();
-            let arguments = if rest.is_empty() { Vec::new() } else { vec![rest.to_owned()] };
-            return Some(Self { program: first, arguments });
+    /// Reads a line; `None` where it names nothing.
+    fn parse(line: &str) -> Result<Option<Self>, NotUnderstood> {
+        let line = line.trim();
+        let Some(first) = line.split_ascii_whitespace().next() else { return Ok(None) };
+        let rest = line.get(first.len()..).unwrap_or_default().trim();
+        if ENV.contains(&first) {
+            return Self::after_env(rest);
         }
-        // `env -S node --flag`: options of env come first, and what it sets, then the program.
+        // The kernel gives the rest as one argument.
+        let arguments = if rest.is_empty() { Vec::new() } else { vec![rest.to_owned()] };
+        Ok(Some(Self { program: first.to_owned(), arguments, by_env: false }))
+    }
+
+    /// What `env` would start: `env -S A=1 node --flag` is node. Only `-S`, `-i`, `-u NAME` in their plain forms and
+    /// assignments are understood. A guess about anything else would take one word for the program and show it, while
+    /// `env` starts another.
+    fn after_env(rest: &str) -> Result<Option<Self>, NotUnderstood> {
+        // Quotes, escapes and variables are `env -S`'s own language.
+        if rest.contains(['\\', '\'', '"', '$', '#']) {
+            return Err(NotUnderstood);
+        }
+        let split =
+            ["--split-string=", "--split-string", "-S"].iter().find_map(|option| rest.strip_prefix(option));
+        let mut words = split.unwrap_or(rest).split_ascii_whitespace();
         while let Some(word) = words.next() {
-            let split = word.strip_prefix("--split-string=").or_else(|| word.strip_prefix("-S"));
-            let word = match split {
-                Some("") => continue,
-                Some(first) => first,
-                None if matches!(word.as_str(), "-u" | "--unset" | "-C" | "--chdir") => {
-                    words.next();
-                    continue;
+            match word {
+                "-i" | "--ignore-environment" => {}
+                "-u" | "--unset" => drop(words.next()),
+                option if option.starts_with('-') => return Err(NotUnderstood),
+                assignment if assignment.contains('=') => {}
+                program => {
+                    let arguments = words.map(str::to_owned).collect();
+                    return Ok(Some(Self { program: program.to_owned(), arguments, by_env: true }));
                 }
-                None => &word,
-            };
-            if !word.starts_with('-') && !word.contains('=') {
-                return Some(Self { program: word.to_owned(), arguments: words.collect() });
             }
         }
-        None
+        Err(NotUnderstood)
     }
 }
 
@@ -391,22 +428,104 @@ mod tests {
     }
 
     #[test]
-    fn options_of_env_are_not_taken_for_the_program() {
+    fn only_plain_lines_of_env_are_read() {
         let check = |line: &str, expect: Option<&[&str]>| {
-            let words = Shebang::parse(line).map(|found| [vec![found.program], found.arguments].concat());
+            let found = Shebang::parse(line).ok().flatten();
+            let words = found.map(|found| [vec![found.program], found.arguments].concat());
             let expect = expect.map(|words| words.iter().map(ToString::to_string).collect::<Vec<_>>());
             assert_eq!(words, expect, "{line}");
         };
         check("/usr/bin/env python3", Some(&["python3"]));
-        check("/usr/bin/env -S python3 -u", Some(&["python3", "-u"]));
+        check("/bin/env -S python3 -u", Some(&["python3", "-u"]));
         check("/usr/bin/env -Spython3 -u", Some(&["python3", "-u"]));
         check("/usr/bin/env --split-string=python3 -u", Some(&["python3", "-u"]));
+        check("/usr/bin/env --split-string python3 -u", Some(&["python3", "-u"]));
         check("/usr/bin/env -S A=1 B=2 python3", Some(&["python3"]));
         check("/usr/bin/env -SA=1 python3", Some(&["python3"]));
-        check("/usr/bin/env -i -u HOME -C /x python3", Some(&["python3"]));
-        check("/usr/bin/env", None);
-        check("/usr/bin/env -S", None);
+        check("/usr/bin/env -S -i -u HOME python3", Some(&["python3"]));
+        for line in [
+            "/usr/bin/env",
+            "/usr/bin/env -S",
+            "/usr/bin/env -S -iu /home/ada/x /bin/bash",
+            "/usr/bin/env -S -vu /home/ada/x bash",
+            "/usr/bin/env -iS /home/ada/x",
+            "/usr/bin/env -S --uns /home/ada/x bash",
+            "/usr/bin/env -S --chdir /home/ada/x bash",
+            "/usr/bin/env -S -C/ x bash",
+            "/usr/bin/env -S -- x",
+            "/usr/bin/env -S 'x' bash",
+            "/usr/bin/env -S x\\_y bash",
+            "/usr/bin/env -S ${X} bash",
+            "/usr/bin/env -S x #y",
+        ] {
+            assert_eq!(Shebang::parse(line), Err(NotUnderstood), "{line}");
+        }
+        // Another `env` is a program like any other.
+        check("/home/ada/env -S bash", Some(&["/home/ada/env", "-S bash"]));
         check("/bin/sh -e x", Some(&["/bin/sh", "-e x"]));
         check("", None);
+    }
+
+    /// Each line would have made a file or a tree of the user's visible, or would with a laxer reading.
+    #[test]
+    fn a_line_shows_nothing_that_the_search_path_does_not() {
+        let workspace = Workspace::new()
+            .executable("home/ada/private/deploy.sh", "secret")
+            .executable("home/ada/private/env", "secret")
+            .executable("home/ada/private/ruby", "secret")
+            .executable("home/ada/.cargo/bin/rg", "")
+            .executable("home/ada/venv/bin/tool", "")
+            .file("home/ada/venv/pyvenv.cfg", "home = /usr/bin\n")
+            .executable("srv/app/bin/rails", "")
+            .file("srv/app/lib/a.rb", "")
+            .file("srv/app/.env", "KEY=1")
+            .executable("tools/x/bin/ruby", "")
+            .symlink("home/ada/link", "private");
+        let search =
+            SearchPath::new(workspace.join("tools/x/bin").as_os_str()).home(&workspace.join("home/ada"));
+        let at = |path: &str| workspace.join(path).display().to_string();
+        let deploy = at("home/ada/private/deploy.sh");
+        let climbing = format!("/usr/bin/../..{deploy}");
+        let lines = [
+            deploy.clone(),
+            climbing,
+            format!("/proc/self/root{deploy}"),
+            format!("/proc/self/cwd/../../../../../../../..{deploy}"),
+            format!("/dev/fd/../../{}", deploy.trim_start_matches('/')),
+            at("home/ada/link/deploy.sh"),
+            at("home/ada/private/ruby"),
+            at("home/ada/private/env"),
+            format!("{} -S bash", at("home/ada/private/env")),
+            at("home/ada/.cargo/bin/rg"),
+            at("home/ada/venv/bin/tool"),
+            at("srv/app/bin/rails"),
+            format!("/usr/bin/env {deploy}"),
+            format!("/usr/bin/env -S {deploy}"),
+            format!("/usr/bin/env -S -iu {deploy} /bin/bash"),
+            format!("/usr/bin/env -S A=1 {}", at("srv/app/bin/rails")),
+            format!("/usr/bin/env -S --split-string={deploy}"),
+            "/usr/bin/env ../../home/ada/private/deploy.sh".to_owned(),
+            "private/deploy.sh".to_owned(),
+        ];
+        for executable in [true, false] {
+            for line in &lines {
+                let script = script("scripts/run", executable, Some(line));
+                let shown = launch(&script, Path::new("/s"), &search, &mut |_| None)
+                    .map_or(Vec::new(), |launch| launch.programs);
+                assert!(shown.iter().all(|program| program.shown.is_empty()), "{line}: {shown:?}");
+            }
+        }
+        // The control: what the search path provides is shown.
+        for line in [at("tools/x/bin/ruby"), "/usr/bin/env ruby".to_owned()] {
+            let script = script("scripts/run", true, Some(&line));
+            let launch = launch(&script, Path::new("/s"), &search, &mut |_| None).unwrap();
+            assert_eq!(launch.programs[0].shown, [workspace.join("tools/x/bin/ruby")], "{line}");
+        }
+        let script = script("scripts/run", true, Some(&deploy));
+        let error = launch(&script, Path::new("/s"), &search, &mut |_| None).unwrap_err().to_string();
+        assert!(
+            error.contains("bad interpreter") && error.contains("add the program's folder to PATH"),
+            "{error}"
+        );
     }
 }

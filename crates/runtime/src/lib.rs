@@ -88,18 +88,22 @@ mod read_file;
 mod redaction;
 mod render;
 mod requirements;
+mod result_folder;
 mod rule_files;
 mod run;
 mod scope;
 mod script;
 mod search_path;
+mod skill_binding;
 mod skill_folders;
+mod skill_needs;
 mod skill_path;
 mod skills;
 mod terms;
 mod toolset;
 mod wants;
 mod way_out;
+mod write_grant;
 mod writing;
 
 pub use activation::{
@@ -127,7 +131,8 @@ pub use render::{
     Values, Variable, VariableValue,
 };
 pub use requirements::{Given, Here, Missing, Requirements};
-pub use rule_files::{known_to_the_gate, rules_in_force};
+pub use result_folder::{ResultFolder, ResultFolderError, ResultOptions};
+pub use rule_files::{known_to_the_gate, rules_in_force, trust_of_copy};
 pub use run::bash::{Own, run_bash};
 pub use run::process_report::{ContactOutcome, ContactReport, ProcessReport};
 pub use run::{
@@ -136,7 +141,9 @@ pub use run::{
 pub use scope::{End, ScopeId, Scopes, SkillScope};
 pub use script::{SCRIPTS, Script, ScriptError, ScriptForm};
 pub use search_path::{Program, SearchPath, TOOLS, Toolbox};
+pub use skill_binding::bind;
 pub use skill_folders::{NoFolders, SkillFolders};
+pub use skill_needs::SkillNeeds;
 pub use skills::{
     Active, ChildWanted, Fork, ForkAgain, GivenAnswer, Labels, Listener, NotUsed, Note, OwnJob, Respondent,
     Restored, Session, Skills, SkillsBuilder, Used, begin,
@@ -149,3 +156,4 @@ pub use toolset::{
 };
 pub use wants::{Declared, Wants};
 pub use way_out::{Asker, Contacts, WayOut};
+pub use write_grant::WriteGrantError;

@@ -110,6 +110,7 @@ mod tests {
                 masked: Vec::new(),
             },
             overrun: None,
+            fault: None,
         }
     }
 

@@ -234,6 +234,10 @@ fn stopped(stop: Stop, report: &Report, limits: &Limits) -> String {
         Stop::Processes => format!("it had more than {} processes and threads at once", limits.processes),
         Stop::Scratch => format!("its scratch folder grew over {} MiB or 20,000 files", limits.scratch / MIB),
         Stop::Cancelled => "it was cancelled".to_owned(),
+        Stop::Unmeasured => {
+            let why = report.fault.as_deref().unwrap_or("the supervisor failed");
+            format!("what it uses could not be measured ({why}); make that readable, or remove it")
+        }
     }
 }
 
@@ -312,6 +316,7 @@ mod tests {
                 masked: Vec::new(),
             },
             overrun: None,
+            fault: None,
         }
     }
 

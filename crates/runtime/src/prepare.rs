@@ -147,6 +147,14 @@ pub enum PrepareError {
         /// What the system said.
         reason: io::Error,
     },
+    /// That it is complete could not be written down.
+    #[error("the record of {} could not be written: {reason}", .folder.display())]
+    Record {
+        /// The data folder.
+        folder: PathBuf,
+        /// What the system said.
+        reason: io::Error,
+    },
     /// The sandbox did not run a step.
     #[error(transparent)]
     Sandbox(#[from] metier_sandbox::Error),
@@ -199,14 +207,15 @@ pub fn prepare(
         programs: Vec::new(),
         variables: Vec::new(),
     };
+    let shelves: Vec<&Shelf> = jobs.iter().map(|job| &job.shelf).collect();
     let mut made =
         jobs.iter().map(|job| make(&mut shop, job, order.registries)).collect::<Result<Vec<_>, _>>()?;
     if made.len() > 1 {
         // The first was measured without the second.
-        let bytes = shop.size()?;
-        for (job, made) in jobs.iter().zip(&mut made) {
+        let bytes = shop.size(&shelves)?;
+        for (shelf, made) in shelves.iter().zip(&mut made) {
             made.prepared.bytes = bytes;
-            shop.write(&job.shelf.mark(), Shelf::mark_text(&made.prepared.packages, bytes))?;
+            record(shelf, &made.prepared.packages, bytes)?;
         }
     }
     Ok(made)
@@ -247,7 +256,7 @@ fn jobs<'a>(recipe: &'a Recipe, bench: &Workbench<'_>, data: &Path) -> Result<Ve
 
 /// All of them, if all are ready.
 fn ready(jobs: &[Job<'_>]) -> Option<Vec<Made>> {
-    let one = |job: &Job<'_>| job.shelf.prepared().map(|prepared| Made { prepared, how: How::Ready });
+    let one = |job: &Job<'_>| job.shelf.recorded().map(|prepared| Made { prepared, how: How::Ready });
     jobs.iter().map(one).collect()
 }
 
@@ -260,7 +269,7 @@ fn permit(
     jobs: &[Job<'_>],
 ) -> Result<Vec<(Host, u16)>, PrepareError> {
     let mut hosts: Vec<(Host, u16)> = Vec::new();
-    for job in jobs.iter().filter(|job| !job.is_stocked && job.shelf.prepared().is_none()) {
+    for job in jobs.iter().filter(|job| !job.is_stocked && job.shelf.recorded().is_none()) {
         if order.reaching == Reaching::Never {
             return Err(PrepareError::NotStocked(job.shelf.language));
         }
@@ -305,7 +314,7 @@ fn lock(data: &Path, progress: &mut dyn FnMut(&str)) -> Result<FolderLock, Prepa
 
 fn make(shop: &mut Workshop<'_>, job: &Job<'_>, registries: &Registries) -> Result<Made, PrepareError> {
     let shelf = &job.shelf;
-    if let Some(prepared) = shelf.prepared() {
+    if let Some(prepared) = shelf.recorded() {
         return Ok(Made { prepared, how: How::Ready });
     }
     let packages = match &job.wanted {
@@ -321,10 +330,17 @@ fn make(shop: &mut Workshop<'_>, job: &Job<'_>, registries: &Registries) -> Resu
     ];
     let others: [std::ffi::OsString; 4] = words;
     shop.shell("clearing away", CLEAR, others, Vec::new())?;
-    let bytes = shop.size()?;
-    shop.write(&shelf.mark(), Shelf::mark_text(&packages, bytes))?;
+    let bytes = shop.size(&[shelf])?;
+    record(shelf, &packages, bytes)?;
     let prepared = Prepared { language: shelf.language, folder: shelf.folder(), packages, bytes };
     Ok(Made { prepared, how: if job.is_stocked { How::Stocked } else { How::Fetched } })
+}
+
+/// Writes down that an environment is complete, and how much it takes.
+fn record(shelf: &Shelf, packages: &[Package], bytes: u64) -> Result<(), PrepareError> {
+    shelf
+        .write_mark(packages, bytes)
+        .map_err(|reason| PrepareError::Record { folder: shelf.data.clone(), reason })
 }
 
 /// Removes environments of the same kind that are not this one, and what was fetched for them.

@@ -3,26 +3,14 @@
 use std::path::Path;
 
 use metier_catalog::{
-    Class, Entry, GateConfig, LayerOwner, Layout, Snapshot, Standing as Trusted, State, TrustStore,
-    changes_of,
+    Capabilities, Class, Entry, GateConfig, LayerOwner, Layout, ProjectTrust, RULE_FILES, ReadRules,
+    Settings, SkillFile, Snapshot, Standing as Trusted, State, TrustEntry, TrustKind,
 };
-use metier_files::read_bounded;
-use metier_policy::{
-    Digest, Layer, List, Owner, Rules, Skill, Source, Standing, Trust, from_agents_json, from_claude_settings,
-};
+use metier_files::{SkillDir, read_bounded};
+use metier_policy::{Digest, Layer, List, Owner, Rules, Skill, Source, Standing, Trust};
 
 /// The largest file of another system's rules that is read. Real ones have a few kilobytes.
 const MAX_RULES: u64 = 1 << 20;
-
-/// Reads the rules of another system.
-type Read = fn(&str, Source) -> Layer;
-
-/// Rules of other systems, below the project. What a project refuses is refused whoever runs the skill.
-const FOREIGN: &[(&str, Read)] = &[
-    (".agents/config.json", from_agents_json),
-    (".claude/settings.json", from_claude_settings),
-    (".claude/settings.local.json", from_claude_settings),
-];
 
 /// The rules in force: those of the configuration, of the project's own files, and `own`, which whoever runs metier gives.
 /// `shown` is how a file is called where a rule of it is told.
@@ -31,12 +19,19 @@ pub fn rules_in_force(layout: &Layout, shown: impl Fn(&Path) -> String, own: Lay
     for layer in &layout.settings.gate {
         let owner = match layer.owner {
             LayerOwner::User => Owner::User,
-            LayerOwner::TrustedProject | LayerOwner::UntrustedProject => Owner::Project,
+            LayerOwner::TrustedProject => Owner::Project,
+            LayerOwner::UntrustedProject => Owner::Stranger,
         };
-        layers.push(configured(&layer.config, Source::new(owner, &shown(&layer.file))));
+        let mut rules = configured(&layer.config, Source::new(owner, &shown(&layer.file)));
+        if layer.owner == LayerOwner::User {
+            // What the user's configuration gives to a skill is a yes as well.
+            rules = rules.list(List::Allow, given_rules(&layout.settings));
+        }
+        layers.push(rules);
     }
     if let Some(project) = &layout.project {
-        layers.extend(FOREIGN.iter().filter_map(|(path, read)| foreign(&project.folder, path, *read)));
+        let foreign = |(path, read)| foreign(&project.folder, path, read, &layout.trust);
+        layers.extend(RULE_FILES.into_iter().filter_map(foreign).flatten());
     }
     layers.push(own);
     let standing = match layout.standing {
@@ -46,26 +41,41 @@ pub fn rules_in_force(layout: &Layout, shown: impl Fn(&Path) -> String, own: Lay
     Rules::new(layers, standing)
 }
 
-/// A skill as the gate knows it. `data` is the folder that has the record of what is trusted.
-pub fn known_to_the_gate(snapshot: &Snapshot, entry: &Entry, data: &Path) -> Skill {
+/// The needs that the user's configuration gives, as rules.
+fn given_rules(settings: &Settings) -> Vec<String> {
+    let mut rules = Vec::new();
+    for (skill, needs) in settings.given_needs() {
+        for (word, texts) in [("host", &needs.hosts), ("write", &needs.write), ("secret", &needs.env)] {
+            rules.extend(texts.iter().map(|text| format!("skill:{skill}/{word}:{text}")));
+        }
+    }
+    rules
+}
+
+/// A skill as the gate knows it.
+pub fn known_to_the_gate(snapshot: &Snapshot, entry: &Entry) -> Skill {
     let origin = &snapshot.root(entry).origin;
     let trust = match (entry.state(), origin.class) {
         (State::Untrusted, _) => Trust::Untrusted,
-        (_, Class::Project) => {
-            // A record of trust that cannot be read is none: the layout says so, and the project is not trusted.
-            let store = TrustStore::open(data).ok();
-            match store.and_then(|store| changes_of(snapshot, &store, entry)) {
-                Some(_) => Trust::Changed,
-                None => Trust::Trusted,
-            }
-        }
+        (_, Class::Project) if !snapshot.is_unchanged(entry) => Trust::Changed,
         // Nobody's record but a project's changes anything, and each call asks.
         _ => Trust::Trusted,
     };
     // A yes to a server's skill is one to the very files that were listed.
     let tree = entry.remote().map(|skill| Digest(skill.set.to_string()));
     let folder = snapshot.folder_alias(entry);
-    Skill { trust, tree, folder, ..Skill::new(entry.name().as_str(), &origin.to_string()) }
+    let place = snapshot.owning_folder(entry).map(|place| place.to_string_lossy().into_owned());
+    Skill { trust, tree, folder, place, ..Skill::new(entry.name().as_str(), &origin.to_string()) }
+}
+
+/// Whether a copy of a project's skill, with the file it was read as, can do no more than what was trusted. Other skills are
+/// trusted as a whole.
+pub fn trust_of_copy(snapshot: &Snapshot, entry: &Entry, copy: &SkillDir, file: &SkillFile) -> Trust {
+    if snapshot.root(entry).origin.class != Class::Project {
+        return Trust::Trusted;
+    }
+    let now = Capabilities::of(copy, file).unwrap_or_else(|error| Capabilities::unreadable(&error));
+    if snapshot.is_unchanged_with(entry, &now) { Trust::Trusted } else { Trust::Changed }
 }
 
 fn configured(config: &GateConfig, source: Source) -> Layer {
@@ -82,11 +92,18 @@ fn configured(config: &GateConfig, source: Source) -> Layer {
     }
 }
 
-fn foreign(project: &Path, path: &str, read: Read) -> Option<Layer> {
+/// The rules of another client's file, cut in two: what the user trusted, and what narrows only.
+fn foreign(project: &Path, path: &str, read: ReadRules, trust: &ProjectTrust) -> Option<[Layer; 2]> {
     let source = Source::new(Owner::Project, path);
-    match read_bounded(&project.join(path), MAX_RULES) {
-        Ok(None) => None,
-        Ok(Some(bytes)) => Some(read(&String::from_utf8_lossy(&bytes), source)),
-        Err(error) => Some(Layer::new(source).incomplete(&error.to_string())),
-    }
+    let layer = match read_bounded(&project.join(path), MAX_RULES) {
+        Ok(None) => return None,
+        Ok(Some(bytes)) => read(&String::from_utf8_lossy(&bytes), source),
+        Err(error) => Layer::new(source).incomplete(&error.to_string()),
+    };
+    let is_trusted = |list: List, rule: &str| match list {
+        List::Deny => true,
+        List::Ask => trust.allows(&TrustEntry::rule(TrustKind::Ask, path, rule)),
+        List::Allow => trust.allows(&TrustEntry::rule(TrustKind::Allow, path, rule)),
+    };
+    Some(layer.split(is_trusted, |mode| trust.allows(&TrustEntry::mode(path, &mode.to_string()))))
 }

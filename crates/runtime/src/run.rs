@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use metier_files::{FileDigest, SkillDir, Survey};
-use metier_policy::{Action, Actor, Decision, Digest, FileGlob, Gate, Skill, is_guarded};
+use metier_files::{FileDigest, SkillDir, Survey, TreeCopies};
+use metier_policy::{Action, Actor, Decision, Digest, FileGlob, Gate, Reason, Skill, is_guarded};
 use metier_sandbox::{
     Attendance, Cancel, ChangeKind, Clock, Command, Error as SandboxError, Limits, Profile, Report, Sandbox,
     Sieve, Sink,
@@ -31,6 +31,7 @@ use crate::search_path::{Program, SearchPath};
 use crate::skill_path::seen_from;
 use crate::wants::Wants;
 use crate::way_out::{Contacts, Porter, WayOut, with_way_out};
+use crate::write_grant::{WriteGrantError, check_writes};
 use crate::writing::{Writing, opening, unwritten};
 
 /// The largest script whose bytes are digested for the question that is asked about it. Nobody writes a longer one by
@@ -59,8 +60,10 @@ pub struct Using<'a> {
     pub skill: &'a Skill,
     /// Its folder, opened.
     pub folder: &'a SkillDir,
-    /// What its processes see. Its `skill` is the same folder.
+    /// What its processes see. Its `skill` is the same folder; where it has a copy, `folder` is that.
     pub containment: &'a Containment<'a>,
+    /// Where copies are kept, for what an approval is bound to.
+    pub copies: Option<&'a TreeCopies>,
 }
 
 /// What came of a run.
@@ -84,9 +87,30 @@ pub struct Ran {
     pub process: ProcessReport,
     shape: Shape,
     limits: Limits,
+    redactor: Redactor,
 }
 
 impl Ran {
+    /// A text that derives from the run, such as the name of a file it changed, without the secrets it had. The names in
+    /// [`Ran::report`] are as they are on the disk, so that files can be opened by them; whatever is shown of them goes through here.
+    pub fn redacted<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.redactor.text(text)
+    }
+
+    /// The same for every text of a JSON value.
+    pub fn redact_json(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                if let Cow::Owned(shown) = self.redactor.text(text) {
+                    *text = shown;
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.redact_json(item)),
+            Value::Object(fields) => fields.values_mut().for_each(|field| self.redact_json(field)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
     /// The result in the shape of its tool, where what is left out of it lies in files below a place: the names of
     /// [`Ran::long`] with `place` before them, as whoever reads the result can open them.
     pub fn text_beside(&self, place: &str) -> String {
@@ -128,6 +152,18 @@ pub enum NotRun {
     /// Its secrets could not be kept out of what it says.
     #[error(transparent)]
     Secrets(#[from] RedactorError),
+    /// It wants to write what no call may write.
+    #[error(transparent)]
+    Write(#[from] WriteGrantError),
+    /// What was approved cannot be kept from changing while it starts.
+    #[error("its files cannot be copied, so that nothing else than what was approved runs: {0}")]
+    NotCopied(metier_files::Error),
+    /// It changed between the decision and the start.
+    #[error("'{script}' changed while it was started; look at it and try again")]
+    Changed {
+        /// The script.
+        script: String,
+    },
     /// It may not happen, or not without a yes: then the decision has the question.
     #[error("{decision}")]
     Gate {
@@ -176,14 +212,37 @@ pub fn run_script(
     cancel: Option<&Cancel>,
     sink: Sink<'_>,
 ) -> Result<Ran, NotRun> {
-    let Begun { standing, profile, program, words, action } = begin(bench, using, name, arguments)?;
-    let allowed = decide(&bench.gate, action, using.containment.wants)?;
-    let command = Command::new(program).arguments(words);
-    let shape = Shape::Script(name.to_owned());
-    let mut ran = run(bench, &using.party(), Job { allowed, profile, command, shape }, cancel, sink)?;
-    let errors = (!ran.report.succeeded()).then(|| ran.report.stderr.text());
-    ran.notes.extend(standing.note(&using.skill.name, errors.as_deref()));
-    Ok(ran)
+    let begun = begin(bench, using, name, arguments)?;
+    let action = begun.action.clone();
+    let allowed = decide(&bench.gate, action.clone(), &using.party())?;
+    let mut start = |using: &Using<'_>, begun: Begun| {
+        let Begun { standing, profile, program, words, .. } = begun;
+        let command = Command::new(program).arguments(words);
+        let job = Job { allowed: allowed.clone(), profile, command, shape: Shape::Script(name.to_owned()) };
+        let mut ran = run(bench, &using.party(), job, cancel, sink)?;
+        let errors = (!ran.report.succeeded()).then(|| ran.report.stderr.text());
+        ran.notes.extend(standing.note(&using.skill.name, errors.as_deref()));
+        Ok(ran)
+    };
+    let copies = using.copies.filter(|_| using.containment.copy.is_none() && allowed.is_answer());
+    let mut begun = Some(begun);
+    let mut again = |using: &Using<'_>, begun: Option<Begun>| match begun {
+        Some(begun) => start(using, begun),
+        None => start(using, begin(bench, using, name, arguments)?),
+    };
+    let Some(copies) = copies else {
+        return where_it_can_be_seen(using, |using| again(using, begun.take()));
+    };
+    // The answer was given for these bytes, so they are what runs.
+    let copy = copies.take(using.folder).map_err(NotRun::NotCopied)?;
+    let containment = Containment { copy: Some(&copy.folder), ..using.containment.clone() };
+    let using = Using { folder: &copy.dir, containment: &containment, ..*using };
+    let checked = begin(bench, &using, name, arguments)?;
+    if checked.action.deed != action.deed {
+        return Err(NotRun::Changed { script: name.to_owned() });
+    }
+    begun = Some(checked);
+    where_it_can_be_seen(&using, |using| again(using, begun.take()))
 }
 
 /// What [`run_script`] would ask the gate about, to the word: how the script would be started, its bytes, and what is wanted for
@@ -259,8 +318,23 @@ pub fn run_command_line(
     cancel: Option<&Cancel>,
     sink: Sink<'_>,
 ) -> Result<Ran, NotRun> {
-    let party = using.party();
-    run_line(bench, &party, using.containment.profile(), (line, Shape::CommandLine), cancel, sink)
+    where_it_can_be_seen(using, |using| {
+        let (party, profile) = (using.party(), using.containment.profile());
+        run_line(bench, &party, profile, (line, Shape::CommandLine), cancel, sink)
+    })
+}
+
+/// Runs something with the copy in the skill's place, or where the copy lies, if it cannot be shown there.
+fn where_it_can_be_seen(
+    using: &Using<'_>,
+    mut work: impl FnMut(&Using<'_>) -> Result<Ran, NotRun>,
+) -> Result<Ran, NotRun> {
+    match (work(using), using.containment.at_copy()) {
+        (Err(NotRun::Sandbox(SandboxError::NoStandIn { .. })), Some(containment)) => {
+            work(&Using { containment: &containment, ..*using })
+        }
+        (ran, _) => ran,
+    }
 }
 
 /// Runs a line by bash for somebody, in a profile of theirs.
@@ -275,7 +349,7 @@ fn run_line(
     if let Some(at) = line.chars().position(|character| character == '\0') {
         return Err(ArgumentError::Nul { at: at + 1 }.into());
     }
-    let allowed = decide(&bench.gate, Action::command(party.actor.clone(), line), party.wants)?;
+    let allowed = decide(&bench.gate, Action::command(party.actor.clone(), line), party)?;
     let command = shell_line(bench, line, &mut profile)?;
     run(bench, party, Job { allowed, profile, command, shape }, cancel, sink)
 }
@@ -320,7 +394,15 @@ impl<'a> Using<'a> {
 }
 
 /// A yes of the gate to a call and to all that is wanted for it. Nothing runs without one.
+#[derive(Clone)]
 struct Allowed(Decision);
+
+impl Allowed {
+    /// Whether a person's answer, and not a rule, allows it.
+    fn is_answer(&self) -> bool {
+        matches!(self.0.by, Reason::Answered(_))
+    }
+}
 
 /// Something that may run.
 struct Job {
@@ -332,8 +414,12 @@ struct Job {
     shape: Shape,
 }
 
-fn decide(gate: &Gate<'_>, mut action: Action, wants: &Wants) -> Result<Allowed, NotRun> {
-    action.needs = wants.needs();
+fn decide(gate: &Gate<'_>, mut action: Action, party: &Party<'_>) -> Result<Allowed, NotRun> {
+    if let Some(survey) = party.project {
+        // Before anybody is asked: a yes to it would not hold.
+        check_writes(party.wants.writes(), survey)?;
+    }
+    action.needs = party.wants.needs();
     let decision = gate.decide(&action);
     if decision.is_allowed() {
         return Ok(Allowed(decision));
@@ -353,7 +439,7 @@ fn run(
     let Party { actor, project, wants, .. } = party;
     let redactor = Redactor::new(wants.secrets())?;
     let mut writing = match project {
-        Some(survey) => Writing::open(wants.writes(), survey.project()),
+        Some(survey) => Writing::open(wants.writes(), survey)?,
         None => Writing::default(),
     };
     if let (Some(survey), Some(data)) = (project, party.crew) {
@@ -363,7 +449,7 @@ fn run(
     widen(&mut profile, *project, wants, &writing);
     let remembered = project.filter(|_| !writing.places.is_empty()).map(Remembered::of);
     let clock = Clock::new();
-    let mut porter = Porter::of_gate(&bench.gate, actor, wants.hosts(), bench.way_out, &clock);
+    let mut porter = Porter::of_gate(&bench.gate, actor, wants.hosts(), bench.way_out, &clock, &redactor);
     let mut redaction = Redaction::new(&redactor);
     let mut transcript = Transcript::default();
     let mut attend = |profile: &Profile| {
@@ -430,22 +516,25 @@ fn run(
     let text = shape.text(&report, &limits, &long, Rest::Nowhere);
     let folder = project.map(Survey::project);
     let process = ProcessReport::of(&report, &contacts, &long, folder, &redactor);
-    Ok(Ran { text, long, notes, decision, contacts, unwritten, report, process, shape, limits })
+    Ok(Ran { text, long, notes, decision, contacts, unwritten, report, process, shape, limits, redactor })
 }
 
 /// The globs that would open what a program says it could not write. What stays closed though it lies in something that is
 /// open is protected, and no glob opens it.
 fn refused_writes(party: &Party<'_>, report: &Report, open: &[PathBuf]) -> Vec<FileGlob> {
-    let Some(project) = party.project.map(Survey::project) else {
-        return Vec::new();
-    };
+    let Some(survey) = party.project else { return Vec::new() };
+    let project = survey.project();
     let said = String::from_utf8_lossy(&report.stderr.head).into_owned()
         + &String::from_utf8_lossy(&report.stderr.tail);
     let mut globs: Vec<FileGlob> = Vec::new();
     for path in unwritten(&said, party.start, project) {
         let name = path.strip_prefix(project).ok().and_then(Path::to_str).unwrap_or_default();
         if !is_guarded(name) && !open.iter().any(|place| path.starts_with(place)) {
-            globs.extend(opening(&path, project).filter(|glob| !globs.contains(glob)));
+            // The folder, or the file alone where something protected lies beside it.
+            let file = FileGlob::exact(name).ok();
+            let mut openings = opening(&path, project).into_iter().chain(file);
+            let opening = openings.find(|glob| check_writes(std::slice::from_ref(glob), survey).is_ok());
+            globs.extend(opening.filter(|glob| !globs.contains(glob)));
         }
     }
     globs

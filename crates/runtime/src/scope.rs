@@ -57,7 +57,8 @@ impl SkillScope {
         Self {
             skill: skill.clone(),
             rules,
-            model: text(&more.model).filter(|model| model != "inherit"),
+            // A model is one of the things that trust covers, and not to be chosen by an edit.
+            model: text(&more.model).filter(|model| model != "inherit" && skill.trust == Trust::Trusted),
             effort: text(&more.effort),
             max_turns: more.max_turns.as_ref().map(|turns| turns.value),
             tools: manifest.tool_list(),

@@ -7,8 +7,8 @@ mod shim;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use metier_catalog::Layout;
 use metier_files::{is_program, link_target, plain_path, real_path, which_in};
-
 use metier_sandbox::SYSTEM;
 
 use self::seen::Seen;
@@ -43,6 +43,8 @@ pub struct SearchPath {
     folders: Vec<PathBuf>,
     home: Option<PathBuf>,
     project: Option<PathBuf>,
+    /// The project whose version files count.
+    versions: Option<PathBuf>,
     more: Vec<PathBuf>,
 }
 
@@ -92,7 +94,24 @@ impl SearchPath {
                 folders.push(folder);
             }
         }
-        Self { folders, home: None, project: None, more: Vec::new() }
+        Self { folders, home: None, project: None, versions: None, more: Vec::new() }
+    }
+
+    /// The same with the home and the project of a layout. The version files of a project that is not trusted do not count:
+    /// they would choose the interpreter of the user's own skills.
+    #[must_use]
+    pub fn in_layout(path: &OsStr, layout: &Layout) -> Self {
+        let mut search = Self::new(path);
+        if let Some(home) = &layout.places.home {
+            search = search.home(home);
+        }
+        if let Some(project) = &layout.project {
+            search = search.project(&project.folder);
+            if layout.standing.is_trusted() {
+                search = search.versions_of(&project.folder);
+            }
+        }
+        search
     }
 
     /// The user's home, of which nothing is shown but installations.
@@ -102,10 +121,17 @@ impl SearchPath {
         self
     }
 
-    /// The project, whose files of versions count for version managers.
+    /// The project, which is never shown as the installation of a program: that would show what is masked in it.
     #[must_use]
     pub fn project(mut self, project: &Path) -> Self {
-        self.project = Some(project.to_owned());
+        self.project = Some(real_path(project).unwrap_or_else(|_| project.to_owned()));
+        self
+    }
+
+    /// The project whose version files (`.python-version`, `.tool-versions`, …) version managers follow.
+    #[must_use]
+    pub fn versions_of(mut self, project: &Path) -> Self {
+        self.versions = Some(project.to_owned());
         self
     }
 
@@ -145,9 +171,32 @@ impl SearchPath {
         names.iter().find_map(|name| self.find(name))
     }
 
-    /// The program at this place.
+    /// The program at a place that the user's configuration names. A skill has no say in it: see [`Self::interpreter`].
     pub fn at(&self, file: &Path) -> Option<Program> {
-        if is_program(file) { self.follow(file, &Seen::default()) } else { None }
+        if is_program(file) { self.follow(file, &Seen::for_named(file)) } else { None }
+    }
+
+    /// The program at an absolute path that a `#!` line names.
+    ///
+    /// A line is a stranger's text and makes nothing visible by itself. So it names a file in the system's folders, which is
+    /// there inside anyway, or the very file that the search path finds by its last name.
+    pub fn interpreter(&self, file: &Path) -> Option<Program> {
+        // What a path through `/proc` leads to depends on who looks.
+        if file.starts_with("/proc") || !is_program(file) {
+            return None;
+        }
+        let real = real_path(file).ok()?;
+        if is_below(&real, SYSTEM) {
+            // Some programs ask by which name they were called; a way there through the user's folders is not there inside.
+            let file = if is_below(&plain_path(file), SYSTEM) { file.to_owned() } else { real };
+            return Some(Program { file, shown: Vec::new(), notes: Vec::new() });
+        }
+        let (folder, name) = (real_path(file.parent()?).ok()?, file.file_name()?.to_str()?);
+        let first = self.folders.iter().find(|folder| is_program(&folder.join(name)))?;
+        if real_path(first).ok()? != folder {
+            return None;
+        }
+        self.find(name)
     }
 
     /// Follows a program's links to the end, and notes what has to be shown on the way.
@@ -248,7 +297,7 @@ impl SearchPath {
         if known || program.shown.iter().any(|shown| file.starts_with(shown)) {
             return Inside::There;
         }
-        let installation = seen.installation(file, self.home.as_deref());
+        let installation = seen.installation(file, self);
         // A link by itself cannot be shown, only a folder with a link in it.
         if is_link && installation.shown == file {
             return Inside::Missing;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use metier_catalog::{
     BundledError, Class, Crew, Entry, NotBrought, Places, Plugin as InPlugin, Snapshot, Wanted,
 };
-use metier_files::real_path;
+use metier_files::{Kind, kind, real_path};
 
 use crate::data_folder::DataOwner;
 use crate::render::{Plugin, PluginKind};
@@ -19,6 +19,8 @@ pub struct SkillFolders {
     /// What it keeps; none where nothing is kept.
     pub data: Option<PathBuf>,
     shared: Option<Shared>,
+    /// What the user should know about them.
+    pub note: Option<String>,
 }
 
 /// What the skills of a plugin or a crew share.
@@ -83,8 +85,9 @@ impl SkillFolders {
         snapshot.bring(entry, Wanted::Document)?;
         let gone = |what: String| move |source| NoFolders::Gone { what, source };
         let skill = real_path(&snapshot.folder(entry)).map_err(gone(format!("`{name}`")))?;
-        let (origin, project) = (snapshot.root(entry).origin.to_string(), project(snapshot, entry));
+        let (origin, project) = (snapshot.root(entry).origin.to_string(), snapshot.owning_folder(entry));
         let own = DataOwner { origin: &origin, name: name.as_str(), project };
+        let note = base.and_then(|base| left_behind(&own, base));
         let data = base.map(|base| made(&own, base, format!("`{name}`"))).transpose()?;
         let shared = match owner(snapshot, entry) {
             Some(Owner::Plugin(plugin)) => {
@@ -114,13 +117,13 @@ impl SkillFolders {
             }
             None => None,
         };
-        Ok(Self { skill, data, shared })
+        Ok(Self { skill, data, shared, note })
     }
 
     /// Where a skill keeps things, there or not.
     pub fn data_of(snapshot: &Snapshot, entry: &Entry, base: &Path) -> PathBuf {
         let origin = snapshot.root(entry).origin.to_string();
-        let project = project(snapshot, entry);
+        let project = snapshot.owning_folder(entry);
         DataOwner { origin: &origin, name: entry.name().as_str(), project }.place(base)
     }
 
@@ -135,11 +138,19 @@ impl SkillFolders {
     }
 }
 
-/// The project, if it is a project's skill.
-fn project<'a>(snapshot: &'a Snapshot, entry: &Entry) -> Option<&'a Path> {
-    let project = snapshot.layout().project.as_ref();
-    let project = project.filter(|_| snapshot.root(entry).origin.class == Class::Project);
-    project.map(|project| project.folder.as_path())
+/// What is to be said when a skill of `--root` gets its own folder, where an earlier version had one folder for all of that
+/// name. Nothing tells whose it was, so it is not taken over: a stranger's skill may have left a program in it.
+fn left_behind(own: &DataOwner<'_>, base: &Path) -> Option<String> {
+    let (old, new) = (DataOwner { project: None, ..*own }.place(base), own.place(base));
+    let is_cli = own.origin == Class::Cli.word();
+    (is_cli && kind(&new) == Kind::Missing && kind(&old) == Kind::Folder).then(|| {
+        format!(
+            "skills of each --root keep their data apart now; {} is not used, since nothing says which `{}` it belongs to. Move what is this skill's to {}",
+            old.display(),
+            own.name,
+            new.display()
+        )
+    })
 }
 
 fn owner<'a>(snapshot: &'a Snapshot, entry: &'a Entry) -> Option<Owner<'a>> {

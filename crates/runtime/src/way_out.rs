@@ -1,5 +1,6 @@
 //! The way out of a call: a proxy of its own, at which the gate decides about every host.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, TcpListener};
@@ -12,6 +13,7 @@ use metier_proxy::{
     Contact, Event, Limits, Outside, Proxy, Reach, System, Trouble, Verdict, Warden, proxy_variables,
 };
 use metier_sandbox::{Clock, GATEWAY, Network, Profile};
+use metier_secret::Redactor;
 
 /// How many events of one call are kept. A script that makes more contacts is counted on, not listed.
 const MOST_EVENTS: usize = 1000;
@@ -107,6 +109,7 @@ impl Porter {
         hosts: &[HostPattern],
         way_out: &WayOut,
         clock: &Clock,
+        redactor: &Redactor,
     ) -> Self {
         let warden = Doorkeeper {
             rules: gate.rules.clone(),
@@ -117,6 +120,7 @@ impl Porter {
             hosts: hosts.to_vec(),
             asker: way_out.asker.clone(),
             clock: clock.clone(),
+            redactor: redactor.clone(),
         };
         Self::new(Arc::new(warden), &way_out.outside)
     }
@@ -161,6 +165,7 @@ struct Doorkeeper {
     hosts: Vec<HostPattern>,
     asker: Option<Arc<dyn Asker>>,
     clock: Clock,
+    redactor: Redactor,
 }
 
 impl Doorkeeper {
@@ -196,6 +201,11 @@ impl Warden for Doorkeeper {
         if decision.question.is_some() {
             if self.wanted(host, port) {
                 return Verdict::Pass(reach);
+            }
+            // A question shows the host and goes to a screen or to another program, and so does what is refused.
+            if matches!(self.redactor.text(host.as_str()), Cow::Owned(_)) {
+                let reason = "the name of the host has the value of a secret in it".to_owned();
+                return Verdict::Refuse { reason, remedy: None };
             }
             if let Some(asker) = self.asker.as_ref().filter(|_| self.asking == Asking::Terminal) {
                 let pause = self.clock.pause();

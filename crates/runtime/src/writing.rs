@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use metier_files::{Blank, Kind, kind, matching, plain_path, real_path};
+use metier_files::{Blank, Kind, Matching, Survey, kind, matching, plain_path, real_path};
 use metier_policy::{FileGlob, Shape};
+
+use crate::write_grant::{WriteGrantError, check_place, check_writes};
 
 /// How many files of a project are opened for one pattern. Each is a mount, and a hundred take a tenth of a second.
 const MOST_FILES: usize = 100;
@@ -24,16 +26,25 @@ pub(crate) struct Writing {
 impl Writing {
     /// Opens what the globs mean. What is not there yet is made empty, since a place that is not there cannot be shown;
     /// [`Writing::settle`] takes it away again if it stays so.
-    pub(crate) fn open(globs: &[FileGlob], project: &Path) -> Self {
+    pub(crate) fn open(globs: &[FileGlob], survey: &Survey) -> Result<Self, WriteGrantError> {
+        check_writes(globs, survey)?;
         let mut writing = Self::default();
         for glob in globs {
-            if let Err(why) = writing.add(glob, project) {
+            let known = writing.places.len();
+            if let Err(why) = writing.add(glob, survey.project()) {
                 writing.notes.push(format!("`{glob}` is not open for writing: {why}"));
+            }
+            // Once more by what was opened: a link may have come between.
+            let opened = writing.places.iter().skip(known);
+            let checked = opened.map(|place| check_place(glob, place, kind(place) == Kind::Folder, survey));
+            if let Err(error) = checked.collect::<Result<Vec<()>, _>>() {
+                writing.settle();
+                return Err(error);
             }
         }
         writing.places.sort();
         writing.places.dedup();
-        writing
+        Ok(writing)
     }
 
     /// Opens the folder that a crew's skills write, which its crew file makes theirs without a question. Nothing but the
@@ -92,7 +103,7 @@ impl Writing {
             }
             Shape::Some(folder) => {
                 let folder = inside(&project.join(&folder), project)?;
-                let found = matching(project, &folder, MOST_LOOKS, MOST_FILES, |path| glob.matches(path));
+                let found = matching_files(glob, &folder, project);
                 self.places.extend(found.files);
                 if found.is_partial {
                     return Err(format!("more than {MOST_FILES} files are meant; name a folder instead"));
@@ -115,6 +126,11 @@ impl Writing {
         // The innermost folder was made last.
         self.blanks.into_iter().rev().for_each(Blank::settle);
     }
+}
+
+/// The files of a project below a folder that a glob means.
+pub(crate) fn matching_files(glob: &FileGlob, folder: &Path, project: &Path) -> Matching {
+    matching(project, folder, MOST_LOOKS, MOST_FILES, |path| glob.matches(path))
 }
 
 /// The place without links, where it is in the project. A link of the project's own may lead anywhere.
@@ -198,8 +214,9 @@ mod tests {
             .dir("elsewhere")
             .symlink("p/out", "../elsewhere");
         let project = workspace.join("p");
+        let survey = Survey::of(&project, metier_files::SurveyBounds::default()).unwrap();
         let open = |glob: &str| {
-            let writing = Writing::open(&[glob.parse().unwrap()], &project);
+            let writing = Writing::open(&[glob.parse().unwrap()], &survey).unwrap();
             let places: Vec<_> = writing
                 .places
                 .iter()
@@ -213,7 +230,6 @@ mod tests {
             ("docs/**", "docs", 0),
             ("docs/", "docs", 0),
             ("docs", "docs", 0),
-            ("**", "", 0),
             ("docs/a.md", "docs/a.md", 0),
             ("new.txt", "new.txt", 0),
             ("new/deep/**", "new/deep", 0),

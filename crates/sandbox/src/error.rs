@@ -28,6 +28,12 @@ pub enum Error {
         /// What was tried.
         attempts: Vec<Attempt>,
     },
+    /// The profile shows a folder in the place of another, and no means of containing that works here can do that.
+    #[error("a folder cannot be shown in the place of another here: that needs a mount namespace{}", why(.attempts))]
+    NoStandIn {
+        /// What was tried.
+        attempts: Vec<Attempt>,
+    },
     /// The profile has a gateway, and the caller has nobody who takes its connections.
     #[error("the profile has a gateway and nobody was given who stands there")]
     NoPorter,

@@ -72,12 +72,12 @@ pub use self::clock::{Clock, Pause};
 pub use self::command::{Command, Input};
 pub use self::error::{Attempt, Error};
 pub use self::inside::{HELPER, SYSTEM, helper};
-pub use self::outputs::{Output, OutputKind, Outputs};
+pub use self::outputs::{Copied, Existing, LeaveOut, Output, OutputKind, Outputs};
 pub use self::outside::{
     Attendance, Choice, Examination, Expecting, Finding, Finished, Held, Helper, Metered, Metering, Porter,
     Running, Sandbox, Setup, Sieve, Sink, Stream, examine,
 };
-pub use self::profile::{DataFolder, GATEWAY, Limits, Network, Profile, Project};
+pub use self::profile::{DataFolder, GATEWAY, Limits, Network, Profile, Project, StandIn};
 pub use self::report::{Containment, Denied, Ended, Meter, Overrun, OverrunOf, Report, Stop, Usage};
 pub use self::stream::Captured;
 pub use self::tier::Tier;

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, fstat, mkdirat, openat, readlinkat, statat};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, mkdirat, openat, readlinkat, statat, unlinkat};
 use rustix::io::Errno;
 
 /// How many entries are listed. What makes more is no result that anyone reads.
@@ -49,6 +49,45 @@ pub enum OutputKind {
     Link,
     /// Something else: a socket, a pipe.
     Other,
+}
+
+/// What happens to a file that lies where a result goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Existing {
+    /// It stays, and the result is left out: nothing tells whose it is.
+    #[default]
+    Stay,
+    /// It is replaced.
+    Replaced,
+}
+
+/// Why a result was not copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LeaveOut {
+    /// It is a link, which could lead anywhere.
+    #[error("it is a link")]
+    Link,
+    /// It is a socket or a pipe.
+    #[error("it is a socket or a pipe")]
+    Special,
+    /// A file of that name is there.
+    #[error("a file of this name exists; pass --force to replace it")]
+    Exists,
+    /// Its name begins with a dot.
+    #[error("its name begins with a dot; pass --with-hidden to copy it")]
+    Hidden,
+    /// It would be obeyed or run later.
+    #[error("the place is protected: {0}")]
+    Protected(&'static str),
+}
+
+/// What came of copying results.
+#[derive(Debug, Default)]
+pub struct Copied {
+    /// How many files and folders were copied.
+    pub entries: usize,
+    /// What was left out and why; of a folder without what is in it.
+    pub left_out: Vec<(PathBuf, LeaveOut)>,
 }
 
 impl OutputKind {
@@ -126,23 +165,47 @@ impl Outputs {
         Ok(file.into())
     }
 
-    /// Copies all files, and the folders they lie in, into a folder, which is made if it is missing. Existing files of
-    /// the same name are replaced; links and special files are left out and returned.
-    pub fn copy_to(&self, target: &Path) -> io::Result<Vec<&Output>> {
-        let mut left_out = Vec::new();
+    /// Copies files, and the folders they lie in, into a folder, which is made if it is missing. Links and special files are
+    /// left out, and so is whatever `leave_out` gives a reason for.
+    ///
+    /// No link in the folder is followed. Only bytes are copied: a new file has the usual mode, whatever the script set.
+    pub fn copy_to(
+        &self,
+        target: &Path,
+        existing: Existing,
+        leave_out: &dyn Fn(&Path) -> Option<LeaveOut>,
+    ) -> io::Result<Copied> {
+        let mut copied = Copied::default();
         let target = make_folder(target)?;
         for output in &self.entries {
-            match output.kind {
-                OutputKind::Folder | OutputKind::File => {
-                    self.copy_one(&target, output).map_err(|error| about(&output.path, &error))?;
+            if copied.left_out.last().is_some_and(|(folder, _)| output.path.starts_with(folder)) {
+                continue;
+            }
+            let reason = match output.kind {
+                OutputKind::Link => Some(LeaveOut::Link),
+                OutputKind::Other => Some(LeaveOut::Special),
+                OutputKind::Folder | OutputKind::File => leave_out(&output.path),
+            };
+            let reason = match reason {
+                Some(reason) => Some(reason),
+                None => {
+                    self.copy_one(&target, output, existing).map_err(|error| about(&output.path, &error))?
                 }
-                OutputKind::Link | OutputKind::Other => left_out.push(output),
+            };
+            match reason {
+                Some(reason) => copied.left_out.push((output.path.clone(), reason)),
+                None => copied.entries += 1,
             }
         }
-        Ok(left_out)
+        Ok(copied)
     }
 
-    fn copy_one(&self, target: &OwnedFd, output: &Output) -> io::Result<()> {
+    fn copy_one(
+        &self,
+        target: &OwnedFd,
+        output: &Output,
+        existing: Existing,
+    ) -> io::Result<Option<LeaveOut>> {
         let parent = output.path.parent().unwrap_or(Path::new(""));
         let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
         // The target's own folders may hold links of other times; none of them is followed.
@@ -150,22 +213,27 @@ impl Outputs {
         let name = Path::new(output.path.file_name().unwrap_or_default());
         if output.kind == OutputKind::Folder {
             return match mkdirat(&folder, name, Mode::from_raw_mode(0o777)) {
-                Ok(()) | Err(Errno::EXIST) => Ok(()),
+                Ok(()) | Err(Errno::EXIST) => Ok(None),
                 Err(error) => Err(error.into()),
             };
         }
         let mut from = self.open(output)?;
-        io::copy(&mut from, &mut new_file(&folder, name)?)?;
-        Ok(())
+        match new_file(&folder, name, existing)? {
+            Some(mut file) => io::copy(&mut from, &mut file).map(|_| None),
+            None => Ok(Some(LeaveOut::Exists)),
+        }
     }
 
     /// Puts one more file into a folder that results are copied to, in the same manner. `name` is that of a file in it.
-    pub fn put(target: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    pub fn put(target: &Path, name: &str, bytes: &[u8], existing: Existing) -> io::Result<Option<LeaveOut>> {
         if name.contains('/') {
             return Err(Errno::INVAL.into());
         }
         let target = make_folder(target)?;
-        io::Write::write_all(&mut new_file(&target, Path::new(name))?, bytes)
+        match new_file(&target, Path::new(name), existing)? {
+            Some(mut file) => io::Write::write_all(&mut file, bytes).map(|()| None),
+            None => Ok(Some(LeaveOut::Exists)),
+        }
     }
 
     /// Where a link points.
@@ -185,21 +253,26 @@ fn make_folder(path: &Path) -> io::Result<OwnedFd> {
     Ok(openat(CWD, path, FOLDER & !OFlags::NOFOLLOW, Mode::empty())?)
 }
 
-/// A file in a folder, empty. A link of that name is not followed: it may lead anywhere. Nor is a pipe waited for, nor
-/// anything but a file written to: whoever could write to that folder before may have left one there.
-fn new_file(folder: &OwnedFd, name: &Path) -> io::Result<std::fs::File> {
-    let flags = OFlags::WRONLY
-        | OFlags::CREATE
-        | OFlags::TRUNC
-        | OFlags::CLOEXEC
-        | OFlags::NOFOLLOW
-        | OFlags::NONBLOCK
-        | OFlags::NOCTTY;
-    let file = openat(folder, name, flags, Mode::from_raw_mode(0o666))?;
-    if FileType::from_raw_mode(fstat(&file)?.st_mode) != FileType::RegularFile {
-        return Err(Errno::NXIO.into());
+/// A new file in a folder; `None` where a file is there already and stays.
+///
+/// A file that is replaced is removed first: written through, another name of it elsewhere would change as well. What is
+/// there and is no file is in the way, whatever is allowed.
+fn new_file(folder: &OwnedFd, name: &Path, existing: Existing) -> io::Result<Option<std::fs::File>> {
+    let kind = match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => Some(FileType::from_raw_mode(stat.st_mode)),
+        Err(Errno::NOENT) => None,
+        Err(error) => return Err(error.into()),
+    };
+    match (kind, existing) {
+        (None, _) => {}
+        (Some(FileType::RegularFile), Existing::Stay) => return Ok(None),
+        (Some(FileType::RegularFile), Existing::Replaced) => unlinkat(folder, name, AtFlags::empty())?,
+        (Some(FileType::Symlink), _) => return Err(Errno::LOOP.into()),
+        (Some(FileType::Directory), _) => return Err(Errno::ISDIR.into()),
+        (Some(_), _) => return Err(Errno::NXIO.into()),
     }
-    Ok(file.into())
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    Ok(Some(openat(folder, name, flags, Mode::from_raw_mode(0o666))?.into()))
 }
 
 /// The same error with the file it is about. What lies in the way of a copy is said in words.

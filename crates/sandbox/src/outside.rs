@@ -4,13 +4,13 @@ mod absent;
 mod attendance;
 mod call;
 mod control_group;
-mod door;
 mod examine;
 mod inventory;
 mod landmarks;
 mod launcher;
 mod running;
 mod sandbox;
+mod supervised;
 
 pub use self::attendance::{Attendance, Porter, Sieve, Sink};
 pub use self::call::Stream;

@@ -13,6 +13,9 @@ use std::time::Duration;
 pub struct Profile {
     /// Folders and files that can be read, such as the skill's own folder. Absolute, without links on the way.
     pub readable: Vec<PathBuf>,
+    /// Folders that are shown in the place of others, read-only: copies that nobody else can change. It takes mounts, so
+    /// [`Tier::Landlock`](crate::Tier::Landlock) does not have it ([`Error::NoStandIn`](crate::Error::NoStandIn)).
+    pub stand_ins: Vec<StandIn>,
     /// Folders that can be written, without a bound of their own.
     pub writable: Vec<PathBuf>,
     /// The project, whose files need more care than a folder that is simply readable.
@@ -33,6 +36,15 @@ pub struct Profile {
     pub working_directory: PathBuf,
     /// What it may use up.
     pub limits: Limits,
+}
+
+/// A folder that is shown in the place of another.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct StandIn {
+    /// Where it is shown.
+    pub at: PathBuf,
+    /// Where it lies.
+    pub by: PathBuf,
 }
 
 /// A folder that keeps what a skill remembers.
@@ -131,6 +143,7 @@ impl Profile {
     pub fn new(working_directory: PathBuf) -> Self {
         Self {
             readable: vec![working_directory.clone()],
+            stand_ins: Vec::new(),
             writable: Vec::new(),
             project: None,
             data: Vec::new(),

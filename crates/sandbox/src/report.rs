@@ -30,6 +30,8 @@ pub struct Report {
     pub containment: Containment,
     /// The folder that held too much, where that is why it was stopped and one of them can be named.
     pub overrun: Option<Overrun>,
+    /// What the supervisor could not measure, where that is why it was stopped.
+    pub fault: Option<String>,
 }
 
 impl Report {
@@ -101,6 +103,8 @@ pub enum Stop {
     Scratch,
     /// The caller took it back.
     Cancelled,
+    /// What it uses up could not be measured any more; [`Report::fault`] says what.
+    Unmeasured,
 }
 
 impl Stop {
@@ -115,6 +119,7 @@ impl Stop {
             Self::Processes => "processes",
             Self::Scratch => "scratch",
             Self::Cancelled => "cancelled",
+            Self::Unmeasured => "unmeasured",
         }
     }
 }

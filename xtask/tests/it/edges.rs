@@ -20,7 +20,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("metier-secret", &["metier-files"]),
     ("metier-store", &["metier-files"]),
     ("metier-model", &["metier-files", "metier-secret"]),
-    ("metier-catalog", &["metier-diagnostic", "metier-files", "metier-search", "metier-skill"]),
+    (
+        "metier-catalog",
+        &["metier-diagnostic", "metier-files", "metier-policy", "metier-search", "metier-skill"],
+    ),
     (
         "metier-runtime",
         &[

@@ -42,6 +42,8 @@ const HOMES: &[(&str, &[&str])] = &[
     ("rmcp", &["metier-mcp"]),
     // HTTP for others to ask: everyone else sees a `Site`.
     ("axum", &["metier-http"]),
+    ("hyper", &["metier-http"]),
+    ("hyper-util", &["metier-http"]),
     ("sse-stream", &["metier-mcp"]),
     // Providers of models: everyone else sees a `ChatModel` and its events. The SDK's HTTP is given a client of ours, which is
     // bounded and follows nobody.

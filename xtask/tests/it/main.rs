@@ -19,6 +19,7 @@ mod manifests;
 mod names;
 mod purity;
 mod spdx;
+mod terminal;
 mod workspace;
 
 /// Fails with one problem a line.

@@ -148,6 +148,101 @@ fn number(text: &str) -> Option<usize> {
     text.split([' ', '/']).next()?.parse().ok()
 }
 
+/// Pairs, order and skills stay, and what is left fits.
+fn fits(doings: &[Doing], room: usize, is_wanted: bool) -> Result<(), TestCaseError> {
+    let mut events = events(doings);
+    let mut history = folded(&events);
+    let before = history.clone();
+    let reserve = room / 6;
+    let depth = if is_wanted { Depth::Summary } else { Depth::AsNeeded };
+    let Some(plan) = Plan::new(&history, Target { room, reserve, depth }) else { return Ok(()) };
+    let cut = plan.cut;
+    let summary = (cut > 0).then(|| "s".repeat(reserve));
+    let stored = plan.stored(&history, summary);
+    prop_assert_eq!(cuts(&stored), cut > 0);
+    history.shorten(&stored);
+    assert_pairs(history.messages());
+
+    // The same events make the same messages again, also when they come from a file.
+    events.push(compacted(serde_json::from_str(&stored.to_string()).unwrap()));
+    let again = folded(&events);
+    prop_assert_eq!(history.messages(), again.messages());
+
+    let (was, is) = (texts(&before), texts(&history));
+    let kept: Vec<usize> = is.iter().skip(usize::from(cut > 0)).filter_map(|text| number(text)).collect();
+    // What the user said last may stand at the beginning; all else keeps its order.
+    let words = before.words.as_deref().and_then(number);
+    let in_order: Vec<usize> = kept.iter().copied().filter(|one| Some(*one) != words).collect();
+    prop_assert!(in_order.is_sorted(), "{:?}", kept);
+
+    for skill in &before.skills {
+        let times = is.iter().filter(|text| **text == *skill.text).count();
+        prop_assert_eq!(times, usize::from(skill.state == SkillState::Active));
+        if skill.state == SkillState::Finished
+            && !before
+                .skills
+                .iter()
+                .any(|other| other.name == skill.name && other.state == SkillState::Active)
+        {
+            let crumb = breadcrumb(&skill.name);
+            prop_assert!(is.iter().any(|text| text.contains(&crumb)), "{}", skill.name);
+        }
+    }
+    prop_assert!(is.iter().any(|text| Some(text.as_str()) == before.words.as_deref()));
+
+    // What is never touched can be more than there is room for; everything else fits.
+    let last = tail(&before.messages, &before.messages.iter().map(|one| bytes(one)).collect::<Vec<_>>(), 0);
+    let fixed: usize = before.messages[last..].iter().map(|message| bytes(message)).sum::<usize>()
+        + before
+            .skills
+            .iter()
+            .filter(|skill| skill.state == SkillState::Active)
+            .map(|skill| skill.text.len())
+            .sum::<usize>()
+        + before.words.as_ref().map_or(0, |words| words.len())
+        + before.open.len() * 500
+        + reserve
+        + 64 * 100
+        + SMALLEST * KEPT * 3;
+    let after = usize::try_from(history.extent().bytes).unwrap();
+    prop_assert!(after <= room.max(fixed), "{} bytes, room for {}, fixed {}", after, room, fixed);
+    prop_assert!(after <= was.iter().map(String::len).sum::<usize>() + reserve + 8192);
+    Ok(())
+}
+
+#[test]
+fn the_breadcrumbs_at_the_beginning_count() {
+    use Doing::{Calls, Says, Speaks};
+    let activation = |results: &[usize], skill: u8, text: usize| Calls(results.to_vec(), Some((skill, text)));
+    let doings = [
+        Says(160),
+        Speaks(547),
+        Speaks(187),
+        Speaks(357),
+        activation(&[996, 996, 85], 3, 200),
+        Says(182),
+        activation(&[108], 0, 200),
+        Says(186),
+        Says(248),
+        Speaks(322),
+        Speaks(325),
+        Speaks(417),
+        Speaks(82),
+        activation(&[995, 995], 0, 1057),
+        Speaks(180),
+        activation(&[995, 995], 0, 1154),
+        activation(&[995, 995], 0, 724),
+        activation(&[995], 0, 1435),
+        Speaks(89),
+        activation(&[84, 995, 995], 0, 457),
+        Calls(vec![2594], None),
+        Calls(vec![459, 2638, 2766], None),
+        Calls(vec![2150, 2354], None),
+        Calls(vec![2470, 2093], None),
+    ];
+    fits(&doings, 27_392, false).unwrap();
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
 
@@ -157,53 +252,7 @@ proptest! {
         room in 500_usize..40_000,
         is_wanted in any::<bool>(),
     ) {
-        let mut events = events(&doings);
-        let mut history = folded(&events);
-        let before = history.clone();
-        let reserve = room / 6;
-        let depth = if is_wanted { Depth::Summary } else { Depth::AsNeeded };
-        let Some(plan) = Plan::new(&history, Target { room, reserve, depth }) else { return Ok(()) };
-        let cut = plan.cut;
-        let summary = (cut > 0).then(|| "s".repeat(reserve));
-        let stored = plan.stored(&history, summary);
-        prop_assert_eq!(cuts(&stored), cut > 0);
-        history.shorten(&stored);
-        assert_pairs(history.messages());
-
-        // The same events make the same messages again, also when they come from a file.
-        events.push(compacted(serde_json::from_str(&stored.to_string()).unwrap()));
-        let again = folded(&events);
-        prop_assert_eq!(history.messages(), again.messages());
-
-        let (was, is) = (texts(&before), texts(&history));
-        let kept: Vec<usize> = is.iter().skip(usize::from(cut > 0)).filter_map(|text| number(text)).collect();
-        // What the user said last may stand at the beginning; all else keeps its order.
-        let words = before.words.as_deref().and_then(number);
-        let in_order: Vec<usize> = kept.iter().copied().filter(|one| Some(*one) != words).collect();
-        prop_assert!(in_order.is_sorted(), "{:?}", kept);
-
-        for skill in &before.skills {
-            let times = is.iter().filter(|text| **text == *skill.text).count();
-            prop_assert_eq!(times, usize::from(skill.state == SkillState::Active));
-            if skill.state == SkillState::Finished
-                && !before.skills.iter().any(|other| other.name == skill.name && other.state == SkillState::Active)
-            {
-                let crumb = breadcrumb(&skill.name);
-                prop_assert!(is.iter().any(|text| text.contains(&crumb)), "{}", skill.name);
-            }
-        }
-        prop_assert!(is.iter().any(|text| Some(text.as_str()) == before.words.as_deref()));
-
-        // What is never touched can be more than there is room for; everything else fits.
-        let last = tail(&before.messages, &before.messages.iter().map(|one| bytes(one)).collect::<Vec<_>>(), 0);
-        let fixed: usize = before.messages[last..].iter().map(|message| bytes(message)).sum::<usize>()
-            + before.skills.iter().filter(|skill| skill.state == SkillState::Active).map(|skill| skill.text.len()).sum::<usize>()
-            + before.words.as_ref().map_or(0, |words| words.len())
-            + before.open.len() * 500
-            + reserve + 64 * 100 + SMALLEST * KEPT * 3;
-        let after = usize::try_from(history.extent().bytes).unwrap();
-        prop_assert!(after <= room.max(fixed), "{} bytes, room for {}, fixed {}", after, room, fixed);
-        prop_assert!(after <= was.iter().map(String::len).sum::<usize>() + reserve + 8192);
+        fits(&doings, room, is_wanted)?;
     }
 
     #[test]

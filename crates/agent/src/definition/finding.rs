@@ -2,31 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use metier_catalog::{Layout, Places};
-use metier_files::{ListBounds, SkillDir, real_path};
+use metier_catalog::{AGENT_FOLDERS, Layout, Places, files_below, is_listed_definition, trusts_definition};
+use metier_files::{plain_path, real_path};
 
 use super::Form;
-
-/// The folders of a project in which agents and crews lie, and how deep. agentmd's are flat; the others group.
-const PROJECT: [(&str, usize); 7] = [
-    (".metier/agents", 3),
-    (".agents/agents", 3),
-    (".claude/agents", 3),
-    ("workspace/agents", 1),
-    ("agents", 1),
-    ("crews", 3),
-    ("skillets", 3),
-];
-
-/// Names below one such folder that are looked at. A folder with more is a heap of data and no place for agents.
-const MAX_NAMES: usize = 4_096;
 
 /// Whose a definition is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The project's, which the user trusts.
     TrustedProject,
-    /// The project's, which the user does not trust: it is read, shown and not acted on.
+    /// The project's, which the user does not trust, or which is new or changed since the project was trusted: it is read,
+    /// shown and not acted on.
     UntrustedProject,
     /// The user's own folder.
     User,
@@ -74,22 +61,23 @@ pub fn definitions(layout: &Layout) -> Vec<Found> {
         }
     };
     if let Some(project) = &layout.project {
-        let place = of_project(layout);
-        for (folder, depth) in PROJECT {
-            for file in files(&project.folder.join(folder), depth) {
+        for (folder, depth) in AGENT_FOLDERS {
+            for file in files_below(&project.folder.join(folder), depth) {
+                let place = of_project(layout, &file);
                 add(file, Some(&project.folder), &project.folder, place);
             }
         }
         for folder in [&project.current, &project.folder] {
             let is_crew = |file: &PathBuf| Form::of(file, None) == Some(Form::Crew);
-            for file in files(folder, 1).into_iter().filter(is_crew) {
+            for file in files_below(folder, 1).into_iter().filter(is_crew) {
+                let place = of_project(layout, &file);
                 add(file, Some(&project.folder), &project.folder, place);
             }
         }
     }
     for folder in of_user(&layout.places) {
         let Ok(ground) = real_path(&folder) else { continue };
-        for file in files(&ground, 3) {
+        for file in files_below(&ground, 3) {
             add(file, None, &ground, Place::User);
         }
     }
@@ -98,24 +86,40 @@ pub fn definitions(layout: &Layout) -> Vec<Found> {
 
 /// A file that somebody named; `None` where its name is not that of a definition.
 pub fn found_at(file: &Path, layout: &Layout) -> Option<Found> {
-    let file = layout.places.current.join(file);
+    let named = layout.places.current.join(file);
+    let file = named.clone();
     // By its real path, or a link in the user's own folder could make a stranger's file the user's.
     let file = real_path(&file).unwrap_or(file);
     let project = layout.project.as_ref().filter(|project| file.starts_with(&project.folder));
     let form = Form::of(&file, project.map(|project| project.folder.as_path()))?;
     if let Some(project) = project {
-        return Some(Found { form, file, ground: project.folder.clone(), place: of_project(layout) });
+        // Whoever names a file that nobody would find by its name has looked at it.
+        let place = if layout.standing.is_trusted() && !is_listed_definition(project, &file) {
+            Place::TrustedProject
+        } else {
+            of_project(layout, &file)
+        };
+        return Some(Found { form, file, ground: project.folder.clone(), place });
     }
     let user = of_user(&layout.places).into_iter().filter_map(|folder| real_path(&folder).ok());
     if let Some(ground) = user.into_iter().find(|folder| file.starts_with(folder)) {
         return Some(Found { form, file, ground, place: Place::User });
     }
+    if let Some(project) = &layout.project
+        && plain_path(&named).starts_with(&project.folder)
+    {
+        // A link of the project that leads out of it. Its text would go to a model, so it is shown and not run.
+        let ground = project.folder.clone();
+        return Some(Found { form, file, ground, place: Place::UntrustedProject });
+    }
     let ground = file.parent().map(Path::to_owned).unwrap_or_default();
     Some(Found { form, file, ground, place: Place::Named })
 }
 
-fn of_project(layout: &Layout) -> Place {
-    if layout.standing.is_trusted() { Place::TrustedProject } else { Place::UntrustedProject }
+fn of_project(layout: &Layout, file: &Path) -> Place {
+    let is_trusted = |project| trusts_definition(project, &layout.trust, file);
+    let is_trusted = layout.standing.is_trusted() && layout.project.as_ref().is_some_and(is_trusted);
+    if is_trusted { Place::TrustedProject } else { Place::UntrustedProject }
 }
 
 /// The user's own folders for agents.
@@ -123,15 +127,4 @@ fn of_user(places: &Places) -> Vec<PathBuf> {
     let mut folders = vec![places.config.join("agents")];
     folders.extend(places.home.as_ref().map(|home| home.join(".claude/agents")));
     folders
-}
-
-/// The files below a folder, by path; nothing where it cannot be read.
-fn files(folder: &Path, depth: usize) -> Vec<PathBuf> {
-    let Ok(dir) = SkillDir::open(folder) else { return Vec::new() };
-    let Ok(listing) = dir.list(ListBounds { entries: MAX_NAMES, depth }) else { return Vec::new() };
-    let names = listing.files.iter().filter_map(|file| file.path.as_str());
-    let within = names.filter(|name| name.matches('/').count() < depth);
-    let mut files: Vec<PathBuf> = within.map(|name| folder.join(name)).collect();
-    files.sort();
-    files
 }

@@ -345,8 +345,7 @@ impl Talk {
         let arguments = fields
             .and_then(|fields| fields.get("arguments").or_else(|| fields.get("args")))
             .map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
-        self.wanted
-            .push(Wanted::OfSkill { name: active.skill.name.clone(), origin: active.skill.origin.clone() });
+        self.wanted.push(Wanted::OfSkill { name: active.skill.name.clone(), origin: active.skill.owner() });
         let activated = Activated {
             skill: active.skill.name.clone(),
             origin: active.skill.origin.clone(),

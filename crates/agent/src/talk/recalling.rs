@@ -54,10 +54,14 @@ impl Talk {
         let request = self.history.as_ref().and_then(|history| history.words.clone()).unwrap_or_default();
         let project = self.general.project_shown();
         let mut kept = Vec::new();
+        let active = lock(&self.session).active();
         for (at, (used, _)) in (0..).zip(&self.used) {
             let number = (self.turn << 8) + at;
+            let skill = active.iter().map(|active| &active.skill);
+            let known = skill.clone().find(|skill| skill.name == used.skill && skill.origin == used.origin);
             let run = Run {
                 used,
+                owner: known.map_or_else(|| used.origin.clone(), metier_policy::Skill::owner),
                 request: &request,
                 outcome,
                 result: text,

@@ -5,9 +5,6 @@ use std::path::Path;
 use metier_diagnostic::Diff;
 use metier_runtime::Change;
 
-/// How much of a diff is shown. Nobody reads more before saying yes, and the rest can be read in the file.
-const MOST_SHOWN: usize = 64 * 1024;
-
 /// How much text between the first and the last difference is compared line by line. Comparing takes time with the square
 /// of what differs, and a rewrite of more than this is not read line by line anyway.
 const MOST_COMPARED: usize = 256 * 1024;
@@ -16,16 +13,16 @@ const MOST_COMPARED: usize = 256 * 1024;
 pub(super) fn change(path: &str, before: Option<&[u8]>, after: &str) -> Change {
     let created = before.is_none();
     let bytes = before.unwrap_or_default();
+    // A yes is for all of it, so all of it is there: what is not compared is shown as new text, whole.
     let diff = match std::str::from_utf8(bytes) {
         Ok(text) if differing(text, after) <= MOST_COMPARED => {
-            cut(Diff::new(Path::new(path), text, after).patch())
+            Diff::new(Path::new(path), text, after).patch()
         }
-        Ok(text) => format!(
-            "[too large to be shown: {} lines before, {} lines after]\n",
-            text.lines().count(),
-            after.lines().count()
-        ),
-        Err(_) => format!("[{} bytes that are no text are replaced by {} bytes]\n", bytes.len(), after.len()),
+        Ok(text) => {
+            let lines = text.lines().count();
+            format!("[too large to be compared; {lines} lines are replaced by these]\n{}", added(after))
+        }
+        Err(_) => format!("[{} bytes that are no text are replaced by these]\n{}", bytes.len(), added(after)),
     };
     Change { path: path.to_owned(), diff, created }
 }
@@ -39,14 +36,9 @@ fn differing(before: &str, after: &str) -> usize {
     a.len().max(b.len()) - front - back
 }
 
-fn cut(mut diff: String) -> String {
-    if diff.len() > MOST_SHOWN {
-        let end = diff.floor_char_boundary(MOST_SHOWN);
-        let left = diff.len() - end;
-        diff.truncate(end);
-        diff.push_str(&format!("\n[... {left} bytes of the diff left out ...]\n"));
-    }
-    diff
+/// Every line of a text as one that a diff adds.
+fn added(text: &str) -> String {
+    text.lines().flat_map(|line| ["+", line, "\n"]).collect()
 }
 
 /// How many lines a diff adds and takes away.
@@ -62,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_is_a_diff_and_stays_short_enough_to_be_read() {
+    fn a_change_is_a_diff_and_all_of_it_is_there() {
         let made = change("a.md", None, "x\n");
         assert_eq!((made.created, counts(&made.diff)), (true, (1, 0)));
         let edited = change("a.md", Some(b"a\nb\nc\n"), "a\nB\nc\n");
@@ -70,15 +62,17 @@ mod tests {
         assert!(edited.diff.contains("@@ -1,3 +1,3 @@"), "{}", edited.diff);
         assert_eq!(
             change("a", Some(b"\xff\0"), "x").diff,
-            "[2 bytes that are no text are replaced by 1 bytes]\n"
+            "[2 bytes that are no text are replaced by these]\n+x\n"
         );
         let long = "line\n".repeat(100_000);
-        assert!(change("a", Some(b""), &long).diff.starts_with("[too large to be shown"), "rewrite");
+        let rewrite = change("a", Some(b""), &long).diff;
+        assert!(rewrite.starts_with("[too large to be compared"));
+        assert_eq!(counts(&rewrite), (100_000, 0));
         // One word in a long file is shown all the same.
         let one = format!("{long}other\n");
         assert_eq!(counts(&change("a", Some(long.as_bytes()), &one).diff), (1, 0));
         let middling = "line of some length\n".repeat(10_000);
-        assert!(change("a", None, &middling).diff.len() < MOST_SHOWN + 100);
+        assert_eq!(counts(&change("a", None, &middling).diff), (10_000, 0));
     }
 
     #[test]

@@ -76,7 +76,7 @@ pub(super) fn author(desk: &super::Desk<'_>) -> Option<Author> {
     let active = desk.active.last()?;
     Some(Author {
         skill: active.skill.name.clone(),
-        origin: active.skill.origin.clone(),
+        origin: active.skill.owner(),
         digest: active.digest.clone(),
     })
 }

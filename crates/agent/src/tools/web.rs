@@ -1,17 +1,23 @@
 //! The network as `WebFetch` uses it: one request at a time, to an address that was looked at.
 //!
 //! [`Url`] is whom a request is for, `reach` resolves once and refuses what is not the open internet, `request` is one request
-//! and its answer within bounds, `charset` makes text of bytes, `html` makes readable text of a page.
+//! and its answer within bounds, `charset` makes text of bytes, `html` makes readable text of a page,
+//! without what `seen`, `style` and `style_sheet` say that a reader does not see.
 
 mod answer;
 mod charset;
+mod colour;
 mod entity;
 mod html;
+mod invisible;
 mod patience;
 #[cfg(test)]
 mod properties;
 mod reach;
 mod request;
+mod seen;
+mod style;
+mod style_sheet;
 mod tag;
 mod timed;
 mod url;
@@ -26,6 +32,7 @@ use rustls::{ClientConfig, RootCertStore};
 pub(super) use self::answer::Answer;
 pub(super) use self::charset::decoded;
 pub(super) use self::html::readable;
+pub(super) use self::invisible::without_invisible;
 pub(super) use self::patience::Patience;
 pub(super) use self::reach::Reached;
 use self::request::Limits;

@@ -8,7 +8,7 @@ use metier_runtime::{Field, FieldKind, Form, Input, Outcome, Sight, ToolResult, 
 use metier_skill::Tool;
 
 use super::refusal::{Refused, decide};
-use super::web::{Answer, Patience, Reached, Scheme, Url, Web, decoded, get, readable};
+use super::web::{Answer, Patience, Reached, Scheme, Url, Web, decoded, get, readable, without_invisible};
 use super::{Desk, Effect, Entry, GeneralTools};
 
 /// How often a page may send on to another one.
@@ -163,5 +163,23 @@ fn text_of(url: &Url, answer: &Answer, kind: &str, notes: &mut Vec<String>) -> S
     let is_html = kind.to_ascii_lowercase().contains("html")
         || start.starts_with("<!doctype html")
         || start.starts_with("<html");
-    if is_html { readable(&text, url) } else { text.into_owned() }
+    let text = if is_html {
+        let page = readable(&text, url);
+        if page.hidden > 0 {
+            let what = if page.hidden == 1 {
+                "1 piece of text was".to_owned()
+            } else {
+                format!("{} pieces of text were", page.hidden)
+            };
+            notes.push(format!("[{what} left out: the page hides it from its readers]"));
+        }
+        page.text
+    } else {
+        text.into_owned()
+    };
+    let (text, invisible) = without_invisible(&text);
+    if invisible > 0 {
+        notes.push(format!("[{invisible} invisible characters were left out]"));
+    }
+    text.into_owned()
 }

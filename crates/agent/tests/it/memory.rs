@@ -43,9 +43,14 @@ fn remember(place: &Place, text: &str, change: impl FnOnce(&mut Record)) -> Reco
     id
 }
 
-fn of_skill(name: &str) -> impl FnOnce(&mut Record) {
-    let name = name.to_owned();
-    move |record| (record.skill, record.origin) = (Some(name), Some("cli".to_owned()))
+/// Who a skill of the place is in records: its origin and the root it lies in.
+fn owner(place: &Place) -> String {
+    format!("cli:{}", place.workspace.join("skills").display())
+}
+
+fn of_skill(place: &Place, name: &str) -> impl FnOnce(&mut Record) + use<> {
+    let (name, owner) = (name.to_owned(), owner(place));
+    move |record| (record.skill, record.origin) = (Some(name), Some(owner))
 }
 
 fn run(place: &Place, agent: &Agent, request: &str) -> Talk {
@@ -76,7 +81,7 @@ fn ultron_tags_are_used_for_memory_tagging_and_activity_logging() {
     );
     assert!(used.digest.starts_with("sha256:") && used.outcome == Outcome::Done);
 
-    let of = |name: &str| Scope::Skill { name: name.to_owned(), origin: used.origin.clone() };
+    let of = |name: &str| Scope::Skill { name: name.to_owned(), origin: owner(&place) };
     let project = Some(place.workspace.join("project").display().to_string());
     let find = |scope: Scope| {
         place.store.recall(&Recall { project: project.clone(), ..Recall::new("", scope) }).unwrap()
@@ -141,8 +146,8 @@ fn what_fits_better_comes_before_what_is_newer_and_words_that_say_nothing_find_n
 #[test]
 fn a_skills_records_come_with_that_skill_only() {
     let place = place();
-    remember(&place, "Write to Ada before noon.", of_skill("plain"));
-    let mine = remember(&place, "Write to Ada in the morning.", of_skill("cold-email"));
+    remember(&place, "Write to Ada before noon.", of_skill(&place, "plain"));
+    let mine = remember(&place, "Write to Ada in the morning.", of_skill(&place, "cold-email"));
     let model = Acting::script([use_skill("cold-email")]);
     let agent = place.agent(&model);
     let talk = run(&place, &agent, "write to Ada");

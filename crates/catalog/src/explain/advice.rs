@@ -11,6 +11,9 @@ pub(super) fn state_in_words(snapshot: &Snapshot, entry: &Entry) -> String {
     match entry.state() {
         State::Off => "the configuration turns it off",
         State::Disabled => "it is disabled",
+        State::Untrusted if snapshot.layout().standing.is_trusted() => {
+            "it is not among what you trusted, so nothing of it reaches a model"
+        }
         State::Untrusted => "its project is not trusted, so nothing of it reaches a model",
         State::Nested => "it lies inside another skill and is not offered",
         State::Shadowed => return shadowed(snapshot, entry),
@@ -66,9 +69,7 @@ pub(super) fn advice(snapshot: &Snapshot, explanation: &Explanation, lookup: &Lo
         );
     }
     if first.is_some_and(|skill| !skill.trust_changes.is_empty()) {
-        advice.push(
-            "Look at what changed with `metier trust --preview`, then `metier trust` again.".to_owned(),
-        );
+        advice.push("Look at what changed with `metier trust --diff`, then `metier trust` again.".to_owned());
     }
     if let Some(first) = first
         && matches!(first.parsed, super::Parsing::Repaired(_))

@@ -1,6 +1,5 @@
 //! Everything there is to say about one skill.
 
-use super::ExplainOptions;
 use crate::catalogue::Report;
 use crate::config::Visibility;
 use crate::disabled::DISABLED_FILE;
@@ -11,7 +10,7 @@ use crate::origin::Origin;
 use crate::root::AllowedTools;
 use crate::snapshot::Snapshot;
 use crate::source::Provenance;
-use crate::trust::changes_of;
+use crate::trust::is_trusted;
 use metier_diagnostic::Diagnostic;
 use metier_skill::UserOnly;
 use serde::Serialize;
@@ -103,12 +102,7 @@ pub struct Tools {
 
 impl Snapshot {
     /// Everything there is to say about one skill; `report` is that of the catalogue it would be in.
-    pub fn explain_skill(
-        &self,
-        id: EntryId,
-        report: &Report,
-        options: &ExplainOptions<'_>,
-    ) -> Option<ExplainedSkill> {
+    pub fn explain_skill(&self, id: EntryId, report: &Report) -> Option<ExplainedSkill> {
         let entry = self.entry(id)?;
         let others = |wanted: &dyn Fn(Relation) -> bool| {
             let others = self.called(entry.name().as_str()).into_iter().filter_map(|id| self.entry(id));
@@ -139,18 +133,12 @@ impl Snapshot {
             trust_changes: Vec::new(),
             diagnostics: entry.diagnostics().to_vec(),
         };
-        self.read_more(id, entry, &mut explained, options);
+        self.read_more(id, entry, &mut explained);
         Some(explained)
     }
 
     /// What only the folder tells.
-    fn read_more(
-        &self,
-        id: EntryId,
-        entry: &Entry,
-        explained: &mut ExplainedSkill,
-        options: &ExplainOptions<'_>,
-    ) {
+    fn read_more(&self, id: EntryId, entry: &Entry, explained: &mut ExplainedSkill) {
         if let Ok(file) = self.read(entry)
             && let Some(manifest) = file.manifest()
             && let Some(list) = manifest.tool_list()
@@ -164,7 +152,7 @@ impl Snapshot {
             // The folder is gone since the snapshot was taken.
             Err(error) => explained.reasons.push(Reason { kind: "gone", text: error.to_string() }),
         }
-        if let Some(change) = options.trust.and_then(|store| changes_of(self, store, entry)) {
+        if let Some(change) = self.trust_change(entry) {
             explained.diagnostics.push(change.diagnostic());
             explained.trust_changes = change.changes;
         }
@@ -191,6 +179,8 @@ impl Snapshot {
         if root.trust == crate::root::RootTrust::Untrusted {
             let project = self.layout().project.as_ref().map(|project| project.folder.display().to_string());
             add("untrusted", format!("the project `{}` is not trusted", project.unwrap_or_default()));
+        } else if !is_trusted(self.layout(), entry) {
+            add("untrusted", "it is new, renamed or moved since you trusted the project".to_owned());
         }
         match entry.relation() {
             Relation::ShadowedBy(by) => {

@@ -5,6 +5,7 @@ use crate::config::Visibility;
 use crate::entry::{Entry, Relation, State, folder_call_name};
 use crate::root::RootTrust;
 use crate::snapshot::{Failure, Include};
+use crate::trust::is_trusted;
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -26,7 +27,10 @@ pub(super) fn stand(entries: &mut [Entry], circumstances: &Circumstances<'_>) {
             State::Off
         } else if !disabled.is_empty() && is_disabled() {
             State::Disabled
-        } else if root.trust == RootTrust::Untrusted || entry.lacks_approval() {
+        } else if root.trust == RootTrust::Untrusted
+            || entry.lacks_approval()
+            || !is_trusted(circumstances.layout, entry)
+        {
             State::Untrusted
         } else if nested {
             State::Nested

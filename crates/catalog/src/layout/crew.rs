@@ -3,7 +3,8 @@
 use crate::code;
 use crate::crew::Crew;
 use crate::project::Project;
-use crate::trust::Standing;
+use crate::root::RootTrust;
+use crate::trust::{ProjectTrust, trusts_definition};
 use metier_diagnostic::{Diagnostic, Span};
 use metier_files::{Kind, ListBounds, SkillDir, kind, plain_path, read_bounded};
 use metier_skill::yaml::{self, Node};
@@ -25,12 +26,14 @@ const MAX_FOLDERS: usize = 1_000;
 
 /// The skill folders that the crew files of the project's folder and of the current folder name, in the order written, each
 /// with its crew: the first that names it.
+///
+/// A crew file that is new or changed since the project was trusted gives its folders no trust.
 pub(super) fn folders(
     project: &Project,
-    standing: Standing,
+    trust: &ProjectTrust,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<(PathBuf, Crew)> {
-    let mut folders: Vec<(PathBuf, Crew)> = Vec::new();
+) -> Vec<(PathBuf, Crew, RootTrust)> {
+    let mut folders: Vec<(PathBuf, Crew, RootTrust)> = Vec::new();
     let mut places = vec![project.current.as_path()];
     places.extend((project.folder != project.current).then_some(project.folder.as_path()));
     for file in places.into_iter().flat_map(crew_files) {
@@ -38,8 +41,10 @@ pub(super) fn folders(
         match named_in(&path) {
             Err(diagnostic) => diagnostics.push(*diagnostic),
             Ok(named) => {
+                let is_trusted = trust.standing().is_trusted() && trusts_definition(project, trust, &file);
+                let trust = if is_trusted { RootTrust::Trusted } else { RootTrust::Untrusted };
                 for (folder, span) in named.folders {
-                    let diagnostic = judge(&folder, project, standing);
+                    let diagnostic = judge(&folder, project, trust);
                     let usable =
                         diagnostic.as_ref().is_none_or(|found| found.code != &code::CREW_FOLDER_OUTSIDE);
                     diagnostics.extend(diagnostic.map(|found| found.at(span, &named.source).in_file(&path)));
@@ -50,8 +55,8 @@ pub(super) fn folders(
                         diagnostics.push(Diagnostic::new(&code::CREW_FILE_INVALID, message).in_file(&path));
                         return folders;
                     }
-                    if usable && !folders.iter().any(|(known, _)| *known == folder) {
-                        folders.push((folder, Crew { file: file.clone() }));
+                    if usable && !folders.iter().any(|(known, _, _)| *known == folder) {
+                        folders.push((folder, Crew { file: file.clone() }, trust));
                     }
                 }
             }
@@ -67,7 +72,7 @@ pub(crate) fn crew_files(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// The names of the files directly in a folder, sorted; nothing where it cannot be read.
-pub(crate) fn folder_names(folder: &Path) -> Vec<String> {
+fn folder_names(folder: &Path) -> Vec<String> {
     let Ok(dir) = SkillDir::open(folder) else { return Vec::new() };
     let Ok(listing) = dir.list(ListBounds { entries: MAX_NAMES, depth: 1 }) else { return Vec::new() };
     let names = listing.files.iter().filter_map(|file| file.path.as_str());
@@ -104,12 +109,12 @@ fn named_in(path: &Arc<Path>) -> Result<Named, Box<Diagnostic>> {
 }
 
 /// What there is to say about a folder that a crew file names.
-fn judge(folder: &Path, project: &Project, standing: Standing) -> Option<Diagnostic> {
+fn judge(folder: &Path, project: &Project, trust: RootTrust) -> Option<Diagnostic> {
     // The folder's real path decides, or a link inside the project would reach anywhere.
     let real = metier_files::real_path(folder);
     let inside = real.as_deref().unwrap_or(folder).starts_with(&project.folder);
-    if !inside && !standing.is_trusted() {
-        let message = format!("`{}` is outside the project, which is not trusted", folder.display());
+    if !inside && trust == RootTrust::Untrusted {
+        let message = format!("`{}` is outside the project, and this crew is not trusted", folder.display());
         return Some(
             Diagnostic::new(&code::CREW_FOLDER_OUTSIDE, message)
                 .help("look at it with `metier trust --preview`, then `metier trust`"),

@@ -4,7 +4,7 @@
 //! made anew, and nothing else comes of it.
 
 use super::gather::Look;
-use metier_files::{HeldFile, Mode, write_atomic};
+use metier_files::{HeldFile, Mode, private_folder, write_atomic};
 use metier_search::{Key, Lists, Segment, Shelf};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
@@ -119,6 +119,7 @@ pub(super) fn write<'a>(
     number(&mut bytes, head.len());
     bytes.extend_from_slice(&head);
     bytes.extend_from_slice(&all_lists);
+    path.parent().map_or(Ok(()), private_folder)?;
     write_atomic(path, &bytes, Mode::Private)
 }
 

@@ -54,9 +54,9 @@ fn problem_code(problem: &Problem) -> &'static Code {
 
 fn help(problem: &Problem) -> Option<&'static str> {
     match problem {
-        Problem::LinkOutside { .. } => {
-            Some("trust the project with `metier trust`, or move the folder into a root")
-        }
+        Problem::LinkOutside { .. } => Some(
+            "links of a project lead into the project; move what it leads to there, or name its folder as a root in your own `config.toml`",
+        ),
         Problem::DepthBound { .. } => Some("raise `depth` on the root or in `[discovery]`"),
         Problem::EntryBound { .. } => Some("raise `entries` in `[discovery]`, or name narrower roots"),
         _ => None,

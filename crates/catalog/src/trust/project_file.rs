@@ -1,349 +1,193 @@
-//! The files of a project that would be acted on once it is trusted, read far enough to say what they ask for.
+//! The files of a project that are acted on, and everything that they switch on.
 
-use crate::config::{Config, EnvConfig};
-use crate::layout::{CREW_SUFFIX, crew_files, folder_names};
+use super::agent_items::{agent, crew, server_files};
+use super::config_items::{config_items, mode, rule, variable};
+use super::entry::{EntryDigest, TrustEntry, TrustKind, exact_path};
+use super::item::{Detail, TrustItem};
+use super::project_trust::ProjectTrust;
+use super::server_items::{bare_servers, server_file, servers};
+use crate::config::Config;
+use crate::declared_name::{self, MANIFESTS};
+use crate::layout::{CREW_SUFFIX, crew_files};
+use crate::places::Places;
 use crate::project::Project;
-use crate::shown::one_line;
-use metier_files::{FileDigest, plain_path, read_bounded};
-use metier_skill::yaml::{self, Node};
+use metier_files::{ListBounds, SkillDir, read_bounded};
+use metier_policy::{Layer, List, Owner, Source, from_agents_json, from_claude_settings};
 use serde::Serialize;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The largest file that is looked into. One that is larger is listed with that as its reason.
+/// The largest file that is looked into. Nothing of a larger one is used.
 const MAX_FILE: u64 = 1024 * 1024;
 
-/// agentmd keeps the servers of its agents in a file of this name.
-const AGENTMD_SERVERS: &str = "mcp-servers.json";
+/// Names below one folder of agents that are looked at. A folder with more is a heap of data and no place for agents.
+const MAX_NAMES: usize = 4_096;
 
-/// Characters of a command or a value that are shown.
-const MAX_SHOWN: usize = 200;
+/// Files of a project that name MCP servers.
+pub const SERVER_FILES: [&str; 3] = [".mcp.json", ".agents/mcp.json", ".agents/.mcp.json"];
+
+/// agentmd's folders, in each of which a file names the servers of its agents.
+const AGENTMD_SERVERS: [&str; 4] = [
+    "agents/mcp-servers.json",
+    "agents/_config/mcp-servers.json",
+    "workspace/agents/mcp-servers.json",
+    "workspace/agents/_config/mcp-servers.json",
+];
+
+/// Reads the rules of another client's file.
+pub type ReadRules = fn(&str, Source) -> Layer;
+
+/// Files of other clients below a project that have rules.
+pub const RULE_FILES: [(&str, ReadRules); 3] = [
+    (".agents/config.json", from_agents_json),
+    (".claude/settings.json", from_claude_settings),
+    (".claude/settings.local.json", from_claude_settings),
+];
+
+/// The folders of a project in which agents and crews lie, and how deep. agentmd's are flat; the others group.
+pub const AGENT_FOLDERS: [(&str, usize); 7] = [
+    (".metier/agents", 3),
+    (".agents/agents", 3),
+    (".claude/agents", 3),
+    ("workspace/agents", 1),
+    ("agents", 1),
+    ("crews", 3),
+    ("skillets", 3),
+];
 
 /// A file of the project that would be acted on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ProjectFile {
     /// Its path in the project.
     pub path: String,
-    /// What it asks for; empty where nothing in it was understood.
-    pub acts: Vec<Act>,
+    /// What it switches on.
+    pub acts: Vec<TrustItem>,
 }
 
-/// One thing that a file asks for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Act {
-    /// What it is, such as ``MCP server `github` ``: one of its kind in a file.
-    pub what: String,
-    /// What it would do, in words.
-    pub detail: String,
-    /// The digest of what is written there, so that a change is seen.
-    #[serde(skip)]
-    pub digest: String,
-}
-
-impl Act {
-    fn new(what: impl Into<String>, detail: impl Into<String>, written: &str) -> Self {
-        // Shown to somebody who decides about it, so nothing in it may move the cursor or hide. Names are cut too, and then
-        // told apart by the digest.
-        let (what, detail) = (one_line(&what.into(), MAX_SHOWN), one_line(&detail.into(), MAX_SHOWN));
-        Self { what, detail, digest: FileDigest::of(written.as_bytes()).to_string() }
-    }
-
-    /// Whether it is about MCP servers.
-    pub(super) fn is_about_servers(&self) -> bool {
-        self.what.starts_with("MCP server")
-            || ["`mcp`", "`mcp_servers`", "`mcpServers`"].contains(&self.what.as_str())
-    }
-
-    fn json(what: impl Into<String>, detail: impl Into<String>, written: &Value) -> Self {
-        Self::new(what, detail, &written.to_string())
-    }
-}
-
-/// The files of a project that would be acted on, by path. Those that are not there are left out.
-pub fn project_files(project: &Project) -> Vec<ProjectFile> {
+/// The files of a project that are acted on, by path, with everything that they switch on. Those that are not there, or
+/// switch nothing on, are left out.
+pub fn project_files(project: &Project, places: &Places) -> Vec<ProjectFile> {
     let mut files = Vec::new();
-    let mut add = |path: String, acts: fn(&str) -> Vec<Act>| {
-        if let Some(file) = read(&project.folder, path, acts) {
-            files.push(file);
+    let mut add = |file: &Path, items: &dyn Fn(&str, &str) -> Vec<TrustItem>| {
+        let place = exact_path(&project.folder, file);
+        let acts = match read_bounded(file, MAX_FILE) {
+            Ok(None) => return,
+            Ok(Some(bytes)) => items(&place, &String::from_utf8_lossy(&bytes)),
+            Err(error) => vec![unreadable(&place, &error.to_string())],
+        };
+        if !acts.is_empty() {
+            files.push(ProjectFile { path: place, acts });
         }
     };
-    add("metier.toml".to_owned(), of_config);
-    add(".mcp.json".to_owned(), |text| of_json(text, of_servers));
-    add(".claude/settings.json".to_owned(), |text| of_json(text, of_settings));
-    add(".claude/settings.local.json".to_owned(), |text| of_json(text, of_settings));
-    for name in folder_names(&project.folder.join(".agents")) {
-        let acts: fn(&str) -> Vec<Act> = match (name.as_str(), ending(&name)) {
-            ("mcp.json" | ".mcp.json", _) => |text| of_json(text, of_servers),
-            // JSON is YAML, and this one is a list of names.
-            ("env.json", _) | (_, "yaml" | "yml") => of_keys,
-            (_, "json") => |text| of_json(text, of_settings),
-            _ => of_text,
-        };
-        add(format!(".agents/{name}"), acts);
+    let at = |path: &str| project.folder.join(path);
+    add(&project.config_file(), &|_, text| {
+        let path: Arc<Path> = Path::new("metier.toml").into();
+        config_items(&Config::read(text, &path).0, &project.folder, places)
+    });
+    for path in SERVER_FILES {
+        add(&at(path), &|place, text| json(place, text, servers));
     }
-    for folder in ["agents", "workspace/agents", ".claude/agents", ".agents/agents", ".metier/agents"] {
-        for name in folder_names(&project.folder.join(folder)).into_iter().filter(|name| ending(name) == "md")
-        {
-            add(format!("{folder}/{name}"), of_agent);
-        }
+    for path in AGENTMD_SERVERS {
+        add(&at(path), &|place, text| json(place, text, bare_servers));
     }
-    for folder in ["agents", "workspace/agents"] {
-        for name in [AGENTMD_SERVERS, "_config/mcp-servers.json"] {
-            add(format!("{folder}/{name}"), |text| of_json(text, of_bare_servers));
-        }
+    for (path, read) in RULE_FILES {
+        add(&at(path), &|place, text| rules(place, &read(text, Source::new(Owner::Project, place))));
     }
-    for file in crews(project) {
-        let Some(path) = within(project, &file) else { continue };
-        let described = read_bounded(&file, MAX_FILE).ok().flatten();
-        for server in server_files(&String::from_utf8_lossy(&described.unwrap_or_default()), &file) {
-            if let Some(path) = within(project, &server) {
-                add(path, of_server_file);
+    for path in MANIFESTS {
+        add(&at(path), &|place, text| {
+            let declared = declared_name::names_in(text, &at(path).into(), &mut Vec::new());
+            declared.iter().map(|name| variable(place, &name.name, &name.config())).collect()
+        });
+    }
+    for file in definitions(project) {
+        add(&file, &|place, text| definition(place, &file, text));
+        if is_crew(&file) {
+            let text = read_bounded(&file, MAX_FILE).ok().flatten().unwrap_or_default();
+            for server in server_files(&String::from_utf8_lossy(&text), &file) {
+                // One outside of the project is not read by whoever starts servers.
+                if server.starts_with(&project.folder) {
+                    add(&server, &|place, text| json(place, text, server_file));
+                }
             }
         }
-        add(path, of_crew);
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));
-    files.dedup_by(|a, b| a.path == b.path);
+    files.dedup_by(|a, b| a.path == b.path && a.acts == b.acts);
     files
 }
 
-/// What one file of a project asks for, whether it lies where such files are looked for or not.
-pub(super) fn acts_of(project: &Project, path: &str) -> Vec<Act> {
-    let acts: fn(&str) -> Vec<Act> = if path.ends_with(CREW_SUFFIX) {
-        of_crew
-    } else if path.ends_with(AGENTMD_SERVERS) {
-        |text| of_json(text, of_bare_servers)
-    } else if ending(path) == "md" {
-        of_agent
-    } else {
-        of_server_file
-    };
-    read(&project.folder, path.to_owned(), acts).map(|file| file.acts).unwrap_or_default()
+/// Whether a file is looked at from wherever the user stands in the project.
+pub(super) fn is_looked_at(place: &str) -> bool {
+    let is_in = |folder: &str| place.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+    SERVER_FILES.contains(&place)
+        || AGENTMD_SERVERS.contains(&place)
+        || AGENT_FOLDERS.iter().any(|(folder, _)| is_in(folder))
 }
 
-/// The crews of a project: where they are looked for, and around where somebody stands.
-fn crews(project: &Project) -> Vec<PathBuf> {
-    let around = project.current.ancestors().take_while(|folder| folder.starts_with(&project.folder));
-    let mut files: Vec<PathBuf> = around.flat_map(crew_files).collect();
-    for folder in ["crews", "skillets"] {
-        files.extend(crew_files(&project.folder.join(folder)));
+/// Whether the agent or the crew in a file of the project is one that the user trusted.
+pub fn trusts_definition(project: &Project, trust: &ProjectTrust, file: &Path) -> bool {
+    let place = exact_path(&project.folder, file);
+    let Ok(Some(bytes)) = read_bounded(file, MAX_FILE) else { return false };
+    definition(&place, file, &String::from_utf8_lossy(&bytes)).iter().all(|item| trust.allows_item(item))
+}
+
+/// Whether a file lies where agents and crews of a project are looked for without being named.
+pub fn is_listed_definition(project: &Project, file: &Path) -> bool {
+    definitions(project).iter().any(|known| known == file)
+}
+
+fn definition(place: &str, file: &Path, text: &str) -> Vec<TrustItem> {
+    if is_crew(file) { crew(place, file, text) } else { agent(place, text) }
+}
+
+fn is_crew(file: &Path) -> bool {
+    file.file_name().is_some_and(|name| name.to_string_lossy().ends_with(CREW_SUFFIX))
+}
+
+/// The files of agents and crews of a project: where they are looked for, and around where the user stands.
+fn definitions(project: &Project) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for (folder, depth) in AGENT_FOLDERS {
+        let folder = project.folder.join(folder);
+        files.extend(
+            files_below(&folder, depth)
+                .into_iter()
+                .filter(|file| is_crew(file) || file.extension().is_some_and(|ending| ending == "md")),
+        );
     }
+    files.extend(project.folders().flat_map(crew_files));
+    files.sort();
+    files.dedup();
     files
 }
 
-/// A path in the project as it is written down; `None` outside of it.
-fn within(project: &Project, file: &Path) -> Option<String> {
-    Some(file.strip_prefix(&project.folder).ok()?.to_string_lossy().into_owned())
+/// The files below a folder, by path; nothing where it cannot be read.
+pub fn files_below(folder: &Path, depth: usize) -> Vec<PathBuf> {
+    let Ok(dir) = SkillDir::open(folder) else { return Vec::new() };
+    let Ok(listing) = dir.list(ListBounds { entries: MAX_NAMES, depth }) else { return Vec::new() };
+    let within = listing.files.iter().filter(|file| file.path.as_path().components().count() <= depth);
+    let mut files: Vec<PathBuf> = within.map(|file| folder.join(file.path.as_path())).collect();
+    files.sort();
+    files
 }
 
-/// The files of servers that a crew names.
-fn server_files(text: &str, crew: &Path) -> Vec<PathBuf> {
-    let Ok(Some(tree)) = yaml::parse(text, 0) else { return Vec::new() };
-    let base = crew.parent().unwrap_or(Path::new("/"));
-    let roles = tree.get("agents").and_then(Node::entries).unwrap_or_default();
-    let servers =
-        roles.iter().flat_map(|role| role.value.get("mcp_servers").and_then(Node::items).unwrap_or_default());
-    let named = servers.filter_map(|server| server.get("filePath").and_then(Node::text));
-    named.map(|path| plain_path(&base.join(path))).collect()
+fn unreadable(place: &str, why: &str) -> TrustItem {
+    let entry = TrustEntry::new(TrustKind::Unreadable, place, place, EntryDigest::of(why));
+    TrustItem::new(entry, vec![Detail::new(why)])
 }
 
-/// The file of one server, as a crew names them.
-fn of_server_file(text: &str) -> Vec<Act> {
-    of_json(text, |server| {
-        let name = server.get("name").and_then(Value::as_str).unwrap_or_default();
-        vec![of_server(name, server)]
-    })
-}
-
-fn ending(name: &str) -> &str {
-    name.rsplit_once('.').map_or("", |(_, ending)| ending)
-}
-
-fn read(project: &Path, path: String, acts: fn(&str) -> Vec<Act>) -> Option<ProjectFile> {
-    let acts = match read_bounded(&project.join(&path), MAX_FILE) {
-        Ok(bytes) => acts(&String::from_utf8_lossy(&bytes?)),
-        Err(error) => vec![Act::new("unreadable", error.to_string(), &error.to_string())],
-    };
-    Some(ProjectFile { path, acts })
-}
-
-fn of_config(text: &str) -> Vec<Act> {
-    let path: Arc<Path> = Path::new("metier.toml").into();
-    let (config, _) = Config::read(text, &path);
-    let roots = config.roots.iter().map(|root| {
-        Act::new(format!("root `{}`", root.path), "its skills are listed and used", &format!("{root:?}"))
-    });
-    let skills = config.skills.iter().filter_map(|(name, skill)| {
-        let visibility = skill.visibility?.word();
-        Some(Act::new(format!("skill `{name}`"), format!("is set to `{visibility}`"), visibility))
-    });
-    // What only narrows holds without trust, so it is nothing that trust would switch on.
-    let rules = config
-        .gate
-        .allow
-        .iter()
-        .map(|rule| Act::new(format!("rule `{rule}`"), "is allowed without a question", rule));
-    let mode = config.gate.mode.iter().map(|mode| Act::new("mode", format!("is set to `{mode}`"), mode));
-    let names = config.env.iter().map(|(name, env)| declares(name, env));
-    let model = config
-        .model
-        .iter()
-        .map(|model| Act::new("model", format!("`{model}` is asked where you name none"), model));
-    let models = config.models.iter().map(|(name, model)| {
-        Act::new(format!("model `{name}`"), format!("means `{}`", model.model), &format!("{model:?}"))
-    });
-    // Shown, since whoever looks at the file should see that it tries.
-    let providers = config.providers.iter().map(|(name, provider)| {
-        let detail = "has no effect: providers are set in your own configuration only";
-        Act::new(format!("provider `{name}`"), detail, &format!("{provider:?}"))
-    });
-    let asked = model.chain(models).chain(providers);
-    roots.chain(skills).chain(rules).chain(mode).chain(names).chain(asked).collect()
-}
-
-fn declares(name: &str, env: &EnvConfig) -> Act {
-    let detail = if env.sensitive {
-        "is given to processes of skills that name it and get a yes"
-    } else {
-        "is put into texts of skills and given to their processes"
-    };
-    Act::new(format!("environment name `{name}`"), detail, &format!("{env:?}"))
-}
-
-fn of_json(text: &str, acts: fn(&Value) -> Vec<Act>) -> Vec<Act> {
+fn json(place: &str, text: &str, items: fn(&str, &Value) -> Vec<TrustItem>) -> Vec<TrustItem> {
     match serde_json::from_str(text) {
-        Ok(value) => acts(&value),
-        Err(error) => vec![Act::new("unreadable", format!("not JSON: {error}"), text)],
+        Ok(value) => items(place, &value),
+        Err(error) => vec![unreadable(place, &format!("not JSON: {error}"))],
     }
 }
 
-/// `{"mcpServers": {NAME: {"command", "args"} or {"url"}}}`.
-fn of_servers(file: &Value) -> Vec<Act> {
-    let servers = file.get("mcpServers").or_else(|| file.get("servers")).and_then(Value::as_object);
-    servers.into_iter().flatten().map(|(name, server)| of_server(name, server)).collect()
-}
-
-/// The same, also without a name for the whole, as agentmd has it.
-fn of_bare_servers(file: &Value) -> Vec<Act> {
-    let servers = file.get("mcpServers").unwrap_or(file).as_object();
-    servers.into_iter().flatten().map(|(name, server)| of_server(name, server)).collect()
-}
-
-fn of_server(name: &str, server: &Value) -> Act {
-    let text = |key: &str| server.get(key).and_then(Value::as_str);
-    let detail = match (text("command"), text("url")) {
-        (Some(command), _) => format!("starts `{}`", command_line(command, server)),
-        (None, Some(url)) => format!("connects to {url}"),
-        (None, None) => "names neither a command nor an address".to_owned(),
-    };
-    Act::json(format!("MCP server `{name}`"), detail, server)
-}
-
-fn command_line(command: &str, server: &Value) -> String {
-    let args = server.get("args").and_then(Value::as_array).into_iter().flatten();
-    let mut line = command.to_owned();
-    for arg in args {
-        line.push(' ');
-        line.push_str(&arg.as_str().map_or_else(|| arg.to_string(), str::to_owned));
-    }
-    line
-}
-
-/// `permissions`, `hooks`, `env` and servers, as Claude's and core-agent's settings have them.
-fn of_settings(file: &Value) -> Vec<Act> {
-    let mut acts = of_servers(file);
-    let permissions = file.get("permissions");
-    for list in ["allow", "deny", "ask"] {
-        if let Some(rules) = permissions.and_then(|permissions| permissions.get(list)) {
-            let shown: Vec<_> = rules.as_array().into_iter().flatten().map(shown).collect();
-            acts.push(Act::json(format!("`{list}` rules"), shown.join(", "), rules));
-        }
-    }
-    for key in ["mode", "defaultMode"] {
-        if let Some(mode) = permissions.and_then(|permissions| permissions.get(key)) {
-            acts.push(Act::json(format!("`{key}`"), shown(mode), mode));
-        }
-    }
-    for (key, says) in [("hooks", "runs commands on"), ("env", "sets the environment names")] {
-        if let Some(value) = file.get(key) {
-            let names: Vec<_> =
-                value.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
-            acts.push(Act::json(format!("`{key}`"), format!("{says} {}", names.join(", ")), value));
-        }
-    }
-    acts
-}
-
-fn shown(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
-/// The top-level keys of a YAML file.
-fn of_keys(text: &str) -> Vec<Act> {
-    let Ok(Some(tree)) = yaml::parse(text, 0) else { return of_text(text) };
-    let Some(entries) = tree.entries() else { return of_text(text) };
-    let acts = entries.iter().map(|entry| {
-        let written = serde_json::to_string(&entry.value).unwrap_or_default();
-        Act::new(format!("`{}`", entry.key), written.clone(), &written)
-    });
-    acts.collect()
-}
-
-/// A file whose form is not known: that it is there, and whether it changes.
-fn of_text(text: &str) -> Vec<Act> {
-    vec![Act::new("content", format!("{} bytes", text.len()), text)]
-}
-
-/// An agent's frontmatter: skills, tools, model, servers. Its text is text.
-fn of_agent(text: &str) -> Vec<Act> {
-    let parsed = metier_skill::parse(text.as_bytes(), Some("agent"));
-    let Some(document) = parsed.document else { return Vec::new() };
-    let Some(frontmatter) = document.frontmatter else { return Vec::new() };
-    let Ok(Some(tree)) = yaml::parse(frontmatter.of(text), 0) else { return of_text(frontmatter.of(text)) };
-    let keys = [
-        "skills",
-        "tools",
-        "allowed-tools",
-        "model",
-        "mcp",
-        "mcp_servers",
-        "mcpServers",
-        "permissions",
-        "hooks",
-    ];
-    let acts = keys.iter().filter_map(|key| {
-        let written = serde_json::to_string(tree.get(key)?).unwrap_or_default();
-        Some(Act::new(format!("`{key}`"), written.clone(), &written))
-    });
-    acts.collect()
-}
-
-/// A crew's skills, servers and runtime.
-fn of_crew(text: &str) -> Vec<Act> {
-    let Ok(Some(tree)) = yaml::parse(text, 0) else { return of_text(text) };
-    let mut acts = Vec::new();
-    for agent in tree.get("agents").and_then(Node::entries).unwrap_or_default() {
-        let listed = |list: &str, key: &str| {
-            let items = agent.value.get(list).and_then(Node::items).unwrap_or_default();
-            items
-                .iter()
-                .filter_map(|item| item.get(key).and_then(Node::text))
-                .map(str::to_owned)
-                .collect::<Vec<_>>()
-        };
-        for folder in listed("skills", "folderPath") {
-            let what = format!("skill folder `{folder}` of agent `{}`", agent.key);
-            acts.push(Act::new(what, "its skill is listed and used", &folder));
-        }
-        for file in listed("mcp_servers", "filePath") {
-            let what = format!("MCP server file `{file}` of agent `{}`", agent.key);
-            acts.push(Act::new(what, "its servers are started", &file));
-        }
-    }
-    if let Some(runtime) = tree.get("script_runtime") {
-        let written = serde_json::to_string(runtime).unwrap_or_default();
-        acts.push(Act::new("`script_runtime`", written.clone(), &written));
-    }
-    acts
+/// The rules of another client's file. What denies holds without trust.
+fn rules(place: &str, layer: &Layer) -> Vec<TrustItem> {
+    let allow = layer.written(List::Allow).map(|text| rule(TrustKind::Allow, place, text));
+    let ask = layer.written(List::Ask).map(|text| rule(TrustKind::Ask, place, text));
+    let mode = layer.wanted_mode().map(|wanted| mode(place, &wanted.to_string()));
+    allow.chain(ask).chain(mode).collect()
 }

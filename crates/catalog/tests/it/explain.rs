@@ -2,12 +2,12 @@
 
 use crate::machine::{Machine, skill};
 use metier_catalog::{
-    CatalogueOptions, ExplainOptions, Explanation, InCatalogue, Lookup, Parsing, Tokens, TrustStore, Verdict,
+    CatalogueOptions, ExplainOptions, Explanation, InCatalogue, Lookup, Parsing, Tokens, Verdict,
 };
 
 fn explain(machine: &Machine, name: &str) -> Explanation {
     let snapshot = machine.load_all();
-    snapshot.explain(name, &ExplainOptions { catalogue: snapshot.catalogue_options(None), trust: None })
+    snapshot.explain(name, &ExplainOptions { catalogue: snapshot.catalogue_options(None) })
 }
 
 fn machine() -> Machine {
@@ -89,7 +89,7 @@ fn what_was_not_found_says_where_was_looked() {
 fn a_skill_over_budget_is_explained() {
     let snapshot = machine().load();
     let catalogue = CatalogueOptions { budget: Tokens(45), ..CatalogueOptions::default() };
-    let explanation = snapshot.explain("odd", &ExplainOptions { catalogue, trust: None });
+    let explanation = snapshot.explain("odd", &ExplainOptions { catalogue });
     assert_eq!(explanation.skills[0].catalogue, InCatalogue::OverBudget);
     assert!(explanation.advice.iter().any(|advice| advice.contains("budget")));
 }
@@ -99,12 +99,11 @@ fn changes_since_trust_are_explained() {
     let machine = machine();
     crate::trust::trust(&machine, metier_catalog::Ownership::Theirs);
     let machine = machine.with(|files| files.file("home/project/.claude/skills/strange/scripts/x.sh", "x"));
-    let store = TrustStore::open(&machine.places.data).unwrap();
     let snapshot = machine.load();
-    let options = ExplainOptions { catalogue: snapshot.catalogue_options(None), trust: Some(&store) };
+    let options = ExplainOptions { catalogue: snapshot.catalogue_options(None) };
     let explanation = snapshot.explain("strange", &options);
     assert_eq!(explanation.verdict, Verdict::Ready);
-    assert_eq!(explanation.skills[0].trust_changes, ["`scripts/x.sh` is new"]);
+    assert_eq!(explanation.skills[0].trust_changes, ["code `scripts/x.sh` is new"]);
     assert!(explanation.skills[0].diagnostics.iter().any(|found| found.code.name() == "trust-changed"));
 }
 

@@ -1,16 +1,15 @@
 //! Trust: given, kept, asked for again.
 
 use crate::machine::{Machine, codes, listed, offered, skill};
-use metier_catalog::{Ownership, Preview, Standing, TrustError, TrustStore, changes, changes_of};
+use metier_catalog::{Ownership, Preview, Standing, TrustError, TrustStore};
 
 pub(crate) fn trust(machine: &Machine, ownership: Ownership) {
-    let preview = Preview::of(&machine.load()).unwrap();
+    let preview = Preview::of(&machine.layout()).unwrap();
     TrustStore::update(&machine.places.data, |store| store.trust(&preview, "2026-11-15", ownership)).unwrap();
 }
 
 fn changed(machine: &Machine) -> Vec<String> {
-    let store = TrustStore::open(&machine.places.data).unwrap();
-    let changes = changes(&machine.load(), &store);
+    let changes = machine.load().trust_changes();
     changes.into_iter().map(|change| format!("{}: {}", change.subject, change.changes.join("; "))).collect()
 }
 
@@ -54,7 +53,7 @@ fn a_project_is_untrusted_until_the_user_says_so() {
 
 #[test]
 fn a_preview_lists_everything_that_would_be_switched_on() {
-    let preview = Preview::of(&machine().load()).unwrap();
+    let preview = Preview::of(&machine().layout()).unwrap();
     let deploy = &preview.skills[0];
     assert_eq!((deploy.name.as_str(), deploy.path.as_str()), ("deploy", ".claude/skills/deploy"));
     let scripts: Vec<_> = deploy.capabilities.scripts.keys().map(String::as_str).collect();
@@ -71,12 +70,11 @@ fn a_preview_lists_everything_that_would_be_switched_on() {
         .flat_map(|file| file.acts.iter().map(|act| format!("{}: {} {}", file.path, act.what, act.detail)))
         .collect();
     let expected = [
-        ".agents/config.json: `mode` yolo",
-        ".claude/settings.json: `allow` rules Bash(git:*)",
-        ".claude/settings.json: `hooks` runs commands on PreToolUse",
-        ".mcp.json: MCP server `gh` starts `npx -y gh-mcp`",
+        ".agents/config.json: mode `mode` is set to `yolo`",
+        ".claude/settings.json: rule allow `Bash(git:*)` is allowed without a question",
+        ".mcp.json: MCP server `gh` starts npx;   with -y;   with gh-mcp",
         ".mcp.json: MCP server `web` connects to https://w",
-        "agents/bot.md: `skills` [\"deploy\"]",
+        "agents/bot.md: agent `agents/bot.md` skills: [\"deploy\"]",
     ];
     assert_eq!(files, expected);
 }
@@ -94,14 +92,13 @@ fn text_edits_keep_trust() {
             )
             .file("home/project/.claude/skills/deploy/references/a.md", "other text")
             .skill("home/project/.claude/skills/plain", "Plain, but better.")
-            .skill("home/project/.claude/skills/another", "A new one, text alone.")
             .file(
                 "home/project/agents/bot.md",
                 "---\nname: bot\ndescription: New.\nskills: [deploy]\n---\nOther.\n",
             )
     });
     assert_eq!(changed(&machine), Vec::<String>::new());
-    assert_eq!(offered(&machine.load()), ["another", "deploy", "plain"]);
+    assert_eq!(offered(&machine.load()), ["deploy", "plain"]);
 }
 
 #[test]
@@ -125,9 +122,9 @@ fn capability_changes_ask_again_and_say_what_changed() {
             )
     });
     let expected = [
-        "deploy: `scripts/data.bin` is new; `scripts/run.sh` changed; new injected command `curl x`; `hooks` changed; \
-         `allowed-tools` changed from `Bash(git:*)` to `Bash`; it now asks for env KEY",
-        "sneaky: `scripts/x.py` is new",
+        "deploy: code `scripts/data.bin` is new; code `scripts/run.sh` changed; injected command `curl x` is new; \
+         hooks `hooks` changed; need `env KEY` is new; tool list `allowed-tools` changed",
+        "sneaky: skill `sneaky` is new; code `scripts/x.py` is new",
         ".mcp.json: MCP server `gh` changed; MCP server `z` is new",
     ];
     assert_eq!(changed(&machine), expected);
@@ -145,8 +142,8 @@ fn a_project_of_ones_own_does_not_ask() {
     let machine =
         machine.with(|files| files.file("home/project/.claude/skills/deploy/scripts/run.sh", "echo 2"));
     assert_eq!(changed(&machine), Vec::<String>::new());
-    let (snapshot, store) = (machine.load(), TrustStore::open(&machine.places.data).unwrap());
-    assert!(snapshot.entries().all(|(_, entry)| changes_of(&snapshot, &store, entry).is_none()));
+    let snapshot = machine.load();
+    assert!(snapshot.entries().all(|(_, entry)| snapshot.trust_change(entry).is_none()));
     assert_eq!(snapshot.layout().standing, Standing::Mine);
     assert_eq!(offered(&machine.load()), ["deploy", "plain"]);
 }
@@ -182,4 +179,59 @@ fn the_store_lists_projects_by_path_and_is_private() {
     #[expect(clippy::disallowed_methods, reason = "a test looks at what is on the disk")]
     let mode = std::fs::metadata(TrustStore::file(&machine.places.data)).unwrap().permissions().mode();
     assert_eq!(mode & 0o077, 0);
+}
+
+#[test]
+fn trust_given_in_one_part_of_a_project_keeps_what_was_trusted_of_another() {
+    let machine = Machine::new(|files| {
+        files
+            .skill("home/project/.claude/skills/top", "T.")
+            .skill("home/project/a/.claude/skills/first", "A.")
+            .skill("home/project/b/.claude/skills/second", "B.")
+    });
+    let machine = machine.current("home/project/a");
+    trust(&machine, Ownership::Theirs);
+    assert_eq!(offered(&machine.load()), ["first", "top"]);
+    let machine = machine.current("home/project/b");
+    assert_eq!(offered(&machine.load()), ["top"], "nobody has looked at this part");
+    trust(&machine, Ownership::Theirs);
+    assert_eq!(offered(&machine.load()), ["second", "top"]);
+    let machine = machine.current("home/project/a");
+    assert_eq!(offered(&machine.load()), ["first", "top"]);
+    assert_eq!(changed(&machine), Vec::<String>::new());
+}
+
+#[test]
+fn a_record_of_the_first_form_keeps_what_it_recorded() {
+    let machine = machine();
+    let project = machine.files.join("home/project");
+    let digest = |text: &str| metier_files::FileDigest::of(text.as_bytes()).to_string();
+    let server: serde_json::Value =
+        serde_json::from_str("{\"command\":\"npx\",\"args\":[\"-y\",\"gh-mcp\"]}").unwrap();
+    let store = format!(
+        r#"{{"version":1,"projects":[{{"path":{project:?},"trusted":"2026-01-01","mine":false,"skills":{{".claude/skills/deploy":{{
+            "scripts":{{"scripts/run.sh":{{"digest":"{}","executable":true}},"helpers/lib.py":{{"digest":"{}"}}}},
+            "commands":["git status"],"hooks":"{{\"start\":\"x\"}}","allowed_tools":["Bash(git:*)"],"needs":["host example.org","env TOKEN"]}}}},
+            "files":{{".mcp.json":{{"MCP server `gh`":"{}"}}}}}}]}}"#,
+        digest("echo 1"),
+        digest("x = 1"),
+        digest(&server.to_string())
+    );
+    let file = TrustStore::file(&machine.places.data);
+    metier_files::write_atomic(&file, store.as_bytes(), metier_files::Mode::Private).unwrap();
+    let snapshot = machine.load();
+    // The skill with capabilities stays, one of text alone was not recorded.
+    assert_eq!(offered(&snapshot), ["deploy"]);
+    let new: Vec<String> = changed(&machine);
+    assert_eq!(new.first().map(String::as_str), Some("plain: skill `plain` is new"), "{new:#?}");
+    assert!(
+        new.iter().all(|line| !line.contains("`gh`")) && new.iter().any(|line| line.contains("`web`")),
+        "{new:#?}"
+    );
+    // Another project's trust does not rewrite it.
+    TrustStore::update(&machine.places.data, |store| Ok(store.revoke(std::path::Path::new("/nowhere"))))
+        .unwrap();
+    assert_eq!(offered(&machine.load()), ["deploy"]);
+    trust(&machine, Ownership::Theirs);
+    assert_eq!(offered(&machine.load()), ["deploy", "plain"]);
 }

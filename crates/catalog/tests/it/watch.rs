@@ -287,7 +287,7 @@ fn switches_configuration_and_trust_are_followed() {
     fs::remove_file(scene.path("home/project/metier.toml")).unwrap();
     scene.until_listed(&["project.agents:p untrusted", "user.claude:a ready"]);
 
-    let preview = Preview::of(&scene.machine.load()).unwrap();
+    let preview = Preview::of(&scene.machine.layout()).unwrap();
     let data = &scene.machine.places.data;
     TrustStore::update(data, |store| store.trust(&preview, "2026-11-16", Ownership::Mine)).unwrap();
     scene.until_listed(&["project.agents:p ready", "user.claude:a ready"]);

@@ -1,7 +1,9 @@
 //! What can be said about serving skills to other agents: `mcp` and `serve`.
 
 use clap::{Args, ValueEnum};
+use metier_http::{DEFAULT_BODY_TIMEOUT, DEFAULT_CONNECTIONS, DEFAULT_HEAD_TIMEOUT, DEFAULT_PER_ADDRESS};
 use std::net::SocketAddr;
+use std::num::NonZeroUsize;
 
 /// Serves skills to another agent over MCP, at standard input and output
 ///
@@ -45,7 +47,31 @@ pub(crate) struct Serve {
     #[arg(long = "host-name", value_name = "NAME")]
     pub(crate) host_names: Vec<String>,
     #[command(flatten)]
+    pub(crate) limits: ServeLimits,
+    #[command(flatten)]
     pub(crate) bound: BoundTo,
+}
+
+/// What clients of `serve` may take up.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(crate) struct ServeLimits {
+    /// Connections at once; at most half of the descriptors that this process may open
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_CONNECTIONS, value_parser = positive)]
+    pub(crate) max_connections: usize,
+    /// Connections at once from one address
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_PER_ADDRESS, value_parser = positive)]
+    pub(crate) max_per_address: usize,
+    /// Time for a request's head, and for the next request on a connection
+    #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_HEAD_TIMEOUT.as_secs(), value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) head_timeout: u64,
+    /// Time for a request's body; an answer may take any time
+    #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_BODY_TIMEOUT.as_secs(), value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) body_timeout: u64,
+}
+
+fn positive(text: &str) -> Result<usize, String> {
+    text.parse::<NonZeroUsize>().map(NonZeroUsize::get).map_err(|error| error.to_string())
 }
 
 /// Whether one skill alone is served.

@@ -15,7 +15,6 @@ use rustyline::{
     EventContext, EventHandler, Helper, KeyCode, KeyEvent, Modifiers, Movement, RepeatCount,
 };
 use std::borrow::Cow;
-use std::io::{self, IsTerminal};
 
 /// What stands before a line.
 pub(crate) const SIGN: &str = "> ";
@@ -41,7 +40,7 @@ impl Prompt {
     pub(crate) fn new(past: PastLines, paint: Paint) -> Result<Self> {
         let colours = if paint == Paint::Colour { ColorMode::Enabled } else { ColorMode::Disabled };
         // Where the answers go to a file the line is still edited at the terminal.
-        let behaviour = if io::stdout().is_terminal() { Behavior::Stdio } else { Behavior::PreferTerm };
+        let behaviour = if crate::screen::out_is_terminal() { Behavior::Stdio } else { Behavior::PreferTerm };
         let config = Config::builder()
             .completion_type(CompletionType::List)
             .color_mode(colours)

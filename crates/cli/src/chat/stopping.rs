@@ -1,12 +1,12 @@
 //! Ctrl-C in a chat: it stops what the agent does, and not metier.
 
 use crate::keyboard;
+use crate::screen;
 use anyhow::Result;
 use metier_agent::Halt;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What stops the message that is worked on, while one is.
@@ -66,8 +66,7 @@ impl Stopping {
             _ => {
                 if let Some(terminal) = terminal {
                     let _ = tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, terminal);
-                    // Pasted text is no longer marked as such.
-                    let _ = io::stderr().write_all(b"\x1b[?2004l\n");
+                    screen::leave();
                 }
                 let _ = signal_hook::low_level::emulate_default_handler(signal);
             }

@@ -60,9 +60,10 @@ fn show(result: &ToolResult, output: &mut Output) -> Result<Exit> {
             for note in &result.notes {
                 output.aside(&clean(note))?;
             }
-            output.line(&result.text)?;
+            output.block(&result.text)?;
             if let Some(message) = &result.message {
-                output.line(format!("\n{}", message.text))?;
+                output.line("")?;
+                output.block(&message.text)?;
             }
         }
     }

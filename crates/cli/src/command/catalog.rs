@@ -46,10 +46,10 @@ pub(crate) fn run(args: &Catalog, surroundings: &Surroundings, output: &mut Outp
             output.json(&Json { format: disclosure, text, report, note })?;
         }
         Form::Text => {
-            output.raw(catalogue.text.as_bytes())?;
+            output.text(&catalogue.text)?;
             if let Some(note) = note.filter(|note| !note.is_empty()) {
                 output.raw(b"\n")?;
-                output.raw(note.as_bytes())?;
+                output.text(note)?;
             }
             output.flush()?;
             output.aside(&summary(&catalogue.report))?;

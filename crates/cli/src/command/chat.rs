@@ -9,6 +9,7 @@ use crate::exit::Exit;
 use crate::history_place;
 use crate::keyboard::{Listening, Taken};
 use crate::output::{Form, Output, Tone, clean, tinted};
+use crate::screen;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
 use metier_agent::Answer;
@@ -17,7 +18,7 @@ use metier_diagnostic::{Paint, counted};
 use metier_store::Outcome;
 use serde_json::json;
 use std::collections::VecDeque;
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, BufRead, Read};
 
 /// The longest message that is read from standard input. A model's window is smaller than this.
 const MOST_MESSAGE: u64 = 4 << 20;
@@ -195,7 +196,7 @@ fn answer_self(chat: &mut Chat<'_>, built_in: BuiltIn, rest: &str, output: &mut 
 fn tell(command: &str, text: &str, output: &mut Output) -> Result<()> {
     match output.form() {
         Form::Json => output.json(&json!({ "type": "told", "command": command, "text": text }))?,
-        Form::Text => output.line(text)?,
+        Form::Text => output.block(text)?,
     }
     Ok(output.flush()?)
 }
@@ -244,7 +245,7 @@ fn tell_taken(taken: Taken, paint: Paint) {
         Taken::Waits(1) => "[queued] this message is sent when the one before it is done".to_owned(),
         Taken::Waits(number) => format!("[queued] {number} messages are sent when this one is done"),
         Taken::TooMany => "[busy] too many messages wait; this one was dropped".to_owned(),
-        Taken::Answer | Taken::Nothing => return,
+        Taken::Nothing => return,
     };
-    let _ = writeln!(io::stderr(), "{}", tinted(paint, Tone::Caution, &text));
+    screen::err_line(tinted(paint, Tone::Caution, &text));
 }

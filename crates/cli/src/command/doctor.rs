@@ -10,7 +10,7 @@ use crate::output::{Form, Output, Tone};
 use crate::servers::ask_all;
 use crate::surroundings::Surroundings;
 use anyhow::Result;
-use metier_catalog::{Include, Origin, RootTrust, Snapshot, Standing, State, TrustStore, changes};
+use metier_catalog::{Include, Origin, RootTrust, Snapshot, Standing, State};
 use metier_diagnostic::{Diagnostic, JsonDiagnostic, Severity, counted};
 use metier_files::{Kind, kind};
 use serde::Serialize;
@@ -84,9 +84,7 @@ impl Findings {
         diagnostics.extend(
             snapshot.entries().flat_map(|(_, entry)| entry.diagnostics().iter().filter(noteworthy).cloned()),
         );
-        if let Ok(store) = TrustStore::open(&surroundings.places.data) {
-            diagnostics.extend(changes(snapshot, &store).iter().map(metier_catalog::TrustChange::diagnostic));
-        }
+        diagnostics.extend(snapshot.trust_changes().iter().map(metier_catalog::TrustChange::diagnostic));
         let mut states: BTreeMap<&'static str, usize> = BTreeMap::new();
         let mut per_root: BTreeMap<&Path, usize> = BTreeMap::new();
         for (_, entry) in snapshot.entries() {
@@ -132,7 +130,7 @@ fn write(findings: &Findings, surroundings: &Surroundings, output: &mut Output) 
         (Some(path), Standing::Mine) => format!("{} (trusted as your own)", path.display()),
     };
     output.line(format!("  project        {project}"))?;
-    output.line("\nroots, highest first")?;
+    output.section("roots, highest first")?;
     for root in findings.roots.iter().filter(|root| root.exists) {
         let trust = if root.trust == RootTrust::Untrusted { ", not trusted" } else { "" };
         let path = surroundings.shown(&root.path);
@@ -144,7 +142,7 @@ fn write(findings: &Findings, surroundings: &Surroundings, output: &mut Output) 
     }
     let absent = findings.roots.iter().filter(|root| !root.exists).count();
     output.comment(format!("  and {absent} that are not there"))?;
-    output.line(format!("\nloaded {}, failed {}", findings.loaded, findings.failed))?;
+    output.section(format!("loaded {}, failed {}", findings.loaded, findings.failed))?;
     for (state, count) in findings.states.iter().filter(|(state, _)| **state != State::Ready.word()) {
         output.line(format!("  {count} {state}"))?;
     }

@@ -8,16 +8,19 @@ use crate::declared::may_start;
 use crate::exit::Exit;
 use crate::gatekeeper::Gatekeeper;
 use crate::head_start::HeadStart;
+use crate::interrupt;
 use crate::needs::Flags;
 use crate::output::{Form, Output, clean};
+use crate::screen;
+use crate::script_output::ScriptOutput;
 use crate::surroundings::Surroundings;
 use crate::workplace::{Active, Ready, Workplace};
 use anyhow::{Context, Result};
 use metier_diagnostic::counted;
 use metier_policy::Ruling;
-use metier_runtime::{NotRun, Ran, Words, run_script, why_stopped};
-use metier_sandbox::{Ended, Limits, OutputKind, Outputs, Report, Stop, Stream};
-use std::io::{self, IsTerminal, Write};
+use metier_runtime::{LongOutput, NotRun, Ran, ResultFolder, ResultOptions, Words, run_script, why_stopped};
+use metier_sandbox::{Copied, Ended, Existing, LeaveOut, Limits, OutputKind, Outputs, Report, Stop, Stream};
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -42,20 +45,28 @@ pub(crate) fn run(
     }
     let time = args.timeout.map(Duration::from_secs).or(place.needs.seconds).unwrap_or(TIME);
     let limits = Limits { time, ..Limits::default() };
-    let finish = |ran: &Ran, output: &mut Output| finish(ran, args.out.as_deref(), &limits, output);
+    let existing = if args.force { Existing::Replaced } else { Existing::Stay };
+    let options = ResultOptions { existing, hidden: args.with_hidden };
+    // Before anything runs: results that have nowhere to go would be lost.
+    let results = surroundings.result_folder(args.out.as_deref(), options)?;
+    let out = args.out.as_deref().zip(results.as_ref());
+    let cancel = interrupt::listen()?;
+    let finish = |ran: &Ran, output: &mut Output| finish(ran, out, &limits, output);
     // What a run that failed to write came to, while it is asked whether it shall be run again.
     let mut earlier: Option<Ran> = None;
     loop {
         let form = output.form();
-        let mut screen = Screen::new(form);
+        let mut shown = ScriptOutput::new(form);
         let ran = place.with(&keeper, limits.clone(), |bench, using| {
             let words = Words::Split(args.arguments.clone());
-            run_script(bench, using, &args.script, &words, None, &mut |stream, bytes| {
-                screen.show(stream, bytes);
+            interrupt::during(&cancel, || {
+                run_script(bench, using, &args.script, &words, Some(&cancel), &mut |stream, bytes| {
+                    shown.show(stream, bytes);
+                })
             })
         });
         match (ran, earlier.take()) {
-            (Ok(ran), None) if !ran.unwritten.is_empty() && keeper.can_ask() => {
+            (Ok(ran), None) if !ran.unwritten.is_empty() && keeper.can_ask() && !cancel.is_cancelled() => {
                 output.aside("it could not write to the project; run it again with that?")?;
                 ran.unwritten.iter().for_each(|glob| place.needs.wants.write(glob.clone()));
                 earlier = Some(ran);
@@ -92,9 +103,9 @@ pub(crate) fn refused(
             "allow_with": decision.allow_with.iter().map(ToString::to_string).collect::<Vec<_>>(),
         }))?,
         Form::Text => {
-            let mut err = io::stderr().lock();
-            writeln!(err, "{action}\n{decision}")?;
-            writeln!(err, "`metier explain --last` says it again")?;
+            for line in [action, &decision.to_string(), "`metier explain --last` says it again"] {
+                screen::err_line(screen::harmless(line));
+            }
         }
     }
     // What a yes would have allowed is told apart from what nobody can allow here.
@@ -102,34 +113,56 @@ pub(crate) fn refused(
     Ok(if needs_yes { Exit::NeedsYes } else { Exit::Failed })
 }
 
-fn finish(ran: &Ran, out: Option<&Path>, limits: &Limits, output: &mut Output) -> Result<Exit> {
-    let left_out = match out {
-        Some(folder) => Some(
-            take_along(ran, folder)
+fn finish(
+    ran: &Ran,
+    out: Option<(&Path, &ResultFolder)>,
+    limits: &Limits,
+    output: &mut Output,
+) -> Result<Exit> {
+    let taken = match out {
+        Some((folder, results)) => Some(
+            take_along(ran, results)
+                .map_err(|error| anyhow::anyhow!("{}", ran.redacted(&error.to_string())))
                 .with_context(|| format!("results could not be copied to {}", folder.display()))?,
         ),
         None => None,
     };
-    let kept = Kept(if out.is_some() { &ran.long } else { &[] });
+    let kept = Kept(taken.as_ref().map_or(&[], |taken| &taken.long));
+    let copied = taken.as_ref().map(|taken| &taken.copied);
     match output.form() {
-        Form::Json => output.json(&report::Json::of(ran, kept))?,
+        Form::Json => {
+            let mut report = serde_json::to_value(report::Json::of(ran, kept, copied))?;
+            ran.redact_json(&mut report);
+            output.json(&report)?;
+        }
         Form::Text => {
-            for line in closing_lines(ran, out, left_out, kept, limits) {
-                output.aside(&clean(&line))?;
+            for line in closing_lines(ran, out.map(|(folder, _)| folder), copied, kept, limits) {
+                output.aside(&clean(&ran.redacted(&line)))?;
             }
         }
     }
-    Ok(if ran.report.succeeded() { Exit::Fine } else { Exit::Failed })
+    // What lies there now is not what the script made, so whoever goes on with it has to know.
+    let is_stale =
+        copied.is_some_and(|copied| copied.left_out.iter().any(|(_, why)| *why == LeaveOut::Exists));
+    Ok(if ran.report.succeeded() && !is_stale { Exit::Fine } else { Exit::Failed })
 }
 
-/// Copies what the script left, and the streams that are too long for a report; gives how many links and special files were
-/// left out.
-fn take_along(ran: &Ran, folder: &Path) -> io::Result<usize> {
-    let left_out = ran.report.outputs.copy_to(folder)?.len();
+/// What was copied to the folder for results.
+struct Taken {
+    copied: Copied,
+    /// The streams that are too long for a report.
+    long: Vec<LongOutput>,
+}
+
+fn take_along(ran: &Ran, results: &ResultFolder) -> io::Result<Taken> {
+    let mut taken = Taken { copied: results.take(&ran.report.outputs)?, long: Vec::new() };
     for long in &ran.long {
-        Outputs::put(folder, &long.name, &long.bytes)?;
+        match results.put(&long.name, &long.bytes)? {
+            Some(why) => taken.copied.left_out.push(((&long.name).into(), why)),
+            None => taken.long.push(long.clone()),
+        }
     }
-    Ok(left_out)
+    Ok(taken)
 }
 
 /// How many files that a script changed are named; whoever wants all of them asks for the report.
@@ -142,7 +175,7 @@ const MOST_RESULTS: usize = 10;
 fn closing_lines(
     ran: &Ran,
     out: Option<&Path>,
-    left_out: Option<usize>,
+    copied: Option<&Copied>,
     kept: Kept<'_>,
     limits: &Limits,
 ) -> Vec<String> {
@@ -174,17 +207,22 @@ fn closing_lines(
         more => lines.push(format!("and {more} more changed; --json lists all")),
     }
     let files = outputs.entries.len();
-    match (out, left_out) {
-        (Some(folder), Some(left_out)) => {
-            lines.extend(taken(outputs));
+    match (out, copied) {
+        (Some(folder), Some(copied)) => {
+            lines.extend(taken(outputs, copied));
             lines.push(format!(
                 "{} copied to {}",
-                counted(files - left_out, "result", "results"),
+                counted(copied.entries, "result", "results"),
                 folder.display()
             ));
-            if left_out > 0 {
-                let left_out = counted(left_out, "link or special file was", "links or special files were");
-                lines.push(format!("{left_out} left out"));
+            // What the user can do something about comes first.
+            let mut left_out: Vec<_> = copied.left_out.iter().collect();
+            left_out.sort_by_key(|(_, why)| *why != LeaveOut::Exists);
+            for (path, why) in left_out.iter().take(MOST_RESULTS) {
+                lines.push(format!("not copied: {}: {why}", path.display()));
+            }
+            if let more @ 1.. = copied.left_out.len().saturating_sub(MOST_RESULTS) {
+                lines.push(format!("not copied: {more} more; --json lists all"));
             }
             if outputs.is_truncated {
                 lines.push("there was more, and deeper down, than is copied".to_owned());
@@ -213,8 +251,11 @@ fn closing_lines(
 }
 
 /// The files that are taken along, each with what it is and how large.
-fn taken(outputs: &Outputs) -> Vec<String> {
-    let files = || outputs.entries.iter().filter(|output| output.kind == OutputKind::File);
+fn taken(outputs: &Outputs, copied: &Copied) -> Vec<String> {
+    let is_left_out = |path: &Path| copied.left_out.iter().any(|(left_out, _)| path.starts_with(left_out));
+    let is_taken =
+        |output: &&metier_sandbox::Output| output.kind == OutputKind::File && !is_left_out(&output.path);
+    let files = || outputs.entries.iter().filter(is_taken);
     let line = |output: &metier_sandbox::Output| {
         let metier_sandbox::Output { path, size, .. } = output;
         let media = media_of(outputs, output).unwrap_or("of an unknown type");
@@ -227,71 +268,4 @@ fn taken(outputs: &Outputs) -> Vec<String> {
         more => lines.push(format!("and {}; --json lists all", counted(more, "more file", "more files"))),
     }
     lines
-}
-
-/// Shows what a script writes while it writes.
-struct Screen {
-    is_shown: bool,
-    terminals: [bool; 2],
-    /// The last byte of each stream: a character may come in two pieces.
-    before: [u8; 2],
-}
-
-impl Screen {
-    fn new(form: Form) -> Self {
-        Self {
-            is_shown: form == Form::Text,
-            terminals: [io::stdout().is_terminal(), io::stderr().is_terminal()],
-            before: [0; 2],
-        }
-    }
-
-    /// A terminal gets what a stranger's script writes without what would move its cursor, rename its window or fill its
-    /// clipboard; a file or a pipe gets the bytes.
-    fn show(&mut self, stream: Stream, bytes: &[u8]) {
-        if !self.is_shown {
-            return;
-        }
-        let at = usize::from(stream == Stream::Error);
-        let shown = if self.terminals[at] { tame(bytes, &mut self.before[at]) } else { bytes.to_vec() };
-        // Whoever closed our output does not want more of it; the script goes on to its end.
-        let _ = match stream {
-            Stream::Output => io::stdout().write_all(&shown).and_then(|()| io::stdout().flush()),
-            Stream::Error => io::stderr().write_all(&shown),
-        };
-    }
-}
-
-/// The bytes with control characters but new lines and tabs shown as escapes. Not by whole text: a piece may end inside a
-/// character. `before` is the byte before the first one, and then the last one.
-fn tame(bytes: &[u8], before: &mut u8) -> Vec<u8> {
-    let mut tamed = Vec::with_capacity(bytes.len());
-    for byte in bytes {
-        match byte {
-            b'\n' | b'\t' | b'\r' => tamed.push(*byte),
-            0..0x20 | 0x7f => tamed.extend_from_slice(format!("\\x{byte:02x}").as_bytes()),
-            // U+0080 to U+009F: one of them begins a sequence as well as ESC and a bracket do.
-            0x80..0xa0 if *before == 0xc2 => {
-                tamed.extend_from_slice(format!("\\x{byte:02x}").as_bytes());
-            }
-            _ => tamed.push(*byte),
-        }
-        *before = *byte;
-    }
-    tamed
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_terminal_gets_no_escape_sequences() {
-        assert_eq!(tame(b"a\x1b]52;c;x\x07\n\tb\xc3\xa9", &mut 0), b"a\\x1b]52;c;x\\x07\n\tb\xc3\xa9");
-        // The one of a single character, whole and in two pieces; characters that only end like it stay.
-        assert_eq!(tame(b"\xc2\x9b31m", &mut 0), b"\xc2\\x9b31m");
-        let mut before = 0;
-        assert_eq!((tame(b"\xc2", &mut before), tame(b"\x9b", &mut before)), (vec![0xc2], b"\\x9b".to_vec()));
-        assert_eq!(tame("à \u{a0}\u{11b}".as_bytes(), &mut 0), "à \u{a0}\u{11b}".as_bytes());
-    }
 }

@@ -10,7 +10,7 @@ use crate::requirement::{Unmet, unmet};
 use crate::surroundings::Surroundings;
 use anyhow::Result;
 use metier_catalog::{
-    ExplainOptions, ExplainedSkill, Explanation, InCatalogue, Include, Lookup, Parsing, Snapshot, TrustStore,
+    ExplainOptions, ExplainedSkill, Explanation, InCatalogue, Include, Lookup, Parsing, Snapshot,
 };
 use serde::Serialize;
 
@@ -29,9 +29,7 @@ pub(crate) fn run(
 
 fn explain_name(name: &str, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
     let snapshot = surroundings.snapshot(Include::Usual);
-    // A damaged store is among the snapshot's diagnostics already; the explanation goes on without it.
-    let store = TrustStore::open(&surroundings.places.data).ok();
-    let options = ExplainOptions { catalogue: snapshot.catalogue_options(None), trust: store.as_ref() };
+    let options = ExplainOptions { catalogue: snapshot.catalogue_options(None) };
     let explanation = snapshot.explain(name, &options);
     let (unmet, around) = counted_on(name, &snapshot, surroundings);
     match output.form() {
@@ -42,13 +40,13 @@ fn explain_name(name: &str, surroundings: &Surroundings, output: &mut Output) ->
             write(&explanation, surroundings, output)?;
             let lines = around.as_ref().map(Around::lines).unwrap_or_default();
             if !lines.is_empty() {
-                output.line("\nwhat its text counts on")?;
+                output.section("what its text counts on")?;
             }
             for (label, line) in lines {
                 output.line(format!("  {label:<14} {line}"))?;
             }
             if !unmet.is_empty() {
-                output.line("\nwhat it requires and is not here")?;
+                output.section("what it requires and is not here")?;
             }
             for unmet in &unmet {
                 output.line(format!("  {}; {}", clean(&unmet.what), clean(&unmet.help)))?;
@@ -102,7 +100,7 @@ fn write(explanation: &Explanation, surroundings: &Surroundings, output: &mut Ou
         }
     }
     if !explanation.searched.is_empty() {
-        output.line("\nlooked in")?;
+        output.section("looked in")?;
         for root in &explanation.searched {
             let absent = if root.exists { "" } else { " (not there)" };
             output.line(format!(
@@ -113,7 +111,7 @@ fn write(explanation: &Explanation, surroundings: &Surroundings, output: &mut Ou
         }
     }
     if !explanation.advice.is_empty() {
-        output.line("\nwhat to do")?;
+        output.section("what to do")?;
         for advice in &explanation.advice {
             output.line(format!("  - {advice}"))?;
         }

@@ -7,6 +7,7 @@ use crate::history_place;
 use crate::keyboard;
 use crate::moment;
 use crate::output::{Form, Output, shortened, width};
+use crate::question;
 use crate::surroundings::Surroundings;
 use anyhow::Result;
 use metier_diagnostic::counted;
@@ -49,7 +50,8 @@ pub(crate) fn run(args: &Args, surroundings: &Surroundings, output: &mut Output)
             output.aside("nothing was deleted: say `--yes` where nobody can be asked")?;
             return Ok(Exit::NeedsYes);
         }
-        if !keyboard::is_yes("delete it for good?")? {
+        output.flush()?;
+        if !question::is_yes(vec!["delete it for good?".to_owned()])? {
             output.aside("nothing was deleted")?;
             return Ok(Exit::NeedsYes);
         }

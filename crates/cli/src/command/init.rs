@@ -8,7 +8,7 @@ use crate::environment;
 use crate::exit::Exit;
 use crate::model_choice::{NamedAt, Settled, Wish};
 use crate::output::{Form, Output, Tone, clean};
-use crate::question;
+use crate::question::{self, Question};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
 use metier_catalog::{Include, Origin, Ownership, Preview, RootTrust, Snapshot, Standing};
@@ -16,7 +16,7 @@ use metier_diagnostic::counted;
 use metier_files::{Mode, write_new};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The new file. All of it is comments, so that writing it changes nothing.
@@ -102,7 +102,7 @@ pub(crate) fn run(args: &Init, surroundings: &Surroundings, output: &mut Output)
     if found.standing == Standing::Untrusted {
         found.standing = ask_for_trust(surroundings, output)?;
     }
-    output.line(format!("\nnext: {}", next(&found)))?;
+    output.section(format!("next: {}", next(&found)))?;
     Ok(Exit::Fine)
 }
 
@@ -161,7 +161,7 @@ fn write(found: &Found, surroundings: &Surroundings, output: &mut Output) -> Res
     } else {
         output.line(format!("{file} is there already, and is left as it is"))?;
     }
-    output.line(format!("\nloaded {}, failed {}", found.loaded, found.failed))?;
+    output.section(format!("loaded {}, failed {}", found.loaded, found.failed))?;
     for root in &found.roots {
         let trust = if root.trust == RootTrust::Untrusted { ", not trusted" } else { "" };
         output.line(format!(
@@ -176,14 +176,14 @@ fn write(found: &Found, surroundings: &Surroundings, output: &mut Output) -> Res
         (None, ModelState::Unavailable) => output.tinted(Tone::Bad, "cannot be asked"),
         (None, _) => output.tinted(Tone::Caution, "none"),
     };
-    output.line(format!("\nmodel  {name}"))?;
+    output.section(format!("model  {name}"))?;
     output.comment(format!("  {}", found.model.why))?;
     if found.model.state == ModelState::Offline {
         output.comment("  without one, metier runs the skill that fits best where that is clear; docs/models.md says more")?;
     }
     if !found.hosts.is_empty() {
-        output.line(
-            "\nother agents here get the same skills over MCP; what to write into their configuration:",
+        output.section(
+            "other agents here get the same skills over MCP; what to write into their configuration:",
         )?;
         for host in &found.hosts {
             output.line(format!("  metier mcp --print-config {host}"))?;
@@ -194,13 +194,13 @@ fn write(found: &Found, surroundings: &Surroundings, output: &mut Output) -> Res
 
 /// Shows what trust would switch on, and asks where somebody can answer.
 fn ask_for_trust(surroundings: &Surroundings, output: &mut Output) -> Result<Standing> {
-    let Some(preview) = Preview::of(&trust::snapshot_of(None, surroundings)?) else {
+    let Some(preview) = Preview::of(&trust::layout_of(None, surroundings)?) else {
         return Ok(Standing::Untrusted);
     };
-    output.line("\ntrust would switch this on:")?;
+    output.section("trust would switch this on:")?;
     trust::write_preview(&preview, output)?;
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        output.line("\nthis project is not trusted; `metier trust` trusts it")?;
+    if !crate::keyboard::can_ask() {
+        output.section("this project is not trusted; `metier trust` trusts it")?;
         return Ok(Standing::Untrusted);
     }
     output.flush()?;
@@ -224,8 +224,11 @@ enum Answer {
 }
 
 fn answer() -> Result<Answer> {
-    let words = "\ntrust it?  [y]es, as it is now  [m]ine: I write it, changes are not asked about  [n]o";
-    let answer = question::ask(words, Answer::No, |said| match said {
+    let question = Question {
+        lines: vec!["trust it?".to_owned()],
+        choices: "[y]es, as it is now  [m]ine: I write it, changes are not asked about  [n]o".to_owned(),
+    };
+    let answer = question::ask(&question, Answer::No, |said| match said {
         "y" | "yes" => Some(Answer::Yes),
         "m" | "mine" => Some(Answer::Mine),
         "n" | "no" | "" => Some(Answer::No),

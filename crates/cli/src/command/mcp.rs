@@ -7,13 +7,13 @@ use crate::args::{BoundTo, Global, Mcp};
 use crate::declared::may_start;
 use crate::exit::Exit;
 use crate::output::{Output, clean};
+use crate::screen;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
 use metier_diagnostic::Diagnostic;
 use metier_mcp::server::Server;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::runtime::Runtime;
@@ -72,16 +72,10 @@ pub(super) fn server(
     if !global.quiet {
         builder = builder.tell(|found: &Diagnostic| {
             let help = found.help.as_deref().map(|help| format!("; {help}")).unwrap_or_default();
-            let line = format!("{}: {}{help}\n", found.code.name(), found.message);
-            // That nobody reads along is no reason to stop serving.
-            let _ = io::stderr().lock().write_all(clean_line(&line).as_bytes());
+            screen::err_line(clean(&format!("{}: {}{help}", found.code.name(), found.message)));
         });
     }
     builder.open().context("the server cannot be started")
-}
-
-fn clean_line(line: &str) -> String {
-    format!("{}\n", clean(line.trim_end()))
 }
 
 pub(super) fn runtime() -> Result<Runtime> {

@@ -3,13 +3,14 @@
 use crate::args::New;
 use crate::exit::Exit;
 use crate::output::{Form, Output};
+use crate::question;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
 use metier_diagnostic::apply;
 use metier_files::{Mode, create_new_dir, write_new};
 use metier_skill::{is_canonical, set_text, slug};
 use serde::Serialize;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 /// The longest description every client takes, in characters.
@@ -74,12 +75,8 @@ fn ask_for_description() -> Result<String> {
     if !io::stdin().is_terminal() {
         bail!("say what the skill does and when to use it: `--description \"…\"`");
     }
-    let mut err = io::stderr().lock();
-    write!(err, "What does it do, and when should it be used? ")?;
-    err.flush()?;
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer)?;
-    Ok(answer)
+    let lines = ["What does it do, and when should it be used?".to_owned()];
+    Ok(question::ask_text(&lines)?.unwrap_or_default())
 }
 
 /// The text of a new SKILL.md. The frontmatter is written by the same path that edits existing ones.

@@ -4,6 +4,7 @@ use crate::args::{Global, Run};
 use crate::cast::Cast;
 use crate::ending;
 use crate::exit::Exit;
+use crate::keyboard;
 use crate::output::{self, Output};
 use crate::slash_line::{self, Typed};
 use crate::surroundings::Surroundings;
@@ -43,7 +44,7 @@ pub(crate) fn run(
             Typed::Request(words) => request = words,
             Typed::Skill(name, arguments) => started = Some((name, arguments)),
             Typed::Answer(text, exit) => {
-                output.raw(text.as_bytes())?;
+                output.text(&text)?;
                 return Ok(exit);
             }
         }
@@ -107,6 +108,8 @@ pub(super) fn stop_on_signal(halt: &Halt) -> Result<()> {
                 let _ = signal_hook::low_level::emulate_default_handler(signal);
             }
             halt.halt();
+            // An open question gets a no: nobody waits for what it is about.
+            keyboard::interrupt();
         }
     })?;
     Ok(())

@@ -15,13 +15,13 @@ use std::fmt::Write;
 
 pub(crate) fn run(what: Reference, output: &mut Output) -> Result<Exit> {
     match what {
-        Reference::Config => output.line(serde_json::to_string_pretty(&Config::schema())?)?,
-        Reference::Skill => output.line(serde_json::to_string_pretty(&frontmatter::schema())?)?,
+        Reference::Config => output.block(&serde_json::to_string_pretty(&Config::schema())?)?,
+        Reference::Skill => output.block(&serde_json::to_string_pretty(&frontmatter::schema())?)?,
         Reference::Agent => {
-            output.line(serde_json::to_string_pretty(&definition::schema(definition::Form::Agent))?)?;
+            output.block(&serde_json::to_string_pretty(&definition::schema(definition::Form::Agent))?)?;
         }
         Reference::Crew => {
-            output.line(serde_json::to_string_pretty(&definition::schema(definition::Form::Crew))?)?;
+            output.block(&serde_json::to_string_pretty(&definition::schema(definition::Form::Crew))?)?;
         }
         Reference::Diagnostics => output.raw(diagnostics()?.as_bytes())?,
         Reference::Rules => output.raw(rules::page()?.as_bytes())?,

@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::output::{Form, Output, clean};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
-use metier_catalog::{Class, Entry, Include, Lookup, Reference, Snapshot};
+use metier_catalog::{Entry, Include, Lookup, Reference, Snapshot};
 use metier_secret::{KeptSecret, Owner, Place, Removed, Secret, SecretName, Vault, Was};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -47,13 +47,11 @@ pub(crate) fn vault(surroundings: &Surroundings) -> Vault {
 
 /// A skill as the owner of secrets. A project's skill has its secrets in that project only, and one of `--root DIR` in that
 /// folder only: whoever else has a skill of that name must not get them.
-pub(crate) fn owner(snapshot: &Snapshot, entry: &Entry, surroundings: &Surroundings) -> Owner {
-    let root = snapshot.root(entry);
-    let owner = Owner::new(&root.origin.to_string(), entry.name().as_str());
-    match (root.origin.class, &surroundings.layout.project) {
-        (Class::Project, Some(project)) => owner.within(&project.folder),
-        (Class::Project | Class::Cli, _) => owner.within(root.real.as_deref().unwrap_or(&root.path)),
-        _ => owner,
+pub(crate) fn owner(snapshot: &Snapshot, entry: &Entry) -> Owner {
+    let owner = Owner::new(&snapshot.root(entry).origin.to_string(), entry.name().as_str());
+    match snapshot.owning_folder(entry) {
+        Some(folder) => owner.within(folder),
+        None => owner,
     }
 }
 
@@ -63,7 +61,7 @@ fn set(args: &SecretSet, surroundings: &Surroundings, output: &mut Output) -> Re
     let snapshot = surroundings.snapshot(Include::Usual);
     let owner = match snapshot.find(&reference) {
         // A skill that may not be used yet can be given what it will need; the gate has its say when it runs.
-        Lookup::Found(_, entry) | Lookup::Unusable(_, entry) => owner(&snapshot, entry, surroundings),
+        Lookup::Found(_, entry) | Lookup::Unusable(_, entry) => owner(&snapshot, entry),
         other => bail!("`{skill}`: {}; `metier explain {skill}` says more", snapshot.in_words(&other)),
     };
     let secret = Secret::from_bytes(value(name, &owner)?)
@@ -202,7 +200,7 @@ fn meant(skill: &str, kept: &[KeptSecret], surroundings: &Surroundings) -> Resul
     let reference: Reference = skill.parse()?;
     let snapshot = surroundings.snapshot(Include::Usual);
     if let Lookup::Found(_, entry) | Lookup::Unusable(_, entry) = snapshot.find(&reference) {
-        return Ok(BTreeSet::from([owner(&snapshot, entry, surroundings)]));
+        return Ok(BTreeSet::from([owner(&snapshot, entry)]));
     }
     let called: BTreeSet<Owner> = kept
         .iter()

@@ -1,12 +1,13 @@
 //! `serve`: skills for other agents, over HTTP.
 
 use super::mcp::{runtime, server, stop_on_signal};
-use crate::args::{Global, Serve};
+use crate::args::{Global, Serve, ServeLimits};
 use crate::exit::Exit;
 use crate::output::{Form, Output};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
-use metier_http::{Door, Guard, Keep, Site, Token};
+use metier_http::{ConnectionLimits, Door, Guard, Keep, Site, Token};
+use rustix::process::{Resource, getrlimit};
 use serde_json::json;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -39,6 +40,7 @@ pub(crate) fn run(
             "nothing is served; `--listen 127.0.0.1:0` takes any port that is free"
         }
     })?;
+    let site = site.limits(limits(&args.limits));
     let server = server(&args.bound, global, surroundings, output)?;
     let runtime = runtime()?;
     let stop = stop_on_signal()?;
@@ -63,6 +65,18 @@ pub(crate) fn run(
     runtime.shutdown_timeout(FAREWELL);
     ended?;
     Ok(Exit::Fine)
+}
+
+/// What clients may take up. Connections never take more than half of the descriptors: calls need some as well.
+fn limits(args: &ServeLimits) -> ConnectionLimits {
+    let descriptors = getrlimit(Resource::Nofile).current.and_then(|most| usize::try_from(most).ok());
+    let most = descriptors.map_or(usize::MAX, |descriptors| (descriptors / 2).max(1));
+    ConnectionLimits {
+        connections: args.max_connections.min(most),
+        per_address: args.max_per_address,
+        head_timeout: Duration::from_secs(args.head_timeout),
+        body_timeout: Duration::from_secs(args.body_timeout),
+    }
 }
 
 /// Where the token is kept: with what metier knows, and not with its configuration, which people put under version control.

@@ -13,7 +13,7 @@ use crate::workplace::search_path;
 use anyhow::{Context, Result, bail};
 use metier_catalog::{
     AllowedTools, Capabilities, Cost, Entry, EntryId, Include, Lookup, Origin, Provenance, Reference,
-    Snapshot, State, TrustStore, changes_of,
+    Snapshot, State,
 };
 use metier_diagnostic::{Diagnostic, JsonDiagnostic, Severity};
 use metier_files::{FileDigest, ListBounds, Listing, TreeDigest};
@@ -108,8 +108,7 @@ impl<'a> Whole<'a> {
         // Problems that only the listing sees, such as a name that differs in case alone.
         let known = |found: &&Diagnostic| !file.diagnostics.iter().any(|other| other.code == found.code);
         diagnostics.extend(entry.diagnostics().iter().filter(known).cloned());
-        let store = TrustStore::open(&surroundings.places.data).ok();
-        let changes = store.and_then(|store| changes_of(snapshot, &store, entry));
+        let changes = snapshot.trust_change(entry);
         let mut missing = unmet(snapshot, entry, read, surroundings);
         missing.extend(unprepared(snapshot, entry, &folder, surroundings));
         Ok(Self {
@@ -182,7 +181,7 @@ fn write(
         fact(label, &line)?;
     }
     if let Value::Object(keys) = &whole.manifest {
-        output.line("\nwhat it says")?;
+        output.section("what it says")?;
         for (key, value) in keys {
             let value = match value {
                 Value::String(text) => clean(text),
@@ -195,7 +194,7 @@ fn write(
                 .comment(format!("  its tool list is read as `{}` here", whole.allowed_tools_mean.word()))?;
         }
     }
-    output.line("\nfiles")?;
+    output.section("files")?;
     for file in &whole.files {
         let mark = if file.executable { "x" } else { " " };
         output.line(format!("  {mark} {:>9}  {}", file.size, clean(&file.path)))?;
@@ -219,13 +218,13 @@ fn shown_to_scripts(listing: &Listing, surroundings: &Surroundings) -> Vec<Strin
 
 /// What the skill would run or needs around it.
 fn asks(whole: &Whole<'_>, output: &mut Output) -> Result<()> {
-    let could_run = whole.capabilities.as_ref().map(super::trust::in_words).unwrap_or_default();
+    let could_run = whole.capabilities.as_ref().map(super::trust::capability_lines).unwrap_or_default();
     let asks_for = whole.needs.as_ref().map(Asked::in_words).unwrap_or_default();
     for (title, lines) in
         [("what it could run", could_run), ("what it asks for beyond what every script has", asks_for)]
     {
         if !lines.is_empty() {
-            output.line(format!("\n{title}"))?;
+            output.section(title)?;
         }
         for line in lines {
             output.line(format!("  {}", clean(&line)))?;
@@ -233,7 +232,7 @@ fn asks(whole: &Whole<'_>, output: &mut Output) -> Result<()> {
     }
     if !whole.shown_to_scripts.is_empty() {
         output
-            .line("\nwhat its scripts would see of your own folders, read-only, for the programs in them")?;
+            .section("what its scripts would see of your own folders, read-only, for the programs in them")?;
         for folder in &whole.shown_to_scripts {
             output.line(format!("  {}", clean(folder)))?;
         }
@@ -243,7 +242,7 @@ fn asks(whole: &Whole<'_>, output: &mut Output) -> Result<()> {
         output.line(text)?;
     }
     if !whole.unmet.is_empty() {
-        output.line("\nwhat it requires and is not here")?;
+        output.section("what it requires and is not here")?;
         for unmet in &whole.unmet {
             output.line(format!("  {}; {}", clean(&unmet.what), clean(&unmet.help)))?;
         }

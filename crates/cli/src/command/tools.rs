@@ -18,7 +18,8 @@ pub(crate) fn run(args: &Tools, surroundings: &Surroundings, output: &mut Output
         (None, Form::Text) => {
             for tool in tools.definitions() {
                 let name = output.tinted(Tone::Strong, &format!("{}({})", tool.name, fields(tool)));
-                output.line(format!("{name}\n  {}", tool.description))?;
+                output.line(name)?;
+                output.block(&format!("  {}", tool.description))?;
             }
             if tools.definitions().is_empty() {
                 let text = "no skill may be offered to a model from here, so there are no tools; `metier list --all` says why";

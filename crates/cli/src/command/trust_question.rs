@@ -3,16 +3,17 @@
 use super::trust;
 use crate::agency::Presence;
 use crate::args::Global;
-use crate::keyboard;
-use crate::output::{Output, Tone, clean};
+use crate::output::Output;
+use crate::question::{self, Question};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
-use metier_catalog::{Ownership, Preview, Standing, TrustChange, TrustStore, changes};
+use metier_catalog::{Ownership, Preview, Standing, TrustDiff};
+use metier_diagnostic::Paint;
 use metier_files::{Mode, read_bounded, write_atomic};
 use metier_store::Timestamp;
 use rustix::process::getsid;
 use serde::{Deserialize, Serialize};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -38,25 +39,18 @@ pub(crate) fn settle(
     if presence == Presence::Nobody || !surroundings.is_usual {
         return as_it_was;
     }
-    let snapshot = trust::snapshot_of(None, surroundings)?;
-    let Some(preview) = Preview::of(&snapshot) else { return as_it_was };
-    let store = TrustStore::open(&surroundings.places.data)?;
-    let changed = match store.standing(&preview.project) {
-        Standing::Mine => return as_it_was,
-        Standing::Trusted => changes(&snapshot, &store),
-        Standing::Untrusted => Vec::new(),
-    };
-    let is_new = store.standing(&preview.project) == Standing::Untrusted;
-    let has_something = !preview.skills.is_empty() || preview.files.iter().any(|file| !file.acts.is_empty());
-    if (is_new && !has_something) || (!is_new && changed.is_empty()) {
+    let layout = trust::layout_of(None, surroundings)?;
+    let Some(preview) = Preview::of(&layout) else { return as_it_was };
+    let diff = TrustDiff::of(&preview, &layout.trust);
+    let is_new = layout.standing == Standing::Untrusted;
+    if diff.is_settled() {
         return as_it_was;
     }
     let quiet = Quiet::of(&surroundings.places.data);
     if quiet.holds(&preview.project)? {
         return as_it_was;
     }
-    show(&preview, &changed, output)?;
-    match answer(is_new)? {
+    match answer(shown(&preview, (!is_new).then_some(&diff)), is_new)? {
         Answer::No => return as_it_was,
         Answer::Silence => {
             quiet.add(&preview.project)?;
@@ -70,20 +64,16 @@ pub(crate) fn settle(
 }
 
 /// What a yes would switch on: everything of a project that is new, else what has changed since.
-fn show(preview: &Preview, changed: &[TrustChange], output: &Output) -> io::Result<()> {
-    let mut err = io::stderr().lock();
-    if changed.is_empty() {
-        for line in trust::preview_lines(preview, output.paint()) {
-            writeln!(err, "{line}")?;
+fn shown(preview: &Preview, diff: Option<&TrustDiff>) -> Vec<String> {
+    let lines = match diff {
+        None => trust::preview_lines(preview, Paint::Plain),
+        Some(diff) => {
+            let head = format!("{} has changed since you trusted it:", preview.project.display());
+            std::iter::once(head).chain(trust::diff_lines(diff, Paint::Plain)).collect()
         }
-        return writeln!(err);
-    }
-    writeln!(err, "{} has changed since you trusted it:", clean(&preview.project.display().to_string()))?;
-    for change in changed {
-        let subject = output.tinted(Tone::Strong, &change.subject);
-        writeln!(err, "  {subject}: {}", clean(&change.changes.join("; ")))?;
-    }
-    Ok(())
+    };
+    // A line that begins with a line break has an empty line above it.
+    lines.iter().flat_map(|line| line.split('\n')).map(str::to_owned).collect()
 }
 
 enum Answer {
@@ -93,28 +83,20 @@ enum Answer {
     Silence,
 }
 
-fn answer(is_new: bool) -> io::Result<Answer> {
-    let what = if is_new {
-        "not trusted, so nothing of it is used; trust it?"
+fn answer(mut lines: Vec<String>, is_new: bool) -> io::Result<Answer> {
+    lines.push(if is_new {
+        "not trusted, so nothing of it is used; trust it?".to_owned()
     } else {
-        "what has changed is not used; trust it as it is now?"
-    };
-    let question = format!(
-        "{what}\n  [y]es  [m]ine: I write it, changes are not asked about  [n]o  [s]ilence: no, and do not ask again in this terminal > "
-    );
-    loop {
-        let mut line = String::new();
-        if keyboard::ask(&mut io::stderr().lock(), &question, &mut line)? == 0 {
-            return Ok(Answer::No);
-        }
-        match line.trim().to_lowercase().as_str() {
-            "y" | "yes" => return Ok(Answer::Yes),
-            "m" | "mine" => return Ok(Answer::Mine),
-            "n" | "no" | "" => return Ok(Answer::No),
-            "s" | "silence" => return Ok(Answer::Silence),
-            _ => {}
-        }
-    }
+        "what has changed is not used; trust it as it is now?".to_owned()
+    });
+    let choices = "[y]es  [m]ine: I write it, changes are not asked about  [n]o  [s]ilence: no, and do not ask again in this terminal";
+    question::ask(&Question { lines, choices: choices.to_owned() }, Answer::No, |typed| match typed {
+        "y" | "yes" => Some(Answer::Yes),
+        "m" | "mine" => Some(Answer::Mine),
+        "n" | "no" | "" => Some(Answer::No),
+        "s" | "silence" => Some(Answer::Silence),
+        _ => None,
+    })
 }
 
 /// Which projects are not asked about, in which terminals.
@@ -136,10 +118,10 @@ impl Quiet {
 
     fn read(&self) -> Result<Vec<Hushed>> {
         let bytes = read_bounded(&self.file, MOST_BYTES).with_context(|| self.file.display().to_string())?;
-        let since = Timestamp::now().before(QUIET).millis();
+        let now = Timestamp::now();
         // What cannot be read is asked again, which harms nobody.
         let all: Vec<Hushed> = serde_json::from_slice(&bytes.unwrap_or_default()).unwrap_or_default();
-        Ok(all.into_iter().filter(|hushed| hushed.at >= since).collect())
+        Ok(all.into_iter().filter(|hushed| is_recent(hushed.at, now)).collect())
     }
 
     fn holds(&self, project: &Path) -> Result<bool> {
@@ -158,7 +140,27 @@ impl Quiet {
     }
 }
 
+/// Whether a no still keeps the question away. One from the future is none: where the clock was set back, it would hold until the
+/// clock gets there.
+fn is_recent(at: u64, now: Timestamp) -> bool {
+    (now.before(QUIET).millis()..=now.millis()).contains(&at)
+}
+
 /// The terminal, by the number of the session that the shell in it leads.
 fn terminal() -> i32 {
     getsid(None).map_or(0, |session| session.as_raw_nonzero().get())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_no_holds_for_its_time_and_not_longer_where_the_clock_is_set_back() {
+        let now = Timestamp::from_millis(1_700_000_000_000);
+        assert!(is_recent(now.millis(), now));
+        assert!(is_recent(now.before(QUIET).millis(), now));
+        assert!(!is_recent(now.before(QUIET).millis() - 1, now));
+        assert!(!is_recent(now.millis() + 1, now));
+    }
 }

@@ -8,6 +8,7 @@ use crate::candidate::{Asked, Asking, Candidate, Step, step};
 use crate::declared::may_start;
 use crate::exit::Exit;
 use crate::gatekeeper::Gatekeeper;
+use crate::interrupt;
 use crate::needs::Flags;
 use crate::output::{Form, Output, clean};
 use crate::servers::ask_for;
@@ -15,10 +16,9 @@ use crate::surroundings::Surroundings;
 use crate::workplace::{Active, Purpose, Ready, Workplace, find};
 use anyhow::{Result, bail};
 use metier_catalog::Include;
-use metier_diagnostic::{Diagnostic, Paint, Severity, render_text};
+use metier_diagnostic::{Diagnostic, Severity};
 use metier_policy::Dialect;
 use metier_runtime::{Activation, Arguments, By, NotActivated};
-use std::io::{self, Write};
 
 pub(crate) fn run(
     args: &UseSkill,
@@ -38,13 +38,14 @@ pub(crate) fn run(
     let candidate = Candidate::new(&snapshot, id, &place, Dialect::Usual, surroundings);
     let asked = Asked { by: By::Viewer, arguments: &arguments };
     let mut asking = Asking::of(&keeper);
+    let cancel = interrupt::listen()?;
     loop {
         let answer = candidate.with(asked, &keeper, |draft, bench| {
             if args.dry_run {
                 return Ok(Answer::Plan(report::Plan::of(draft, bench)?));
             }
             draft.may_start(bench)?;
-            let step = step(draft, bench, asking)?;
+            let step = step(draft, bench, asking, &cancel)?;
             Ok(Answer::Step { step, source: draft.source().to_owned() })
         });
         match answer {
@@ -99,14 +100,7 @@ fn show(
         Form::Json => output.json(&report::Json::of(activation))?,
         Form::Text => {
             let text = if args.raw { activation.content() } else { &activation.text };
-            // A file or a pipe gets every byte; a terminal is not to be moved about by a stranger's text.
-            if Output::is_terminal() {
-                for line in text.lines() {
-                    output.line(clean(line))?;
-                }
-            } else {
-                output.line(text)?;
-            }
+            output.block(text)?;
             output.flush()?;
             say(&activation.diagnostics, source, Severity::Warning, surroundings, output)?;
             for note in &activation.notes {
@@ -126,9 +120,7 @@ fn say(
     output: &mut Output,
 ) -> Result<()> {
     for found in diagnostics.iter().filter(|found| found.severity() >= from) {
-        let text = render_text(&surroundings.relative(found), Some(source), Paint::Plain);
-        output.aside(text.trim_end())?;
+        output.aside_diagnostic(&surroundings.relative(found), Some(source))?;
     }
-    io::stderr().flush()?;
     Ok(())
 }

@@ -17,6 +17,7 @@ mod mcp_client;
 #[allow(dead_code, reason = "shared with the tests in `it`, which use the rest")]
 #[path = "../it/model_server.rs"]
 mod model_server;
+mod ordinary_user;
 #[allow(dead_code, reason = "shared with the tests in `it`, which use the rest")]
 #[path = "../it/typist.rs"]
 mod typist;

@@ -3,26 +3,37 @@
 use metier_testkit::Workspace;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
 
 use crate::binary::command;
+
+/// How long a message may take before the test fails.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A running `metier mcp`, ended with the test.
 pub(crate) struct McpClient {
     server: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
+    input: Option<ChildStdin>,
+    output: Receiver<String>,
     last_id: u64,
 }
 
 impl McpClient {
     /// Starts `metier mcp ARGS…` and performs the handshake. `capabilities` are the host's own.
     pub(crate) fn start(workspace: &Workspace, args: &[&str], capabilities: &Value) -> Self {
-        let mut command = command(workspace, &[&["mcp"], args].concat());
+        Self::of(command(workspace, &[&["mcp"], args].concat()), capabilities)
+    }
+
+    /// The same with a command that starts the server, by another user for example.
+    pub(crate) fn of(mut command: Command, capabilities: &Value) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut server = command.spawn().expect("the binary can be started");
-        let input = server.stdin.take().unwrap();
-        let output = BufReader::new(server.stdout.take().unwrap());
+        let input = server.stdin.take();
+        let lines = BufReader::new(server.stdout.take().unwrap()).lines();
+        let (send, output) = channel();
+        std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| send.send(line)));
         let mut client = Self { server, input, output, last_id: 0 };
         let info = json!({ "name": "findings", "version": "0" });
         let params =
@@ -34,13 +45,27 @@ impl McpClient {
     }
 
     /// The server's process id.
+    #[allow(dead_code, reason = "for findings about the server's processes")]
     pub(crate) fn process(&self) -> u32 {
         self.server.id()
     }
 
     /// Writes one message.
     pub(crate) fn write(&mut self, message: &Value) {
-        writeln!(self.input, "{message}").unwrap();
+        writeln!(self.input.as_ref().unwrap(), "{message}").unwrap();
+    }
+
+    /// Closes the connection and waits for the server's end.
+    pub(crate) fn leaves(&mut self) -> ExitStatus {
+        self.input = None;
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.server.try_wait().unwrap() {
+                return status;
+            }
+            assert!(Instant::now() < deadline, "the server does not end");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// Sends a request and gives its id.
@@ -53,8 +78,7 @@ impl McpClient {
 
     /// The next message of the server.
     pub(crate) fn message(&mut self) -> Value {
-        let mut line = String::new();
-        assert_ne!(self.output.read_line(&mut line).unwrap(), 0, "the server has ended");
+        let line = self.output.recv_timeout(PATIENCE).expect("the server has ended, or says nothing");
         serde_json::from_str(&line).unwrap()
     }
 

@@ -80,12 +80,8 @@ fn a_server_that_changed_since_the_project_was_trusted_is_not_started() {
     let changed = INLINE.replace("[clock.py]", "[clock.py, --more]");
     let machine = machine.file("project/.claude/agents/keeper.md", agent(&changed));
     let run = keeper(&machine, &["--allow", "mcp:clock/now"]);
-    assert!(run.stdout.contains("There is no clock."), "{}{}", run.stdout, run.stderr);
-    assert!(
-        run.stderr.contains("the MCP server `clock` is other than when you trusted the project"),
-        "{}",
-        run.stderr
-    );
+    assert_eq!(run.code, 4, "{}{}", run.stdout, run.stderr);
+    assert!(run.stderr.contains("agent `.claude/agents/keeper.md`"), "{}", run.stderr);
     assert_eq!(metier(&machine, &["trust"]).code, 0);
     let run = keeper(&machine, &["--allow", "mcp:clock/now"]);
     assert_eq!(run.stdout, "It is noon.\n", "{}", run.stderr);

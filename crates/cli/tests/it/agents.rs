@@ -105,7 +105,7 @@ fn an_agent_of_an_untrusted_project_is_shown_and_not_run() {
     let run = metier(&workspace, &["run", "--model", "offline", "--agent", CREW, "show my todo list"]);
     assert_eq!(run.code, 4, "{}{}", run.stdout, run.stderr);
     assert!(
-        run.stderr.contains("`todo_list` is an agent of a project that you have not trusted"),
+        run.stderr.contains("the agent `todo_list` belongs to a project that you have not trusted"),
         "{}",
         run.stderr
     );

@@ -341,11 +341,7 @@ fn a_project_that_is_not_trusted_is_asked_about_once() {
         .executable("project/.agents/skills/theirs/scripts/act.sh", "#!/bin/sh\necho hi\n");
     // Without a terminal nothing is asked.
     let run = metier(&workspace, &["run", "hello"]);
-    assert!(
-        run.stderr.contains("1 skill is of this project not used") || run.stderr.contains("`metier trust`"),
-        "{}",
-        run.stderr
-    );
+    assert!(run.stderr.contains("1 skill is ignored because this project is not trusted"), "{}", run.stderr);
     assert!(!server.request()["messages"].to_string().contains("theirs"));
     let mut typist = Typist::at(&workspace, &["chat"]);
     typist.wait_for("script scripts/act.sh (executable)");

@@ -74,7 +74,7 @@ fn an_untrusted_project_declares_nothing() {
         .file("project/.agents/env.yaml", "env:\n  - name: TOKEN\n    required: true\n");
     assert_eq!(said(&workspace, &[]), "<${env:REGION}> <${env:TOKEN}> <${env:my-var}>");
     let preview = metier(&workspace, &["trust", "--preview"]).stdout;
-    assert!(preview.contains("environment name `REGION`"), "{preview}");
+    assert!(preview.contains("variable `REGION`"), "{preview}");
     assert_eq!(metier(&workspace, &["trust"]).code, 0);
     let run = metier(&workspace, &["use", "x"]);
     assert!(

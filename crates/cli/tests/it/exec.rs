@@ -79,6 +79,21 @@ fn root_that_may_not_mount_runs_scripts_too() {
 }
 
 #[test]
+fn ordinary_modes_and_archives_work_though_set_id_bits_are_refused() {
+    let workspace = with_script(
+        "a.sh",
+        "set -e; cd \"$PROJECT_DIR/docs\"; umask 022\n\
+         echo x > a; chmod 755 a; chmod u-s,g-s a; mkdir -m 1777 shared; install -m 640 a b; cp -p a c\n\
+         tar -cf \"$TMPDIR/x.tar\" a b shared; mkdir out; tar -C out -xpf \"$TMPDIR/x.tar\"\n\
+         stat -c '%a %n' a b c shared out/a out/b out/shared",
+    )
+    .dir("project/docs");
+    let run = metier(&workspace, &["exec", "tool", "a.sh", "--write", "docs/**", "-q"]);
+    let expect = "755 a\n640 b\n755 c\n1777 shared\n755 out/a\n640 out/b\n1777 out/shared\n";
+    assert_eq!(run.stdout, expect, "{}", run.stderr);
+}
+
+#[test]
 fn secrets_of_the_project_are_masked_and_that_is_said() {
     let workspace = with_script("a.sh", "cd $PROJECT_DIR; cat .env .env.example")
         .file("project/.env", "TOKEN=1")
@@ -191,7 +206,7 @@ fn a_long_stream_is_kept_whole_beside_the_results() {
     let kept = read("stdout-2.txt");
     assert!(kept.lines().map(|line| line.parse().unwrap_or(0)).eq(1..=100_000));
     assert_eq!(read("stdout.txt"), "mine\n");
-    let run = metier(&workspace, &["exec", "tool", "a.sh", "--out", "results"]);
+    let run = metier(&workspace, &["exec", "tool", "a.sh", "--out", "results", "--force"]);
     assert!(
         run.stderr.contains("standard output: 588895 bytes, kept in results/stdout-2.txt"),
         "{}",
@@ -207,7 +222,7 @@ fn a_long_stream_is_kept_whole_beside_the_results() {
     let link = workspace.join("project/results/stdout-2.txt");
     std::fs::remove_file(&link).unwrap();
     std::os::unix::fs::symlink(&elsewhere, &link).unwrap();
-    let run = metier(&workspace, &["exec", "tool", "a.sh", "--out", "results"]);
+    let run = metier(&workspace, &["exec", "tool", "a.sh", "--out", "results", "--force"]);
     assert_eq!(run.code, 1, "a link is not written through");
     assert_eq!(std::fs::read_to_string(&elsewhere).unwrap(), "untouched");
 }

@@ -147,7 +147,7 @@ fn at_a_terminal_all_needs_are_one_question_and_always_holds_until_a_file_change
     let mut typist = Typist::at(&workspace, &["exec", "tool", "a.py"]);
     typist.wait_for(QUESTION);
     let asked = String::from_utf8_lossy(&typist.seen).into_owned();
-    assert!(asked.contains("wants to reach `api.example.org`, write `docs/**`"), "{asked}");
+    assert!(asked.contains("  - write `docs/**`\r\n    - reach `api.example.org`\r\n"), "{asked}");
     typist.types("a\n");
     typist.wait_for("ran\r\n");
     assert!(typist.ends().success());

@@ -69,6 +69,38 @@ impl Typist {
         }
     }
 
+    /// Reads what is shown until nothing was for so long.
+    #[allow(dead_code, reason = "only the tests of findings look at a terminal that stays quiet")]
+    pub(crate) fn reads_until_quiet(&mut self, quiet: Duration) {
+        let mut bytes = [0; 4096];
+        let patience = Timespec::try_from(quiet).unwrap();
+        loop {
+            let mut fds = [PollFd::new(&self.keyboard, PollFlags::IN)];
+            if poll(&mut fds, Some(&patience)).unwrap() == 0 {
+                return;
+            }
+            let read = self.keyboard.read(&mut bytes).unwrap();
+            self.seen.extend_from_slice(&bytes[..read]);
+        }
+    }
+
+    /// Reads what is shown until the program has ended; answers every question with the end of the input.
+    #[allow(dead_code, reason = "only the tests of findings read all of it")]
+    pub(crate) fn reads_to_end(&mut self) -> String {
+        let deadline = Instant::now() + Duration::from_mins(1);
+        loop {
+            let has_ended = self.program.try_wait().unwrap().is_some();
+            self.reads_until_quiet(Duration::from_millis(20));
+            if has_ended {
+                return String::from_utf8_lossy(&self.seen).into_owned();
+            }
+            if self.seen.ends_with(b" > ") {
+                self.types("\u{4}");
+            }
+            assert!(Instant::now() < deadline, "it does not end; there is {}", self.screen_text());
+        }
+    }
+
     /// What was shown so far, readable.
     pub(crate) fn screen_text(&self) -> String {
         String::from_utf8_lossy(&self.seen).escape_debug().to_string().replace("\\n", "\n")

@@ -1,12 +1,12 @@
 use std::ffi::{CString, OsStr};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path};
 
 use cap_std::fs::Dir;
-use rustix::fs::{FileType, fstat, readlinkat};
+use rustix::fs::{FileType, Mode, OFlags, fchmod, fstat, openat, readlinkat, symlinkat};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
@@ -30,7 +30,12 @@ pub(super) struct DigestBounds {
     pub(super) depth: usize,
 }
 
-pub(super) fn digest(skill: &SkillDir, bounds: DigestBounds) -> Result<Sum, Error> {
+/// Hashes a skill; with `into`, copies what is hashed there. Gives the number of bytes as well.
+pub(super) fn digest(
+    skill: &SkillDir,
+    bounds: DigestBounds,
+    into: Option<&Dir>,
+) -> Result<(Sum, u64), Error> {
     let dir = skill.dir();
     let tree = tree::walk(dir.as_fd(), TreeBounds { entries: bounds.entries, depth: bounds.depth })
         .map_err(|error| Error::from_io(Path::new("."), error.into()))?;
@@ -38,16 +43,19 @@ pub(super) fn digest(skill: &SkillDir, bounds: DigestBounds) -> Result<Sum, Erro
         return Err(Error::TooManyFiles { limit: bounds.entries });
     }
     let mut hashing =
-        Hashing { dir, hasher: Sha256::new(), room: bounds.bytes, bounds, chunk: vec![0; CHUNK] };
+        Hashing { dir, into, hasher: Sha256::new(), room: bounds.bytes, bounds, chunk: vec![0; CHUNK] };
     hashing.hasher.update(HEADER);
     for entry in tree.entries.iter().filter(|entry| entry.path.as_bytes() != NOTE.as_bytes()) {
         hashing.add(entry)?;
     }
-    Ok(Sum::finish(hashing.hasher))
+    let bytes = bounds.bytes - hashing.room;
+    Ok((Sum::finish(hashing.hasher), bytes))
 }
 
 struct Hashing<'a> {
     dir: &'a Dir,
+    /// Where a copy goes.
+    into: Option<&'a Dir>,
     hasher: Sha256,
     /// Bytes that may still come.
     room: u64,
@@ -88,7 +96,9 @@ impl Hashing<'_> {
             path: path.as_path().to_owned(),
             limit: self.bounds.bytes,
         })?;
-        self.frame(if is_executable(stat.st_mode) { b'X' } else { b'F' }, path, size);
+        let executable = is_executable(stat.st_mode);
+        self.frame(if executable { b'X' } else { b'F' }, path, size);
+        let mut copy = self.into.map(|into| new_file(into, path, executable)).transpose().map_err(failed)?;
 
         // One byte more than the size is asked for, so that a file that grew is noticed as well as one that shrank.
         let mut rest = File::from(file).take(size.saturating_add(1));
@@ -98,6 +108,9 @@ impl Hashing<'_> {
                 Ok(0) => break,
                 Ok(count) => {
                     self.hasher.update(&self.chunk[..count]);
+                    if let Some(copy) = &mut copy {
+                        copy.write_all(&self.chunk[..count]).map_err(failed)?;
+                    }
                     seen += count as u64;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -127,6 +140,10 @@ impl Hashing<'_> {
         }
         self.frame(b'L', path, target.to_bytes().len() as u64);
         self.hasher.update(target.to_bytes());
+        if let Some(into) = self.into {
+            make_parent(into, path).map_err(failed)?;
+            symlinkat(target.as_c_str(), into, path.as_path()).map_err(|error| failed(error.into()))?;
+        }
         Ok(())
     }
 
@@ -135,6 +152,24 @@ impl Hashing<'_> {
         self.hasher.update((path.as_bytes().len() as u64).to_le_bytes());
         self.hasher.update(path.as_bytes());
         self.hasher.update(length.to_le_bytes());
+    }
+}
+
+/// A new file of a copy. Its mode says no more than the digest does.
+fn new_file(into: &Dir, path: &RelativePath, executable: bool) -> io::Result<File> {
+    make_parent(into, path)?;
+    let mode = Mode::from_raw_mode(if executable { 0o755 } else { 0o644 });
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = openat(into, path.as_path(), flags, mode)?;
+    // Whatever the user's mask takes away.
+    fchmod(&file, mode)?;
+    Ok(file.into())
+}
+
+fn make_parent(into: &Dir, path: &RelativePath) -> io::Result<()> {
+    match path.as_path().parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        Some(parent) => into.create_dir_all(parent),
+        None => Ok(()),
     }
 }
 

@@ -37,7 +37,7 @@ fn replace(path: &Path, bytes: &[u8], mode: Mode, kept: u32) -> io::Result<()> {
         Err(error) if is_absent(&error) => None,
         Err(error) => return Err(error),
     };
-    create_parent(path)?;
+    create_parent(path, mode)?;
     let (mut file, temporary) = create_beside(path, mode)?;
     let written = fill(&mut file, bytes, existing.as_ref(), kept).and_then(|()| fs::rename(&temporary, path));
     if let Err(error) = written {

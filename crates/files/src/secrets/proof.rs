@@ -12,6 +12,8 @@ pub enum Proof {
     Holds(&'static [&'static str]),
     /// It gives a value to a name such as `API_KEY` or `db_password`.
     Assignment,
+    /// The same in JSON and YAML as well: `"password": "x"`, `api_key: x`.
+    Value,
     /// It holds an address with a password or token in it.
     Address,
 }
@@ -30,6 +32,7 @@ impl Proof {
                 words.iter().any(|word| contains(&head, word.as_bytes()))
             }
             Self::Assignment => head.split(|&byte| byte == b'\n').any(is_secret_assignment),
+            Self::Value => values(head).any(|(name, value)| is_secret_name(name) && is_filled_in(value)),
             Self::Address => {
                 let head = head.to_ascii_lowercase();
                 contains(&head, b"extraheader") || has_address_with_password(&head)
@@ -49,18 +52,50 @@ fn is_private_key_header(line: &[u8]) -> bool {
 
 /// `NAME=value` or `name = "value"` where the name speaks of a secret and the value is no empty text and no variable.
 fn is_secret_assignment(line: &[u8]) -> bool {
-    const WORDS: &[&[u8]] =
-        &[b"secret", b"token", b"passw", b"api_key", b"apikey", b"private_key", b"access_key", b"credential"];
     let line = line.trim_ascii();
     let Some(at) = line.iter().position(|&byte| byte == b'=').filter(|_| !line.starts_with(b"#")) else {
         return false;
     };
-    let name = line[..at].to_ascii_lowercase();
-    let value = line[at + 1..].trim_ascii();
-    let value =
-        value.trim_ascii_start().strip_prefix(b"\"").or_else(|| value.strip_prefix(b"'")).unwrap_or(value);
+    is_secret_name(&line[..at]) && is_filled_in(&line[at + 1..])
+}
+
+fn is_secret_name(name: &[u8]) -> bool {
+    const WORDS: &[&[u8]] = &[
+        b"secret",
+        b"token",
+        b"passw",
+        b"api_key",
+        b"api-key",
+        b"apikey",
+        b"private_key",
+        b"access_key",
+        b"credential",
+        b"accesskey",
+        b"privatekey",
+    ];
+    let name = name.to_ascii_lowercase();
     WORDS.iter().any(|word| contains(&name, word))
-        && value.first().is_some_and(|first| !matches!(first, b'"' | b'\'' | b'$' | b'#'))
+}
+
+/// Whether a value is one: no empty text, no variable, no place that a template fills in, no `null`, and no list or object.
+fn is_filled_in(value: &[u8]) -> bool {
+    let value = value.trim_ascii();
+    let value = value.strip_prefix(b"\"").or_else(|| value.strip_prefix(b"'")).unwrap_or(value);
+    let is_word = |word: &[u8]| value.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+    !is_word(b"null")
+        && !is_word(b"true")
+        && !is_word(b"false")
+        && value.first().is_some_and(|first| !b"\"'$#<{[|>,".contains(first))
+}
+
+/// Every name with what follows it, in lines such as `name = value` and `name: value` and in JSON on one line.
+fn values(head: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    let pieces = head.split(|byte| matches!(byte, b'\n' | b',' | b'{' | b';'));
+    pieces.map(<[u8]>::trim_ascii).filter(|piece| !piece.starts_with(b"#")).filter_map(|piece| {
+        let at = piece.iter().position(|byte| matches!(byte, b'=' | b':'))?;
+        // Behind `{` the value is a template's or an object, and was cut away.
+        Some((&piece[..at], &piece[at + 1..]))
+    })
 }
 
 /// `scheme://user:password@host` or `scheme://token@host`. A bare `git@host` is ssh's and no secret.

@@ -1,4 +1,5 @@
 use std::os::fd::AsFd;
+use std::path::PathBuf;
 
 use cap_std::fs::{Dir, PermissionsExt};
 use rustix::io::Errno;
@@ -28,6 +29,8 @@ pub struct Listing {
     pub files: Vec<Listed>,
     /// What is there and cannot be read, by path.
     pub left_out: Vec<LeftOut>,
+    /// Every link, by path, wherever it leads. One to a file inside is among `files` as well.
+    pub links: Vec<ListedLink>,
     /// Truncated when a bound was reached.
     pub extent: Extent,
 }
@@ -41,6 +44,15 @@ pub struct Listed {
     pub size: u64,
     /// Whether anybody may execute it.
     pub executable: bool,
+}
+
+/// A symbolic link in a skill's folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedLink {
+    /// Where it is.
+    pub path: RelativePath,
+    /// What is written in it, not resolved; empty where it could not be read.
+    pub target: PathBuf,
 }
 
 /// Something in a skill's folder that cannot be read as a file.
@@ -76,15 +88,20 @@ pub enum LeftOutReason {
 pub(super) fn list(dir: &Dir, bounds: ListBounds) -> Result<Listing, Error> {
     let bounds = TreeBounds { entries: bounds.entries, depth: bounds.depth };
     let tree = tree::walk(dir.as_fd(), bounds).map_err(|error| Error::from_io(".".as_ref(), error.into()))?;
-    let mut listing = Listing { files: Vec::new(), left_out: Vec::new(), extent: tree.extent };
+    let mut listing =
+        Listing { files: Vec::new(), left_out: Vec::new(), links: Vec::new(), extent: tree.extent };
     for entry in tree.entries {
         let path = entry.path;
         match entry.what {
             What::File { size, executable } => listing.files.push(Listed { path, size, executable }),
-            What::Link => match follow(dir, &path) {
-                Ok((size, executable)) => listing.files.push(Listed { path, size, executable }),
-                Err(reason) => listing.left_out.push(LeftOut { path, reason }),
-            },
+            What::Link => {
+                let target = dir.read_link_contents(&path).unwrap_or_default();
+                listing.links.push(ListedLink { path: path.clone(), target });
+                match follow(dir, &path) {
+                    Ok((size, executable)) => listing.files.push(Listed { path, size, executable }),
+                    Err(reason) => listing.left_out.push(LeftOut { path, reason }),
+                }
+            }
             What::Special => listing.left_out.push(LeftOut { path, reason: LeftOutReason::NotAFile }),
             What::Unreadable(error) => {
                 listing.left_out.push(LeftOut { path, reason: LeftOutReason::Unreadable(error) });

@@ -14,7 +14,7 @@ use metier_proxy::{Contact, Limits as ProxyLimits, Proxy, Reach, System, Verdict
 use metier_runtime::SearchPath;
 use metier_sandbox::{Command, DataFolder, GATEWAY, Limits, Network, Profile, Project, Running, Sandbox};
 
-use super::config::ProgramConfig;
+use super::config::{ProgramConfig, StartFolder};
 
 /// How much of what a server complains of is kept, in bytes: its last words, for whoever asks why it ended.
 const LAST_WORDS: usize = 4 * 1_024;
@@ -100,7 +100,7 @@ impl Ground {
     fn program(&self, config: &ProgramConfig) -> Result<metier_runtime::Program, String> {
         let shown = one_line(&config.command, 80);
         let found = if config.command.contains('/') {
-            let base = config.folder.as_ref().or(self.project.as_ref());
+            let base = config.folder.as_ref().map(StartFolder::path).or(self.project.as_deref());
             let path = base.map_or_else(|| PathBuf::from(&config.command), |base| base.join(&config.command));
             self.path.at(&path)
         } else {
@@ -117,7 +117,7 @@ impl Ground {
         let real = |path: &Path| real_path(path).map_err(|error| format!("`{}`: {error}", path.display()));
         let project = self.project.as_deref().map(real).transpose()?;
         let start = match (&config.folder, &project) {
-            (Some(folder), _) => real(folder)?,
+            (Some(folder), _) => folder.real().map_err(|error| error.to_string())?,
             (None, Some(project)) => project.clone(),
             (None, None) => own.clone(),
         };

@@ -1,13 +1,14 @@
 //! Which servers there are: the user's own configuration, and a project's `.mcp.json` once the project is trusted.
 
 mod own;
+mod start_folder;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use metier_catalog::{
-    Layout, McpServerConfig, McpTransport, Project, Standing, TrustStore, one_line, trusted_acts,
+    Layout, McpServerConfig, McpTransport, Project, SERVER_FILES, Standing, TrustEntry, one_line,
 };
 use metier_diagnostic::{Code, Diagnostic, Span};
 use metier_files::{FileDigest, read_bounded};
@@ -17,6 +18,7 @@ use serde_json::{Map, Value};
 
 use super::code;
 pub use own::{OwnServer, own_servers};
+pub use start_folder::{StartFolder, StartFolderError};
 
 /// The largest file of servers that is read. Real ones have a few kilobytes.
 const MAX_FILE: u64 = 1024 * 1024;
@@ -26,9 +28,6 @@ const MAX_SERVERS: usize = 32;
 
 /// The longest label. It stands in the name of every tool of the server, of which providers take 64 characters.
 const MAX_LABEL: usize = 24;
-
-/// Files of a project that name servers.
-const FILES: &[&str] = &[".mcp.json", ".agents/mcp.json", ".agents/.mcp.json"];
 
 /// A server as it is configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +68,7 @@ pub struct ProgramConfig {
     /// What it sees in its environment beside the usual.
     pub env: BTreeMap<String, String>,
     /// Where it starts; the project without it.
-    pub folder: Option<PathBuf>,
+    pub folder: Option<StartFolder>,
     /// Whom it may reach.
     pub hosts: Vec<HostPattern>,
 }
@@ -131,16 +130,16 @@ pub struct Configured {
 
 /// Reads what the user and the project say. `variable` gives values of metier's own environment for `${NAME}`.
 pub fn configured(layout: &Layout, variable: &dyn Fn(&str) -> Option<String>) -> Configured {
-    let mut reading = Reading { variable, found: Configured::default(), taken: BTreeSet::new() };
+    let mut reading = Reading::new(variable, BTreeSet::new());
     let file: Arc<Path> = layout.places.config_file().into();
     let home = layout.places.home.as_deref();
     for (name, config) in &layout.settings.mcp {
         let place = Place { file: &file, source: "", name };
-        let folder = |cwd: &str| Ok(expand_home(cwd, home, &layout.places.config));
+        let folder = |cwd: &str| StartFolder::anywhere(expand_home(cwd, home, &layout.places.config));
         reading.server(&place, config, Source::User, Trusted::Yes, &folder);
     }
     if let Some(project) = &layout.project {
-        for name in FILES {
+        for name in SERVER_FILES {
             reading.file(layout, project, name);
         }
     }
@@ -172,9 +171,15 @@ struct Reading<'a> {
     variable: &'a dyn Fn(&str) -> Option<String>,
     found: Configured,
     taken: BTreeSet<String>,
+    /// The names of servers as people see them, each with its exact name.
+    shown: BTreeMap<String, String>,
 }
 
-impl Reading<'_> {
+impl<'a> Reading<'a> {
+    fn new(variable: &'a dyn Fn(&str) -> Option<String>, taken: BTreeSet<String>) -> Self {
+        Self { variable, found: Configured::default(), taken, shown: BTreeMap::new() }
+    }
+
     fn file(&mut self, layout: &Layout, project: &Project, name: &str) {
         let path: Arc<Path> = project.folder.join(name).into();
         let invalid = |why: String| Diagnostic::new(&code::MCP_FILE_INVALID, why).in_file(&path);
@@ -198,25 +203,17 @@ impl Reading<'_> {
             let found = invalid("it is not an object with `mcpServers`".to_owned()).help(help);
             return self.found.diagnostics.push(found);
         };
-        // What the record does not have is other than it was trusted.
-        let store = TrustStore::open(&layout.places.data).ok();
-        let known = store.map(|store| trusted_acts(project, &store, name)).unwrap_or_default();
-        for (server, value) in servers {
+        // A name that is shown as it is comes first, or an odd one of the same look could keep it out.
+        let (plain, odd): (Vec<_>, Vec<_>) = servers.iter().partition(|(name, _)| shown_name(name) == **name);
+        for (server, value) in plain.into_iter().chain(odd) {
             let place = Place { file: &path, source: &source, name: server };
             let trusted = match layout.standing {
                 Standing::Untrusted => Trusted::NotYet,
-                _ if known.contains(&one_line(&format!("MCP server `{server}`"), 200)) => Trusted::Yes,
+                // The very server that would be started, by its exact name.
+                _ if layout.trust.allows(&TrustEntry::server(name, server, value)) => Trusted::Yes,
                 _ => Trusted::Changed,
             };
-            let folder = |cwd: &str| {
-                let folder = project.folder.join(cwd);
-                let is_inside = folder.starts_with(&project.folder) && !cwd.contains("..");
-                if is_inside {
-                    Ok(folder)
-                } else {
-                    Err(format!("`cwd` is `{cwd}`, which is not in the project"))
-                }
-            };
+            let folder = |cwd: &str| StartFolder::within(project.folder.join(cwd), &project.folder);
             match config_of(value) {
                 Ok(config) => self.server(&place, &config, Source::Project, trusted, &folder),
                 Err(why) => self.invalid(&place, &why),
@@ -225,7 +222,7 @@ impl Reading<'_> {
     }
 
     fn invalid(&mut self, place: &Place<'_>, why: &str) {
-        let message = format!("the MCP server `{}` is left out: {why}", one_line(place.name, 80));
+        let message = format!("the MCP server `{}` is left out: {why}", place.name.escape_debug());
         self.found.diagnostics.push(place.diagnostic(&code::MCP_SERVER_INVALID, message));
     }
 
@@ -235,11 +232,17 @@ impl Reading<'_> {
         config: &McpServerConfig,
         source: Source,
         trusted: Trusted,
-        folder: &dyn Fn(&str) -> Result<PathBuf, String>,
+        folder: &dyn Fn(&str) -> StartFolder,
     ) {
         if config.disabled {
             return;
         }
+        let shown = shown_name(place.name);
+        if let Some(other) = self.shown.get(&shown).filter(|other| *other != place.name) {
+            let why = format!("its name looks like that of `{}`", other.escape_debug());
+            return self.invalid(place, &why);
+        }
+        self.shown.insert(shown, place.name.to_owned());
         if self.found.servers.len() == MAX_SERVERS {
             return self.invalid(place, &format!("there are {MAX_SERVERS} already"));
         }
@@ -301,11 +304,7 @@ impl Reading<'_> {
         Some(label)
     }
 
-    fn how(
-        &self,
-        config: &McpServerConfig,
-        folder: &dyn Fn(&str) -> Result<PathBuf, String>,
-    ) -> Result<How, String> {
+    fn how(&self, config: &McpServerConfig, folder: &dyn Fn(&str) -> StartFolder) -> Result<How, String> {
         let filled = |map: &BTreeMap<String, String>| -> Result<BTreeMap<String, String>, String> {
             map.iter().map(|(name, value)| Ok((name.clone(), self.filled(value)?))).collect()
         };
@@ -332,7 +331,7 @@ impl Reading<'_> {
                     command: self.filled(command)?,
                     args,
                     env: filled(&config.env)?,
-                    folder: config.cwd.as_deref().map(folder).transpose()?,
+                    folder: config.cwd.as_deref().map(folder).map(StartFolder::checked).transpose()?,
                     hosts,
                 }))
             }
@@ -422,6 +421,11 @@ fn config_of(value: &Value) -> Result<McpServerConfig, String> {
     })
 }
 
+/// A name as people see it. Two names that look alike are one to whoever decides, so the second is refused.
+fn shown_name(name: &str) -> String {
+    one_line(name, usize::MAX)
+}
+
 fn expand_home(written: &str, home: Option<&Path>, from: &Path) -> PathBuf {
     match (written.strip_prefix("~/"), home) {
         (Some(rest), Some(home)) => home.join(rest),
@@ -439,7 +443,7 @@ fn offset(source: &str, line: usize, column: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use metier_catalog::{Ownership, Places, Preview, RootChoice, Snapshot};
+    use metier_catalog::{Ownership, Places, Preview, RootChoice, TrustStore};
     use metier_testkit::Workspace;
 
     fn layout(workspace: &Workspace) -> Layout {
@@ -454,8 +458,7 @@ mod tests {
 
     fn trust(workspace: &Workspace) {
         let layout = layout(workspace);
-        let snapshot = Snapshot::load(Arc::new(layout), metier_catalog::Include::Usual);
-        let preview = Preview::of(&snapshot).unwrap();
+        let preview = Preview::of(&layout).unwrap();
         TrustStore::update(&workspace.join("data"), |store| store.trust(&preview, "now", Ownership::Theirs))
             .unwrap();
     }
@@ -545,7 +548,10 @@ mod tests {
             servers.iter().map(|server| (server.label.as_str(), server.source, server.trusted)).collect();
         assert_eq!(labels, [("db", Source::User, Trusted::Yes), ("db-2", Source::Project, Trusted::NotYet)]);
         let How::Program(program) = &servers[0].how else { panic!("{servers:?}") };
-        assert_eq!((program.hosts.len(), program.folder.clone()), (1, Some(workspace.join("home/db"))));
+        assert_eq!(
+            (program.hosts.len(), program.folder.clone()),
+            (1, Some(StartFolder::anywhere(workspace.join("home/db"))))
+        );
         assert_eq!(servers[0].aliases["q"], "query");
         assert_ne!(servers[0].endpoint(), servers[1].endpoint());
     }

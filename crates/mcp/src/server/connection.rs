@@ -2,9 +2,8 @@
 
 mod extension;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use metier_policy::Answers;
 use metier_runtime::{By, NotUsed};
 use metier_sandbox::Cancel;
 use rmcp::model::{
@@ -24,7 +23,7 @@ use super::cursor::Cursor;
 use super::files::Files;
 use super::news::Stand;
 use super::prompt;
-use super::question::{Inquiry, Lasting, Rounds, Tampered, Way};
+use super::question::{ConnectionAnswers, Inquiry, Lasting, Rounds, Tampered, Way};
 use super::shelf::Shelf;
 use super::tool;
 
@@ -57,7 +56,7 @@ pub(super) struct Connection {
     hall: Arc<Hall>,
     carrier: Carrier,
     /// What its user said to questions.
-    answers: Arc<Mutex<Answers>>,
+    answers: Arc<ConnectionAnswers>,
 }
 
 /// Whether a client speaks the revision that has no handshake.
@@ -195,13 +194,14 @@ impl ServerHandler for Connection {
             return Ok(tool::result(&name, given).into());
         }
         let called = name.clone();
-        let given = self
+        let mut given = self
             .hall
             .counter
             .carry_out(&context, cancel, inquiry.clone(), move |_, session| {
                 session.call_in_scope(&called, &arguments)
             })
             .await?;
+        given.notes.extend(inquiry.as_ref().and_then(|inquiry| inquiry.note()));
         match inquiry.and_then(|inquiry| inquiry.next_round()) {
             Some(round) => Ok(round.into()),
             None => Ok(tool::result(&name, given).into()),

@@ -39,12 +39,24 @@ pub(super) struct Counter {
     started: Mutex<Vec<PathBuf>>,
 }
 
-/// Takes a call back when nobody waits for it any more.
-struct Recall(Cancel);
+/// Takes a call back when nobody waits for it any more: what it runs and what it asks.
+struct Recall {
+    cancel: Cancel,
+    inquiry: Option<Arc<Inquiry>>,
+}
+
+impl Recall {
+    fn take_back(&self) {
+        self.cancel.cancel();
+        if let Some(inquiry) = &self.inquiry {
+            inquiry.withdraw();
+        }
+    }
+}
 
 impl Drop for Recall {
     fn drop(&mut self) {
-        self.0.cancel();
+        self.take_back();
     }
 }
 
@@ -77,8 +89,12 @@ impl Counter {
         work: impl FnOnce(&Self, &mut Session) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
         let closed = |_| ErrorData::internal_error("the server ends", None);
-        let permit = self.permits.acquire().await.map_err(closed)?;
-        let recall = Recall(cancel.clone());
+        let permit = tokio::select! {
+            permit = self.permits.acquire() => permit.map_err(closed)?,
+            // Whoever is not waited for any more needs no place.
+            () = context.ct.cancelled() => return Err(ErrorData::internal_error("the call was taken back", None)),
+        };
+        let recall = Recall { cancel: cancel.clone(), inquiry: inquiry.clone() };
         let counter = Arc::clone(self);
         let mut job = tokio::task::spawn_blocking(move || counter.with_session(cancel, inquiry, work));
         let token = context.meta.get_progress_token();
@@ -91,7 +107,7 @@ impl Counter {
                 done = &mut job => break done,
                 () = context.ct.cancelled(), if !is_taken_back => {
                     is_taken_back = true;
-                    recall.0.cancel();
+                    recall.take_back();
                 }
                 _ = ticks.tick() => {
                     let Some(token) = &token else { continue };

@@ -13,9 +13,6 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use super::Hall;
 use super::connection::{Carrier, Connection};
 
-/// The largest request that is read. The largest that a client has to send is a call of a tool.
-const MOST_BYTES: usize = 4 << 20;
-
 /// How long an answer is kept for a client of the older revision whose connection broke. The SDK would keep them for a minute, which
 /// is megabytes for clients that ask often.
 const KEPT: Duration = Duration::from_secs(10);
@@ -36,9 +33,12 @@ pub struct Exchange {
 }
 
 impl Exchange {
+    /// The largest request that is read. The largest that a client has to send is a call of a tool.
+    pub const MAX_REQUEST_BYTES: usize = 4 << 20;
+
     pub(super) fn new(hall: Arc<Hall>) -> Self {
         let mut config = StreamableHttpServerConfig::default()
-            .with_max_request_body_bytes(MOST_BYTES)
+            .with_max_request_body_bytes(Self::MAX_REQUEST_BYTES)
             // Host and Origin are checked before anything comes here, together with the token.
             .disable_allowed_hosts();
         // A client that speaks the revision without sessions gets plain JSON where nothing else has to be said.

@@ -129,8 +129,7 @@ impl Files<'_> {
         let (site, manifest) = found.ok_or_else(none)?;
         let file = manifest.file(&path).ok_or_else(none)?;
         let entry = self.row.snapshot.entry(id).ok_or_else(none)?;
-        let data = &self.row.snapshot.layout().places.data;
-        let skill = known_to_the_gate(&self.row.snapshot, entry, data);
+        let skill = known_to_the_gate(&self.row.snapshot, entry);
         let decision = self.session.judge(&Action::read(skill, path.as_str().unwrap_or_default()));
         if !decision.is_allowed() {
             return Err(ErrorData::invalid_params(format!("{uri} is not given: {decision}"), None));
@@ -191,8 +190,7 @@ impl Files<'_> {
     /// The files of a skill, if they are served: the gate lets the skill be used, and every host would take it.
     fn served(&self, id: EntryId) -> Option<(Site, Arc<Manifest>)> {
         let entry = self.row.snapshot.entry(id)?;
-        let data = &self.row.snapshot.layout().places.data;
-        let skill = known_to_the_gate(&self.row.snapshot, entry, data);
+        let skill = known_to_the_gate(&self.row.snapshot, entry);
         if !self.session.judge(&Action::activate(skill)).is_allowed() {
             return None;
         }

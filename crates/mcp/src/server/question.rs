@@ -2,23 +2,29 @@
 //!
 //! Two ways, by the revision that a client speaks: a request of the server's own while the call waits, or a result that asks for
 //! input, after which the client makes the call again with the answer. Where a client has neither, nobody is asked, and what
-//! would ask is refused with the rule that would allow it.
+//! would ask is refused with the rule that would allow it. The same holds for a question that is too long to be shown whole.
+//!
+//! A question ends with its call: when the client takes the call back or goes away, nobody waits for an answer any more.
 
 use std::collections::BTreeMap;
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::ThreadId;
 use std::time::Duration;
 
+use metier_diagnostic::visible;
 use metier_files::FileDigest;
-use metier_policy::{Action, Answer, Answers, Decision};
+use metier_policy::{Action, Answer, Answers, Decision, Question};
 use metier_sandbox::Cancel;
 use rmcp::model::{
-    ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, InputRequest,
-    InputRequiredResult, InputResponses,
+    ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema,
+    InputRequest, InputRequiredResult, InputResponses, ServerRequest,
 };
-use rmcp::service::{Peer, RoleServer};
+use rmcp::service::{Peer, PeerRequestOptions, RoleServer};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
+use tokio::sync::watch;
 
 use super::seal::Seal;
 use super::shelf::lock;
@@ -31,6 +37,12 @@ const MOST_ANSWERS: usize = 64;
 
 /// The longest text that is read as answers.
 const LONGEST_STATE: usize = 16 << 10;
+
+/// The most characters of a question. Hosts show it in a small dialog, and what they would cut off would be granted unseen.
+const MAX_CHARACTERS: usize = 4_000;
+
+/// The most grants of a question: what a person can take in at once where nothing can be paged.
+const MAX_GRANTS: usize = 12;
 
 /// The field of the form.
 const FIELD: &str = "answer";
@@ -96,22 +108,43 @@ impl Rounds {
     }
 }
 
+/// What the user of one connection answered, and whose turn it is to ask.
+#[derive(Debug, Default)]
+pub(super) struct ConnectionAnswers {
+    given: Mutex<Answers>,
+    /// Held while a question is open: a person is asked one thing at a time.
+    turn: tokio::sync::Mutex<()>,
+}
+
 /// Who answers the questions of one call.
 pub(super) struct Inquiry {
     way: Way,
     lasting: Lasting,
     /// What was said on this connection before.
-    answers: Arc<Mutex<Answers>>,
+    answers: Arc<ConnectionAnswers>,
     /// Questions that wait for the next round.
     open: Mutex<BTreeMap<String, InputRequest>>,
     /// The thread of the call: what is asked there is asked before anything runs.
     home: OnceLock<ThreadId>,
     cancel: Cancel,
+    /// Whether the call was taken back, which ends every question of it.
+    withdrawn: watch::Sender<bool>,
+    /// Whether a question was too long to be asked.
+    is_too_long: AtomicBool,
 }
 
 impl Inquiry {
-    pub(super) fn new(way: Way, lasting: Lasting, answers: Arc<Mutex<Answers>>, cancel: Cancel) -> Self {
-        Self { way, lasting, answers, open: Mutex::default(), home: OnceLock::new(), cancel }
+    pub(super) fn new(way: Way, lasting: Lasting, answers: Arc<ConnectionAnswers>, cancel: Cancel) -> Self {
+        Self {
+            way,
+            lasting,
+            answers,
+            open: Mutex::default(),
+            home: OnceLock::new(),
+            cancel,
+            withdrawn: watch::Sender::new(false),
+            is_too_long: AtomicBool::new(false),
+        }
     }
 
     /// Says that this is the thread of the call.
@@ -119,40 +152,61 @@ impl Inquiry {
         let _ = self.home.set(std::thread::current().id());
     }
 
+    /// Ends every question of the call, open ones and those that wait for their turn, with a no.
+    pub(super) fn withdraw(&self) {
+        self.withdrawn.send_replace(true);
+    }
+
+    /// What to say beside a refusal, where nobody was asked because the question was too long.
+    pub(super) fn note(&self) -> Option<String> {
+        self.is_too_long.load(Ordering::Relaxed).then(|| {
+            format!(
+                "nobody was asked: a question of more than {MAX_GRANTS} grants or {MAX_CHARACTERS} characters cannot be shown \
+                 whole here; allow it with a rule, or run it with metier at a terminal"
+            )
+        })
+    }
+
     /// Asks. The answer holds for this call; what lasts longer is remembered here, since the session does not.
     pub(super) fn ask(&self, action: &Action, decision: &Decision) -> Answer {
         let Some(question) = &decision.question else { return Answer::No };
-        // One question at a time: the lock is held until it is answered.
-        let mut answers = lock(&self.answers);
-        if answers.to(question).is_some_and(|known| known != Answer::No) {
+        if self.is_known(question) {
             return Answer::Once;
         }
+        let Some(form) = self.form(action, decision) else {
+            self.is_too_long.store(true, Ordering::Relaxed);
+            return Answer::No;
+        };
         let given = match &self.way {
-            Way::Elicit { peer, runtime } => self.elicit(peer, runtime, action, decision),
+            Way::Elicit { peer, runtime } => runtime.block_on(self.elicit(peer, question, form)),
             Way::Rounds(rounds) => {
                 // The key is made of everything that the question is bound to.
                 let digest = FileDigest::of(format!("{question:?}").as_bytes()).to_string();
                 let key = digest.get(7..39).unwrap_or_default().to_owned();
                 let Some(answer) = rounds.known.get(&key) else {
-                    self.leave_open(key, action, decision);
+                    self.leave_open(key, form);
                     return Answer::No;
                 };
                 *answer
             }
         };
         if given == Answer::SessionExact {
-            answers.give(question, Answer::SessionExact);
+            lock(&self.answers.given).give(question, Answer::SessionExact);
             return Answer::Once;
         }
         given
     }
 
+    /// Whether the same question was answered with a yes for the whole connection.
+    fn is_known(&self, question: &Question) -> bool {
+        lock(&self.answers.given).to(question).is_some_and(|known| known != Answer::No)
+    }
+
     /// Keeps a question for the next round. Nothing may run in this one, since all of it is done again; but what is running is
     /// left alone and goes without.
-    fn leave_open(&self, key: String, action: &Action, decision: &Decision) {
+    fn leave_open(&self, key: String, form: ElicitRequestParams) {
         if self.home.get() == Some(&std::thread::current().id()) {
-            let request = InputRequest::Elicitation(ElicitRequest::new(self.form(action, decision)));
-            lock(&self.open).insert(key, request);
+            lock(&self.open).insert(key, InputRequest::Elicitation(ElicitRequest::new(form)));
             self.cancel.cancel();
         }
     }
@@ -164,24 +218,55 @@ impl Inquiry {
         (!open.is_empty()).then(|| InputRequiredResult::new(Some(open), rounds.state()))
     }
 
-    fn elicit(
+    /// Asks by a request of the server's own, when it is this call's turn. Ends at once when the call is taken back.
+    async fn elicit(
         &self,
         peer: &Peer<RoleServer>,
-        runtime: &Handle,
-        action: &Action,
-        decision: &Decision,
+        question: &Question,
+        form: ElicitRequestParams,
     ) -> Answer {
-        let form = self.form(action, decision);
-        let asked = runtime.block_on(peer.create_elicitation_with_timeout(form, Some(LONGEST)));
-        asked.map_or(Answer::No, |given| match (answer(&given), self.lasting) {
+        let mut news = self.withdrawn.subscribe();
+        let mut withdrawn = pin!(news.wait_for(|withdrawn| *withdrawn));
+        let _turn = tokio::select! {
+            biased;
+            _ = &mut withdrawn => return Answer::No,
+            turn = self.answers.turn.lock() => turn,
+        };
+        // Another call may have asked the same meanwhile.
+        if self.is_known(question) {
+            return Answer::Once;
+        }
+        let request = ServerRequest::ElicitRequest(ElicitRequest::new(form));
+        let options = PeerRequestOptions::with_timeout(LONGEST);
+        let Ok(mut asked) = peer.send_cancellable_request(request, options).await else { return Answer::No };
+        let given = tokio::select! {
+            biased;
+            _ = &mut withdrawn => None,
+            given = tokio::time::timeout(LONGEST, &mut asked.rx) => given.ok(),
+        };
+        let Some(given) = given else {
+            // The host may close its dialog; an answer that comes later belongs to nobody.
+            let _ =
+                asked.cancel(Some("the call was taken back, or nobody answered in time".to_owned())).await;
+            return Answer::No;
+        };
+        let Ok(Ok(ClientResult::ElicitResult(given))) = given else { return Answer::No };
+        match (answer(&given), self.lasting) {
             (Answer::SessionExact, Lasting::Call) => Answer::Once,
             (answer, _) => answer,
-        })
+        }
     }
 
     /// The question, as a host shows it. "Always" is not among the answers: it is written into the user's configuration, and
-    /// whether a host or its user answers here nobody can see.
-    fn form(&self, action: &Action, decision: &Decision) -> ElicitRequestParams {
+    /// whether a host or its user answers here nobody can see. `None` where it is too long to be shown whole.
+    fn form(&self, action: &Action, decision: &Decision) -> Option<ElicitRequestParams> {
+        let request = action.approval_request();
+        let mut lines = request.lines();
+        lines.push(visible(&decision.by.to_string()).into_owned());
+        let message = lines.join("\n");
+        if request.grants.len() > MAX_GRANTS || message.chars().count() > MAX_CHARACTERS {
+            return None;
+        }
         let mut choices = vec![json!({ "const": "once", "title": "Yes, this time" })];
         if self.lasting == Lasting::Connection {
             choices.push(json!({ "const": "session", "title": "Yes, for as long as this connection lasts" }));
@@ -196,11 +281,7 @@ impl Inquiry {
         });
         let schema = serde_json::from_value(schema)
             .unwrap_or_else(|_| ElicitationSchema::builder().required_string(FIELD).build_unchecked());
-        ElicitRequestParams::FormElicitationParams {
-            meta: None,
-            message: format!("{}\n{}", action.sentence(), decision.by),
-            requested_schema: schema,
-        }
+        Some(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema: schema })
     }
 }
 

@@ -15,3 +15,4 @@ mod client_use;
 mod hostile;
 mod invariant;
 mod server;
+mod trust_property;

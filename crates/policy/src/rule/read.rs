@@ -85,8 +85,15 @@ impl fmt::Display for RuleError {
 
 impl std::error::Error for RuleError {}
 
+/// Characters of a rule that an error repeats: it names the column, too, and a rule has no bound.
+const MAX_SHOWN: usize = 200;
+
 fn shown(text: &str) -> String {
-    crate::sentence::cut(&visible(text))
+    let text = visible(text);
+    match text.char_indices().nth(MAX_SHOWN) {
+        Some((at, _)) => format!("{}...", text.get(..at).unwrap_or_default()),
+        None => text.into_owned(),
+    }
 }
 
 /// What is wrong and at which byte of the text.

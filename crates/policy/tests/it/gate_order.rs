@@ -222,14 +222,14 @@ fn a_refusal_says_what_happened_and_what_to_do() {
     );
 }
 
-/// A deny on a skill holds however long the rest of the action is, and what is shown is cut.
+/// A deny on a skill holds however long the rest of the action is, and all of it is shown.
 #[test]
-fn what_is_shown_is_cut_and_what_is_matched_is_not() {
+fn neither_what_is_shown_nor_what_is_matched_is_cut() {
     let long = format!("secret read {}/x.md", "a".repeat(300));
     let decision = decide(&rules("deny skill:secret; allow skill:*"), &[], Asking::Terminal, &action(&long));
     assert_eq!(shown(&decision), "refuse by deny skill:secret");
     let sentence = action(&long).sentence();
-    assert!(sentence.ends_with("...") && sentence.chars().count() == 203, "{sentence}");
+    assert!(sentence.ends_with("aaa/x.md`"), "{sentence}");
     let path = "deny skill:pdf/read:**/x.md; allow skill:*";
     let deep = format!("pdf read {}/x.md", "a".repeat(300));
     assert_eq!(

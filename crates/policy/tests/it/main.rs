@@ -17,6 +17,7 @@ mod shell_property;
 mod shell_real;
 mod shell_refused;
 mod shell_table;
+mod wrapped;
 
 mod gate_acts;
 mod gate_answers;

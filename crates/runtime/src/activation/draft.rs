@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use metier_catalog::{BundledError, Entry, EntryId, NotBrought, NotRead, SkillFile, Snapshot, Wanted};
+use metier_catalog::{BundledError, Class, Entry, EntryId, NotBrought, NotRead, SkillFile, Snapshot, Wanted};
 use metier_diagnostic::{Diagnostic, Severity, Span, counted};
 use metier_files::{Error, FileDigest};
-use metier_policy::{Action, Decision, Dialect, Gate, McpTools, Scope, Trust};
+use metier_policy::{Action, Decision, Dialect, Gate, McpTools, Scope, Skill, Trust};
 use metier_sandbox::Cancel;
 use metier_skill::{Context, Manifest};
 
@@ -21,6 +21,7 @@ use crate::containment::Start;
 use crate::injection::{self, Evaluated, Round};
 use crate::render::{Arguments, Finding, Plan, Values, Variable};
 use crate::requirements::Missing;
+use crate::rule_files::trust_of_copy;
 use crate::run::{Using, Workbench};
 use crate::scope::SkillScope;
 use crate::terms::{SkillTerms, Whole};
@@ -124,6 +125,8 @@ pub struct Draft<'a> {
     setting: &'a Setting<'a>,
     request: Request<'a>,
     entry: &'a Entry,
+    /// The skill as the gate knows it, trusted by what was read here.
+    skill: Skill,
     manifest: Manifest,
     /// The file's text, and where in it the body begins.
     source: String,
@@ -150,6 +153,11 @@ impl<'a> Draft<'a> {
             NotRead::File(source) => NotActivated::Gone { name: name(), source },
             other => NotActivated::Broken { name: name(), reason: other.to_string() },
         })?;
+        let mut skill = setting.using.skill.clone();
+        if skill.trust == Trust::Trusted && setting.snapshot.root(entry).origin.class == Class::Project {
+            // Whether it was trusted was found by an earlier read, and the file may be another one by now.
+            skill.trust = trust_of_copy(setting.snapshot, entry, setting.using.folder, &file);
+        }
         let digest = file.digest();
         let body = file.source.len() - file.body().len();
         let SkillFile { name: document, source, document: parsed, diagnostics, .. } = file;
@@ -159,7 +167,8 @@ impl<'a> Draft<'a> {
             return Err(NotActivated::Broken { name: name(), reason });
         };
         request.by.check(entry, &manifest)?;
-        let draft = Self { setting, request, entry, manifest, source, body, document, digest, diagnostics };
+        let draft =
+            Self { setting, request, entry, skill, manifest, source, body, document, digest, diagnostics };
         let unset: Vec<String> = draft.plan()?.unset().into_iter().map(str::to_owned).collect();
         if !unset.is_empty() {
             return Err(NotActivated::Unset { name: name(), names: unset });
@@ -201,7 +210,7 @@ impl<'a> Draft<'a> {
     /// Asks the gate whether the skill may be activated at all. Somebody who only looks at a skill that is not trusted asks
     /// nobody: nothing runs, and nothing goes to a model.
     pub fn may_start(&self, bench: &Workbench<'_>) -> Result<(), NotActivated> {
-        let skill = self.setting.using.skill;
+        let skill = &self.skill;
         if self.request.by == By::Viewer && skill.trust == Trust::Untrusted {
             return Ok(());
         }
@@ -227,14 +236,14 @@ impl<'a> Draft<'a> {
 
     /// The note, if this skill is in the conversation already with these arguments.
     pub fn again(&self, conversation: &Conversation) -> Option<Again> {
-        let skill = self.setting.using.skill;
+        let skill = &self.skill;
         let place = conversation.place(skill, self.request.arguments, self.digest)?;
         Some(Again::new(skill, self.scope(), place))
     }
 
     /// The scope that the activation opens.
     pub fn scope(&self) -> SkillScope {
-        SkillScope::new(self.setting.using.skill, self.rules(Whole::Yes), &self.manifest)
+        SkillScope::new(&self.skill, self.rules(Whole::Yes), &self.manifest)
     }
 
     /// Runs the commands and puts everything together.
@@ -258,7 +267,7 @@ impl<'a> Draft<'a> {
     }
 
     fn put_together(&self, plan: &Plan<'_>, evaluated: Evaluated) -> Activation {
-        let Using { skill, folder, containment } = *self.setting.using;
+        let (skill, Using { folder, containment, .. }) = (&self.skill, *self.setting.using);
         let rendered = plan.render(&evaluated.outputs);
         let scope = self.scope();
         let path: Arc<Path> = self.setting.snapshot.document_path(self.entry).into();
@@ -363,7 +372,7 @@ impl<'a> Draft<'a> {
             snapshot,
             id,
             manifest: &self.manifest,
-            skill: using.skill,
+            skill: &self.skill,
             folder: containment.skill,
             data: containment.data,
             plugin: containment.plugin,
@@ -383,7 +392,7 @@ impl<'a> Draft<'a> {
         let bench = Workbench { gate, ..*bench };
         work(&Round {
             bench: &bench,
-            using: self.setting.using,
+            using: &Using { skill: &self.skill, ..*self.setting.using },
             start: self.setting.start,
             shell: self.manifest.more.shell.as_ref().map(|shell| shell.value.as_str()),
         })

@@ -66,6 +66,10 @@ impl Round<'_> {
         let is_granted =
             |need: &Need| self.bench.gate.decide(&Action::more(actor(), need.clone())).is_allowed();
         wants.retain(is_granted);
+        if let Some(survey) = self.using.containment.project {
+            // A command can do without, like without anything else that takes a yes; a script says why it is refused.
+            wants.drop_refused_writes(survey);
+        }
         wants
     }
 }

@@ -2,13 +2,17 @@
 
 use std::ffi::OsStr;
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use metier_files::{RelativePath, SkillDir, names_in};
+use metier_files::{RelativePath, SkillDir, names_in, private_folder, write_private};
 use serde_json::{Value, json};
 
 /// The folder of a skill's data that holds what was prepared.
 pub(crate) const ENV: &str = "env";
+
+/// The folder beside data folders that holds what metier itself knows of them.
+const RECORDS: &str = ".prepared";
 
 /// The largest lock or mark that is read: some thousand packages.
 const MAX_FILE: u64 = 8 << 20;
@@ -109,9 +113,31 @@ impl Shelf {
         self.data.join(ENV).join(format!("{}.lock", self.name()))
     }
 
-    /// What says that it is complete. It is written last.
-    pub(crate) fn mark(&self) -> PathBuf {
-        self.data.join(ENV).join(format!("{}.json", self.name()))
+    /// What says that it is complete, and how much it takes. It is written last, by metier itself, and lies beside the data
+    /// folder: what a script could write would give it as much room as it likes. No data folder has a name with a dot first.
+    fn mark(&self) -> Option<PathBuf> {
+        Some(self.records()?.join(self.mark_name()))
+    }
+
+    fn mark_name(&self) -> String {
+        format!("{}.json", self.name())
+    }
+
+    /// Where earlier versions of metier left the mark.
+    fn old_mark(&self) -> PathBuf {
+        self.data.join(ENV).join(self.mark_name())
+    }
+
+    /// The folder with the marks of this data folder.
+    fn records(&self) -> Option<PathBuf> {
+        Some(self.data.parent()?.join(RECORDS).join(self.data.file_name()?))
+    }
+
+    /// Writes the mark.
+    pub(crate) fn write_mark(&self, packages: &[Package], bytes: u64) -> io::Result<()> {
+        let (records, mark) = self.records().zip(self.mark()).ok_or(io::ErrorKind::InvalidInput)?;
+        private_folder(&records)?;
+        write_private(&mark, &Self::mark_text(packages, bytes))
     }
 
     /// A file of the data folder, if it is there and can be read without leaving it.
@@ -130,25 +156,33 @@ impl Shelf {
 
     /// The environment, if it is complete.
     pub(crate) fn prepared(&self) -> Option<Prepared> {
+        // What an earlier version wrote into the data folder says what is installed; how much it takes is not taken from a
+        // place that scripts write to.
+        self.recorded().or_else(|| {
+            let packages = packages(&self.read(&self.old_mark())?)?.0;
+            self.complete(packages, 0)
+        })
+    }
+
+    /// The same by metier's own mark: nothing is left to do.
+    pub(crate) fn recorded(&self) -> Option<Prepared> {
+        let name = RelativePath::parse_os(self.mark_name().as_ref()).ok()?;
+        let mark = SkillDir::open(&self.records()?).ok()?.read(&name, MAX_FILE).ok()?;
+        let (packages, bytes) = packages(&mark)?;
+        self.complete(packages, bytes)
+    }
+
+    fn complete(&self, packages: Vec<Package>, bytes: u64) -> Option<Prepared> {
         let proof = match self.language {
             Language::Python => "pyvenv.cfg",
             Language::Node => super::node::LOADER,
         };
-        if !self.has(&self.lock()) || !self.has(&self.folder().join(proof)) {
-            return None;
-        }
-        let mark: Value = serde_json::from_slice(&self.read(&self.mark())?).ok()?;
-        let packages = mark.get("packages")?.as_array()?.iter().map(|package| {
-            let text = |key: &str| package.get(key).and_then(Value::as_str).map(str::to_owned);
-            Some(Package { name: text("name")?, version: text("version")? })
-        });
-        let packages = packages.collect::<Option<Vec<_>>>()?;
-        let bytes = mark.get("bytes").and_then(Value::as_u64)?;
-        Some(Prepared { language: self.language, folder: self.folder(), packages, bytes })
+        let is_there = self.has(&self.lock()) && self.has(&self.folder().join(proof));
+        is_there.then(|| Prepared { language: self.language, folder: self.folder(), packages, bytes })
     }
 
     /// What the mark says.
-    pub(crate) fn mark_text(packages: &[Package], bytes: u64) -> Vec<u8> {
+    fn mark_text(packages: &[Package], bytes: u64) -> Vec<u8> {
         let packages: Vec<Value> = packages
             .iter()
             .map(|package| json!({ "name": package.name, "version": package.version }))
@@ -163,8 +197,19 @@ impl Shelf {
             let mark = name.to_str().and_then(|name| name.strip_suffix(".json"));
             mark.is_some_and(|name| name.starts_with(&begin) && name != own)
         };
-        names_in(&self.data.join(ENV), MOST_NAMES).iter().any(|name| is_other(name))
+        let places = [Some(self.data.join(ENV)), self.records()];
+        places.iter().flatten().any(|place| names_in(place, MOST_NAMES).iter().any(|name| is_other(name)))
     }
+}
+
+/// What a mark says: the packages, and how many bytes they take.
+fn packages(mark: &[u8]) -> Option<(Vec<Package>, u64)> {
+    let mark: Value = serde_json::from_slice(mark).ok()?;
+    let packages = mark.get("packages")?.as_array()?.iter().map(|package| {
+        let text = |key: &str| package.get(key).and_then(Value::as_str).map(str::to_owned);
+        Some(Package { name: text("name")?, version: text("version")? })
+    });
+    Some((packages.collect::<Option<Vec<_>>>()?, mark.get("bytes").and_then(Value::as_u64)?))
 }
 
 #[cfg(test)]
@@ -180,16 +225,35 @@ mod tests {
     #[test]
     fn an_environment_counts_when_all_of_it_is_there() {
         let packages = [Package { name: "six".into(), version: "1.17.0".into() }];
-        let mark = Shelf::mark_text(&packages, 42);
         let part =
             || Workspace::new().file("data/env/python-k.lock", "x").file("data/env/python-k/pyvenv.cfg", "x");
-        assert_eq!(shelf(&part()).prepared(), None);
-        let whole = part().file("data/env/python-k.json", &mark);
-        let found = shelf(&whole).prepared().unwrap();
+        let workspace = part();
+        let shelf = shelf(&workspace);
+        assert_eq!(shelf.prepared(), None);
+        shelf.write_mark(&packages, 42).unwrap();
+        let found = shelf.prepared().unwrap();
         assert_eq!((found.packages.as_slice(), found.bytes), (packages.as_slice(), 42));
-        assert_eq!(shelf(&part().file("data/env/python-k.json", "{}")).prepared(), None);
-        assert!(!shelf(&whole).has_other());
-        assert!(shelf(&whole.file("data/env/python-other.json", "{}")).has_other());
+        assert!(!shelf.has_other());
+        assert!(Shelf { key: "other".into(), ..shelf }.has_other());
+        let empty = Workspace::new().dir("data");
+        let shelf = super::tests::shelf(&empty);
+        shelf.write_mark(&packages, 42).unwrap();
+        assert_eq!(shelf.prepared(), None, "nothing of it is there");
+    }
+
+    #[test]
+    fn a_mark_in_the_data_folder_gives_no_room() {
+        let packages = [Package { name: "six".into(), version: "1.17.0".into() }];
+        let workspace = Workspace::new()
+            .file("data/env/python-k.lock", "x")
+            .file("data/env/python-k/pyvenv.cfg", "x")
+            .file("data/env/python-k.json", Shelf::mark_text(&packages, u64::MAX));
+        let shelf = shelf(&workspace);
+        let found = shelf.prepared().unwrap();
+        assert_eq!((found.packages.as_slice(), found.bytes), (packages.as_slice(), 0));
+        assert_eq!(shelf.recorded(), None, "preparing it again writes the mark");
+        shelf.write_mark(&packages, 42).unwrap();
+        assert_eq!(shelf.prepared().unwrap().bytes, 42);
     }
 
     #[test]

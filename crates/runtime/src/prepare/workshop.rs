@@ -13,7 +13,7 @@ use metier_sandbox::{
 
 use super::PrepareError;
 use super::registry::Agreed;
-use super::shelf::ENV;
+use super::shelf::Shelf;
 use crate::search_path::{Program, Toolbox};
 use crate::way_out::{Porter, with_way_out};
 
@@ -119,10 +119,15 @@ impl Workshop<'_> {
         self.shell("writing to the data folder", script, [path], bytes).map(drop)
     }
 
-    /// How much is kept, in bytes on disk.
-    pub(crate) fn size(&mut self) -> Result<u64, PrepareError> {
-        let report = self.shell("measuring", "du -sk \"$1\" | cut -f1", [self.data.join(ENV)], Vec::new())?;
-        Ok(report.stdout.text().trim().parse::<u64>().unwrap_or_default().saturating_mul(1024))
+    /// How much environments take, in bytes on disk, with what was fetched for them. Nothing else that lies there counts: it
+    /// may be a script's, which would have more room for it.
+    pub(crate) fn size(&mut self, shelves: &[&Shelf]) -> Result<u64, PrepareError> {
+        let script = "for place; do if [ -e \"$place\" ]; then du -sk \"$place\"; fi; done | cut -f1";
+        let places = shelves.iter().flat_map(|shelf| [shelf.folder(), shelf.stock(), shelf.lock()]);
+        let report = self.shell("measuring", script, places, Vec::new())?;
+        let text = report.stdout.text();
+        let sizes = text.lines().map(|line| line.trim().parse::<u64>().unwrap_or_default());
+        Ok(sizes.sum::<u64>().saturating_mul(1024).min(MAX_DATA))
     }
 
     fn profile(&self, line: Line) -> Profile {

@@ -3,7 +3,7 @@
 use metier_policy::{Action, Decision, Skill};
 use metier_sandbox::{Cancel, Command};
 
-use super::{Job, NotRun, Ran, Using, Workbench, decide, run, show};
+use super::{Job, NotRun, Ran, Using, Workbench, decide, run, show, where_it_can_be_seen};
 use crate::injection::ShellLine;
 use crate::interpreter::LaunchError;
 use crate::output::Shape;
@@ -53,7 +53,7 @@ pub(crate) fn objection(
     using: &Using<'_>,
     line: &ShellLine,
 ) -> Option<(Action, Decision)> {
-    match decide(&bench.gate, action(using.skill, line), using.containment.wants) {
+    match decide(&bench.gate, action(using.skill, line), &using.party()) {
         Err(NotRun::Gate { action, decision }) => Some((*action, *decision)),
         Ok(_) | Err(_) => None,
     }
@@ -68,7 +68,18 @@ pub(crate) fn run_injected(
     line: &ShellLine,
     cancel: Option<&Cancel>,
 ) -> Result<Ran, NotRun> {
-    let allowed = decide(&bench.gate, action(using.skill, line), using.containment.wants)?;
+    where_it_can_be_seen(using, |using| run_once(bench, using, shell, command, line, cancel))
+}
+
+fn run_once(
+    bench: &Workbench<'_>,
+    using: &Using<'_>,
+    shell: Shell,
+    command: &str,
+    line: &ShellLine,
+    cancel: Option<&Cancel>,
+) -> Result<Ran, NotRun> {
+    let allowed = decide(&bench.gate, action(using.skill, line), &using.party())?;
     let program = shell.find(bench, command)?;
     let mut profile = using.containment.profile();
     show(&mut profile, &program);

@@ -3,9 +3,10 @@
 //! A program needs what it was installed with, and a home holds everything else: keys, mail, other projects. So inside
 //! the home only shapes that installers are known to make are shown, and of anything else the one file.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use metier_files::{Kind, kind, read_bounded};
+use metier_files::{Kind, kind, names_in, read_bounded};
 
 /// What is shown for one program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +45,29 @@ const PREFIXES: &[&str] = &[
 ];
 
 /// Files and folders that only an installation has.
-const MARKS: &[&str] = &["pyvenv.cfg", "conda-meta", "include/node/node_version.h"];
+const MARKS: &[&str] = &["conda-meta", "include/node/node_version.h"];
+
+/// The file of a virtual environment. A project may be one at its top, so it counts only where the user chose its `bin`.
+const ENVIRONMENT: &str = "pyvenv.cfg";
+
+/// Who chose the folder that a program lies in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Chosen {
+    /// The user: it is on the search path.
+    Searched,
+    /// The user: the configuration names a program in it by its path.
+    Named,
+    /// Nobody: a link or another program led there.
+    No,
+}
+
+/// What bounds an installation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits<'a> {
+    pub(super) home: Option<&'a Path>,
+    pub(super) project: Option<&'a Path>,
+    pub(super) chosen: Chosen,
+}
 
 /// The ends of folders that hold programs and nothing else. What is beside them, such as a registry's token, is not shown.
 const BINS: &[&str] =
@@ -67,12 +90,16 @@ const NEVER: &[&str] = &[
 const SHELVES: &[&str] =
     &["versions", "node", "python", "toolchains", "installs", "envs", "venvs", "tools", "node-versions"];
 
+/// How many names in `lib` are looked at for a standard library; a large prefix has a few hundred.
+const MOST_LIBRARIES: usize = 2000;
+
 /// A `pyvenv.cfg` has a few lines.
 const MAX_CONFIGURATION: u64 = 64 * 1024;
 
 impl Installation {
     /// What is shown for programs in a folder, a path without links; `None` where each is shown alone.
-    pub(super) fn around(bin: &Path, home: Option<&Path>) -> Option<Self> {
+    pub(super) fn around(bin: &Path, limits: Limits<'_>) -> Option<Self> {
+        let Limits { home, project, chosen } = limits;
         if BINS.iter().any(|end| ends_with(bin, end)) {
             return Some(Self { shown: bin.to_owned(), also: Vec::new() });
         }
@@ -80,15 +107,17 @@ impl Installation {
             Some("bin" | "sbin") => bin.parent().unwrap_or(bin),
             _ => bin,
         };
-        if is_too_wide(prefix, home) {
+        if is_too_wide(prefix, home) || project.is_some_and(|project| project.starts_with(prefix)) {
             return None;
         }
         let in_home = home.is_some_and(|home| prefix.starts_with(home));
         let known =
             PREFIXES.iter().any(|end| ends_with(prefix, end)) || MARKS.iter().any(|mark| has(prefix, mark));
-        // Outside of the home there are no files of the user's to be careful of, and `lib` beside `bin` is how programs
-        // are installed.
-        (known || (!in_home && prefix != bin && has(prefix, "lib")))
+        let environment = chosen != Chosen::No && has(prefix, ENVIRONMENT);
+        // `lib` beside `bin` is how programs are installed, and how applications with keys in them are laid out. So it
+        // counts only where the user put that `bin` on the search path.
+        let installed = chosen == Chosen::Searched && !in_home && prefix != bin && has(prefix, "lib");
+        (known || environment || installed || is_python(prefix))
             .then(|| Self { shown: prefix.to_owned(), also: environment_base(prefix).into_iter().collect() })
     }
 }
@@ -114,7 +143,7 @@ fn is_too_wide(folder: &Path, home: Option<&Path>) -> bool {
 
 /// The interpreter that a virtual environment was made from: without it there is no standard library.
 fn environment_base(prefix: &Path) -> Option<PathBuf> {
-    let text = read_bounded(&prefix.join("pyvenv.cfg"), MAX_CONFIGURATION).ok()??;
+    let text = read_bounded(&prefix.join(ENVIRONMENT), MAX_CONFIGURATION).ok()??;
     let text = String::from_utf8_lossy(&text).into_owned();
     let home = text.lines().find_map(|line| {
         let (key, value) = line.split_once('=')?;
@@ -122,6 +151,16 @@ fn environment_base(prefix: &Path) -> Option<PathBuf> {
     })?;
     let folder = metier_files::real_path(Path::new(&home)).ok()?;
     ["python3", "python"].iter().map(|name| folder.join(name)).find(|file| metier_files::is_program(file))
+}
+
+/// Whether a folder is an installation of Python: `bin/python3` and its standard library. A virtual environment leads to it.
+fn is_python(prefix: &Path) -> bool {
+    let library = |name: &OsString| prefix.join("lib").join(name).join("os.py");
+    let is_version = |name: &OsString| name.as_encoded_bytes().starts_with(b"python3");
+    metier_files::is_program(&prefix.join("bin/python3"))
+        && names_in(&prefix.join("lib"), MOST_LIBRARIES)
+            .iter()
+            .any(|name| is_version(name) && kind(&library(name)) == Kind::File)
 }
 
 fn has(folder: &Path, name: &str) -> bool {
@@ -138,13 +177,15 @@ fn ends_with(path: &Path, end: &str) -> bool {
 mod tests {
     use metier_testkit::Workspace;
 
+    use super::super::SearchPath;
     use super::super::seen::Seen;
     use super::*;
 
     fn check(workspace: &Workspace, file: &str, expect: &str) {
-        let home = workspace.join("home/ada");
-        let installation = Seen::default().installation(&workspace.join(file), Some(&home));
-        assert_eq!(installation.shown, workspace.join(expect), "{file}");
+        let file = workspace.join(file);
+        let search = SearchPath::new(file.parent().unwrap().as_os_str()).home(&workspace.join("home/ada"));
+        let installation = Seen::default().installation(&file, &search);
+        assert_eq!(installation.shown, workspace.join(expect), "{}", file.display());
     }
 
     #[test]
@@ -185,6 +226,35 @@ mod tests {
         for (file, expect) in table {
             check(&workspace, file, expect);
         }
+    }
+
+    #[test]
+    fn a_tree_that_nobody_put_on_the_search_path_is_not_shown() {
+        let workspace = Workspace::new()
+            .executable("srv/app/bin/rails", "")
+            .dir("srv/app/lib")
+            .executable("home/ada/app/bin/tool", "")
+            .file("home/ada/app/pyvenv.cfg", "home = /usr/bin\n")
+            .executable("srv/python/bin/python3", "")
+            .file("srv/python/lib/python3.12/os.py", "");
+        let shown = |file: &str, search: SearchPath| {
+            Seen::default()
+                .installation(&workspace.join(file), &search.home(&workspace.join("home/ada")))
+                .shown
+        };
+        let nowhere = || SearchPath::new("/usr/bin".as_ref());
+        for file in ["srv/app/bin/rails", "home/ada/app/bin/tool"] {
+            assert_eq!(shown(file, nowhere()), workspace.join(file));
+            let bin = workspace.join(file);
+            let search = || SearchPath::new(bin.parent().unwrap().as_os_str());
+            let tree = bin.parent().and_then(Path::parent).unwrap();
+            assert_eq!(shown(file, search()), tree);
+            // A project is shown with its masks, never as an installation.
+            assert_eq!(shown(file, search().project(tree)), bin);
+            assert_eq!(shown(file, search().project(&tree.join("bin"))), bin);
+        }
+        // The Python that a virtual environment was made from.
+        assert_eq!(shown("srv/python/bin/python3", nowhere()), workspace.join("srv/python"));
     }
 
     #[test]

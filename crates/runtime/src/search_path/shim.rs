@@ -164,9 +164,14 @@ impl Installed {
     }
 }
 
-/// The text that chooses a version: of the project or a folder above it, else of the manager.
+/// The text that chooses a version: of the trusted project or a folder between it and the home, else of the home or the
+/// manager. Folders above a project outside of the home may be anyone's.
 fn choice(root: &Path, manager: &Manager, path: &SearchPath) -> Option<String> {
-    let above = path.project.iter().flat_map(|project| project.ancestors()).chain(path.home.as_deref());
+    let home = path.home.as_deref();
+    let is_own = |folder: &&Path| {
+        Some(*folder) == path.versions.as_deref() || home.is_some_and(|home| folder.starts_with(home))
+    };
+    let above = path.versions.iter().flat_map(|project| project.ancestors()).filter(is_own).chain(home);
     let chosen = above.flat_map(|folder| manager.chosen.iter().map(move |name| folder.join(name)));
     let global = manager.global.iter().map(|name| root.join(name));
     let file = chosen.chain(global).find(|file| kind(file) == Kind::File)?;
@@ -228,7 +233,7 @@ mod tests {
     fn check(workspace: &Workspace, shim: &str, expect: Option<&str>) {
         let path = SearchPath::new(OsStr::new(""))
             .home(&workspace.join("home"))
-            .project(&workspace.join("home/app"));
+            .versions_of(&workspace.join("home/app"));
         let file = workspace.join("home").join(shim);
         let name = file.file_name().unwrap().to_str().unwrap();
         let found = Managers::default().resolve(&file, name, &path);

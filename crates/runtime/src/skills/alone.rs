@@ -35,6 +35,9 @@ impl Session {
     /// is refused.
     pub fn ask_with(&mut self, respondent: Option<Arc<Respondent>>) {
         self.room.ask = respondent;
+        // Somebody else's open question is nothing to wait for: whoever answers here puts questions in a row where that is needed,
+        // and can take them back.
+        self.room.one_question = Arc::default();
     }
 
     /// The same as [`Session::call`], under the fence and with the grants of the skill that the call names, as if it were

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use metier_catalog::{Catalog, Disclosure, Include, Places, RootChoice, WatchOptions};
-use metier_files::real_path;
+use metier_files::{TreeCopies, real_path};
 use metier_policy::{Action, Answer, Decision, Kept, Layer, List, Mode, Owner, Skill, Source};
 use metier_sandbox::{Helper, Sandbox, Setup};
 use metier_secret::{Secret, SecretName};
@@ -260,13 +260,7 @@ impl SkillsBuilder {
         };
         let options = WatchOptions { max_folders, ..WatchOptions::default() };
         let (catalog, watcher) = Catalog::follow(places.clone(), choice, Include::Usual, options);
-        let mut path = SearchPath::new(&self.search_path);
-        if let Some(home) = &places.home {
-            path = path.home(home);
-        }
-        if let Some(project) = &catalog.snapshot().layout().project {
-            path = path.project(&project.folder);
-        }
+        let path = SearchPath::in_layout(&self.search_path, catalog.snapshot().layout());
         let (setup, can_contain) = if let Some(setup) = self.setup {
             (setup, true)
         } else {
@@ -281,6 +275,7 @@ impl SkillsBuilder {
             ledger: Mutex::new(Ledger::new(watcher.subscribe())),
             watcher,
             data: keeps_data.then(|| places.data.join("skills")),
+            copies: keeps_data.then(|| TreeCopies::new(places.data.join("copies"))),
             places,
             sandbox: Sandbox::new(setup),
             can_contain,

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use metier_catalog::{Disclosure, Entry, Finder, Layout, Places, Snapshot, Watcher};
+use metier_catalog::{Disclosure, Finder, Layout, Places, Snapshot, Watcher};
+use metier_files::TreeCopies;
 use metier_policy::{Action, Answer, Decision, Kept, Layer, Rules, Skill};
 use metier_sandbox::Sandbox;
 use metier_secret::{Secret, SecretName};
@@ -11,7 +12,7 @@ use metier_secret::{Secret, SecretName};
 use super::ledger::Ledger;
 use crate::declared_environment::DeclaredEnvironment;
 use crate::render::{Variable, VariableValue};
-use crate::rule_files::{known_to_the_gate, rules_in_force};
+use crate::rule_files::rules_in_force;
 use crate::run::NodeVersions;
 use crate::search_path::{SearchPath, Toolbox};
 
@@ -46,6 +47,8 @@ pub(super) struct House {
     /// Held while somebody is asked: children work at once, and nobody answers two questions at a time.
     pub(super) one_question: Arc<Mutex<()>>,
     pub(super) kept: Mutex<Vec<Kept>>,
+    /// Where copies of skills are kept that run as they were checked.
+    pub(super) copies: Option<TreeCopies>,
     pub(super) variables: Vec<Variable>,
     pub(super) secrets: Vec<(SecretName, Secret)>,
     pub(super) vault: Option<Arc<Vault>>,
@@ -69,11 +72,6 @@ impl House {
                 VariableValue::Unset | VariableValue::Required => None,
             }
         })
-    }
-
-    /// A skill as the gate sees it.
-    pub(super) fn who(&self, snapshot: &Snapshot, entry: &Entry) -> Skill {
-        known_to_the_gate(snapshot, entry, &self.places.data)
     }
 
     /// A secret of a skill: its own, else one that the program gives to all.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use metier_files::PassingFolder;
-use metier_sandbox::Outputs as Results;
+use metier_sandbox::{Existing, Outputs as Results};
 
 use crate::run::Ran;
 
@@ -36,7 +36,7 @@ impl Outputs {
         self.runs += 1;
         let place = folder.path().join(self.runs.to_string());
         for long in &ran.long {
-            Results::put(&place, &long.name, &long.bytes).map_err(trouble)?;
+            Results::put(&place, &long.name, &long.bytes, Existing::Replaced).map_err(trouble)?;
         }
         Ok(Some(format!("{}/", place.display())))
     }

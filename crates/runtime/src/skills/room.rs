@@ -13,10 +13,9 @@ pub use self::restoring::Restored;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use metier_catalog::{EntryId, SkillFile, Snapshot, Wanted};
-use metier_files::{SkillDir, Survey, SurveyBounds, TreeDigest};
+use metier_catalog::{Entry, EntryId, SkillFile, Snapshot, Wanted};
+use metier_files::{SkillDir, Survey, SurveyBounds, TreeCopy, TreeDigest};
 use metier_policy::{Action, Actor, Answers, Asking, Decision, Digest, Gate, McpTools, Rules, Skill, Trust};
 use metier_sandbox::{Cancel, Limits, Stream};
 use metier_secret::SecretName;
@@ -28,15 +27,15 @@ use crate::containment::{Containment, Start};
 use crate::declared_environment::DeclaredEnvironment;
 use crate::render::{Variable, VariableValue};
 use crate::requirements::{Given, Here, Missing, Requirements};
+use crate::rule_files::known_to_the_gate;
 use crate::run::{Ran, Using, Workbench};
 use crate::search_path::Toolbox;
+use crate::skill_binding::bind;
 use crate::skill_folders::SkillFolders;
+use crate::skill_needs::SkillNeeds;
 use crate::toolset::{Hands, Job, NotDone, Surface, Work, WorkKind};
-use crate::wants::{Declared, Wants};
+use crate::wants::Wants;
 use crate::way_out::WayOut;
-
-/// The longest that a skill can ask a script to take. More is for the program to say.
-const LONGEST_DECLARED: Duration = Duration::from_mins(10);
 
 /// Hears what programs write while they run, without what nobody may see.
 pub type Listener = Arc<dyn Fn(Stream, &[u8]) + Send + Sync>;
@@ -59,6 +58,8 @@ pub(super) struct Room {
     pub(super) surface: Surface,
     /// Who answers questions here.
     pub(super) ask: Option<Arc<Ask>>,
+    /// Held while one of them is open. Whoever answers for all sessions is asked one thing at a time.
+    pub(super) one_question: Arc<Mutex<()>>,
     /// The tools of MCP servers, by which bare names in the lists of skills are understood.
     pub(super) servers: McpTools,
     /// Takes back whatever runs.
@@ -74,6 +75,8 @@ pub(super) struct Spot {
     pub(super) skill: Skill,
     pub(super) folders: SkillFolders,
     handle: SkillDir,
+    /// What runs in the skill's place, where that is bound to what was checked.
+    copy: Option<TreeCopy>,
 }
 
 /// What a process of a skill gets beyond its spot.
@@ -91,6 +94,7 @@ impl Room {
         let declared = house.declared(snapshot.layout());
         Self {
             ask: house.ask.clone(),
+            one_question: Arc::clone(&house.one_question),
             house,
             rules,
             declared,
@@ -113,6 +117,7 @@ impl Room {
         self.conversation = RefCell::new(parent.conversation.borrow().child());
         self.answers = Arc::clone(&parent.answers);
         self.ask.clone_from(&parent.ask);
+        self.one_question = Arc::clone(&parent.one_question);
         self.session.clone_from(&parent.session);
         self.servers.clone_from(&parent.servers);
     }
@@ -139,9 +144,9 @@ impl Room {
         let name = entry.name();
         let folders = SkillFolders::make(snapshot, entry, self.house.data.as_deref())
             .map_err(|error| error.to_string())?;
-        let skill = self.house.who(snapshot, entry);
+        let skill = known_to_the_gate(snapshot, entry);
         let handle = SkillDir::open(&folders.skill).map_err(|error| format!("`{name}` is gone: {error}"))?;
-        Ok(Spot { skill, folders, handle })
+        Ok(Spot { skill, folders, handle, copy: None })
     }
 
     /// Nothing starts while a required name has no value.
@@ -184,6 +189,7 @@ impl Room {
         let survey = self.survey.borrow();
         let containment = Containment {
             skill: &spot.folders.skill,
+            copy: spot.copy.as_ref().map(|copy| copy.folder.as_path()),
             project: survey.as_ref(),
             data: spot.folders.data.as_deref(),
             plugin: spot.folders.plugin(),
@@ -198,29 +204,46 @@ impl Room {
         self.gate(supply.answers, |gate| {
             let House { sandbox, path, node, .. } = &*self.house;
             let bench = Workbench { sandbox, gate, path, node, way_out: &way_out };
-            let using = Using { skill: &spot.skill, folder: &spot.handle, containment: &containment };
+            let using = Using {
+                skill: &spot.skill,
+                folder: spot.copy.as_ref().map_or(&spot.handle, |copy| &copy.dir),
+                containment: &containment,
+                copies: self.house.copies.as_ref(),
+            };
             work(&bench, &using)
         })
     }
 
+    /// Binds a skill whose run relies on its bytes to a copy of them. Without a folder to keep things in there is none, and the
+    /// gate is told the digest of what lies there.
+    fn bind(&self, spot: &mut Spot, entry: &Entry, file: &SkillFile, wants: &Wants) {
+        let Some(copies) = &self.house.copies else {
+            if !wants.is_empty() {
+                let digest = TreeDigest::of(&spot.handle).ok();
+                spot.skill.tree = digest.map(|digest| Digest(digest.to_string()));
+            }
+            return;
+        };
+        let files = (&spot.handle, file);
+        spot.copy = bind(&mut spot.skill, (&self.snapshot, entry), files, wants, copies);
+    }
+
     /// What a skill asks for beyond the default containment, and how long its scripts may take.
-    fn wants(&self, skill: &Skill, file: &SkillFile) -> (Wants, Option<Duration>, Vec<String>) {
-        let mut wants = Wants::default();
+    fn needs(&self, entry: &Entry, skill: &Skill, file: &SkillFile) -> SkillNeeds {
+        let mut needs = SkillNeeds::default();
+        let wants = &mut needs.wants;
         let mut secret = |name: &SecretName| self.house.secret(skill, name);
-        self.declared.give(&mut wants, &file.source, file.manifest(), &mut secret);
+        self.declared.give(wants, &file.source, file.manifest(), &mut secret);
         for Variable { name, value } in &self.house.variables {
             // What a body may name its processes see as well.
             if let (VariableValue::Text(text), Ok(name)) = (value, name.parse()) {
                 wants.set(name, text);
             }
         }
-        let Some(needs) = file.manifest().and_then(|manifest| manifest.more.needs.as_ref()) else {
-            return (wants, None, Vec::new());
-        };
-        let declared = Declared { hosts: &needs.hosts, write: &needs.write, env: &needs.env };
-        let problems = wants.declare(&declared, &mut secret);
-        let seconds = needs.seconds.map(|seconds| Duration::from_secs(seconds.get().into()));
-        (wants, seconds.map(|seconds| seconds.min(LONGEST_DECLARED)), problems)
+        let settings = &self.snapshot.layout().settings;
+        let who = (entry.name().as_str(), &self.snapshot.root(entry).origin);
+        needs.add(who, file.manifest(), settings, &mut secret);
+        needs
     }
 
     /// What a skill requires and its scripts would not find.
@@ -258,7 +281,7 @@ impl Room {
 impl Hands for Room {
     fn skill(&self, id: EntryId) -> Skill {
         match self.snapshot.entry(id) {
-            Some(entry) => self.house.who(&self.snapshot, entry),
+            Some(entry) => known_to_the_gate(&self.snapshot, entry),
             // The tools have their ids from this very snapshot; whoever asks for another one gets what nothing trusts.
             None => Skill { trust: Trust::Untrusted, ..Skill::new("", "") },
         }
@@ -279,21 +302,17 @@ impl Hands for Room {
     fn run(&self, work: Work, job: &mut Job<'_>) -> Result<Ran, NotDone> {
         self.may_contain()?;
         self.may_start().map_err(NotDone::Trouble)?;
-        let entry = self.snapshot.entry(work.id);
+        let gone = || NotDone::Trouble("the skill is not there any more".to_owned());
+        let entry = self.snapshot.entry(work.id).ok_or_else(gone)?;
         // What runs may open whatever lies beside it.
-        let brought = entry.map_or(Ok(()), |entry| self.snapshot.bring(entry, Wanted::All));
-        brought.map_err(|error| NotDone::Trouble(error.to_string()))?;
+        self.snapshot.bring(entry, Wanted::All).map_err(|error| NotDone::Trouble(error.to_string()))?;
         let mut spot = self.spot(work.id).map_err(NotDone::Trouble)?;
         self.look_over().map_err(NotDone::Trouble)?;
-        let file = entry.map(|entry| self.snapshot.read(entry)).transpose();
-        let file = file.ok().flatten().ok_or_else(|| {
+        let file = self.snapshot.read(entry).map_err(|_| {
             NotDone::Trouble(format!("the skill `{}` cannot be read any more", spot.skill.name))
         })?;
-        let (mut wants, seconds, problems) = self.wants(&spot.skill, &file);
-        if !wants.is_empty() {
-            // A yes to more than the usual holds for these very files.
-            spot.skill.tree = TreeDigest::of(&spot.handle).ok().map(|digest| Digest(digest.to_string()));
-        }
+        let SkillNeeds { mut wants, seconds, mut problems } = self.needs(entry, &spot.skill, &file);
+        self.bind(&mut spot, entry, &file, &wants);
         let answers = lock(&self.answers).clone();
         if work.kind == WorkKind::CommandLine {
             let granted = |need: &metier_policy::Need| {
@@ -301,6 +320,9 @@ impl Hands for Room {
                 self.gate(&answers, |gate| gate.decide(&action).is_allowed())
             };
             wants.retain(granted);
+            if let Some(survey) = &*self.survey.borrow() {
+                problems.extend(wants.drop_refused_writes(survey));
+            }
         }
         // A program that the skill requires by name is shown like those that every script may call.
         let requires = file.manifest().and_then(|manifest| manifest.more.requires.as_ref());
@@ -313,6 +335,7 @@ impl Hands for Room {
             self.with(&spot, supply, |bench, using| job(bench, using))
         })?;
         ran.notes.extend(problems);
+        ran.notes.extend(spot.folders.note.take());
         Ok(ran)
     }
 

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use metier_files::{SkillDir, Survey, SurveyBounds};
+use metier_files::{SkillDir, Survey, SurveyBounds, TreeCopies};
 use metier_policy::{Answers, Asking, Gate, Layer, List, Owner, Rules, Scope, Skill, Source, Standing};
 use metier_runtime::{
     Containment, DataOwner, LANGUAGE, NodeVersions, NotRun, Ran, SearchPath, Start, Using, Wants, WayOut,
@@ -26,6 +26,10 @@ pub(crate) struct Bench {
     pub(crate) path: OsString,
     /// Programs that the skill requires.
     pub(crate) tools: Vec<&'static str>,
+    /// By which means things are contained.
+    pub(crate) tier: Tier,
+    /// Whether the skill runs from a copy.
+    pub(crate) is_copied: bool,
 }
 
 impl Bench {
@@ -42,6 +46,8 @@ impl Bench {
             asking: Asking::Nobody,
             path: "/usr/local/bin:/usr/bin:/bin".into(),
             tools: Vec::new(),
+            tier: Tier::Namespaces,
+            is_copied: false,
         }
     }
 
@@ -83,8 +89,12 @@ impl Bench {
         let owner = DataOwner { origin: &self.skill.origin, name: &self.skill.name, project: None };
         let data = owner.make(&self.workspace.join("data")).unwrap();
         let skill = self.workspace.join("skill");
+        let handle = SkillDir::open(&skill).unwrap();
+        let copies = TreeCopies::new(self.workspace.join("copies"));
+        let copy = self.is_copied.then(|| copies.take(&handle).unwrap());
         let containment = Containment {
             skill: &skill,
+            copy: copy.as_ref().map(|copy| copy.folder.as_path()),
             project: Some(&survey),
             data: Some(&data),
             plugin: None,
@@ -98,12 +108,12 @@ impl Bench {
         let mut setup = Setup::new(std::env::temp_dir());
         setup.helper = Helper::Program(helper());
         // A weaker means does not show the project at all, and the tests would try nothing.
-        setup.choice = Choice::Only(Tier::Namespaces);
+        setup.choice = Choice::Only(self.tier);
         let (sandbox, answers, node) = (Sandbox::new(setup), Answers::default(), NodeVersions::default());
         let gate = Gate { rules: &self.rules, answers: &answers, scopes: &self.scopes, asking: self.asking };
         let bench = Workbench { sandbox: &sandbox, gate, path: &path, node: &node, way_out: &self.way_out };
-        let folder = SkillDir::open(&skill).unwrap();
-        work(&bench, &Using { skill: &self.skill, folder: &folder, containment: &containment })
+        let folder = copy.as_ref().map_or(&handle, |copy| &copy.dir);
+        work(&bench, &Using { skill: &self.skill, folder, containment: &containment, copies: None })
     }
 }
 

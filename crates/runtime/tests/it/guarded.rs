@@ -21,10 +21,11 @@ fn what_stays_read_only_is_what_takes_a_yes_of_its_own() {
 #[test]
 fn both_mean_the_same_by_a_row() {
     for rule in PROTECTED {
-        let name = rule.pattern.replace('*', "x");
-        for path in [name.clone(), format!("sub/{name}"), name.to_ascii_uppercase(), format!("{name}/below")]
-        {
+        let name = rule.pattern.trim_start_matches('/').replace('*', "x");
+        for path in [name.clone(), name.to_ascii_uppercase(), format!("{name}/below")] {
             assert!(is_guarded(&path), "{path}");
         }
+        let is_anchored = rule.pattern.starts_with('/');
+        assert_eq!(is_guarded(&format!("sub/{name}")), !is_anchored, "sub/{name}");
     }
 }

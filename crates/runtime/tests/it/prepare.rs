@@ -106,6 +106,14 @@ fn node() -> (Bench, Town) {
     (allowing(workspace, &HOSTS), town)
 }
 
+/// The mark of an environment, which no script can write.
+fn mark(bench: &Bench, made: &Made) -> PathBuf {
+    let data = data(bench);
+    let name = made.prepared.folder.file_name().unwrap().to_str().unwrap();
+    let records = data.parent().unwrap().join(".prepared").join(data.file_name().unwrap());
+    records.join(format!("{name}.json"))
+}
+
 #[test]
 fn python_packages_are_fetched_locked_and_used() {
     let (bench, town) = python();
@@ -123,7 +131,10 @@ fn python_packages_are_fetched_locked_and_used() {
     assert_eq!(told.len(), 3, "{told:?}");
     let lock = fs::read_to_string(made[0].prepared.folder.with_extension("lock")).unwrap();
     assert!(lock.contains("\ngreeting==1.2.0 --hash=sha256:"), "{lock}");
-    assert_eq!(elsewhere(&bench), before, "something was written outside of the data folder");
+    let mut after = elsewhere(&bench);
+    after.retain(|path| !path.to_string_lossy().contains("/.prepared"));
+    assert_eq!(after, before, "something was written outside of the data folder, but for the mark");
+    assert!(mark(&bench, &made[0]).exists());
     assert!(made[0].prepared.folder.starts_with(data(&bench)));
 
     let (report, note) = bench.with(|workbench, using| run(workbench, using, "a.py"));
@@ -143,7 +154,7 @@ fn a_second_time_nobody_is_reached_and_nobody_is_asked() {
     assert_eq!((again[0].how, told.len()), (How::Ready, 0));
     assert_eq!(again[0].prepared, made[0].prepared);
     // What was interrupted is made again, from the same wheels.
-    fs::remove_file(made[0].prepared.folder.with_extension("json")).unwrap();
+    fs::remove_file(mark(&bench, &made[0])).unwrap();
     fs::remove_dir_all(made[0].prepared.folder.join("lib")).unwrap();
     let again = prepared(&bench, &town, Reaching::Never).0.unwrap();
     assert_eq!((again[0].how, &again[0].prepared.packages), (How::Stocked, &made[0].prepared.packages));
@@ -152,7 +163,7 @@ fn a_second_time_nobody_is_reached_and_nobody_is_asked() {
     assert!(report.succeeded(), "{}", report.stderr.text());
     // With the wheels gone the lock still says which ones are meant.
     let lock = fs::read(made[0].prepared.folder.with_extension("lock")).unwrap();
-    fs::remove_file(made[0].prepared.folder.with_extension("json")).unwrap();
+    fs::remove_file(mark(&bench, &made[0])).unwrap();
     fs::remove_dir_all(data(&bench).join("env/wheels")).unwrap();
     let bench = allowing(bench.workspace, &HOSTS);
     assert_eq!(prepared(&bench, &town, Reaching::IfNeeded).0.unwrap()[0].how, How::Fetched);
@@ -205,7 +216,7 @@ fn a_wheel_that_is_not_the_locked_one_is_not_installed() {
     let text = fs::read_to_string(&lock).unwrap();
     let digest = text.split("sha256:").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
     fs::write(&lock, text.replace(digest, &"0".repeat(64))).unwrap();
-    fs::remove_file(folder.with_extension("json")).unwrap();
+    fs::remove_file(mark(&bench, &made[0])).unwrap();
     let error = prepared(&bench, &town, Reaching::Never).0.unwrap_err().to_string();
     assert!(error.starts_with("installing ended with status 1") && error.contains("HASH"), "{error}");
     let (_, note) = bench.with(|workbench, using| run(workbench, using, "a.py"));
@@ -226,7 +237,7 @@ fn a_changed_recipe_does_not_use_the_old_environment_and_replaces_it() {
     assert_ne!(new[0].prepared.folder, old[0].prepared.folder);
     assert!(!old[0].prepared.folder.exists());
     let names = fs::read_dir(data(&bench).join("env")).unwrap().count();
-    assert_eq!(names, 4, "the environment, its lock, its mark and its wheels");
+    assert_eq!(names, 3, "the environment, its lock and its wheels");
 }
 
 #[test]

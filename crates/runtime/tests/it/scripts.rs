@@ -1,10 +1,12 @@
 //! Scripts of a skill, run.
 
 use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use metier_policy::Trust;
 use metier_runtime::{NotRun, Words, run_script};
+use metier_sandbox::Tier;
 use metier_secret::Secret;
 use metier_testkit::Workspace;
 
@@ -127,8 +129,8 @@ fn secrets_of_the_project_cannot_be_read_and_the_result_says_so() {
     assert!(!bench.workspace.join("project/new").exists() && !bench.workspace.join("skill/new").exists());
 }
 
-/// A project that may be written, with places in it that run later.
-fn writable(text: &str) -> Bench {
+/// A project with places in it that run later, of which these may be written.
+fn writable(globs: &[&str], text: &str) -> Bench {
     let mut bench = Bench::new(
         Workspace::new()
             .file("skill/scripts/a.sh", text)
@@ -137,57 +139,55 @@ fn writable(text: &str) -> Bench {
             .file("project/.vscode/tasks.json", "ours")
             .file("project/CLAUDE.md", "ours")
             .symlink("project/.idea", "editor")
-            .file("project/editor/run.xml", "ours"),
+            .file("project/editor/run.xml", "ours")
+            .file("project/vendor/lib/.git/config", "ours")
+            .dir("project/docs"),
     );
-    bench.wants.write("**".parse().unwrap());
+    for glob in globs {
+        bench.wants.write(glob.parse().unwrap());
+    }
     bench.allow(&["skill:demo/write:**"])
 }
 
 #[test]
-fn in_a_writable_project_what_runs_later_stays_as_it_is() {
-    let bench = writable(
-        "cd \"$PROJECT_DIR\"; echo x > allowed.txt; echo x > .git/index; echo x > .git/config\n\
-         echo x > .git/hooks/pre-commit; echo x > CLAUDE.md; rm -rf .vscode; echo x > .idea/run.xml\n",
-    );
-    let ran = bench.script("a.sh", "").unwrap();
-    assert_eq!(ran.notes, [""; 0]);
-    let read =
-        |path: &str| fs::read_to_string(bench.workspace.join("project").join(path)).unwrap_or_default();
-    assert_eq!((read("allowed.txt").as_str(), read(".git/index").as_str()), ("x\n", "x\n"));
-    for kept in [".git/config", ".git/hooks/pre-commit", ".vscode/tasks.json", "CLAUDE.md", "editor/run.xml"]
-    {
-        assert_eq!(read(kept), "ours", "{kept}");
+fn what_runs_later_cannot_be_opened_by_anybody() {
+    for glob in ["**", ".", "*", ".git/**", "editor/**", "vendor/**", "CLAUDE.md", ".mcp.json"] {
+        let bench = writable(&[glob], "echo ran > \"$SKILL_DATA/marker\"\n");
+        let error = bench.script("a.sh", "").unwrap_err();
+        assert!(matches!(error, NotRun::Write(_)), "{glob}: {error}");
+        assert!(!bench.workspace.join("data/user/demo/marker").exists(), "{glob}");
+        assert!(!bench.workspace.join("project/.mcp.json").exists(), "{glob}");
     }
 }
 
-/// Whether these can be prevented depends on the means of containing; that they happened is never kept quiet.
 #[test]
-fn what_runs_later_is_never_made_or_replaced_unseen() {
+fn a_folder_that_can_be_written_leads_to_nothing_that_runs_later() {
     let bench = writable(
-        "cd \"$PROJECT_DIR\"; echo x > AGENTS.md; mv .git other; mkdir -p .git/hooks; echo x > .git/hooks/post-merge\n",
+        &["docs/**"],
+        "cd \"$PROJECT_DIR\"; echo x > docs/allowed.txt; ln -s ../.git docs/g; echo x > docs/g/config\n\
+         echo x > .git/config; rm -rf .vscode; rm .idea; mkdir .idea; mv docs other; chmod 0555 . .git\n\
+         echo x > .mcp.json; ln .git/config docs/hard; ln -s ../.mcp.json docs/m; echo x > docs/m\n",
     );
-    let notes = bench.script("a.sh", "").unwrap().notes.join("\n");
-    let at = |path: &str| bench.workspace.join("project").join(path).exists();
-    assert!(notes.contains("AGENTS.md` was made"), "{notes}");
-    assert!(!at("AGENTS.md") || notes.contains("look at it before you go on"), "{notes}");
-    let replaced = at(".git/hooks/post-merge");
-    assert_eq!(notes.contains(".git/hooks` was changed"), replaced, "{notes}");
-    assert!(replaced || at(".git/hooks/pre-commit"));
+    bench.script("a.sh", "").unwrap();
+    let project = bench.workspace.join("project");
+    let read = |path: &str| fs::read_to_string(project.join(path)).unwrap_or_default();
+    assert_eq!(read("docs/allowed.txt"), "x\n");
+    for kept in [".git/config", ".git/hooks/pre-commit", ".vscode/tasks.json", "CLAUDE.md", ".idea/run.xml"] {
+        assert_eq!(read(kept), "ours", "{kept}");
+    }
+    assert!(!project.join(".mcp.json").exists() && !project.join("other").exists());
 }
 
 #[test]
-fn a_shell_start_file_is_not_made_and_what_is_obeyed_deeper_in_the_project_is_named() {
+fn what_is_obeyed_deeper_in_the_project_is_named() {
     let bench = writable(
-        "cd \"$PROJECT_DIR\"; echo x > .bashrc; echo x > .zshrc; mkdir -p sub/.git/hooks lib; echo x > sub/.git/config\n\
-         echo x > lib/CLAUDE.md; echo x > lib/plain.md; echo x > .vscode/new 2>/dev/null\n",
+        &["lib/**"],
+        "cd \"$PROJECT_DIR\"; mkdir -p lib/sub/.git/hooks; echo x > lib/sub/.git/config\n\
+         echo x > lib/CLAUDE.md; echo x > lib/plain.md\n",
     );
     let notes = bench.script("a.sh", "").unwrap().notes.join("\n");
     let project = bench.workspace.join("project");
-    for name in [".bashrc", ".zshrc"] {
-        assert!(notes.contains(&format!("`{name}` was made")), "{notes}");
-        assert!(!project.join(name).exists(), "{name}");
-    }
-    for name in ["sub/.git/config", "sub/.git/hooks", "lib/CLAUDE.md"] {
+    for name in ["lib/sub/.git/config", "lib/sub/.git/hooks", "lib/CLAUDE.md"] {
         let told = format!("`{}` is new or changed, and ", project.join(name).display());
         assert!(notes.contains(&told), "{name}: {notes}");
     }
@@ -249,4 +249,29 @@ fn a_secret_that_is_replaced_between_two_runs_stays_hidden() {
             fs::rename(&new, bench.workspace.join("project/.env")).unwrap();
         }
     });
+}
+
+/// With mounts the copy is seen in the skill's place; without, it is seen where it lies. Either way nothing else runs.
+#[test]
+fn a_copy_runs_on_every_tier() {
+    // Without mounts root's scripts are another user, who does not get to what only root may look into.
+    let is_root = std::os::unix::fs::MetadataExt::uid(&fs::metadata("/proc/self").unwrap()) == 0;
+    if is_root {
+        std::io::Write::write_all(&mut std::io::stderr(), b"NOT TRIED on the tier landlock: run by root\n")
+            .unwrap();
+    }
+    let tiers = [Tier::Namespaces, Tier::Landlock];
+    for tier in tiers.into_iter().filter(|tier| !is_root || *tier == Tier::Namespaces) {
+        let mut bench = bench("a.sh", "echo \"$SKILL_DIR\"; ls -A \"$SKILL_DIR\"; cat \"$0\" | wc -l\n");
+        bench.workspace = bench.workspace.file("skill/.git/x", "hidden").file("skill/.source.json", "{}");
+        (bench.tier, bench.is_copied) = (tier, true);
+        let ran = bench.script("a.sh", "").unwrap();
+        let (folder, rest) = ran.text.split_once('\n').unwrap();
+        assert_eq!(rest, "SKILL.md\nscripts\n1", "{tier}");
+        let is_in_place = Path::new(folder) == bench.workspace.join("skill");
+        assert_eq!(is_in_place, tier == Tier::Namespaces, "{tier}: {folder}");
+        assert!(is_in_place || Path::new(folder).starts_with(bench.workspace.join("copies")), "{folder}");
+        let line = bench.line("ls -A \"$SKILL_DIR\"").unwrap();
+        assert!(line.text.contains("SKILL.md") && !line.text.contains(".source.json"), "{}", line.text);
+    }
 }

@@ -125,6 +125,7 @@ impl Hands for Room {
         let (toolbox, wants, way_out) = (self.path.toolbox(&[]), Wants::default(), WayOut::default());
         let containment = Containment {
             skill: &folder,
+            copy: None,
             project: Some(&survey),
             data: Some(&data),
             plugin: None,
@@ -141,7 +142,7 @@ impl Hands for Room {
         let (sandbox, path, node, way_out) = (&self.sandbox, &self.path, &self.node, &way_out);
         let bench = Workbench { sandbox, gate, path, node, way_out };
         let handle = SkillDir::open(&folder).unwrap();
-        Ok(job(&bench, &Using { skill: &skill, folder: &handle, containment: &containment })?)
+        Ok(job(&bench, &Using { skill: &skill, folder: &handle, containment: &containment, copies: None })?)
     }
 }
 

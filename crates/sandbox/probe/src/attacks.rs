@@ -7,7 +7,9 @@ mod entry;
 mod environment;
 mod filters;
 mod gateway;
+mod groups;
 mod ipc;
+mod kernel_memory;
 mod links;
 mod machine;
 mod memory;
@@ -15,14 +17,18 @@ mod mounts;
 mod namespaces;
 mod network;
 mod output;
+mod passing;
 mod persistence;
 mod pids;
 mod privilege;
 mod proc;
+mod quota;
 mod reads;
 mod secrets;
+mod set_id;
 mod signals;
 mod sockets;
+mod supervisor;
 mod survival;
 mod terminal;
 mod time;
@@ -49,9 +55,12 @@ pub(crate) const FAMILIES: &[&[Probe]] = &[
     terminal::PROBES,
     tracing::PROBES,
     signals::PROBES,
+    supervisor::PROBES,
     namespaces::PROBES,
     mounts::PROBES,
     privilege::PROBES,
+    set_id::PROBES,
+    groups::PROBES,
     filters::PROBES,
     entry::PROBES,
     machine::PROBES,
@@ -62,5 +71,7 @@ pub(crate) const FAMILIES: &[&[Probe]] = &[
     pids::PROBES,
     memory::PROBES,
     disk::PROBES,
+    quota::PROBES,
+    kernel_memory::PROBES,
     output::PROBES,
 ];

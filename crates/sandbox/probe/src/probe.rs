@@ -40,6 +40,9 @@ pub(crate) enum Class {
     Device,
     Survival,
     Limit,
+    Supervisor,
+    Quota,
+    KernelMemory,
 }
 
 impl Class {
@@ -67,6 +70,9 @@ impl Class {
             Self::Device => "device",
             Self::Survival => "survival",
             Self::Limit => "limit",
+            Self::Supervisor => "supervisor",
+            Self::Quota => "quota",
+            Self::KernelMemory => "kernel-mem",
         }
     }
 }

@@ -33,6 +33,7 @@ pub(crate) fn run(mut words: Vec<String>) -> i32 {
             THROUGH
         }
         "victim" => victim::run(&arguments),
+        "nap" => victim::nap(),
         // What a program that was given away is asked: as whom does it run?
         "identity" => {
             println!("{}", crate::kernel::call(libc::SYS_geteuid, &[]).unwrap_or_default());

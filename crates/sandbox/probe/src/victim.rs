@@ -36,6 +36,19 @@ pub(crate) fn run(arguments: &Arguments) -> i32 {
     0
 }
 
+/// The victim inside the sandbox: a call with something in its scratch folder. It says where that is and waits until its
+/// standard input ends.
+pub(crate) fn nap() -> i32 {
+    let scratch = Arguments::scratch();
+    match std::fs::write(scratch.join("canary"), canary()) {
+        Ok(()) => println!("{}", scratch.display()),
+        Err(error) => println!("not ready: {error}"),
+    }
+    let _ = std::io::stdout().flush();
+    let _ = std::io::stdin().read_line(&mut String::new());
+    0
+}
+
 #[derive(Clone, Copy)]
 struct Objects {
     shm: usize,

@@ -7,21 +7,26 @@
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::io::Errno;
 
 use super::birth::born;
+use super::claim::Claim;
+use super::data::settle;
 use super::failure::During;
 use super::filter::Filter;
 use super::gateway::Gateway;
-use super::identity::{Identity, keeping_rights, owner_map};
-use super::launcher::{give_data, set_mask};
+use super::group_only;
+use super::identity::{Caller, Identity, Owners, keeping_rights, owner_map};
+use super::launcher::{HELPER, owners_of, set_mask};
+use super::processes::Proc;
 use super::processors::Processors;
 use super::room::{inhabit, prefer_as_victim};
 use super::root::{Entered, Processes, Root, furnish, new_proc};
 use super::rules::{Places, Rules};
 use super::scratch::ScratchFolder;
-use super::sources::Sources;
+use super::sources::{Sources, can_map};
 use super::view::View;
-use crate::kernel::{Forked, Namespaces, end, leave_the_rest, leave_users};
+use crate::kernel::{Forked, Namespaces, end, hide_command_line, leave_the_rest, leave_users};
 use crate::profile::{Limits, Network};
 use crate::report::Meter;
 use crate::tier::Tier;
@@ -30,16 +35,16 @@ use crate::wire::{Entering, Failure, MOST_DESCRIPTORS, Message, Opening, Reply, 
 /// The way to such a process.
 #[derive(Debug)]
 pub(crate) struct Ahead {
-    identity: Identity,
+    caller: Caller,
     socket: OwnedFd,
 }
 
 impl Ahead {
     /// Makes the process, in a control group where one is given.
     pub(crate) fn make(group: Option<OwnedFd>) -> Result<Self, Failure> {
-        let identity = Identity::current();
+        let caller = Caller::current();
         let (socket, theirs) = pair().during(|| "making a connection".into())?;
-        let namespaces = if identity.from_root { Namespaces::ByRoot } else { Namespaces::Building };
+        let namespaces = if caller.is_root() { Namespaces::ByRoot } else { Namespaces::Building };
         let processors = Processors::current();
         let (forked, meter) =
             born(namespaces, group.as_ref().map(AsFd::as_fd)).during(|| "making namespaces".into())?;
@@ -50,21 +55,27 @@ impl Ahead {
                 // use for a way to it.
                 drop((socket, group));
                 set_mask();
-                if let Err(failure) = wait(identity, &theirs, meter, &processors) {
+                if let Err(failure) = wait(&caller, &theirs, meter, &processors) {
                     let _ = deliver(theirs.as_fd(), &Reply::Failed(failure).encode(), &[]);
                 }
                 end(0)
             }
         }
-        Ok(Self { identity, socket })
+        Ok(Self { caller, socket })
     }
 
     /// Sends it in, and gives the line to it and what could not be shown.
     pub(crate) fn enter(self, opening: Opening) -> Result<(OwnedFd, Vec<String>), Failure> {
-        give_data(&opening, self.identity)?;
+        if let Caller::Root(ids) = &self.caller {
+            // A folder that cannot be mounted with another owner keeps its own, which the call takes over.
+            settle(opening.profile.data_paths(), |data| {
+                let any = || owners_of(Identity::by_root(*ids.start()));
+                data.is_roots() || any().is_some_and(|owners| can_map(data.path(), &owners))
+            })?;
+        }
         let mut view = View::new(&opening.profile, opening.tier);
         view.close_doors(&opening.profile);
-        let trees = if self.identity.from_root { Sources::open_for(&view)? } else { Vec::new() };
+        let trees = if self.caller.is_root() { Sources::open_for(&view)? } else { Vec::new() };
         let given = trees.iter().map(Option::is_some).collect();
         let descriptors: Vec<_> = trees.iter().flatten().map(AsFd::as_fd).collect();
         if descriptors.len() > MOST_DESCRIPTORS {
@@ -86,23 +97,27 @@ impl Ahead {
 }
 
 /// Does what can be done without knowing the call, waits for the word what it is, and serves it.
-fn wait(identity: Identity, socket: &OwnedFd, meter: Meter, processors: &Processors) -> Result<(), Failure> {
+fn wait(caller: &Caller, socket: &OwnedFd, meter: Meter, processors: &Processors) -> Result<(), Failure> {
+    hide_words()?;
+    let (mut identity, mut claim) = caller.identity().during(|| "choosing a user id".into())?;
     if !identity.from_root {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let proc = openat(CWD, "/proc", flags, Mode::empty()).during(|| "opening /proc".into())?;
-        identity.map_itself(proc).during(|| "mapping users".into())?;
+        identity.map_itself(proc, identity.outside).during(|| "mapping users".into())?;
     }
+    // Root leaves its groups.
+    let hidden = if identity.from_root { Vec::new() } else { group_only::find() };
     // While /proc is still the one that can be written to; what comes from this process inherits it.
     prefer_as_victim();
     // First of all: where no more users can be had, somebody else has to contain the call, and should know it soon.
-    let users = identity.from_root.then(Users::make).transpose()?;
+    let users = identity.from_root.then(|| Users::make(identity)).transpose()?;
     // It keeps the caller's streams as long as it is there: whoever reads the caller's output to its end then knows that
     // nothing of the call is left, not even this process.
     leave_the_rest().during(|| "making namespaces".into())?;
     // Most calls that come alone have a gateway and the usual limits; what another needs is made anew.
     let filter = Filter::new(Tier::Namespaces, Network::Gateway);
     let gateway = Gateway::open(Network::Gateway)?;
-    let scratch = ScratchFolder::make(Limits::default().scratch, identity)?;
+    let scratch = ScratchFolder::make(Limits::default().scratch, identity.outside)?;
     let root = Root::begin(Processes::OfCall)?;
     let way_in = match users {
         Some(users) => WayIn::ajar(root, users)?,
@@ -120,20 +135,27 @@ fn wait(identity: Identity, socket: &OwnedFd, meter: Meter, processors: &Process
         program: false,
     })?;
     let filter = filter.for_network(opening.profile.network);
-    let scratch = scratch.of_size(opening.profile.limits.scratch, identity)?;
-    let view = View { masks, ..View::new(&opening.profile, opening.tier) };
+    let mut scratch = scratch.of_size(opening.profile.limits.scratch, identity.outside)?;
+    let mut view = View { masks, ..View::new(&opening.profile, opening.tier) };
+    view.hide(hidden);
     let mut rules = match way_in {
         WayIn::Closed(root) => {
             root.enter(Sources::open(&view, None)?, &view)?;
             furnish(&view, &scratch, Processes::OfCall)?;
             Rules::of(&Places::of_system(opening.tier), opening.tier)?
         }
-        WayIn::Ajar { root, users: Users { proc, owners }, rules } => {
-            root.finish(Sources::receive(&view, &given, descriptors, owners.as_fd())?, &view)?;
-            keeping_rights(|| identity.assume()).during(|| "becoming an ordinary user".into())?;
+        WayIn::Ajar { root, users: Users { proc, mut owners }, rules } => {
+            if let Some(id) = Sources::own_id(&view, &given, &descriptors) {
+                (identity, claim) = (Identity::by_root(id), Some(Claim::shared(id)));
+                owners = owner_map(&proc, identity).during(|| "mapping owners".into())?;
+                scratch = ScratchFolder::make(opening.profile.limits.scratch, identity.outside)?;
+            }
+            root.finish(Sources::receive(&view, &given, descriptors, &owners)?, &view)?;
+            keeping_rights(|| identity.assume(identity.outside))
+                .during(|| "becoming an ordinary user".into())?;
             furnish(&view, &scratch, Processes::OfCall)?;
             leave_users().during(|| "making namespaces".into())?;
-            identity.map_itself(&proc).during(|| "mapping users".into())?;
+            identity.map_itself(&proc, identity.outside).during(|| "mapping users".into())?;
             // Closing it means waiting for every processor. It is closed to all that comes from this process, and goes with it.
             std::mem::forget(proc);
             rules
@@ -142,7 +164,17 @@ fn wait(identity: Identity, socket: &OwnedFd, meter: Meter, processors: &Process
     drop(scratch);
     rules.allow(&Places::of_view(&view, opening.tier))?;
     let socket = rustix::io::fcntl_dupfd_cloexec(socket, 3).during(|| "keeping the connection".into())?;
-    inhabit(&opening, &view, rules, &filter, socket, meter, Some(gateway))
+    inhabit(&opening, &view, rules, &filter, socket, meter, Some(gateway))?;
+    // Until here nobody else gets its id.
+    drop(claim);
+    Ok(())
+}
+
+/// Hides the words and variables that metier was started with: the script sees the command line of this process.
+fn hide_words() -> Result<(), Failure> {
+    let what = || "hiding the command line".to_owned();
+    let stat = Proc::open()?.read("self/stat")?.ok_or(Errno::NOENT).during(what)?;
+    hide_command_line(&stat, HELPER.as_bytes()).during(what)
 }
 
 /// How far a process is into its new root while it waits.
@@ -171,14 +203,14 @@ impl WayIn {
 struct Users {
     /// Its processes, through which they are mapped. Those that the call sees cannot be written to.
     proc: OwnedFd,
-    /// The map for root's folders.
-    owners: OwnedFd,
+    /// How root's files are shown.
+    owners: Owners,
 }
 
 impl Users {
-    fn make() -> Result<Self, Failure> {
+    fn make(identity: Identity) -> Result<Self, Failure> {
         let proc = new_proc(Processes::OfRoom).during(|| "showing processes".into())?;
-        let owners = owner_map(&proc).during(|| "mapping owners".into())?;
+        let owners = owner_map(&proc, identity).during(|| "mapping owners".into())?;
         Ok(Self { proc, owners })
     }
 }

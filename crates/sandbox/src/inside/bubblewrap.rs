@@ -13,6 +13,7 @@ use rustix::fs::{
 use rustix::io::{FdFlags, fcntl_setfd};
 
 use super::failure::During;
+use super::identity::Identity;
 use super::launcher::{HELPER, IN_GROUP, INSIDE};
 use super::root::convenient_links;
 use super::sources::{SystemFolder, system_folders};
@@ -25,14 +26,15 @@ use crate::wire::{Failure, Opening};
 pub(crate) struct Bubblewrap<'a> {
     opening: &'a Opening,
     view: &'a View,
+    identity: Identity,
     arguments: Vec<OsString>,
     /// What it reads the contents of files from; open while it starts.
     handed: Vec<OwnedFd>,
 }
 
 impl<'a> Bubblewrap<'a> {
-    pub(crate) fn new(opening: &'a Opening, view: &'a View) -> Self {
-        Self { opening, view, arguments: Vec::new(), handed: Vec::new() }
+    pub(crate) fn new(opening: &'a Opening, view: &'a View, identity: Identity) -> Self {
+        Self { opening, view, identity, arguments: Vec::new(), handed: Vec::new() }
     }
 
     fn add(&mut self, words: &[&OsStr]) {
@@ -99,6 +101,8 @@ impl<'a> Bubblewrap<'a> {
             "--chdir",
             "/",
         ]);
+        let [user, group] = [self.identity.inside.user, self.identity.inside.group].map(|id| id.to_string());
+        self.say(&["--uid", &user, "--gid", &group]);
         for (folder, kind) in system_folders()? {
             match kind {
                 SystemFolder::Link(target) => {
@@ -121,7 +125,7 @@ impl<'a> Bubblewrap<'a> {
             self.say(&["--perms", "0700", "--dir", &format!("{SCRATCH}/{folder}")]);
         }
         for place in &self.view.places {
-            match look_up(&place.path) {
+            match look_up(place.source()) {
                 Ok(_) => {}
                 // bubblewrap would end without a word to us. Run by root, this is another user by now, who does not get below a
                 // folder such as `/root`.
@@ -137,13 +141,14 @@ impl<'a> Bubblewrap<'a> {
                 (Rights::Write, true) => "--bind",
                 (Rights::Write, false) => "--bind-try",
             };
-            self.add(&[word.as_ref(), place.path.as_os_str(), place.path.as_os_str()]);
+            self.add(&[word.as_ref(), place.source().as_os_str(), place.path.as_os_str()]);
         }
         for mask in &self.view.masks {
             self.mask(mask)?;
         }
         self.helper()?;
-        self.say(&["--remount-ro", "/"]);
+        // Some of what lies below /proc changes how processes run, the supervisor among them.
+        self.say(&["--remount-ro", "/proc", "--remount-ro", "/"]);
         Ok(())
     }
 

@@ -10,7 +10,10 @@ pub(crate) type Calls = &'static [(libc::c_long, &'static str)];
 /// Denied and told: nothing that a script does in good faith.
 pub(crate) const DENIED: &[Calls] = &[
     // Other processes.
-    calls![SYS_ptrace SYS_process_vm_readv SYS_process_vm_writev SYS_pidfd_getfd SYS_kcmp SYS_process_madvise],
+    calls![
+        SYS_ptrace SYS_process_vm_readv SYS_process_vm_writev SYS_pidfd_getfd SYS_kcmp SYS_process_madvise
+        SYS_process_mrelease
+    ],
     // Parts of the kernel that are large and reachable without rights.
     calls![SYS_io_uring_setup SYS_io_uring_enter SYS_io_uring_register SYS_bpf SYS_perf_event_open SYS_userfaultfd],
     // Keys belong to the user's session, not to a process.
@@ -37,17 +40,19 @@ pub(crate) const DENIED_HERE: Calls = calls![
 pub(crate) const DENIED_HERE: Calls = calls![SYS_kexec_file_load];
 
 /// Memory that no process maps is seen by no watcher: System V segments and queues stay behind, and a file in memory
-/// can be written without being mapped. Programs that meet an old kernel do without.
+/// can be written without being mapped. `vmsplice` puts four kilobytes of a huge page into a pipe, which then keeps all
+/// two megabytes of it. Programs that meet an old kernel do without.
 pub(crate) const UNSEEN_MEMORY: Calls = calls![
     SYS_shmget SYS_shmat SYS_shmctl SYS_shmdt SYS_msgget SYS_msgsnd SYS_msgrcv SYS_msgctl SYS_semget SYS_semop
-    SYS_semtimedop SYS_semctl SYS_memfd_create SYS_memfd_secret
+    SYS_semtimedop SYS_semctl SYS_memfd_create SYS_memfd_secret SYS_vmsplice
 ];
 
 /// Queues have names that all processes of a user share where there is no namespace.
 pub(crate) const QUEUES: Calls = calls![SYS_mq_open SYS_mq_unlink];
 
-/// Its flags are behind a pointer, where a filter cannot look; every C library falls back to `clone`.
-pub(crate) const UNREADABLE: Calls = calls![SYS_clone3];
+/// A filter cannot see what these are about: the flags of `clone3` are behind a pointer, the target of
+/// `pidfd_send_signal` behind a descriptor (a folder such as `/proc/1` will do). Programs fall back to `clone` and `kill`.
+pub(crate) const UNREADABLE: Calls = calls![SYS_clone3 SYS_pidfd_send_signal];
 
 /// What belongs to a file and is not in it: mode, owner, times, attributes. Landlock does not look at these calls, so
 /// where it is alone they would reach every file of the user's that has a known name. They are denied for all files,
@@ -72,8 +77,15 @@ const WATCHES: Calls = calls![SYS_inotify_add_watch];
 /// Denied and told where nothing but Landlock and the filter holds.
 pub(crate) const DENIED_ALONE: &[Calls] = &[ABOUT_FILES, FCHMODAT2, ABOUT_FILES_HERE, WATCHES];
 
-/// Calls that change how a process runs. Without a namespace every process of the user's has a number here, so they are
-/// allowed for the caller itself only, whose number is 0.
+/// Calls that change how a process runs; the first argument is its number. Without a namespace every process of the
+/// user's has a number here, so they are allowed for the caller itself only, whose number is 0. In a namespace every
+/// process may be meant but the supervisor.
 pub(crate) const ABOUT_PROCESSES: Calls = calls![
-    SYS_prlimit64 SYS_sched_setaffinity SYS_sched_setscheduler SYS_sched_setparam SYS_sched_setattr
+    SYS_prlimit64 SYS_sched_setaffinity SYS_sched_setscheduler SYS_sched_setparam SYS_sched_setattr SYS_migrate_pages
+    SYS_move_pages
+];
+
+/// Calls that signal or open a process; the first argument is its number. The supervisor is not to be reached by them.
+pub(crate) const TO_PROCESSES: Calls = calls![
+    SYS_kill SYS_tkill SYS_tgkill SYS_rt_sigqueueinfo SYS_rt_tgsigqueueinfo SYS_pidfd_open
 ];

@@ -10,9 +10,10 @@ use libc::sock_filter;
 
 use super::bpf::{Action, Check, Denial, assemble};
 use super::calls::{
-    ABOUT_PROCESSES, Calls, DENIED, DENIED_ALONE, DENIED_HERE, QUEUES, UNREADABLE, UNSEEN_MEMORY,
+    ABOUT_PROCESSES, Calls, DENIED, DENIED_ALONE, DENIED_HERE, QUEUES, TO_PROCESSES, UNREADABLE,
+    UNSEEN_MEMORY,
 };
-use super::sockets;
+use super::{modes, sockets};
 use crate::kernel::{Listener, Notice, Verdict, install, install_silent};
 use crate::profile::Network;
 use crate::report::Denied;
@@ -49,7 +50,7 @@ const fn number(call: libc::c_long) -> u32 {
     clippy::cast_sign_loss,
     reason = "an error number fits into 16 bits"
 )]
-const fn errno(number: i32) -> u16 {
+pub(super) const fn errno(number: i32) -> u16 {
     number as u16
 }
 
@@ -102,8 +103,18 @@ fn table(tier: Tier, network: Network) -> Vec<(u32, Action)> {
             add(calls, &Action::Deny);
         }
         add(ABOUT_PROCESSES, &Action::When(vec![is(0, 0)]));
+    } else {
+        // The number is a value, so nothing can be changed between this question and the call.
+        add(ABOUT_PROCESSES, &Action::When(vec![is_not(0, SUPERVISOR)]));
+        add(TO_PROCESSES, &Action::When(vec![is_not(0, SUPERVISOR)]));
     }
-    table.extend(sockets::actions(tier, network).into_iter().map(|(call, action)| (number(call), action)));
+    table.extend(groups_of_processes(tier).map(|(call, action)| (number(call), action)));
+    table.push((number(libc::SYS_clone), Action::WhenAny(clone_flags())));
+    // A process that is closed to others of its user is closed to the supervisor, too.
+    let open = vec![vec![is_not(0, libc::PR_SET_DUMPABLE as u32)], vec![is_not(1, 0)]];
+    table.push((number(libc::SYS_prctl), Action::WhenAny(open)));
+    let more = sockets::actions(tier, network).into_iter().chain(modes::actions(tier));
+    table.extend(more.map(|(call, action)| (number(call), action)));
     table.extend(conditions(tier).into_iter().map(|(call, checks)| (number(call), Action::When(checks))));
     table
 }
@@ -111,17 +122,20 @@ fn table(tier: Tier, network: Network) -> Vec<(u32, Action)> {
 /// The calls that depend on their arguments.
 fn conditions(tier: Tier) -> Vec<(libc::c_long, Vec<Check>)> {
     let mut conditions = vec![
-        (libc::SYS_clone, vec![Check::NoneOf { argument: 0, bits: NAMESPACES }]),
-        (libc::SYS_unshare, vec![Check::NoneOf { argument: 0, bits: NAMESPACES | NEW_TIME }]),
+        (libc::SYS_unshare, vec![Check::NoneOf { argument: 0, bits: NAMESPACES | NEW_TIME | OWN_FILES }]),
+        (libc::SYS_close_range, vec![Check::NoneOf { argument: 2, bits: libc::CLOSE_RANGE_UNSHARE }]),
         (libc::SYS_ioctl, vec![Check::Not { argument: 1, mask: u32::MAX, values: controls(tier) }]),
         // A lease makes whoever opens the file outside wait for us; a notice tells what others do in a folder. Both work
-        // on files that can only be read.
+        // on files that can only be read. A signal of one's choice could be sent to the supervisor, as the owner of a
+        // descriptor. A larger pipe holds more of the kernel's memory than the supervisor counts for one.
         (
             libc::SYS_fcntl,
             vec![Check::Not {
                 argument: 1,
                 mask: u32::MAX,
-                values: vec![libc::F_SETLEASE as u32, libc::F_NOTIFY as u32],
+                values: [libc::F_SETLEASE, libc::F_NOTIFY, F_SETSIG, libc::F_SETPIPE_SZ]
+                    .map(i32::cast_unsigned)
+                    .to_vec(),
             }],
         ),
         // Only asking for it, and the ordinary one: the others weaken memory protection.
@@ -131,27 +145,55 @@ fn conditions(tier: Tier) -> Vec<(libc::c_long, Vec<Check>)> {
         ),
     ];
     if tier == Tier::Landlock {
-        conditions.extend([
-            // By group or by user they reach processes that are not the caller's.
-            (libc::SYS_setpriority, vec![is(0, PRIORITY_OF_PROCESS), is(1, 0)]),
-            (libc::SYS_ioprio_set, vec![is(0, IO_OF_PROCESS), is(1, 0)]),
-            // Everybody: without a namespace that is all processes of the user's. Landlock holds the signal back, and
-            // still tells whether anybody would have got it.
-            (libc::SYS_kill, vec![Check::Not { argument: 0, mask: u32::MAX, values: vec![u32::MAX] }]),
-        ]);
+        // Everybody: without a namespace that is all processes of the user's. Landlock holds the signal back, and
+        // still tells whether anybody would have got it.
+        conditions.push((libc::SYS_kill, vec![is_not(0, u32::MAX)]));
     }
     conditions
 }
 
-/// `PRIO_PROCESS`.
-const PRIORITY_OF_PROCESS: u32 = 0;
+/// Calls whose first argument says whether the second is the number of a process, of a process group or of a user. The
+/// supervisor is the script's user, so that one is never allowed.
+fn groups_of_processes(tier: Tier) -> impl Iterator<Item = (libc::c_long, Action)> {
+    // `PRIO_PROCESS`, `PRIO_PGRP`; `IOPRIO_WHO_PROCESS`, `IOPRIO_WHO_PGRP`.
+    let kinds = [(libc::SYS_setpriority, [0, 1]), (libc::SYS_ioprio_set, [1, 2])];
+    kinds.into_iter().map(move |(call, [process, group])| {
+        let allowed = if tier == Tier::Landlock {
+            vec![vec![is(0, process), is(1, 0)]]
+        } else {
+            [process, group].map(|kind| vec![is(0, kind), is_not(1, SUPERVISOR)]).to_vec()
+        };
+        (call, Action::WhenAny(allowed))
+    })
+}
 
-/// `IOPRIO_WHO_PROCESS`.
-const IO_OF_PROCESS: u32 = 1;
+/// A process has one table of descriptors, so that the supervisor sees all of them: no thread has one of its own.
+fn clone_flags() -> Vec<Vec<Check>> {
+    let same_namespaces = || Check::NoneOf { argument: 0, bits: NAMESPACES };
+    let (thread, both) = (libc::CLONE_THREAD as u32, libc::CLONE_THREAD as u32 | OWN_FILES);
+    vec![
+        vec![same_namespaces(), Check::NoneOf { argument: 0, bits: thread }],
+        vec![same_namespaces(), Check::OneOf { argument: 0, mask: both, values: vec![both] }],
+    ]
+}
+
+/// The supervisor's number in the namespace of a call.
+const SUPERVISOR: u32 = 1;
+
+/// `CLONE_FILES`: in `clone` descriptors are shared, in `unshare` they are not any more.
+const OWN_FILES: u32 = libc::CLONE_FILES as u32;
+
+/// The bindings lack it. The same number on every architecture that is supported.
+const F_SETSIG: i32 = 10;
 
 /// This argument is this number.
 fn is(argument: u32, value: u32) -> Check {
     Check::OneOf { argument, mask: u32::MAX, values: vec![value] }
+}
+
+/// This argument is any other number.
+fn is_not(argument: u32, value: u32) -> Check {
+    Check::Not { argument, mask: u32::MAX, values: vec![value] }
 }
 
 /// The flags of a file as the older and the newer call set them, by both sizes of their argument.
@@ -175,16 +217,22 @@ pub(crate) struct Denials(Vec<Denied>);
 
 impl Denials {
     /// Takes one notice and answers it.
-    pub(crate) fn answer(&mut self, listener: &Listener) {
+    pub(crate) fn answer(&mut self, listener: &Listener) -> io::Result<()> {
         let answered = listener.answer_next(|notice| match i64::from(notice.call) {
             // What a program that wants the network knows how to tell its user.
             libc::SYS_socket | libc::SYS_socketpair => Verdict::Fails(libc::EACCES),
             libc::SYS_listen => sockets::judge_listening(notice),
             _ => Verdict::Fails(libc::EPERM),
         });
-        if let Ok((notice, Verdict::Fails(_))) = answered {
-            self.note(&notice);
+        match answered {
+            Ok((notice, Verdict::Fails(_))) => self.note(&notice),
+            Ok((_, Verdict::Passes)) => {}
+            // Whoever made the call is gone.
+            Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::EINTR | libc::EAGAIN)) => {
+            }
+            Err(error) => return Err(error),
         }
+        Ok(())
     }
 
     fn note(&mut self, notice: &Notice) {
@@ -203,22 +251,27 @@ impl Denials {
 
 /// What was tried, in words.
 fn describe(notice: &Notice) -> (&'static str, String) {
-    if let Some(described) = sockets::describe(notice) {
+    if let Some(described) = sockets::describe(notice).or_else(|| modes::describe(notice)) {
         return described;
     }
     let call = i64::from(notice.call);
     let [first, second] = [0, 1].map(|at: usize| notice.arguments[at] & 0xffff_ffff);
     match call {
-        libc::SYS_clone => ("clone", "a new namespace".to_owned()),
-        libc::SYS_unshare => ("unshare", "a new namespace".to_owned()),
+        libc::SYS_clone => ("clone", separation(first)),
+        libc::SYS_unshare => ("unshare", separation(first)),
+        libc::SYS_close_range => ("close_range", separation(0)),
         libc::SYS_ioctl if SET_FLAGS.iter().any(|flags| u64::from(*flags) == second) => {
             ("ioctl", "flags of a file".to_owned())
         }
         libc::SYS_ioctl => ("ioctl", "input for a terminal".to_owned()),
-        libc::SYS_fcntl => ("fcntl", "a lease or a watch".to_owned()),
+        libc::SYS_fcntl => ("fcntl", "a lease, a watch, a signal or a larger pipe".to_owned()),
+        libc::SYS_prctl => ("prctl", "hiding from the supervisor".to_owned()),
         libc::SYS_setpriority => ("setpriority", "another process".to_owned()),
         libc::SYS_ioprio_set => ("ioprio_set", "another process".to_owned()),
-        libc::SYS_kill => ("kill", "every process".to_owned()),
+        libc::SYS_kill if first == u64::from(u32::MAX) => ("kill", "every process".to_owned()),
+        _ if TO_PROCESSES.iter().any(|(number, _)| *number == call) => {
+            (name(call), "the supervisor".to_owned())
+        }
         _ if ABOUT_PROCESSES.iter().any(|(number, _)| *number == call) => {
             (name(call), "another process".to_owned())
         }
@@ -227,11 +280,17 @@ fn describe(notice: &Notice) -> (&'static str, String) {
     }
 }
 
+/// What a process wanted for itself.
+fn separation(flags: u64) -> String {
+    let namespace = flags & u64::from(NAMESPACES | NEW_TIME) != 0;
+    if namespace { "a new namespace" } else { "descriptors that the supervisor does not see" }.to_owned()
+}
+
 fn name(call: libc::c_long) -> &'static str {
     DENIED
         .iter()
         .chain(DENIED_ALONE)
-        .chain([&DENIED_HERE, &ABOUT_PROCESSES])
+        .chain([&DENIED_HERE, &ABOUT_PROCESSES, &TO_PROCESSES])
         .flat_map(|calls| calls.iter())
         .find(|(number, _)| *number == call)
         .map_or("unknown", |(_, name)| name.trim_start_matches("SYS_"))
@@ -266,10 +325,15 @@ mod tests {
         };
         for call in [libc::SYS_fchmodat, libc::SYS_fchownat, libc::SYS_utimensat, libc::SYS_fsetxattr, 452] {
             assert_eq!(at(Tier::Landlock, call), Some(Action::Deny), "{}", name(call));
+        }
+        for call in [libc::SYS_fchownat, libc::SYS_utimensat, libc::SYS_fsetxattr] {
             assert_eq!(at(Tier::Namespaces, call), None, "{}", name(call));
         }
         for call in [libc::SYS_prlimit64, libc::SYS_sched_setaffinity, libc::SYS_setpriority] {
-            assert!(matches!(at(Tier::Landlock, call), Some(Action::When(_))), "{}", name(call));
+            for tier in [Tier::Landlock, Tier::Namespaces] {
+                let action = at(tier, call);
+                assert!(matches!(action, Some(Action::When(_) | Action::WhenAny(_))), "{tier}: {call}");
+            }
         }
     }
 

@@ -6,6 +6,7 @@
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with};
+use rustix::process::{PidfdFlags, getpid, pidfd_open};
 
 use super::failure::During;
 use crate::kernel::raise_loopback;
@@ -30,13 +31,29 @@ impl Gateway {
         }
     }
 
-    /// Hands it out to the caller, and keeps nothing of it.
-    pub(crate) fn hand_over(self, caller: impl AsFd) -> Result<(), Failure> {
-        match self.0 {
-            Some(listener) => deliver(caller.as_fd(), &Reply::Gateway.encode(), &[listener.as_fd()])
-                .during(|| "handing over the gateway".into()),
-            None => Ok(()),
-        }
+    /// No door.
+    pub(crate) fn none() -> Self {
+        Self(None)
+    }
+}
+
+/// A handle to this process, the supervisor of a call: with it the caller can end the call without our help.
+#[derive(Debug)]
+pub(crate) struct OwnHandle(OwnedFd);
+
+impl OwnHandle {
+    /// For this process, while it may still open one.
+    pub(crate) fn new() -> Result<Self, Failure> {
+        pidfd_open(getpid(), PidfdFlags::empty()).during(|| "opening the supervisor".into()).map(Self)
+    }
+
+    /// Hands it out to the caller with what listens at the gateway, and keeps nothing of either. No program runs before.
+    pub(crate) fn hand_over(self, caller: impl AsFd, gateway: Gateway) -> Result<(), Failure> {
+        let Gateway(listener) = gateway;
+        let descriptors: Vec<_> =
+            [Some(&self.0), listener.as_ref()].into_iter().flatten().map(AsFd::as_fd).collect();
+        deliver(caller.as_fd(), &Reply::Supervised.encode(), &descriptors)
+            .during(|| "handing over the supervisor".into())
     }
 }
 

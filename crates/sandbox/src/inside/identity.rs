@@ -2,8 +2,8 @@
 
 use std::fs;
 use std::io;
+use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
 
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::process::{Gid, Pid, Uid};
@@ -12,32 +12,68 @@ use rustix::thread::{
     set_thread_res_uid,
 };
 
+use super::claim::{Claim, private_ids};
 use crate::kernel::{set_dumpable, user_namespace};
 
-/// The user `nobody`, who owns nothing: as whom a script runs when metier runs as root.
-const NOBODY: u32 = 65534;
+/// As whom a script of root's sees itself: the user `nobody`. Outside it has an id of its own.
+const NOBODY: Ids = Ids { user: 65534, group: 65534 };
 
-/// As whom a contained process runs, by the numbers that its user namespace and ours have for it.
+/// Who runs metier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Caller {
+    /// Root, whose calls get ids of this range.
+    Root(RangeInclusive<u32>),
+    /// Anybody else, whose calls run as the same user.
+    User(Ids),
+}
+
+impl Caller {
+    pub(crate) fn current() -> Self {
+        let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
+        let own = Ids { user: user.as_raw(), group: group.as_raw() };
+        // In a container of a user who is not root, root is that user and there may be no other id. Then a script runs as
+        // root, which owns no more there than that user does.
+        user.is_root().then(private_ids).flatten().map_or(Self::User(own), Self::Root)
+    }
+
+    pub(crate) fn is_root(&self) -> bool {
+        matches!(self, Self::Root(_))
+    }
+
+    /// The identity of a new call. For root's it lasts as long as the claim is held.
+    pub(crate) fn identity(&self) -> io::Result<(Identity, Option<Claim>)> {
+        match self {
+            Self::Root(ids) => {
+                let claim = Claim::fresh(ids)?;
+                Ok((Identity::by_root(claim.id), Some(claim)))
+            }
+            Self::User(own) => Ok((Identity { inside: *own, outside: *own, from_root: false }, None)),
+        }
+    }
+}
+
+/// A user and a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Identity {
-    /// The user, inside and outside: the one who runs metier, or nobody where that is root.
+pub(crate) struct Ids {
     pub(crate) user: u32,
     pub(crate) group: u32,
+}
+
+/// As whom a contained process runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Identity {
+    /// As the script sees itself where it has a user namespace.
+    pub(crate) inside: Ids,
+    /// As the rest of the machine sees it.
+    pub(crate) outside: Ids,
     /// Whether metier runs as root, so that what builds the view does, too.
     pub(crate) from_root: bool,
 }
 
 impl Identity {
-    /// For a child of this process.
-    pub(crate) fn current() -> Self {
-        let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-        // In a container of a user who is not root, root is that user and nobody may not exist: then root it is, which
-        // there owns no more than that user does.
-        if user == 0 && has_nobody() {
-            Self { user: NOBODY, group: NOBODY, from_root: true }
-        } else {
-            Self { user, group, from_root: false }
-        }
+    /// The identity of a call of root's.
+    pub(crate) fn by_root(id: u32) -> Self {
+        Self { inside: NOBODY, outside: Ids { user: id, group: id }, from_root: true }
     }
 
     /// Gives a child that waits for it the map of its user namespace.
@@ -47,41 +83,30 @@ impl Identity {
         if !self.from_root {
             fs::write(format!("{folder}/setgroups"), "deny")?;
         }
-        let line = |id: u32| {
-            let root = if self.from_root { "0 0 1\n" } else { "" };
-            format!("{root}{id} {id} 1\n")
-        };
-        fs::write(format!("{folder}/gid_map"), line(self.group))?;
-        fs::write(format!("{folder}/uid_map"), line(self.user))
+        let root = if self.from_root { "0 0 1\n" } else { "" };
+        let Self { inside, outside, .. } = self;
+        fs::write(format!("{folder}/gid_map"), format!("{root}{} {} 1\n", inside.group, outside.group))?;
+        fs::write(format!("{folder}/uid_map"), format!("{root}{} {} 1\n", inside.user, outside.user))
     }
 
-    /// Writes the map of this process's own new user namespace, in which it goes on as the same user.
-    pub(crate) fn map_itself(self, proc: impl AsFd) -> io::Result<()> {
+    /// Writes the map of this process's own new user namespace. `here` are its ids in the namespace that it left.
+    pub(crate) fn map_itself(self, proc: impl AsFd, here: Ids) -> io::Result<()> {
         let write = |name: &str, text: String| -> io::Result<()> {
             let file = openat(proc.as_fd(), name, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
             rustix::io::write(&file, text.as_bytes())?;
             Ok(())
         };
         write("self/setgroups", "deny".to_owned())?;
-        write("self/gid_map", format!("{0} {0} 1\n", self.group))?;
-        write("self/uid_map", format!("{0} {0} 1\n", self.user))
+        write("self/gid_map", format!("{} {} 1\n", self.inside.group, here.group))?;
+        write("self/uid_map", format!("{} {} 1\n", self.inside.user, here.user))
     }
 
-    /// Gives the data folder to that user, where this process is root: on every tier the call then owns what it keeps.
-    pub(crate) fn give(self, folder: &Path) -> io::Result<()> {
-        if self.from_root {
-            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let folder = openat(rustix::fs::CWD, folder, flags, Mode::empty())?;
-            rustix::fs::fchown(&folder, Some(Uid::from_raw(self.user)), Some(Gid::from_raw(self.group)))?;
-        }
-        Ok(())
-    }
-
-    /// Becomes that user for good, where this process is still root.
-    pub(crate) fn assume(self) -> io::Result<()> {
+    /// Becomes that user for good and leaves all groups, where this process is still root. `here` are the ids in the user
+    /// namespace of this process.
+    pub(crate) fn assume(self, here: Ids) -> io::Result<()> {
         if self.from_root {
             set_thread_groups(&[])?;
-            let (user, group) = (Uid::from_raw(self.user), Gid::from_raw(self.group));
+            let (user, group) = (Uid::from_raw(here.user), Gid::from_raw(here.group));
             set_thread_res_gid(group, group, group)?;
             set_thread_res_uid(user, user, user)?;
             // A change of user hides a process's own files below /proc from itself, and it needs them once more.
@@ -101,30 +126,30 @@ pub(crate) fn keeping_rights(change: impl FnOnce() -> io::Result<()>) -> io::Res
     Ok(())
 }
 
-/// Whether nobody exists in this process's user namespace.
-#[expect(clippy::disallowed_methods, reason = "a file of the kernel, about this process")]
-fn has_nobody() -> bool {
-    let Ok(map) = fs::read_to_string("/proc/self/uid_map") else { return false };
-    map.lines().any(|line| {
-        let mut numbers = line.split_whitespace().map(|number| number.parse::<u64>().unwrap_or(0));
-        let (first, _, count) = (numbers.next().unwrap_or(0), numbers.next(), numbers.next().unwrap_or(0));
-        (first..first.saturating_add(count)).contains(&u64::from(NOBODY))
-    })
+/// For mounts of folders that root gives to a call: whose root's files are in them.
+#[derive(Debug)]
+pub(crate) struct Owners {
+    /// A user namespace with the map.
+    pub(crate) map: OwnedFd,
+    /// The id of the call.
+    pub(crate) user: u32,
 }
 
-/// A user namespace whose map shows root's files as nobody's and nobody else's differently: for mounts of folders that
-/// root gives to a script which runs as nobody. With it the script has root's rights to these folders and to nothing
-/// else. `proc` shows the processes of this process's own namespace and can be written to.
-pub(crate) fn owner_map(proc: impl AsFd) -> io::Result<OwnedFd> {
-    user_namespace(|child| {
+/// A user namespace for mounts of folders that root gives to a call. Its map shows root's files as the call's own and all
+/// others as they are. What the call makes there belongs to root on disk. `proc` shows the processes of this process's own
+/// namespace and can be written to.
+pub(crate) fn owner_map(proc: impl AsFd, identity: Identity) -> io::Result<Owners> {
+    let user = identity.outside.user;
+    let map = user_namespace(|child| {
         let open = |name: &str, flags: OFlags| {
             let path = format!("{}/{name}", child.as_raw_nonzero());
             openat(proc.as_fd(), path, flags | OFlags::CLOEXEC, Mode::empty())
         };
-        let map = format!("0 {NOBODY} 1\n1 1 {}\n", NOBODY - 1);
+        let map = format!("0 {user} 1\n1 1 {}\n", user - 1);
         for name in ["gid_map", "uid_map"] {
             rustix::io::write(open(name, OFlags::WRONLY)?, map.as_bytes())?;
         }
         Ok(open("ns/user", OFlags::RDONLY)?)
-    })
+    })?;
+    Ok(Owners { map, user })
 }

@@ -10,16 +10,19 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
+use rustix::io::Errno;
 use rustix::process::{Pid, chdir};
 
 use super::failure::During;
 use super::filter::Denials;
+use super::kernel_memory::Sockets;
 use super::quota::{Quota, Scratch};
 use super::view::{HOME, SHARED_MEMORY};
 use super::watcher::Watcher;
 use crate::kernel::{Listener, Reaped, SignalQueue, Streams, Wait, kill_all, reap, spawn};
 use crate::profile::Profile;
 use crate::report::{Ended as How, Meter, Stop};
+use crate::tier::Tier;
 use crate::wire::{Ended, Failure, Message, Reply, Start, TO_STOP, deliver, receive};
 
 /// What starts the program and how its processes are found; the rest is the same on every tier.
@@ -33,7 +36,7 @@ pub(crate) trait Household {
         streams: Streams<'_>,
     ) -> std::io::Result<Pid>;
     /// The processes of the call.
-    fn processes(&self, watcher: &Watcher) -> Vec<u32>;
+    fn processes(&self, watcher: &Watcher) -> Result<Vec<u32>, Failure>;
     /// Sends all of them the signal that cannot be refused.
     fn kill(&self, watcher: &Watcher);
     /// What bounds the scratch folder already.
@@ -51,6 +54,7 @@ pub(crate) struct Init<'a, H> {
     pub(crate) household: H,
     /// What bounds memory and processes beside the watcher.
     pub(crate) meter: Meter,
+    pub(crate) tier: Tier,
 }
 
 impl<H: Household> Init<'_, H> {
@@ -67,7 +71,14 @@ impl<H: Household> Init<'_, H> {
     fn attend(&mut self, message: Message) {
         let reply = self.run(message);
         let folder = match &reply {
-            Ok(_) => leftovers(self.scratch),
+            Ok(_) => {
+                // The call may have closed it, and its results count all the same. On the tier without namespaces the filter
+                // denies this to everybody, this process included, which then would wait for its own answer.
+                if self.tier != Tier::Landlock {
+                    let _ = rustix::fs::chmod(self.scratch, Mode::from_raw_mode(0o700));
+                }
+                leftovers(self.scratch)
+            }
             Err(_) => None,
         };
         let reply = match reply {
@@ -91,8 +102,9 @@ impl<H: Household> Init<'_, H> {
         let folder = &self.profile.working_directory;
         chdir(folder).during(|| format!("going to {}", folder.display()))?;
         let limits = &self.profile.limits;
-        let quota = Quota::new(self.profile, self.scratch.to_owned(), self.household.bound());
-        let mut watcher = Watcher::new(limits.clone(), quota);
+        let quota = Quota::new(self.profile, self.scratch.to_owned(), self.household.bound())?;
+        let sockets = Sockets::new(self.tier, &self.socket)?;
+        let mut watcher = Watcher::new(limits.clone(), quota, sockets)?;
         let streams = Streams { stdin: stdin.as_fd(), stdout: stdout.as_fd(), stderr: stderr.as_fd() };
         let first = self.start(&start, streams)?;
         // Whoever reads the streams sees their end when the last process of the call has closed them.
@@ -108,27 +120,34 @@ impl<H: Household> Init<'_, H> {
             cpu
         };
         let mut waited = Duration::ZERO;
+        // A supervisor that cannot see any more holds no limit, so whatever goes wrong in its own work ends the call.
+        let mut fault = None;
         while how.is_none() && stop.is_none() {
-            match self.wait(&children, watcher.until_due()) {
-                Woken::Child => {
+            let mut look = || -> Result<Option<Stop>, Failure> {
+                let woken = self.wait(&children, watcher.until_due())?;
+                if woken.child {
                     children.clear();
                     while let Some(reaped) = reap(Wait::No) {
                         waited = note(reaped, &mut how);
                     }
                 }
-                Woken::Denied => {
-                    if let Some(listener) = &self.listener {
-                        denials.answer(listener);
-                    }
+                if let Some(listener) = self.listener.as_ref().filter(|_| woken.denied) {
+                    denials.answer(listener).during(|| "answering denied calls".into())?;
                 }
-                Woken::Told => stop = Some(Stop::Cancelled),
-                Woken::Nothing => {}
-            }
-            // Not only when nothing else happens: a call that keeps us busy with denied calls and dying children would
-            // never be looked at.
-            if stop.is_none() && how.is_none() && watcher.until_due().is_zero() {
-                stop = watcher.look(&self.household.processes(&watcher), waited);
-            }
+                if woken.told {
+                    return Ok(Some(Stop::Cancelled));
+                }
+                // Not only when nothing else happens: a call that keeps us busy with denied calls and dying children
+                // would never be looked at.
+                if how.is_none() && watcher.until_due().is_zero() {
+                    return watcher.look(&self.household.processes(&watcher)?, waited);
+                }
+                Ok(None)
+            };
+            stop = look().unwrap_or_else(|failure| {
+                fault = Some(failure.to_string());
+                Some(Stop::Unmeasured)
+            });
         }
         // Whatever is left of the call ends now: a daemon that it left behind, a child that ignores every signal.
         loop {
@@ -147,6 +166,7 @@ impl<H: Household> Init<'_, H> {
             meter: self.meter,
             denied: denials.finish(),
             overrun: watcher.overrun().cloned(),
+            fault,
         })
     }
 
@@ -172,9 +192,8 @@ impl<H: Household> Init<'_, H> {
     }
 
     /// Waits until something happens, for so long at most.
-    fn wait(&self, children: &SignalQueue, longest: Duration) -> Woken {
-        let nobody = children.as_fd();
-        let denied: BorrowedFd<'_> = self.listener.as_ref().map_or(nobody, AsFd::as_fd);
+    fn wait(&self, children: &SignalQueue, longest: Duration) -> Result<Woken, Failure> {
+        let denied: BorrowedFd<'_> = self.listener.as_ref().map_or(children.as_fd(), AsFd::as_fd);
         let mut waiting = [
             PollFd::new(&children, PollFlags::IN),
             PollFd::from_borrowed_fd(denied, PollFlags::IN),
@@ -182,24 +201,28 @@ impl<H: Household> Init<'_, H> {
         ];
         let tick = Timespec { tv_sec: 0, tv_nsec: i64::from(longest.subsec_nanos()) };
         match poll(&mut waiting, Some(&tick)) {
-            Ok(0) | Err(_) => Woken::Nothing,
-            Ok(_) if !waiting[0].revents().is_empty() => Woken::Child,
-            Ok(_) if waiting[1].revents().contains(PollFlags::IN) => Woken::Denied,
-            Ok(_) if !waiting[2].revents().is_empty() => match receive(self.socket.as_fd()) {
-                Ok(Some(message)) if message.bytes != TO_STOP => Woken::Nothing,
-                _ => Woken::Told,
-            },
-            Ok(_) => Woken::Nothing,
+            Ok(_) => {}
+            Err(Errno::INTR) => return Ok(Woken::default()),
+            Err(error) => return Err(error).during(|| "waiting for the call".into()),
         }
+        let [child, denied, spoken] = [0, 1, 2].map(|at: usize| waiting[at].revents());
+        // All that is ready at once: a flood of one kind keeps us from no other.
+        Ok(Woken {
+            child: !child.is_empty(),
+            denied: denied.contains(PollFlags::IN),
+            told: !spoken.is_empty()
+                && !matches!(receive(self.socket.as_fd()), Ok(Some(message)) if message.bytes != TO_STOP),
+        })
     }
 }
 
 /// Why the watch was interrupted.
-enum Woken {
-    Child,
-    Denied,
-    Told,
-    Nothing,
+#[derive(Default)]
+struct Woken {
+    child: bool,
+    denied: bool,
+    /// By the caller, to end the call.
+    told: bool,
 }
 
 /// The first process of a namespace: it sees its own processes only, and a signal to all reaches exactly them.
@@ -218,7 +241,7 @@ impl Household for Namespace {
         spawn(program, arguments, environment, streams)
     }
 
-    fn processes(&self, watcher: &Watcher) -> Vec<u32> {
+    fn processes(&self, watcher: &Watcher) -> Result<Vec<u32>, Failure> {
         watcher.all()
     }
 

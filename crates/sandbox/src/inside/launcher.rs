@@ -2,18 +2,21 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::Path;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
 use super::birth::born;
+use super::claim::Claim;
+use super::data::{DataOnDisk, settle};
 use super::failure::During;
 use super::filter::Filter;
-use super::identity::{Identity, owner_map};
+use super::group_only;
+use super::identity::{Caller, Identity, Owners, owner_map};
 use super::room::{Room, inhabit, prefer_as_victim};
 use super::rules::{Places, Rules};
-use super::sources::Sources;
+use super::sources::{Sources, can_map};
 use super::view::View;
 use crate::kernel::{Forked, Namespaces, end, ignore_children, read_handed_over};
 use crate::report::Meter;
@@ -60,18 +63,17 @@ pub(super) fn set_mask() {
 fn launch(control: &OwnedFd) {
     // Rooms that have ended are not waited for.
     ignore_children();
-    let identity = Identity::current();
-    let proc = openat(CWD, "/proc", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
-    let owners = if identity.from_root { proc.ok().and_then(|proc| owner_map(proc).ok()) } else { None };
+    let caller = Caller::current();
+    // Root leaves its groups.
+    let hidden = if caller.is_root() { Vec::new() } else { group_only::find() };
     while let Ok(Some(message)) = receive(control.as_fd()) {
         let mut descriptors = message.descriptors.into_iter();
         let Some(socket) = descriptors.next() else { return };
         // Where rooms are born, if calls get control groups.
         let group = descriptors.next();
-        let owners = owners.as_ref().map(AsFd::as_fd);
         let made = Opening::decode(&message.bytes)
             .map_err(|error| Failure { what: error.to_string(), errno: libc::EBADMSG, program: false })
-            .and_then(|opening| make_room(opening, identity, owners, &socket, group));
+            .and_then(|opening| make_room(opening, &caller, &hidden, &socket, group));
         if let Err(failure) = made {
             let _ = deliver(socket.as_fd(), &Reply::Failed(failure).encode(), &[]);
         }
@@ -80,18 +82,24 @@ fn launch(control: &OwnedFd) {
 
 fn make_room(
     opening: Opening,
-    identity: Identity,
-    owners: Option<BorrowedFd<'_>>,
+    caller: &Caller,
+    hidden: &[PathBuf],
     control: &OwnedFd,
     group: Option<OwnedFd>,
 ) -> Result<(), Failure> {
-    let serve = |opening: Opening, sources: Option<Sources>| match Room::build(opening, identity, sources) {
+    // The room inherits the claim and holds it to its end.
+    let Tenant { identity, owners, claim: _claim } = Tenant::new(&opening, caller)?;
+    let serve = |opening: Opening, sources: Option<Sources>| match Room::build(
+        opening,
+        identity,
+        sources,
+        hidden.to_owned(),
+    ) {
         Ok(room) => room.serve(control),
         Err(failure) => {
             let _ = deliver(control.as_fd(), &Reply::Failed(failure).encode(), &[]);
         }
     };
-    give_data(&opening, identity)?;
     if opening.tier != Tier::Namespaces {
         let (forked, _) =
             born(Namespaces::Same, group.as_ref().map(AsFd::as_fd)).during(|| "making a room".into())?;
@@ -103,12 +111,17 @@ fn make_room(
         }
         return Ok(());
     }
-    let sources = match owners {
+    let sources = match &owners {
         Some(owners) => match Sources::open(&View::new(&opening.profile, opening.tier), Some(owners)) {
             Ok(sources) => Some(sources),
             // Root in a container that may not mount: like anybody else's, the room opens by itself what it shows, and the
             // script reads what everyone may read.
-            Err(failure) if failure.errno == libc::EPERM => None,
+            Err(failure) if failure.errno == libc::EPERM => {
+                for path in opening.profile.data_paths() {
+                    DataOnDisk::open(path)?.give(identity.outside.user)?;
+                }
+                None
+            }
             Err(failure) => return Err(failure),
         },
         None => None,
@@ -116,11 +129,43 @@ fn make_room(
     enter(identity, group, || serve(opening, sources))
 }
 
-pub(super) fn give_data(opening: &Opening, identity: Identity) -> Result<(), Failure> {
-    for data in opening.profile.data_paths() {
-        identity.give(data).during(|| format!("giving away {}", data.display()))?;
+/// As whom the calls of a room run.
+struct Tenant {
+    identity: Identity,
+    claim: Option<Claim>,
+    /// How root's files are shown, where root runs metier and a room is made of mounts.
+    owners: Option<Owners>,
+}
+
+impl Tenant {
+    /// Chooses the identity, and makes the data folders its own.
+    fn new(opening: &Opening, caller: &Caller) -> Result<Self, Failure> {
+        let (identity, claim) = caller.identity().during(|| "choosing a user id".into())?;
+        if !identity.from_root {
+            return Ok(Self { identity, claim, owners: None });
+        }
+        let owners = |identity| if opening.tier == Tier::Namespaces { owners_of(identity) } else { None };
+        let mut tenant = Self { identity, claim, owners: owners(identity) };
+        let rest = settle(opening.profile.data_paths(), |data| {
+            let owners = tenant.owners.as_ref();
+            // What is root's already is tried when it is mounted.
+            owners.is_some_and(|owners| data.is_roots() || can_map(data.path(), owners))
+        })?;
+        if let Some(id) = rest.iter().find_map(DataOnDisk::own_id) {
+            let identity = Identity::by_root(id);
+            tenant = Self { identity, claim: Some(Claim::shared(id)), owners: owners(identity) };
+        }
+        for data in rest {
+            data.give(tenant.identity.outside.user)?;
+        }
+        Ok(tenant)
     }
-    Ok(())
+}
+
+/// How root's files are shown to a call with this identity. `None` where that cannot be had.
+pub(super) fn owners_of(identity: Identity) -> Option<Owners> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    openat(CWD, "/proc", flags, Mode::empty()).ok().and_then(|proc| owner_map(proc, identity).ok())
 }
 
 /// Makes a process in new namespaces, and in a control group where one is given, that begins once its users are mapped. Only

@@ -13,6 +13,9 @@ const OPEN_FILES: u64 = 1024;
 /// How much a call may put into message queues, which live in the kernel's memory: as much as a login.
 const QUEUES: u64 = 819_200;
 
+/// How many signals and timers may wait, for which the kernel keeps a record each.
+const SIGNALS: u64 = 8192;
+
 /// Sets the limits for this process and all that come from it. `others` is how many processes of the same user there may
 /// be besides, where those count, too.
 pub(crate) fn restrict(limits: &Limits, tier: Tier, others: u64) -> Result<(), Failure> {
@@ -30,6 +33,7 @@ pub(crate) fn restrict(limits: &Limits, tier: Tier, others: u64) -> Result<(), F
         (Resource::Nproc, processes, processes),
         (Resource::Memlock, 1 << 26, 1 << 26),
         (Resource::Msgqueue, QUEUES, QUEUES),
+        (Resource::Sigpending, SIGNALS, SIGNALS),
         // Twice what the call may hold: programs reserve more than they touch. The watcher counts what is touched; this
         // only bounds what can happen between two looks.
         (Resource::Data, limits.memory.saturating_mul(2), limits.memory.saturating_mul(2)),

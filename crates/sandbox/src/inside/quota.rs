@@ -1,16 +1,20 @@
-//! What a call keeps on disk: its data folders, places that may not grow, its scratch folder where that is a real one, and files without a name that
-//! it holds open. No kernel limit sums these up, so they are walked through several times a second.
+//! What a call keeps on disk: its data folders, places that may not grow, its scratch folder where that is a real one, and
+//! files without a name that it holds. No kernel limit sums these up, so they are walked through several times a second.
 
 use std::collections::BTreeSet;
-use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, readlinkat, statat};
+use rustix::fs::statvfs;
 
+use super::descriptors::Descriptors;
+use super::failure::During;
+use super::folder_size::{Amount, held};
+use super::processes::{Proc, Process};
 use crate::profile::{Limits, Profile};
 use crate::report::{Overrun, OverrunOf, Stop};
+use crate::wire::Failure;
 
 /// How often folders are looked at, at most: it means walking through them.
 const TICK: Duration = Duration::from_millis(250);
@@ -21,15 +25,16 @@ const PAUSE: u32 = 4;
 /// How many entries a folder may hold. Each takes room that its bytes do not show, in the file system's own tables, and
 /// time whenever somebody lists or removes them. What skills keep are some hundreds; a walk through this many takes a
 /// tenth of a second, so that it is noticed soon.
-const MOST_FILES: u32 = 20_000;
+const MAX_FILES: u32 = 20_000;
 
 /// How many entries of a place that only may not grow are counted before a call. A place with more is somebody's archive; it
 /// counts as this many, and a call that works in it is stopped at the first look.
-const MOST_LOOKED_AT: u32 = 200_000;
+const MAX_LOOKED_AT: u32 = 200_000;
 
-/// How many descriptors are looked at in one go. Several hundred processes with a full table of them would be needed to
-/// have more, and that is nothing that a script does.
-const MOST_DESCRIPTORS: u32 = 100_000;
+/// How many descriptors may wait in sockets, and for how many looks: nobody can see what they are. Programs hand over a few
+/// at a time, and who they are meant for takes them at once.
+const MAX_IN_FLIGHT: u64 = 16;
+const IN_FLIGHT_LOOKS: u32 = 4;
 
 /// What bounds the scratch folder already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +56,8 @@ pub(crate) struct Quota {
     scratch: PathBuf,
     bound: Scratch,
     due: Instant,
+    /// For how many looks descriptors have waited in sockets.
+    in_flight_for: u32,
     /// The folder for which it was stopped.
     overrun: Option<Overrun>,
 }
@@ -60,58 +67,55 @@ pub(crate) struct Quota {
 struct Measured {
     path: PathBuf,
     most: Amount,
+    /// The most that its disk had left at any look, with what the folder held then.
+    most_room: u64,
 }
 
-/// How much there is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Amount {
-    bytes: u64,
-    files: u32,
-}
-
-impl Amount {
-    /// What a folder that holds this has too much of, if anything.
-    fn over(self, most: Self, folder: &Path) -> Option<Overrun> {
-        let (of, held, most) = if self.bytes > most.bytes {
-            (OverrunOf::Bytes, self.bytes, most.bytes)
-        } else if self.files > most.files {
-            (OverrunOf::Files, self.files.into(), most.files.into())
-        } else {
-            return None;
+impl Measured {
+    /// How much of the disk is gone that the folder does not hold, since the look at which most was left: what others free
+    /// meanwhile hides nothing for longer than one look. Others use it, too, so this alone means nothing.
+    fn unexplained(&mut self, held: u64) -> Result<u64, Failure> {
+        let disk = match statvfs(&self.path) {
+            Ok(disk) => disk,
+            Err(rustix::io::Errno::NOENT) => return Ok(0),
+            Err(error) => {
+                return Err(error).during(|| format!("measuring the disk of {}", self.path.display()));
+            }
         };
-        Some(Overrun { folder: folder.to_owned(), of, held, most })
+        let room = disk.f_bavail.saturating_mul(disk.f_frsize).saturating_add(held);
+        self.most_room = self.most_room.max(room);
+        Ok(self.most_room - room)
     }
 }
 
 impl Quota {
-    pub(crate) fn new(profile: &Profile, scratch: PathBuf, bound: Scratch) -> Self {
+    pub(crate) fn new(profile: &Profile, scratch: PathBuf, bound: Scratch) -> Result<Self, Failure> {
         let limits = profile.limits.clone();
-        let kept = profile.data.iter().map(|data| Measured {
-            path: data.path.clone(),
-            most: Amount { bytes: limits.data.saturating_add(data.spared), files: MOST_FILES },
-        });
+        let mut folders = Vec::new();
+        for data in &profile.data {
+            let most = Amount { bytes: limits.data.saturating_add(data.spared), files: MAX_FILES };
+            folders.push(Measured { path: data.path.clone(), most, most_room: 0 });
+        }
         // What lies there is whoever's whose place it is: only what the call adds to it counts.
-        let grown = profile.bounded.iter().map(|path| {
-            let before = held(path, MOST_LOOKED_AT);
+        for path in &profile.bounded {
+            let before = held(path, MAX_LOOKED_AT)?;
             let most = Amount {
                 bytes: before.bytes.saturating_add(limits.data),
-                files: before.files.saturating_add(MOST_FILES),
+                files: before.files.saturating_add(MAX_FILES),
             };
-            Measured { path: path.clone(), most }
-        });
-        let folders = kept.chain(grown).collect();
-        Self { limits, folders, scratch, bound, due: Instant::now(), overrun: None }
+            folders.push(Measured { path: path.clone(), most, most_room: 0 });
+        }
+        Ok(Self { limits, folders, scratch, bound, due: Instant::now(), in_flight_for: 0, overrun: None })
     }
 
-    /// Looks once, if it is time.
-    pub(crate) fn look(&mut self, proc: &OwnedFd, processes: &[u32]) -> Option<Stop> {
-        let began = Instant::now();
-        if began < self.due {
-            return None;
-        }
-        let stop = self.measure(proc, processes);
+    /// Whether it is time to look.
+    pub(crate) fn is_due(&self) -> bool {
+        Instant::now() >= self.due
+    }
+
+    /// A look that began then is over.
+    pub(crate) fn looked(&mut self, began: Instant) {
         self.due = began + TICK.max(began.elapsed() * (PAUSE + 1));
-        stop
     }
 
     /// The folder for which the call was stopped, if one was.
@@ -119,63 +123,70 @@ impl Quota {
         self.overrun.as_ref()
     }
 
-    fn measure(&mut self, proc: &OwnedFd, processes: &[u32]) -> Option<Stop> {
-        let folders = self.folders.iter();
-        let mut kept: Vec<Amount> = folders.map(|folder| held(&folder.path, folder.most.files)).collect();
+    /// Looks once.
+    pub(crate) fn look(
+        &mut self,
+        proc: &Proc,
+        processes: &[Process],
+        descriptors: &Descriptors,
+    ) -> Result<Option<Stop>, Failure> {
+        let mut kept = Vec::with_capacity(self.folders.len());
+        for folder in &self.folders {
+            kept.push(held(&folder.path, folder.most.files)?);
+        }
         let mut scratch = match self.bound {
             Scratch::Bounded => Amount::default(),
-            Scratch::Sized | Scratch::OnDisk => held(&self.scratch, MOST_FILES),
+            Scratch::Sized => files_in_file_system(&self.scratch)?,
+            Scratch::OnDisk => held(&self.scratch, MAX_FILES)?,
         };
-        if !self.add_nameless(proc, processes, &mut kept, &mut scratch) {
-            return Some(Stop::Data);
+        for file in &descriptors.nameless {
+            let whose = self.whose(&file.path);
+            let amount = whose.and_then(|at| kept.get_mut(at)).unwrap_or(&mut scratch);
+            amount.files += 1;
+            amount.bytes += file.bytes;
         }
         // The size of a file system that is the scratch folder's own is the kernel's to hold.
         let bytes = if self.bound == Scratch::OnDisk { self.limits.scratch } else { u64::MAX };
         let full = kept.iter().zip(&self.folders).find_map(|(amount, folder)| {
             amount.over(folder.most, &folder.path).map(|overrun| (Stop::Data, overrun))
         });
-        let (stop, overrun) = full.or_else(|| {
-            let most = Amount { bytes, files: MOST_FILES };
+        let full = full.or_else(|| {
+            let most = Amount { bytes, files: MAX_FILES };
             scratch.over(most, &self.scratch).map(|overrun| (Stop::Scratch, overrun))
-        })?;
-        self.overrun = Some(overrun);
-        Some(stop)
+        });
+        let full = match full {
+            Some(full) => Some(full),
+            None => self.hidden(proc, processes, descriptors, &kept)?.map(|overrun| (Stop::Data, overrun)),
+        };
+        Ok(full.map(|(stop, overrun)| {
+            self.overrun = Some(overrun);
+            stop
+        }))
     }
 
-    /// Adds files that were removed and are still open: they have no name by which a walk would find them, and take their
-    /// room until the last descriptor is closed. Gives false where there are too many descriptors to look at.
-    fn add_nameless(
-        &self,
-        proc: &OwnedFd,
-        processes: &[u32],
-        kept: &mut [Amount],
-        scratch: &mut Amount,
-    ) -> bool {
-        let mut counted = BTreeSet::new();
-        let mut left = MOST_DESCRIPTORS;
-        for process in processes {
-            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            let Ok(folder) = openat(proc, format!("{process}/fd"), flags, Mode::empty()) else { continue };
-            let Ok(entries) = Dir::read_from(&folder) else { continue };
-            for entry in entries.flatten() {
-                left = match left.checked_sub(1) {
-                    Some(left) => left,
-                    None => return false,
-                };
-                // Through the link to the file itself, which opens nothing.
-                let Ok(stat) = statat(&folder, entry.file_name(), AtFlags::empty()) else { continue };
-                let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-                if !is_file || stat.st_nlink > 0 || !counted.insert((stat.st_dev, stat.st_ino)) {
-                    continue;
-                }
-                let path = readlinkat(&folder, entry.file_name(), Vec::new()).unwrap_or_default();
-                let whose = self.whose(path.to_bytes());
-                let amount = whose.and_then(|at| kept.get_mut(at)).unwrap_or(&mut *scratch);
-                amount.files += 1;
-                amount.bytes += bytes(&stat);
+    /// A folder whose disk is filled by files that nobody can see: they have no name, and are mapped only or wait in a
+    /// socket. That the disk lost room can be anybody's doing, and that something waits is no harm; both together are
+    /// held against the call, and so are many descriptors that nobody takes.
+    fn hidden(
+        &mut self,
+        proc: &Proc,
+        processes: &[Process],
+        descriptors: &Descriptors,
+        kept: &[Amount],
+    ) -> Result<Option<Overrun>, Failure> {
+        let many = descriptors.in_flight > MAX_IN_FLIGHT;
+        self.in_flight_for = if many { self.in_flight_for + 1 } else { 0 };
+        let parked = self.in_flight_for >= IN_FLIGHT_LOOKS;
+        for (folder, amount) in self.folders.iter_mut().zip(kept) {
+            let lost = folder.unexplained(amount.bytes)?;
+            let filled = lost > self.limits.data;
+            if parked || filled && can_hide(proc, processes, descriptors)? {
+                let (path, most) = (folder.path.clone(), folder.most.bytes);
+                let held = amount.bytes.saturating_add(lost).max(most.saturating_add(1));
+                return Ok(Some(Overrun { folder: path, of: OverrunOf::Bytes, held, most }));
             }
         }
-        true
+        Ok(None)
     }
 
     /// The folder in which a file without a name lay; none for the scratch folder. A data folder may lie in the scratch
@@ -193,37 +204,35 @@ impl Quota {
     }
 }
 
-fn bytes(stat: &rustix::fs::Stat) -> u64 {
-    u64::try_from(stat.st_blocks).unwrap_or(0) * 512
+/// How many files a file system holds that is the scratch folder's own. The kernel counts them, whoever may list them.
+fn files_in_file_system(scratch: &Path) -> Result<Amount, Failure> {
+    let found = statvfs(scratch).during(|| "counting the files of the scratch folder".into())?;
+    let files = u32::try_from(found.f_files.saturating_sub(found.f_ffree)).unwrap_or(u32::MAX);
+    Ok(Amount { bytes: 0, files })
 }
 
-/// How much a folder holds, in bytes on disk and in entries; one more than `most` stands for all beyond.
-fn held(folder: &Path, most: u32) -> Amount {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    let Ok(folder) = openat(CWD, folder, flags, Mode::empty()) else { return Amount::default() };
-    let mut amount = Amount::default();
-    let mut open = vec![folder];
-    while let Some(folder) = open.pop() {
-        let Ok(entries) = Dir::read_from(&folder) else { continue };
-        for entry in entries.flatten() {
-            let name = entry.file_name();
-            if matches!(name.to_bytes(), b"." | b"..") {
-                continue;
-            }
-            amount.files += 1;
-            if amount.files > most {
-                return amount;
-            }
-            let Ok(stat) = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
-            amount.bytes += bytes(&stat);
-            if FileType::from_raw_mode(stat.st_mode) == FileType::Directory
-                && let Ok(inner) = openat(folder.as_fd(), name, flags, Mode::empty())
-            {
-                open.push(inner);
-            }
+/// Whether the call may hold a file without a name where no descriptor shows it: waiting in a socket, waiting in a
+/// connection that was not accepted, or mapped.
+fn can_hide(proc: &Proc, processes: &[Process], descriptors: &Descriptors) -> Result<bool, Failure> {
+    if descriptors.in_flight > 0 {
+        return Ok(true);
+    }
+    // Without a network namespace of its own a call cannot listen.
+    let sockets = proc.read("self/net/unix")?.unwrap_or_default();
+    if sockets.lines().skip(1).any(|line| line.split_whitespace().nth(6) == Some("0")) {
+        return Ok(true);
+    }
+    let shown: BTreeSet<u64> = descriptors.nameless.iter().map(|file| file.identity.1).collect();
+    for process in processes {
+        let maps = proc.read(&format!("{}/maps", process.folder))?.unwrap_or_default();
+        let removed =
+            maps.lines().filter(|line| line.ends_with(" (deleted)") && !line.contains(" /dev/zero "));
+        let mut inodes = removed.filter_map(|line| line.split_whitespace().nth(4)?.parse().ok());
+        if inodes.any(|inode| !shown.contains(&inode)) {
+            return Ok(true);
         }
     }
-    amount
+    Ok(false)
 }
 
 #[cfg(test)]
@@ -232,8 +241,20 @@ mod tests {
     use super::*;
     use crate::profile::DataFolder;
 
-    fn proc() -> OwnedFd {
-        openat(CWD, "/proc", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).unwrap()
+    /// Looks once at what this process holds.
+    fn look(quota: &mut Quota) -> Option<Stop> {
+        let proc = Proc::open().unwrap();
+        let own = [proc.process(std::process::id()).unwrap().unwrap()];
+        let mut descriptors = Descriptors::of(&proc, &own).unwrap();
+        // Other tests of this program hold descriptors of their own.
+        descriptors.nameless.retain(|file| {
+            quota
+                .folders
+                .iter()
+                .any(|folder| Path::new(std::ffi::OsStr::from_bytes(&file.path)).starts_with(&folder.path))
+        });
+        descriptors.in_flight = 0;
+        quota.look(&proc, &[], &descriptors).unwrap()
     }
 
     fn profile(folder: &Path) -> Profile {
@@ -244,7 +265,7 @@ mod tests {
     }
 
     fn quota(folder: &Path, bound: Scratch) -> Quota {
-        Quota::new(&profile(folder), folder.join("scratch"), bound)
+        Quota::new(&profile(folder), folder.join("scratch"), bound).unwrap()
     }
 
     fn ground() -> tempfile::TempDir {
@@ -258,11 +279,10 @@ mod tests {
     #[test]
     fn each_folder_has_its_own_bound_and_one_that_the_kernel_holds_is_not_measured() {
         let folder = ground();
-        let look = |bound| quota(folder.path(), bound).look(&proc(), &[]);
+        let look = |bound| look(&mut quota(folder.path(), bound));
         assert_eq!(look(Scratch::OnDisk), None);
         std::fs::write(folder.path().join("scratch/a"), vec![1; 2 << 20]).unwrap();
         assert_eq!(look(Scratch::OnDisk), Some(Stop::Scratch));
-        assert_eq!(look(Scratch::Sized), None);
         std::fs::write(folder.path().join("data/a"), vec![1; 2 << 20]).unwrap();
         assert_eq!(look(Scratch::Bounded), Some(Stop::Data));
     }
@@ -275,7 +295,7 @@ mod tests {
         let kept = std::fs::File::open(&path).unwrap();
         let again = kept.try_clone().unwrap();
         std::fs::remove_file(&path).unwrap();
-        let look = || quota(folder.path(), Scratch::Bounded).look(&proc(), &[std::process::id()]);
+        let look = || look(&mut quota(folder.path(), Scratch::Bounded));
         assert_eq!(look(), None, "twice would be too much");
         std::fs::write(folder.path().join("data/b"), vec![1; 512 << 10]).unwrap();
         assert_eq!(look(), Some(Stop::Data));
@@ -291,17 +311,15 @@ mod tests {
         };
         let mut profile = profile(folder.path());
         profile.data.push(DataFolder { path: folder.path().join("shared"), spared: 1 << 20 });
-        let look = || {
-            let mut quota = Quota::new(&profile, folder.path().join("scratch"), Scratch::Bounded);
-            quota.look(&proc(), &[])
-        };
+        let look =
+            || look(&mut Quota::new(&profile, folder.path().join("scratch"), Scratch::Bounded).unwrap());
         fill("data/a", 768);
         fill("shared/a", 1536);
         assert_eq!(look(), None, "together it would be too much");
         fill("shared/b", 768);
         assert_eq!(look(), Some(Stop::Data));
-        let mut quota = Quota::new(&profile, folder.path().join("scratch"), Scratch::Bounded);
-        quota.look(&proc(), &[]);
+        let mut quota = Quota::new(&profile, folder.path().join("scratch"), Scratch::Bounded).unwrap();
+        super::tests::look(&mut quota);
         let overrun = quota.overrun().unwrap();
         assert_eq!((&overrun.folder, overrun.of), (&folder.path().join("shared"), OverrunOf::Bytes));
         assert_eq!((overrun.held >= 2304 << 10, overrun.most), (true, 2 << 20));
@@ -314,20 +332,19 @@ mod tests {
         std::fs::write(place.join("before"), vec![1; 3 << 20]).unwrap();
         let mut profile = profile(folder.path());
         profile.bounded = vec![place.clone()];
-        let mut quota = Quota::new(&profile, folder.path().join("scratch"), Scratch::Bounded);
-        assert_eq!(quota.look(&proc(), &[]), None);
+        let mut quota = Quota::new(&profile, folder.path().join("scratch"), Scratch::Bounded).unwrap();
+        assert_eq!(look(&mut quota), None);
         std::fs::write(place.join("during"), vec![1; 2 << 20]).unwrap();
-        quota.due = Instant::now();
-        assert_eq!(quota.look(&proc(), &[]), Some(Stop::Data));
+        assert_eq!(look(&mut quota), Some(Stop::Data));
     }
 
     #[test]
     fn many_empty_files_are_too_much_without_a_byte_in_them() {
         let folder = ground();
-        for number in 0..=MOST_FILES {
+        for number in 0..=MAX_FILES {
             std::fs::File::create(folder.path().join(format!("scratch/{number}"))).unwrap();
         }
-        assert_eq!(quota(folder.path(), Scratch::Sized).look(&proc(), &[]), Some(Stop::Scratch));
-        assert_eq!(quota(folder.path(), Scratch::Bounded).look(&proc(), &[]), None);
+        assert_eq!(look(&mut quota(folder.path(), Scratch::OnDisk)), Some(Stop::Scratch));
+        assert_eq!(look(&mut quota(folder.path(), Scratch::Bounded)), None);
     }
 }

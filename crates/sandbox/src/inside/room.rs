@@ -6,18 +6,18 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new_privs};
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::birth::born;
 use super::bubblewrap::Bubblewrap;
 use super::failure::During;
 use super::filter::Filter;
-use super::gateway::Gateway;
+use super::gateway::{Gateway, OwnHandle};
 use super::identity::Identity;
 use super::init::{Init, Namespace};
 use super::limits;
 use super::quota::Scratch;
-use super::root::{Processes, Root, furnish};
+use super::root::{Processes, Root, cover_again, furnish};
 use super::rules::{Force, Places, Rules};
 use super::scratch::ScratchFolder;
 use super::sources::Sources;
@@ -42,13 +42,15 @@ pub(crate) struct Room {
 
 impl Room {
     /// Builds the view. On the tier of namespaces this process is in new ones already; `sources` were opened before,
-    /// where that took more rights than it has now.
+    /// where that took more rights than it has now. `hidden` cannot be opened of the system.
     pub(crate) fn build(
         opening: Opening,
         identity: Identity,
         sources: Option<Sources>,
+        hidden: Vec<PathBuf>,
     ) -> Result<Self, Failure> {
         let mut view = View::new(&opening.profile, opening.tier);
+        view.hide(hidden);
         if opening.tier == Tier::Landlock && opening.profile.network != Network::None {
             // The caller does not ask for it, and this is the side that has to hold: a rule about a port is one about that
             // port of every host.
@@ -75,14 +77,19 @@ impl Room {
         }
         let network = opening.profile.network;
         let (filter, places) = (Filter::new(opening.tier, network), Places::open(&view, opening.tier));
-        identity.assume().during(|| "becoming an ordinary user".into())?;
+        // In its own user namespace it has the ids that the script sees; elsewhere those that everybody sees.
+        let here = if opening.tier == Tier::Namespaces { identity.inside } else { identity.outside };
+        identity.assume(here).during(|| "becoming an ordinary user".into())?;
         Ok(Self { opening, identity, view, filter, places, proc })
     }
 
     /// Makes what calls need until nobody asks any more.
     pub(crate) fn serve(self, control: &OwnedFd) {
-        let notes = self.view.notes.clone();
-        if deliver(control.as_fd(), &Reply::Ready { notes }.encode(), &[]).is_err() {
+        let ready = Reply::Ready {
+            notes: self.view.notes.clone(),
+            owner: self.identity.from_root.then_some(self.identity.outside.user),
+        };
+        if deliver(control.as_fd(), &ready.encode(), &[]).is_err() {
             return;
         }
         while let Ok(Some(message)) = receive(control.as_fd()) {
@@ -130,15 +137,18 @@ impl Room {
             Tier::Namespaces => {
                 hide_groups().during(|| "hiding control groups".into())?;
                 if let Some(proc) = &self.proc {
-                    self.identity.map_itself(proc).during(|| "mapping users".into())?;
+                    self.identity.map_itself(proc, self.identity.inside).during(|| "mapping users".into())?;
                 }
-                let scratch = ScratchFolder::make(self.opening.profile.limits.scratch, self.identity)?;
+                cover_again(&self.view.hidden)?;
+                let scratch = ScratchFolder::make(self.opening.profile.limits.scratch, self.identity.inside)?;
                 furnish(&self.view, &scratch, Processes::OfRoom)?;
                 drop(scratch);
                 let rules = Rules::of(&self.places, self.opening.tier)?;
                 inhabit(&self.opening, &self.view, rules, &self.filter, socket, meter, None)
             }
-            Tier::Bubblewrap => Bubblewrap::new(&self.opening, &self.view).replace(&socket, meter),
+            Tier::Bubblewrap => {
+                Bubblewrap::new(&self.opening, &self.view, self.identity).replace(&socket, meter)
+            }
             Tier::Landlock | Tier::Seatbelt => self.supervise(socket, meter),
         }
     }
@@ -146,12 +156,18 @@ impl Room {
     fn supervise(&self, socket: OwnedFd, meter: Meter) -> Result<(), Failure> {
         let profile = &self.opening.profile;
         let scratch = scratch_folder(&self.opening.scratch)?;
-        let supervisor = Supervisor::new(&self.places, &self.view, scratch.clone())?;
+        // A file of the system that was replaced since the room was built has no rule in a folder where something is hidden.
+        let anew = (!self.view.hidden.is_empty()).then(|| Places::open(&self.view, Tier::Landlock));
+        let supervisor = Supervisor::new(anew.as_ref().unwrap_or(&self.places), &self.view, scratch.clone())?;
         // The kernel counts all processes of the user here, not those of the call; the watcher counts the latter.
         limits::restrict(&profile.limits, Tier::Landlock, OTHERS)?;
+        set_dumpable(false).during(|| "closing the process to others".into())?;
         set_no_new_privs(true).during(|| "giving up new privileges".into())?;
+        let own = OwnHandle::new()?;
         let listener = self.filter.install().during(|| "installing the filter".into())?;
-        Init { socket, profile, scratch: &scratch, listener, household: supervisor, meter }.serve();
+        own.hand_over(&socket, Gateway::none())?;
+        let tier = Tier::Landlock;
+        Init { socket, profile, scratch: &scratch, listener, household: supervisor, meter, tier }.serve();
         Ok(())
     }
 }
@@ -191,16 +207,18 @@ pub(crate) fn inhabit(
     drop_capabilities().during(|| "dropping capabilities".into())?;
     // Its memory is a copy of the room's: nobody of the same user may look into it.
     set_dumpable(false).during(|| "closing the process to others".into())?;
+    let own = OwnHandle::new()?;
     let force = rules.enforce()?;
     if force == Force::None && opening.tier == Tier::Landlock {
         return Err(Failure { what: "enforcing Landlock".into(), errno: libc::ENOSYS, program: false });
     }
     set_no_new_privs(true).during(|| "giving up new privileges".into())?;
     let listener = filter.install().during(|| "installing the filter".into())?;
-    gateway.hand_over(&socket)?;
+    own.hand_over(&socket, gateway)?;
     // bubblewrap can give its folder a size, not a number of files.
     let bound = if opening.tier == Tier::Bubblewrap { Scratch::Sized } else { Scratch::Bounded };
-    Init { socket, profile, scratch, listener, household: Namespace { bound }, meter }.serve();
+    let tier = opening.tier;
+    Init { socket, profile, scratch, listener, household: Namespace { bound }, meter, tier }.serve();
     Ok(())
 }
 

@@ -248,6 +248,26 @@ fn cover(root: &OwnedFd, path: &Path) -> rustix::io::Result<()> {
     )
 }
 
+/// Covers again what is not covered any more. A program that replaces a file of the system, as `passwd` does, takes the mount
+/// away that lay on it.
+pub(crate) fn cover_again(hidden: &[PathBuf]) -> Result<(), Failure> {
+    if hidden.is_empty() {
+        return Ok(());
+    }
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let root = openat(CWD, "/", flags, Mode::empty()).during(|| "opening the root".into())?;
+    for path in hidden {
+        let is_covered = match statat(&root, relative(path), AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Mode::from_raw_mode(stat.st_mode).is_empty(),
+            Err(_) => true,
+        };
+        if !is_covered {
+            cover(&root, path).during(|| format!("hiding {}", path.display()))?;
+        }
+    }
+    Ok(())
+}
+
 pub(super) fn new_tmpfs<const N: usize>(options: [(&str, &str); N]) -> rustix::io::Result<OwnedFd> {
     let context = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
     for (key, value) in options {

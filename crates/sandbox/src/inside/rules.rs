@@ -1,6 +1,8 @@
 //! The Landlock rules of a view: the second layer, which does not know of mounts and names the same places.
 
+use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use landlock::{
@@ -8,7 +10,7 @@ use landlock::{
     RestrictionStatus, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus,
     Scope,
 };
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, statat};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, fstat, openat, statat};
 
 use super::view::{DEVICES, Rights, SETTINGS, SYSTEM, View};
 use crate::profile::{GATEWAY, Network};
@@ -35,17 +37,22 @@ pub(crate) struct Places(Vec<(OwnedFd, BitFlags<AccessFs>)>);
 impl Places {
     /// Opens every place that does not lie where each call has a scratch folder of its own.
     pub(crate) fn open(view: &View, tier: Tier) -> Self {
-        let mut places = Self::of_system(tier);
+        let mut places = Self::of_system_but(&view.hidden, tier);
         places.add_places(view, tier, When::Once);
         places
     }
 
     /// Opens what every view shows. In a view that is made of mounts, this process is in it by then.
     pub(crate) fn of_system(tier: Tier) -> Self {
+        Self::of_system_but(&[], tier)
+    }
+
+    fn of_system_but(hidden: &[PathBuf], tier: Tier) -> Self {
+        // Where there are mounts, these hide it.
+        let hidden = if tier == Tier::Landlock { hidden } else { &[] };
         let mut places = Self(Vec::new());
         for path in SYSTEM.iter().copied().chain([SETTINGS]) {
-            // A link leads into another of these, which has a rule.
-            places.add_unless_link(Path::new(path), read());
+            places.add_but(Path::new(path), hidden);
         }
         let devices = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
         if tier == Tier::Landlock {
@@ -80,6 +87,27 @@ impl Places {
             // Folders between the root and a place can be listed; there is nothing else in them.
             for folder in outer_folders(view).iter().filter(|folder| is_now(folder)) {
                 self.add(folder, AccessFs::ReadDir.into());
+            }
+        }
+    }
+
+    /// Adds a folder of the system without what is hidden in it. A rule holds for everything below, so where something is
+    /// hidden each of its neighbours gets a rule, and the folder can be listed.
+    fn add_but(&mut self, path: &Path, hidden: &[PathBuf]) {
+        if !hidden.iter().any(|hidden| hidden.starts_with(path)) {
+            // A link leads into another of these, which has a rule, or out of them.
+            return self.add_unless_link(path, read());
+        }
+        if hidden.iter().any(|hidden| hidden == path) {
+            return;
+        }
+        self.add_unless_link(path, AccessFs::ReadDir.into());
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let Ok(folder) = openat(CWD, path, flags, Mode::empty()) else { return };
+        for entry in Dir::read_from(&folder).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_bytes();
+            if !matches!(name, b"." | b"..") {
+                self.add_but(&path.join(OsStr::from_bytes(name)), hidden);
             }
         }
     }

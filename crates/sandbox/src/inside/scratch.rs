@@ -6,7 +6,7 @@ use rustix::fs::{CWD, Mode, mkdirat};
 use rustix::mount::{MoveMountFlags, move_mount};
 
 use super::failure::During;
-use super::identity::Identity;
+use super::identity::Ids;
 use super::root::new_tmpfs;
 use super::view::{HOME, SCRATCH, SHARED_MEMORY};
 use crate::wire::Failure;
@@ -22,10 +22,11 @@ pub(crate) struct ScratchFolder {
 }
 
 impl ScratchFolder {
-    /// Makes one of this size for whom a call runs as, whoever this process still is.
-    pub(crate) fn make(size: u64, identity: Identity) -> Result<Self, Failure> {
+    /// Makes one of this size for whom a call runs as, whoever this process still is. `owner` has the ids of the user
+    /// namespace of this process.
+    pub(crate) fn make(size: u64, owner: Ids) -> Result<Self, Failure> {
         let [bytes, user, group] =
-            [size, identity.user.into(), identity.group.into()].map(|number: u64| number.to_string());
+            [size, owner.user.into(), owner.group.into()].map(|number: u64| number.to_string());
         let options = [
             ("size", bytes.as_str()),
             ("nr_inodes", MOST_FILES),
@@ -38,8 +39,8 @@ impl ScratchFolder {
     }
 
     /// This one, or another where it turns out that its size is not the one.
-    pub(crate) fn of_size(self, size: u64, identity: Identity) -> Result<Self, Failure> {
-        if self.size == size { Ok(self) } else { Self::make(size, identity) }
+    pub(crate) fn of_size(self, size: u64, owner: Ids) -> Result<Self, Failure> {
+        if self.size == size { Ok(self) } else { Self::make(size, owner) }
     }
 
     /// Shows it in its place, with what is in every one. What is made in it belongs to whom this process is.

@@ -25,9 +25,13 @@ pub(crate) fn actions(tier: Tier, network: Network) -> Vec<(libc::c_long, Action
         return vec![
             (libc::SYS_socket, Action::When(vec![one_of(0, &[])])),
             (libc::SYS_socketpair, Action::When(vec![local, streams])),
+            (libc::SYS_setsockopt, Action::WhenAny(options(network))),
         ];
     }
-    let mut actions = vec![(libc::SYS_socketpair, Action::When(vec![local.clone()]))];
+    let mut actions = vec![
+        (libc::SYS_socketpair, Action::When(vec![local.clone()])),
+        (libc::SYS_setsockopt, Action::WhenAny(options(network))),
+    ];
     match network {
         Network::None => actions.push((libc::SYS_socket, Action::When(vec![local]))),
         Network::Gateway => {
@@ -43,16 +47,32 @@ pub(crate) fn actions(tier: Tier, network: Network) -> Vec<(libc::c_long, Action
                 let bits = libc::MSG_FASTOPEN as u32;
                 actions.push((call, Action::When(vec![Check::NoneOf { argument, bits }])));
             }
-            let other_level = Check::Not { argument: 1, mask: u32::MAX, values: vec![libc::SOL_TCP as u32] };
-            let other_option = Check::Not { argument: 2, mask: u32::MAX, values: vec![UPPER_PROTOCOL] };
-            let harmless = vec![vec![other_level], vec![other_option]];
-            actions.push((libc::SYS_setsockopt, Action::WhenAny(harmless)));
             // A socket that was never bound gets a port by this call, and Landlock is not asked. Whether it is a socket
             // of the network is behind the descriptor, where a filter cannot look; see `judge_listening`.
             actions.push((libc::SYS_listen, Action::Deny));
         }
     }
     actions
+}
+
+/// The options of a socket that may be set, by level and number: all but a size of its queues, since the supervisor counts
+/// on the usual one, and but for another protocol over TCP.
+fn options(network: Network) -> Vec<Vec<Check>> {
+    let not = |argument: u32, values: &[i32]| Check::Not {
+        argument,
+        mask: u32::MAX,
+        values: values.iter().map(|value| value.cast_unsigned()).collect(),
+    };
+    let sizes = [libc::SO_SNDBUF, libc::SO_RCVBUF, libc::SO_SNDBUFFORCE, libc::SO_RCVBUFFORCE];
+    let mut options = vec![vec![one_of(1, &[libc::SOL_SOCKET]), not(2, &sizes)]];
+    match network {
+        Network::None => options.push(vec![not(1, &[libc::SOL_SOCKET])]),
+        Network::Gateway => options.extend([
+            vec![not(1, &[libc::SOL_SOCKET, libc::SOL_TCP])],
+            vec![one_of(1, &[libc::SOL_TCP]), not(2, &[UPPER_PROTOCOL.cast_signed()])],
+        ]),
+    }
+    options
 }
 
 fn one_of(argument: u32, values: &[i32]) -> Check {
@@ -86,6 +106,9 @@ pub(crate) fn describe(notice: &Notice) -> Option<(&'static str, String)> {
         libc::SYS_sendto | libc::SYS_sendmsg | libc::SYS_sendmmsg => {
             ("send", "a connection without `connect`".to_owned())
         }
+        libc::SYS_setsockopt if second == u64::from(libc::SOL_SOCKET.cast_unsigned()) => {
+            ("setsockopt", "a larger queue".to_owned())
+        }
         libc::SYS_setsockopt => ("setsockopt", "another protocol over TCP".to_owned()),
         _ => return None,
     })
@@ -118,8 +141,11 @@ mod tests {
             calls.sort_unstable();
             calls
         };
-        assert_eq!(calls(Tier::Namespaces, Network::None), [libc::SYS_socket, libc::SYS_socketpair]);
-        assert_eq!(calls(Tier::Landlock, Network::None), [libc::SYS_socket, libc::SYS_socketpair]);
+        for tier in [Tier::Namespaces, Tier::Landlock] {
+            let mut expect = [libc::SYS_socket, libc::SYS_socketpair, libc::SYS_setsockopt];
+            expect.sort_unstable();
+            assert_eq!(calls(tier, Network::None), expect);
+        }
         assert_eq!(calls(Tier::Namespaces, Network::Gateway).len(), 7);
     }
 

@@ -9,7 +9,10 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, fstat, open
 use rustix::io::Errno;
 use rustix::mount::{OpenTreeFlags, open_tree};
 
+use super::claim::is_private;
+use super::data::hand_over;
 use super::failure::During;
+use super::identity::Owners;
 use super::view::{DEVICES, Place, Rights, SETTINGS, SYSTEM, View};
 use crate::kernel::{Attributes, set_attributes, set_owners_too};
 use crate::wire::Failure;
@@ -28,8 +31,8 @@ pub(super) struct Source {
 pub(crate) struct Sources(pub(super) Vec<Source>);
 
 impl Sources {
-    /// Opens all of them. `owners` shows root's files as nobody's, where the file system can do that.
-    pub(crate) fn open(view: &View, owners: Option<BorrowedFd<'_>>) -> Result<Self, Failure> {
+    /// Opens all of them. `owners` shows root's files as the call's, where the file system can do that.
+    pub(crate) fn open(view: &View, owners: Option<&Owners>) -> Result<Self, Failure> {
         Self::with(view.places.iter().map(|place| open(place, owners)))
     }
 
@@ -38,7 +41,7 @@ impl Sources {
         view: &View,
         given: &[bool],
         descriptors: Vec<OwnedFd>,
-        owners: BorrowedFd<'_>,
+        owners: &Owners,
     ) -> Result<Self, Failure> {
         let mut descriptors = descriptors.into_iter();
         let mut take = |place: &Place| {
@@ -52,6 +55,14 @@ impl Sources {
     /// Opens the places of a view for somebody else, who restricts them.
     pub(crate) fn open_for(view: &View) -> Result<Vec<Option<OwnedFd>>, Failure> {
         view.places.iter().map(copy).collect()
+    }
+
+    /// The id that a data folder among these descriptors has for good, since it cannot be mounted with another owner.
+    pub(crate) fn own_id(view: &View, given: &[bool], descriptors: &[OwnedFd]) -> Option<u32> {
+        let places = view.places.iter().zip(given).filter(|(_, given)| **given).map(|(place, _)| place);
+        let owned = places.zip(descriptors).filter(|(place, _)| place.owned);
+        let mut owners = owned.filter_map(|(_, tree)| fstat(tree).ok()).map(|stat| stat.st_uid);
+        owners.find(|owner| is_private(*owner))
     }
 
     fn with(places: impl Iterator<Item = Result<Option<Source>, Failure>>) -> Result<Self, Failure> {
@@ -102,8 +113,13 @@ impl System {
             match kind {
                 SystemFolder::Link(target) => links.push((folder, target)),
                 SystemFolder::Itself => {
-                    let system =
-                        Place { path: folder.into(), rights: Rights::Read, required: false, owned: false };
+                    let system = Place {
+                        path: folder.into(),
+                        rights: Rights::Read,
+                        required: false,
+                        owned: false,
+                        stand_in: None,
+                    };
                     places.extend(open(&system, None)?);
                 }
             }
@@ -118,13 +134,13 @@ impl System {
     }
 }
 
-fn open(place: &Place, owners: Option<BorrowedFd<'_>>) -> Result<Option<Source>, Failure> {
+fn open(place: &Place, owners: Option<&Owners>) -> Result<Option<Source>, Failure> {
     copy(place)?.map(|tree| Source::new(place, tree, owners)).transpose()
 }
 
 /// A copy of the mounts at a place, attached nowhere and with all rights that they have.
 fn copy(place: &Place) -> Result<Option<OwnedFd>, Failure> {
-    let path = &place.path;
+    let path = place.source();
     let what = || format!("opening {}", path.display());
     // No link on the way: the caller resolved the path, and a link that appears afterwards is somebody's trick.
     let flags = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
@@ -137,15 +153,23 @@ fn copy(place: &Place) -> Result<Option<OwnedFd>, Failure> {
     clone_tree(opened.as_fd(), Path::new("")).during(what).map(Some)
 }
 
+/// Whether a folder can be mounted with another owner.
+pub(crate) fn can_map(path: &Path, owners: &Owners) -> bool {
+    clone_tree(CWD, path)
+        .is_ok_and(|tree| set_owners_too(tree.as_fd(), Attributes::Writable, owners.map.as_fd()).is_ok())
+}
+
 impl Source {
-    /// Restricts a copy of a place's mounts to what may be done there. `owners` shows root's files as nobody's, where the file
-    /// system can do that; without it the script reads what everyone may read.
-    fn new(place: &Place, tree: OwnedFd, owners: Option<BorrowedFd<'_>>) -> Result<Self, Failure> {
+    /// Restricts a copy of a place's mounts to what may be done there. `owners` shows root's files as the call's, where the
+    /// file system can do that; without it the script reads what everyone may read, and a data folder changes its owner.
+    fn new(place: &Place, tree: OwnedFd, owners: Option<&Owners>) -> Result<Self, Failure> {
         let what = || format!("restricting {}", place.path.display());
         let is_folder = FileType::from_raw_mode(fstat(&tree).during(what)?.st_mode) == FileType::Directory;
         let attributes = attributes(place);
-        let owners = owners.filter(|_| !place.owned);
-        if owners.is_none_or(|owners| set_owners_too(tree.as_fd(), attributes, owners).is_err()) {
+        if owners.is_none_or(|owners| set_owners_too(tree.as_fd(), attributes, owners.map.as_fd()).is_err()) {
+            if let Some(owners) = owners.filter(|_| place.owned) {
+                hand_over(tree.as_fd(), owners.user).during(what)?;
+            }
             set_attributes(tree.as_fd(), attributes).during(what)?;
         }
         Ok(Self { path: place.path.clone(), tree, attributes, is_folder })

@@ -5,7 +5,7 @@ use std::ffi::CString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, Mode, mkdirat};
+use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 use rustix::io::Errno;
 use rustix::process::{
     Pid, Signal, kill_process, set_child_subreaper, set_parent_process_death_signal, setsid,
@@ -26,15 +26,20 @@ use crate::wire::Failure;
 pub(crate) struct Supervisor {
     scratch: PathBuf,
     rules: Option<Rules>,
+    /// The program, once it runs.
+    first: Option<Pid>,
 }
 
 impl Supervisor {
     /// Opens the rules while this process may still open anything, and asks for what its children leave behind.
     pub(crate) fn new(places: &Places, view: &View, scratch: PathBuf) -> Result<Self, Failure> {
         set_child_subreaper(Some(Pid::INIT)).during(|| "taking over orphans".into())?;
+        // Some kernels are built without it, and then nobody could find the processes of a call.
+        openat(CWD, "/proc/thread-self/children", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+            .during(|| "asking for the children of a process".into())?;
         let mut rules = Rules::of(places, Tier::Landlock)?;
         rules.allow_call(view, &scratch, Tier::Landlock, Network::None)?;
-        Ok(Self { scratch, rules: Some(rules) })
+        Ok(Self { scratch, rules: Some(rules), first: None })
     }
 }
 
@@ -50,6 +55,7 @@ impl Household for Supervisor {
         let (mut said, says) = std::io::pipe()?;
         if let Some(child) = fork()? {
             drop((says, rules));
+            self.first = Some(child);
             let mut errno = [0; 4];
             return match std::io::Read::read_exact(&mut said, &mut errno) {
                 // The pipe closed without a word: the program is running.
@@ -64,12 +70,15 @@ impl Household for Supervisor {
         end(127)
     }
 
-    fn processes(&self, watcher: &Watcher) -> Vec<u32> {
+    fn processes(&self, watcher: &Watcher) -> Result<Vec<u32>, Failure> {
         watcher.descendants()
     }
 
     fn kill(&self, watcher: &Watcher) {
-        for process in watcher.descendants() {
+        // Where they cannot be listed, the first one is known; the caller finds the rest, since we do not answer then.
+        let first = self.first.map(|first| first.as_raw_nonzero().get().cast_unsigned());
+        let processes = watcher.descendants().unwrap_or_else(|_| first.into_iter().collect());
+        for process in processes {
             let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
             if let Some(pid) = pid {
                 let _ = kill_process(pid, Signal::KILL);
@@ -123,12 +132,7 @@ pub(crate) fn scratch_folder(base: &Path) -> Result<PathBuf, Failure> {
 
 fn random() -> Result<[u8; 8], Errno> {
     let mut bytes = [0; 8];
-    let file = rustix::fs::openat(
-        CWD,
-        "/dev/urandom",
-        rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::CLOEXEC,
-        Mode::empty(),
-    )?;
+    let file = openat(CWD, "/dev/urandom", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
     rustix::io::read(&file, &mut bytes)?;
     Ok(bytes)
 }

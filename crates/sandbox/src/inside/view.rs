@@ -43,8 +43,17 @@ pub(crate) struct Place {
     pub(crate) rights: Rights,
     /// Whether nothing works without it; else it may be missing.
     pub(crate) required: bool,
-    /// Whether it belongs to whom the call runs as, whoever made it.
+    /// Whether it is a data folder, which belongs to whom the call runs as on every tier.
     pub(crate) owned: bool,
+    /// What is shown there, where that is not what lies there.
+    pub(crate) stand_in: Option<PathBuf>,
+}
+
+impl Place {
+    /// Where what is shown lies.
+    pub(crate) fn source(&self) -> &Path {
+        self.stand_in.as_deref().unwrap_or(&self.path)
+    }
 }
 
 /// What a contained process sees, apart from the system.
@@ -54,6 +63,8 @@ pub(crate) struct View {
     pub(crate) places: Vec<Place>,
     /// What cannot be opened inside them.
     pub(crate) masks: Vec<PathBuf>,
+    /// What cannot be opened of the system; the masks have it, too.
+    pub(crate) hidden: Vec<PathBuf>,
     /// What this tier could not show.
     pub(crate) notes: Vec<String>,
 }
@@ -67,6 +78,7 @@ impl View {
                 rights,
                 required,
                 owned: false,
+                stand_in: None,
             }));
         };
         add(&profile.programs, Rights::Read, false);
@@ -85,16 +97,24 @@ impl View {
         }
         add(&profile.readable, Rights::Read, true);
         add(&profile.writable, Rights::Write, true);
+        places.extend(profile.stand_ins.iter().map(|stand_in| Place {
+            path: stand_in.at.clone(),
+            rights: Rights::Read,
+            required: true,
+            owned: false,
+            stand_in: Some(stand_in.by.clone()),
+        }));
         places.extend(profile.data_paths().map(|path| Place {
             path: path.clone(),
             rights: Rights::Write,
             required: true,
             owned: true,
+            stand_in: None,
         }));
         // An inner place is mounted over the outer one, so the outer one comes first. The sort is stable: of equal
         // paths the one named later is mounted last and counts.
         places.sort_by_key(|place| place.path.components().count());
-        Self { places: with_pins(without_repeats(places)), masks, notes }
+        Self { places: with_pins(without_repeats(places)), masks, hidden: Vec::new(), notes }
     }
 
     /// Masks sockets and pipes that lie in what can be read. Those of the project are named by whoever looked through it
@@ -120,6 +140,12 @@ impl View {
         }
     }
 
+    /// Hides files and folders of the system.
+    pub(crate) fn hide(&mut self, hidden: Vec<PathBuf>) {
+        self.masks.extend(hidden.iter().cloned());
+        self.hidden = hidden;
+    }
+
     /// Whether something is shown at this path or below it.
     pub(crate) fn has_below(&self, path: &Path) -> bool {
         self.places.iter().any(|place| place.path.starts_with(path))
@@ -142,6 +168,9 @@ fn without_repeats(places: Vec<Place>) -> Vec<Place> {
             .filter(|outer| place.path.starts_with(&outer.path))
             .max_by_key(|outer| outer.path.components().count());
         let shown = match nearest {
+            _ if place.stand_in.is_some() => false,
+            // What lies in the folder that a copy stands for is not in the copy.
+            Some(outer) if outer.stand_in.is_some() => false,
             Some(outer) => outer.rights == place.rights && outer.path != place.path,
             None => system && place.rights == Rights::Read,
         };
@@ -166,7 +195,12 @@ fn with_pins(mut places: Vec<Place>) -> Vec<Place> {
             let Some(outer) = nearest(folder) else { break };
             let known = outer.path == folder || pins.iter().any(|pin| pin.path == folder);
             if outer.rights == Rights::Write && !known {
-                pins.push(Place { path: folder.to_owned(), required: false, ..outer.clone() });
+                pins.push(Place {
+                    path: folder.to_owned(),
+                    required: false,
+                    stand_in: None,
+                    ..outer.clone()
+                });
             }
         }
     }

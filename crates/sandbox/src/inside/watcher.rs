@@ -1,14 +1,18 @@
 //! Sums up what the processes of a call use, several times a second: the kernel's limits hold for each process alone.
+//!
+//! Whatever cannot be read is an error, and ends the call: a supervisor that sees nothing would hold no limit.
 
-use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
-
+use super::descriptors::Descriptors;
+use super::failure::During;
+use super::kernel_memory::{KernelMemory, Sockets};
+use super::processes::{Proc, Process, field};
 use super::quota::Quota;
 use crate::kernel::ticks_per_second;
 use crate::profile::Limits;
 use crate::report::{Overrun, Stop};
+use crate::wire::Failure;
 
 /// How often memory is looked at. In that time one process can fill some tens of megabytes.
 pub(crate) const TICK: Duration = Duration::from_millis(20);
@@ -18,20 +22,31 @@ pub(crate) const TICK: Duration = Duration::from_millis(20);
 pub(crate) struct Watcher {
     limits: Limits,
     quota: Quota,
-    proc: Option<OwnedFd>,
-    /// The one that watches, which is not counted.
+    memory: KernelMemory,
+    pub(crate) proc: Proc,
+    /// The supervisor itself, which is not counted.
     own: u32,
     /// When was looked last.
     seen: Instant,
+    /// Whether a process kept its descriptors to itself at the last close look. One that fails for lack of rights, as
+    /// `sudo` does, is gone by the next.
+    had_closed: bool,
     pub(crate) most_memory: u64,
 }
 
 impl Watcher {
-    pub(crate) fn new(limits: Limits, quota: Quota) -> Self {
-        let proc =
-            openat(CWD, "/proc", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).ok();
+    pub(crate) fn new(limits: Limits, quota: Quota, sockets: Sockets) -> Result<Self, Failure> {
         let own = u32::try_from(rustix::process::getpid().as_raw_nonzero().get()).unwrap_or(0);
-        Self { limits, quota, proc, own, seen: Instant::now(), most_memory: 0 }
+        Ok(Self {
+            limits,
+            quota,
+            memory: KernelMemory::new(sockets),
+            proc: Proc::open()?,
+            own,
+            seen: Instant::now(),
+            had_closed: false,
+            most_memory: 0,
+        })
     }
 
     /// The folder that held too much, where that is why the call was stopped.
@@ -45,14 +60,22 @@ impl Watcher {
     }
 
     /// Looks once. `waited` is the processor time of those that have ended.
-    pub(crate) fn look(&mut self, processes: &[u32], waited: Duration) -> Option<Stop> {
+    pub(crate) fn look(&mut self, processes: &[u32], waited: Duration) -> Result<Option<Stop>, Failure> {
         let (mut memory, mut threads, mut cpu) = (0, 0_u64, waited);
-        for process in processes.iter().filter(|process| **process != self.own) {
-            let status = self.read(*process, "status");
-            memory += memory_in(&status);
-            threads += field(&status, "Threads:").max(1);
-            cpu += self.cpu_of(*process);
+        let mut living = Vec::new();
+        for number in processes.iter().copied().filter(|number| *number != self.own) {
+            cpu += self.cpu_of(number)?;
+            match self.proc.process(number)? {
+                Some(process) => {
+                    memory += memory_in(&process.status);
+                    threads += field(&process.status, "Threads:").max(1);
+                    living.push(process);
+                }
+                // It has ended, or is about to; until its parent takes note it is still one process.
+                None => threads += 1,
+            }
         }
+        memory += self.memory.look(&self.proc)?;
         self.most_memory = self.most_memory.max(memory);
         let stop = if memory > self.limits.memory {
             Some(Stop::Memory)
@@ -60,76 +83,65 @@ impl Watcher {
             Some(Stop::Cpu)
         } else if threads > u64::from(self.limits.processes) {
             Some(Stop::Processes)
+        } else if self.quota.is_due() {
+            self.look_closely(&living, memory)?
         } else {
-            self.proc.as_ref().and_then(|proc| self.quota.look(proc, processes))
+            None
         };
         // After the work: when a look takes longer than a tick, there is still time for everything else.
         self.seen = Instant::now();
-        stop
+        Ok(stop)
+    }
+
+    /// Looks at descriptors and folders, which takes longer.
+    fn look_closely(&mut self, processes: &[Process], memory: u64) -> Result<Option<Stop>, Failure> {
+        let began = Instant::now();
+        let descriptors = Descriptors::of(&self.proc, processes)?;
+        let had_closed = std::mem::replace(&mut self.had_closed, descriptors.closed.is_some());
+        if let Some(process) = descriptors.closed.filter(|_| had_closed) {
+            return Err(rustix::io::Errno::ACCESS)
+                .during(|| format!("looking at the descriptors of process {process}"));
+        }
+        let hidden = self.memory.look_closely(&self.proc, processes, &descriptors, self.limits.memory)?;
+        let stop = if memory + hidden > self.limits.memory {
+            self.most_memory = self.most_memory.max(memory + hidden);
+            Some(Stop::Memory)
+        } else {
+            self.quota.look(&self.proc, processes, &descriptors)?
+        };
+        self.quota.looked(began);
+        Ok(stop)
     }
 
     /// The processes of this namespace: all that `/proc` shows.
-    pub(crate) fn all(&self) -> Vec<u32> {
-        let Some(proc) = &self.proc else { return Vec::new() };
-        let Ok(folder) =
-            openat(proc, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
-        else {
-            return Vec::new();
-        };
-        let Ok(entries) = Dir::new(folder) else { return Vec::new() };
-        entries.flatten().filter_map(|entry| entry.file_name().to_str().ok()?.parse().ok()).collect()
+    pub(crate) fn all(&self) -> Result<Vec<u32>, Failure> {
+        self.proc.names(".")
+    }
+
+    /// This process's descendants, where there is no namespace that would show exactly the call's own.
+    pub(crate) fn descendants(&self) -> Result<Vec<u32>, Failure> {
+        self.proc.descendants(self.own)
     }
 
     /// The processor time of a process and of those of its children that it waited for.
-    fn cpu_of(&self, process: u32) -> Duration {
-        let text = self.read(process, "stat");
-        // The name may hold blanks and parentheses, so counting begins after its last one.
+    fn cpu_of(&self, process: u32) -> Result<Duration, Failure> {
+        let Some(text) = self.proc.read(&format!("{process}/stat"))? else { return Ok(Duration::ZERO) };
+        // The name may hold spaces and parentheses, so counting begins after its last one.
         let rest = text.rsplit_once(')').map_or("", |(_, rest)| rest);
-        let ticks: u64 =
-            rest.split_whitespace().skip(11).take(4).filter_map(|field| field.parse::<u64>().ok()).sum();
-        Duration::from_millis(ticks * 1000 / ticks_per_second())
-    }
-
-    fn read(&self, process: u32, file: &str) -> String {
-        let mut buffer = [0; 4096];
-        let read = self.proc.as_ref().and_then(|proc| {
-            let path = format!("{process}/{file}");
-            let file = openat(proc, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
-            rustix::io::read(&file, &mut buffer).ok()
-        });
-        String::from_utf8_lossy(&buffer[..read.unwrap_or(0)]).into_owned()
-    }
-
-    /// The direct children of this process, where there is no namespace that would show exactly the call's own.
-    pub(crate) fn children(&self) -> Vec<u32> {
-        self.read(self.own, &format!("task/{}/children", self.own))
-            .split_whitespace()
-            .filter_map(|number| number.parse().ok())
-            .collect()
-    }
-
-    /// This process's descendants.
-    pub(crate) fn descendants(&self) -> Vec<u32> {
-        let mut found = self.children();
-        let mut at = 0;
-        while let Some(process) = found.get(at).copied() {
-            let more = self.read(process, &format!("task/{process}/children"));
-            found.extend(more.split_whitespace().filter_map(|number| number.parse::<u32>().ok()));
-            at += 1;
+        let fields = rest.split_whitespace().skip(11).take(4).map(str::parse::<u64>);
+        let times = fields.collect::<Result<Vec<_>, _>>().unwrap_or_default();
+        if times.len() < 4 {
+            return Err(rustix::io::Errno::BADMSG)
+                .during(|| format!("reading the processor time of {process}"));
         }
-        found
+        Ok(Duration::from_millis(times.iter().sum::<u64>() * 1000 / ticks_per_second()))
     }
 }
 
-/// What a process alone holds, what it shares in memory, and what of it was swapped out.
+/// What a process alone holds, what it shares in memory, what of it was swapped out, and the tables that say where it
+/// lies: those grow by mapping alone, without a byte that is held.
 fn memory_in(status: &str) -> u64 {
-    ["RssAnon:", "RssShmem:", "VmSwap:"].iter().map(|name| field(status, name)).sum::<u64>() * 1024
-}
-
-/// A number of a process's status, or zero where it has none.
-fn field(status: &str, name: &str) -> u64 {
-    let line = status.lines().find_map(|line| line.strip_prefix(name));
-    line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
+    ["RssAnon:", "RssShmem:", "VmSwap:", "VmPTE:"].iter().map(|name| field(status, name)).sum::<u64>() * 1024
 }
 
 #[cfg(test)]
@@ -137,10 +149,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_found_in_a_status() {
-        let status = "Name:\tThreads: 9\nVmSwap:\t       4 kB\nRssAnon:\t    1000 kB\nThreads:\t12\n";
-        assert_eq!(memory_in(status), 1004 * 1024);
-        assert_eq!(field(status, "Threads:"), 12);
-        assert_eq!(field(status, "Missing:"), 0);
+    fn memory_is_what_is_held_and_the_tables_for_it() {
+        let status = "Name:\tRssAnon: 9\nVmPTE:\t   8 kB\nVmSwap:\t       4 kB\nRssAnon:\t    1000 kB\n";
+        assert_eq!(memory_in(status), 1012 * 1024);
     }
 }

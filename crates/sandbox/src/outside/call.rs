@@ -12,7 +12,7 @@ use rustix::io::Errno;
 
 use super::attendance::{Attendance, Sink};
 use super::control_group::{Group, Tally, Used};
-use super::door::Door;
+use super::supervised::{Door, Supervised, Supervisor};
 use crate::cancel::Cancel;
 use crate::changes::Changes;
 use crate::clock::Clock;
@@ -27,7 +27,7 @@ use crate::tier::Tier;
 use crate::wire::{self, Failure, Message, Reply, Start, TO_STOP, deliver, receive};
 
 /// How long a call that was told to end may take for it before its helper counts as lost.
-const LAST_WORDS: Duration = Duration::from_secs(10);
+pub(super) const LAST_WORDS: Duration = Duration::from_secs(10);
 
 /// How much is read at once.
 const PIECE: usize = 64 * 1024;
@@ -64,6 +64,7 @@ pub(crate) struct Call<'a> {
     began: Instant,
     /// How long the clock had stood still by then, for others.
     still: Duration,
+    supervisor: Supervisor,
     door: Option<Door>,
     /// What listens at the gateway, until somebody knocks there. Most calls reach nobody, and who would answer is a thread.
     unanswered: Option<TcpListener>,
@@ -102,7 +103,8 @@ impl<'a> Call<'a> {
         let told = deliver(socket.as_fd(), &start.encode(), &[input.as_fd(), out.as_fd(), err.as_fd()]);
         // Only then: it would be a way there and back before the program starts, and who knocks meanwhile waits. Where the
         // other side is gone already, it has left word here why.
-        let (door, unanswered) = Door::take(&socket, profile, command)?.unzip();
+        let Supervised { supervisor, gateway } = Supervised::take(&socket, tier, profile, command)?;
+        let (door, unanswered) = gateway.unzip();
         if unanswered.is_some() && attendance.porter.is_none() {
             return Err(Error::NoPorter);
         }
@@ -115,6 +117,7 @@ impl<'a> Call<'a> {
             stderr: Some(stderr),
             began,
             still,
+            supervisor,
             door,
             unanswered,
             profile,
@@ -144,9 +147,12 @@ impl<'a> Call<'a> {
                 None => self.left(clock),
             };
             if left.is_zero() {
-                if stopped.is_some() {
-                    self.kill_group();
-                    return Err(Error::Helper("did not answer when a call had to end".into()));
+                if let Some(why) = stopped {
+                    // Its streams end with its processes; what was not read by now is lost.
+                    self.kill();
+                    (self.stdout, self.stderr) = (None, None);
+                    reply = Some(Some(unanswered(why)));
+                    continue;
                 }
                 self.stop(Stop::Time, &mut stopped, &mut last_words);
                 continue;
@@ -219,11 +225,12 @@ impl<'a> Call<'a> {
         self.group.as_ref().is_some_and(Group::is_out_of_memory)
     }
 
-    /// One more way to end the tree, where whoever should do it does not answer.
-    fn kill_group(&self) {
+    /// Ends every process of the call, where the supervisor does not.
+    fn kill(&mut self) {
         if let Some(group) = &self.group {
             group.kill();
         }
+        self.supervisor.kill();
     }
 
     fn wait(&self, left: Duration, cancel: Option<&Cancel>, reply: bool) -> io::Result<Ready> {
@@ -272,7 +279,7 @@ impl<'a> Call<'a> {
     }
 
     fn report(
-        self,
+        mut self,
         message: Option<Message>,
         stopped: Option<Stop>,
         stdout: Keeper,
@@ -284,21 +291,25 @@ impl<'a> Call<'a> {
             Some(message) => message,
             // The kernel took the process that watched over the call, and there is nobody else to say how it ended.
             None if tally.ended_for_memory > 0 => {
-                self.kill_group();
+                self.kill();
                 let used = self.group.as_ref().map_or_else(Used::default, Group::used);
                 Message { bytes: Reply::Ended(out_of_memory(used)).encode(), descriptors: Vec::new() }
             }
             None => {
-                self.kill_group();
+                self.kill();
                 return Err(lost());
             }
         };
-        let wire::Ended { how, cpu, memory, meter, denied, overrun } =
+        let wire::Ended { how, cpu, memory, meter, denied, overrun, fault } =
             match Reply::decode(&message.bytes).map_err(|_| lost())? {
                 Reply::Ended(ended) => ended,
-                Reply::Failed(failure) => return Err(refused(failure, self.command)),
-                Reply::Ready { .. } | Reply::Gateway => return Err(lost()),
+                Reply::Failed(failure) => {
+                    self.supervisor.is_over();
+                    return Err(refused(failure, self.command));
+                }
+                Reply::Ready { .. } | Reply::Supervised => return Err(lost()),
             };
+        self.supervisor.is_over();
         let time = self.began.elapsed();
         let paused = stood_still(clock).saturating_sub(self.still).min(time);
         let outputs = match message.descriptors.into_iter().next() {
@@ -335,6 +346,7 @@ impl<'a> Call<'a> {
             denied,
             containment: Containment { tier: self.tier, meter, notes, masked },
             overrun,
+            fault,
         })
     }
 
@@ -347,8 +359,13 @@ impl<'a> Call<'a> {
         let project = self.profile.project.as_ref().map(|project| &project.folder);
         let shown =
             self.profile.readable.iter().chain(&self.profile.writable).chain(self.profile.data_paths());
+        let stand_ins = self.profile.stand_ins.iter().map(|stand_in| &stand_in.at);
         self.tier != Tier::Landlock
-            && shown.chain(&self.profile.programs).chain(project).any(|shown| shown.starts_with(&path))
+            && shown
+                .chain(&self.profile.programs)
+                .chain(project)
+                .chain(stand_ins)
+                .any(|shown| shown.starts_with(&path))
     }
 }
 
@@ -361,7 +378,22 @@ fn out_of_memory(used: Used) -> wire::Ended {
         meter: Meter::ControlGroup,
         denied: Vec::new(),
         overrun: None,
+        fault: None,
     }
+}
+
+/// How a call ended whose supervisor did not answer, so that both were killed.
+fn unanswered(why: Stop) -> Message {
+    let ended = wire::Ended {
+        how: Ended::Stopped(why),
+        cpu: Duration::ZERO,
+        memory: 0,
+        meter: Meter::Watcher,
+        denied: Vec::new(),
+        overrun: None,
+        fault: Some("the supervisor did not answer, and was killed with the call".to_owned()),
+    };
+    Message { bytes: Reply::Ended(ended).encode(), descriptors: Vec::new() }
 }
 
 fn lost() -> Error {

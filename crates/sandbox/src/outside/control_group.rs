@@ -29,7 +29,7 @@ use self::hierarchy::Hierarchy;
 use self::owner::Owner;
 use self::site::{How, Site};
 pub(crate) use self::tally::{Tally, Used};
-use crate::inside::Identity;
+use crate::inside::Caller;
 use crate::profile::Limits;
 use crate::tier::Tier;
 
@@ -66,8 +66,6 @@ struct Open {
     ground: Arc<Folder>,
     site: Site,
     owner: Owner,
-    /// Who puts processes into the groups.
-    identity: Identity,
 }
 
 impl Groups {
@@ -87,15 +85,18 @@ impl Groups {
             if open.site.how == How::Moving {
                 return open.in_base(Tier::Namespaces);
             }
-            Group::make(&open.ground, &open.owner.next_name(), Tier::Namespaces, open.identity)
+            Group::make(&open.ground, &open.owner.next_name(), Tier::Namespaces)
         })
     }
 
-    /// A group for a call that a room starts.
-    pub(crate) fn of_room(&self, tier: Tier, limits: &Limits) -> Option<Group> {
+    /// A group for a call that a room starts. `owner` is whom root's room runs as.
+    pub(crate) fn of_room(&self, tier: Tier, limits: &Limits, owner: Option<u32>) -> Option<Group> {
         self.with(|open| {
             let group = open.in_base(tier)?;
             group.limit(limits)?;
+            if let Some(owner) = owner {
+                group.give(owner)?;
+            }
             Ok(group)
         })
     }
@@ -157,25 +158,22 @@ impl Open {
         let ground = Folder::open(&site.folder).map_err(|error| format!("{at} cannot be opened: {error}"))?;
         let owner = Owner::current().map_err(|error| format!("/proc cannot be read: {error}"))?;
         owner.clear_leftovers(&ground);
-        Ok(Self { base: None, ground: Arc::new(ground), site, owner, identity: Identity::current() })
+        Ok(Self { base: None, ground: Arc::new(ground), site, owner })
     }
 
     fn base(&mut self) -> std::io::Result<&Base> {
         match &mut self.base {
             Some(base) => Ok(base),
-            none => Ok(none.insert(Base::make(
-                &self.ground,
-                &self.owner.next_name(),
-                self.site.how,
-                self.identity,
-            )?)),
+            none => {
+                let by_root = Caller::current().is_root();
+                Ok(none.insert(Base::make(&self.ground, &self.owner.next_name(), self.site.how, by_root)?))
+            }
         }
     }
 
     fn in_base(&mut self, tier: Tier) -> std::io::Result<Group> {
         let name = self.owner.next_name();
-        let identity = self.identity;
-        Group::make(self.base()?.calls(), &name, tier, identity)
+        Group::make(self.base()?.calls(), &name, tier)
     }
 }
 
@@ -192,7 +190,7 @@ mod tests {
     fn a_group_holds_what_is_in_it_and_nothing_of_it_stays() {
         let groups = Groups::new();
         let limits = Limits { processes: 4, memory: 1 << 20, scratch: 0, ..Limits::default() };
-        let Some(group) = groups.of_room(Tier::Namespaces, &limits) else {
+        let Some(group) = groups.of_room(Tier::Namespaces, &limits, None) else {
             eprintln!("NOT TRIED: no control group can be made here: {:?}", groups.why_not());
             return;
         };

@@ -102,6 +102,14 @@ const VIOLATIONS: &[Violation] = &[
         meaningless: &[],
     },
     Violation {
+        mechanism: "the supervisor cannot be reached",
+        program: SHELL,
+        line: "kill -0 $PPID && echo signalled; prlimit --pid $PPID --nofile=64:64 && echo limited",
+        holds: is_silent,
+        network: Network::None,
+        meaningless: &[],
+    },
+    Violation {
         mechanism: "the network cannot be reached",
         program: BASH,
         line: "exec 3<>/dev/tcp/127.0.0.1/9",

@@ -29,7 +29,8 @@ impl Landmarks {
     pub(crate) fn of(profile: &Profile) -> Self {
         let mut marks = Vec::new();
         let plain = profile.readable.iter().chain(&profile.writable).chain(profile.data_paths());
-        marks.extend(plain.chain(&profile.programs).map(|path| mark(path)));
+        let stand_ins = profile.stand_ins.iter().map(|stand_in| &stand_in.by);
+        marks.extend(plain.chain(&profile.programs).chain(stand_ins).map(|path| mark(path)));
         if let Some(project) = &profile.project {
             let shown = [&project.folder].into_iter().chain(&project.writable).chain(&project.masked);
             marks.extend(shown.map(|path| mark(path)));

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::control_group::{Group, Groups};
@@ -27,7 +28,7 @@ const MOST_ROOMS: usize = 16;
 pub(crate) struct Launcher {
     socket: OwnedFd,
     child: Child,
-    rooms: HashMap<Key, Room>,
+    rooms: HashMap<Key, Vec<Room>>,
     /// Counts calls, so that the room that was not used for longest can be given up.
     clock: u64,
 }
@@ -41,6 +42,11 @@ fn key(tier: Tier, profile: &Profile) -> Key {
 
 #[derive(Debug)]
 struct Room {
+    /// Held by each call that runs in it, too.
+    lease: Lease,
+    /// The id that its calls have on the machine, where root runs metier. Then one call at a time runs in it, so that no two
+    /// calls have one id.
+    owner: Option<u32>,
     control: OwnedFd,
     spare: Option<Prepared>,
     notes: Vec<String>,
@@ -48,6 +54,10 @@ struct Room {
     /// When its last call ended.
     ended: Option<Instant>,
 }
+
+/// Held by a room and by the calls in it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lease(Arc<()>);
 
 /// A process that is ready for one call, or will be.
 #[derive(Debug)]
@@ -64,6 +74,8 @@ pub(crate) struct Line {
     pub(crate) group: Option<Group>,
     pub(crate) notes: Vec<String>,
     pub(crate) key: Key,
+    /// To be held until the call is over.
+    pub(crate) lease: Lease,
     /// Whether the call came right after another, so that one more is to be expected.
     pub(crate) is_in_row: bool,
 }
@@ -117,14 +129,17 @@ impl Launcher {
     ) -> Result<Line, NoRoom> {
         self.clock += 1;
         let key = key(tier, profile);
-        if !self.rooms.contains_key(&key) {
+        if !self.rooms.get(&key).is_some_and(|rooms| rooms.iter().any(Room::is_free)) {
             let room = self.open(tier, profile, setup, groups)?;
-            self.rooms.insert(key.clone(), room);
+            self.rooms.entry(key.clone()).or_default().push(room);
             self.give_up_oldest();
         }
         let clock = self.clock;
-        let room = self.rooms.get_mut(&key).ok_or(NoRoom::Broken(Error::Helper("is gone".into())))?;
+        let rooms = self.rooms.get_mut(&key).into_iter().flatten();
+        let room = rooms.rev().find(|room| room.is_free());
+        let room = room.ok_or(NoRoom::Broken(Error::Helper("is gone".into())))?;
         room.used = clock;
+        let lease = room.lease.clone();
         let prepared = match room.spare.take() {
             Some(spare) => Ok(spare),
             None => room.prepare(tier, profile, groups),
@@ -133,37 +148,47 @@ impl Launcher {
             Ok(Prepared { socket, group }) => {
                 let is_in_row = room.ended.is_some_and(|ended| ended.elapsed() < ROW);
                 let notes = room.notes.clone();
-                Ok(Line { socket, group, notes, key, is_in_row })
+                Ok(Line { socket, group, notes, key, lease, is_in_row })
             }
             Err(error) => {
-                self.rooms.remove(&key);
+                self.remove(&key, &lease);
                 Err(NoRoom::Broken(Error::Helper(format!("is gone: {error}"))))
             }
         }
     }
 
     /// A call has ended: the next one of its profile is made ready, since the caller is busy with the result now.
-    pub(crate) fn ended(&mut self, key: &Key, groups: &Groups) {
-        self.make_spare(key, groups);
-        if let Some(room) = self.rooms.get_mut(key) {
+    pub(crate) fn ended(&mut self, key: &Key, lease: &Lease, groups: &Groups) {
+        self.make_spare(key, lease, groups);
+        if let Some(room) = self.room(key, lease) {
             room.ended = Some(Instant::now());
         }
     }
 
-    /// Has the next call of a profile made ready.
-    pub(crate) fn make_spare(&mut self, key: &Key, groups: &Groups) {
+    /// Has the next call made ready in the room of this one.
+    pub(crate) fn make_spare(&mut self, key: &Key, lease: &Lease, groups: &Groups) {
         // On the other ways what is made ahead would be a folder on disk, or a program that waits.
         if key.0 != Tier::Namespaces {
             return;
         }
-        if let Some(room) = self.rooms.get_mut(key)
+        if let Some(room) = self.room(key, lease)
             && room.spare.is_none()
         {
             match room.prepare(key.0, &key.1, groups) {
                 Ok(spare) => room.spare = Some(spare),
                 // The room is gone; the next call makes a new one.
-                Err(_) => drop(self.rooms.remove(key)),
+                Err(_) => self.remove(key, lease),
             }
+        }
+    }
+
+    fn room(&mut self, key: &Key, lease: &Lease) -> Option<&mut Room> {
+        self.rooms.get_mut(key)?.iter_mut().find(|room| room.is_leased_by(lease))
+    }
+
+    fn remove(&mut self, key: &Key, lease: &Lease) {
+        if let Some(rooms) = self.rooms.get_mut(key) {
+            rooms.retain(|room| !room.is_leased_by(lease));
         }
     }
 
@@ -184,26 +209,52 @@ impl Launcher {
         let gone = || NoRoom::Broken(Error::Helper("ended without a word".into()));
         let message = receive(control.as_fd())?.ok_or_else(gone)?;
         match Reply::decode(&message.bytes).map_err(|_| gone())? {
-            Reply::Ready { notes } => Ok(Room { control, spare: None, notes, used: self.clock, ended: None }),
+            Reply::Ready { notes, owner } => Ok(Room {
+                lease: Lease::default(),
+                owner,
+                control,
+                spare: None,
+                notes,
+                used: self.clock,
+                ended: None,
+            }),
             Reply::Failed(failure) => Err(NoRoom::Refused(failure)),
-            Reply::Ended(_) | Reply::Gateway => Err(gone()),
+            Reply::Ended(_) | Reply::Supervised => Err(gone()),
         }
     }
 
     fn give_up_oldest(&mut self) {
-        if self.rooms.len() > MOST_ROOMS {
-            let oldest = self.rooms.iter().min_by_key(|(_, room)| room.used).map(|(key, _)| key.clone());
-            if let Some(oldest) = oldest {
-                self.rooms.remove(&oldest);
-            }
+        self.rooms.retain(|_, rooms| !rooms.is_empty());
+        let rooms = || self.rooms.iter().flat_map(|(key, rooms)| rooms.iter().map(move |room| (key, room)));
+        if rooms().count() <= MOST_ROOMS {
+            return;
+        }
+        // With a room its calls end, so one that is in use stays. The newest is the one that was just opened.
+        let unused = rooms().filter(|(_, room)| !room.is_in_use() && room.used != self.clock);
+        let oldest = unused.min_by_key(|(_, room)| room.used);
+        if let Some((key, lease)) = oldest.map(|(key, room)| (key.clone(), room.lease.clone())) {
+            self.remove(&key, &lease);
         }
     }
 }
 
 impl Room {
+    fn is_in_use(&self) -> bool {
+        Arc::strong_count(&self.lease.0) > 1
+    }
+
+    /// Whether another call may run in it.
+    fn is_free(&self) -> bool {
+        self.owner.is_none() || !self.is_in_use()
+    }
+
+    fn is_leased_by(&self, lease: &Lease) -> bool {
+        Arc::ptr_eq(&self.lease.0, &lease.0)
+    }
+
     fn prepare(&self, tier: Tier, profile: &Profile, groups: &Groups) -> std::io::Result<Prepared> {
         let (socket, theirs) = pair()?;
-        let group = groups.of_room(tier, &profile.limits);
+        let group = groups.of_room(tier, &profile.limits, self.owner);
         let folder = group.as_ref().map(Group::folder).transpose()?;
         let descriptors: Vec<_> =
             [Some(&theirs), folder.as_ref()].into_iter().flatten().map(AsFd::as_fd).collect();

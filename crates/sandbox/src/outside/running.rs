@@ -4,13 +4,15 @@ use std::io::{self, PipeReader, PipeWriter};
 use std::net::TcpListener;
 use std::os::fd::{AsFd, OwnedFd};
 
-use super::call::refused;
+use super::call::{LAST_WORDS, refused};
 use super::control_group::Group;
-use super::door::Door;
+use super::launcher::Lease;
+use super::supervised::{Door, Supervised, Supervisor, wait_for};
 use crate::command::Command;
 use crate::error::Error;
 use crate::profile::Profile;
 use crate::report::{Denied, Ended, Stop};
+use crate::tier::Tier;
 use crate::wire::{self, Reply, Start, TO_STOP, deliver, receive};
 
 /// A contained process with its streams in the caller's hands. All limits of its profile hold but the one on time: how long
@@ -29,7 +31,18 @@ pub struct Running {
     /// the process has ended, `accept` fails.
     pub gateway: Option<TcpListener>,
     door: Option<Door>,
-    group: Option<Group>,
+    supervisor: Supervisor,
+    held: Held,
+}
+
+/// What a process has for as long as it runs.
+#[derive(Debug, Default)]
+pub(crate) struct Held {
+    /// Its control group.
+    pub(crate) group: Option<Group>,
+    /// Its room.
+    #[expect(dead_code, reason = "it does its work by being held")]
+    pub(crate) lease: Option<Lease>,
 }
 
 /// How a process that ran for a while ended. Nothing of it is alive any more.
@@ -45,11 +58,13 @@ impl Running {
     /// Hands a command over to the process that will watch over it. Its own input is not used.
     pub(crate) fn start(
         socket: OwnedFd,
-        group: Option<Group>,
+        held: Held,
+        tier: Tier,
         profile: &Profile,
         command: &Command,
     ) -> Result<Self, Error> {
-        let (door, gateway) = Door::take(&socket, profile, command)?.unzip();
+        let Supervised { supervisor, gateway } = Supervised::take(&socket, tier, profile, command)?;
+        let (door, gateway) = gateway.unzip();
         let (input, stdin) = io::pipe()?;
         let (stdout, out) = io::pipe()?;
         let (stderr, err) = io::pipe()?;
@@ -63,7 +78,8 @@ impl Running {
             stderr: Some(stderr),
             gateway,
             door,
-            group,
+            supervisor,
+            held,
         })
     }
 
@@ -72,6 +88,10 @@ impl Running {
         // If it has ended by itself, nobody reads this.
         let _ = deliver(self.socket.as_fd(), TO_STOP, &[]);
         self.stdin = None;
+        if !wait_for(&self.socket, LAST_WORDS) {
+            self.supervisor.kill();
+            return Err(Error::Helper("did not answer, and was killed with the process".into()));
+        }
         self.wait()
     }
 
@@ -81,7 +101,7 @@ impl Running {
         let lost = || Error::Helper("ended before the process did".into());
         let message = receive(self.socket.as_fd())?;
         self.door = None;
-        let out_of_memory = self.group.as_ref().is_some_and(Group::is_out_of_memory);
+        let out_of_memory = self.held.group.as_ref().is_some_and(Group::is_out_of_memory);
         let message = match message {
             // The kernel took the process that watched over it, and with it all others.
             None if out_of_memory => {
@@ -91,11 +111,15 @@ impl Running {
         };
         match Reply::decode(&message.bytes).map_err(|_| lost())? {
             Reply::Ended(wire::Ended { how, denied, .. }) => {
+                self.supervisor.is_over();
                 let ended = if out_of_memory { Ended::Stopped(Stop::Memory) } else { how };
                 Ok(Finished { ended, denied })
             }
-            Reply::Failed(failure) => Err(refused(failure, &self.command)),
-            Reply::Ready { .. } | Reply::Gateway => Err(lost()),
+            Reply::Failed(failure) => {
+                self.supervisor.is_over();
+                Err(refused(failure, &self.command))
+            }
+            Reply::Ready { .. } | Reply::Supervised => Err(lost()),
         }
     }
 }
@@ -108,9 +132,10 @@ mod tests {
     #[test]
     fn a_helper_that_is_gone_is_an_error_and_not_a_wait() {
         let (socket, theirs) = pair().unwrap();
-        let running = Running::start(socket, None, &Profile::new("/".into()), &Command::new("/bin/true"));
-        let running = running.unwrap();
         drop(theirs);
-        assert!(matches!(running.wait(), Err(Error::Helper(_))));
+        let profile = Profile::new("/".into());
+        let running =
+            Running::start(socket, Held::default(), Tier::Namespaces, &profile, &Command::new("/bin/true"));
+        assert!(matches!(running, Err(Error::Containment { .. })));
     }
 }

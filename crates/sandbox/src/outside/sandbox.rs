@@ -11,11 +11,11 @@ use super::call::{Call, Line as CallLine};
 use super::control_group::{Group, Groups};
 use super::inventory::Inventory;
 use super::launcher::{Launcher, Line, NoRoom};
-use super::running::Running;
+use super::running::{Held, Running};
 use crate::command::Command;
 use crate::error::{Attempt, Error};
 use crate::inside::Ahead;
-use crate::profile::{Network, Profile};
+use crate::profile::{Network, Profile, StandIn};
 use crate::queue::Queue;
 use crate::report::{Meter, Report};
 use crate::tier::Tier;
@@ -177,15 +177,20 @@ impl Sandbox {
         {
             return self.finish(call, attendance);
         }
-        let (tier, Line { socket, group, notes, key, is_in_row }) = self.line(profile)?;
-        let line = CallLine { socket, group, notes, tier };
-        let call = Call::start(line, profile, command, attendance)?;
+        let (call, key, lease, is_in_row) = loop {
+            let (tier, Line { socket, group, notes, key, lease, is_in_row }) = self.line(profile)?;
+            let line = CallLine { socket, group, notes, tier };
+            match Call::start(line, profile, command, attendance) {
+                Ok(call) => break (call, key, lease, is_in_row),
+                Err(error) => self.pass_over(tier, error)?,
+            }
+        };
         if is_in_row && let Some(launcher) = &mut self.lock().launcher {
-            launcher.make_spare(&key, &self.groups);
+            launcher.make_spare(&key, &lease, &self.groups);
         }
         let report = self.finish(call, attendance);
         if let Some(launcher) = &mut self.lock().launcher {
-            launcher.ended(&key, &self.groups);
+            launcher.ended(&key, &lease, &self.groups);
         }
         report
     }
@@ -213,12 +218,31 @@ impl Sandbox {
         if let Some(project) = &mut profile.project {
             project.writable.clear();
         }
-        let (_, line) = self.line(&profile)?;
-        let running = Running::start(line.socket, line.group, &profile, command)?;
-        if let Some(launcher) = &mut self.lock().launcher {
-            launcher.ended(&line.key, &self.groups);
+        loop {
+            let (tier, Line { socket, group, key, lease, .. }) = self.line(&profile)?;
+            let held = Held { group, lease: Some(lease.clone()) };
+            match Running::start(socket, held, tier, &profile, command) {
+                Ok(running) => {
+                    if let Some(launcher) = &mut self.lock().launcher {
+                        launcher.ended(&key, &lease, &self.groups);
+                    }
+                    return Ok(running);
+                }
+                Err(error) => self.pass_over(tier, error)?,
+            }
         }
-        Ok(running)
+    }
+
+    /// Passes over a tier that turns out not to work, so that the next one is tried. Only bubblewrap tells so late: whether
+    /// it can make namespaces is known when it is asked for some.
+    fn pass_over(&self, tier: Tier, error: Error) -> Result<(), Error> {
+        match error {
+            Error::Containment { what, reason } if tier == Tier::Bubblewrap => {
+                self.lock().refused.insert(tier, format!("{what}: {reason}"));
+                Ok(())
+            }
+            error => Err(error),
+        }
     }
 
     /// Begins to make what the expected call needs, while the caller finds out what the call is. It has to be alone in its
@@ -283,6 +307,10 @@ impl Sandbox {
                 // A rule about a port would be one about that port of every host: worse than no way out.
                 continue;
             }
+            if !matches!(tier, Tier::Namespaces | Tier::Bubblewrap) && !profile.stand_ins.is_empty() {
+                // Without mounts what lies there would be shown.
+                continue;
+            }
             if tier == Tier::Bubblewrap && self.setup.bubblewrap.is_none() {
                 state.refused.insert(tier, "bubblewrap is not installed".into());
                 continue;
@@ -309,14 +337,12 @@ impl Sandbox {
         let attempts =
             state.refused.iter().map(|(tier, reason)| Attempt { tier: *tier, reason: reason.clone() });
         let attempts = attempts.collect();
+        let can_weaker =
+            self.tiers().any(|tier| tier == Tier::Landlock) && !state.refused.contains_key(&Tier::Landlock);
         Err(match profile.network {
             // Without the gateway it may still run.
-            Network::Gateway
-                if self.tiers().any(|tier| tier == Tier::Landlock)
-                    && !state.refused.contains_key(&Tier::Landlock) =>
-            {
-                Error::NoGateway { attempts }
-            }
+            Network::Gateway if can_weaker => Error::NoGateway { attempts },
+            _ if can_weaker && !profile.stand_ins.is_empty() => Error::NoStandIn { attempts },
             _ => Error::Uncontained { attempts },
         })
     }
@@ -342,6 +368,7 @@ fn check_paths(profile: &Profile, command: &Command) -> Result<(), Error> {
     profile
         .readable
         .iter()
+        .chain(profile.stand_ins.iter().flat_map(|StandIn { at, by }| [at, by]))
         .chain(&profile.writable)
         .chain(profile.data_paths())
         .chain(&profile.bounded)

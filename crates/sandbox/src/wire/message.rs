@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::codec::{Decoder, Encoder, Garbled};
-use crate::profile::{DataFolder, Limits, Network, Profile, Project};
+use crate::profile::{DataFolder, Limits, Network, Profile, Project, StandIn};
 use crate::report::{Denied, Ended as How, Meter, Overrun, OverrunOf, Stop};
 use crate::tier::Tier;
 
@@ -47,10 +47,11 @@ pub(crate) const TO_STOP: &[u8] = b"stop";
 /// What a helper answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
-    /// A room is ready.
-    Ready { notes: Vec<String> },
-    /// What listens at the gateway is beside this.
-    Gateway,
+    /// A room is ready. Root's has the id of its calls, as the rest of the machine sees it.
+    Ready { notes: Vec<String>, owner: Option<u32> },
+    /// The supervisor is about to take the call: beside this are a handle to it and, where there is a gateway, what
+    /// listens there.
+    Supervised,
     /// It could not be done.
     Failed(Failure),
     /// The call is over, with the scratch folder beside it if anything is in it.
@@ -78,6 +79,8 @@ pub(crate) struct Ended {
     pub(crate) meter: Meter,
     pub(crate) denied: Vec<Denied>,
     pub(crate) overrun: Option<Overrun>,
+    /// What went wrong in the supervisor's own work.
+    pub(crate) fault: Option<String>,
 }
 
 impl Opening {
@@ -121,6 +124,7 @@ fn profile(encoder: &mut Encoder, profile: &Profile) {
     // Every field by name: a new one that is forgotten here does not compile.
     let Profile {
         readable,
+        stand_ins,
         writable,
         project,
         data,
@@ -131,7 +135,11 @@ fn profile(encoder: &mut Encoder, profile: &Profile) {
         working_directory,
         limits,
     } = profile;
-    encoder.paths(readable).paths(writable);
+    encoder.paths(readable);
+    encoder.list(stand_ins, |encoder, StandIn { at, by }| {
+        encoder.text(at.as_os_str()).text(by.as_os_str());
+    });
+    encoder.paths(writable);
     encoder.list(project.as_slice(), |encoder, project| {
         let Project { folder, writable, masked, protected } = project;
         encoder.text(folder.as_os_str()).paths(writable).paths(masked).paths(protected);
@@ -157,6 +165,8 @@ fn profile(encoder: &mut Encoder, profile: &Profile) {
 fn read_profile(decoder: &mut Decoder<'_>) -> Result<Profile, Garbled> {
     Ok(Profile {
         readable: decoder.paths()?,
+        stand_ins: decoder
+            .list(|decoder| Ok(StandIn { at: decoder.text()?.into(), by: decoder.text()?.into() }))?,
         writable: decoder.paths()?,
         project: decoder
             .list(|decoder| {
@@ -236,18 +246,21 @@ impl Reply {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut encoder = Encoder::default();
         match self {
-            Self::Ready { notes } => {
+            Self::Ready { notes, owner } => {
                 encoder.byte(0).list(notes, |encoder, note| {
                     encoder.text(note.as_ref());
+                });
+                encoder.list(owner.as_slice(), |encoder, owner| {
+                    encoder.number(u64::from(*owner));
                 });
             }
             Self::Failed(Failure { what, errno, program }) => {
                 encoder.byte(1).text(what.as_ref()).signed(*errno).byte(u8::from(*program));
             }
-            Self::Gateway => {
+            Self::Supervised => {
                 encoder.byte(3);
             }
-            Self::Ended(Ended { how, cpu, memory, meter, denied, overrun }) => {
+            Self::Ended(Ended { how, cpu, memory, meter, denied, overrun, fault }) => {
                 encoder.byte(2);
                 match how {
                     How::Exited(status) => encoder.byte(0).signed(*status),
@@ -269,6 +282,9 @@ impl Reply {
                         OverrunOf::Files => 1,
                     });
                 });
+                encoder.list(fault.as_slice(), |encoder, fault| {
+                    encoder.text(fault.as_ref());
+                });
             }
         }
         encoder.finish()
@@ -277,7 +293,10 @@ impl Reply {
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, Garbled> {
         let mut decoder = Decoder::new(bytes);
         let reply = match decoder.byte()? {
-            0 => Self::Ready { notes: decoder.list(words)? },
+            0 => Self::Ready {
+                notes: decoder.list(words)?,
+                owner: decoder.list(|decoder| u32::try_from(decoder.number()?).map_err(|_| Garbled))?.pop(),
+            },
             1 => Self::Failed(Failure {
                 what: words(&mut decoder)?,
                 errno: decoder.signed()?,
@@ -305,8 +324,9 @@ impl Reply {
                     })
                 })?,
                 overrun: decoder.list(overrun)?.pop(),
+                fault: decoder.list(words)?.pop(),
             }),
-            3 => Self::Gateway,
+            3 => Self::Supervised,
             _ => return Err(Garbled),
         };
         decoder.finish()?;
@@ -323,6 +343,7 @@ const STOPS: &[Stop] = &[
     Stop::Processes,
     Stop::Scratch,
     Stop::Cancelled,
+    Stop::Unmeasured,
 ];
 
 fn stop_byte(stop: Stop) -> u8 {
@@ -396,12 +417,13 @@ mod tests {
                 meter: Meter::Watcher,
                 denied: vec![Denied { call: "socket".into(), what: "AF_INET".into(), times: 2 }],
                 overrun: Some(Overrun { folder: odd().into(), of: OverrunOf::Files, held: 3, most: 2 }),
+                fault: Some("measuring /d".into()),
             });
             assert_eq!(Reply::decode(&reply.encode()), Ok(reply));
         }
         for reply in [
-            Reply::Ready { notes: vec!["n".into()] },
-            Reply::Gateway,
+            Reply::Ready { notes: vec!["n".into()], owner: Some(7) },
+            Reply::Supervised,
             Reply::Failed(Failure { what: "mount".into(), errno: 1, program: true }),
         ] {
             assert_eq!(Reply::decode(&reply.encode()), Ok(reply));

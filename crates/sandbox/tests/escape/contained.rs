@@ -6,13 +6,13 @@ use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
 use metier_sandbox::{
-    Attendance, Choice, Command, Ended, Expecting, Helper, Limits, Metering, Profile, Report, Sandbox, Setup,
-    Tier,
+    Attendance, Choice, Command, Ended, Expecting, Helper, Limits, Metering, Profile, Report, Running,
+    Sandbox, Setup, Tier,
 };
 use tempfile::TempDir;
 
 use crate::folders::Folders;
-use crate::ground::Ground;
+use crate::ground::{CANARY, Ground};
 use crate::judge::{End, Outcome, by_clock, judge};
 use crate::once;
 use crate::part;
@@ -140,9 +140,32 @@ impl Contained {
         }
     }
 
+    /// Starts a call that runs until it is told to end, with an environment of its own. Without data folders: those that
+    /// cannot be mounted with another owner have an id that all calls with them share.
+    pub(crate) fn start(&self, folders: &Folders, arguments: &[&str]) -> Result<Running, String> {
+        let command = Command::new(folders.probe()).arguments(arguments.iter().copied());
+        let mut profile = folders.profile(Grant::Nothing, limits("nap"));
+        profile.data.clear();
+        profile.environment.push(("VICTIM_CANARY".into(), CANARY.into()));
+        self.sandbox.start(&profile, &command).map_err(|error| error.to_string())
+    }
+
     /// Runs one attack in the sandbox and judges it.
     pub(crate) fn attack(&self, ground: &Ground, probe: &Probe, grant: Grant, token: &str) -> Outcome {
+        self.attack_on(ground, probe, grant, token, &[])
+    }
+
+    /// The same with arguments that come before the usual ones and so count instead of them.
+    pub(crate) fn attack_on(
+        &self,
+        ground: &Ground,
+        probe: &Probe,
+        grant: Grant,
+        token: &str,
+        first: &[String],
+    ) -> Outcome {
         let mut arguments = vec!["--contained".to_owned()];
+        arguments.extend_from_slice(first);
         if self.tier != Tier::Landlock {
             arguments.push("--own-pids".to_owned());
         }

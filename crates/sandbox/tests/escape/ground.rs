@@ -85,6 +85,7 @@ impl Ground {
 
     /// Empties the data folder. The folder itself stays, because the sandbox keeps rooms that show it.
     pub(crate) fn empty_data(&self) {
+        open_up(&self.folders.data());
         for entry in fs::read_dir(self.folders.data()).expect("list the data folder").flatten() {
             let path = entry.path();
             let removed = if path.is_dir() && !path.is_symlink() {
@@ -189,6 +190,16 @@ fn victim(probe: &Path, folder: &Path, key: u32) -> Child {
     std::io::BufRead::read_line(&mut std::io::BufReader::new(stdout), &mut line).expect("the victim speaks");
     assert_eq!(line, "ready\n", "the kernel lacks something that the victim needs");
     victim
+}
+
+/// Opens folders again that an attack has closed.
+fn open_up(folder: &Path) {
+    let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o777));
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            open_up(&entry.path());
+        }
+    }
 }
 
 /// Leaves a file, a folder and a socket with a file in it open, for children too.

@@ -30,6 +30,8 @@ mod part;
 #[cfg(target_os = "linux")]
 mod probes;
 #[cfg(target_os = "linux")]
+mod reach;
+#[cfg(target_os = "linux")]
 mod servers;
 #[cfg(target_os = "linux")]
 mod suite;

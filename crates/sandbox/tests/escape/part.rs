@@ -1,8 +1,7 @@
 //! One test as one user: this program, started again.
 
 use std::io::Write;
-use std::os::unix::fs::{PermissionsExt, chown};
-use std::os::unix::process::CommandExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
@@ -13,7 +12,7 @@ use tempfile::TempDir;
 use crate::ground::CANARY;
 use crate::suite::Way;
 use crate::table::columns;
-use crate::{controls, judge, probes, suite};
+use crate::{controls, judge, probes, reach, suite};
 
 /// Who attacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +56,7 @@ const TESTS: &[Test] = &[
         run: |user| suite::run(Tier::Bubblewrap, Way::Kept, user),
     },
     Test { name: "nothing_gets_out_of_landlock", run: |user| suite::run(Tier::Landlock, Way::Kept, user) },
+    Test { name: "nobody_reaches_into_a_call", run: reach::run },
 ];
 
 /// Says which test this process is a part of.
@@ -169,6 +169,26 @@ struct Place {
     folder: TempDir,
 }
 
+/// Runs what follows as a user without privileges. That user is in the groups that open something in `/etc` which is closed to
+/// others, such as the passwords of the machine.
+fn unprivileged() -> Command {
+    let mut groups = std::collections::BTreeSet::new();
+    for folder in ["/etc", "/etc/ssl"] {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let Ok(found) = entry.metadata() else { continue };
+            let is_of_group = found.mode() & 0o005 == 0 && found.mode() & 0o050 != 0 && found.gid() != 0;
+            groups.extend(is_of_group.then(|| found.gid().to_string()));
+        }
+    }
+    let groups = match groups.into_iter().collect::<Vec<_>>().join(",") {
+        none if none.is_empty() => "--clear-groups".to_owned(),
+        groups => format!("--groups={groups}"),
+    };
+    let mut command = Command::new("setpriv");
+    command.args([format!("--reuid={UNPRIVILEGED}"), format!("--regid={UNPRIVILEGED}"), groups]);
+    command
+}
+
 impl Place {
     fn new() -> Self {
         // Folders for temporary files are others inside the sandbox, so nothing of the user's may lie there.
@@ -202,7 +222,11 @@ impl Place {
     /// Starts the part and says whether it passed.
     fn start(&self, name: &str, user: User) -> bool {
         let at = |name: &str| self.folder.path().join(name);
-        let mut command = Command::new(at("escape"));
+        let mut command = match (User::of_this_process(), user) {
+            (User::Root, User::Unprivileged) => unprivileged(),
+            _ => Command::new("env"),
+        };
+        command.arg(at("escape"));
         let ground =
             tempfile::Builder::new().prefix("ground-").tempdir_in(self.folder.path()).expect("a folder");
         command.env(PART, name).env(PROBE, at("probe")).env(GROUND, ground.path());
@@ -210,8 +234,6 @@ impl Place {
         if User::of_this_process() == User::Root {
             command.env(OTHER, at("other"));
             if user == User::Unprivileged {
-                // Without any group but its own: the standard library leaves the others when root changes the user.
-                command.uid(UNPRIVILEGED).gid(UNPRIVILEGED);
                 chown(ground.path(), Some(UNPRIVILEGED), Some(UNPRIVILEGED)).expect("give it the ground");
             }
         }

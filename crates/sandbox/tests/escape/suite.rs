@@ -22,6 +22,7 @@ const KNOWN: &[(Tier, &str, &str)] = &[
     (Tier::Landlock, "read-stat", NAMES),
     (Tier::Landlock, "read-statfs", NAMES),
     (Tier::Landlock, "secret-size", NAMES),
+    (Tier::Landlock, "group-folders", NAMES),
     (Tier::Landlock, "pidfd-open", NUMBERS),
     (Tier::Landlock, "scheduler-other", NUMBERS),
     (Tier::Landlock, "session-other", NUMBERS),
@@ -34,6 +35,9 @@ const NUMBERS: &str =
 /// Attacks that make a protected place which was not there. Nothing can be mounted there, so they get so far, and what
 /// they made has to be out of the way when the call is over.
 const MAKES: &[&str] = &["persist-shell", "persist-mcp", "persist-editor", "persist-skills"];
+
+/// Needs another call that runs; see `reach`.
+const AGAINST_A_CALL: &str = "scratch-other";
 
 /// How the sandbox is asked to run something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +104,7 @@ pub(crate) fn run(tier: Tier, way: Way, user: User) -> Vec<String> {
     };
     let mut attacks = Vec::new();
     for probe in probes::all(&first.folders.probe()) {
-        if wanted(&probe.name) {
+        if wanted(&probe.name) && probe.name != AGAINST_A_CALL {
             let stays = probe.class == "persistence" && contained.has_namespaces();
             let leaves = BY_NETWORK.contains(&probe.class.as_str()) && contained.has_namespaces();
             attacks.extend((probe.class != GATEWAY).then(|| (probe.clone(), Grant::Nothing)));
@@ -197,7 +201,7 @@ fn attack(contained: &Contained, ground: &mut Ground, probe: &Probe, grant: Gran
     }
 }
 
-fn bubblewrap_is_installed() -> bool {
+pub(crate) fn bubblewrap_is_installed() -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join("bwrap").exists())
 }

@@ -1,7 +1,7 @@
 //! What a call sees and what it may change.
 
 use crate::scene::{Scene, each_tier, sandbox, sh};
-use metier_sandbox::{Choice, OutputKind, Tier};
+use metier_sandbox::{Choice, Error, Existing, LeaveOut, OutputKind, StandIn, Tier};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 
@@ -253,8 +253,9 @@ fn what_is_left_in_the_scratch_folder_is_listed_and_can_be_taken() {
             "{tier}"
         );
         let target = scene.path(&format!("taken-{tier}"));
-        let left_out = report.outputs.copy_to(&target).unwrap();
-        assert_eq!(left_out.len(), 1);
+        let left_out = report.outputs.copy_to(&target, Existing::Stay, &|_| None).unwrap();
+        assert_eq!(left_out.left_out, [("link".into(), LeaveOut::Link)]);
+        assert_eq!(left_out.entries, 2);
         assert_eq!(std::fs::read_to_string(target.join("out/a.txt")).unwrap(), "12\n");
         assert!(target.join("link").symlink_metadata().is_err());
     });
@@ -267,16 +268,36 @@ fn taking_results_follows_no_link_that_lies_where_they_go() {
     std::fs::create_dir(&target).unwrap();
     symlink(scene.path("victim"), target.join("out")).unwrap();
     let report = scene.shell("mkdir $TMPDIR/out; echo new > $TMPDIR/out/a.txt");
-    let error = report.outputs.copy_to(&target).unwrap_err().to_string();
+    let error = report.outputs.copy_to(&target, Existing::Stay, &|_| None).unwrap_err().to_string();
     assert_eq!(error, "out/a.txt: a link or a file lies where its folder should be");
     assert_eq!(std::fs::read_to_string(scene.path("victim/a.txt")).unwrap(), "old");
     let report = scene.shell("echo new > $TMPDIR/out");
-    let error = report.outputs.copy_to(&target).unwrap_err().to_string();
+    let error = report.outputs.copy_to(&target, Existing::Stay, &|_| None).unwrap_err().to_string();
     assert_eq!(error, "out: a link lies there, and links are not followed");
     // Nor is a folder made behind it.
     let report = scene.shell("mkdir -p $TMPDIR/out/made");
-    assert!(report.outputs.copy_to(&target).is_err());
+    assert!(report.outputs.copy_to(&target, Existing::Stay, &|_| None).is_err());
     assert!(!scene.path("victim/made").exists());
+}
+
+#[test]
+fn a_file_that_is_there_stays_or_is_replaced_and_never_written_through() {
+    let scene = Scene::new().file("elsewhere", "old").file("taken/a.txt", "old");
+    let target = scene.path("taken");
+    std::fs::hard_link(scene.path("elsewhere"), target.join("b.txt")).unwrap();
+    let report =
+        scene.shell("cd $TMPDIR; echo new > a.txt; echo new > b.txt; echo new > c.sh; chmod 6755 c.sh");
+    let copied = report.outputs.copy_to(&target, Existing::Stay, &|_| None).unwrap();
+    assert_eq!(copied.left_out, ["a.txt", "b.txt"].map(|name| (name.into(), LeaveOut::Exists)));
+    let read = |name: &str| std::fs::read_to_string(scene.path(name)).unwrap();
+    assert_eq!((read("taken/a.txt").as_str(), read("taken/c.sh").as_str()), ("old", "new\n"));
+    let mode =
+        std::os::unix::fs::PermissionsExt::mode(&target.join("c.sh").metadata().unwrap().permissions());
+    assert_eq!(mode & 0o7111, 0, "{mode:o}");
+    let copied = report.outputs.copy_to(&target, Existing::Replaced, &|_| None).unwrap();
+    assert_eq!(copied.left_out, []);
+    assert_eq!((read("taken/a.txt").as_str(), read("taken/b.txt").as_str()), ("new\n", "new\n"));
+    assert_eq!(read("elsewhere"), "old");
 }
 
 #[test]
@@ -287,7 +308,7 @@ fn taking_results_waits_for_no_pipe_that_lies_where_they_go() {
     let made = std::process::Command::new("mkfifo").arg(target.join("a.txt")).status().unwrap();
     assert!(made.success());
     let report = scene.shell("echo new > $TMPDIR/a.txt");
-    let error = report.outputs.copy_to(&target).unwrap_err().to_string();
+    let error = report.outputs.copy_to(&target, Existing::Stay, &|_| None).unwrap_err().to_string();
     assert_eq!(error, "a.txt: a pipe or a device lies there");
 }
 
@@ -309,4 +330,35 @@ fn a_folder_that_became_a_link_is_refused() {
     symlink(scene.path("elsewhere"), scene.path("skill")).unwrap();
     let run = sandbox(Choice::Only(Tier::Namespaces)).run(&scene.profile, &sh("cat secret"));
     assert!(run.is_err());
+}
+
+/// A copy that is shown in the place of a folder: nothing of what lies there is seen, whatever is around it.
+#[test]
+fn a_folder_can_be_shown_in_the_place_of_another_where_there_are_mounts() {
+    let scene =
+        Scene::new().file("real/run.sh", "echo real").file("real/only", "x").file("copy/run.sh", "echo copy");
+    let mut profile = scene.profile.clone();
+    profile.readable.clear();
+    profile.stand_ins = vec![StandIn { at: scene.path("real"), by: scene.path("copy") }];
+    profile.working_directory = scene.path("real");
+    let line = "sh run.sh; ls; (echo x > new) 2>/dev/null; pwd";
+    each_tier(|tier, sandbox| {
+        let ran = sandbox.run(&profile, &sh(line));
+        if tier == Tier::Landlock {
+            assert!(matches!(ran, Err(Error::NoStandIn { .. })), "{ran:?}");
+            return;
+        }
+        let expected = format!("copy\nrun.sh\n{}\n", scene.path("real").display());
+        assert_eq!(ran.unwrap().stdout.text(), expected, "{tier}");
+    });
+    // The same inside a project that is shown whole.
+    let scene = Scene::new()
+        .file("project/skills/a/run.sh", "echo real")
+        .file("project/readme", "readme")
+        .file("copy/run.sh", "echo copy");
+    let mut profile = scene.profile.clone();
+    profile.stand_ins = vec![StandIn { at: scene.path("project/skills/a"), by: scene.path("copy") }];
+    let line = format!("sh {0}/skills/a/run.sh; cat {0}/readme", scene.path("project").display());
+    let report = sandbox(Choice::Only(Tier::Namespaces)).run(&profile, &sh(&line)).unwrap();
+    assert_eq!(report.stdout.text(), "copy\nreadme");
 }

@@ -3,16 +3,17 @@
 
 use super::Url;
 use super::entity::plain;
+use super::seen::{Entered, Seen};
 use super::tag::{Tag, Token, Tokens};
 
-/// Elements that are left out with all they hold.
+/// Elements that are left out with all they hold: no reader sees it, or not as text.
 const LEFT_OUT: &[&str] = &[
     "script", "style", "noscript", "template", "iframe", "svg", "canvas", "object", "embed", "head",
-    "select", "dialog", "math",
+    "select", "dialog", "math", "video", "audio", "datalist", "progress", "meter", "noframes", "noembed",
 ];
 
 /// Elements that never hold anything.
-const VOID: &[&str] =
+pub(super) const VOID: &[&str] =
     &["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"];
 
 /// Elements that stand for themselves, with a line break around them.
@@ -47,13 +48,23 @@ const BLOCKS: &[&str] = &[
 /// How deep lists are indented; deeper ones stay there.
 const DEEPEST_LIST: usize = 8;
 
+/// A page as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::tools) struct Readable {
+    pub(in crate::tools) text: String,
+    /// How many pieces of text were left out because a reader of the page would not see them.
+    pub(in crate::tools) hidden: usize,
+}
+
 /// The text of a page, with links seen from its own address.
-pub(in crate::tools) fn readable(page: &str, url: &Url) -> String {
+pub(in crate::tools) fn readable(page: &str, url: &Url) -> Readable {
     let mut text = Text::new(url);
+    let mut seen = Seen::new(page);
     let mut tokens = Tokens::new(page);
     while let Some(token) = tokens.next() {
         match token {
-            Token::Text(piece) => text.write(piece),
+            Token::Text(piece) if seen.is_visible() => text.write(piece),
+            Token::Text(piece) => seen.hidden += usize::from(!piece.trim().is_empty()),
             Token::Open(tag) if tag.name == "title" && text.is_blank() => {
                 text.open("h1");
                 if let Some(Token::Text(title)) = tokens.next() {
@@ -63,46 +74,48 @@ pub(in crate::tools) fn readable(page: &str, url: &Url) -> String {
             }
             // The head is passed over piece by piece, for the sake of the title in it.
             Token::Open(tag) if tag.name == "head" => {}
-            Token::Open(tag) if is_left_out(&tag) => skip(&mut tokens, &tag.name),
-            Token::Open(tag) => text.open_tag(&tag),
-            Token::Close(name) => text.close(&name),
+            Token::Open(tag) if LEFT_OUT.contains(&tag.name.as_str()) => {
+                if !VOID.contains(&tag.name.as_str()) {
+                    skip(&mut tokens, &tag.name);
+                }
+            }
+            Token::Open(tag) => match seen.enter(&tag) {
+                Entered::Shown if seen.is_visible() || tag.name != "img" => text.open_tag(&tag),
+                Entered::Shown => {}
+                Entered::Hidden if VOID.contains(&tag.name.as_str()) => {}
+                Entered::Hidden => seen.hidden += usize::from(skip(&mut tokens, &tag.name)),
+            },
+            Token::Close(name) => {
+                seen.leave(&name);
+                text.close(&name);
+            }
         }
     }
-    text.finish()
-}
-
-fn is_left_out(tag: &Tag<'_>) -> bool {
-    // Pages that wait for their scripts hide themselves whole.
-    if VOID.contains(&tag.name.as_str()) || matches!(tag.name.as_str(), "html" | "body") {
-        return false;
-    }
-    let style = || tag.attribute("style").unwrap_or_default().to_ascii_lowercase().replace(' ', "");
-    LEFT_OUT.contains(&tag.name.as_str())
-        || tag.attribute("hidden").is_some()
-        || tag.attribute("aria-hidden").as_deref() == Some("true")
-        || ["display:none", "visibility:hidden", "font-size:0"].iter().any(|hides| style().contains(hides))
+    Readable { text: text.finish(), hidden: seen.hidden }
 }
 
 /// Elements that need no closing tag: the next of their kind ends them.
-const ENDED_BY_NEXT: &[&str] = &["p", "li", "dt", "dd", "tr", "td", "th", "option"];
+pub(super) const ENDED_BY_NEXT: &[&str] = &["p", "li", "dt", "dd", "tr", "td", "th", "option"];
 
-/// Goes on behind the end of an element.
-fn skip(tokens: &mut Tokens<'_>, name: &str) {
+/// Goes on behind the end of an element. Whether there was any text in it.
+fn skip(tokens: &mut Tokens<'_>, name: &str) -> bool {
     let mut depth = 1_usize;
+    let mut has_text = false;
     loop {
         let before = tokens.clone();
         match tokens.next() {
-            None => return,
+            None => return has_text,
             Some(Token::Open(tag)) if tag.name == name && ENDED_BY_NEXT.contains(&name) => {
                 *tokens = before;
-                return;
+                return has_text;
             }
             Some(Token::Open(tag)) if tag.name == name => depth += 1,
             Some(Token::Close(closed)) if closed == name => depth -= 1,
+            Some(Token::Text(text)) => has_text |= !text.trim().is_empty(),
             Some(_) => {}
         }
         if depth == 0 {
-            return;
+            return has_text;
         }
     }
 }
@@ -325,7 +338,7 @@ mod tests {
 
     fn check(page: &str, expect: &str) {
         let url = Url::parse("https://example.org/docs/a").unwrap();
-        assert_eq!(readable(page, &url), expect, "{page}");
+        assert_eq!(readable(page, &url).text, expect, "{page}");
     }
 
     #[test]
@@ -356,6 +369,76 @@ mod tests {
         check("a <input hidden> b", "a b");
         check("<p hidden>x<p>y", "y");
         check("<body style='visibility: hidden'>x", "x");
+    }
+
+    #[test]
+    fn text_that_a_style_hides_is_left_out_and_counted() {
+        let url = Url::parse("https://a.example/").unwrap();
+        for hidden in [
+            "<p style='opacity:0'>HIDDEN</p>",
+            "<p style='position:absolute;left:-9999px'>HIDDEN</p>",
+            "<p style='font-size:0'>HIDDEN</p>",
+            "<p style='font-size:1px'>HIDDEN <b>HIDDEN</b></p>",
+            "<p style='visibility:hidden'>HIDDEN</p>",
+            "<p style='color:white'>HIDDEN</p>",
+            "<p style='color:#FFF'>HIDDEN</p>",
+            "<p style='color:rgb(255, 255, 255)'>HIDDEN</p>",
+            "<p style='color:hsl(0,0%,100%)'>HIDDEN</p>",
+            "<p style='color:#fefefe'>HIDDEN</p>",
+            "<p style='color:transparent'>HIDDEN</p>",
+            "<font color=white>HIDDEN</font>",
+            "<div style='background:#123456'><p style='color:#123456'>HIDDEN</p></div>",
+            "<div style='background-color:black;color:#000'>HIDDEN</div>",
+            "<table bgcolor=#112233><tr><td><font color=#112233>HIDDEN</font></td></tr></table>",
+            "<p style='text-indent:-9999px'>HIDDEN</p>",
+            "<p style='width:0;height:0;overflow:hidden'>HIDDEN</p>",
+            "<p style='clip:rect(0,0,0,0);position:absolute'>HIDDEN</p>",
+            "<p style='transform:scale(0)'>HIDDEN</p>",
+            "<style>.q{display:none}</style><p class='a q'>HIDDEN</p>",
+            "<style>#q{opacity:0}</style><p id=q>HIDDEN</p>",
+            "<style>.w{color:#fff}</style><p class=w>HIDDEN</p>",
+            "<style>.b{background:#000}.b p{color:#000}</style><div class=b><p>HIDDEN</p></div>",
+            "<p class=late>HIDDEN</p><style>.late{left:-9999px}</style>",
+            "<p aria-hidden='true'>HIDDEN</p>",
+            "<p hidden=until-found>HIDDEN</p>",
+            "<img width=1 height=1 alt='HIDDEN'>",
+            "<img style='display:none' alt='HIDDEN'>",
+            "<p style='color:white'>HIDDEN<img src=x alt=HIDDEN></p>",
+        ] {
+            let page = format!("<p>before</p>{hidden}<p>after</p>");
+            let found = readable(&page, &url);
+            assert_eq!(found.text, "before\n\nafter", "{hidden}");
+            assert!(found.hidden > 0 || hidden.starts_with("<img"), "{hidden}");
+        }
+        for shown in [
+            "<p style='color:red'>shown</p>",
+            "<div style='background:#000'><p style='color:#fff'>shown</p></div>",
+            "<div style='background:url(x.png);color:#fff'>shown</div>",
+            "<ul style='font-size:0'><li style='font-size:16px'>shown</li></ul>",
+            "<div style='visibility:hidden'><p style='visibility:visible'>shown</p></div>",
+            "<style>.q{display:none}</style><p class=r>shown</p>",
+            "<style>@media print{.q{display:none}}</style><p class=q>shown</p>",
+            "<style>body{background:#111;color:#eee}</style><body><p style='color:#fff'>shown</p>",
+            "<body bgcolor=black text=white>shown",
+            "<p style='color:white'></p>shown",
+            "<p style='opacity:0.9'>shown</p>",
+        ] {
+            let found = readable(shown, &url);
+            assert!(found.text.contains("shown"), "{shown}: {found:?}");
+            assert_eq!(found.hidden, 0, "{shown}");
+        }
+    }
+
+    #[test]
+    fn sheets_that_are_made_to_take_long_do_not() {
+        let url = Url::parse("https://a.example/").unwrap();
+        let begun = std::time::Instant::now();
+        let rules = ".a .a .a .a{display:block}".repeat(20_000);
+        let page = format!("<style>{rules}</style>{}x", "<b class=a>".repeat(50_000));
+        readable(&page, &url);
+        let page = format!("<style>{}</style>", "@media screen{".repeat(30_000));
+        readable(&page, &url);
+        assert!(begun.elapsed() < std::time::Duration::from_secs(20), "{:?}", begun.elapsed());
     }
 
     /// Each of these once took time with the square of its length, or could.
@@ -394,6 +477,6 @@ mod tests {
         check("<div hidden>never closed", "");
         check("<a href=b>x<a href=c>y</a></a>", "x[y](https://example.org/docs/c)");
         let deep = "<ul><li>".repeat(1000);
-        assert!(readable(&deep, &Url::parse("https://a.example/").unwrap()).len() < 40_000);
+        assert!(readable(&deep, &Url::parse("https://a.example/").unwrap()).text.len() < 40_000);
     }
 }

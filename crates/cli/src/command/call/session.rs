@@ -4,6 +4,7 @@ use crate::args::{Call, Global};
 use crate::candidate::{Asked, Asking, Candidate, Step, step};
 use crate::declared::may_start;
 use crate::gatekeeper::Gatekeeper;
+use crate::interrupt;
 use crate::needs::Flags;
 use crate::output::{clean, complain};
 use crate::surroundings::Surroundings;
@@ -13,10 +14,10 @@ use metier_catalog::{EntryId, Include, Snapshot};
 use metier_diagnostic::Severity;
 use metier_policy::{Action, Decision, Scope, Skill};
 use metier_runtime::{
-    Activate, Activation, Arguments, By, Hands, InUse, Job, NotDone, NotRun, Ran, Surface, Told, Use, Work,
-    WorkKind, frontmatter,
+    Activate, Activation, Arguments, By, Hands, InUse, Job, NotDone, NotRun, Ran, ResultFolder,
+    ResultOptions, Surface, Told, Use, Work, WorkKind, frontmatter,
 };
-use metier_sandbox::{Limits, Outputs};
+use metier_sandbox::{Cancel, Existing, Limits};
 use metier_skill::Tool;
 use std::cell::RefCell;
 use std::path::Path;
@@ -24,7 +25,6 @@ use std::sync::Arc;
 
 pub(super) struct Session<'a> {
     keeper: RefCell<Gatekeeper>,
-    global: &'a Global,
     surface: Surface,
     surroundings: &'a Surroundings,
     snapshot: Arc<Snapshot>,
@@ -34,7 +34,9 @@ pub(super) struct Session<'a> {
     /// What was begun for something that runs.
     ready: RefCell<Option<Ready>>,
     /// Where what is too long for a model is put.
-    out: Option<&'a Path>,
+    out: Option<(&'a Path, ResultFolder)>,
+    /// Ends what runs when a signal comes.
+    cancel: Cancel,
 }
 
 impl<'a> Session<'a> {
@@ -45,6 +47,9 @@ impl<'a> Session<'a> {
         surroundings: &'a Surroundings,
     ) -> Result<Self> {
         may_start(surroundings)?;
+        let existing = if args.force { Existing::Replaced } else { Existing::Stay };
+        let options = ResultOptions { existing, hidden: false };
+        let results = surroundings.result_folder(args.out.as_deref(), options)?;
         let keeper = Gatekeeper::new(global, &[], surroundings)?;
         keeper.report_problems();
         let runs = matches!(Tool::named(&args.tool), Some(Tool::Bash | Tool::SkillRunScript));
@@ -52,14 +57,14 @@ impl<'a> Session<'a> {
         let snapshot = Arc::new(surroundings.snapshot(Include::Usual));
         let mut session = Self {
             keeper: RefCell::new(keeper),
-            global,
             surface,
             surroundings,
             snapshot,
             active: Vec::new(),
             scopes: Vec::new(),
             ready: RefCell::new(ready),
-            out: args.out.as_deref(),
+            out: args.out.as_deref().zip(results),
+            cancel: interrupt::listen()?,
         };
         for name in &args.scope.skills {
             session.activate_at_once(name)?;
@@ -82,7 +87,7 @@ impl<'a> Session<'a> {
         let id = find(snapshot, name)?;
         let Some(entry) = snapshot.entry(id) else { bail!("`{name}` is not there any more") };
         let folders = folders(snapshot, entry, surroundings)?;
-        let skill = who(snapshot, entry, surroundings);
+        let skill = who(snapshot, entry);
         let file = snapshot.read(entry).with_context(|| format!("`{name}` cannot be read any more"))?;
         let around = ScopeAround { folders: &folders, dialect: self.surface.dialect() };
         self.scopes.push(scope(snapshot, id, &file, &skill, &around, surroundings)?);
@@ -90,7 +95,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// The workplace of a skill, and at the gate what the user's own configuration says for it.
+    /// The workplace of a skill.
     fn workplace(&self, id: EntryId, purpose: Purpose) -> Result<Workplace> {
         let ready = match self.ready.take() {
             Some(ready) => ready,
@@ -99,12 +104,6 @@ impl<'a> Session<'a> {
         let flags = Flags::default();
         let mut place = Workplace::at(&self.snapshot, id, Active::No, &flags, self.surroundings, ready)?;
         place.scopes.clone_from(&self.scopes);
-        if !place.needs.allowed.is_empty() {
-            // A session of one call has one skill, so nobody else gets these. What was answered until now was about the
-            // activation itself, which is decided when this is called.
-            let keeper = Gatekeeper::new(self.global, &place.needs.allowed, self.surroundings)?;
-            self.keeper.replace(keeper);
-        }
         Ok(place)
     }
 
@@ -125,7 +124,7 @@ impl<'a> Session<'a> {
 impl Hands for Session<'_> {
     fn skill(&self, id: EntryId) -> Skill {
         match self.snapshot.entry(id) {
-            Some(entry) => who(&self.snapshot, entry, self.surroundings),
+            Some(entry) => who(&self.snapshot, entry),
             // The toolset has its ids from this very snapshot; whoever asks for another one gets what nothing trusts.
             None => Skill { trust: metier_policy::Trust::Untrusted, ..Skill::new("", "") },
         }
@@ -148,7 +147,9 @@ impl Hands for Session<'_> {
         }
         let limits = Limits { time: place.needs.seconds.unwrap_or(work.time), ..Limits::default() };
         loop {
-            let ran = place.with(&self.keeper.borrow(), limits.clone(), |bench, using| job(bench, using));
+            let ran = place.with(&self.keeper.borrow(), limits.clone(), |bench, using| {
+                interrupt::during(&self.cancel, || job(bench, using))
+            });
             match ran {
                 Err(NotRun::Gate { action, decision }) => {
                     if !self.ask(&action, &decision) {
@@ -160,12 +161,20 @@ impl Hands for Session<'_> {
         }
     }
 
+    fn cancel(&self) -> Option<&Cancel> {
+        Some(&self.cancel)
+    }
+
     fn keep(&self, ran: &Ran) -> Result<Option<String>, String> {
-        let Some(folder) = self.out.filter(|_| !ran.long.is_empty()) else { return Ok(None) };
+        let Some((folder, results)) = self.out.as_ref().filter(|_| !ran.long.is_empty()) else {
+            return Ok(None);
+        };
         for long in &ran.long {
-            Outputs::put(folder, &long.name, &long.bytes).map_err(|error| {
-                format!("the whole output could not be put into {}: {error}", folder.display())
-            })?;
+            let trouble = |why: &dyn std::fmt::Display| {
+                format!("the whole output was not written to {}: {why}", folder.join(&long.name).display())
+            };
+            let left_out = results.put(&long.name, &long.bytes).map_err(|error| trouble(&error))?;
+            left_out.map_or(Ok(()), |why| Err(trouble(&why)))?;
         }
         Ok(Some(format!("{}/", folder.display())))
     }
@@ -186,7 +195,7 @@ impl Activate for Session<'_> {
         let mut asking = Asking::of(&self.keeper.borrow());
         loop {
             let made = candidate.with(asked, &self.keeper.borrow(), |draft, bench| {
-                Ok((step(draft, bench, asking)?, frontmatter(draft.manifest())))
+                Ok((step(draft, bench, asking, &self.cancel)?, frontmatter(draft.manifest())))
             });
             match made.map_err(|error| error.to_string())? {
                 (Step::Done(activation), frontmatter) => {

@@ -82,7 +82,7 @@ impl Containment {
     }
 
     pub(crate) fn write(&self, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
-        output.line("\ncontainment of what runs")?;
+        output.section("containment of what runs")?;
         if let Some(problem) = &self.problem {
             output.line(format!("  {}", clean(problem)))?;
         }
@@ -118,7 +118,7 @@ impl Containment {
             output.line(text)?;
         }
         if !self.tools.is_empty() {
-            output.line("\nprograms outside of the system's folders that scripts see, read-only")?;
+            output.section("programs outside of the system's folders that scripts see, read-only")?;
             for tool in &self.tools {
                 let shown: Vec<String> = tool.shown.iter().map(|path| surroundings.shown(path)).collect();
                 output.line(format!("  {:<10} {}", tool.name, clean(&shown.join(", "))))?;

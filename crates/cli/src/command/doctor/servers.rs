@@ -38,7 +38,7 @@ pub(super) fn write(servers: &[ServerFinding], output: &mut Output) -> Result<()
     if servers.is_empty() {
         return Ok(());
     }
-    output.line("\nMCP servers")?;
+    output.section("MCP servers")?;
     for server in servers {
         let count = |number: Option<usize>, what: &str| number.map(|number| format!("{number} {what}"));
         let facts: Vec<String> =

@@ -3,9 +3,10 @@
 use metier_files::{MEDIA_HEAD, media_type, media_type_by_name};
 use metier_proxy::Event;
 use metier_runtime::{ContactReport, LongOutput, Ran};
-use metier_sandbox::{Captured, Ended, OutputKind, Outputs, Stop};
+use metier_sandbox::{Captured, Copied, Ended, LeaveOut, OutputKind, Outputs, Stop};
 use serde::Serialize;
 use std::io::Read;
+use std::path::PathBuf;
 
 /// A report for programs. Fields are only ever added.
 #[derive(Serialize)]
@@ -21,6 +22,8 @@ pub(crate) struct Json {
     usage: Usage,
     outputs: Vec<Output>,
     outputs_truncated: bool,
+    /// Of the outputs, what `--out` did not copy, and why.
+    not_copied: Vec<NotCopied>,
     /// Files and folders that became other where it could write.
     changes: Vec<Change>,
     changes_truncated: bool,
@@ -102,6 +105,12 @@ pub(crate) fn media_of(outputs: &Outputs, output: &metier_sandbox::Output) -> Op
 }
 
 #[derive(Serialize)]
+struct NotCopied {
+    path: String,
+    reason: String,
+}
+
+#[derive(Serialize)]
 struct Change {
     path: String,
     kind: &'static str,
@@ -117,6 +126,12 @@ struct Contact {
     message: String,
     bytes_up: u64,
     bytes_down: u64,
+}
+
+impl From<&(PathBuf, LeaveOut)> for NotCopied {
+    fn from((path, reason): &(PathBuf, LeaveOut)) -> Self {
+        Self { path: path.display().to_string(), reason: reason.to_string() }
+    }
 }
 
 impl From<&Event> for Contact {
@@ -157,7 +172,7 @@ struct Containment {
 }
 
 impl Json {
-    pub(crate) fn of(ran: &Ran, kept: Kept<'_>) -> Self {
+    pub(crate) fn of(ran: &Ran, kept: Kept<'_>, copied: Option<&Copied>) -> Self {
         let report = &ran.report;
         let (exit_code, signal, stop) = match report.ended {
             Ended::Exited(code) => (Some(code), None, None),
@@ -195,6 +210,7 @@ impl Json {
             },
             outputs: outputs.collect(),
             outputs_truncated: report.outputs.is_truncated,
+            not_copied: copied.into_iter().flat_map(|copied| &copied.left_out).map(NotCopied::from).collect(),
             changes: changes.collect(),
             changes_truncated: report.changes.is_partial,
             contacts: ran.contacts.events.iter().map(Contact::from).collect(),

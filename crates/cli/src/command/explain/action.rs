@@ -30,7 +30,7 @@ pub(crate) fn action(
         named = Some(name.to_owned());
         let reference = name.parse().ok()?;
         match snapshot.find(&reference) {
-            Lookup::Found(_, entry) | Lookup::Unusable(_, entry) => Some(who(&snapshot, entry, surroundings)),
+            Lookup::Found(_, entry) | Lookup::Unusable(_, entry) => Some(who(&snapshot, entry)),
             _ => None,
         }
     })?;
@@ -106,10 +106,11 @@ fn paste(rules: &[String], output: &mut Output) -> Result<()> {
     if rules.is_empty() {
         return Ok(());
     }
-    output.line("\nto allow it, in your config.toml:")?;
+    output.section("to allow it, in your config.toml:")?;
     let rules: Vec<String> =
         rules.iter().map(|rule| serde_json::to_string(rule).unwrap_or_default()).collect();
-    output.line(format!("  [gate]\n  allow = [{}]", rules.join(", ")))?;
+    output.line("  [gate]")?;
+    output.line(format!("  allow = [{}]", rules.join(", ")))?;
     Ok(())
 }
 

@@ -5,7 +5,7 @@
 
 use super::{Extras, is_listed};
 use crate::args::List;
-use crate::json_text::{push_number, push_text};
+use crate::json_text::{self, push_number, push_text};
 use crate::output::Output;
 use anyhow::Result;
 use metier_catalog::{Entry, EntryId, Failure, Relation, Root, Snapshot};
@@ -117,7 +117,7 @@ fn push_some(json: &mut Vec<u8>, key: &str, value: Option<impl Serialize>) -> Re
         json.push(b',');
         push_text(json, key);
         json.push(b':');
-        serde_json::to_writer(json, &value)?;
+        json_text::write(json, &value)?;
     }
     Ok(())
 }

@@ -31,7 +31,7 @@ pub(super) fn write(
             shown_root = Some(&root.path);
             let origin = output.tinted(Tone::Strong, &root.origin.to_string());
             let path = output.tinted(Tone::Dim, &surroundings.shown(&root.path));
-            output.line(format!("\n{origin} {path}"))?;
+            output.section(format!("{origin} {path}"))?;
             if root.trust == RootTrust::Untrusted {
                 output.comment("  not trusted: `metier trust --preview` shows what trust would switch on")?;
             }

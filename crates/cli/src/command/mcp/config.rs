@@ -110,7 +110,7 @@ pub(super) fn print(host: Host, bound: &BoundTo, global: &Global, output: &mut O
         return Ok(Exit::Fine);
     }
     output.aside(&format!("for {file}:"))?;
-    output.line(text)?;
+    output.block(&text)?;
     if let Some(command) = command {
         let words: Vec<String> =
             std::iter::once(&program).chain(&arguments).map(|word| quoted(word)).collect();

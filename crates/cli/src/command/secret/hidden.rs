@@ -1,5 +1,6 @@
 //! A line that is typed without being shown.
 
+use crate::screen;
 use anyhow::{Context, Result, bail};
 use rustix::stdio::stdin;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
@@ -49,9 +50,7 @@ fn typed() -> io::Result<Vec<u8>> {
 }
 
 fn say(text: &str) {
-    let mut err = io::stderr().lock();
-    let _ = err.write_all(text.as_bytes());
-    let _ = err.flush();
+    let _ = screen::lock().write_all(text.as_bytes());
 }
 
 /// The terminal shows nothing of what is typed while this is there; afterwards it does again, also when a signal ends or

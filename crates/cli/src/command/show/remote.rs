@@ -66,13 +66,13 @@ fn write(whole: &Whole<'_>, output: &mut Output) -> Result<()> {
     output.line(format!("  {:<16} {}", "address", clean(whole.uri)))?;
     output.line(format!("  {:<16} {}", "digest", whole.set))?;
     if let Value::Object(keys) = &whole.manifest {
-        output.line("\nwhat its server lists")?;
+        output.section("what its server lists")?;
         for (key, value) in keys {
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             output.line(format!("  {key:<16} {}", clean(&value)))?;
         }
     }
-    output.line("\nfiles, fetched when they are used")?;
+    output.section("files, fetched when they are used")?;
     for file in &whole.files {
         output.line(format!("  {:>9}  {}", file.size, clean(&file.path)))?;
     }

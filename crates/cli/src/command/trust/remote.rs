@@ -51,7 +51,9 @@ pub(super) fn run(
         return Ok(Exit::Fine);
     }
     let shown = Shown::of(entry.call_name(), skill, &snapshot, entry);
-    if !action.preview {
+    // It is approved as a whole, so what changed is shown as a whole.
+    let only_shows = action.preview || action.diff;
+    if !only_shows {
         let servers = surroundings.servers.as_ref().context("there is no MCP server")?;
         let config = servers.configs().find(|config| config.label == skill.server);
         let endpoint = config.context("its server is not configured any more")?.endpoint();
@@ -65,14 +67,14 @@ pub(super) fn run(
         Form::Json => output.json(&shown)?,
         Form::Text => {
             shown.write(output)?;
-            if action.preview {
-                output.line(format!(
-                    "\n{}; `metier trust {}` approves it",
+            if only_shows {
+                output.section(format!(
+                    "{}; `metier trust {}` approves it",
                     shown.approval,
                     clean(shown.name)
                 ))?;
             } else {
-                output.line("\napproved as it is listed now: any change of its files takes that back")?;
+                output.section("approved as it is listed now: any change of its files takes that back")?;
                 output.comment(format!("take it back with `metier trust --revoke {}`", clean(shown.name)))?;
             }
         }
@@ -117,7 +119,7 @@ impl<'a> Shown<'a> {
             output.line(format!("  its tool list counts: {}", clean(&self.tools.join(", "))))?;
         }
         output.line("  commands in its text, if it has any, run when it is activated, contained")?;
-        output.line(format!("\n{}", counted(self.files.len(), "file", "files")))?;
+        output.section(counted(self.files.len(), "file", "files"))?;
         for file in &self.files {
             output.line(format!("  {:>9}  {}  {}", file.size, file.digest, clean(&file.path)))?;
         }

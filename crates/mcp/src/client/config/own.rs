@@ -1,12 +1,12 @@
 //! The servers that an agent's own file describes: for that agent, beside those that everybody knows.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Configured, Place, Reading, Source, Trusted, config_of};
+use super::{Configured, Place, Reading, Source, StartFolder, Trusted, config_of};
 
 /// A server that an agent's file describes.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +19,8 @@ pub struct OwnServer<'a> {
     pub file: &'a Path,
     /// Where it starts, and where its `cwd` begins.
     pub folder: &'a Path,
+    /// The project, which a server that it describes may not start outside of.
+    pub project: Option<&'a Path>,
     /// Whose word it is.
     pub source: Source,
     /// Whether it may be started.
@@ -33,16 +35,14 @@ pub fn own_servers<'a>(
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Configured {
     let taken: BTreeSet<String> = taken.into_iter().collect();
-    let mut reading = Reading { variable, found: Configured::default(), taken };
+    let mut reading = Reading::new(variable, taken);
     for server in servers {
         let file: Arc<Path> = server.file.into();
         let place = Place { file: &file, source: "", name: server.name };
-        let folder = |cwd: &str| -> Result<PathBuf, String> {
-            let is_inside = !cwd.split('/').any(|step| step == "..") && !Path::new(cwd).is_absolute();
-            if is_inside || server.source == Source::User {
-                Ok(server.folder.join(cwd))
-            } else {
-                Err(format!("`cwd` is `{cwd}`, which is not in the project"))
+        let folder = |cwd: &str| match (server.source, server.project) {
+            (Source::User, _) => StartFolder::anywhere(server.folder.join(cwd)),
+            (Source::Project, project) => {
+                StartFolder::within(server.folder.join(cwd), project.unwrap_or(server.folder))
             }
         };
         match config_of(server.settings) {

@@ -76,13 +76,13 @@ impl Room {
         apart: Apart,
     ) -> Result<Entered, NotEntered> {
         self.may_start().map_err(NotEntered::Trouble)?;
-        let spot = self.spot(id).map_err(NotEntered::Trouble)?;
+        let mut spot = self.spot(id).map_err(NotEntered::Trouble)?;
         let variables = self.variables();
         if self.survey.borrow().is_none() {
             self.look_over().map_err(NotEntered::Trouble)?;
         }
         let mut answers = lock(&self.answers).clone();
-        let (wants, missing) = self.before_its_text(id, &spot, &answers);
+        let (wants, missing) = self.before_its_text(id, &mut spot, &answers);
         // A question is asked between two looks at the file, so that the text is of the last one.
         let mut asking = if self.ask.is_some() { Asking::First } else { Asking::Over };
         loop {
@@ -131,11 +131,15 @@ impl Room {
 
     /// What the commands in its text get beyond their containment, and what the skill requires and is not here. Nothing is
     /// asked for a command: it gets what was granted before.
-    fn before_its_text(&self, id: EntryId, spot: &Spot, answers: &Answers) -> (Wants, Vec<Missing>) {
-        let file = self.snapshot.entry(id).and_then(|entry| self.snapshot.read(entry).ok());
+    fn before_its_text(&self, id: EntryId, spot: &mut Spot, answers: &Answers) -> (Wants, Vec<Missing>) {
+        let entry = self.snapshot.entry(id);
+        let read = entry.and_then(|entry| Some((entry, self.snapshot.read(entry).ok()?)));
         // A file that cannot be read is the activation's to refuse.
-        let Some(file) = file else { return (Wants::default(), Vec::new()) };
-        let (mut wants, ..) = self.wants(&spot.skill, &file);
+        let Some((entry, file)) = read else { return (Wants::default(), Vec::new()) };
+        let mut wants = self.needs(entry, &spot.skill, &file).wants;
+        if !wants.is_empty() {
+            self.bind(spot, entry, &file, &wants);
+        }
         let missing = self.missing(&spot.skill.name, &file, &wants);
         wants.retain(|need| {
             let action = Action::more(Actor::Skill(spot.skill.clone()), need.clone());

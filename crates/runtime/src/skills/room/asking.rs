@@ -17,7 +17,7 @@ impl Room {
     pub(super) fn ask(&self, action: &Action, decision: &Decision, answers: &mut Answers) -> bool {
         let question = decision.question.as_ref().filter(|_| decision.ruling == Ruling::Ask);
         let (Some(ask), Some(question)) = (&self.ask, question) else { return false };
-        let _one = lock(&self.house.one_question);
+        let _one = lock(&self.one_question);
         // A sibling may have asked the same while this one waited for its turn.
         let known = lock(&self.answers).to(question);
         let answer = known.unwrap_or_else(|| ask(action, decision));
@@ -63,7 +63,7 @@ impl Room {
     /// Who is asked about hosts while a script waits.
     pub(super) fn asker(&self, answers: &Answers) -> Option<Arc<dyn Asker>> {
         let ask = Arc::clone(self.ask.as_ref()?);
-        let one = Arc::clone(&self.house.one_question);
+        let one = Arc::clone(&self.one_question);
         Some(Arc::new(WhileItWaits { ask, one, answers: Mutex::new(answers.clone()) }))
     }
 }

@@ -9,6 +9,7 @@ use super::{Room, Supply};
 use crate::activation::{By, Draft, Reopen, Request, RestoredText, Setting};
 use crate::injection::injection_start;
 use crate::render::Arguments;
+use crate::rule_files::known_to_the_gate;
 use crate::scope::{End, SkillScope};
 use crate::skills::house::lock;
 use crate::wants::Wants;
@@ -52,7 +53,7 @@ impl Room {
         end: End,
     ) -> Option<(EntryId, SkillScope)> {
         let is_meant = |entry| {
-            let skill = self.house.who(&self.snapshot, entry);
+            let skill = known_to_the_gate(&self.snapshot, entry);
             skill.name == restored.name && skill.origin == restored.origin
         };
         let (id, _) = self.snapshot.entries().find(|(_, entry)| is_meant(entry))?;

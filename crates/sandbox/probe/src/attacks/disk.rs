@@ -32,15 +32,15 @@ const MOST_FILES: u64 = 200_000;
 /// How many names one file gets.
 const NAMES_OF_ONE: u64 = 100;
 
-fn bytes(arguments: &Arguments) -> Result<u64, Stop> {
+pub(super) fn bytes(arguments: &Arguments) -> Result<u64, Stop> {
     arguments.number("bytes").map(|bytes| bytes.min(MOST))
 }
 
 /// A folder of this probe's own in one that can be written; removed when it is done.
-struct Corner(PathBuf);
+pub(super) struct Corner(pub(super) PathBuf);
 
 impl Corner {
-    fn new(folder: &Path) -> Result<Self, Stop> {
+    pub(super) fn new(folder: &Path) -> Result<Self, Stop> {
         let corner = folder.join("probe-fill");
         let _ = std::fs::remove_dir_all(&corner);
         std::fs::create_dir(&corner).prepare("make a folder")?;
@@ -55,24 +55,19 @@ impl Drop for Corner {
 }
 
 /// Who sums up folders looks several times a second; what is gone before was not there.
-fn hold() {
+pub(super) fn hold() {
     std::thread::sleep(std::time::Duration::from_millis(1500));
 }
 
-/// Writes so many bytes, in files of at most this size, each of which is handed on when it is full.
-fn fill(wanted: u64, largest: u64, corner: &Corner, mut done: impl FnMut(&Path, File)) -> Answer {
-    let chunk = vec![0x5f_u8; 1 << 20];
+/// Writes so many bytes into a folder, in files of at most this size, each of which is handed on when it is full.
+pub(super) fn fill(wanted: u64, largest: u64, folder: &Path, mut done: impl FnMut(&Path, File)) -> Answer {
     let mut written = 0_u64;
     let mut number = 0;
     while written < wanted {
-        let path = corner.0.join(number.to_string());
-        let mut file = File::create(&path).attempt(&format!("after {written} bytes"))?;
-        let mut size = 0;
-        while size < largest && written < wanted {
-            let length = file.write(&chunk).attempt(&format!("after {written} bytes"))? as u64;
-            size += length;
-            written += length;
-        }
+        let path = folder.join(number.to_string());
+        let size = largest.min(wanted - written);
+        let file = fill_file(&path, size)?;
+        written += size;
         done(&path, file);
         number += 1;
     }
@@ -80,25 +75,41 @@ fn fill(wanted: u64, largest: u64, corner: &Corner, mut done: impl FnMut(&Path, 
     Ok(format!("{written} bytes"))
 }
 
+/// Makes a file with so many bytes.
+pub(super) fn fill_file(path: &Path, size: u64) -> Result<File, Stop> {
+    let chunk = vec![0x5f_u8; 1 << 20];
+    // To be read, too: it may be mapped afterwards.
+    let mut options = File::options();
+    let options = options.read(true).write(true).create(true).truncate(true);
+    let mut file = options.open(path).attempt("make a file")?;
+    let mut left = size;
+    while left > 0 {
+        let piece = left.min(chunk.len() as u64) as usize;
+        let length = file.write(&chunk[..piece]).attempt(&format!("{left} bytes before its end"))?;
+        left -= length as u64;
+    }
+    Ok(file)
+}
+
 fn scratch(arguments: &Arguments) -> Answer {
     let corner = Corner::new(&Arguments::scratch())?;
-    fill(bytes(arguments)?, 8 << 20, &corner, |_, _| ())
+    fill(bytes(arguments)?, 8 << 20, &corner.0, |_, _| ())
 }
 
 fn data(arguments: &Arguments) -> Answer {
     let corner = Corner::new(&arguments.path("data")?)?;
-    fill(bytes(arguments)?, u64::MAX, &corner, |_, _| ())
+    fill(bytes(arguments)?, u64::MAX, &corner.0, |_, _| ())
 }
 
 fn data_many(arguments: &Arguments) -> Answer {
     let corner = Corner::new(&arguments.path("data")?)?;
-    fill(bytes(arguments)?, 4 << 20, &corner, |_, _| ())
+    fill(bytes(arguments)?, 4 << 20, &corner.0, |_, _| ())
 }
 
 fn data_removed(arguments: &Arguments) -> Answer {
     let corner = Corner::new(&arguments.path("data")?)?;
     let mut kept = Vec::new();
-    fill(bytes(arguments)?, 4 << 20, &corner, |path, file| {
+    fill(bytes(arguments)?, 4 << 20, &corner.0, |path, file| {
         // Whoever sums up names sees nothing of it.
         let _ = std::fs::remove_file(path);
         kept.push(file);

@@ -24,9 +24,9 @@ pub(crate) const PROBES: &[Probe] = &[
 const MOST: u64 = 8 << 30;
 
 /// What is taken at once.
-const STEP: usize = 16 << 20;
+pub(super) const STEP: usize = 16 << 20;
 
-fn bytes(arguments: &Arguments) -> Result<usize, Stop> {
+pub(super) fn bytes(arguments: &Arguments) -> Result<usize, Stop> {
     arguments.number("bytes").map(|bytes| bytes.min(MOST) as usize)
 }
 
@@ -43,7 +43,7 @@ fn mapped(arguments: &Arguments, sharing: i32) -> Answer {
 }
 
 /// Who sums up what processes hold looks several times a second; what is gone before was not held.
-fn hold() {
+pub(super) fn hold() {
     std::thread::sleep(std::time::Duration::from_millis(1500));
 }
 

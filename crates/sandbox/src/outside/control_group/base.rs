@@ -4,10 +4,9 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use super::folder::{Finished, Folder, give, set};
+use super::folder::{Finished, Folder, open_to_all, set};
 use super::owner::Owner;
 use super::site::{CONTROLLERS, How};
-use crate::inside::Identity;
 
 /// The leaf in which rooms are born, and this process goes where it has to make way.
 const ROOMS: &str = "rooms";
@@ -23,7 +22,7 @@ pub(crate) struct Base {
 }
 
 impl Base {
-    pub(crate) fn make(above: &Arc<Folder>, name: &str, how: How, identity: Identity) -> io::Result<Self> {
+    pub(crate) fn make(above: &Arc<Folder>, name: &str, how: How, by_root: bool) -> io::Result<Self> {
         let calls = Arc::new(above.make_folder(name)?);
         let rooms = match calls.make(ROOMS) {
             Ok(rooms) => rooms,
@@ -39,9 +38,11 @@ impl Base {
             switch(&base.above, '+')?;
         }
         switch(&base.calls, '+')?;
-        if identity.from_root {
-            // Rooms are this user by the time they make calls, and put them from one leaf into another.
-            give(&base.calls, identity.user, identity.group)?;
+        if by_root {
+            // Each room is a user of its own by the time it makes calls, and puts them from one leaf into another. For that
+            // it needs this right here and to the leaf. Nobody else gains by it: a process from outside would need it in a
+            // group above as well, and a group with groups in it takes no process.
+            open_to_all(&base.calls)?;
         }
         Ok(base)
     }

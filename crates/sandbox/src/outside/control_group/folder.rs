@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{
-    Access, AtFlags, CWD, Dir, Gid, Mode, OFlags, Uid, accessat, chownat, mkdirat, openat, unlinkat,
+    Access, AtFlags, CWD, Dir, Gid, Mode, OFlags, Uid, accessat, chownat, fchmod, mkdirat, openat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -135,9 +135,15 @@ pub(crate) fn set(group: impl AsFd, file: &str, text: &str) -> rustix::io::Resul
 }
 
 /// Lets a user put processes into a group who may do so into the one above.
-pub(crate) fn give(group: impl AsFd, user: u32, gid: u32) -> rustix::io::Result<()> {
-    let (user, gid) = (Some(Uid::from_raw(user)), Some(Gid::from_raw(gid)));
+pub(crate) fn give(group: impl AsFd, user: u32) -> rustix::io::Result<()> {
+    let (user, gid) = (Some(Uid::from_raw(user)), Some(Gid::from_raw(user)));
     chownat(group, "cgroup.procs", user, gid, AtFlags::SYMLINK_NOFOLLOW)
+}
+
+/// Lets every user put processes from one group below this one into another, who may do so in the other.
+pub(crate) fn open_to_all(group: impl AsFd) -> rustix::io::Result<()> {
+    let file = openat(group, "cgroup.procs", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+    fchmod(file, Mode::from_raw_mode(0o666))
 }
 
 /// Reads a file of a group; these are short.

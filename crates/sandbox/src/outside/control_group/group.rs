@@ -9,7 +9,6 @@ use rustix::io::Errno;
 
 use super::folder::{Finished, Folder, get, give, set};
 use super::tally::{Tally, Used, count};
-use crate::inside::Identity;
 use crate::profile::Limits;
 use crate::tier::Tier;
 
@@ -30,7 +29,7 @@ pub(crate) struct Group {
 
 impl Group {
     /// Makes it, without limits as yet.
-    pub(crate) fn make(above: &Arc<Folder>, name: &str, tier: Tier, identity: Identity) -> io::Result<Self> {
+    pub(crate) fn make(above: &Arc<Folder>, name: &str, tier: Tier) -> io::Result<Self> {
         let folder = above.make(name)?;
         let events = openat(&folder, "memory.events", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
         let events = match events {
@@ -40,11 +39,12 @@ impl Group {
                 return Err(error.into());
             }
         };
-        let group = Self { above: Arc::clone(above), name: name.to_owned(), folder, events, tier };
-        if identity.from_root {
-            give(&group.folder, identity.user, identity.group)?;
-        }
-        Ok(group)
+        Ok(Self { above: Arc::clone(above), name: name.to_owned(), folder, events, tier })
+    }
+
+    /// Lets a room that is not root put a process into it.
+    pub(crate) fn give(&self, owner: u32) -> io::Result<()> {
+        Ok(give(&self.folder, owner)?)
     }
 
     /// Sets what the call may use up.

@@ -28,8 +28,11 @@ pub(super) fn write(
         for Mending { shown, before, after, .. } in outcome.mendings() {
             let diff = Diff::new(shown, before, after);
             // A person gets it harmless, a program byte for byte: `metier check --diff . | git apply`.
-            let text = if Output::is_terminal() { diff.shown(output.paint()) } else { diff.patch() };
-            output.raw(text.as_bytes())?;
+            if Output::is_terminal() {
+                output.rendered(&diff.shown(output.paint()))?;
+            } else {
+                output.raw(diff.patch().as_bytes())?;
+            }
         }
     } else {
         write_findings(outcome, surroundings, output)?;
@@ -51,7 +54,7 @@ fn write_streamed(streamed: &[&Judged], output: &mut Output) -> Result<()> {
     for skill in streamed {
         let text = skill.mendings.first().map(|mending| mending.after.as_str());
         let text = text.or(skill.original.as_deref()).unwrap_or_default();
-        output.raw(text.as_bytes())?;
+        output.text(text)?;
     }
     Ok(())
 }
@@ -67,7 +70,8 @@ fn write_findings(outcome: &Outcome, surroundings: &Surroundings, output: &mut O
     // What was said of a file is not said again, so all findings of one are rendered together.
     let files: Vec<&[Diagnostic]> = findings.chunk_by(|one, other| one.path == other.path).collect();
     for report in in_parallel(&files, Item::Small, |findings| render_report(findings, text_of, paint)) {
-        output.line(report.trim_end_matches('\n'))?;
+        output.rendered(report.trim_end_matches('\n'))?;
+        output.line("")?;
         output.line("")?;
     }
     Ok(())

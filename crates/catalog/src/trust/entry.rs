@@ -1,0 +1,207 @@
+//! One thing that a project switches on, by its kind, its exact name and the digest of what it is.
+//!
+//! Trust is a set of these. Nothing else is compared: a text that is made for people folds white space, hides invisible
+//! characters and can be cut, so two different things can be shown alike.
+
+use metier_files::FileDigest;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::ffi::OsStr;
+use std::fmt;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// What kind of thing a project switches on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrustKind {
+    /// A skill: the name it is called by and where its folder really is.
+    Skill,
+    /// A file of a skill that can be run or loaded as code.
+    Code,
+    /// A command in a skill's text that runs before the text is read.
+    Command,
+    /// A skill's hooks.
+    Hooks,
+    /// A list of tools: `allowed-tools`, `tools`, `disallowed-tools`.
+    Tools,
+    /// Something that a skill needs beyond the default containment.
+    Need,
+    /// A symbolic link.
+    Link,
+    /// The agent that runs a skill.
+    Runner,
+    /// An MCP server.
+    Server,
+    /// A rule that allows.
+    Allow,
+    /// A rule that asks.
+    Ask,
+    /// The mode of the gate.
+    Mode,
+    /// An environment variable.
+    Variable,
+    /// A folder in which skills are looked for.
+    Root,
+    /// A model: the default one, or a name for one.
+    Model,
+    /// What is set for one skill: visibility, needs.
+    SkillSetting,
+    /// Any other setting.
+    Setting,
+    /// An agent or a crew.
+    Agent,
+    /// A file that could not be read, so nobody knows what it asks for.
+    Unreadable,
+}
+
+impl TrustKind {
+    /// The word for people, which stands before the name.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Skill => "skill",
+            Self::Code => "code",
+            Self::Command => "injected command",
+            Self::Hooks => "hooks",
+            Self::Tools => "tool list",
+            Self::Need => "need",
+            Self::Link => "link",
+            Self::Runner => "agent of a skill",
+            Self::Server => "MCP server",
+            Self::Allow => "rule allow",
+            Self::Ask => "rule ask",
+            Self::Mode => "mode",
+            Self::Variable => "variable",
+            Self::Root => "root",
+            Self::Model => "model",
+            Self::SkillSetting => "setting of skill",
+            Self::Setting => "setting",
+            Self::Agent => "agent",
+            Self::Unreadable => "unreadable file",
+        }
+    }
+}
+
+/// Where a thing is written down and what it is called there, byte for byte.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ExactName {
+    /// The file, or the folder of the skill, as [`exact_path`] writes it.
+    #[serde(rename = "in")]
+    pub place: String,
+    /// What it is called there.
+    pub name: String,
+}
+
+/// The digest of what a thing is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EntryDigest(FileDigest);
+
+impl EntryDigest {
+    /// The digest of a text.
+    pub fn of(text: &str) -> Self {
+        Self(FileDigest::of(text.as_bytes()))
+    }
+
+    /// The digest of several texts. Each says how long it is, so that no byte moves from one to the next.
+    pub(crate) fn of_parts(parts: &[&[u8]]) -> Self {
+        let mut bytes = Vec::new();
+        for part in parts {
+            bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
+            bytes.extend_from_slice(part);
+        }
+        Self(FileDigest::of(&bytes))
+    }
+}
+
+impl fmt::Display for EntryDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Serialize for EntryDigest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for EntryDigest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map(Self).map_err(serde::de::Error::custom)
+    }
+}
+
+/// One thing that a project switches on.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct TrustEntry {
+    /// What kind of thing it is.
+    pub kind: TrustKind,
+    /// What it is called.
+    #[serde(flatten)]
+    pub name: ExactName,
+    /// What it is.
+    pub digest: EntryDigest,
+}
+
+impl TrustEntry {
+    pub(crate) fn new(kind: TrustKind, place: &str, name: &str, digest: EntryDigest) -> Self {
+        Self { kind, name: ExactName { place: place.to_owned(), name: name.to_owned() }, digest }
+    }
+
+    /// An MCP server as a file of the project at `place` describes it. Whoever starts one asks with the very value that is
+    /// about to be started.
+    pub fn server(place: &str, name: &str, settings: &serde_json::Value) -> Self {
+        Self::new(TrustKind::Server, place, name, EntryDigest::of(&settings.to_string()))
+    }
+
+    /// A rule of a file of the project.
+    pub fn rule(kind: TrustKind, place: &str, rule: &str) -> Self {
+        Self::new(kind, place, rule, EntryDigest::of(rule))
+    }
+
+    /// The mode that a file of the project sets.
+    pub fn mode(place: &str, mode: &str) -> Self {
+        Self::new(TrustKind::Mode, place, "mode", EntryDigest::of(mode))
+    }
+}
+
+/// A path as it is recorded: relative to the project where it lies in it. One that is not UTF-8 is written as hexadecimal
+/// digits after a NUL, which no path has, so that two paths never become one.
+pub fn exact_path(project: &Path, path: &Path) -> String {
+    let path = path.strip_prefix(project).unwrap_or(path).as_os_str();
+    exact(path)
+}
+
+/// The same for a path that is relative already.
+pub(crate) fn exact(path: &OsStr) -> String {
+    match path.to_str() {
+        Some(text) => text.to_owned(),
+        None => path.as_bytes().iter().fold("\0".to_owned(), |text, byte| format!("{text}{byte:02x}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_that_are_no_text_stay_apart() {
+        let project = Path::new("/p");
+        assert_eq!(exact_path(project, Path::new("/p/a/b")), "a/b");
+        assert_eq!(exact_path(project, Path::new("/q/a")), "/q/a");
+        let path = |byte: u8| project.join(OsStr::from_bytes(&[b'x', byte]));
+        assert_eq!(exact_path(project, &path(0xff)), "\u{0}78ff");
+        assert_ne!(exact_path(project, &path(0xff)), exact_path(project, &path(0xfe)));
+    }
+
+    #[test]
+    fn an_entry_is_written_and_read_back() {
+        let entry = TrustEntry::rule(TrustKind::Allow, "metier.toml", "Bash");
+        let text = serde_json::to_string(&entry).unwrap();
+        assert!(
+            text.starts_with(r#"{"kind":"allow","in":"metier.toml","name":"Bash","digest":"sha256:"#),
+            "{text}"
+        );
+        assert_eq!(serde_json::from_str::<TrustEntry>(&text).unwrap(), entry);
+    }
+}

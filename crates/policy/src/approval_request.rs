@@ -1,0 +1,149 @@
+//! What a person is asked to approve: a value with every part of it, which each surface renders whole.
+
+use crate::action::{Action, Actor, Deed, Need};
+use metier_diagnostic::visible;
+use std::fmt;
+
+/// What a person is asked to approve.
+///
+/// A yes grants all of it, so nothing of it is ever left out: a surface that cannot show every part refuses instead of asking.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApprovalRequest {
+    /// Who does what, such as "the skill `pdf` (user) runs its script".
+    pub subject: String,
+    /// What a yes gives beyond the default containment. Wildcards come first, then secrets, then single hosts and files.
+    pub grants: Vec<Grant>,
+    /// The command line, or the script and its arguments, as it would run.
+    pub command: Option<String>,
+}
+
+/// One thing that a yes gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant(Need);
+
+impl Grant {
+    /// Wide grants first, so that a long list of narrow ones cannot hide them.
+    fn rank(&self) -> u8 {
+        match &self.0 {
+            Need::WriteBelow(glob) if has_wildcard(&glob.to_string()) => 0,
+            Need::Hosts(hosts) if has_wildcard(&hosts.to_string()) => 0,
+            Need::Secret(_) => 1,
+            Need::WriteBelow(_) | Need::Hosts(_) | Need::Write(_) | Need::Host { .. } => 2,
+        }
+    }
+}
+
+/// A folder, written with a slash at its end, means everything below it.
+fn has_wildcard(pattern: &str) -> bool {
+    pattern.contains(['*', '?']) || pattern.ends_with('/')
+}
+
+impl fmt::Display for Grant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&visible(&self.0.words()))
+    }
+}
+
+impl ApprovalRequest {
+    /// All of it as lines: the subject, a line for each grant, and the command. Every character can be seen, and no part can
+    /// pass for another: grants and the lines of a command have marks of their own in front.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = vec![visible(&self.subject).into_owned()];
+        lines.extend(self.grants.iter().map(|grant| format!("  - {grant}")));
+        let command = self.command.as_deref().unwrap_or_default();
+        lines.extend(
+            command
+                .split('\n')
+                .filter(|_| self.command.is_some())
+                .map(|line| format!("  $ {}", visible(line))),
+        );
+        lines
+    }
+}
+
+impl Action {
+    /// What a yes to this action would approve.
+    pub fn approval_request(&self) -> ApprovalRequest {
+        let who = match &self.actor {
+            Actor::Agent => "the agent".to_owned(),
+            Actor::Skill(skill) => format!("the skill `{}` ({})", skill.name, skill.origin),
+        };
+        let what = match &self.deed {
+            Deed::Activate => "is activated".to_owned(),
+            Deed::Read { place } => format!("reads its file `{place}`"),
+            Deed::Script { .. } => "runs its script".to_owned(),
+            Deed::Command(_) => "runs a command".to_owned(),
+            Deed::Inject(_) => "runs a command of its text".to_owned(),
+            Deed::Hook { event, .. } => format!("runs its hook for `{event}`"),
+            Deed::More(_) => "is running and asks for more".to_owned(),
+            Deed::Tool { tool, place: Some(place) } => format!("calls `{}` for `{place}`", tool.name()),
+            Deed::Tool { tool, place: None } => format!("calls `{}`", tool.name()),
+            Deed::Mcp { server, tool } => format!("calls the MCP tool `{server}/{tool}`"),
+        };
+        let more = match &self.deed {
+            Deed::More(need) => Some(need),
+            _ => None,
+        };
+        let mut grants: Vec<Grant> = self.needs.iter().chain(more).cloned().map(Grant).collect();
+        grants.sort_by_key(Grant::rank);
+        ApprovalRequest { subject: format!("{who} {what}"), grants, command: self.command_text() }
+    }
+
+    /// The command line, or the script and its arguments, whole.
+    pub(crate) fn command_text(&self) -> Option<String> {
+        match &self.deed {
+            Deed::Script { file, argv, .. } => {
+                let arguments = argv.iter().position(|word| word.ends_with(file.as_str()));
+                let words = argv.get(arguments.map_or(0, |at| at + 1)..).unwrap_or_default();
+                let words = words.iter().map(|word| crate::shell::quote(word));
+                let all: Vec<_> = std::iter::once(file.as_str().into()).chain(words).collect();
+                Some(all.join(" "))
+            }
+            Deed::Command(line) | Deed::Inject(line) | Deed::Hook { line, .. } => {
+                Some(line.text().to_owned())
+            }
+            Deed::Activate | Deed::Read { .. } | Deed::More(_) | Deed::Tool { .. } | Deed::Mcp { .. } => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::action::Skill;
+    use crate::host::HostPattern;
+
+    #[test]
+    fn every_grant_has_a_line_and_wide_ones_come_first() {
+        let host = |text: &str| Need::Hosts(text.parse::<HostPattern>().unwrap());
+        let action = Action::script(
+            Skill::new("docs", "user"),
+            "scripts/a.sh",
+            &["bash", "/s/scripts/a.sh", "x y"],
+            None,
+        )
+        .needing(host("raw.example.org"))
+        .needing(host("*.exfil.example"))
+        .needing(Need::Secret("TOKEN".into()))
+        .needing(Need::WriteBelow("**".parse().unwrap()));
+        assert_eq!(
+            action.approval_request().lines(),
+            [
+                "the skill `docs` (user) runs its script",
+                "  - reach `*.exfil.example`",
+                "  - write `**`",
+                "  - see the secret `TOKEN`",
+                "  - reach `raw.example.org`",
+                "  $ scripts/a.sh 'x y'",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_command_is_whole_and_its_lines_are_marked_as_its_own() {
+        let long = format!("echo {}\n  - reach `api.example.org`\u{1b}[2J", "x".repeat(12_000));
+        let lines = Action::command(Actor::Agent, &long).approval_request().lines();
+        assert_eq!(lines[1].len(), "  $ echo ".len() + 12_000);
+        assert_eq!(lines[2], "  $   - reach `api.example.org`\\u{1b}[2J");
+    }
+}

@@ -1,0 +1,184 @@
+//! The folder that results of a call are copied to.
+//!
+//! A result must not come to lie where something runs or obeys it later with all of the user's rights. So what would be at
+//! a protected place is left out, and what is there already stays unless the user says otherwise.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use metier_files::{plain_path, protected_part, real_path};
+use metier_sandbox::{Copied, Existing, LeaveOut, Outputs};
+
+/// A folder for results. It is made when the first one comes.
+#[derive(Clone, Debug)]
+pub struct ResultFolder {
+    /// Its real path.
+    folder: PathBuf,
+    /// The path seen from the project or home it lies in, by which protected places are known.
+    inside: PathBuf,
+    options: ResultOptions,
+}
+
+/// What the user allows beyond the default.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ResultOptions {
+    /// What happens to files that are there.
+    pub existing: Existing,
+    /// Whether results at the top whose names begin with a dot are copied.
+    pub hidden: bool,
+}
+
+/// Why a folder takes no results.
+#[derive(Debug, thiserror::Error)]
+pub enum ResultFolderError {
+    /// What lies there would run or be obeyed later.
+    #[error("results cannot be copied to {}: `{}` is protected ({what}); name another folder", .folder.display(), .place.display())]
+    Protected {
+        /// The folder.
+        folder: PathBuf,
+        /// The protected place it is or lies in.
+        place: PathBuf,
+        /// Who runs or obeys it.
+        what: &'static str,
+    },
+    /// It has no path.
+    #[error("results cannot be copied to {}: {source}", .folder.display())]
+    Unusable {
+        /// The folder.
+        folder: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// Git reads a whole folder of this name, and a file of this name leads it to another one.
+const GIT: &str = ".git";
+
+impl ResultFolder {
+    /// Checks that results may lie in a folder. `bases` are the project and the home, the inner one first: places are protected as
+    /// seen from the first of them that the folder lies in, else from the root.
+    pub fn at(folder: &Path, bases: &[&Path], options: ResultOptions) -> Result<Self, ResultFolderError> {
+        // A link on the way may lead to a protected place, so the real path counts.
+        let absolute = std::path::absolute(folder)
+            .map_err(|source| ResultFolderError::Unusable { folder: folder.to_owned(), source })?;
+        let real = real_of_missing(&plain_path(&absolute));
+        let inside = bases.iter().find_map(|base| real.strip_prefix(real_path(base).ok()?).ok());
+        let inside = inside.map_or_else(|| real.clone(), Path::to_owned);
+        if let Some((place, what)) = protected(&inside) {
+            let folder = folder.to_owned();
+            return Err(ResultFolderError::Protected { folder, place, what });
+        }
+        Ok(Self { folder: real, inside, options })
+    }
+
+    /// Copies what a call left in its scratch folder.
+    pub fn take(&self, outputs: &Outputs) -> io::Result<Copied> {
+        outputs.copy_to(&self.folder, self.options.existing, &|path| self.leave_out(path))
+    }
+
+    /// Puts one more file there.
+    pub fn put(&self, name: &str, bytes: &[u8]) -> io::Result<Option<LeaveOut>> {
+        match self.leave_out(Path::new(name)) {
+            Some(reason) => Ok(Some(reason)),
+            None => Outputs::put(&self.folder, name, bytes, self.options.existing),
+        }
+    }
+
+    fn leave_out(&self, path: &Path) -> Option<LeaveOut> {
+        // Seen from the folder, and from the project or home: `.git` as a folder for results holds no `.git/hooks`.
+        let place = protected(path).map(|(_, what)| what);
+        if let Some(what) = place.or_else(|| protected(&self.inside.join(path)).map(|(_, what)| what)) {
+            return Some(LeaveOut::Protected(what));
+        }
+        let first = path.components().next().map(|part| part.as_os_str().as_encoded_bytes());
+        let is_hidden = first.is_some_and(|name| name.starts_with(b"."));
+        (is_hidden && !self.options.hidden).then_some(LeaveOut::Hidden)
+    }
+}
+
+fn protected(path: &Path) -> Option<(PathBuf, &'static str)> {
+    if let Some((place, what)) = protected_part(path) {
+        return Some((place.to_owned(), what));
+    }
+    let is_git = |part: &Component<'_>| matches!(part, Component::Normal(name) if name.eq_ignore_ascii_case(OsStr::new(GIT)));
+    path.components().any(|part| is_git(&part)).then(|| (GIT.into(), "git runs or obeys it"))
+}
+
+/// The real path of a folder that may be missing: links are followed as far as there is something.
+fn real_of_missing(path: &Path) -> PathBuf {
+    for existing in path.ancestors() {
+        if let (Ok(real), Ok(rest)) = (real_path(existing), path.strip_prefix(existing)) {
+            return if rest.as_os_str().is_empty() { real } else { real.join(rest) };
+        }
+    }
+    path.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use metier_testkit::Workspace;
+
+    use super::*;
+
+    #[test]
+    fn protected_places_take_no_results_under_any_name() {
+        let workspace = Workspace::new()
+            .dir("home/project/.git/hooks")
+            .dir("home/project/out")
+            .symlink("home/project/link", ".git/hooks")
+            .symlink("home/project/dangling", ".vscode/x");
+        let (home, project) = (workspace.join("home"), workspace.join("home/project"));
+        let make = |folder: &str| {
+            ResultFolder::at(&project.join(folder), &[&project, &home], ResultOptions::default())
+        };
+        for folder in [
+            ".git",
+            ".git/hooks",
+            ".GIT/Hooks/x",
+            ".vscode",
+            ".vscode/deep/er",
+            "link",
+            "link/x",
+            "out/../.git/hooks",
+            "out/.claude",
+            "../.bashrc",
+            "../.config/fish",
+            "../other/.git/hooks",
+            "packages/a/.husky",
+        ] {
+            assert!(matches!(make(folder), Err(ResultFolderError::Protected { .. })), "{folder}");
+        }
+        let out = make("out").unwrap();
+        for path in [
+            ".git/config",
+            "a/.git",
+            "a/.git/x",
+            ".mcp.json",
+            ".envrc",
+            "CLAUDE.md",
+            "claude.md",
+            "a/AGENTS.md",
+            ".vscode/tasks.json",
+            ".github/workflows/x.yml",
+        ] {
+            assert!(matches!(out.leave_out(Path::new(path)), Some(LeaveOut::Protected(_))), "{path}");
+        }
+        assert_eq!(out.leave_out(Path::new(".ssh/authorized_keys")), Some(LeaveOut::Hidden));
+        assert_eq!(out.leave_out(Path::new("a/.hidden")), None);
+        assert_eq!(out.leave_out(Path::new("report/a.md")), None);
+        // Half of a protected path is the folder's, half the result's.
+        let agents = make("agents").unwrap();
+        assert!(matches!(agents.leave_out(Path::new("skills/x")), Some(LeaveOut::Protected(_))));
+    }
+
+    /// A project may lie below a folder that would be protected in another one.
+    #[test]
+    fn only_the_inner_base_counts() {
+        let workspace = Workspace::new().dir("home/.claude/work/project");
+        let (home, project) = (workspace.join("home"), workspace.join("home/.claude/work/project"));
+        let options = ResultOptions::default();
+        assert!(ResultFolder::at(&project.join("out"), &[&project, &home], options).is_ok());
+        assert!(ResultFolder::at(&project.join("out"), &[&home], options).is_err());
+    }
+}

@@ -1,0 +1,34 @@
+//! When a skill runs from a copy, so that what was checked is what runs.
+
+use metier_catalog::{Class, Entry, SkillFile, Snapshot};
+use metier_files::{SkillDir, TreeCopies, TreeCopy};
+use metier_policy::{Digest, Skill, Trust};
+
+use crate::rule_files::trust_of_copy;
+use crate::wants::Wants;
+
+/// Copies a skill whose run relies on its bytes, and binds what the gate is asked to them: one that wants more than the
+/// default containment, and a project's, whose scripts were trusted as they were. `None` for others, and where its files
+/// cannot be copied; then the gate knows no digest of the folder.
+///
+/// An answer about a script without needs binds it later, in [`run_script`](crate::run_script).
+pub fn bind(
+    skill: &mut Skill,
+    (snapshot, entry): (&Snapshot, &Entry),
+    (folder, file): (&SkillDir, &SkillFile),
+    wants: &Wants,
+    copies: &TreeCopies,
+) -> Option<TreeCopy> {
+    let is_project = snapshot.root(entry).origin.class == Class::Project;
+    if wants.is_empty() && !(is_project && skill.trust == Trust::Trusted) {
+        return None;
+    }
+    let copy = copies.take(folder).ok();
+    if !wants.is_empty() {
+        skill.tree = copy.as_ref().map(|copy| Digest(copy.digest.to_string()));
+    }
+    if let Some(copy) = copy.as_ref().filter(|_| is_project && skill.trust == Trust::Trusted) {
+        skill.trust = trust_of_copy(snapshot, entry, &copy.dir, file);
+    }
+    copy
+}
