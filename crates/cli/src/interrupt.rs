@@ -2,6 +2,7 @@
 //!
 //! Signals belong to the process, so what is known of them here does, too.
 
+use crate::keyboard;
 use anyhow::Result;
 use metier_sandbox::Cancel;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -25,7 +26,11 @@ pub(crate) fn listen() -> Result<Cancel> {
             let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner).clone();
             match running {
                 // The second one ends metier at once, and with it everything that runs.
-                Some(cancel) if CAUGHT.swap(signal, Ordering::SeqCst) == 0 => cancel.cancel(),
+                Some(cancel) if CAUGHT.swap(signal, Ordering::SeqCst) == 0 => {
+                    cancel.cancel();
+                    // A question about a host may be open while the call waits for its answer.
+                    keyboard::interrupt();
+                }
                 _ => drop(emulate_default_handler(signal)),
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::binary::{command, workspace};
 use metier_testkit::Workspace;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 const SKILL: &str = "---\nname: lab\ndescription: Writes to the project.\n---\nRun it.\n";
@@ -37,6 +37,7 @@ fn is_root() -> bool {
 }
 
 /// The command by an ordinary user, whoever runs the test.
+#[expect(clippy::print_stderr, reason = "a test says what it could not try")]
 fn as_user(workspace: &Workspace, args: &[&str]) -> Command {
     let own = command(workspace, args);
     if !is_root() {
@@ -46,7 +47,7 @@ fn as_user(workspace: &Workspace, args: &[&str]) -> Command {
     let tried = Command::new("setpriv").args(try_it).arg(own.get_program()).status();
     if !tried.is_ok_and(|tried| tried.success()) {
         let why = "NOT TRIED as an ordinary user: the program cannot be started by one here";
-        writeln!(std::io::stderr(), "{why}").unwrap();
+        eprintln!("{why}");
         return own;
     }
     let mut dropped = Command::new("setpriv");

@@ -186,3 +186,15 @@ fn at_a_terminal_a_host_is_asked_about_while_the_script_waits() {
         assert_eq!(count.load(Ordering::SeqCst), visits);
     }
 }
+
+#[test]
+fn ctrl_c_at_a_question_about_a_host_ends_the_call_and_metier() {
+    let (port, count) = server();
+    let workspace = skill("", GET);
+    let url = format!("http://127.0.0.1:{port}/");
+    let mut typist = Typist::at(&workspace, &["exec", "tool", "a.py", "--", &url]);
+    typist.wait_for("[n]o > ");
+    typist.types("\u{3}");
+    assert!(!typist.ends().success());
+    assert_eq!(count.load(Ordering::SeqCst), 0);
+}
