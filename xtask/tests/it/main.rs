@@ -13,6 +13,7 @@
 mod banned;
 mod documents;
 mod edges;
+mod findings;
 mod foreign;
 mod licences;
 mod manifests;
