@@ -52,7 +52,8 @@ pub(crate) const QUEUES: Calls = calls![SYS_mq_open SYS_mq_unlink];
 
 /// A filter cannot see what these are about: the flags of `clone3` are behind a pointer, the target of
 /// `pidfd_send_signal` behind a descriptor (a folder such as `/proc/1` will do). Programs fall back to `clone` and `kill`.
-pub(crate) const UNREADABLE: Calls = calls![SYS_clone3 SYS_pidfd_send_signal];
+/// A ruleset of Landlock holds megabytes that no descriptor shows, and stays with the process that obeys it.
+pub(crate) const UNREADABLE: Calls = calls![SYS_clone3 SYS_pidfd_send_signal SYS_landlock_create_ruleset];
 
 /// What belongs to a file and is not in it: mode, owner, times, attributes. Landlock does not look at these calls, so
 /// where it is alone they would reach every file of the user's that has a known name. They are denied for all files,

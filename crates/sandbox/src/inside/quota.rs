@@ -93,7 +93,12 @@ impl Quota {
         let limits = profile.limits.clone();
         let mut folders = Vec::new();
         for data in &profile.data {
-            let most = Amount { bytes: limits.data.saturating_add(data.spared), files: MAX_FILES };
+            // A folder that holds too much already may shrink, or stay as it is: else nobody could clean it up.
+            let before = held(&data.path, MAX_LOOKED_AT)?;
+            let most = Amount {
+                bytes: limits.data.saturating_add(data.spared).max(before.bytes),
+                files: MAX_FILES.max(before.files),
+            };
             folders.push(Measured { path: data.path.clone(), most, most_room: 0 });
         }
         // What lies there is whoever's whose place it is: only what the call adds to it counts.
@@ -283,8 +288,9 @@ mod tests {
         assert_eq!(look(Scratch::OnDisk), None);
         std::fs::write(folder.path().join("scratch/a"), vec![1; 2 << 20]).unwrap();
         assert_eq!(look(Scratch::OnDisk), Some(Stop::Scratch));
+        let mut quota = quota(folder.path(), Scratch::Bounded);
         std::fs::write(folder.path().join("data/a"), vec![1; 2 << 20]).unwrap();
-        assert_eq!(look(Scratch::Bounded), Some(Stop::Data));
+        assert_eq!(super::tests::look(&mut quota), Some(Stop::Data));
     }
 
     #[test]
@@ -311,15 +317,12 @@ mod tests {
         };
         let mut profile = profile(folder.path());
         profile.data.push(DataFolder { path: folder.path().join("shared"), spared: 1 << 20 });
-        let look =
-            || look(&mut Quota::new(&profile, folder.path().join("scratch"), Scratch::Bounded).unwrap());
+        let mut quota = Quota::new(&profile, folder.path().join("scratch"), Scratch::Bounded).unwrap();
         fill("data/a", 768);
         fill("shared/a", 1536);
-        assert_eq!(look(), None, "together it would be too much");
+        assert_eq!(look(&mut quota), None, "together it would be too much");
         fill("shared/b", 768);
-        assert_eq!(look(), Some(Stop::Data));
-        let mut quota = Quota::new(&profile, folder.path().join("scratch"), Scratch::Bounded).unwrap();
-        super::tests::look(&mut quota);
+        assert_eq!(look(&mut quota), Some(Stop::Data));
         let overrun = quota.overrun().unwrap();
         assert_eq!((&overrun.folder, overrun.of), (&folder.path().join("shared"), OverrunOf::Bytes));
         assert_eq!((overrun.held >= 2304 << 10, overrun.most), (true, 2 << 20));

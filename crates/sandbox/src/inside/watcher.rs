@@ -4,6 +4,9 @@
 
 use std::time::{Duration, Instant};
 
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
 use super::descriptors::Descriptors;
 use super::failure::During;
 use super::kernel_memory::{KernelMemory, Sockets};
@@ -75,6 +78,13 @@ impl Watcher {
                 None => threads += 1,
             }
         }
+        if memory > self.limits.memory {
+            // One process may end between two others being read, and leave its share to the second: then another look tells.
+            memory = self.memory_once(&living)?;
+            if memory > self.limits.memory {
+                memory = memory.min(self.memory_once(&living)?);
+            }
+        }
         memory += self.memory.look(&self.proc)?;
         self.most_memory = self.most_memory.max(memory);
         let stop = if memory > self.limits.memory {
@@ -91,6 +101,28 @@ impl Watcher {
         // After the work: when a look takes longer than a tick, there is still time for everything else.
         self.seen = Instant::now();
         Ok(stop)
+    }
+
+    /// What processes hold, with pages that several of them share counted once, as after a fork. The kernel goes through all
+    /// pages for that, so it is asked only where the simple sum is too much.
+    fn memory_once(&self, processes: &[Process]) -> Result<u64, Failure> {
+        let mut memory = 0;
+        for process in processes {
+            let path = format!("{}/smaps_rollup", process.folder);
+            let sums = match self.proc.open_at(&path, OFlags::RDONLY) {
+                Ok(Some(_)) => self.proc.read(&path)?,
+                // It has ended meanwhile.
+                Ok(None) if self.proc.has_ended(&process.folder) => continue,
+                // One that cannot be looked into counts whole. There are no sums of a thread alone.
+                Ok(None) | Err(Errno::ACCESS | Errno::PERM) => None,
+                Err(error) => return Err(error).during(|| format!("reading /proc/{path}")),
+            };
+            memory += match sums {
+                Some(sums) if sums.contains("Pss_Anon:") => shared_in(&sums, &process.status),
+                _ => memory_in(&process.status),
+            };
+        }
+        Ok(memory)
     }
 
     /// Looks at descriptors and folders, which takes longer.
@@ -144,6 +176,12 @@ fn memory_in(status: &str) -> u64 {
     ["RssAnon:", "RssShmem:", "VmSwap:", "VmPTE:"].iter().map(|name| field(status, name)).sum::<u64>() * 1024
 }
 
+/// The same of a process's share in pages that it has together with others.
+fn shared_in(sums: &str, status: &str) -> u64 {
+    let shares = ["Pss_Anon:", "Pss_Shmem:", "SwapPss:"].iter().map(|name| field(sums, name)).sum::<u64>();
+    (shares + field(status, "VmPTE:")) * 1024
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,5 +190,8 @@ mod tests {
     fn memory_is_what_is_held_and_the_tables_for_it() {
         let status = "Name:\tRssAnon: 9\nVmPTE:\t   8 kB\nVmSwap:\t       4 kB\nRssAnon:\t    1000 kB\n";
         assert_eq!(memory_in(status), 1012 * 1024);
+        let sums =
+            "Rss: 5000 kB\nPss_Anon:             250 kB\nPss_File: 7 kB\nPss_Shmem: 1 kB\nSwapPss: 2 kB\n";
+        assert_eq!(shared_in(sums, status), 261 * 1024);
     }
 }

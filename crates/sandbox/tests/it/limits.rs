@@ -189,3 +189,39 @@ fn no_more_processes_than_allowed() {
     let seen: u32 = report.stdout.text().trim().parse().unwrap_or(0);
     assert!(seen < 15, "{seen}");
 }
+
+#[test]
+fn memory_that_processes_share_counts_once() {
+    let mut scene = Scene::new();
+    scene.profile.limits.memory = 256 << 20;
+    // Six processes with the same 100 MiB, which none of them changes.
+    let line =
+        "perl -e '$b = \"x\" x (100 << 20); for (1..5) { if (!fork) { sleep 1; exit } } while (wait > 0) {}'";
+    let report = scene.shell(line);
+    assert_eq!(report.ended, Ended::Exited(0), "{:?}", report.usage);
+    // What each of them changes is its own.
+    let line = "perl -e '$b = \"x\" x (100 << 20); for (1..5) { if (!fork) { $b =~ tr/x/y/; sleep 9; exit } } while (wait > 0) {}'";
+    assert_eq!(scene.shell(line).ended, Ended::Stopped(Stop::Memory));
+}
+
+#[test]
+fn a_data_folder_that_holds_too_much_can_be_cleaned_up_and_not_filled_further() {
+    let mut scene = Scene::new();
+    scene.profile.limits.data = 1 << 20;
+    let data = scene.profile.data[0].path.clone();
+    std::fs::write(data.join("old"), vec![1; 2 << 20]).unwrap();
+    let report = scene.shell(&format!("head -c 64k /dev/urandom > {}/new; sleep 3", data.display()));
+    assert_eq!(report.ended, Ended::Stopped(Stop::Data));
+    let report = scene.shell(&format!("sleep 0.3; rm {0}/old {0}/new; sleep 0.3", data.display()));
+    assert_eq!(report.ended, Ended::Exited(0), "{}", report.stderr.text());
+}
+
+#[test]
+fn no_ruleset_of_landlock_can_be_made() {
+    // Its number is the same everywhere; this form only asks for the version.
+    each_tier(|tier, sandbox| {
+        let line = "perl -e 'exit(syscall(444, 0, 0, 1) > 0 ? 1 : 0)'";
+        let report = sandbox.run(&Scene::new().profile, &sh(line)).unwrap();
+        assert_eq!(report.ended, Ended::Exited(0), "{tier}");
+    });
+}
