@@ -85,8 +85,9 @@ fn show(screen: &mut Screen, answering: &Answering, lines: &[String]) -> io::Res
         let seen = (number * page).min(rows.len());
         if seen < rows.len() {
             let prompt = format!("{QUESTION_MARK} {seen} of {} lines; Enter shows more, [n]o > ", rows.len());
+            // A yes counts once everything was shown; until then it only leads on.
             match answering.line(screen, &prompt, TypedBefore::Dropped)? {
-                Some(line) if line.trim().is_empty() => {}
+                Some(line) if !matches!(line.trim().to_lowercase().as_str(), "n" | "no") => {}
                 _ => return Ok(false),
             }
         }

@@ -8,7 +8,7 @@ use metier_catalog::{Include, Layout, MAX_DOCUMENT, Places, RootChoice, Snapshot
 use metier_diagnostic::Diagnostic;
 use metier_files::read_bounded;
 use metier_mcp::client::Servers;
-use metier_runtime::{ResultFolder, ResultOptions};
+use metier_runtime::{ResultFolder, ResultOptions, Surrounding};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -81,7 +81,13 @@ impl Surroundings {
         options: ResultOptions,
     ) -> Result<Option<ResultFolder>> {
         let bases: Vec<&Path> = self.project().into_iter().chain(self.places.home.as_deref()).collect();
-        Ok(folder.map(|folder| ResultFolder::at(folder, &bases, options)).transpose()?)
+        let places = &self.places;
+        let own: Vec<&Path> = [places.config.as_path(), &places.data, &places.user_skills]
+            .into_iter()
+            .chain(places.cache.as_deref())
+            .collect();
+        let around = Surrounding { bases: &bases, own: &own };
+        Ok(folder.map(|folder| ResultFolder::at(folder, around, options)).transpose()?)
     }
 
     /// The folder below which each skill has its own for what it keeps.

@@ -10,6 +10,7 @@ use cap_std::fs::Dir;
 
 pub use self::sum::DigestParseError;
 use self::sum::Sum;
+pub(crate) use self::tree::LinksOut;
 use crate::{Error, SkillDir};
 
 /// The SHA-256 of one file's bytes, written `sha256:` and 64 hexadecimal digits.
@@ -86,17 +87,17 @@ impl TreeDigest {
 
     /// Reads every file of the skill and gives the digest of them all.
     pub fn of(skill: &SkillDir) -> Result<Self, Error> {
-        Self::with_size(skill).map(|(digest, _)| digest)
+        Self::with_size(skill, LinksOut::Refused).map(|(digest, _)| digest)
     }
 
     /// The same with the number of bytes that it covers.
-    pub(crate) fn with_size(skill: &SkillDir) -> Result<(Self, u64), Error> {
-        tree::digest(skill, BOUNDS, None).map(|(sum, bytes)| (Self(sum), bytes))
+    pub(crate) fn with_size(skill: &SkillDir, links: LinksOut) -> Result<(Self, u64), Error> {
+        tree::digest(skill, BOUNDS, links, None).map(|(sum, bytes)| (Self(sum), bytes))
     }
 
     /// The same, and what it covers is copied into an empty folder while it is read: the digest is that of the copy.
-    pub(crate) fn copying(skill: &SkillDir, into: &Dir) -> Result<(Self, u64), Error> {
-        tree::digest(skill, BOUNDS, Some(into)).map(|(sum, bytes)| (Self(sum), bytes))
+    pub(crate) fn copying(skill: &SkillDir, links: LinksOut, into: &Dir) -> Result<(Self, u64), Error> {
+        tree::digest(skill, BOUNDS, links, Some(into)).map(|(sum, bytes)| (Self(sum), bytes))
     }
 }
 

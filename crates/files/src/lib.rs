@@ -37,6 +37,7 @@
     reason = "this is the crate through which everybody else reads and writes files"
 )]
 
+mod bare_repository;
 mod blank;
 mod digest;
 mod document;
@@ -47,6 +48,7 @@ mod extent;
 mod file_globs;
 mod folder_lock;
 mod ground;
+mod hard_link;
 mod ignore;
 mod imprint;
 mod matching;
@@ -69,6 +71,7 @@ mod watch;
 
 pub use self::file_globs::FileGlobs;
 pub use self::ignore::{Ignore, IgnoreError};
+pub use bare_repository::bare_repository;
 pub use blank::Blank;
 pub use digest::{DigestParseError, FileDigest, TreeDigest};
 pub use document::{
@@ -80,6 +83,7 @@ pub use error::Error;
 pub use extent::Extent;
 pub use folder_lock::FolderLock;
 pub use ground::{Expected, Ground, GroundFile, Overgrown, WalkBounds, Walked, WalkedFile};
+pub use hard_link::{OtherName, other_name};
 pub use imprint::{Difference, How, Imprint, ImprintFile};
 pub use matching::{Matching, matching};
 pub use media_type::{MEDIA_HEAD, media_type, media_type_by_name};

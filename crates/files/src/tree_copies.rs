@@ -12,7 +12,7 @@ use std::time::SystemTime;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
-use crate::digest::TreeDigest;
+use crate::digest::{LinksOut, TreeDigest};
 use crate::{Error, FolderLock, PassingFolder, SkillDir, private_folder};
 
 /// How many copies are kept. A user has a few dozen skills with approvals.
@@ -66,11 +66,20 @@ impl TreeCopies {
         Self { base }
     }
 
-    /// The copy of a skill as it is now, made if there is none yet.
+    /// The copy of a skill as it is now, made if there is none yet. A link that leads out of the skill is an error.
     pub fn take(&self, skill: &SkillDir) -> Result<TreeCopy, Error> {
+        self.copy(skill, LinksOut::Refused)
+    }
+
+    /// The same with links that lead out as they are. The digest covers where they lead, not what is there.
+    pub fn take_with_links(&self, skill: &SkillDir) -> Result<TreeCopy, Error> {
+        self.copy(skill, LinksOut::Kept)
+    }
+
+    fn copy(&self, skill: &SkillDir, links: LinksOut) -> Result<TreeCopy, Error> {
         let failed = |error: io::Error| Error::from_io(&self.base, error);
         let base = self.of_this_boot().map_err(failed)?;
-        let (digest, bytes) = TreeDigest::with_size(skill)?;
+        let (digest, bytes) = TreeDigest::with_size(skill, links)?;
         if let Some(copy) = hold(&base, digest, bytes).map_err(failed)? {
             return Ok(copy);
         }
@@ -80,7 +89,7 @@ impl TreeCopies {
         let content = new.path().join("skill");
         fs::create_dir(&content).map_err(failed)?;
         let into = Dir::open_ambient_dir(&content, ambient_authority()).map_err(failed)?;
-        let (digest, bytes) = TreeDigest::copying(skill, &into)?;
+        let (digest, bytes) = TreeDigest::copying(skill, links, &into)?;
         match fs::rename(&content, base.join(name(digest, bytes))) {
             Ok(()) => {}
             // Somebody else was faster, with the same bytes.

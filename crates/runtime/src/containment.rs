@@ -123,7 +123,9 @@ impl Remembered {
             let path = change.path.as_path();
             // What lies in a place that was named is told by it.
             let is_told = is_known(path) || named.iter().any(|(told, _)| path.starts_with(told));
-            match obeyed_by(path) {
+            let is_head = path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("HEAD"));
+            let of_git = is_head.then_some("git may take its folder for a repository");
+            match obeyed_by(path).or(of_git) {
                 Some(what) if !is_told && named.len() < MOST_DEEPER => named.push((path, what)),
                 Some(_) if !is_told => more += 1,
                 _ => {}

@@ -131,7 +131,7 @@ pub use render::{
     Values, Variable, VariableValue,
 };
 pub use requirements::{Given, Here, Missing, Requirements};
-pub use result_folder::{ResultFolder, ResultFolderError, ResultOptions};
+pub use result_folder::{ResultFolder, ResultFolderError, ResultOptions, Surrounding};
 pub use rule_files::{known_to_the_gate, rules_in_force, trust_of_copy};
 pub use run::bash::{Own, run_bash};
 pub use run::process_report::{ContactOutcome, ContactReport, ProcessReport};

@@ -7,7 +7,8 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use metier_files::{plain_path, protected_part, real_path};
+use metier_files::{DocumentName, Kind, kind, plain_path, protected_part, real_path};
+use metier_policy::is_guarded;
 use metier_sandbox::{Copied, Existing, LeaveOut, Outputs};
 
 /// A folder for results. It is made when the first one comes.
@@ -17,7 +18,19 @@ pub struct ResultFolder {
     folder: PathBuf,
     /// The path seen from the project or home it lies in, by which protected places are known.
     inside: PathBuf,
+    /// metier's own folders, real.
+    own: Vec<PathBuf>,
     options: ResultOptions,
+}
+
+/// Where a folder for results may lie.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Surrounding<'a> {
+    /// The project and the home, the inner one first: places are protected as seen from the first of them that the folder
+    /// lies in, else from the root.
+    pub bases: &'a [&'a Path],
+    /// metier's own folders: its configuration, its data, its skills.
+    pub own: &'a [&'a Path],
 }
 
 /// What the user allows beyond the default.
@@ -52,24 +65,36 @@ pub enum ResultFolderError {
     },
 }
 
+/// Git takes a folder with such a file, and with `objects` and `refs` beside it, for a repository and obeys its `config`.
+const HEAD: &str = "HEAD";
+
 /// Git reads a whole folder of this name, and a file of this name leads it to another one.
 const GIT: &str = ".git";
 
 impl ResultFolder {
-    /// Checks that results may lie in a folder. `bases` are the project and the home, the inner one first: places are protected as
-    /// seen from the first of them that the folder lies in, else from the root.
-    pub fn at(folder: &Path, bases: &[&Path], options: ResultOptions) -> Result<Self, ResultFolderError> {
+    /// Checks that results may lie in a folder.
+    pub fn at(
+        folder: &Path,
+        around: Surrounding<'_>,
+        options: ResultOptions,
+    ) -> Result<Self, ResultFolderError> {
+        let unusable = |source| ResultFolderError::Unusable { folder: folder.to_owned(), source };
         // A link on the way may lead to a protected place, so the real path counts.
-        let absolute = std::path::absolute(folder)
-            .map_err(|source| ResultFolderError::Unusable { folder: folder.to_owned(), source })?;
+        let absolute = std::path::absolute(folder).map_err(unusable)?;
         let real = real_of_missing(&plain_path(&absolute));
-        let inside = bases.iter().find_map(|base| real.strip_prefix(real_path(base).ok()?).ok());
-        let inside = inside.map_or_else(|| real.clone(), Path::to_owned);
-        if let Some((place, what)) = protected(&inside) {
-            let folder = folder.to_owned();
-            return Err(ResultFolderError::Protected { folder, place, what });
+        if !matches!(kind(&real), Kind::Folder | Kind::Missing) {
+            return Err(unusable(io::ErrorKind::NotADirectory.into()));
         }
-        Ok(Self { folder: real, inside, options })
+        let inside = around.bases.iter().find_map(|base| real.strip_prefix(real_path(base).ok()?).ok());
+        let inside = inside.map_or_else(|| real.clone(), Path::to_owned);
+        let own = around.own.iter().map(|own| real_of_missing(own)).collect();
+        let results = Self { folder: real, inside, own, options };
+        match results.protected(Path::new("")) {
+            Some((place, what)) => {
+                Err(ResultFolderError::Protected { folder: folder.to_owned(), place, what })
+            }
+            None => Ok(results),
+        }
     }
 
     /// Copies what a call left in its scratch folder.
@@ -85,10 +110,32 @@ impl ResultFolder {
         }
     }
 
-    fn leave_out(&self, path: &Path) -> Option<LeaveOut> {
+    /// The protected place that a result would lie at, and who runs or obeys it. The folder itself is the empty path.
+    fn protected(&self, path: &Path) -> Option<(PathBuf, &'static str)> {
         // Seen from the folder, and from the project or home: `.git` as a folder for results holds no `.git/hooks`.
-        let place = protected(path).map(|(_, what)| what);
-        if let Some(what) = place.or_else(|| protected(&self.inside.join(path)).map(|(_, what)| what)) {
+        let seen = protected(path).or_else(|| protected(&self.inside.join(path)));
+        seen.or_else(|| self.of_metier(path)).or_else(|| self.of_skill(path))
+    }
+
+    fn of_metier(&self, path: &Path) -> Option<(PathBuf, &'static str)> {
+        let place = self.folder.join(path);
+        let own = self.own.iter().find(|own| place.starts_with(own))?;
+        Some((own.clone(), "metier keeps its own files there"))
+    }
+
+    /// A skill's folder: what lies in it is its instructions and its scripts. The project or home may be one itself.
+    fn of_skill(&self, path: &Path) -> Option<(PathBuf, &'static str)> {
+        let depth = self.inside.components().count() + path.components().count();
+        let place = self.folder.join(path);
+        let folders = place.ancestors().take(depth);
+        let is_skill = |folder: &&Path| {
+            [DocumentName::CANONICAL, "skill.md"].iter().any(|name| kind(&folder.join(name)) == Kind::File)
+        };
+        folders.filter(is_skill).map(|folder| (folder.to_owned(), "it is a skill")).next()
+    }
+
+    fn leave_out(&self, path: &Path) -> Option<LeaveOut> {
+        if let Some((_, what)) = self.protected(path) {
             return Some(LeaveOut::Protected(what));
         }
         let first = path.components().next().map(|part| part.as_os_str().as_encoded_bytes());
@@ -100,6 +147,12 @@ impl ResultFolder {
 fn protected(path: &Path) -> Option<(PathBuf, &'static str)> {
     if let Some((place, what)) = protected_part(path) {
         return Some((place.to_owned(), what));
+    }
+    if is_guarded(&path.to_string_lossy()) {
+        return Some((path.to_owned(), "something runs or obeys it later"));
+    }
+    if path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(HEAD)) {
+        return Some((path.to_owned(), "git takes its folder for a repository"));
     }
     let is_git = |part: &Component<'_>| matches!(part, Component::Normal(name) if name.eq_ignore_ascii_case(OsStr::new(GIT)));
     path.components().any(|part| is_git(&part)).then(|| (GIT.into(), "git runs or obeys it"))
@@ -121,6 +174,36 @@ mod tests {
 
     use super::*;
 
+    fn around<'a>(bases: &'a [&'a Path]) -> Surrounding<'a> {
+        Surrounding { bases, own: &[] }
+    }
+
+    #[test]
+    fn metiers_own_folders_and_skills_take_no_results() {
+        let workspace = Workspace::new()
+            .dir("home/conf/metier/skills")
+            .skill("home/p/docs/greet", "Greets.")
+            .file("home/p/SKILL.md", "---\nname: p\ndescription: d\n---\n")
+            .file("home/p/afile", "x");
+        let (home, project) = (workspace.join("home"), workspace.join("home/p"));
+        let own = workspace.join("home/conf/metier");
+        let bases: [&Path; 2] = [&project, &home];
+        let around = Surrounding { bases: &bases, own: &[&own] };
+        let at = |folder: &str| ResultFolder::at(&home.join(folder), around, ResultOptions::default());
+        for folder in
+            ["conf/metier", "conf/metier/skills/new", "p/docs/greet", "p/docs/greet/scripts", ".ssh"]
+        {
+            assert!(matches!(at(folder), Err(ResultFolderError::Protected { .. })), "{folder}");
+        }
+        assert!(matches!(at("p/afile"), Err(ResultFolderError::Unusable { .. })));
+        // The project is a skill itself, which somebody writes.
+        let docs = at("p/docs").unwrap();
+        assert!(matches!(docs.leave_out(Path::new("greet/scripts/x.sh")), Some(LeaveOut::Protected(_))));
+        assert_eq!(docs.leave_out(Path::new("other/x.sh")), None);
+        let conf = at("conf").unwrap();
+        assert!(matches!(conf.leave_out(Path::new("metier/config.toml")), Some(LeaveOut::Protected(_))));
+    }
+
     #[test]
     fn protected_places_take_no_results_under_any_name() {
         let workspace = Workspace::new()
@@ -130,7 +213,7 @@ mod tests {
             .symlink("home/project/dangling", ".vscode/x");
         let (home, project) = (workspace.join("home"), workspace.join("home/project"));
         let make = |folder: &str| {
-            ResultFolder::at(&project.join(folder), &[&project, &home], ResultOptions::default())
+            ResultFolder::at(&project.join(folder), around(&[&project, &home]), ResultOptions::default())
         };
         for folder in [
             ".git",
@@ -164,7 +247,7 @@ mod tests {
         ] {
             assert!(matches!(out.leave_out(Path::new(path)), Some(LeaveOut::Protected(_))), "{path}");
         }
-        assert_eq!(out.leave_out(Path::new(".ssh/authorized_keys")), Some(LeaveOut::Hidden));
+        assert_eq!(out.leave_out(Path::new(".hidden/x")), Some(LeaveOut::Hidden));
         assert_eq!(out.leave_out(Path::new("a/.hidden")), None);
         assert_eq!(out.leave_out(Path::new("report/a.md")), None);
         // Half of a protected path is the folder's, half the result's.
@@ -178,7 +261,7 @@ mod tests {
         let workspace = Workspace::new().dir("home/.claude/work/project");
         let (home, project) = (workspace.join("home"), workspace.join("home/.claude/work/project"));
         let options = ResultOptions::default();
-        assert!(ResultFolder::at(&project.join("out"), &[&project, &home], options).is_ok());
-        assert!(ResultFolder::at(&project.join("out"), &[&home], options).is_err());
+        assert!(ResultFolder::at(&project.join("out"), around(&[&project, &home]), options).is_ok());
+        assert!(ResultFolder::at(&project.join("out"), around(&[&home]), options).is_err());
     }
 }

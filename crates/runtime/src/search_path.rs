@@ -193,10 +193,11 @@ impl SearchPath {
         }
         let (folder, name) = (real_path(file.parent()?).ok()?, file.file_name()?.to_str()?);
         let first = self.folders.iter().find(|folder| is_program(&folder.join(name)))?;
-        if real_path(first).ok()? != folder {
-            return None;
-        }
-        self.find(name)
+        let found = self.find(name)?;
+        // A version manager's stand-in comes first on the path and leads to the program itself.
+        let is_it =
+            real_path(first).ok()? == folder || real_path(&found.file).is_ok_and(|found| found == real);
+        is_it.then_some(found)
     }
 
     /// Follows a program's links to the end, and notes what has to be shown on the way.

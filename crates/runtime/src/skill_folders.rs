@@ -145,9 +145,10 @@ fn left_behind(own: &DataOwner<'_>, base: &Path) -> Option<String> {
     let is_cli = own.origin == Class::Cli.word();
     (is_cli && kind(&new) == Kind::Missing && kind(&old) == Kind::Folder).then(|| {
         format!(
-            "skills of each --root keep their data apart now; {} is not used, since nothing says which `{}` it belongs to. Move what is this skill's to {}",
+            "skills of each --root keep their data apart now; {} is not used, since nothing says which `{}` it belongs to. To keep it for this one: cp -r --no-preserve=ownership '{}/.' '{}'",
             old.display(),
             own.name,
+            old.display(),
             new.display()
         )
     })

@@ -7,7 +7,8 @@
 use std::path::{Path, PathBuf};
 
 use metier_files::{
-    Kind, Presence, Survey, SurveyBounds, kind, may_hold_protected, plain_path, protected_part, real_path,
+    Kind, OtherName, Presence, Survey, SurveyBounds, bare_repository, kind, may_hold_protected, other_name,
+    plain_path, protected_part, real_path,
 };
 use metier_policy::{FileGlob, Shape};
 
@@ -27,6 +28,16 @@ pub enum WriteGrantError {
         glob: String,
         /// Protected places, seen from the project.
         places: Vec<PathBuf>,
+    },
+    /// Something in it is a protected file by another name.
+    #[error("`{glob}` cannot be opened for writing: {} is another name of {}, which is protected; remove that hard link", .name.display(), .of.display())]
+    OtherName {
+        /// What was to be written.
+        glob: String,
+        /// The name in it.
+        name: PathBuf,
+        /// The protected file.
+        of: PathBuf,
     },
     /// What it holds is not known.
     #[error("`{glob}` cannot be opened for writing: {} cannot be searched for protected places ({why}); name a folder inside it", .folder.display())]
@@ -96,7 +107,18 @@ pub(crate) fn check_place(
             return Err(WriteGrantError::Unknown { glob: glob.to_string(), folder, why });
         }
     }
-    if reached.is_empty() { Ok(()) } else { Err(refused(reached)) }
+    if !reached.is_empty() {
+        return Err(refused(reached));
+    }
+    if let Some(repository) = bare_repository(place) {
+        return Err(refused(vec![repository]));
+    }
+    let there = survey.protected().iter().filter(|known| known.presence == Presence::Existing);
+    let there: Vec<&Path> = there.map(|known| known.path.as_path()).collect();
+    match other_name(place, &there) {
+        Some(OtherName { name, of }) => Err(WriteGrantError::OtherName { glob: glob.to_string(), name, of }),
+        None => Ok(()),
+    }
 }
 
 /// The protected places that are the place, hold it or lie in it, seen from the project. A link counts with what it leads to:

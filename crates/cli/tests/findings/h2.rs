@@ -76,10 +76,13 @@ fn every_need_has_a_line_of_its_own_and_wide_ones_come_first() {
 fn what_does_not_fit_is_paged_and_a_yes_counts_after_the_last_page() {
     let hosts: Vec<String> = (0..60).map(|number| format!("h{number}.example.org")).collect();
     let workspace = skill(&format!("      hosts: [{}]\n", hosts.join(", ")));
-    // A yes to the first page is none.
+    // A yes to the first page only leads to the next one.
     let mut typist = Typist::at(&workspace, &["exec", "fetch-docs", "a.sh"]);
-    typist.wait_for("[n]o > ");
+    typist.wait_for("Enter shows more, [n]o > ");
     typist.types("y\n");
+    typist.wait_for("\n");
+    typist.wait_for("[n]o > ");
+    typist.types("n\n");
     typist.wait_for("`metier explain --last` says it again\r\n");
     assert_eq!(typist.ends().code(), Some(4));
     // After all pages every host has been shown, and the yes counts.

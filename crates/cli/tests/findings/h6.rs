@@ -231,3 +231,34 @@ fn has_child(process: u32, text: &str) -> bool {
         .filter(|(.., line)| line.contains(text))
         .any(|(id, ..)| std::iter::successors(Some(*id), |id| parent(*id)).take(32).any(|id| id == process))
 }
+
+/// A hard link is a second name of a file: whoever writes one writes the other.
+#[test]
+fn h6_another_name_of_a_protected_file_opens_nothing() {
+    let workspace = machine("echo evil >> \"$PROJECT_DIR/docs/notes.txt\"\n");
+    std::fs::hard_link(workspace.join("project/.git/config"), workspace.join("project/docs/notes.txt"))
+        .unwrap();
+    let output = as_user(&workspace, &["exec", "lab", "attack.sh", "--write", "docs/**"]).output().unwrap();
+    let config = std::fs::read_to_string(workspace.join("project/.git/config")).unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!config.contains("evil") && said.contains("is another name of"), "{config}\n{said}");
+}
+
+/// Git obeys the `config` of a folder with a `HEAD`, `objects` and `refs` as it obeys that of a `.git`.
+#[test]
+fn h6_a_bare_repository_is_not_opened_and_a_new_one_is_named() {
+    let workspace = machine("echo evil >> \"$PROJECT_DIR/vendor/x.git/config\"\n")
+        .file("project/bare/x.git/HEAD", "ref: refs/heads/main\n")
+        .file("project/bare/x.git/config", "ours\n")
+        .dir("project/bare/x.git/objects")
+        .dir("project/bare/x.git/refs");
+    own(&workspace);
+    let output = as_user(&workspace, &["exec", "lab", "attack.sh", "--write", "bare/**"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && said.contains("bare/x.git"), "{said}");
+    let script = "cd \"$PROJECT_DIR/docs\"; mkdir objects refs; echo 'ref: refs/heads/main' > HEAD; echo '[core]' > config\n";
+    let workspace = machine(script);
+    let output = as_user(&workspace, &["exec", "lab", "attack.sh", "--write", "docs/**"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && said.contains("git may take its folder for a repository"), "{said}");
+}

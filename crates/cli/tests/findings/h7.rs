@@ -56,7 +56,7 @@ fn h7_force_and_hidden_open_no_protected_place() {
         metier(&workspace, &["exec", "lab", "leave.sh", "--out", ".", "--force", "--with-hidden", "--json"]);
     assert_eq!(
         evil_below(&workspace.join("project")),
-        ["./.hidden", "./.ssh/authorized_keys", "./docs/a.md", "./existing.txt", "./report.txt"],
+        ["./.hidden", "./docs/a.md", "./existing.txt", "./report.txt"],
         "{}",
         run.stderr
     );
@@ -138,4 +138,42 @@ fn h7_a_long_output_of_call_follows_the_same_rules() {
     assert!(format!("{}{}", run.stdout, run.stderr).contains("pass --force"), "{}{}", run.stdout, run.stderr);
     let run = call(".git/hooks");
     assert!(!workspace.join("project/.git/hooks").exists(), "{}", run.stderr);
+}
+
+#[test]
+fn h7_metiers_own_folders_and_skills_are_protected_too() {
+    let script = "cd \"$TMPDIR\"; mkdir metier scripts; echo evil | tee config.toml metier/config.toml trust.json \
+        scripts/x.sh authorized_keys > /dev/null\n";
+    for folder in [
+        "../home/.config/metier",
+        "../home/.config",
+        "../home/.local/share/metier",
+        "../home/.agents/skills/lab",
+        "../home/.config/metier/skills/new",
+        "../home/.ssh",
+        "docs/greet",
+    ] {
+        let workspace = machine(script).skill("project/docs/greet", "Greets.").dir("home/.config/metier");
+        let run = metier(&workspace, &["exec", "lab", "leave.sh", "--out", folder]);
+        let mut found = evil_below(&workspace.join("home"));
+        found.extend(evil_below(&workspace.join("project/docs")));
+        // The script itself, and what the folder around metier's own may hold.
+        found.retain(|file| !file.ends_with("leave.sh") && !file.starts_with("./.config/"));
+        let inner = workspace.join("home/.config/metier");
+        assert!(found.is_empty() && evil_below(&inner).is_empty(), "{folder}: {found:?}\n{}", run.stderr);
+    }
+}
+
+/// Git takes a folder with a `HEAD`, `objects` and `refs` for a repository and obeys its `config`.
+#[test]
+fn h7_results_make_no_repository() {
+    let script = "cd \"$TMPDIR\"; mkdir -p objects refs sub/objects sub/refs; for f in . sub; do echo 'ref: refs/heads/main' > $f/HEAD
+        printf '[core]\\n\\tfsmonitor = false\\n' > $f/config; echo r > $f/objects/keep; echo r > $f/refs/keep; done\n";
+    let workspace = machine(script);
+    let run = metier(&workspace, &["exec", "lab", "leave.sh", "--out", "results"]);
+    for head in ["HEAD", "sub/HEAD"] {
+        assert!(!workspace.join("project/results").join(head).exists(), "{head}");
+    }
+    assert!(workspace.join("project/results/config").exists(), "{}", run.stderr);
+    assert!(run.stderr.contains("git takes its folder for a repository"), "{}", run.stderr);
 }

@@ -130,3 +130,36 @@ fn m5_an_answer_in_strict_mode_is_bound_as_well() {
     let boots: Vec<_> = std::fs::read_dir(copies).unwrap().flatten().collect();
     assert_eq!(std::fs::read_dir(boots[0].path()).unwrap().count(), 1);
 }
+
+/// A trusted skill with a link out of its folder runs from a copy as well.
+#[test]
+fn m5_a_link_out_of_a_trusted_skill_is_no_way_around_the_copy() {
+    let skill = "project/.agents/skills/lab";
+    let workspace = workspace()
+        .dir("project/.git")
+        .file("project/shared/text", "shared")
+        .file(format!("{skill}/SKILL.md"), "---\nname: lab\ndescription: Waits.\n---\nRun it.\n")
+        .file(format!("{skill}/scripts/run.sh"), "true\n")
+        .symlink(format!("{skill}/lib"), "../../../shared");
+    assert_eq!(metier(&workspace, &["trust"]).code, 0);
+    let script = workspace.join(skill).join("scripts/run.sh");
+    // Bash reads its script as it goes, so a line that is added while it waits would run.
+    let waits =
+        "echo first\nwhile [ ! -e \"$PROJECT_DIR/go\" ]; do sleep 0.05; done\ncat \"$SKILL_DIR/lib/text\"\n";
+    std::fs::write(&script, waits).unwrap();
+    assert_eq!(metier(&workspace, &["trust"]).code, 0);
+    let mut child = crate::binary::command(&workspace, &["exec", "lab", "run.sh"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut output = std::io::BufReader::new(child.stdout.take().unwrap());
+    let mut first = String::new();
+    std::io::BufRead::read_line(&mut output, &mut first).unwrap();
+    assert_eq!(first, "first\n");
+    std::fs::write(&script, format!("{waits}\necho INJECTED\n")).unwrap();
+    std::fs::write(workspace.join("project/go"), "").unwrap();
+    let mut rest = String::new();
+    std::io::Read::read_to_string(&mut output, &mut rest).unwrap();
+    child.wait().unwrap();
+    assert_eq!(rest, "shared");
+}

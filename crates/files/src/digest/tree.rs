@@ -30,10 +30,20 @@ pub(super) struct DigestBounds {
     pub(super) depth: usize,
 }
 
+/// What happens to links that lead to something which is not hashed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LinksOut {
+    /// They are an error: their content could change under an unchanged digest.
+    Refused,
+    /// They are hashed and copied as links, for whoever decides about links by themselves.
+    Kept,
+}
+
 /// Hashes a skill; with `into`, copies what is hashed there. Gives the number of bytes as well.
 pub(super) fn digest(
     skill: &SkillDir,
     bounds: DigestBounds,
+    links: LinksOut,
     into: Option<&Dir>,
 ) -> Result<(Sum, u64), Error> {
     let dir = skill.dir();
@@ -42,8 +52,15 @@ pub(super) fn digest(
     if !tree.extent.is_whole() {
         return Err(Error::TooManyFiles { limit: bounds.entries });
     }
-    let mut hashing =
-        Hashing { dir, into, hasher: Sha256::new(), room: bounds.bytes, bounds, chunk: vec![0; CHUNK] };
+    let mut hashing = Hashing {
+        dir,
+        into,
+        links,
+        hasher: Sha256::new(),
+        room: bounds.bytes,
+        bounds,
+        chunk: vec![0; CHUNK],
+    };
     hashing.hasher.update(HEADER);
     for entry in tree.entries.iter().filter(|entry| entry.path.as_bytes() != NOTE.as_bytes()) {
         hashing.add(entry)?;
@@ -56,6 +73,7 @@ struct Hashing<'a> {
     dir: &'a Dir,
     /// Where a copy goes.
     into: Option<&'a Dir>,
+    links: LinksOut,
     hasher: Sha256,
     /// Bytes that may still come.
     room: u64,
@@ -124,25 +142,33 @@ impl Hashing<'_> {
         let failed = |error| Error::from_io(path.as_path(), error);
         let target =
             readlinkat(self.dir.as_fd(), path.as_path(), Vec::new()).map_err(|error| failed(error.into()))?;
-        match self.dir.canonicalize(path) {
-            Ok(real) if is_covered(&real) => {}
-            Ok(real) => return Err(Error::NotCovered { path: path.as_path().to_owned(), target: real }),
-            // A link to nothing is harmless: what could appear behind it would be a file of this tree.
-            Err(error) => match Error::from_io(path.as_path(), error) {
-                Error::NotFound { .. } if may_be_covered(target.to_bytes()) => {}
-                Error::Io { source, .. } if source.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {}
-                Error::NotFound { .. } => {
-                    let target = Path::new(OsStr::from_bytes(target.to_bytes())).to_owned();
-                    return Err(Error::NotCovered { path: path.as_path().to_owned(), target });
-                }
-                other => return Err(other),
-            },
+        if self.links == LinksOut::Refused {
+            self.check_target(path, target.to_bytes())?;
         }
         self.frame(b'L', path, target.to_bytes().len() as u64);
         self.hasher.update(target.to_bytes());
         if let Some(into) = self.into {
             make_parent(into, path).map_err(failed)?;
             symlinkat(target.as_c_str(), into, path.as_path()).map_err(|error| failed(error.into()))?;
+        }
+        Ok(())
+    }
+
+    /// Whether what a link leads to is hashed.
+    fn check_target(&self, path: &RelativePath, target: &[u8]) -> Result<(), Error> {
+        match self.dir.canonicalize(path) {
+            Ok(real) if is_covered(&real) => {}
+            Ok(real) => return Err(Error::NotCovered { path: path.as_path().to_owned(), target: real }),
+            // A link to nothing is harmless: what could appear behind it would be a file of this tree.
+            Err(error) => match Error::from_io(path.as_path(), error) {
+                Error::NotFound { .. } if may_be_covered(target) => {}
+                Error::Io { source, .. } if source.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {}
+                Error::NotFound { .. } => {
+                    let target = Path::new(OsStr::from_bytes(target)).to_owned();
+                    return Err(Error::NotCovered { path: path.as_path().to_owned(), target });
+                }
+                other => return Err(other),
+            },
         }
         Ok(())
     }
