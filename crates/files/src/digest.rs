@@ -34,6 +34,11 @@ impl FileDigest {
         Self(Sum::of(bytes))
     }
 
+    /// The digest of everything that a reader gives.
+    pub fn of_reader(mut reader: impl std::io::Read) -> std::io::Result<Self> {
+        Sum::of_reader(&mut reader).map(Self)
+    }
+
     /// The digest's own bytes.
     pub const fn bytes(&self) -> [u8; 32] {
         self.0.bytes()

@@ -1,4 +1,5 @@
 use std::fmt;
+use std::io::{self, Read};
 use std::str::FromStr;
 
 use sha2::{Digest, Sha256};
@@ -17,6 +18,20 @@ const PREFIX: &str = "sha256:";
 impl Sum {
     pub(super) fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
+    }
+
+    pub(super) fn of_reader(reader: &mut impl Read) -> io::Result<Self> {
+        // Large enough that the system calls cost nothing beside the sum.
+        let mut buffer = vec![0; 128 << 10];
+        let mut hasher = Sha256::new();
+        loop {
+            match reader.read(&mut buffer) {
+                Ok(0) => return Ok(Self::finish(hasher)),
+                Ok(read) => hasher.update(&buffer[..read]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     pub(super) const fn bytes(&self) -> [u8; 32] {

@@ -1,0 +1,146 @@
+//! What a contained process changed, as values.
+
+use metier_files::FileDigest;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::error::ConflictReason;
+use crate::path::LayerPath;
+use crate::stamp::Stamp;
+
+/// Everything a call changed in the project, by path.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangeSet {
+    /// Files, folders and links, in the order of their paths.
+    pub entries: Vec<Change>,
+    /// What can never reach the project, with the reason.
+    pub refused: Vec<Refusal>,
+    /// Marks of deleted entries in new folders. They mean nothing there, and must not be moved along with the folder.
+    #[serde(default)]
+    pub(crate) strays: Vec<LayerPath>,
+}
+
+impl ChangeSet {
+    /// Whether the call changed nothing.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty() && self.refused.is_empty()
+    }
+}
+
+/// One change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// Where.
+    pub path: LayerPath,
+    /// What happened.
+    pub kind: ChangeKind,
+    /// What is there afterwards; `None` for what was deleted.
+    pub entry: Option<Entry>,
+    /// Of a created file, the path of a deleted file with the same content: it was probably renamed. Both changes stay in
+    /// the list, so that each can be decided.
+    pub renamed_from: Option<LayerPath>,
+    /// The project's file has further names, which keep the old content.
+    pub breaks_hard_link: bool,
+    /// Another program changed it while the call ran.
+    pub conflict: Option<ConflictReason>,
+    /// The state in the project when the layer was scanned; `None` where there was nothing.
+    pub(crate) before: Option<Stamp>,
+    /// The state in the layer; `None` for what was deleted.
+    pub(crate) after: Option<Stamp>,
+}
+
+impl Change {
+    /// Whether there is a folder afterwards where there was none.
+    pub(crate) fn is_new_folder(&self) -> bool {
+        let was_folder = self.before.is_some_and(|before| before.kind == Some(EntryKind::Folder));
+        !was_folder && self.entry.as_ref().is_some_and(|entry| entry.kind == EntryKind::Folder)
+    }
+}
+
+/// What happened to a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChangeKind {
+    /// It is new.
+    Created,
+    /// It has other content, or is another kind of entry.
+    Modified,
+    /// It is gone, with everything below it.
+    Deleted,
+    /// It has the same content and other permissions or times.
+    Attributes,
+}
+
+impl ChangeKind {
+    /// The word for people and scripts.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Modified => "modified",
+            Self::Deleted => "deleted",
+            Self::Attributes => "attributes",
+        }
+    }
+}
+
+/// What a path holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// What it is.
+    pub kind: EntryKind,
+    /// Permission bits, without set-id bits.
+    pub mode: u32,
+    /// Size in bytes; of a folder, zero.
+    pub size: u64,
+    /// Digest of a file's content or of a link's target; folders have none.
+    #[serde(serialize_with = "write_digest", deserialize_with = "read_digest")]
+    pub digest: Option<FileDigest>,
+}
+
+/// The kinds of entries that can be applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EntryKind {
+    /// A regular file.
+    File,
+    /// A folder.
+    Folder,
+    /// A symbolic link, never followed.
+    Link,
+}
+
+/// Something that never reaches the project.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// Where.
+    pub path: LayerPath,
+    /// Why.
+    pub reason: RefusalReason,
+}
+
+impl Refusal {
+    /// Whether the entry itself stays behind, and not only its set-id bits.
+    pub(crate) fn is_kept_out(&self) -> bool {
+        self.reason == RefusalReason::Special
+    }
+}
+
+/// Why something never reaches the project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "kebab-case")]
+pub enum RefusalReason {
+    /// A device, pipe or socket: each leads to a process or a driver outside.
+    #[error("devices, pipes and sockets are never applied")]
+    Special,
+    /// The set-id bits; the rest of the file can be applied.
+    #[error("the set-user-id and set-group-id bits are never applied")]
+    SetId,
+}
+
+fn write_digest<S: Serializer>(digest: &Option<FileDigest>, serializer: S) -> Result<S::Ok, S::Error> {
+    digest.map(|digest| digest.to_string()).serialize(serializer)
+}
+
+fn read_digest<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<FileDigest>, D::Error> {
+    let text = Option::<String>::deserialize(deserializer)?;
+    text.map(|text| text.parse().map_err(serde::de::Error::custom)).transpose()
+}

@@ -1,0 +1,107 @@
+//! What can go wrong with a layer.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::path::LayerPath;
+
+/// A layer that cannot be made, read or removed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LayerError {
+    /// An operation on a file failed.
+    #[error("cannot {doing} {}: {source}", path.display())]
+    Io {
+        /// What was being done, such as `read`.
+        doing: &'static str,
+        /// To which file.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// A record of the layer is damaged.
+    #[error("{} is not a valid record: {source}", path.display())]
+    Record {
+        /// The record.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+}
+
+impl LayerError {
+    pub(crate) fn io(doing: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io { doing, path, source }
+    }
+}
+
+/// Why a selection did not reach the project. The project is as it was, except where `Stuck` says otherwise.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ApplyError {
+    /// The project changed since the call began.
+    #[error("the project changed meanwhile: {}", list(.0))]
+    Conflicts(Vec<Conflict>),
+    /// A file could not be put in place; everything was taken back.
+    #[error("cannot change {path}: {source}")]
+    Io {
+        /// Which.
+        path: LayerPath,
+        /// Why.
+        source: io::Error,
+    },
+    /// Something could not be taken back: the layer is kept, and the next attempt starts from it.
+    #[error("cannot take back the change of {path}: {source}; its state is kept in {}", kept.display())]
+    Stuck {
+        /// Which.
+        path: LayerPath,
+        /// Why.
+        source: io::Error,
+        /// Where the old and the new state are.
+        kept: PathBuf,
+    },
+    /// The layer itself.
+    #[error(transparent)]
+    Layer(#[from] LayerError),
+}
+
+/// A path that is not as it was when the call began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// Which.
+    pub path: LayerPath,
+    /// In which way.
+    pub reason: ConflictReason,
+}
+
+impl fmt::Display for Conflict {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {}", self.path, self.reason)
+    }
+}
+
+/// In which way a path is not as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "lowercase")]
+pub enum ConflictReason {
+    /// Another program wrote it.
+    #[error("was changed by another program")]
+    Changed,
+    /// Another program created it.
+    #[error("was created by another program")]
+    Appeared,
+    /// Another program deleted or moved it, or a folder above it.
+    #[error("was deleted or moved by another program")]
+    Gone,
+    /// A folder above it is a link now, which is never followed.
+    #[error("lies behind a link now")]
+    Link,
+}
+
+fn list(conflicts: &[Conflict]) -> String {
+    conflicts.iter().map(Conflict::to_string).collect::<Vec<_>>().join(", ")
+}

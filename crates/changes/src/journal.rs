@@ -1,0 +1,47 @@
+//! The steps that apply a selection, as they are written down before the first one.
+
+use serde::{Deserialize, Serialize};
+
+use crate::path::LayerPath;
+use crate::stamp::{Stamp, Time};
+
+/// What is to be done, or was done, in this order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Journal {
+    pub(crate) steps: Vec<Step>,
+}
+
+/// One step. Each can be recognised as done by the identity of the files it moves, so repeating one changes nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "step")]
+pub(crate) enum Step {
+    /// Makes a folder of which not everything was selected.
+    MakeFolder { path: LayerPath, mode: u32 },
+    /// Moves a new entry from the layer, a folder with everything in it.
+    Place { path: LayerPath, new: Stamp },
+    /// Exchanges an entry of the project and one of the layer. `below` is what a folder of the project held.
+    Replace { path: LayerPath, old: Stamp, new: Stamp, below: Vec<Below> },
+    /// Moves an entry of the project aside, a folder with everything in it.
+    Remove { path: LayerPath, old: Stamp, below: Vec<Below>, slot: u32 },
+    /// Sets permissions and time.
+    Attributes { path: LayerPath, old: Stamp, mode: u32, modified: Time },
+}
+
+/// Something in a folder that goes as a whole.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Below {
+    pub(crate) path: LayerPath,
+    pub(crate) old: Stamp,
+}
+
+impl Step {
+    pub(crate) fn path(&self) -> &LayerPath {
+        match self {
+            Self::MakeFolder { path, .. }
+            | Self::Place { path, .. }
+            | Self::Replace { path, .. }
+            | Self::Remove { path, .. }
+            | Self::Attributes { path, .. } => path,
+        }
+    }
+}
