@@ -136,6 +136,7 @@ pub enum RefusalReason {
     SetId,
 }
 
+#[expect(clippy::ref_option, reason = "serde calls it with a reference to the field")]
 fn write_digest<S: Serializer>(digest: &Option<FileDigest>, serializer: S) -> Result<S::Ok, S::Error> {
     digest.map(|digest| digest.to_string()).serialize(serializer)
 }

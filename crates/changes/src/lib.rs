@@ -26,6 +26,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "layers are metier's own folders, and the project is changed beneath a handle that follows no link"
+)]
+
 mod apply;
 mod beneath;
 mod change;

@@ -58,13 +58,11 @@ const HEX: &str = "\0hex:";
 
 impl Serialize for LayerPath {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0.to_str() {
-            Some(text) => serializer.serialize_str(text),
-            None => {
-                let digits = self.0.as_os_str().as_bytes().iter().map(|byte| format!("{byte:02x}"));
-                serializer.serialize_str(&std::iter::once(HEX.to_owned()).chain(digits).collect::<String>())
-            }
+        if let Some(text) = self.0.to_str() {
+            return serializer.serialize_str(text);
         }
+        let digits = self.0.as_os_str().as_bytes().iter().map(|byte| format!("{byte:02x}"));
+        serializer.serialize_str(&std::iter::once(HEX.to_owned()).chain(digits).collect::<String>())
     }
 }
 

@@ -260,15 +260,15 @@ impl Scan {
                 self.make_readable(path, 0o700).map_err(LayerError::io("open", named()))?;
                 self.upper.names(path).map_err(LayerError::io("read", named()))
             }
-            names => names.map_err(LayerError::io("read", named())),
+            listed => listed.map_err(LayerError::io("read", named())),
         }
     }
 
-    fn make_readable(&self, path: Option<&LayerPath>, more: u32) -> io::Result<()> {
+    fn make_readable(&self, path: Option<&LayerPath>, added: u32) -> io::Result<()> {
         let Some(path) = path else { return Ok(()) };
         let (folder, name) = self.upper.parent(path)?;
         let mode = self.upper.stat(path)?.map_or(0, |stat| stat.st_mode & 0o777);
-        Ok(chmodat(&folder, name, Mode::from_raw_mode(mode | more), AtFlags::empty())?)
+        Ok(chmodat(&folder, name, Mode::from_raw_mode(mode | added), AtFlags::empty())?)
     }
 
     /// Whether a folder of the layer hides the folder of the project that it lies on.

@@ -16,6 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("metier-policy", &["metier-diagnostic", "metier-skill"]),
     ("metier-proxy", &["metier-diagnostic", "metier-policy"]),
     ("metier-files", &[]),
+    ("metier-changes", &["metier-files"]),
     ("metier-sandbox", &[]),
     ("metier-secret", &["metier-files"]),
     ("metier-store", &["metier-files"]),

@@ -20,6 +20,7 @@ const HOMES: &[(&str, &[&str])] = &[
         "rustix",
         &[
             "metier",
+            "metier-changes",
             "metier-files",
             "metier-proxy",
             "metier-sandbox",

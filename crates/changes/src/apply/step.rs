@@ -145,7 +145,7 @@ impl Places {
                 // Another program may have written between the look and the exchange.
                 let moved = self.upper.stat(path).map_err(io)?;
                 check(path, moved.as_ref().map(Stamp::of), old)?;
-                self.check_below(&self.upper, path, path, below)
+                check_below(&self.upper, path, path, below)
             }
             Step::Remove { old, below, slot, .. } => {
                 let aside = slot_path(*slot);
@@ -156,7 +156,7 @@ impl Places {
                     interruption_point();
                 }
                 check(path, moved(self)?.as_ref().map(Stamp::of), old)?;
-                self.check_below(&self.old, &aside, path, below)
+                check_below(&self.old, &aside, path, below)
             }
             Step::Attributes { old, mode, modified, .. } => {
                 let found = found.ok_or_else(|| conflict(path, ConflictReason::Gone))?;
@@ -251,45 +251,6 @@ impl Places {
         Ok(conflicts)
     }
 
-    /// Whether a folder that was moved as a whole holds what it held when it was scanned, and nothing else.
-    fn check_below(
-        &self,
-        tree: &Tree,
-        moved: &LayerPath,
-        from: &LayerPath,
-        below: &[Below],
-    ) -> Result<(), Failed> {
-        let mut expected: BTreeSet<&LayerPath> = below.iter().map(|below| &below.path).collect();
-        for Below { path, old } in below {
-            let Some(now) = moved_path(path, from, moved) else { continue };
-            let found = tree.stat(&now).map_err(|source| failed(path, source))?;
-            check(path, found.as_ref().map(Stamp::of), old)?;
-            if old.kind == Some(EntryKind::Folder) {
-                self.check_names(tree, &now, path, &expected)?;
-            }
-        }
-        expected.insert(from);
-        let is_folder = tree
-            .stat(moved)
-            .map_err(|source| failed(from, source))?
-            .is_some_and(|stat: Stat| crate::stamp::kind(&stat) == Some(EntryKind::Folder));
-        if is_folder { self.check_names(tree, moved, from, &expected) } else { Ok(()) }
-    }
-
-    fn check_names(
-        &self,
-        tree: &Tree,
-        now: &LayerPath,
-        path: &LayerPath,
-        expected: &BTreeSet<&LayerPath>,
-    ) -> Result<(), Failed> {
-        let names = tree.names(Some(now)).map_err(|source| failed(path, source))?;
-        match names.iter().map(|name| path.child(name)).find(|child| !expected.contains(child)) {
-            Some(new) => Err(conflict(&new, ConflictReason::Appeared)),
-            None => Ok(()),
-        }
-    }
-
     fn set_attributes(&self, path: &LayerPath, mode: u32, modified: Time) -> io::Result<()> {
         let (folder, name) = self.project.parent(path)?;
         let stat = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
@@ -301,6 +262,38 @@ impl Places {
             utimensat(&folder, name, &times, AtFlags::SYMLINK_NOFOLLOW)?;
         }
         Ok(chmodat(&folder, name, Mode::from_raw_mode(mode), AtFlags::empty())?)
+    }
+}
+
+/// Whether a folder that was moved as a whole holds what it held when it was scanned, and nothing else.
+fn check_below(tree: &Tree, moved: &LayerPath, from: &LayerPath, below: &[Below]) -> Result<(), Failed> {
+    let mut expected: BTreeSet<&LayerPath> = below.iter().map(|below| &below.path).collect();
+    for Below { path, old } in below {
+        let Some(now) = moved_path(path, from, moved) else { continue };
+        let found = tree.stat(&now).map_err(|source| failed(path, source))?;
+        check(path, found.as_ref().map(Stamp::of), old)?;
+        if old.kind == Some(EntryKind::Folder) {
+            check_names(tree, &now, path, &expected)?;
+        }
+    }
+    expected.insert(from);
+    let is_folder = tree
+        .stat(moved)
+        .map_err(|source| failed(from, source))?
+        .is_some_and(|stat: Stat| crate::stamp::kind(&stat) == Some(EntryKind::Folder));
+    if is_folder { check_names(tree, moved, from, &expected) } else { Ok(()) }
+}
+
+fn check_names(
+    tree: &Tree,
+    now: &LayerPath,
+    path: &LayerPath,
+    expected: &BTreeSet<&LayerPath>,
+) -> Result<(), Failed> {
+    let names = tree.names(Some(now)).map_err(|source| failed(path, source))?;
+    match names.iter().map(|name| path.child(name)).find(|child| !expected.contains(child)) {
+        Some(new) => Err(conflict(&new, ConflictReason::Appeared)),
+        None => Ok(()),
     }
 }
 

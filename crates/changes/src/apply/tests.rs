@@ -1,7 +1,5 @@
 //! Random projects and random work in them: applied, stopped at every moment, taken back.
 
-#![expect(clippy::disallowed_methods, reason = "a test builds its own ground")]
-
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
