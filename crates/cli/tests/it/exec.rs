@@ -247,6 +247,10 @@ fn a_data_folder_that_holds_too_much_is_named_with_its_limit() {
     let end = run.stderr.lines().last().unwrap();
     assert!(end.starts_with("the script was stopped: `") && end.contains("/tool"), "{}", run.stderr);
     assert!(end.ends_with("` held more than the 20000 files and folders that it may"), "{}", run.stderr);
+    // One that is full already may be cleaned up.
+    let script = "rm -rf $SKILL_DATA/*; sleep 0.3; ls $SKILL_DATA | wc -l\n";
+    let workspace = workspace.file("home/.agents/skills/tool/scripts/clean.sh", script);
+    assert_eq!(metier(&workspace, &["exec", "tool", "clean.sh", "--quiet"]).stdout.trim(), "0");
     let run = metier(&workspace, &["exec", "tool", "fill.sh", "--json"]);
     let report: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(report["stopped"], "data");
