@@ -109,7 +109,7 @@ fn a_foreign_crate_elsewhere_is_a_problem() {
         assert_eq!(
             found,
             [
-                "`metier-catalog` depends on `rustix`, which lives in metier and metier-files and metier-proxy and \
+                "`metier-catalog` depends on `rustix`, which lives in metier and metier-changes and metier-files and metier-proxy and \
               metier-sandbox and metier-secret and metier-store and metier-testkit (xtask/tests/it/foreign.rs); use what that crate offers"
             ]
         );
