@@ -1,8 +1,8 @@
 //! What a contained process changed, and how its changes reach the project.
 //!
 //! A contained process writes to a [`Layer`]: the upper folder of an overlay that lies on the project. When it has ended,
-//! [`scan`] compares the layer with the project and gives a [`ChangeSet`]. A person or a rule selects from it, and
-//! [`apply`] brings the selection into the project: all of it or nothing, also when the machine stops in between.
+//! [`scan()`] compares the layer with the project and gives a [`ChangeSet`]. A person or a rule selects from it, and
+//! [`apply()`] brings the selection into the project: all of it or nothing, also when the machine stops in between.
 //!
 //! ```text
 //! Layer::create -> (the process runs) -> scan -> ChangeSet -> select -> apply -> Applied -> undo

@@ -42,7 +42,7 @@ impl Formatter for Visible {
     }
 }
 
-/// Appends a text in quotes, as [`write`] does it.
+/// Appends a text in quotes, as [`write()`] does it.
 pub(crate) fn push_text(json: &mut Vec<u8>, text: &str) {
     // DEL is the one character of ASCII that acts and that JSON takes as it is. Most texts are plain ASCII, which is seen fast.
     let may_act = !text.is_ascii() || text.contains('\x7f');
