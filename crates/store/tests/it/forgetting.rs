@@ -63,7 +63,7 @@ fn what_is_forgotten_is_in_no_byte_of_the_files() {
     assert_eq!((found("quartzzebra"), found("harmless")), (0, 1));
     assert_eq!(store.append(secret[0], said("x")), Err(StoreError::NoSession { id: secret[0] }));
 
-    store.forget(Forget::Everything).unwrap();
+    assert_eq!(store.forget(Forget::Everything).unwrap().traces, Traces::None);
     for word in ["sharedwalrus", "stays", "harmless"] {
         assert!(!is_on_disk(&file, word), "{word} is left");
     }
