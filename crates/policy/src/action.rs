@@ -2,6 +2,7 @@
 
 use crate::file_glob::FileGlob;
 use crate::host::{Host, HostPattern};
+use crate::path_change::PathChange;
 use crate::place::Place;
 use crate::shell::{self, Line, Refusal};
 use metier_skill::Tool;
@@ -158,6 +159,8 @@ pub enum Deed {
         /// The tool.
         tool: String,
     },
+    /// What a process changed in the project is applied; see [`Action::changes`].
+    Changes(Vec<PathChange>),
 }
 
 /// Something beyond the default containment.

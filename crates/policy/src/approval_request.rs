@@ -1,6 +1,9 @@
 //! What a person is asked to approve: a value with every part of it, which each surface renders whole.
 
+mod change_list;
+
 use crate::action::{Action, Actor, Deed, Need};
+use change_list::ChangeList;
 use metier_diagnostic::visible;
 use std::fmt;
 
@@ -13,6 +16,11 @@ pub struct ApprovalRequest {
     pub subject: String,
     /// What a yes gives beyond the default containment. Wildcards come first, then secrets, then single hosts and files.
     pub grants: Vec<Grant>,
+    /// What would be changed in the project: protected places first, then what is lost, a line each. Of a long list folders are
+    /// folded to counts and sizes.
+    pub changes: Vec<String>,
+    /// Whether every part is shown. What is folded is approved once and not for longer.
+    pub is_whole: bool,
     /// The command line, or the script and its arguments, as it would run.
     pub command: Option<String>,
 }
@@ -50,6 +58,7 @@ impl ApprovalRequest {
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![visible(&self.subject).into_owned()];
         lines.extend(self.grants.iter().map(|grant| format!("  - {grant}")));
+        lines.extend(self.changes.iter().cloned());
         let command = self.command.as_deref().unwrap_or_default();
         lines.extend(
             command
@@ -79,14 +88,23 @@ impl Action {
             Deed::Tool { tool, place: Some(place) } => format!("calls `{}` for `{place}`", tool.name()),
             Deed::Tool { tool, place: None } => format!("calls `{}`", tool.name()),
             Deed::Mcp { server, tool } => format!("calls the MCP tool `{server}/{tool}`"),
+            Deed::Changes(changes) => {
+                format!("wants to change {} of the project", change_list::paths(changes.len()))
+            }
         };
+        if let Deed::Changes(changes) = &self.deed {
+            let ChangeList { lines, is_whole } = ChangeList::of(changes);
+            let subject = format!("{who} {what}");
+            return ApprovalRequest { subject, grants: Vec::new(), changes: lines, is_whole, command: None };
+        }
         let more = match &self.deed {
             Deed::More(need) => Some(need),
             _ => None,
         };
         let mut grants: Vec<Grant> = self.needs.iter().chain(more).cloned().map(Grant).collect();
         grants.sort_by_key(Grant::rank);
-        ApprovalRequest { subject: format!("{who} {what}"), grants, command: self.command_text() }
+        let (subject, command) = (format!("{who} {what}"), self.command_text());
+        ApprovalRequest { subject, grants, changes: Vec::new(), is_whole: true, command }
     }
 
     /// The command line, or the script and its arguments, whole.
@@ -102,7 +120,12 @@ impl Action {
             Deed::Command(line) | Deed::Inject(line) | Deed::Hook { line, .. } => {
                 Some(line.text().to_owned())
             }
-            Deed::Activate | Deed::Read { .. } | Deed::More(_) | Deed::Tool { .. } | Deed::Mcp { .. } => None,
+            Deed::Activate
+            | Deed::Read { .. }
+            | Deed::More(_)
+            | Deed::Tool { .. }
+            | Deed::Mcp { .. }
+            | Deed::Changes(_) => None,
         }
     }
 }

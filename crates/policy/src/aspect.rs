@@ -78,6 +78,8 @@ impl Action {
                 parts.push(Part::Tool { tool: *tool, place: place.as_ref(), is_whole });
             }
             Deed::Mcp { server, tool } => parts.push(Part::Mcp { server, tool }),
+            // Each changed path is a need.
+            Deed::Changes(_) => {}
         }
         parts.extend(self.needs.iter().map(|need| Part::Need { need, tool: caller }));
         parts.into_iter().map(|part| Aspect { actor: &self.actor, part }).collect()

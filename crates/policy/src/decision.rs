@@ -2,6 +2,7 @@
 
 use crate::action::Skill;
 use crate::answer::{Answer, Question};
+use crate::file_glob::FileGlob;
 use crate::mode::Mode;
 use crate::rule::Rule;
 use crate::rules::Cited;
@@ -90,6 +91,8 @@ pub enum Reason {
         /// The entry.
         tool: String,
     },
+    /// What the call was allowed to write before it ran.
+    Need(FileGlob),
     /// The mode.
     Mode {
         /// Which.
@@ -166,6 +169,7 @@ impl fmt::Display for Reason {
             Self::Granted { skill, tool } => {
                 write!(f, "`allowed-tools` of the active skill `{}` names `{}`", shown(skill), visible(tool))
             }
+            Self::Need(glob) => write!(f, "the call was allowed to write `{}`", visible(&glob.to_string())),
             Self::Mode { mode, what } => write!(f, "in the mode `{mode}` {}", visible(what)),
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::place::{Place, clean, is_guarded};
 use globset::{GlobBuilder, GlobMatcher};
+use metier_diagnostic::acts;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
@@ -36,7 +37,26 @@ impl FileGlob {
     /// The glob that means one file and nothing else.
     pub fn exact(path: &str) -> Result<Self, NoGlob> {
         // Written as a folder it would mean everything below.
-        globset::escape(path.trim_end_matches('/')).parse()
+        escape(path.trim_end_matches('/')).parse()
+    }
+
+    /// The narrowest glob that can be written for a place: it means one file and nothing else, unless the name has characters that
+    /// no rule can have. Each byte of those is any byte, which is what `?` means to the matcher.
+    pub fn nearest(place: &Place) -> Result<Self, NoGlob> {
+        let name = place.names().next().unwrap_or_default();
+        let name = name.trim_end_matches('/');
+        // A rule is read without spaces at its end.
+        let end = name.trim_end_matches(' ').len();
+        let is_odd = |(at, c): (usize, char)| acts(c) || c == char::REPLACEMENT_CHARACTER || at >= end;
+        let mut text = String::with_capacity(name.len());
+        for (at, c) in name.char_indices() {
+            if is_odd((at, c)) {
+                text.push_str(&"?".repeat(c.len_utf8()));
+            } else {
+                text.push_str(&escape(c.encode_utf8(&mut [0; 4])));
+            }
+        }
+        text.parse()
     }
 
     /// Whether a path is meant.
@@ -49,13 +69,19 @@ impl FileGlob {
     pub fn means(&self, place: &Place) -> bool {
         let is_seen =
             |name: &str| self.starts_elsewhere() || !(name.starts_with(['/', '~']) || is_outside(name));
-        place.names().any(|name| is_seen(name) && self.matches(name))
+        place.names().any(|name| is_seen(name) && self.matches_as(place, name))
+    }
+
+    /// Whether a name of a place is meant. What means everything below a folder means the folder, too: it cannot be written
+    /// without it.
+    fn matches_as(&self, place: &Place, name: &str) -> bool {
+        self.matches(name) || (place.is_folder() && self.matches(&format!("{name}/")))
     }
 
     /// Whether writing to a place is meant. One that takes a yes to the very question is meant only by itself: `**` was
     /// written with the project's files in mind, not with `.git/hooks`.
     pub fn covers(&self, place: &Place) -> bool {
-        self.means(place) && (self.is_exact() || !place.is_guarded())
+        self.means(place) && ((self.is_exact() && place.is_text()) || !place.is_guarded())
     }
 
     fn starts_elsewhere(&self) -> bool {
@@ -68,7 +94,7 @@ impl FileGlob {
         place.names().any(|name| {
             let is_bare = !self.text.contains('/');
             let last = name.rsplit('/').next().unwrap_or(name);
-            self.matches(name)
+            self.matches_as(place, name)
                 || (is_bare && self.matches(last))
                 || ancestors(name).any(|above| self.matches(above))
         })
@@ -128,7 +154,7 @@ impl FileGlob {
             }
             '[' => true,
             c => SPECIAL.contains(&c),
-        }) || globset::escape(&self.literal()) == self.text
+        }) || escape(&self.literal()) == self.text
     }
 
     /// The one file it means, where it is exact.
@@ -193,6 +219,12 @@ pub enum Shape {
 
 /// Characters that make a glob more than a path.
 const SPECIAL: &[char] = &['*', '?', '[', ']', '{', '}', '\\'];
+
+/// A text in which no character is special.
+fn escape(text: &str) -> String {
+    // The library leaves a backslash alone, which would take the meaning from the next character.
+    globset::escape(text).replace('\\', "\\\\")
+}
 
 fn is_outside(name: &str) -> bool {
     name == ".." || name.starts_with("../")
@@ -355,7 +387,9 @@ mod tests {
 
     #[test]
     fn the_glob_of_one_file_means_that_file() {
-        for path in ["docs/a.md", "a[1].md", "what?.md", "{x}.md", "a*b", "[", "a,b"] {
+        for path in
+            ["docs/a.md", "a[1].md", "what?.md", "{x}.md", "a*b", "[", "a,b", r"a\b", r"\*", " a'b\"c"]
+        {
             let exact = FileGlob::exact(path).unwrap();
             assert!(exact.is_exact() && exact.matches(path), "{path}: {exact}");
             assert_eq!(exact.literal(), path);
@@ -364,6 +398,35 @@ mod tests {
         for text in ["a*", "[ab]", "{a,b}", "x?"] {
             assert!(!glob(text).is_exact(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_name_that_no_rule_can_have_gets_the_narrowest_glob() {
+        for (place, expect) in [
+            (Place::new("docs/a b.md"), "docs/a b.md"),
+            (Place::new("a*[1].md"), "a[*][[]1[]].md"),
+            (Place::new("docs/a\nb\u{202e}.md"), "docs/a?b???.md"),
+            (Place::new("docs/a  "), "docs/a??"),
+            (Place::from_bytes(b"docs/\xff.md"), "docs/???.md"),
+        ] {
+            let glob = FileGlob::nearest(&place).unwrap();
+            assert_eq!(glob.to_string(), expect);
+            assert!(glob.covers(&place), "{expect}");
+        }
+        assert!(
+            !FileGlob::nearest(&Place::from_bytes(b".git/hooks/\xff"))
+                .unwrap()
+                .covers(&Place::from_bytes(b".git/hooks/\xff"))
+        );
+    }
+
+    #[test]
+    fn everything_below_a_folder_is_the_folder_too() {
+        assert!(glob("docs/**").covers(&Place::new("docs").folder()));
+        assert!(glob("docs/**").touches(&Place::new("docs").folder()));
+        assert!(!glob("docs/**").covers(&Place::new("docs")));
+        assert!(!glob("docs/*.md").covers(&Place::new("docs").folder()));
+        assert!(!glob("docs/a/**").covers(&Place::new("docs").folder()));
     }
 
     #[test]

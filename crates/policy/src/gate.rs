@@ -8,7 +8,7 @@ use crate::mode::{Asking, Mode};
 use crate::rule::Rule;
 use crate::rules::Rules;
 use crate::scope::Scope;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// Everything a decision depends on.
 ///
@@ -161,7 +161,7 @@ impl Gate<'_> {
         Reason::Mode { mode: self.mode(), what: what.to_owned() }
     }
 
-    fn ask(&self, by: Reason, question: Question, allow_with: Vec<Rule>) -> Decision {
+    pub(crate) fn ask(&self, by: Reason, question: Question, allow_with: Vec<Rule>) -> Decision {
         let ruling = match self.asking {
             Asking::Terminal => Ruling::Ask,
             Asking::Nobody => Ruling::Refuse,
@@ -195,18 +195,18 @@ fn passes(mode: Mode, aspect: &Aspect<'_>) -> bool {
 
 /// The rules that would settle what is missing; none where one part has no rule.
 fn rules_for(missing: &[&Aspect<'_>]) -> Vec<Rule> {
-    let mut rules = Vec::new();
+    // A set, since a build may have changed ten thousand paths.
+    let (mut rules, mut known) = (Vec::new(), HashSet::new());
     for aspect in missing {
-        match aspect.rule() {
-            Some(rule) if rules.contains(&rule) => {}
-            Some(rule) => rules.push(rule),
-            None => return Vec::new(),
+        let Some(rule) = aspect.rule() else { return Vec::new() };
+        if known.insert(rule.clone()) {
+            rules.push(rule);
         }
     }
     rules
 }
 
-fn refuse(by: Reason) -> Decision {
+pub(crate) fn refuse(by: Reason) -> Decision {
     Decision { ruling: Ruling::Refuse, by, also: Vec::new(), allow_with: Vec::new(), question: None }
 }
 

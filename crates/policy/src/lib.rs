@@ -45,8 +45,10 @@
 // The gate.
 mod action;
 mod answer;
+mod approval_key;
 mod approval_request;
 mod aspect;
+mod changes_decision;
 mod decision;
 mod file_glob;
 mod gate;
@@ -54,6 +56,7 @@ mod host;
 mod international;
 mod mode;
 mod name_glob;
+mod path_change;
 mod place;
 mod rule;
 mod rules;
@@ -63,13 +66,16 @@ mod wording;
 mod wrappers;
 pub use action::{Action, Actor, CommandLine, Deed, Digest, Need, Skill, Trust};
 pub use answer::{Answer, Answers, Kept, Question};
+pub use approval_key::ApprovalKey;
 pub use approval_request::{ApprovalRequest, Grant};
+pub use changes_decision::{ChangesDecision, UndecidedChanges};
 pub use decision::{Decision, Reason, Ruling};
 pub use file_glob::{FileGlob, NoGlob, Shape};
 pub use gate::Gate;
 pub use host::{Host, HostPattern, NoHost};
 pub use mode::{Asking, Mode, NoMode};
 pub use name_glob::{NameGlob, NoName, SkillPattern};
+pub use path_change::{PathChange, PathChangeKind};
 pub use place::{GUARDED, Place, is_guarded};
 pub use rule::{Reach, Rule, RuleError, RuleProblem, SkillPart};
 pub use rules::{

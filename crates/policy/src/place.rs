@@ -1,5 +1,9 @@
 //! A file by every name that rules may use for it.
 
+mod guarded;
+
+pub use guarded::{GUARDED, is_guarded};
+
 use std::fmt;
 
 /// A place in the file system, cleaned of `.`, `..` and double slashes, by all of its names.
@@ -9,19 +13,32 @@ use std::fmt;
 /// says from which folders it can be seen.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
-    /// The name shown to people.
+    /// The name shown to people: the first name, with bytes that are not UTF-8 as escapes.
     shown: String,
-    /// Every name, the shown one first.
+    /// Every name that patterns are held against, the shown one first; bytes that are not UTF-8 are `\u{fffd}` here.
     names: Vec<String>,
+    /// The path's own bytes, where they are not UTF-8: two files may have the same name otherwise.
+    bytes: Option<Vec<u8>>,
     guarded: bool,
+    is_folder: bool,
 }
 
 impl Place {
     /// A path, relative to the folder that rules are seen from (the project, or the skill for its own files) or absolute.
     pub fn new(path: &str) -> Self {
         let path = clean(path);
-        let guarded = is_guarded(&path);
-        Self { names: vec![path.clone()], shown: path, guarded }
+        let guarded = guarded::is_listed(&path);
+        Self { names: vec![path.clone()], shown: path, bytes: None, guarded, is_folder: false }
+    }
+
+    /// The same for a path as the system has it, which need not be UTF-8.
+    pub fn from_bytes(path: &[u8]) -> Self {
+        if let Ok(path) = std::str::from_utf8(path) {
+            Self::new(path)
+        } else {
+            let place = Self::new(&String::from_utf8_lossy(path));
+            Self { bytes: Some(path.to_vec()), ..place }.with_shown("")
+        }
     }
 
     /// The same place with a second name, where it lies below `folder`: `below("/srv/project", "")` gives the name
@@ -35,11 +52,36 @@ impl Place {
         });
         if let Some(rest) = rest {
             let name = format!("{prefix}{rest}");
-            self.guarded |= is_guarded(&name);
+            self.guarded |= guarded::is_listed(&name);
             self.shown.clone_from(&name);
             self.names.insert(0, name);
+            return self.with_shown(prefix);
         }
         self
+    }
+
+    /// The same with its odd bytes shown as escapes, in as many steps as its first name has behind `prefix`.
+    fn with_shown(mut self, prefix: &str) -> Self {
+        if let (Some(bytes), Some(name)) = (&self.bytes, self.names.first()) {
+            let count = name.strip_prefix(prefix).unwrap_or(name).split('/').count();
+            let steps: Vec<&[u8]> = bytes.split(|byte| *byte == b'/').collect();
+            let last = steps.get(steps.len().saturating_sub(count)..).unwrap_or_default();
+            self.shown = format!("{prefix}{}", escaped(&last.join(&b'/')));
+        }
+        self
+    }
+
+    /// The same place as a folder: a glob such as `docs/**` means `docs` itself, too, and `.git` is git's own folder. Without it
+    /// `.git` is taken for a file, which sends git to another folder and is protected.
+    #[must_use]
+    pub fn folder(mut self) -> Self {
+        self.is_folder = true;
+        self
+    }
+
+    /// Whether it is a folder.
+    pub fn is_folder(&self) -> bool {
+        self.is_folder
     }
 
     /// The same place, to be written only with a yes to this very question: a skill's folder, metier's configuration.
@@ -52,7 +94,21 @@ impl Place {
 
     /// Whether writing here takes a yes to this very question, whatever mode and rules say.
     pub fn is_guarded(&self) -> bool {
-        self.guarded
+        self.guarded || (!self.is_folder && self.names.iter().any(|name| guarded::is_git_file(name)))
+    }
+
+    /// Whether every byte of its name can be written in a rule.
+    pub(crate) fn is_text(&self) -> bool {
+        self.bytes.is_none()
+    }
+
+    /// What tells it from every other place, for the key of an approval.
+    pub(crate) fn key(&self) -> String {
+        match &self.bytes {
+            // A path has no NUL, so this is nobody's name.
+            Some(bytes) => format!("\0{}", bytes.escape_ascii()),
+            None => self.shown.clone(),
+        }
     }
 
     /// Whether it lies below the folder that rules are seen from.
@@ -77,6 +133,16 @@ impl fmt::Display for Place {
     }
 }
 
+/// Bytes that are not UTF-8 as escapes, the rest as it is.
+fn escaped(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
+    }
+    text
+}
+
 /// A path without empty steps, `.` and, as far as it can be said without looking, `..`.
 pub(crate) fn clean(path: &str) -> String {
     let rooted = path.starts_with('/');
@@ -99,320 +165,6 @@ pub(crate) fn clean(path: &str) -> String {
         (false, true) => ".".to_owned(),
         (false, false) => joined,
     }
-}
-
-/// Places that act when nobody looks: whoever can write them can make something run later, or widen what may run. Each is
-/// one step of a path or several, in lower case, with one `*` in a step for anything; with a `/` before it, seen from the project
-/// alone. What lies below is meant, too.
-///
-/// `PROTECTED` in `metier-files` is the same list as the sandbox needs it; a test in `metier-runtime`, which sees both, holds
-/// them together.
-pub const GUARDED: &[&str] = &[
-    ".git/hooks",
-    ".git/config",
-    ".git/config.worktree",
-    ".git/commondir",
-    ".git/modules",
-    ".git/worktrees",
-    ".gitmodules",
-    ".husky",
-    ".githooks",
-    ".pre-commit-config.yaml",
-    "lefthook.yml",
-    "lefthook.yaml",
-    ".lefthook.yml",
-    ".metier",
-    "metier.toml",
-    ".claude",
-    ".agents",
-    ".codex",
-    ".cursor",
-    ".gemini",
-    ".mcp.json",
-    "claude.md",
-    "claude.local.md",
-    "agents.md",
-    "gemini.md",
-    ".windsurf",
-    ".windsurfrules",
-    ".cursorrules",
-    ".clinerules",
-    ".continue",
-    ".opencode",
-    "opencode.json",
-    ".aider.conf.yml",
-    ".github/copilot-instructions.md",
-    "*.skilled_crew.yaml",
-    "agents/skills",
-    "agents/_config",
-    ".vscode",
-    ".idea",
-    ".devcontainer",
-    ".devcontainer.json",
-    "*.code-workspace",
-    ".zed",
-    ".fleet",
-    ".exrc",
-    ".nvimrc",
-    ".nvim.lua",
-    ".dir-locals.el",
-    ".envrc",
-    ".mise.toml",
-    "mise.toml",
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_aliases",
-    ".profile",
-    ".zshrc",
-    ".zshenv",
-    ".zprofile",
-    ".zlogin",
-    ".zlogout",
-    ".kshrc",
-    ".cshrc",
-    ".tcshrc",
-    ".inputrc",
-    ".xinitrc",
-    ".xprofile",
-    ".config/fish",
-    ".gitconfig",
-    ".config/git",
-    ".cargo/config.toml",
-    ".cargo/config",
-    ".ripgreprc",
-    ".github/workflows",
-    ".github/actions",
-    ".gitlab-ci.yml",
-    ".circleci",
-    ".pre-commit-config.yml",
-    "prek.toml",
-    ".lefthook.yaml",
-    "lefthook.toml",
-    ".lefthook.toml",
-    "lefthook.json",
-    ".lefthook.json",
-    "lefthook-local.*",
-    ".lefthook-local.*",
-    ".lefthook",
-    ".git-hooks",
-    ".huskyrc*",
-    ".lintstagedrc*",
-    "lint-staged.config.*",
-    ".simple-git-hooks.*",
-    "simple-git-hooks.*",
-    ".overcommit.yml",
-    "captainhook.json",
-    "grumphp.yml",
-    ".rusty-hook.toml",
-    "/agents/*.md",
-    "/agents/mcp-servers.json",
-    "/workspace/agents/*.md",
-    "/workspace/agents/mcp-servers.json",
-    ".roo",
-    ".roorules*",
-    ".roomodes",
-    ".kiro",
-    ".amazonq",
-    ".goose",
-    ".goosehints",
-    ".cline",
-    ".kilocode",
-    ".kilocodemodes",
-    ".kilocoderules",
-    ".augment",
-    ".augment-guidelines",
-    ".junie",
-    ".trae",
-    ".qodo",
-    ".tabnine",
-    ".continuerules",
-    ".continuerc.json",
-    "opencode.jsonc",
-    ".crush",
-    ".crush.json",
-    "crush.json",
-    "crush.md",
-    ".openhands",
-    ".openhands_instructions",
-    ".devin",
-    ".factory",
-    ".warp",
-    "warp.md",
-    ".rules",
-    ".copilot",
-    ".github/instructions",
-    ".github/prompts",
-    ".github/chatmodes",
-    ".github/agents",
-    ".github/skills",
-    ".github/hooks",
-    ".qwen",
-    "qwen.md",
-    ".iflow",
-    "iflow.md",
-    ".codebuddy",
-    "codebuddy.md",
-    ".agent",
-    "agents.override.md",
-    "agents.local.md",
-    ".aider*",
-    ".aiassistant",
-    ".ruler",
-    ".rulesync",
-    ".rovodev",
-    ".vibe",
-    ".grok",
-    ".firebender",
-    ".zencoder",
-    ".cursorignore",
-    ".claude.json",
-    ".vimrc",
-    "_vimrc",
-    ".gvimrc",
-    ".ideavimrc",
-    ".lvimrc",
-    ".vim",
-    ".nvim",
-    ".dir-locals-2.el",
-    ".emacs",
-    ".emacs.d",
-    ".helix",
-    ".kakrc",
-    ".nova",
-    ".vs",
-    "*.sublime-project",
-    ".gitpod.yml",
-    ".gitpod.dockerfile",
-    "devfile.yaml",
-    ".devfile.yaml",
-    ".codesandbox",
-    ".stackblitzrc",
-    ".idx",
-    ".replit",
-    ".bsp",
-    "rust-analyzer.toml",
-    ".rust-analyzer.toml",
-    ".luarc.json",
-    ".gdbinit",
-    ".lldbinit",
-    ".pdbrc",
-    ".pdbrc.py",
-    ".irbrc",
-    ".pryrc",
-    ".rprofile",
-    ".octaverc",
-    ".ghci",
-    ".ocamlinit",
-    ".iex.exs",
-    ".erlang",
-    ".pythonrc",
-    ".pythonrc.py",
-    ".psqlrc",
-    ".sqliterc",
-    ".mise",
-    ".mise.local.toml",
-    "mise.local.toml",
-    ".config/mise",
-    ".config/mise.toml",
-    ".rtx.toml",
-    ".autoenv",
-    ".autoenv.zsh",
-    ".login",
-    ".logout",
-    ".xsession",
-    ".xsessionrc",
-    ".config/autostart",
-    ".config/systemd",
-    ".tmux.conf",
-    ".screenrc",
-    ".hg/hgrc",
-    ".jj/repo/config.toml",
-    ".sl/config",
-    ".yarnrc",
-    ".yarnrc.yml",
-    ".pnpmfile.cjs",
-    "bunfig.toml",
-    ".gitlab-ci.yaml",
-    ".gitlab-ci",
-    ".gitlab/ci",
-    ".gitea/workflows",
-    ".forgejo/workflows",
-    "circle.yml",
-    ".travis.yml",
-    ".travis.yaml",
-    "azure-pipelines*.yml",
-    "azure-pipelines*.yaml",
-    ".azure-pipelines",
-    "jenkinsfile*",
-    ".drone.*",
-    ".woodpecker",
-    ".woodpecker.yml",
-    ".woodpecker.yaml",
-    ".buildkite",
-    "appveyor.yml",
-    ".appveyor.yml",
-    "bitbucket-pipelines.yml",
-    ".teamcity",
-    ".cirrus.*",
-    ".semaphore",
-    ".tekton",
-    ".dagger",
-    "dagger.json",
-    ".build.yml",
-    ".builds",
-    "wercker.yml",
-    "codemagic.yaml",
-    "bitrise.yml",
-    "cloudbuild.yaml",
-    "cloudbuild.yml",
-    "buildspec.yml",
-    "buildspec.yaml",
-    "codeship-*.yml",
-    ".scrutinizer.yml",
-    "shippable.yml",
-    ".harness",
-    ".vela.yml",
-    ".zuul.yaml",
-    ".zuul.d",
-    "zuul.yaml",
-    "zuul.d",
-    ".codefresh",
-    "codefresh.yml",
-    ".rultor.yml",
-    ".sourcehut.yml",
-    // From here on places that the sandbox needs no row for: it knows skills by their folders, hides secrets, and shows nothing
-    // of the home.
-    "skill.md",
-    "mcp.json",
-    ".npmrc",
-    "config.fish",
-    ".config/metier",
-    ".ssh",
-];
-
-/// Whether a path is one of the places that may be written only with a yes to this very question.
-///
-/// Names are compared without case, since some file systems do not tell them apart.
-pub fn is_guarded(path: &str) -> bool {
-    let steps: Vec<&str> = path.split('/').filter(|step| !step.is_empty()).collect();
-    let is_relative = !path.starts_with(['/', '~']);
-    GUARDED.iter().any(|place| {
-        let (place, is_anchored) = place.strip_prefix('/').map_or((*place, false), |place| (place, true));
-        let wanted: Vec<&str> = place.split('/').collect();
-        let mut runs = steps.windows(wanted.len()).take(if is_anchored { 1 } else { usize::MAX });
-        (is_relative || !is_anchored)
-            && runs.any(|run| run.iter().zip(&wanted).all(|(step, wanted)| is_step(step, wanted)))
-    })
-}
-
-/// Whether a step of a path is the one that is wanted, which may have one `*`.
-fn is_step(step: &str, wanted: &str) -> bool {
-    let Some((start, end)) = wanted.split_once('*') else { return step.eq_ignore_ascii_case(wanted) };
-    let is = |part: Option<&str>, wanted: &str| part.is_some_and(|part| part.eq_ignore_ascii_case(wanted));
-    let at = step.len().checked_sub(end.len()).filter(|at| *at >= start.len());
-    at.is_some_and(|at| is(step.get(..start.len()), start) && is(step.get(at..), end))
 }
 
 #[cfg(test)]
@@ -444,6 +196,25 @@ mod tests {
         assert_eq!(names, ["docs/a.md", "~/code/docs/a.md", "/home/ada/code/docs/a.md"]);
         let beside = Place::new("/home/ada/codeshop/a").below("/home/ada/code", "");
         assert_eq!(beside.as_str(), "/home/ada/codeshop/a");
+    }
+
+    #[test]
+    fn bytes_that_are_not_text_are_shown_and_told_apart() {
+        let place = |byte: u8| {
+            Place::from_bytes(&[b"/p/docs/a".as_slice(), &[byte], b".md"].concat()).below("/p", "")
+        };
+        assert_eq!(place(0xff).as_str(), r"docs/a\xff.md");
+        assert_eq!(place(0xff).names().next(), Some("docs/a\u{fffd}.md"));
+        assert_ne!(place(0xff).key(), place(0xfe).key());
+        assert_ne!(place(0xff).key(), Place::new(place(0xff).as_str()).key());
+        assert_eq!(Place::from_bytes(b"docs/a"), Place::new("docs/a"));
+    }
+
+    #[test]
+    fn git_as_a_file_is_guarded_and_as_a_folder_is_not() {
+        assert!(Place::new(".git").is_guarded() && Place::new("/p/sub/.Git").below("/p", "").is_guarded());
+        assert!(!Place::new(".git").folder().is_guarded());
+        assert!(Place::new(".git/hooks").folder().is_guarded());
     }
 
     #[test]

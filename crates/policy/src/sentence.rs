@@ -1,7 +1,7 @@
 //! An action in words, for the person who decides about it.
 
 use crate::action::{Action, Actor, Deed, Need};
-use metier_diagnostic::visible;
+use metier_diagnostic::{grouped, visible};
 use std::fmt::Write;
 
 impl Action {
@@ -22,8 +22,13 @@ impl Action {
             Deed::More(need) => write!(text, " wants to {}", need.words()),
             Deed::Tool { tool, .. } => write!(text, " calls `{}`", tool.name()),
             Deed::Mcp { server, tool } => write!(text, " calls the MCP tool `{server}/{tool}`"),
+            Deed::Changes(changes) => match changes.as_slice() {
+                [one] => write!(text, " wants to {} `{}`", one.kind.word(), one.place),
+                _ => write!(text, " wants to change {} paths of the project", grouped(changes.len() as u64)),
+            },
         };
-        if let Some((first, rest)) = self.needs.split_first() {
+        let needs = if matches!(self.deed, Deed::Changes(_)) { &[] } else { self.needs.as_slice() };
+        if let Some((first, rest)) = needs.split_first() {
             let _ = write!(text, " (and wants to {}", first.words());
             for need in rest {
                 let _ = write!(text, ", {}", need.words());

@@ -2,36 +2,30 @@
 //!
 //! A deny rule for `rm` is written so that `rm` does not run, and `/bin/rm`, `env rm` and `sh -c 'rm x'` run it. This module
 //! looks inside of the programs of [`table`]. Where one of them has an option that the table does not describe, it may run
-//! anything, so the answer is a doubt, and a doubt asks or refuses. It is no wall: a program can start any other by means that
-//! no line shows. What holds then is the containment.
+//! anything, so the answer is a doubt, and a doubt asks or refuses. This is not a security boundary: a program can start
+//! any other in ways that the line does not show. The sandbox is the boundary.
 
 mod argument;
+mod code;
 mod find;
 mod git;
 mod language;
 mod options;
+mod setting;
 mod shell_words;
 mod table;
+mod touch;
 
 use self::argument::{Argument, base, is_input, split_string};
-use self::language::{Language, Place, Ran};
 use self::options::{Read, Style, Takes, read, says};
+use self::setting::is_assignment;
 use self::shell_words::ShellWords;
 use self::table::{Runs, Wrapper};
+pub(crate) use self::touch::Touch;
+use self::touch::{elsewhere, glob, not_described, sure, too_deep, unread, worst};
 use crate::CommandPattern;
 use crate::shell::{self, HereDocument};
 use std::cell::Cell;
-
-/// What a rule that narrows has to do with a part of an action.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Touch {
-    /// Nothing.
-    No,
-    /// That cannot be said, and why.
-    Unsure(String),
-    /// It is about this.
-    Yes,
-}
 
 /// How many wrappers and shells inside each other are looked into. People write two or three.
 const MAX_DEPTH: usize = 16;
@@ -67,7 +61,7 @@ struct Look<'a> {
     input: Option<&'a str>,
     /// The text that is replaced in its words before it runs.
     hole: Option<&'a str>,
-    /// Whether words that nobody knows yet are added to it.
+    /// Whether words that are not known yet are added to it.
     is_open: bool,
     depth: usize,
     looks: &'a Cell<usize>,
@@ -123,8 +117,12 @@ impl<'a> Look<'a> {
 
     fn inside(self, wrapper: &Wrapper, name: &str, rest: &[Argument]) -> Touch {
         match wrapper.runs {
-            Runs::Words(operands) => self.words(wrapper, name, rest, operands),
-            Runs::Assigned => self.words(wrapper, name, rest, 0),
+            Runs::Words(operands) => {
+                self.after_options(wrapper, name, rest, operands, |read| self.words(wrapper, rest, read))
+            }
+            Runs::Assigned => {
+                self.after_options(wrapper, name, rest, 0, |read| self.words(wrapper, rest, read))
+            }
             Runs::Appended => {
                 let hole = read(wrapper.options, rest, 0, Style::Whole).given;
                 let hole = hole
@@ -132,11 +130,17 @@ impl<'a> Look<'a> {
                     .find(|given| given.takes == Takes::Hole)
                     .map(|given| given.value.text.clone());
                 let hole = hole.unwrap_or_else(|| "{}".to_owned());
-                Look { hole: Some(&hole), is_open: true, ..self }.words(wrapper, name, &open(rest, &hole), 0)
+                let look = Look { hole: Some(&hole), is_open: true, ..self };
+                let rest = open(rest, &hole);
+                look.after_options(wrapper, name, &rest, 0, |read| look.words(wrapper, &rest, read))
             }
-            Runs::Line(operands) => self.line(wrapper, name, rest, operands),
-            Runs::Shell(operands) => self.shell_behind(wrapper, name, rest, operands),
-            Runs::Behind(words) => self.behind(words, rest),
+            Runs::Line(operands) => {
+                self.after_options(wrapper, name, rest, operands, |read| self.line(wrapper, rest, read))
+            }
+            Runs::Shell(operands) => {
+                self.after_options(wrapper, name, rest, operands, |read| self.starts_shell(rest, read))
+            }
+            Runs::AnyAfter(words) => self.any_after(words, rest),
             Runs::Options => self.given(&read(wrapper.options, rest, 0, Style::Anywhere), rest),
             Runs::Code(language) => self.interpreter(wrapper, language, rest),
             Runs::Script => self.shell(rest),
@@ -153,16 +157,26 @@ impl<'a> Look<'a> {
             .or_else(|| look.given(&read(wrapper.options, rest, 0, Style::Anywhere), rest))
     }
 
-    /// A wrapper that starts the words behind its options.
-    fn words(self, wrapper: &Wrapper, name: &str, rest: &[Argument], operands: usize) -> Touch {
+    /// What the options of a wrapper run, and then what the words after them run. Where the program ends without a command, these
+    /// words run nothing. Where the table does not describe an option, the command may begin at any word.
+    fn after_options(
+        self,
+        wrapper: &Wrapper,
+        name: &str,
+        rest: &[Argument],
+        operands: usize,
+        command: impl FnOnce(&Read) -> Touch,
+    ) -> Touch {
         let read = read(wrapper.options, rest, operands, Style::Whole);
-        let told = self.given(&read, rest);
-        if read.ends {
-            return told;
-        }
-        if let Some(option) = &read.unknown {
-            return told.or_else(|| self.anywhere(rest)).or_else(|| not_described(name, option));
-        }
+        self.given(&read, rest).or_else(|| match &read.unknown {
+            _ if read.ends => Touch::No,
+            Some(option) => self.anywhere(rest).or_else(|| not_described(name, option)),
+            None => command(&read),
+        })
+    }
+
+    /// A wrapper that starts the words after its options.
+    fn words(self, wrapper: &Wrapper, rest: &[Argument], read: &Read) -> Touch {
         let mut at = read.command;
         let mut settings = Touch::No;
         while matches!(wrapper.runs, Runs::Assigned) && rest.get(at).is_some_and(is_assignment) {
@@ -173,7 +187,7 @@ impl<'a> Look<'a> {
         let command = command.strip_prefix(&[Argument::known("--")][..]).unwrap_or(command);
         // Whether an operand is one more or one less depends on the edition, so the command may begin at each.
         let earlier = read.operands.iter().map(|at| sure(self.meant(&rest[*at..])));
-        told.or_else(|| settings).or_else(|| worst(earlier)).or_else(|| match command.first() {
+        settings.or_else(|| worst(earlier)).or_else(|| match command.first() {
             // `flock FILE -c LINE`
             Some(first) if matches!(first.text.as_str(), "-c" | "--command") => self.shell(command),
             None if says(wrapper.options, "$") => self.shell(&[]),
@@ -184,42 +198,25 @@ impl<'a> Look<'a> {
     }
 
     /// A wrapper that joins words to a line for a shell.
-    fn line(self, wrapper: &Wrapper, name: &str, rest: &[Argument], operands: usize) -> Touch {
-        let read = read(wrapper.options, rest, operands, Style::Whole);
-        let told = self.given(&read, rest);
-        if read.ends {
-            return told;
-        }
-        if let Some(option) = &read.unknown {
-            return told.or_else(|| self.anywhere(rest)).or_else(|| not_described(name, option));
-        }
+    fn line(self, wrapper: &Wrapper, rest: &[Argument], read: &Read) -> Touch {
         let command = rest.get(read.command..).unwrap_or_default();
         let line: Vec<&str> = command.iter().map(AsRef::as_ref).collect();
-        told.or_else(|| self.at(command)).or_else(|| match line.as_slice() {
+        self.at(command).or_else(|| match line.as_slice() {
             [] if self.input.is_some() || says(wrapper.options, "$") => self.shell(&[]),
             [] => Touch::No,
             line => self.text(&line.join(" ")),
         })
     }
 
-    /// A wrapper that starts a shell, with a line in an option or with the words behind its own.
-    fn shell_behind(self, wrapper: &Wrapper, name: &str, rest: &[Argument], operands: usize) -> Touch {
-        let read = read(wrapper.options, rest, operands, Style::Whole);
-        let told = self.given(&read, rest);
-        if read.ends {
-            return told;
-        }
-        if let Some(option) = &read.unknown {
-            return told.or_else(|| self.anywhere(rest)).or_else(|| not_described(name, option));
-        }
+    /// A wrapper that starts a shell, with a line in an option or with the words after its own.
+    fn starts_shell(self, rest: &[Argument], read: &Read) -> Touch {
         let has_line = read.given.iter().any(|given| given.takes == Takes::Line);
-        let behind = rest.get(read.command..).unwrap_or_default();
-        // `runuser -u USER -- PROGRAM` has no shell at all.
-        let starts = told.or_else(|| sure(self.at(behind)));
+        let command = rest.get(read.command..).unwrap_or_default();
         let operand = read.operands.first().and_then(|at| rest.get(*at..)).unwrap_or_default();
-        starts
+        // `runuser -u USER -- PROGRAM` has no shell at all.
+        sure(self.at(command))
             .or_else(|| sure(self.at(operand)))
-            .or_else(|| if has_line && behind.is_empty() { Touch::No } else { self.shell(behind) })
+            .or_else(|| if has_line && command.is_empty() { Touch::No } else { self.shell(command) })
     }
 
     /// What options with something that matters run.
@@ -250,58 +247,8 @@ impl<'a> Look<'a> {
         worst(values.chain(taken))
     }
 
-    /// A program that runs code of its own language.
-    fn interpreter(self, wrapper: &Wrapper, language: &Language, rest: &[Argument]) -> Touch {
-        let style = if language.place == Place::Input { Style::Anywhere } else { Style::Partial };
-        let read = read(wrapper.options, rest, usize::from(language.place != Place::Input), style);
-        let has_code = read.given.iter().any(|given| matches!(given.takes, Takes::Code | Takes::Script));
-        let told = worst(read.given.iter().map(|given| match given.takes {
-            Takes::Code => self.code(language, &given.value.text),
-            Takes::Script if is_input(&given.value.text) => self.code_in_input(language),
-            _ => Touch::No,
-        }));
-        let first = read.operands.first().and_then(|at| rest.get(*at));
-        let settings = rest.iter().filter(|word| is_assignment(word)).map(|word| self.setting(&word.text));
-        let operands = read.operands.iter().filter_map(|at| rest.get(*at));
-        told.or_else(|| worst(settings)).or_else(|| match (language.place, first) {
-            (Place::FirstWord, Some(code)) if !has_code => self.code(language, &code.text),
-            (Place::File, Some(file)) if !has_code && is_input(&file.text) => self.code_in_input(language),
-            (Place::File, None) if !has_code && !read.ends && !has_module(rest) => {
-                self.code_in_input(language)
-            }
-            (Place::Input, _) => {
-                let told = worst(operands.map(|word| self.code(language, word.text.trim_start_matches('+'))));
-                told.or_else(|| match self.input {
-                    Some(_) => self.code_in_input(language),
-                    None => Touch::No,
-                })
-            }
-            (Place::Later, _) if !read.ends => self.code_in_input(language),
-            // `gdb --args PROGRAM`
-            (Place::Options, _) if rest.iter().any(|word| word.text.ends_with("-args")) => {
-                self.anywhere(rest)
-            }
-            _ => Touch::No,
-        })
-    }
-
-    fn code_in_input(self, language: &Language) -> Touch {
-        self.input.map_or_else(elsewhere, |body| self.code(language, body))
-    }
-
-    /// Code that may start programs. Where it does and has the name that the rule denies, that counts as the command.
-    fn code(self, language: &Language, code: &str) -> Touch {
-        worst(language.runs(code).into_iter().map(|ran| match ran {
-            Ran::Line(line) => self.text(line),
-            Ran::Something if self.pattern.name().is_some_and(|name| has_word(code, name)) => Touch::Yes,
-            Ran::Something => {
-                Touch::Unsure("its code starts a program that the line does not show".to_owned())
-            }
-        }))
-    }
-
-    /// A wrapper whose options are too many to describe: each word behind it may be the command, or hold a line.
-    fn behind(self, words: &[&str], rest: &[Argument]) -> Touch {
+    /// A wrapper whose options are too many to describe: each word after it may be the command, or hold a line.
+    fn any_after(self, words: &[&str], rest: &[Argument]) -> Touch {
         let at = match words {
             [] => 0,
             words => match rest.iter().position(|word| words.contains(&word.text.as_str())) {
@@ -331,7 +278,7 @@ impl<'a> Look<'a> {
         worst(commands.chain(lines))
     }
 
-    /// What a shell runs: the text behind `-c`, what it reads, or a script.
+    /// What a shell runs: the text after `-c`, what it reads, or a script.
     fn shell(self, rest: &[Argument]) -> Touch {
         let Some(shell) = ShellWords::read(rest) else { return Touch::No };
         let rc = if shell.reads_file { self.input_lines() } else { Touch::No };
@@ -339,7 +286,7 @@ impl<'a> Look<'a> {
             let Some(line) = rest.get(shell.operand) else {
                 return if self.is_open { elsewhere() } else { rc };
             };
-            // The words behind it are `$0`, `$1`, …, which the text may start.
+            // The words after it are `$0`, `$1`, …, which the text may start.
             let others = rest.iter().enumerate().filter(|(at, _)| *at != shell.operand);
             let text = if line.is_known { self.text(&line.text) } else { glob() };
             return rc.or_else(|| text).or_else(|| worst(others.map(|(_, word)| self.setting(&word.text))));
@@ -357,12 +304,12 @@ impl<'a> Look<'a> {
         worst(lines.take(shell::MAX_COMMANDS).map(|line| self.text(line)))
     }
 
-    /// What git runs beside itself.
+    /// What git runs in addition to its own commands.
     fn git(self, rest: &[Argument]) -> Touch {
         let words: Vec<&str> = rest.iter().map(AsRef::as_ref).collect();
         worst(git::runs(&words).into_iter().map(|runs| match runs {
             git::Runs::Text(text) => self.text(text),
-            // A blank in a word is written so.
+            // `% ` is how a transport writes a space in a word.
             git::Runs::Transport(text) => self.text(text).or_else(|| self.text(&text.replace("% ", " "))),
             git::Runs::Own(words) => self.text(&format!("git {words}")),
             git::Runs::Words(words) => {
@@ -373,29 +320,6 @@ impl<'a> Look<'a> {
             git::Runs::Setting(text) => self.setting(text),
             git::Runs::Unread => Touch::Unsure("git takes a setting from elsewhere".to_owned()),
         }))
-    }
-
-    /// `NAME=VALUE` or `NAME VALUE`, whose value may be a line. Most are none, so one that cannot be read says nothing, unless
-    /// its name says that it is run.
-    fn setting(self, text: &str) -> Touch {
-        let split = text.split_once('=').or_else(|| text.split_once([' ', '\t']));
-        let (name, value) = split.unwrap_or(("", text));
-        let mut found = Touch::No;
-        for line in [text, value] {
-            let line = line.trim_start_matches(['!', '|', '-', '@', '"', '\'', ' ', '\t']);
-            let line = line.strip_prefix("exec=").unwrap_or(line);
-            match self.text(line.trim_end_matches(['"', '\''])) {
-                Touch::Yes => return Touch::Yes,
-                Touch::Unsure(why) if line.contains(' ') && is_run(name) => found = Touch::Unsure(why),
-                _ => {}
-            }
-        }
-        // `alias.x=!line` inside of a setting inside of a setting.
-        if value.contains('=') && value != text && split.is_some() {
-            found.or_else(|| self.setting(value))
-        } else {
-            found
-        }
     }
 
     /// A text that is run as a line.
@@ -422,113 +346,11 @@ impl<'a> Look<'a> {
     }
 }
 
-/// Whether an interpreter runs a module that is installed: `python -m json.tool`.
-fn has_module(rest: &[Argument]) -> bool {
-    rest.iter().any(|word| word.text.starts_with("-m"))
-}
-
-fn is_assignment(word: &Argument) -> bool {
-    word.text.split_once('=').is_some_and(|(name, _)| {
-        !name.is_empty()
-            && name
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'+' | b':'))
-    })
-}
-
-/// Whether a setting of this name is a command, by the words that tools use for those.
-fn is_run(name: &str) -> bool {
-    const WORDS: &[&str] = &[
-        "alias",
-        "askpass",
-        "cmd",
-        "command",
-        "driver",
-        "editor",
-        "exec",
-        "external",
-        "fsmonitor",
-        "helper",
-        "hook",
-        "invoke",
-        "opener",
-        "pager",
-        "process",
-        "program",
-        "proxy",
-        "shell",
-        "textconv",
-        "wrapper",
-    ];
-    let name = name.to_ascii_lowercase();
-    WORDS.iter().any(|word| name.contains(word))
-}
-
-fn has_word(text: &str, word: &str) -> bool {
-    let is_letter = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices(word).any(|(at, _)| {
-        let before = text.get(..at).and_then(|text| text.chars().next_back());
-        let behind = text.get(at + word.len()..).and_then(|text| text.chars().next());
-        !before.is_some_and(is_letter) && !behind.is_some_and(is_letter)
-    })
-}
-
 /// Words in which a text is replaced later.
 fn open(words: &[Argument], hole: &str) -> Vec<Argument> {
     let replaced =
         |word: &Argument| Argument { is_known: word.is_known && !word.text.contains(hole), ..word.clone() };
     words.iter().map(replaced).collect()
-}
-
-/// A yes, or nothing: for a reading that is only one of several.
-fn sure(touch: Touch) -> Touch {
-    if touch == Touch::Yes { touch } else { Touch::No }
-}
-
-fn unread() -> Touch {
-    Touch::Unsure("it gives a shell a text that cannot be read".to_owned())
-}
-
-fn elsewhere() -> Touch {
-    Touch::Unsure("it runs what comes in from elsewhere".to_owned())
-}
-
-fn glob() -> Touch {
-    Touch::Unsure("a word of it is filled in later and may become a word of the rule".to_owned())
-}
-
-fn too_deep() -> Touch {
-    Touch::Unsure("too many commands are inside each other".to_owned())
-}
-
-fn not_described(name: &str, option: &str) -> Touch {
-    Touch::Unsure(format!("the option `{option}` of `{name}` is not known, so it may run anything"))
-}
-
-impl Touch {
-    /// This, unless it is no; a yes counts more than a doubt.
-    fn or_else(self, other: impl FnOnce() -> Self) -> Self {
-        match self {
-            Self::Yes => Self::Yes,
-            Self::No => other(),
-            unsure @ Self::Unsure(_) => match other() {
-                Self::Yes => Self::Yes,
-                _ => unsure,
-            },
-        }
-    }
-}
-
-/// What several looks come to.
-fn worst(touches: impl Iterator<Item = Touch>) -> Touch {
-    let mut found = Touch::No;
-    for touch in touches {
-        found = found.or_else(|| touch);
-        if found == Touch::Yes {
-            break;
-        }
-    }
-    found
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::action::{Action, Need, Skill};
 use crate::aspect::{Aspect, Part, Run};
 use crate::file_glob::FileGlob;
 use crate::host::HostPattern;
-use crate::name_glob::SkillPattern;
+use crate::name_glob::{NameGlob, SkillPattern};
 use crate::shell::{self, quote};
 use metier_skill::Tool;
 
@@ -23,6 +23,12 @@ impl Action {
         }
         rules
     }
+
+    /// The rule that lets whoever acts write what a glob means.
+    pub(crate) fn write_rule(&self, glob: &FileGlob) -> Option<Rule> {
+        let need = Need::WriteBelow(glob.clone());
+        Aspect { actor: &self.actor, part: Part::Need { need: &need, tool: None } }.rule()
+    }
 }
 
 impl Aspect<'_> {
@@ -35,7 +41,7 @@ impl Aspect<'_> {
         };
         let rule = match self.part {
             Part::Activate => own(None)?,
-            Part::Read(place) => own(Some(SkillPart::Read(FileGlob::exact(place.as_str()).ok()?)))?,
+            Part::Read(place) => own(Some(SkillPart::Read(FileGlob::nearest(place).ok()?)))?,
             Part::Script { file, .. } => {
                 own(Some(SkillPart::Script(FileGlob::exact(script_name(file)).ok()?)))?
             }
@@ -49,7 +55,7 @@ impl Aspect<'_> {
                 }
             }
             Part::Tool { tool, place, .. } => {
-                let exact = |place: &crate::Place| FileGlob::exact(place.as_str()).ok();
+                let exact = |place: &crate::Place| FileGlob::nearest(place).ok();
                 match (tool, place) {
                     (Tool::Write | Tool::Edit | Tool::Read | Tool::Grep | Tool::Glob, Some(place)) => {
                         Rule::Tool { tool, glob: Some(exact(place)?) }
@@ -57,9 +63,7 @@ impl Aspect<'_> {
                     _ => Rule::Tool { tool, glob: None },
                 }
             }
-            Part::Mcp { server, tool } => {
-                Rule::Mcp { server: server.parse().ok()?, tool: tool.parse().ok()? }
-            }
+            Part::Mcp { server, tool } => Rule::Mcp { server: name(server)?, tool: name(tool)? },
             Part::Need { need, tool } => self.rule_of_need(need, tool)?,
         };
         self.settled_by(&rule).then_some(rule)
@@ -68,17 +72,17 @@ impl Aspect<'_> {
     fn rule_of_need(&self, need: &Need, tool: Option<Tool>) -> Option<Rule> {
         let reach = match (need, tool) {
             (Need::Write(place), Some(tool)) => {
-                return Some(Rule::Tool { tool, glob: Some(FileGlob::exact(place.as_str()).ok()?) });
+                return Some(Rule::Tool { tool, glob: Some(FileGlob::nearest(place).ok()?) });
             }
             (Need::Host { host, port }, Some(Tool::WebFetch)) => {
                 return Some(Rule::Fetch(HostPattern::exact(host, *port)));
             }
-            (Need::Write(place), None) => Reach::Write(FileGlob::exact(place.as_str()).ok()?),
+            (Need::Write(place), None) => Reach::Write(FileGlob::nearest(place).ok()?),
             (Need::WriteBelow(glob), _) => Reach::Write(glob.clone()),
             (Need::Host { host, port }, _) => Reach::Host(HostPattern::exact(host, *port)),
             (Need::Hosts(hosts), Some(Tool::WebFetch)) => return Some(Rule::Fetch(hosts.clone())),
             (Need::Hosts(hosts), _) => Reach::Host(hosts.clone()),
-            (Need::Secret(name), _) => Reach::Secret(name.parse().ok()?),
+            (Need::Secret(secret), _) => Reach::Secret(name(secret)?),
         };
         Some(match self.skill() {
             Some(skill) => Rule::Skill { skill: pattern(skill)?, part: Some(SkillPart::Reach(reach)) },
@@ -94,9 +98,12 @@ impl Aspect<'_> {
 
 /// A skill with its origin: the name alone would mean a stranger's skill of that name, too.
 fn pattern(skill: &Skill) -> Option<SkillPattern> {
-    let pattern = SkillPattern { origin: Some(skill.origin.parse().ok()?), name: skill.name.parse().ok()? };
-    let is_one = pattern.name.is_exact() && pattern.origin.as_ref().is_some_and(crate::NameGlob::is_exact);
-    is_one.then_some(pattern)
+    Some(SkillPattern { origin: Some(name(&skill.origin)?), name: name(&skill.name)? })
+}
+
+/// The pattern of one name. A server may call its tool `*`, and a rule that says so would mean all of them.
+fn name(text: &str) -> Option<NameGlob> {
+    text.parse().ok().filter(NameGlob::is_exact)
 }
 
 /// The words of a command. A glob is not known before it runs, so the pattern ends before it.

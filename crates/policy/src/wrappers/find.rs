@@ -1,4 +1,4 @@
-//! The commands in an expression of `find`, and behind the options of `fd`.
+//! The commands in an expression of `find`, and after the options of `fd`.
 
 use super::argument::Argument;
 use super::options::{Style, Takes, read};

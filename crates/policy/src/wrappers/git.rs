@@ -1,5 +1,7 @@
 //! What git starts: its aliases, its settings, and the commands that run others.
 
+use super::setting::is_run;
+
 /// Something that a git command runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Runs<'a> {
@@ -22,7 +24,7 @@ pub(super) enum Runs<'a> {
 /// Long options whose value is a program, on whichever subcommand. Git takes the beginning of a name for the name.
 const PROGRAMS: &[&str] = &["upload-pack", "receive-pack", "exec", "open-files-in-pager", "extcmd"];
 
-/// What git would run, given these words behind its name.
+/// What git would run, given these words after its name.
 pub(super) fn runs<'a>(rest: &[&'a str]) -> Vec<Runs<'a>> {
     let mut found = Vec::new();
     let has = |name: &str| rest.contains(&name);
@@ -40,8 +42,8 @@ pub(super) fn runs<'a>(rest: &[&'a str]) -> Vec<Runs<'a>> {
         }
         match word {
             "-c" => found.extend(next.and_then(setting)),
-            "foreach" if before == Some("submodule") => found.extend(behind(rest, at)),
-            "run" if before == Some("bisect") => found.extend(behind(rest, at)),
+            "foreach" if before == Some("submodule") => found.extend(command_after(rest, at)),
+            "run" if before == Some("bisect") => found.extend(command_after(rest, at)),
             // `clone -u`, `fetch-pack`, `ls-remote`; `push -u` only names a branch, which no rule denies.
             "-u" => found.extend(next.map(Runs::Program)),
             word if word.starts_with("-c") && word.contains('=') => {
@@ -89,11 +91,11 @@ fn long<'a>(option: &'a str, next: Option<&'a str>) -> Option<Runs<'a>> {
     if name.len() > 2 && PROGRAMS.iter().any(|own| own.starts_with(name)) {
         return Some(Runs::Program(value));
     }
-    super::is_run(name).then_some(Runs::Setting(value))
+    is_run(name).then_some(Runs::Setting(value))
 }
 
 fn is_setting_run(given: &str) -> bool {
-    super::is_run(given.split_once('=').map_or(given, |(key, _)| key))
+    is_run(given.split_once('=').map_or(given, |(key, _)| key))
 }
 
 /// `alias.x=!line`, `alias.x=words of git's`, or any other setting.
@@ -107,8 +109,8 @@ fn setting(given: &str) -> Option<Runs<'_>> {
     })
 }
 
-/// What stands behind a word: one word is a line, several are words.
-fn behind<'a>(rest: &[&'a str], at: usize) -> Option<Runs<'a>> {
+/// The command after a word: one word is a line, several are words.
+fn command_after<'a>(rest: &[&'a str], at: usize) -> Option<Runs<'a>> {
     let words: Vec<&str> =
         rest.get(at + 1..)?.iter().copied().skip_while(|word| word.starts_with('-')).collect();
     match words.as_slice() {

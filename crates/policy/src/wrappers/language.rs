@@ -8,8 +8,8 @@ pub(super) struct Language {
     /// What shows that some program is started. Which one is for the language to know.
     calls: &'static [&'static str],
     grammar: Grammar,
-    /// Where the code stands.
-    pub(super) place: Place,
+    /// Where the code is.
+    pub(super) source: CodeSource,
 }
 
 /// How much of a language is understood.
@@ -22,17 +22,17 @@ enum Grammar {
     Shell,
 }
 
-/// Where code stands besides the options.
+/// Where the code of a program is, apart from its options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum CodeSource {
     /// In the first word, unless an option has it.
     FirstWord,
     /// In the file that the first word names, or in the input where there is none.
     File,
     /// In the input as well, whatever the words are.
     Input,
-    /// In the input alone.
-    Later,
+    /// Only in the input.
+    InputOnly,
     /// Only where an option says so.
     Options,
 }
@@ -41,38 +41,38 @@ pub(super) const AWK: Language = Language {
     lines: &[],
     calls: &["system", "getline", "@load"],
     grammar: Grammar::Awk,
-    place: Place::FirstWord,
+    source: CodeSource::FirstWord,
 };
 
 pub(super) const SED: Language =
-    Language { lines: &[], calls: &[], grammar: Grammar::Sed, place: Place::FirstWord };
+    Language { lines: &[], calls: &[], grammar: Grammar::Sed, source: CodeSource::FirstWord };
 
 pub(super) const MAKE: Language =
-    Language { lines: &[], calls: &["shell", "$"], grammar: Grammar::Make, place: Place::Options };
+    Language { lines: &[], calls: &["shell", "$"], grammar: Grammar::Make, source: CodeSource::Options };
 
 /// What a program reads for a shell that it starts later.
 pub(super) const LATER: Language =
-    Language { lines: &[], calls: &[], grammar: Grammar::Shell, place: Place::Later };
+    Language { lines: &[], calls: &[], grammar: Grammar::Shell, source: CodeSource::InputOnly };
 
 pub(super) const EDITOR: Language = Language {
     lines: &["!"],
     calls: &["system", "term", "job_start", "lua", "python", "py3", "pyx", "perl", "ruby", "tcl", "execute"],
     grammar: Grammar::Marks,
-    place: Place::Input,
+    source: CodeSource::Input,
 };
 
 pub(super) const DEBUGGER: Language = Language {
     lines: &["shell", "!", "make", "pipe", "platform shell"],
     calls: &["python", "guile", "script", "call", "print", "system", "exec-file", "run", "start"],
     grammar: Grammar::Marks,
-    place: Place::Options,
+    source: CodeSource::Options,
 };
 
 pub(super) const CONSOLE: Language = Language {
     lines: &["\\!", ".shell", ".system", "!", "~!"],
     calls: &["from program", "to program", "\\g |", "\\o |", "edit("],
     grammar: Grammar::Marks,
-    place: Place::Input,
+    source: CodeSource::Input,
 };
 
 pub(super) const SCRIPTS: Language = Language {
@@ -118,7 +118,7 @@ pub(super) const SCRIPTS: Language = Language {
         "callcommand",
     ],
     grammar: Grammar::Marks,
-    place: Place::File,
+    source: CodeSource::File,
 };
 
 /// Something that code runs.
@@ -137,7 +137,7 @@ impl Language {
         match self.grammar {
             Grammar::Awk if pipes(code) => found.push(Ran::Something),
             Grammar::Sed => found.extend(sed(code)),
-            // A recipe's line begins with a tab and may have marks before the command; one of a rule stands behind `;`.
+            // A recipe's line begins with a tab and may have marks before the command; one of a rule comes after `;`.
             Grammar::Make => found.extend(code.lines().filter_map(recipe).map(Ran::Line)),
             Grammar::Shell => {
                 found.extend(code.lines().filter(|line| !line.trim().is_empty()).map(Ran::Line));
@@ -145,7 +145,7 @@ impl Language {
             Grammar::Awk | Grammar::Marks => {}
         }
         for line in code.lines() {
-            found.extend(self.lines.iter().filter_map(|mark| behind(line, mark)).map(Ran::Line));
+            found.extend(self.lines.iter().filter_map(|mark| rest_after(line, mark)).map(Ran::Line));
         }
         let lower = code.to_ascii_lowercase();
         if self.calls.iter().any(|call| lower.contains(call)) {
@@ -155,15 +155,15 @@ impl Language {
     }
 }
 
-/// The rest of a line of code behind a mark; of a word, only where it stands by itself.
-fn behind<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
+/// The rest of a line of code after a mark. A mark that is a word counts only as a whole word.
+fn rest_after<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
     let is_word = mark.ends_with(|c: char| c.is_ascii_alphabetic());
     line.match_indices(mark).find_map(|(at, _)| {
         let rest = line.get(at + mark.len()..)?;
         let before = line.get(..at).and_then(|before| before.chars().next_back());
         let is_alone = before.is_none_or(|c| !c.is_ascii_alphanumeric()) && rest.starts_with([' ', '\t']);
         let rest = rest.trim_start_matches([' ', '\t', '!']);
-        // `q!` forces, and has nothing behind it but what comes next.
+        // `q!` forces, and what follows it is the next command.
         ((!is_word || is_alone) && !rest.is_empty() && !rest.starts_with('|')).then_some(rest)
     })
 }
@@ -181,7 +181,7 @@ fn pipes(code: &str) -> bool {
     while let Some(c) = characters.next() {
         match c {
             '"' => skip_to('"', &mut characters),
-            // A slash begins an expression where no value stands before it.
+            // A slash begins an expression where there is no value before it.
             '/' if before.is_none_or(|c: char| "({},;!&|~\n".contains(c)) => skip_to('/', &mut characters),
             '#' => while characters.next_if(|c| *c != '\n').is_some() {},
             '|' if characters.next_if_eq(&'|').is_none() => return true,
@@ -240,7 +240,7 @@ fn sed(script: &str) -> Vec<Ran<'_>> {
                 rest
             }
             'a' | 'i' | 'c' | 'r' | 'R' | 'w' | 'W' | '#' => {
-                // A line that ends with a backslash goes on.
+                // A line that ends with a backslash continues.
                 let mut at = 0;
                 let end = arguments.split_inclusive('\n').find_map(|line| {
                     at += line.len();
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_stand_behind_their_marks() {
+    fn lines_follow_their_marks() {
         check(&EDITOR, "!rm x", &[Ran::Line("rm x")]);
         check(&EDITOR, "silent !rm x", &[Ran::Line("rm x")]);
         check(&EDITOR, "wq!", &[]);

@@ -50,7 +50,7 @@ const MARKS: &[(char, Takes)] = &[
 /// How options that a row does not describe are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
-    /// The row describes all of them, and the first word that is none ends them: one that is not there is a doubt.
+    /// The row describes all of them, and the first word that is not an option ends them. An unknown option is a doubt.
     Whole,
     /// The same, but others take nothing.
     Partial,
@@ -72,7 +72,7 @@ pub(super) struct Given {
 #[derive(Debug, Default)]
 pub(super) struct Read {
     pub(super) given: Vec<Given>,
-    /// Where each operand stands.
+    /// The index of each operand.
     pub(super) operands: Vec<usize>,
     /// Where the command begins; at the end where there is none.
     pub(super) command: usize,
@@ -127,7 +127,7 @@ fn is_number(row: &str, text: &str) -> bool {
     says(row, "#") && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Reads the option at a word and says where to go on.
+/// Reads the option at a word and returns the index of the next.
 fn option(row: &str, words: &[Argument], at: usize, style: Style, found: &mut Read) -> usize {
     let text = words.get(at).map_or("", |word| word.text.as_str());
     let long = text.strip_prefix("--").or_else(|| {

@@ -11,7 +11,7 @@ pub(super) struct ShellWords {
     pub(super) reads_input: bool,
     /// `--rcfile /dev/stdin`.
     pub(super) reads_file: bool,
-    /// Where the first operand stands.
+    /// The index of the first operand.
     pub(super) operand: usize,
 }
 
@@ -69,7 +69,7 @@ impl ShellWords {
                         text.starts_with('-') && letters.contains(['c', 'C']) && !letters.starts_with('C')
                             || letters.starts_with('C') && text.len() > 2;
                     found.reads_input |= text.starts_with('-') && letters.contains('s');
-                    // Each takes the name of a setting from the words behind.
+                    // Each takes the name of a setting from the words after it.
                     at += letters.matches(['o', 'O']).count();
                 }
                 _ => {

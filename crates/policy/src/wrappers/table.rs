@@ -1,6 +1,6 @@
 //! Programs that start others, by how they are told which: the one table.
 //!
-//! A row names programs, describes their options (see [`super::options`]) and says where the command stands. A program that is
+//! A row names programs, describes their options (see [`super::options`]) and says where the command is. A program that is
 //! not here starts nothing as far as a rule can see.
 
 use super::language::{self, Language};
@@ -16,7 +16,7 @@ pub(super) struct Wrapper {
     pub(super) runs: Runs,
 }
 
-/// Where the command of a wrapper stands.
+/// Where the command of a wrapper is.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Runs {
     /// After the options and this many words.
@@ -29,8 +29,8 @@ pub(super) enum Runs {
     Line(usize),
     /// The words after this many are those of a shell.
     Shell(usize),
-    /// Behind the first of these words; with none, anywhere. The options are too many to describe.
-    Behind(&'static [&'static str]),
+    /// Anywhere after the first of these words; without words, anywhere. The options are too many to describe.
+    AnyAfter(&'static [&'static str]),
     /// Only in options.
     Options,
     /// In code, which is in an option, the first word, a file or the input.
@@ -120,7 +120,7 @@ const ROWS: &[Wrapper] = &[
     row(
         "eatmydata catchsegv torsocks torify tsocks chronic dbus-launch ssh-agent fakechroot gpg-agent",
         "",
-        Runs::Behind(&[]),
+        Runs::AnyAfter(&[]),
     ),
     row("proxychains proxychains4", "q f:", Runs::Words(0)),
     row("trickle", "s h. V. v u: d: w: t: l: n: p: P:", Runs::Words(0)),
@@ -139,7 +139,7 @@ const ROWS: &[Wrapper] = &[
     ),
     row("lckdo lockf", "k n s t: w W: x q e E: p", Runs::Words(1)),
     row("ifne errno", "n", Runs::Words(0)),
-    row("rlwrap", "", Runs::Behind(&[])),
+    row("rlwrap", "", Runs::AnyAfter(&[])),
     row(
         "dumb-init tini tini-static catatonit",
         "s v v. g w c r: p: h. single-child verbose rewrite:",
@@ -182,17 +182,17 @@ const ROWS: &[Wrapper] = &[
         Runs::Shell(1),
     ),
     row("sg newgrp", "c! _ $", Runs::Line(1)),
-    row("capsh", "", Runs::Behind(&[])),
+    row("capsh", "", Runs::AnyAfter(&[])),
     // Namespaces and boxes.
     row(
         "bwrap firejail proot systemd-nspawn systemd-run flatpak-spawn machinectl toolbox distrobox distrobox-enter lxc-attach lxc-execute schroot choom perf ltrace strace valgrind rr heaptrack gdbserver qemu-x86_64 qemu-aarch64 wine box64",
         "",
-        Runs::Behind(&[]),
+        Runs::AnyAfter(&[]),
     ),
     row(
         "docker podman nerdctl buildah crictl ctr lxc kubectl oc",
         "",
-        Runs::Behind(&["run", "exec", "create", "debug", "shell"]),
+        Runs::AnyAfter(&["run", "exec", "create", "debug", "shell"]),
     ),
     // Lines by time, by lock, by event.
     row(
@@ -209,14 +209,14 @@ const ROWS: &[Wrapper] = &[
     row(
         "watchexec nodemon chokidar reflex hyperfine multitime pee concurrently npm-run-all",
         "",
-        Runs::Behind(&[]),
+        Runs::AnyAfter(&[]),
     ),
     row("at batch crontab", "f< t: q: m l. r. d. c. V. M v b e. i u:", Runs::Code(&language::LATER)),
-    row("start-stop-daemon", "", Runs::Behind(&[])),
+    row("start-stop-daemon", "", Runs::AnyAfter(&[])),
     row(
         "daemon daemonize dtach abduco screen tmux zellij byobu xterm urxvt konsole gnome-terminal alacritty kitty foot openvt",
         "",
-        Runs::Behind(&[]),
+        Runs::AnyAfter(&[]),
     ),
     row("tcpdump", "z+", Runs::Options),
     // Lists of files and lines.
@@ -227,23 +227,23 @@ const ROWS: &[Wrapper] = &[
     ),
     row("find gfind bfs", "", Runs::Find),
     row("fd fdfind", "x+ X+ exec+ exec-batch+", Runs::Find),
-    row("parallel sem rush apply", "", Runs::Behind(&[])),
+    row("parallel sem rush apply", "", Runs::AnyAfter(&[])),
     // Runners of packages.
-    row("npx bunx uvx pipx", "", Runs::Behind(&[])),
-    row("asdf bundle direnv mise npm pyenv rbenv nodenv", "", Runs::Behind(&["exec", "x"])),
-    row("bun pnpm yarn", "", Runs::Behind(&["x", "exec", "dlx"])),
+    row("npx bunx uvx pipx", "", Runs::AnyAfter(&[])),
+    row("asdf bundle direnv mise npm pyenv rbenv nodenv", "", Runs::AnyAfter(&["exec", "x"])),
+    row("bun pnpm yarn", "", Runs::AnyAfter(&["x", "exec", "dlx"])),
     row(
         "conda mamba micromamba hatch pdm pipenv poetry rustup uv pixi rye op doppler infisical dotenvx devbox dagger",
         "",
-        Runs::Behind(&["run"]),
+        Runs::AnyAfter(&["run"]),
     ),
     row(
         "aws-vault chamber sops vault-exec teller",
         "",
-        Runs::Behind(&["exec", "exec-env", "exec-file", "run"]),
+        Runs::AnyAfter(&["exec", "exec-env", "exec-file", "run"]),
     ),
-    row("nix guix", "", Runs::Behind(&["run", "shell", "develop", "exec"])),
-    row("nix-shell dotenv envchain", "", Runs::Behind(&[])),
+    row("nix guix", "", Runs::AnyAfter(&["run", "shell", "develop", "exec"])),
+    row("nix-shell dotenv envchain", "", Runs::AnyAfter(&[])),
     row("cargo", "config~", Runs::Options),
     // Other machines. What runs there is not contained here, so a rule means it all the more.
     row(
@@ -253,7 +253,11 @@ const ROWS: &[Wrapper] = &[
     ),
     row("scp sftp", "S+ o~ D! F< b<", Runs::Options),
     row("rsync", "e! rsh! rsync-path! M:", Runs::Options),
-    row("socat sshpass mosh et pssh dsh vagrant ansible gcloud flyctl heroku railway", "", Runs::Behind(&[])),
+    row(
+        "socat sshpass mosh et pssh dsh vagrant ansible gcloud flyctl heroku railway",
+        "",
+        Runs::AnyAfter(&[]),
+    ),
     // Programs whose business is another one, with options that start something.
     row(
         "tar gtar bsdtar",
@@ -346,7 +350,7 @@ const ROWS: &[Wrapper] = &[
     ),
 ];
 
-/// The beginnings of the names of the loader of programs, which starts the program named behind it.
+/// The beginnings of the names of the loader of programs, which starts the program named after it.
 const LOADERS: &[&str] = &["ld-linux", "ld-musl", "ld-", "ld.so", "ld64.so"];
 
 static INDEX: LazyLock<HashMap<&'static str, &'static Wrapper>> = LazyLock::new(|| {
@@ -368,7 +372,7 @@ pub(super) fn find(name: &str) -> Option<&'static Wrapper> {
     index.get(short).or_else(|| index.get(plain)).copied().filter(|_| is_edition(name, plain))
 }
 
-/// Whether a name is another with a version or the name of a variant of Debian's behind it.
+/// Whether a name is another with a version or the name of a variant of Debian's after it.
 fn is_edition(name: &str, plain: &str) -> bool {
     let Some(end) = name.strip_prefix(plain) else { return false };
     let variants = [".basic", ".tiny", ".nox", ".gtk3", ".static", ".openbsd", ".traditional", ".distrib"];

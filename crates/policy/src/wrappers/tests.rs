@@ -101,7 +101,7 @@ fn a_command_is_known_under_its_path_a_wrapper_and_a_shell() {
 }
 
 #[test]
-fn ten_thousand_words_behind_a_wrapper_stay_fast() {
+fn ten_thousand_words_after_a_wrapper_stay_fast() {
     let argv: Vec<&str> = std::iter::once("xargs").chain(std::iter::repeat_n("/x/y", 10_000)).collect();
     let pattern = CommandPattern::parse("rm:*").unwrap();
     let before = std::time::Instant::now();

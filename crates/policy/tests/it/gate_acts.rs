@@ -136,6 +136,7 @@ pub(crate) fn shown(decision: &Decision) -> String {
         Reason::AskRule(rule) => format!("ask {}", rule.text),
         Reason::Allowed(rule) => format!("allow {}", rule.text),
         Reason::Granted { tool, .. } => format!("grant {tool}"),
+        Reason::Need(glob) => format!("need {glob}"),
         Reason::Mode { mode, .. } => format!("mode {mode}"),
     };
     format!("{} by {by}", decision.ruling.word())

@@ -19,6 +19,8 @@ mod shell_refused;
 mod shell_table;
 mod wrapped;
 
+mod approval_keys;
+mod changes;
 mod gate_acts;
 mod gate_answers;
 mod gate_layers;
@@ -27,5 +29,7 @@ mod gate_property;
 mod gate_rules;
 mod gate_scope;
 
+mod git_places;
+mod refusals;
 mod rule_invariant;
 mod rule_property;

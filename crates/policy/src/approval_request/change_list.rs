@@ -1,0 +1,116 @@
+//! The changes of a call as lines of a question.
+
+use crate::path_change::{PathChange, PathChangeKind};
+use metier_diagnostic::{counted, grouped, visible};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The most lines for unprotected paths. More than a screen is not read, so folders are folded then.
+const MAX_LINES: usize = 40;
+
+/// Lines, and whether each path has one.
+pub(super) struct ChangeList {
+    pub(super) lines: Vec<String>,
+    pub(super) is_whole: bool,
+}
+
+impl ChangeList {
+    /// Protected places come first, each on a line of its own however many there are. Then what is deleted, modified, and created.
+    pub(super) fn of(changes: &[PathChange]) -> Self {
+        // The source of a rename is in the line of its target, unless it is protected.
+        let sources: BTreeSet<&str> =
+            changes.iter().filter_map(|change| Some(change.renamed_from.as_ref()?.as_str())).collect();
+        let is_shown = |change: &&PathChange| {
+            let is_source = change.kind == PathChangeKind::Delete && sources.contains(change.place.as_str());
+            change.place.is_guarded() || !is_source
+        };
+        let (protected, mut rest): (Vec<&PathChange>, Vec<&PathChange>) =
+            changes.iter().filter(is_shown).partition(|change| change.place.is_guarded());
+        let mut lines: Vec<String> = protected.into_iter().map(|change| line('!', change)).collect();
+        let is_whole = rest.len() <= MAX_LINES;
+        rest.sort_by_key(|change| change.kind);
+        if is_whole {
+            lines.extend(rest.into_iter().map(|change| line('-', change)));
+        } else {
+            lines.extend(folded(&rest));
+        }
+        Self { lines, is_whole }
+    }
+}
+
+fn line(mark: char, change: &PathChange) -> String {
+    let PathChange { place, kind, size, .. } = change;
+    let slash = if place.is_folder() { "/" } else { "" };
+    let what = match &change.renamed_from {
+        Some(from) => format!("rename `{from}` to `{place}`"),
+        None => format!("{} `{place}{slash}`", kind.word()),
+    };
+    let facts: Vec<String> = [
+        place.is_guarded().then(|| "protected".to_owned()),
+        (*kind != PathChangeKind::Delete && !place.is_folder()).then(|| amount(*size)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let facts = if facts.is_empty() { String::new() } else { format!(" ({})", facts.join(", ")) };
+    visible(&format!("  {mark} {what}{facts}")).into_owned()
+}
+
+/// What happened below a folder.
+#[derive(Default)]
+struct Fold<'a> {
+    changes: Vec<&'a PathChange>,
+}
+
+/// A line for each folder at the top and for each file there; one for all the files at the top where those are too many.
+fn folded(changes: &[&PathChange]) -> Vec<String> {
+    let mut tops: BTreeMap<&str, Fold<'_>> = BTreeMap::new();
+    for change in changes {
+        let top = change.place.as_str().split_once('/').map_or("", |(top, _)| top);
+        tops.entry(top).or_default().changes.push(change);
+    }
+    let mut lines = Vec::new();
+    let loose = tops.remove("").unwrap_or_default().changes;
+    // A folder at the top is counted with what is below.
+    let loose: Vec<&PathChange> =
+        loose.into_iter().filter(|change| !tops.contains_key(change.place.as_str())).collect();
+    if loose.len() + tops.len() <= MAX_LINES {
+        lines.extend(loose.into_iter().map(|change| line('-', change)));
+    } else if !loose.is_empty() {
+        lines.push(Fold { changes: loose }.line("./"));
+    }
+    if tops.len() <= MAX_LINES {
+        lines.extend(tops.iter().map(|(top, fold)| fold.line(&format!("{top}/"))));
+    } else {
+        let count = grouped(tops.len() as u64);
+        let changes = tops.into_values().flat_map(|fold| fold.changes).collect();
+        lines.push(Fold { changes }.line(&format!("{count} folders")));
+    }
+    lines
+}
+
+impl Fold<'_> {
+    fn line(&self, name: &str) -> String {
+        let count = |kind| self.changes.iter().filter(|change| change.kind == kind).count();
+        let kinds =
+            PathChangeKind::ALL.into_iter().map(|kind| (kind, count(kind))).filter(|(_, count)| *count > 0);
+        let kinds: Vec<String> =
+            kinds.map(|(kind, count)| format!("{} {}", kind.word(), paths(count))).collect();
+        let size = self.changes.iter().map(|change| change.size).fold(0, u64::saturating_add);
+        visible(&format!("  - `{name}`: {} ({})", kinds.join(", "), amount(size))).into_owned()
+    }
+}
+
+pub(super) fn paths(count: usize) -> String {
+    let paths = if count == 1 { "path" } else { "paths" };
+    format!("{} {paths}", grouped(count as u64))
+}
+
+/// A size as people read it.
+fn amount(bytes: u64) -> String {
+    const UNITS: [(&str, u64); 3] = [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)];
+    let unit = UNITS.into_iter().find(|(_, size)| bytes >= *size);
+    match unit {
+        Some((unit, size)) => format!("{}.{} {unit}", bytes / size, bytes % size / (size / 10)),
+        None => counted(usize::try_from(bytes).unwrap_or(usize::MAX), "byte", "bytes"),
+    }
+}

@@ -1,0 +1,294 @@
+//! What of a call's changes is applied: path by path.
+
+use crate::gate_acts::{rules, skill};
+use metier_policy::{
+    Action, Actor, Answer, Answers, Asking, ChangesDecision, Digest, FileGlob, Gate, Layer, List, Owner,
+    PathChange, PathChangeKind, Place, Rules, Ruling, Source, Standing, UndecidedChanges,
+};
+use std::time::Instant;
+
+/// `+ a` creates, `~ a` modifies, `- a` deletes, `% a` changes permissions; a slash at the end makes a folder.
+fn change(text: &str) -> PathChange {
+    let (mark, path) = text.split_once(' ').expect(text);
+    let kind = match mark {
+        "+" => PathChangeKind::Create,
+        "~" => PathChangeKind::Modify,
+        "-" => PathChangeKind::Delete,
+        "%" => PathChangeKind::Attributes,
+        other => panic!("no kind {other:?}"),
+    };
+    let place = Place::new(path);
+    PathChange::new(if path.ends_with('/') { place.folder() } else { place }, kind)
+}
+
+fn changes(texts: &[&str]) -> Vec<PathChange> {
+    texts.iter().map(|text| change(text)).collect()
+}
+
+fn pdf() -> Actor {
+    Actor::Skill(skill("pdf"))
+}
+
+struct Session {
+    rules: Rules,
+    answers: Answers,
+    asking: Asking,
+}
+
+impl Session {
+    fn new(given: &str) -> Self {
+        Self { rules: rules(given), answers: Answers::default(), asking: Asking::Terminal }
+    }
+
+    fn decide(&self, actor: &Actor, changes: &[PathChange], granted: &[&str]) -> ChangesDecision {
+        let granted: Vec<FileGlob> = granted.iter().map(|glob| glob.parse().expect(glob)).collect();
+        let Self { rules, answers, asking } = self;
+        Gate { rules, answers, scopes: &[], asking: *asking }.decide_changes(actor, changes, &granted)
+    }
+
+    /// A letter for each change: allowed, refused, or a question.
+    fn letters(&self, actor: &Actor, texts: &[&str], granted: &[&str]) -> String {
+        let decision = self.decide(actor, &changes(texts), granted);
+        letters(&decision, texts.len())
+    }
+
+    fn undecided(&self, actor: &Actor, texts: &[&str]) -> UndecidedChanges {
+        self.decide(actor, &changes(texts), &[]).undecided.expect("a question")
+    }
+
+    fn answer(&mut self, actor: &Actor, texts: &[&str], answer: Answer) {
+        let question = self.undecided(actor, texts).decision.question.expect("a question");
+        self.answers.give(&question, answer);
+    }
+}
+
+/// Every change is in exactly one place.
+fn letters(decision: &ChangesDecision, count: usize) -> String {
+    let asked = decision.undecided.iter().flat_map(|undecided| undecided.paths.iter().map(|at| (*at, 'q')));
+    let allowed = decision.allowed.iter().map(|(at, _)| (*at, 'a'));
+    let mut all: Vec<(usize, char)> =
+        allowed.chain(decision.refused.iter().map(|(at, _)| (*at, 'r'))).chain(asked).collect();
+    all.sort_unstable();
+    assert_eq!(all.iter().map(|(at, _)| *at).collect::<Vec<_>>(), (0..count).collect::<Vec<_>>());
+    all.into_iter().map(|(_, letter)| letter).collect()
+}
+
+#[test]
+fn each_path_is_decided_by_itself() {
+    for (given, granted, texts, expect) in [
+        ("", &[][..], &["+ a", "~ docs/b"][..], "qq"),
+        ("allow skill:pdf/write:docs/**", &[], &["+ a", "~ docs/b", "- docs/c/d", "+ docs/"], "qaaa"),
+        ("allow write:docs/**", &[], &["~ docs/b"], "a"),
+        ("allow skill:csv/write:docs/**", &[], &["~ docs/b"], "q"),
+        ("allow Write", &[], &["~ docs/b"], "q"),
+        ("deny write:docs/b; allow write:**", &[], &["+ a", "~ docs/b", "- docs/c"], "ara"),
+        ("deny write:docs/**", &[], &["+ docs/", "+ docs/a", "+ b"], "rrq"),
+        ("ask write:docs/**; allow write:**", &[], &["+ a", "~ docs/b"], "aq"),
+        ("ask write:docs/**", &["**"], &["+ a", "~ docs/b"], "aq"),
+        ("deny write:docs/**; mode yolo", &["**"], &["+ a", "~ docs/b"], "ar"),
+        // A new folder comes with what is allowed inside, an old one does not go with it.
+        ("allow write:out/x/**", &[], &["+ out/", "+ out/x/", "+ out/x/a", "+ out/b"], "aaaq"),
+        ("allow write:out/x/**", &[], &["- out/", "- out/x/", "- out/x/a"], "qaa"),
+        ("allow write:out/**", &[], &["+ out/"], "a"),
+        // Of a deleted folder only what was in it is left to tell that it was one.
+        ("allow write:out/**", &[], &["- out", "- out/x", "- out/x/a", "- a"], "aaaq"),
+        ("allow write:**", &[], &["- .git", "- .git/config", "- .git/HEAD"], "qqa"),
+        // Modes.
+        ("mode yolo", &[], &["+ a", "- b", "+ .git/hooks/x", "+ AGENTS.md"], "aarr"),
+        ("mode plan; allow write:**", &["**"], &["+ a"], "r"),
+        ("mode allow; allow write:a", &[], &["+ a", "+ b"], "ar"),
+        ("mode strict; allow write:**", &[], &["+ a"], "q"),
+        ("deny nonsense; allow write:**", &[], &["+ a"], "q"),
+        ("deny nonsense; mode yolo", &[], &["+ a"], "r"),
+        // What the call was allowed to write.
+        ("", &["docs/**"], &["+ docs/", "+ docs/a", "+ b", "+ docs/.git"], "aaqq"),
+        ("mode allow", &["docs/**"], &["+ docs/a", "+ b"], "ar"),
+        ("mode strict", &["docs/**"], &["+ docs/a", "+ b"], "aq"),
+    ] {
+        assert_eq!(
+            Session::new(given).letters(&pdf(), texts, granted),
+            expect,
+            "{given} {granted:?} {texts:?}"
+        );
+    }
+    let session = Session::new("allow write:**");
+    assert_eq!(session.letters(&Actor::Agent, &["+ a"], &[]), "a");
+    assert_eq!(session.letters(&Actor::Skill(skill("pdf?")), &["+ a"], &[]), "r", "an untrusted skill");
+}
+
+#[test]
+fn a_protected_place_is_allowed_only_by_its_own_name() {
+    let hook = &["+ .git/hooks/pre-commit", "~ .GIT/config", "+ a"];
+    for (given, granted, expect) in [
+        ("allow write:**", &[][..], "qqa"),
+        ("allow write:.git/**", &[], "qqq"),
+        ("allow write:.git/hooks/*", &[], "qqq"),
+        ("allow write:.git/hooks/pre-commit", &[], "aqq"),
+        ("allow write:.git/hooks/pre-commit | write:.GIT/config", &[], "aaq"),
+        ("", &["**", ".git/**"], "qqa"),
+        ("", &[".git/hooks/pre-commit"], "aqq"),
+        ("mode yolo", &["**"], "rra"),
+    ] {
+        assert_eq!(Session::new(given).letters(&pdf(), hook, granted), expect, "{given} {granted:?}");
+    }
+    for answer in [Answer::SessionExact, Answer::SessionTool, Answer::Always] {
+        let mut session = Session::new("");
+        session.answer(&pdf(), &["+ a", "+ b"], answer);
+        assert_eq!(session.letters(&pdf(), &["+ a", "+ .mcp.json"], &[]), "aq", "{answer:?}");
+        session.answer(&pdf(), &["+ .mcp.json"], answer);
+        assert_eq!(session.letters(&pdf(), &["+ .mcp.json", "+ .envrc"], &[]), "aq", "{answer:?}");
+    }
+}
+
+#[test]
+fn an_approval_of_a_protected_place_is_for_its_bytes() {
+    let with = |digest: &str| PathChange { digest: Some(Digest(digest.to_owned())), ..change("~ .envrc") };
+    let mut session = Session::new("");
+    let asked =
+        session.decide(&pdf(), &[with("sha256:1")], &[]).undecided.unwrap().decision.question.unwrap();
+    session.answers.give(&asked, Answer::SessionExact);
+    assert_eq!(letters(&session.decide(&pdf(), &[with("sha256:1")], &[]), 1), "a");
+    assert_eq!(letters(&session.decide(&pdf(), &[with("sha256:2")], &[]), 1), "q");
+}
+
+#[test]
+fn an_approval_is_for_the_paths_and_kinds_that_were_shown() {
+    let mut session = Session::new("");
+    session.answer(&pdf(), &["+ a", "~ b", "- c"], Answer::SessionExact);
+    assert_eq!(session.letters(&pdf(), &["+ a", "~ b", "- c", "- a", "+ b", "~ d"], &[]), "aaaqqq");
+    assert_eq!(session.letters(&Actor::Agent, &["+ a"], &[]), "q");
+    let mut session = Session::new("");
+    session.answer(&pdf(), &["+ a"], Answer::SessionTool);
+    assert_eq!(session.letters(&pdf(), &["- x/y", "+ .git/config", "+ /etc/hosts"], &[]), "aqq");
+    let mut session = Session::new("");
+    session.answer(&pdf(), &["+ a", "+ b"], Answer::No);
+    assert_eq!(session.letters(&pdf(), &["+ a", "+ b"], &[]), "rr");
+    assert_eq!(session.letters(&pdf(), &["+ a"], &[]), "q");
+    // An approval never goes before a deny rule.
+    let mut session = Session::new("");
+    session.answer(&pdf(), &["+ a"], Answer::Always);
+    session.rules = rules("deny write:a");
+    assert_eq!(session.letters(&pdf(), &["+ a"], &[]), "r");
+}
+
+#[test]
+fn the_rules_of_a_refusal_allow_exactly_what_was_refused() {
+    let many: Vec<String> =
+        (0..50).map(|n| format!("+ out/{n}")).chain((0..9).map(|n| format!("~ f{n}"))).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).chain(["+ .git/config", "+ sub/.envrc"]).collect();
+    let files: Vec<String> = (0..50).map(|n| format!("+ f{n}")).collect();
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    for (texts, expect) in [
+        (&["+ a"][..], &["skill:user:pdf/write:a"][..]),
+        (
+            &["+ docs/", "~ docs/a b'\"c.md", "- {x},[y]*?.md", r"+ a\b"],
+            &[
+                "skill:user:pdf/write:docs",
+                "skill:user:pdf/write:docs/a b'\"c.md",
+                "skill:user:pdf/write:[{]x[}],[[]y[]][*][?].md",
+                r"skill:user:pdf/write:a\\b",
+            ],
+        ),
+        (&["+ .git/hooks/pre-commit"], &["skill:user:pdf/write:.git/hooks/pre-commit"]),
+        (&many, &[]),
+        (&files, &["skill:user:pdf/write:**"]),
+    ] {
+        for mode in ["", "mode allow"] {
+            let mut session = Session::new(mode);
+            session.asking = Asking::Nobody;
+            let decision = session.decide(&pdf(), &changes(texts), &[]);
+            let printed: Vec<String> = match &decision.undecided {
+                Some(undecided) => {
+                    assert_eq!(undecided.decision.ruling, Ruling::Refuse);
+                    undecided.decision.allow_with.iter().map(ToString::to_string).collect()
+                }
+                None => decision
+                    .refused
+                    .iter()
+                    .flat_map(|(_, one)| &one.allow_with)
+                    .map(ToString::to_string)
+                    .collect(),
+            };
+            if !expect.is_empty() && mode.is_empty() {
+                assert_eq!(printed, expect);
+            }
+            let layer = Layer::new(Source::new(Owner::User, "config.toml")).list(List::Allow, &printed);
+            let layer = if mode.is_empty() { layer } else { layer.mode("allow") };
+            assert_eq!(layer.problems(), []);
+            session.rules = Rules::new(vec![layer], Standing::Untrusted);
+            assert_eq!(session.letters(&pdf(), texts, &[]), "a".repeat(texts.len()), "{printed:?}");
+            let other = session.letters(&Actor::Agent, texts, &[]);
+            assert!(!other.contains('a'), "somebody else: {printed:?}");
+            assert!(!session.letters(&pdf(), &["+ .mcp.json", "+ /etc/x"], &[]).contains('a'), "{printed:?}");
+        }
+    }
+}
+
+#[test]
+fn a_question_names_what_is_protected_and_folds_what_is_long() {
+    let few = ["+ docs/", "+ docs/a.md", "- old.md", "~ src/main.rs", "+ .git/hooks/pre-commit", "% run.sh"];
+    let lines = Session::new("").undecided(&pdf(), &few).action.approval_request();
+    assert!(lines.is_whole);
+    assert_eq!(
+        lines.lines(),
+        [
+            "the skill `pdf` (user) wants to change 6 paths of the project",
+            "  ! create `.git/hooks/pre-commit` (protected, 0 bytes)",
+            "  - delete `old.md`",
+            "  - modify `src/main.rs` (0 bytes)",
+            "  - set permissions of `run.sh` (0 bytes)",
+            "  - create `docs/`",
+            "  - create `docs/a.md` (0 bytes)",
+        ]
+    );
+    let mut renamed = changes(&["- a.md", "+ b.md"]);
+    renamed[1].renamed_from = Some(Place::new("a.md"));
+    renamed[1].size = 1_234;
+    let request = Action::changes(pdf(), renamed).approval_request();
+    assert_eq!(request.changes, ["  - rename `a.md` to `b.md` (1.2 kB)"]);
+}
+
+#[test]
+fn ten_thousand_paths_are_decided_and_shown_at_once() {
+    let mut list: Vec<PathChange> = (0..10_000)
+        .map(|n| {
+            let place = Place::new(&format!("/home/ada/p/target/debug/{}/f{n}.o", n % 100));
+            let place = place.below("/home/ada", "~/").below("/home/ada/p", "");
+            PathChange { size: 1_000, ..PathChange::new(place, PathChangeKind::Create) }
+        })
+        .collect();
+    list.push(change("~ .git/config"));
+    list.push(change("- README.md"));
+    let mut session = Session::new(
+        "deny write:secrets/** | write:*.pem | command:rm:*; ask write:migrations/**; allow write:docs/** | write:src/**",
+    );
+    let begun = Instant::now();
+    let undecided = session.decide(&pdf(), &list, &[]).undecided.unwrap();
+    let request = undecided.action.approval_request();
+    let taken = begun.elapsed();
+    assert!(!request.is_whole);
+    assert_eq!(
+        request.lines()[1..],
+        [
+            "  ! modify `.git/config` (protected, 0 bytes)",
+            "  - delete `README.md`",
+            "  - `target/`: create 10,000 paths (10.0 MB)",
+        ]
+    );
+    let rules: Vec<String> = undecided.decision.allow_with.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        rules,
+        [
+            "skill:user:pdf/write:.git/config",
+            "skill:user:pdf/write:README.md",
+            "skill:user:pdf/write:target/**"
+        ]
+    );
+    session.answers.give(&undecided.decision.question.unwrap(), Answer::SessionExact);
+    let begun = Instant::now();
+    assert_eq!(session.decide(&pdf(), &list, &[]).allowed.len(), list.len());
+    let again = begun.elapsed();
+    // A debug build on a busy machine; what is quadratic takes minutes.
+    assert!(taken.as_secs() < 20 && again.as_secs() < 20, "{taken:?}, {again:?}");
+    eprintln!("10,002 paths: {taken:?}, with an earlier approval {again:?}");
+}
