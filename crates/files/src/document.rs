@@ -123,6 +123,12 @@ pub fn create_new_dir(path: &Path) -> io::Result<()> {
     fs::DirBuilder::new().mode(0o777).create(path)
 }
 
+/// Removes a folder if nothing is in it.
+pub fn remove_empty_dir(path: &Path) {
+    // The call refuses where something is in it, and a folder that stays does no harm.
+    let _ = fs::remove_dir(path);
+}
+
 /// Makes the folders above a file. What only the user may read lies in folders that only the user may enter, whatever the umask is:
 /// with a umask of 0 anybody could put a file of their own in its place.
 fn create_parent(path: &Path, mode: Mode) -> io::Result<()> {

@@ -37,8 +37,6 @@
     reason = "this is the crate through which everybody else reads and writes files"
 )]
 
-mod bare_repository;
-mod blank;
 mod digest;
 mod document;
 mod document_name;
@@ -48,7 +46,6 @@ mod extent;
 mod file_globs;
 mod folder_lock;
 mod ground;
-mod hard_link;
 mod ignore;
 mod imprint;
 mod matching;
@@ -60,6 +57,7 @@ mod plain_path;
 mod program;
 mod protected;
 mod relative;
+mod repository_config;
 mod secrets;
 mod skill_dir;
 mod stamp;
@@ -71,19 +69,16 @@ mod watch;
 
 pub use self::file_globs::FileGlobs;
 pub use self::ignore::{Ignore, IgnoreError};
-pub use bare_repository::bare_repository;
-pub use blank::Blank;
 pub use digest::{DigestParseError, FileDigest, TreeDigest};
 pub use document::{
-    HeldFile, Kind, Mode, create_new_dir, kind, read_bounded, real_path, write_atomic, write_new,
-    write_private,
+    HeldFile, Kind, Mode, create_new_dir, kind, read_bounded, real_path, remove_empty_dir, write_atomic,
+    write_new, write_private,
 };
 pub use document_name::DocumentName;
 pub use error::Error;
 pub use extent::Extent;
 pub use folder_lock::FolderLock;
 pub use ground::{Expected, Ground, GroundFile, Overgrown, WalkBounds, Walked, WalkedFile};
-pub use hard_link::{OtherName, other_name};
 pub use imprint::{Difference, How, Imprint, ImprintFile};
 pub use matching::{Matching, matching};
 pub use media_type::{MEDIA_HEAD, media_type, media_type_by_name};

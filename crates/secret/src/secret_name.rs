@@ -64,6 +64,7 @@ pub const RESERVED: &[(&[&str], &str)] = &[
             "LANG",
             "LC_*",
             "HOME",
+            "GIT_OPTIONAL_LOCKS",
             "METIER_*",
         ],
         "is set by metier for every process of a skill",

@@ -1,6 +1,6 @@
 //! What people and editors put around the name of a file when they copy it.
 
-/// Words that stand at the end of a copy's name, behind `.`, `-`, `_` or a blank.
+/// Words at the end of a copy's name, after `.`, `-`, `_` or a space.
 const WORDS: &[&[u8]] = &[
     b"backup",
     b"bak",

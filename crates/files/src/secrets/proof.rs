@@ -93,7 +93,7 @@ fn values(head: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     let pieces = head.split(|byte| matches!(byte, b'\n' | b',' | b'{' | b';'));
     pieces.map(<[u8]>::trim_ascii).filter(|piece| !piece.starts_with(b"#")).filter_map(|piece| {
         let at = piece.iter().position(|byte| matches!(byte, b'=' | b':'))?;
-        // Behind `{` the value is a template's or an object, and was cut away.
+        // A value that begins with `{` is a template's or an object, and was cut off by the split.
         Some((&piece[..at], &piece[at + 1..]))
     })
 }

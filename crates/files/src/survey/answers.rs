@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::folder::{File, What};
 use super::{Bounded, Secret, Survey, Unreadable, links, os};
 use crate::protected::{IN_GIT, Missing, PROTECTED, Presence, Protected, missing_place};
+use crate::repository_config::named_by_config;
 
 /// The answers, made anew when something changed.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -90,7 +91,13 @@ impl Survey {
             let base = self.place(path);
             let git_folder = match git {
                 // A folder's own parts are protected one by one, or nobody could commit.
-                Some((_, None)) => true,
+                Some((name, None)) => {
+                    for path in named_by_config(&base.join(os(name)), &base) {
+                        let presence = if path.exists() { Presence::Existing } else { Presence::Missing };
+                        protected.push(Protected { path, presence, what: "git's configuration names it" });
+                    }
+                    true
+                }
                 // A file that names git's folder, or a link to it.
                 Some((name, Some(presence))) => {
                     protected.push(Protected { path: base.join(os(name)), presence, what: "git obeys it" });
