@@ -3,12 +3,14 @@
 mod answer;
 mod beginning;
 mod call;
+mod changes;
 mod kind;
 mod usage;
 
 pub use answer::{Answered, Part, ToolCall};
 pub use beginning::{By, Framed, Started};
 pub use call::{Called, ContactMade, Decided, Effect, Finished, ScriptReport};
+pub use changes::{RecordedChange, RecordedChanges};
 pub use kind::{Activated, Agreement, Doubt, Ended, EventKind, Offer, Outcome, Used};
 use serde_json::{Map, Value};
 pub use usage::Usage;

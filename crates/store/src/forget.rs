@@ -1,14 +1,14 @@
 //! Deleting, so that nothing is left.
 //!
-//! Rows are overwritten with zeros (`secure_delete`), words leave the index with them, texts that no event holds any more go
-//! too, and the `-wal` file, in which older states of pages still stand, is cut to nothing.
+//! Rows are overwritten with zeros (`secure_delete`), and large texts that no event holds any more are deleted with them. After the
+//! commit the files are rewritten: see [`Traces`].
 
 use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
-use crate::{RecordId, SessionId, StoreError, Timestamp};
+use crate::{RecordId, SessionId, StoreError, Timestamp, Traces};
 
 /// What is to be deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,40 +51,44 @@ pub struct Forgotten {
     pub records: usize,
     /// How many large texts that nothing else held.
     pub texts: usize,
-    /// Whether it is gone from the disk.
+    /// Whether it is gone from the files.
     pub traces: Traces,
 }
 
-/// Whether what was deleted can still be found in the `-wal` file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Traces {
-    /// No.
-    #[default]
-    None,
-    /// Yes, until whoever reads the store right now is done and something is forgotten again, or everybody has closed it.
-    WhileOthersRead,
-}
-
 impl Forget {
-    pub(crate) fn run(&self, connection: &mut Connection, path: &Path) -> Result<Forgotten, StoreError> {
+    /// Deletes all of these in one transaction. Then the files are rewritten, also where nothing was deleted: an earlier deletion may have
+    /// left traces, since it was killed or another process was in its way.
+    pub(crate) fn run(
+        orders: &[Self],
+        connection: &mut Connection,
+        path: &Path,
+    ) -> Result<Forgotten, StoreError> {
         let failed = |error: rusqlite::Error| StoreError::from_sqlite(path, &error);
         let transaction = Transaction::new(connection, TransactionBehavior::Immediate).map_err(failed)?;
-        let forgotten = self.delete(&transaction).map_err(failed)??;
+        // Before the first deletion: a session may be named together with its parent, which takes it along.
+        for order in orders {
+            if let Self::Session(id) = order
+                && family(&transaction, *id).map_err(failed)?.is_empty()
+            {
+                return Err(StoreError::NoSession { id: *id });
+            }
+        }
+        let mut forgotten = Forgotten::default();
+        for order in orders {
+            order.delete(&transaction, &mut forgotten).map_err(failed)?;
+        }
+        delete_texts(&transaction, &mut forgotten).map_err(failed)?;
         transaction.commit().map_err(failed)?;
-        finish(connection, forgotten).map_err(failed)
+        forgotten.traces = Traces::remove(connection).map_err(failed)?;
+        Ok(forgotten)
     }
 
-    fn delete(&self, transaction: &Connection) -> rusqlite::Result<Result<Forgotten, StoreError>> {
-        let mut forgotten = Forgotten::default();
+    fn delete(&self, transaction: &Connection, forgotten: &mut Forgotten) -> rusqlite::Result<()> {
         match self {
             Self::Session(id) => {
-                let family = family(transaction, *id)?;
-                if family.is_empty() {
-                    return Ok(Err(StoreError::NoSession { id: *id }));
-                }
-                for (number, id) in family {
+                for (number, id) in family(transaction, *id)? {
                     forgotten.records += delete_records(transaction, "session = ?1", &id)?;
-                    delete_session(transaction, number, &mut forgotten)?;
+                    delete_session(transaction, number, forgotten)?;
                 }
             }
             Self::SkillMemory { skill, origin: None } => {
@@ -101,7 +105,7 @@ impl Forget {
             }
             Self::Before(moment) => {
                 for tree in trees(transaction)?.into_iter().filter(|tree| tree.changed < moment.millis()) {
-                    delete_tree(transaction, &tree, &mut forgotten)?;
+                    delete_tree(transaction, &tree, forgotten)?;
                 }
                 let before = moment.millis().to_string();
                 forgotten.records += delete_records(transaction, "at < CAST(?1 AS INTEGER)", &before)?;
@@ -112,13 +116,12 @@ impl Forget {
                     .query_map([], |row| row.get(0))?
                     .collect::<rusqlite::Result<_>>()?;
                 for number in sessions {
-                    delete_session(transaction, number, &mut forgotten)?;
+                    delete_session(transaction, number, forgotten)?;
                 }
                 forgotten.records += delete_records(transaction, "?1 = ''", "")?;
             }
         }
-        delete_texts(transaction, &mut forgotten)?;
-        Ok(Ok(forgotten))
+        Ok(())
     }
 }
 
@@ -142,28 +145,24 @@ impl Retention {
             }
             delete_texts(&transaction, &mut forgotten)?;
             transaction.commit()?;
-            // Nothing deleted is nothing to clean up: this runs at the start of every command.
-            if forgotten == Forgotten::default() { Ok(forgotten) } else { finish(connection, forgotten) }
+            // Only where something was deleted: this may run at the start of every command, and rewriting takes time.
+            if forgotten != Forgotten::default() {
+                forgotten.traces = Traces::remove(connection)?;
+            }
+            Ok(forgotten)
         };
         run(connection).map_err(|error| StoreError::from_sqlite(path, &error))
     }
 }
 
-/// Writes the zeros into the file itself and cuts the `-wal` file.
-fn finish(connection: &Connection, mut forgotten: Forgotten) -> rusqlite::Result<Forgotten> {
-    let busy: i64 = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
-    forgotten.traces = if busy == 0 { Traces::None } else { Traces::WhileOthersRead };
-    Ok(forgotten)
-}
-
-/// A session that is nobody's child, and the latest change in it and below it.
+/// A session without a parent, and the latest change in it and below it.
 struct Tree {
     id: SessionId,
     changed: u64,
 }
 
-/// All trees, the latest first. A child whose parent is gone is one by itself, and so is whoever stands in a circle, which only a
-/// stranger's file can make.
+/// All trees, the latest first. A child whose parent is gone is a tree by itself. So is each session of a circle, which only an imported
+/// file can make.
 fn trees(connection: &Connection) -> rusqlite::Result<Vec<Tree>> {
     let mut statement = connection.prepare(
         "WITH RECURSIVE tree (root, id, changed) AS (
@@ -218,7 +217,7 @@ fn delete_session(connection: &Connection, number: i64, forgotten: &mut Forgotte
     Ok(())
 }
 
-/// `condition` is one of ours, never somebody's words; those are the parameter.
+/// `condition` is a constant of this file. What a user typed is only ever the parameter.
 fn delete_records(connection: &Connection, condition: &str, parameter: &str) -> rusqlite::Result<usize> {
     let numbers: Vec<i64> = connection
         .prepare(&format!("SELECT number FROM record WHERE {condition}"))?

@@ -54,17 +54,19 @@ mod stats;
 mod store;
 mod summary;
 mod timestamp;
+mod traces;
 mod words;
 mod writer;
 
 pub use error::StoreError;
 pub use event::{
     Activated, Agreement, Answered, By, Called, ContactMade, Decided, Doubt, Effect, Ended, Event, EventKind,
-    Finished, Framed, Offer, Outcome, Part, ScriptReport, Started, ToolCall, Usage, Used,
+    Finished, Framed, Offer, Outcome, Part, RecordedChange, RecordedChanges, ScriptReport, Started, ToolCall,
+    Usage, Used,
 };
 pub use export::{Export, Exported};
 pub use follow::{Follow, Stop};
-pub use forget::{Forget, Forgotten, Retention, Traces};
+pub use forget::{Forget, Forgotten, Retention};
 pub use import::{Imported, MAX_IMPORT};
 pub use lease::Lease;
 pub use line::EXPORT_VERSION;
@@ -80,4 +82,5 @@ pub use stats::{Choosers, Outcomes, Routed, SkillStats, StatsQuery};
 pub use store::{Store, Ticket};
 pub use summary::{Ending, Family, SessionFilter, Summary};
 pub use timestamp::Timestamp;
+pub use traces::Traces;
 pub use writer::Appended;

@@ -16,6 +16,8 @@ pub struct StatsQuery {
     pub since: Option<Timestamp>,
     /// This skill only.
     pub skill: Option<String>,
+    /// Sessions of this project only.
+    pub project: Option<String>,
 }
 
 /// One skill, counted.
@@ -197,9 +199,10 @@ impl StatsQuery {
         let mut statement = connection.prepare_cached(
             "SELECT s.id, e.at, e.type, e.skill, CASE e.type WHEN 'activated' THEN 'null' ELSE e.data END
              FROM event e JOIN session s ON s.number = e.session
-             WHERE e.type IN ('offered', 'activated', 'used') AND e.at >= ?1 ORDER BY e.session, e.seq",
+             WHERE e.type IN ('offered', 'activated', 'used') AND e.at >= ?1
+             AND (?2 IS NULL OR s.project = ?2) ORDER BY e.session, e.seq",
         )?;
-        let mut rows = statement.query(params![self.since.map_or(0, Timestamp::millis)])?;
+        let mut rows = statement.query(params![self.since.map_or(0, Timestamp::millis), self.project])?;
         while let Some(row) = rows.next()? {
             // A row that is not JSON counts for nothing, and hides no other.
             let data = serde_json::from_str(row.get_ref(4)?.as_str()?).unwrap_or_default();

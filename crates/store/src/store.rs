@@ -243,13 +243,24 @@ impl Store {
         self.shared.readers.read(|connection| recall.read(connection))
     }
 
-    /// Deletes, so that nothing is left of it in the file.
-    pub fn forget(&self, what: Forget) -> Result<Forgotten, StoreError> {
-        let path = self.shared.readers.path().clone();
-        self.shared.writer.alone(move |connection| what.run(connection, &path))
+    /// The size of the store in bytes, without its `-wal` file.
+    pub fn size(&self) -> Result<u64, StoreError> {
+        self.shared.readers.read(size)
     }
 
-    /// Deletes what is older than is kept.
+    /// Deletes, so that nothing is left of it in the files. It rewrites the whole store, which takes about a second for 200 MB; others
+    /// cannot write meanwhile.
+    pub fn forget(&self, what: Forget) -> Result<Forgotten, StoreError> {
+        self.forget_all(vec![what])
+    }
+
+    /// Deletes all of these or none, and rewrites the store once.
+    pub fn forget_all(&self, orders: Vec<Forget>) -> Result<Forgotten, StoreError> {
+        let path = self.shared.readers.path().clone();
+        self.shared.writer.alone(move |connection| Forget::run(&orders, connection, &path))
+    }
+
+    /// Deletes what is older than is kept, and rewrites the store if there was something to delete.
     pub fn retain(&self, retention: Retention) -> Result<Forgotten, StoreError> {
         let path = self.shared.readers.path().clone();
         self.shared.writer.alone(move |connection| retention.run(Timestamp::now(), connection, &path))
@@ -300,6 +311,11 @@ fn bound(connection: &Connection, bytes: u64) -> rusqlite::Result<()> {
     let pages = (bytes / page.max(1)).clamp(1, 0xffff_fffe);
     connection.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |row| row.get::<_, i64>(0))?;
     Ok(())
+}
+
+pub(crate) fn size(connection: &Connection) -> rusqlite::Result<u64> {
+    let number = |name| connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, u64>(0));
+    Ok(number("page_count")?.saturating_mul(number("page_size")?))
 }
 
 fn ids(connection: &Connection, sql: &str, text: &str) -> rusqlite::Result<Vec<SessionId>> {

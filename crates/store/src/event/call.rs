@@ -1,6 +1,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::RecordedChanges;
+
 /// What a call can do, as far as it decides whether it may be repeated after a kill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -73,6 +75,9 @@ pub struct Finished {
     /// Files that were changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
+    /// What became of everything that it changed in the project, also of what was not applied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change_set: Option<RecordedChanges>,
 }
 
 /// What became of a process. Fields are only ever added; an event that was written before one of them was has its default.

@@ -69,6 +69,27 @@ fn what_is_forgotten_is_in_no_byte_of_the_files() {
     }
 }
 
+/// The index keeps the beginnings of some words as signposts to its pages. Deleting a row leaves them there.
+#[test]
+fn no_beginning_of_a_forgotten_word_stays_in_the_index() {
+    let (_workspace, file) = place();
+    let store = Store::open(&file).unwrap();
+    let [gone, kept] = ["gonegecko", "keptgecko"].map(|word| {
+        let session = store.begin(request(word)).unwrap();
+        // Enough different words for many pages. One of them begins with words of one session and ends with the other's.
+        for message in 0..200 {
+            let words: Vec<String> =
+                (0..40).map(|number| format!("{word}{:05}", message * 40 + number)).collect();
+            store.append(session, said(&words.join(" "))).unwrap();
+        }
+        session
+    });
+    assert_eq!(store.forget(Forget::Session(gone)).unwrap().traces, Traces::None);
+    assert!(!is_on_disk(&file, "gonegecko"), "a word is left");
+    assert!(!is_on_disk(&file, "goneg"), "the beginning of a word is left");
+    assert_eq!(store.session(kept).unwrap().title, "keptgecko");
+}
+
 #[test]
 fn whoever_reads_meanwhile_is_waited_for() {
     let (_workspace, file) = place();
@@ -100,6 +121,71 @@ fn whoever_reads_for_too_long_is_named_and_the_next_time_cleans_up() {
     reader.execute_batch("COMMIT").unwrap();
     assert_eq!(store.forget(Forget::Everything).unwrap().traces, Traces::None);
     assert!(!is_on_disk(&file, "quartzzebra"));
+}
+
+#[test]
+fn another_process_that_writes_for_too_long_is_named() {
+    let (_workspace, file) = place();
+    let bounds = Bounds { patience: Duration::from_millis(50), ..Bounds::default() };
+    let store = Store::open_bounded(&file, bounds).unwrap();
+    let session = store.begin(request("quartzzebra")).unwrap();
+    let other = rusqlite::Connection::open(&file).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    // Nothing can be deleted, so nothing was.
+    assert_eq!(store.forget(Forget::Session(session)), Err(StoreError::Busy { path: file }));
+    assert!(store.session(session).is_ok());
+}
+
+#[test]
+fn a_store_at_its_limit_says_that_traces_are_left_until_there_is_room() {
+    let (_workspace, file) = place();
+    let store = Store::open_bounded(&file, Bounds { bytes: 2 << 20, ..Bounds::default() }).unwrap();
+    let small = store.begin(request("quartzzebra")).unwrap();
+    let large = store.begin(request("something harmless")).unwrap();
+    let full = (0..).find_map(|message| {
+        let words: Vec<String> = (0..80).map(|number| format!("word{}", message * 80 + number)).collect();
+        store.append(large, said(&words.join(" "))).err()
+    });
+    assert!(matches!(full, Some(StoreError::Full { .. })), "{full:?}");
+    let forgotten = store.forget(Forget::Session(small)).unwrap();
+    assert_eq!((forgotten.sessions, forgotten.traces), (1, Traces::NoRoom));
+    assert!(store.session(small).is_err());
+    assert_eq!(store.forget(Forget::Session(large)).unwrap().traces, Traces::None);
+    assert!(!is_on_disk(&file, "quartzzebra"));
+}
+
+/// From 128 MiB on the copy that is made on the way is a temporary file. Its pages are the same.
+#[test]
+fn a_large_store_is_rewritten_too() {
+    let (_workspace, file) = place();
+    let store = Store::open(&file).unwrap();
+    let [gone, kept] = [("gone", 7 << 20), ("kept", LARGE)].map(|(word, size)| {
+        let session = store.begin(request(&format!("{word}okapi"))).unwrap();
+        for part in 0..20 {
+            store.append(session, said(&format!("{part}{word}gecko {}", "x".repeat(size)))).unwrap();
+        }
+        session
+    });
+    assert!(std::fs::metadata(&file).unwrap().len() > 128 << 20);
+    assert_eq!(store.forget(Forget::Session(gone)).unwrap().traces, Traces::None);
+    assert!(!is_on_disk(&file, "gonegecko") && is_on_disk(&file, "keptgecko"));
+    assert!(std::fs::metadata(&file).unwrap().len() < 1 << 20);
+    assert_eq!(store.events(&EventQuery::of(kept)).unwrap().len(), 21);
+}
+
+#[test]
+fn several_are_forgotten_at_once_or_not_at_all() {
+    let store = Store::in_memory().unwrap();
+    let parent = store.begin(request("parent")).unwrap();
+    let child = store.begin(child_of(parent, "child")).unwrap();
+    let other = store.begin(request("other")).unwrap();
+    let unknown = SessionId::new().unwrap();
+    let orders = vec![Forget::Session(other), Forget::Session(unknown)];
+    assert_eq!(store.forget_all(orders), Err(StoreError::NoSession { id: unknown }));
+    assert!(store.session(other).is_ok());
+    // The parent takes the child along, which is named as well.
+    let orders = vec![Forget::Session(parent), Forget::Session(child), Forget::Session(other)];
+    assert_eq!(store.forget_all(orders).unwrap().sessions, 3);
 }
 
 #[test]

@@ -172,10 +172,12 @@ fn skills_are_counted_by_what_was_offered_chosen_and_came_of_it() {
     assert_eq!(of_one, [["pdf"], ["elsewhere"]]);
     assert_eq!(routed.iter().filter(|request| request.abstained).count(), 1);
 
-    let only = StatsQuery { skill: Some("todo".into()), since: None };
+    let only = StatsQuery { skill: Some("todo".into()), ..StatsQuery::default() };
     assert_eq!(store.stats(&only).unwrap().len(), 1);
     assert_eq!(store.routed(&only).unwrap().len(), 2);
-    let later =
-        StatsQuery { since: Some(Timestamp::from_millis(Timestamp::now().millis() + 60_000)), skill: None };
+    let later = StatsQuery {
+        since: Some(Timestamp::from_millis(Timestamp::now().millis() + 60_000)),
+        ..StatsQuery::default()
+    };
     assert!(store.stats(&later).unwrap().is_empty());
 }
