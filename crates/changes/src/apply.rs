@@ -4,38 +4,44 @@ mod step;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::time::Duration;
 
 use rustix::fs::syncfs;
 
-use self::step::Failed;
-pub(crate) use self::step::Places;
-use crate::change::ChangeSet;
+use self::step::{Failed, conflict_with};
+pub(crate) use self::step::{Places, interruption_point, marks, remove_marks};
+use crate::beneath::Tree;
+use crate::change::{Change, ChangeSet};
+use crate::database::changed_databases;
 use crate::error::{ApplyError, Conflict, ConflictReason, LayerError};
-use crate::journal::{Journal, Step};
-use crate::layer::{APPLIED, CHANGES, JOURNAL, Layer, now};
+use crate::journal::{Journal, Outcome, Step};
+use crate::layer::{Layer, now};
 use crate::path::LayerPath;
 use crate::plan::{Plan, plan};
+use crate::stage;
+use crate::stamp::Stamp;
+use crate::state::{JOURNAL, Standing, TAKEN_BACK, UNDO, applied_name, undone_name};
 
 /// A journal that is complete and not begun yet.
-const DRAFT: &str = "journal.draft";
-/// The journal of an undo.
-pub(crate) const UNDO: &str = "undo.json";
+const DRAFT: &str = "complete-journal.json";
 
 /// What was applied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Applied {
     /// How many steps it took; a new folder with everything in it is one.
     pub steps: usize,
-    /// What was selected and depends on a change that was not: a folder cannot be deleted while something in it stays.
+    /// What was selected and could not be applied by itself: it depends on a change that was not selected (a folder cannot
+    /// be deleted while something in it stays), or it lies in the session's layer and not in the project.
     pub left_out: Vec<LayerPath>,
 }
 
 /// Applies the selected changes: all of them, or none where one cannot be.
 ///
-/// What was in their place is kept beside the layer, for [`undo`].
+/// What was in their place is kept beside the layer, for [`undo`]. The rest of the changes stays in the layer, and can be
+/// applied later.
 pub fn apply(
     layer: &Layer,
     changes: &ChangeSet,
@@ -50,42 +56,114 @@ pub fn apply(
     if steps.is_empty() {
         return Ok(applied);
     }
-    let places = Places::open(layer)?;
-    let conflicts: Vec<Conflict> =
-        steps.iter().filter_map(|step| places.conflict(step).transpose()).collect::<Result<_, _>>()?;
+    let left_out: BTreeSet<&LayerPath> = applied.left_out.iter().collect();
+    let chosen: BTreeSet<LayerPath> =
+        selected.iter().filter(|path| !left_out.contains(path)).cloned().collect();
+    match begin(layer, changes, &chosen, steps) {
+        Ok((places, journal)) => finish(layer, &places, &journal)?,
+        Err(error) => {
+            stage::clear(layer)?;
+            return Err(error);
+        }
+    }
+    Ok(applied)
+}
+
+/// Makes everything ready for the first step. From its last line on, the journal is finished whatever happens.
+fn begin(
+    layer: &Layer,
+    changes: &ChangeSet,
+    chosen: &BTreeSet<LayerPath>,
+    mut steps: Vec<Step>,
+) -> Result<(Places, Journal), ApplyError> {
+    let number = layer.next_number();
+    let is_staged = stage::is_needed(layer)?;
+    if is_staged {
+        stage::fill(layer, changes, chosen)?;
+    }
+    let places = Places::open(layer, number)?;
+    let conflicts = conflicts_by_now(layer, number, chosen, &steps)?;
     if !conflicts.is_empty() {
         return Err(ApplyError::Conflicts(conflicts));
     }
-    places.clean(changes, selected)?;
+    places.open_folders(&steps)?;
+    let paths = places.clean(changes, chosen, &steps, is_staged)?;
+    if is_staged {
+        rename_stamps(&mut steps, &paths);
+    }
     // The new content is on the disk before a name in the project leads to it.
     sync(layer)?;
-    let journal = Journal { steps };
-    layer.write(DRAFT, &journal)?;
+    let journal = Journal { number, steps, paths };
+    layer.reconsider()?;
+    layer.write_synced(DRAFT, &journal)?;
     layer.turn(DRAFT, JOURNAL)?;
-    finish(layer, &places, &journal)?;
-    Ok(applied)
+    Ok((places, journal))
+}
+
+/// What is known to be in the way before the first step. Each step looks again.
+fn conflicts_by_now(
+    layer: &Layer,
+    number: u32,
+    chosen: &BTreeSet<LayerPath>,
+    steps: &[Step],
+) -> Result<Vec<Conflict>, ApplyError> {
+    let project = Tree::open_quiet(layer.project()).map_err(LayerError::io("open", layer.project()))?;
+    let found = steps.iter().filter_map(|step| conflict_with(&project, step).transpose());
+    let mut conflicts: Vec<Conflict> = found.collect::<Result<_, _>>()?;
+    // An earlier attempt gave the files that it moved a new time, so times say nothing after one.
+    let is_first = number == 1 && !layer.folder().join(TAKEN_BACK).exists();
+    if let Some(began) = layer.record().began.filter(|_| is_first) {
+        let databases = changed_databases(&project, began, chosen.iter());
+        let databases = databases.map_err(LayerError::io("read", layer.project()))?;
+        let is_new = |path: &LayerPath| !conflicts.iter().any(|conflict| conflict.path == *path);
+        let databases: Vec<LayerPath> = databases.into_iter().filter(is_new).collect();
+        let conflict = |path| Conflict { path, reason: ConflictReason::Changed };
+        conflicts.extend(databases.into_iter().map(conflict));
+    }
+    Ok(conflicts)
+}
+
+/// The copies on a stage are other files than those that were scanned.
+fn rename_stamps(steps: &mut [Step], paths: &[Outcome]) {
+    let copies: BTreeMap<&LayerPath, Stamp> =
+        paths.iter().filter_map(|outcome| Some((&outcome.path, outcome.after?))).collect();
+    for step in steps {
+        if let Step::Place { path, new } | Step::Replace { path, new, .. } = step
+            && let Some(copy) = copies.get(path)
+        {
+            *new = *copy;
+        }
+    }
 }
 
 /// Takes the steps of a journal, from wherever an earlier attempt stopped. Where one cannot be taken, takes all of them
 /// back.
 pub(crate) fn finish(layer: &Layer, places: &Places, journal: &Journal) -> Result<(), ApplyError> {
-    for (at, step) in journal.steps.iter().enumerate() {
+    let mut taken = 0;
+    let mut failure = None;
+    for step in &journal.steps {
+        taken += 1;
         if let Err(failed) = places.take(step) {
-            take_back(layer, places, &journal.steps[..=at])?;
-            layer.turn(JOURNAL, CHANGES_FAILED)?;
-            return Err(match failed {
-                Failed::Conflict(conflict) => ApplyError::Conflicts(vec![conflict]),
-                Failed::Io { path, source } => ApplyError::Io { path, source },
-            });
+            failure = Some(failed);
+            break;
         }
     }
+    // A program that had a file open may have written to it after it was replaced.
+    let failure = failure.or_else(|| journal.steps.iter().find_map(|step| places.written_since(step).err()));
+    if let Some(failed) = failure {
+        take_back(layer, places, &journal.steps[..taken])?;
+        layer.turn(JOURNAL, TAKEN_BACK)?;
+        stage::clear(layer)?;
+        return Err(match failed {
+            Failed::Conflict(conflict) => ApplyError::Conflicts(vec![conflict]),
+            Failed::Io { path, source } => ApplyError::Io { path, source },
+        });
+    }
     sync(layer)?;
-    layer.turn(JOURNAL, APPLIED)?;
+    layer.turn(JOURNAL, &applied_name(journal.number))?;
+    stage::keep(layer, journal.number)?;
     wait_for_next_tick(layer)
 }
-
-/// A journal that was taken back, for whoever wants to know what happened.
-const CHANGES_FAILED: &str = "journal.failed";
 
 fn take_back(layer: &Layer, places: &Places, steps: &[Step]) -> Result<(), ApplyError> {
     for step in steps.iter().rev() {
@@ -98,42 +176,49 @@ fn take_back(layer: &Layer, places: &Places, steps: &[Step]) -> Result<(), Apply
     Ok(())
 }
 
-/// Takes an applied set back. Nothing happens where another program has changed one of its files since.
-pub fn undo(layer: &Layer) -> Result<(), ApplyError> {
-    let Some(journal) = layer.read::<Journal>(APPLIED)? else { return Ok(()) };
-    let changes: ChangeSet = layer.read(CHANGES)?.unwrap_or_default();
-    let places = Places::open(layer)?;
-    let conflicts = places.changed_since(&journal, &changes)?;
+/// Takes the last set that was applied from this layer back. Nothing happens where another program has changed one of its
+/// files since. Gives whether there was a set.
+pub fn undo(layer: &Layer) -> Result<bool, ApplyError> {
+    let Some(journal) = Standing::read(layer.folder())?.applied.pop() else { return Ok(false) };
+    stage::bring_back(layer, journal.number)?;
+    let places = Places::open(layer, journal.number)?;
+    let conflicts = places.changed_since(&journal)?;
     if !conflicts.is_empty() {
+        stage::clear(layer)?;
         return Err(ApplyError::Conflicts(conflicts));
     }
-    layer.turn(APPLIED, UNDO)?;
-    finish_undo(layer, &places, &journal)
+    sync(layer)?;
+    layer.turn(&applied_name(journal.number), UNDO)?;
+    finish_undo(layer, &places, &journal)?;
+    Ok(true)
 }
 
 /// Takes all steps of a journal back, from wherever an earlier attempt stopped.
 pub(crate) fn finish_undo(layer: &Layer, places: &Places, journal: &Journal) -> Result<(), ApplyError> {
     take_back(layer, places, &journal.steps)?;
     sync(layer)?;
-    layer.turn(UNDO, CHANGES_UNDONE)?;
+    layer.turn(UNDO, &undone_name(journal.number))?;
+    stage::clear(layer)?;
     wait_for_next_tick(layer)
 }
 
-/// The journal of a set that was taken back.
-const CHANGES_UNDONE: &str = "journal.undone";
-
 /// What the scan found to be changed by another program.
 fn known_conflicts(changes: &ChangeSet, selected: &BTreeSet<LayerPath>) -> Vec<Conflict> {
-    let of = |change: &crate::change::Change| -> Option<Conflict> {
-        let reason: ConflictReason = change.conflict?;
-        selected.contains(&change.path).then(|| Conflict { path: change.path.clone(), reason })
+    let of = |change: &Change| -> Option<Conflict> {
+        let reason = change.conflict.filter(|_| selected.contains(&change.path))?;
+        Some(Conflict { path: change.path.clone(), reason })
     };
     changes.entries.iter().filter_map(of).collect()
 }
 
+/// Brings both file systems to the disk. One call for everything: a sync of each file takes seconds for thousands.
 fn sync(layer: &Layer) -> Result<(), LayerError> {
-    let folder = std::fs::File::open(layer.folder()).map_err(LayerError::io("open", layer.folder()))?;
-    syncfs(folder.as_fd()).map_err(|error| LayerError::io("sync", layer.folder())(error.into()))
+    let sync_one = |path: &Path| -> Result<(), LayerError> {
+        let folder = std::fs::File::open(path).map_err(LayerError::io("open", path))?;
+        syncfs(folder.as_fd()).map_err(|error| LayerError::io("sync", path)(error.into()))
+    };
+    sync_one(layer.folder())?;
+    if stage::is_needed(layer)? { sync_one(layer.project()) } else { Ok(()) }
 }
 
 /// Renaming changes a file's change time. A call that begins within the same tick of the file system's clock would take

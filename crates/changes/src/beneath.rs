@@ -1,13 +1,16 @@
 //! A folder in which every step is taken beneath its handle, never through a link.
 
+use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, Mode, OFlags, RenameFlags, ResolveFlags, Stat, openat, openat2, renameat_with, statat,
+    AtFlags, CWD, Dir, DirEntry, FileType, Mode, OFlags, RenameFlags, ResolveFlags, Stat, openat, openat2,
+    renameat_with, statat,
 };
 use rustix::io::Errno;
 
@@ -17,14 +20,28 @@ use crate::path::LayerPath;
 /// program puts there cannot lead elsewhere.
 #[derive(Debug)]
 pub(crate) struct Tree {
-    root: OwnedFd,
+    root: Rc<OwnedFd>,
     path: PathBuf,
+    /// The folder that was looked into last. Entries come in the order of their paths, so most lie where the one before does.
+    last: Option<RefCell<(LayerPath, Rc<OwnedFd>)>>,
 }
 
 impl Tree {
+    /// A folder that other programs work in: every path is resolved anew.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        Ok(Self { root: openat(CWD, path, flags, Mode::empty())?, path: path.to_owned() })
+        Ok(Self {
+            root: Rc::new(openat(CWD, path, flags, Mode::empty())?),
+            path: path.to_owned(),
+            last: None,
+        })
+    }
+
+    /// A folder in which nothing is moved meanwhile, or where that is found out later.
+    pub(crate) fn open_quiet(path: &Path) -> io::Result<Self> {
+        let tree = Self::open(path)?;
+        let last = (LayerPath::top(OsStr::new(".")), Rc::clone(&tree.root));
+        Ok(Self { last: Some(RefCell::new(last)), ..tree })
     }
 
     /// Where it is, for messages.
@@ -34,18 +51,33 @@ impl Tree {
 
     /// Opens an entry.
     pub(crate) fn open_entry(&self, path: &LayerPath, flags: OFlags) -> io::Result<OwnedFd> {
-        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        if self.last.is_some() {
+            let (folder, name) = self.parent(path)?;
+            return Ok(openat(&folder, name, flags, Mode::empty())?);
+        }
+        self.resolve(path, flags)
+    }
+
+    fn resolve(&self, path: &LayerPath, flags: OFlags) -> io::Result<OwnedFd> {
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         Ok(openat2(&self.root, path.as_path(), flags, Mode::empty(), resolve)?)
     }
 
     /// The folder an entry lies in, and its name there.
-    pub(crate) fn parent<'a>(&self, path: &'a LayerPath) -> io::Result<(OwnedFd, &'a OsStr)> {
+    pub(crate) fn parent<'a>(&self, path: &'a LayerPath) -> io::Result<(Rc<OwnedFd>, &'a OsStr)> {
         let name = path.as_path().file_name().unwrap_or_default();
-        let folder = match path.parent() {
-            Some(parent) => self.open_entry(&parent, OFlags::PATH | OFlags::DIRECTORY)?,
-            None => rustix::io::fcntl_dupfd_cloexec(&self.root, 3)?,
-        };
+        let Some(parent) = path.parent() else { return Ok((Rc::clone(&self.root), name)) };
+        if let Some(last) = &self.last
+            && last.borrow().0 == parent
+        {
+            return Ok((Rc::clone(&last.borrow().1), name));
+        }
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let folder = Rc::new(self.resolve(&parent, flags)?);
+        if let Some(last) = &self.last {
+            last.replace((parent, Rc::clone(&folder)));
+        }
         Ok((folder, name))
     }
 
@@ -68,21 +100,34 @@ impl Tree {
 
     /// The names in a folder, in order; in the top folder for `None`.
     pub(crate) fn names(&self, path: Option<&LayerPath>) -> io::Result<Vec<OsString>> {
+        let entries = self.listing(path)?.into_iter();
+        Ok(entries.map(|entry| OsStr::from_bytes(entry.file_name().to_bytes()).to_owned()).collect())
+    }
+
+    /// The folders in a folder, with their inodes as the folder has them; in the top folder for `None`.
+    pub(crate) fn folders(&self, path: Option<&LayerPath>) -> io::Result<Vec<(LayerPath, u64)>> {
+        let entries =
+            self.listing(path)?.into_iter().filter(|entry| entry.file_type() == FileType::Directory);
+        let named =
+            |entry: &DirEntry| LayerPath::below(path, OsStr::from_bytes(entry.file_name().to_bytes()));
+        Ok(entries.map(|entry| (named(&entry), entry.ino())).collect())
+    }
+
+    fn listing(&self, path: Option<&LayerPath>) -> io::Result<Vec<DirEntry>> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
         let folder = match path {
             Some(path) => self.open_entry(path, flags)?,
             None => openat(&self.root, ".", flags | OFlags::CLOEXEC, Mode::empty())?,
         };
-        let mut names = Vec::new();
+        let mut entries = Vec::new();
         for entry in Dir::new(folder)? {
             let entry = entry?;
-            let name = entry.file_name().to_bytes();
-            if name != b"." && name != b".." {
-                names.push(OsStr::from_bytes(name).to_owned());
+            if !matches!(entry.file_name().to_bytes(), b"." | b"..") {
+                entries.push(entry);
             }
         }
-        names.sort();
-        Ok(names)
+        entries.sort_by(|left, right| left.file_name().cmp(right.file_name()));
+        Ok(entries)
     }
 
     /// Renames an entry of this folder to one of another.

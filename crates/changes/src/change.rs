@@ -42,10 +42,17 @@ pub struct Change {
     pub breaks_hard_link: bool,
     /// Another program changed it while the call ran.
     pub conflict: Option<ConflictReason>,
+    /// It lies on an entry of the session's layer and not of the project, so it can only go to the session's layer.
+    #[serde(default)]
+    pub in_session: bool,
     /// The state in the project when the layer was scanned; `None` where there was nothing.
     pub(crate) before: Option<Stamp>,
     /// The state in the layer; `None` for what was deleted.
     pub(crate) after: Option<Stamp>,
+    /// Whether the entry in the layer has marks of the overlay, bits that are never applied, or permissions that the scan
+    /// had to change.
+    #[serde(default)]
+    pub(crate) is_unclean: bool,
 }
 
 impl Change {

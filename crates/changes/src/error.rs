@@ -30,6 +30,27 @@ pub enum LayerError {
         /// What is wrong with it.
         source: serde_json::Error,
     },
+    /// No folder can hold the layer of an overlay.
+    #[error(
+        "no folder can hold changes of {}: the data folder has to be outside of it, on a file system with extended \
+         attributes that is not an overlay (and as root this takes CAP_SYS_ADMIN)", project.display()
+    )]
+    NoPlace {
+        /// The project.
+        project: PathBuf,
+    },
+    /// There is no such layer.
+    #[error("no changes with the id `{id}`; `metier changes` lists them")]
+    Unknown {
+        /// What was asked for.
+        id: String,
+    },
+    /// Another process works with the layer.
+    #[error("another process works with the changes `{id}`; try again when it has ended")]
+    Busy {
+        /// Which.
+        id: String,
+    },
 }
 
 impl LayerError {

@@ -8,14 +8,25 @@ use crate::stamp::{Stamp, Time};
 /// What is to be done, or was done, in this order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Journal {
+    /// Which of the layer's journals: a selection can be applied now and another one later.
+    pub(crate) number: u32,
     pub(crate) steps: Vec<Step>,
+    /// Every path that it covers, with its state afterwards; `None` for what was deleted.
+    pub(crate) paths: Vec<Outcome>,
+}
+
+/// One path of the project after a journal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Outcome {
+    pub(crate) path: LayerPath,
+    pub(crate) after: Option<Stamp>,
 }
 
 /// One step. Each can be recognised as done by the identity of the files it moves, so repeating one changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "step")]
 pub(crate) enum Step {
-    /// Makes a folder of which not everything was selected.
+    /// Makes a folder of which not everything was selected. It stays open until everything is in it.
     MakeFolder { path: LayerPath, mode: u32 },
     /// Moves a new entry from the layer, a folder with everything in it.
     Place { path: LayerPath, new: Stamp },
@@ -25,6 +36,8 @@ pub(crate) enum Step {
     Remove { path: LayerPath, old: Stamp, below: Vec<Below>, slot: u32 },
     /// Sets permissions and time.
     Attributes { path: LayerPath, old: Stamp, mode: u32, modified: Time },
+    /// Gives a new folder that its owner may not write its permissions: while it had them, it could not be moved or filled.
+    Close { path: LayerPath, mode: u32 },
 }
 
 /// Something in a folder that goes as a whole.
@@ -41,7 +54,8 @@ impl Step {
             | Self::Place { path, .. }
             | Self::Replace { path, .. }
             | Self::Remove { path, .. }
-            | Self::Attributes { path, .. } => path,
+            | Self::Attributes { path, .. }
+            | Self::Close { path, .. } => path,
         }
     }
 }

@@ -1,29 +1,36 @@
 //! The folder that a contained process writes to instead of the project.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::{DirBuilder, Permissions};
-use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use metier_files::{FolderLock, Mode, write_atomic};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::beneath::Tree;
+use crate::blank::BlankLayer;
 use crate::error::LayerError;
+use crate::origin::CallOrigin;
+use crate::path::LayerPath;
 use crate::stamp::{Time, changed};
 
-const UPPER: &str = "upper";
-const WORK: &str = "work";
-const OLD: &str = "old";
-const RECORD: &str = "layer.json";
-/// What a scan found and nobody has decided yet.
+pub(crate) const UPPER: &str = "upper";
+pub(crate) const WORK: &str = "work";
+pub(crate) const OLD: &str = "old";
+pub(crate) const RECORD: &str = "layer.json";
+/// What a scan found, without what the session's layer has taken.
 pub(crate) const CHANGES: &str = "changes.json";
-/// What is being applied. While it is there, the project may be half old and half new.
-pub(crate) const JOURNAL: &str = "journal.json";
-/// What was applied, and how to take it back.
-pub(crate) const APPLIED: &str = "applied.json";
+
+/// Which folders of the project were where when the call began.
+pub(crate) const FOLDERS: &str = "folders.json";
+/// How many folders are read for it, those at the top first. It is done before every call, and takes half a millisecond.
+const MAX_NOTED_FOLDERS: usize = 64;
+
+/// The inodes of a project's folders.
+pub(crate) type FolderInodes = BTreeMap<LayerPath, u64>;
 
 /// What is known of a layer from its beginning.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -32,10 +39,14 @@ pub(crate) struct Record {
     /// The project it lies on.
     pub(crate) project: PathBuf,
     /// When the call began, by the clock of the file system. A file of the project that was changed at this time or later
-    /// was changed by another program.
-    pub(crate) began: Time,
+    /// was changed by another program. `None` where the layer was not made by one call.
+    pub(crate) began: Option<Time>,
     /// Which extended attributes the overlay uses for its marks.
     pub(crate) marks: Marks,
+    /// The call.
+    pub(crate) origin: CallOrigin,
+    /// The session's layer between this one and the project.
+    pub(crate) session: Option<PathBuf>,
 }
 
 /// Whose extended attributes the overlay uses. A contained process can set the others, so those mean nothing.
@@ -49,6 +60,11 @@ pub(crate) enum Marks {
 }
 
 impl Marks {
+    /// Those of an overlay that this process mounts.
+    pub(crate) fn own() -> Self {
+        if rustix::process::geteuid().is_root() { Self::Trusted } else { Self::User }
+    }
+
     pub(crate) const fn prefix(self) -> &'static str {
         match self {
             Self::User => "user.overlay.",
@@ -58,7 +74,7 @@ impl Marks {
 }
 
 /// The current form of the record.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// One call's own folder: the upper folder of an overlay on the project, and what is known of it. It is locked for as long
 /// as this value lives, so that another metier leaves it alone.
@@ -70,35 +86,45 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// Makes an empty layer for a project, in a folder of its own below `layers`. Both have to be on one file system:
-    /// applying is renaming.
-    pub fn create(layers: &Path, project: &Path) -> Result<Self, LayerError> {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(layers)
-            .map_err(LayerError::io("create", layers))?;
-        let folder = new_folder(layers).map_err(LayerError::io("create a folder in", layers))?;
-        let lock = FolderLock::take(&folder).map_err(LayerError::io("lock", &folder))?;
-        for name in [UPPER, WORK, OLD] {
-            let path = folder.join(name);
-            DirBuilder::new().mode(0o700).create(&path).map_err(LayerError::io("create", &path))?;
-        }
-        // The overlay shows the upper folder's own permissions as the project's.
-        let metadata = std::fs::metadata(project).map_err(LayerError::io("read", project))?;
-        let permissions = Permissions::from_mode(metadata.mode() & 0o777);
+    /// Makes an empty layer for a project, in a folder of its own below `place`. Applying is renaming if both are on one file
+    /// system, and copying first if not.
+    pub(crate) fn create(
+        place: &Path,
+        project: &Path,
+        origin: CallOrigin,
+        session: Option<PathBuf>,
+    ) -> Result<Self, LayerError> {
+        Self::begin(BlankLayer::make(place)?, project, origin, session)
+    }
+
+    /// Turns blank folders into the layer of a call that begins now.
+    pub(crate) fn begin(
+        blank: BlankLayer,
+        project: &Path,
+        origin: CallOrigin,
+        session: Option<PathBuf>,
+    ) -> Result<Self, LayerError> {
+        let BlankLayer { folder, lock, record: mut file } = blank;
         let upper = folder.join(UPPER);
-        std::fs::set_permissions(&upper, permissions)
-            .map_err(LayerError::io("set the permissions of", &upper))?;
-        let marks = if rustix::process::geteuid().is_root() { Marks::Trusted } else { Marks::User };
+        take_permissions(&upper, project)?;
+        // Its permissions were set just now, so its own time is the time by the clock of the file system.
+        let made = rustix::fs::stat(&upper).map_err(|error| LayerError::io("read", &upper)(error.into()))?;
+        let began = changed(&made);
         let record = Record {
             version: VERSION,
             project: project.to_owned(),
-            began: now(&folder).map_err(LayerError::io("write to", &folder))?,
-            marks,
+            began: Some(began),
+            marks: Marks::own(),
+            origin,
+            session,
         };
         let layer = Self { folder, record, _lock: lock };
-        layer.write(RECORD, &layer.record)?;
+        // Not by another file that takes its place: a record that is cut off belongs to a call that never ran.
+        let path = layer.folder.join(RECORD);
+        file.write_all(&to_json(&path, &layer.record)?).map_err(LayerError::io("write", &path))?;
+        if layer.record.marks == Marks::User {
+            layer.write(FOLDERS, &note_folders(project))?;
+        }
         Ok(layer)
     }
 
@@ -107,8 +133,14 @@ impl Layer {
         let Some(lock) = FolderLock::try_take(folder).map_err(LayerError::io("lock", folder))? else {
             return Ok(None);
         };
-        let record = read(&folder.join(RECORD))?;
+        let record = read_record(folder)?;
         Ok(Some(Self { folder: folder.to_owned(), record, _lock: lock }))
+    }
+
+    /// Says that it was not made by one call: no time tells what other programs did meanwhile.
+    pub(crate) fn forget_beginning(&mut self) -> Result<(), LayerError> {
+        self.record.began = None;
+        self.write(RECORD, &self.record)
     }
 
     /// What it is called in listings.
@@ -119,6 +151,11 @@ impl Layer {
     /// The project it lies on.
     pub fn project(&self) -> &Path {
         &self.record.project
+    }
+
+    /// The call it was made for.
+    pub fn origin(&self) -> &CallOrigin {
+        &self.record.origin
     }
 
     /// The upper folder of the overlay.
@@ -145,20 +182,20 @@ impl Layer {
     }
 
     /// Writes a record of it, to the disk.
-    pub(crate) fn write(&self, name: &str, value: &impl Serialize) -> Result<(), LayerError> {
+    pub(crate) fn write_synced(&self, name: &str, value: &impl Serialize) -> Result<(), LayerError> {
         let path = self.folder.join(name);
-        let text =
-            serde_json::to_vec(value).map_err(|source| LayerError::Record { path: path.clone(), source })?;
+        let text = to_json(&path, value)?;
         write_atomic(&path, &text, Mode::Private).map_err(LayerError::io("write", path))
+    }
+
+    /// Writes a record of it that can be made again after a stop of the machine. A sync takes longer than a whole call.
+    pub(crate) fn write(&self, name: &str, value: &impl Serialize) -> Result<(), LayerError> {
+        write_record(&self.folder.join(name), value)
     }
 
     /// Reads a record of it; `None` where there is none.
     pub(crate) fn read<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, LayerError> {
-        let path = self.folder.join(name);
-        if !path.exists() {
-            return Ok(None);
-        }
-        read(&path).map(Some)
+        read_optional(&self.folder.join(name))
     }
 
     /// Renames a record of it, to the disk. This is the one moment at which a state becomes the next.
@@ -169,30 +206,75 @@ impl Layer {
         folder.sync_all().map_err(LayerError::io("sync", &self.folder))
     }
 
+    /// Whether nothing was written to it: most calls change nothing, and then there is nothing to scan or to write down.
+    pub fn is_untouched(&self) -> Result<bool, LayerError> {
+        let upper = self.upper();
+        let mut entries = std::fs::read_dir(&upper).map_err(LayerError::io("read", &upper))?;
+        Ok(entries.next().is_none())
+    }
+
     /// Removes it with everything in it.
     pub fn remove(self) -> Result<(), LayerError> {
         remove_tree(&self.folder).map_err(LayerError::io("remove", &self.folder))
     }
 }
 
-fn read<T: DeserializeOwned>(path: &Path) -> Result<T, LayerError> {
-    let text = std::fs::read(path).map_err(LayerError::io("read", path))?;
-    serde_json::from_slice(&text).map_err(|source| LayerError::Record { path: path.to_owned(), source })
+/// What is known of the layer in a folder.
+pub(crate) fn read_record(folder: &Path) -> Result<Record, LayerError> {
+    let path = folder.join(RECORD);
+    read_optional(&path)?.ok_or_else(|| LayerError::io("read", path)(io::ErrorKind::NotFound.into()))
 }
 
-/// A new folder whose name sorts by time.
-fn new_folder(layers: &Path) -> io::Result<PathBuf> {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let millis = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-    loop {
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let folder = layers.join(format!("{millis:013}-{}-{number}", std::process::id()));
-        match DirBuilder::new().mode(0o700).create(&folder) {
-            // A process with our number that ended within the same millisecond.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            made => return made.map(|()| folder),
-        }
+/// Reads a record; `None` where there is none.
+pub(crate) fn read_optional<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, LayerError> {
+    let text = match std::fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        text => text.map_err(LayerError::io("read", path))?,
+    };
+    let value = serde_json::from_slice(&text);
+    value.map(Some).map_err(|source| LayerError::Record { path: path.to_owned(), source })
+}
+
+/// Writes a record whole or not at all, and leaves it to the system when it is on the disk.
+pub(crate) fn write_record(path: &Path, value: &impl Serialize) -> Result<(), LayerError> {
+    let draft = path.with_extension("draft");
+    // Private whatever the umask is: it has the names of changed files.
+    let mut file = std::fs::OpenOptions::new();
+    let file = file.write(true).create(true).truncate(true).mode(0o600).open(&draft);
+    let text = to_json(path, value)?;
+    file.and_then(|mut file| file.write_all(&text)).map_err(LayerError::io("write", &draft))?;
+    std::fs::rename(&draft, path).map_err(LayerError::io("write", path))
+}
+
+pub(crate) fn to_json(path: &Path, value: &impl Serialize) -> Result<Vec<u8>, LayerError> {
+    serde_json::to_vec(value).map_err(|source| LayerError::Record { path: path.to_owned(), source })
+}
+
+/// Notes which folders are where, so that one is noticed that another program exchanges for another. Root's overlay notes it
+/// for every folder that it copies; an ordinary user's cannot. What cannot be read is not noted.
+fn note_folders(project: &Path) -> FolderInodes {
+    let mut noted = FolderInodes::new();
+    let Ok(tree) = Tree::open_quiet(project) else { return noted };
+    let mut waiting = VecDeque::from([None]);
+    for _ in 0..MAX_NOTED_FOLDERS {
+        let Some(folder) = waiting.pop_front() else { break };
+        let found = tree.folders(folder.as_ref()).unwrap_or_default();
+        waiting.extend(found.iter().map(|(path, _)| Some(path.clone())));
+        noted.extend(found);
     }
+    noted
+}
+
+/// Makes an empty upper folder. The overlay shows its permissions as the project's.
+pub(crate) fn make_upper(upper: &Path, project: &Path) -> Result<(), LayerError> {
+    DirBuilder::new().mode(0o700).create(upper).map_err(LayerError::io("create", upper))?;
+    take_permissions(upper, project)
+}
+
+fn take_permissions(upper: &Path, project: &Path) -> Result<(), LayerError> {
+    let metadata = std::fs::metadata(project).map_err(LayerError::io("read", project))?;
+    let permissions = Permissions::from_mode(metadata.mode() & 0o777);
+    std::fs::set_permissions(upper, permissions).map_err(LayerError::io("set the permissions of", upper))
 }
 
 /// The time by the clock of the file system: the change time of a file that is made there now. It runs behind the system's
@@ -207,8 +289,9 @@ pub(crate) fn now(folder: &Path) -> io::Result<Time> {
 
 /// Removes a folder whatever its permissions are: the overlay leaves `work/work` closed, and a script can close its own.
 pub(crate) fn remove_tree(folder: &Path) -> io::Result<()> {
-    if std::fs::remove_dir_all(folder).is_ok() {
-        return Ok(());
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {}
+        _ => return Ok(()),
     }
     open_folders(folder)?;
     match std::fs::remove_dir_all(folder) {

@@ -2,22 +2,24 @@
 //!
 //! A contained process writes to a [`Layer`]: the upper folder of an overlay that lies on the project. When it has ended,
 //! [`scan()`] compares the layer with the project and gives a [`ChangeSet`]. A person or a rule selects from it, and
-//! [`apply()`] brings the selection into the project: all of it or nothing, also when the machine stops in between.
+//! [`apply()`] brings the selection into the project: all of it or nothing, also when the machine stops in between. Caches
+//! and ignored files go to the [`SessionLayer`] instead, which later calls of the session see.
 //!
 //! ```text
-//! Layer::create -> (the process runs) -> scan -> ChangeSet -> select -> apply -> Applied -> undo
+//! LayerStore::create -> (the process runs) -> scan -> ChangeSet -> select -> apply -> Applied -> undo
 //! ```
 //!
 //! What it is not: it mounts nothing and starts nothing (`metier-sandbox` does), and it decides nothing
 //! (`metier-policy` does).
 //!
 //! ```
-//! use metier_changes::{ChangeKind, Layer, scan};
+//! use metier_changes::{CallOrigin, ChangeKind, LayerStore, scan};
 //! # use metier_testkit::Workspace;
-//! # let workspace = Workspace::new().dir("layers").file("project/a.txt", "one");
-//! # let (layers, project) = (workspace.join("layers"), workspace.join("project"));
+//! # let workspace = Workspace::new().dir("data").file("project/a.txt", "one");
+//! # let (data, project) = (workspace.join("data"), workspace.join("project"));
 //!
-//! let layer = Layer::create(&layers, &project)?;
+//! let store = LayerStore::new(&data);
+//! let layer = store.create(&project, CallOrigin::new("touch b.txt", "agent", "session"))?;
 //! // In place of a process in an overlay:
 //! std::fs::write(layer.upper().join("b.txt"), "two")?;
 //! let changes = scan(&layer)?;
@@ -31,22 +33,46 @@
     reason = "layers are metier's own folders, and the project is changed beneath a handle that follows no link"
 )]
 
+mod absorb;
 mod apply;
 mod beneath;
+mod blank;
 mod change;
+mod copy;
+mod database;
 mod error;
+mod folded;
+mod git_index;
 mod journal;
 mod layer;
+mod lower;
+mod noise;
+mod origin;
 mod path;
+mod place;
 mod plan;
+mod put;
 mod recover;
 mod scan;
+mod session;
+mod spares;
+mod stage;
 mod stamp;
+mod state;
+mod store;
+mod text;
 
 pub use self::apply::{Applied, apply, undo};
 pub use self::change::{Change, ChangeKind, ChangeSet, Entry, EntryKind, Refusal, RefusalReason};
 pub use self::error::{ApplyError, Conflict, ConflictReason, LayerError};
+pub use self::folded::{FoldedChange, FoldedKind, ListedChange, ListedEntry};
 pub use self::layer::Layer;
+pub use self::noise::{Noise, NoiseReason};
+pub use self::origin::CallOrigin;
 pub use self::path::LayerPath;
-pub use self::recover::{Recovered, State, recover};
+pub use self::recover::Recovered;
 pub use self::scan::scan;
+pub use self::session::{Absorbed, SessionLayer, SessionRecord};
+pub use self::state::{LayerRecord, LayerState};
+pub use self::store::{DEFAULT_RETENTION, LayerStore, NO_RETENTION, Retention};
+pub use self::text::{MAX_DIFF_BYTES, NoTextError, TextChange, text_of};

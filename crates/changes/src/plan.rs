@@ -1,5 +1,6 @@
 //! From a selection of changes to the steps that apply it.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use crate::change::{Change, ChangeKind, ChangeSet, EntryKind};
@@ -10,31 +11,54 @@ use crate::path::LayerPath;
 /// made without one that was not selected.
 pub(crate) fn plan(changes: &ChangeSet, selected: &BTreeSet<LayerPath>) -> Plan {
     let mut plan = Plan::default();
-    let mut planner = Planner { changes, selected, slot: 0, plan: &mut plan };
+    let (held, entries): (Vec<&Change>, Vec<&Change>) =
+        changes.entries.iter().partition(|change| change.in_session);
+    // What lies on an entry of the session's layer has nothing to lie on in the project.
+    let held = held.iter().map(|change| &change.path).filter(|path| selected.contains(path));
+    plan.left_out.extend(held.cloned());
+    let kept_out = changes.refused.iter().filter(|refused| refused.is_kept_out());
+    let stay = kept_out.map(|refused| &refused.path).chain(&changes.strays).collect();
+    let mut planner = Planner { entries: &entries, selected, stay, slot: 0, plan: &mut plan };
     let mut at = 0;
-    // New folders that stay away: nothing below them has a place to go to.
-    let mut missing: Vec<&LayerPath> = Vec::new();
-    while let Some(change) = changes.entries.get(at) {
+    // The last new folder that stays away: nothing below it has a place to go to.
+    let mut missing: Option<&LayerPath> = None;
+    while let Some(change) = entries.get(at) {
         at += 1;
-        let is_new_folder = change.is_new_folder();
-        let is_homeless = missing.last().is_some_and(|folder| change.path.is_below(folder));
+        let is_homeless = missing.is_some_and(|folder| change.path.is_below(folder));
         if !selected.contains(&change.path) || is_homeless {
             if selected.contains(&change.path) {
                 planner.plan.left_out.push(change.path.clone());
             }
-            if is_new_folder && !is_homeless {
-                missing.push(&change.path);
+            if change.is_new_folder() && !is_homeless {
+                missing = Some(&change.path);
             }
             continue;
         }
         if planner.change(change, at) {
             // It took everything below it along.
-            at += changes.entries[at..].iter().take_while(|below| below.path.is_below(&change.path)).count();
+            at += below(&entries[at..], &change.path).count();
         }
     }
-    // Permissions come last: a folder that is closed takes no more entries.
-    plan.steps.sort_by_key(|step| matches!(step, Step::Attributes { .. }));
+    plan.steps.sort_by(|left, right| {
+        let order = phase(left).cmp(&phase(right));
+        // Inner folders are closed before outer ones.
+        order.then_with(|| if phase(left) == 2 { right.path().cmp(left.path()) } else { Ordering::Equal })
+    });
     plan
+}
+
+/// When a step has its turn: folders are opened before something is put into them, and closed afterwards.
+fn phase(step: &Step) -> u8 {
+    match step {
+        Step::Attributes { old, mode, .. } if old.mode & 0o300 != 0o300 && mode & 0o300 == 0o300 => 0,
+        Step::Attributes { .. } | Step::Close { .. } => 2,
+        _ => 1,
+    }
+}
+
+/// The changes below a path, of those that follow it.
+fn below<'a>(following: &'a [&'a Change], path: &LayerPath) -> impl Iterator<Item = &'a Change> {
+    following.iter().copied().take_while(move |change| change.path.is_below(path))
 }
 
 #[derive(Debug, Default)]
@@ -45,8 +69,10 @@ pub(crate) struct Plan {
 }
 
 struct Planner<'a> {
-    changes: &'a ChangeSet,
+    entries: &'a [&'a Change],
     selected: &'a BTreeSet<LayerPath>,
+    /// What must not be moved along with a folder.
+    stay: BTreeSet<&'a LayerPath>,
     slot: u32,
     plan: &'a mut Plan,
 }
@@ -55,14 +81,9 @@ impl Planner<'_> {
     /// Adds the step for one change; `next` is the index of the one after it. Gives whether the step covers what is below.
     fn change(&mut self, change: &Change, next: usize) -> bool {
         let path = change.path.clone();
-        let below = || {
-            let entries = self.changes.entries[next..].iter();
-            entries.take_while(|below| below.path.is_below(&change.path))
-        };
-        let kept_out = self.changes.refused.iter().filter(|refused| refused.is_kept_out());
-        let mut stay = kept_out.map(|refused| &refused.path).chain(&self.changes.strays);
-        let is_whole = below().all(|below| self.selected.contains(&below.path))
-            && !stay.any(|path| path.is_below(&change.path));
+        let below = || below(&self.entries[next..], &change.path);
+        let stays = self.stay.range::<&LayerPath, _>(&path..).next().is_some_and(|stay| stay.is_below(&path));
+        let is_whole = !stays && below().all(|below| self.selected.contains(&below.path));
         let was_folder = change.before.is_some_and(|before| before.kind == Some(EntryKind::Folder));
         let is_folder = change.entry.as_ref().is_some_and(|entry| entry.kind == EntryKind::Folder);
         let deleted_below = || {
@@ -70,44 +91,44 @@ impl Planner<'_> {
                 below().filter_map(|below| Some(Below { path: below.path.clone(), old: below.before? }));
             stamps.collect::<Vec<_>>()
         };
-        match (change.kind, change.before, change.after) {
+        let (step, covers) = match (change.kind, change.before, change.after) {
+            (ChangeKind::Deleted, Some(_), _) if was_folder && !is_whole => {
+                self.plan.left_out.push(path);
+                return false;
+            }
             (ChangeKind::Deleted, Some(old), _) => {
-                if was_folder && !is_whole {
-                    self.plan.left_out.push(path);
-                    return false;
-                }
                 let below = deleted_below();
                 self.slot += 1;
-                self.plan.steps.push(Step::Remove { path, old, below, slot: self.slot });
-                true
+                (Step::Remove { path, old, below, slot: self.slot }, true)
             }
             (ChangeKind::Created, _, Some(new)) if !is_folder || is_whole => {
-                self.plan.steps.push(Step::Place { path, new });
-                true
+                (Step::Place { path, new }, true)
             }
-            (ChangeKind::Created, _, Some(new)) => {
-                self.plan.steps.push(Step::MakeFolder { path, mode: new.mode & 0o777 });
-                false
-            }
+            (ChangeKind::Created, _, Some(new)) => (Step::MakeFolder { path, mode: new.mode & 0o777 }, false),
             (ChangeKind::Modified, Some(old), Some(new)) if is_whole => {
                 let below = if was_folder { deleted_below() } else { Vec::new() };
-                self.plan.steps.push(Step::Replace { path, old, new, below });
-                true
+                (Step::Replace { path, old, new, below }, true)
             }
             (ChangeKind::Attributes, Some(old), Some(new)) => {
-                self.plan.steps.push(Step::Attributes {
-                    path,
-                    old,
-                    mode: new.mode & 0o777,
-                    modified: new.modified,
-                });
-                false
+                let (mode, modified) = (new.mode & 0o777, new.modified);
+                (Step::Attributes { path, old, mode, modified }, false)
             }
             // Another kind of entry takes the place of a folder of which something has to stay, or the other way round.
             _ => {
-                self.plan.left_out.push(path);
-                true
+                let unmade = below().filter(|below| self.selected.contains(&below.path));
+                self.plan.left_out.extend(std::iter::once(change).chain(unmade).map(|it| it.path.clone()));
+                return true;
             }
+        };
+        self.plan.steps.push(step);
+        // A folder that its owner cannot write can be neither moved nor filled, so it is closed at the end.
+        if let Some(entry) = &change.entry
+            && change.kind != ChangeKind::Attributes
+            && is_folder
+            && entry.mode & 0o700 != 0o700
+        {
+            self.plan.steps.push(Step::Close { path: change.path.clone(), mode: entry.mode & 0o777 });
         }
+        covers
     }
 }

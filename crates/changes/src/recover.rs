@@ -1,83 +1,47 @@
 //! What an earlier metier left: finishes what it was applying, keeps what it had not decided.
 
-use std::io;
-use std::path::Path;
+use serde::Serialize;
 
-use crate::apply::{Places, UNDO, finish, finish_undo};
-use crate::change::ChangeSet;
+use crate::apply::{Places, finish, finish_undo};
 use crate::error::{ApplyError, LayerError};
 use crate::journal::Journal;
-use crate::layer::{APPLIED, CHANGES, JOURNAL, Layer};
+use crate::layer::Layer;
 use crate::scan::scan;
+use crate::stage;
+use crate::state::{JOURNAL, LayerState, Standing, UNDO};
 
-/// A layer that was found, and what became of it.
-#[derive(Debug)]
+/// A layer that an earlier process left unfinished, and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Recovered {
-    /// The layer.
-    pub layer: Layer,
+    /// Which.
+    pub id: String,
     /// What became of it.
-    pub state: State,
+    pub state: LayerState,
+    /// Why applying was not finished, for people.
+    pub problem: Option<String>,
 }
 
-/// What became of a layer that was found.
-#[derive(Debug)]
-pub enum State {
-    /// Its changes are in the project, since just now or before.
-    Applied,
-    /// Its changes wait for a decision.
-    Pending(ChangeSet),
-    /// Applying it was finished and failed; the project is as it was before.
-    TakenBack(ApplyError),
-    /// Its changes were in the project and were taken back.
-    Undone,
-}
-
-/// Settles every layer below `layers` that no other process works with.
-pub fn recover(layers: &Path) -> Result<Vec<Recovered>, LayerError> {
-    let mut found = Vec::new();
-    let entries = match std::fs::read_dir(layers) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
-        Err(error) => return Err(LayerError::io("read", layers)(error)),
-    };
-    let mut folders = Vec::new();
-    for entry in entries {
-        folders.push(entry.map_err(LayerError::io("read", layers))?.path());
-    }
-    folders.sort();
-    for folder in folders {
-        if let Some(layer) = Layer::reopen(&folder)? {
-            let state = settle(&layer)?;
-            found.push(Recovered { layer, state });
+/// Finishes what was interrupted. `None` where nothing was.
+pub(crate) fn settle(layer: &Layer) -> Result<Option<Recovered>, LayerError> {
+    let standing = Standing::read(layer.folder())?;
+    let outcome = if let Some(journal) = layer.read::<Journal>(JOURNAL)? {
+        finish(layer, &Places::open(layer, journal.number)?, &journal)
+    } else if let Some(journal) = layer.read::<Journal>(UNDO)? {
+        finish_undo(layer, &Places::open(layer, journal.number)?, &journal)
+    } else {
+        // The stage was not taken away yet, or was not complete yet.
+        match standing.applied.last() {
+            Some(journal) => stage::keep(layer, journal.number)?,
+            None => stage::clear(layer)?,
         }
-    }
-    Ok(found)
-}
-
-fn settle(layer: &Layer) -> Result<State, LayerError> {
-    if let Some(journal) = layer.read::<Journal>(JOURNAL)? {
-        let places = Places::open(layer)?;
-        return match finish(layer, &places, &journal) {
-            Ok(()) => Ok(State::Applied),
-            Err(ApplyError::Layer(error)) => Err(error),
-            Err(error) => Ok(State::TakenBack(error)),
-        };
-    }
-    if let Some(journal) = layer.read::<Journal>(UNDO)? {
-        let places = Places::open(layer)?;
-        return match finish_undo(layer, &places, &journal) {
-            Ok(()) => Ok(State::Undone),
-            Err(ApplyError::Layer(error)) => Err(error),
-            Err(error) => Ok(State::TakenBack(error)),
-        };
-    }
-    if layer.read::<Journal>(APPLIED)?.is_some() {
-        return Ok(State::Applied);
-    }
-    let known = layer.read::<ChangeSet>(CHANGES)?;
-    Ok(State::Pending(match known {
-        Some(changes) => changes,
-        // The call itself was interrupted.
-        None => scan(layer)?,
-    }))
+        match standing.state {
+            LayerState::Running => scan(layer).map(|_| ()).map_err(ApplyError::Layer),
+            _ => return Ok(None),
+        }
+    };
+    let problem = match outcome {
+        Err(ApplyError::Layer(error)) => return Err(error),
+        outcome => outcome.err().map(|error| error.to_string()),
+    };
+    Ok(Some(Recovered { id: layer.id(), state: Standing::read(layer.folder())?.state, problem }))
 }

@@ -1,46 +1,98 @@
 //! From a layer to the list of what changed.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::io;
-use std::os::fd::OwnedFd;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
 
 use metier_files::FileDigest;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, chmodat, fgetxattr, readlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, Stat, chmod, chmodat, readlinkat};
 
+use crate::apply::marks;
 use crate::beneath::Tree;
 use crate::change::{Change, ChangeKind, ChangeSet, Entry, EntryKind, Refusal, RefusalReason};
+use crate::database::changed_databases;
 use crate::error::{ConflictReason, LayerError};
-use crate::layer::{CHANGES, Layer, Marks, Record};
+use crate::layer::{CHANGES, FOLDERS, FolderInodes, Layer, Marks, Record};
+use crate::lower::{Found, Lower, LowerSide, is_opaque, is_whiteout, origin_inode};
 use crate::path::LayerPath;
 use crate::stamp::{Stamp, Time, changed, kind};
 
 /// Bits that let a program run with its owner's rights. They are never applied.
 const SET_ID: u32 = 0o6000;
 
-/// Compares a layer with its project and lists what the call changed. The list is also written down beside the layer, so it
-/// survives this process.
+/// Compares a layer with what its call saw, and lists what the call changed. The list is also written down beside the layer,
+/// so it survives this process.
 ///
 /// Every process of the call has ended and the overlay is not mounted any more.
 pub fn scan(layer: &Layer) -> Result<ChangeSet, LayerError> {
-    let open = |path: &std::path::Path| Tree::open(path).map_err(LayerError::io("open", path));
-    let (upper, lower) = (open(&layer.upper())?, open(layer.project())?);
-    let Record { marks, began, .. } = *layer.record();
-    let mut scan = Scan { upper, lower, marks, began, found: ChangeSet::default(), moved: Vec::new() };
-    scan.folder(None, LiesOn::Folder)?;
-    scan.found.entries.sort_by(|left, right| left.path.cmp(&right.path));
-    scan.pair_renames()?;
-    scan.mark_moved();
-    let changes = scan.found;
+    let Record { marks, began, session, .. } = layer.record();
+    let session = session.as_deref().map(|path| (path, *marks));
+    // A script can close the project's own folder. Its permissions are not part of a change, so nothing is kept of them.
+    let upper = layer.upper();
+    chmod(&upper, Mode::RWXU).map_err(|error| LayerError::io("open", &upper)(error.into()))?;
+    let expected = layer.read(EXPECTED)?.unwrap_or_default();
+    let folders = layer.read(FOLDERS)?.unwrap_or_default();
+    let changes =
+        compare(&upper, layer.project(), session, *marks, Times { began: *began, expected, folders })?;
     layer.write(CHANGES, &changes)?;
     Ok(changes)
 }
 
-struct Scan {
-    upper: Tree,
-    lower: Tree,
+/// Compares an upper folder with what it lies on.
+pub(crate) fn compare(
+    upper: &Path,
+    project: &Path,
+    session: Option<(&Path, Marks)>,
     marks: Marks,
+    times: Times,
+) -> Result<ChangeSet, LayerError> {
+    let upper = Tree::open_quiet(upper).map_err(LayerError::io("open", upper))?;
+    let lower = Lower::open(project, session).map_err(LayerError::io("open", project))?;
+    let found = ChangeSet::default();
+    let mut scan = Scan { buffer: RefCell::default(), upper, lower, marks, times, found, moved: Vec::new() };
+    scan.folder(None, LiesOn::Folder(LowerSide::Project))?;
+    scan.found.entries.sort_by(|left, right| left.path.cmp(&right.path));
+    scan.pair_renames()?;
+    scan.mark_moved();
+    scan.mark_databases().map_err(LayerError::io("read", project))?;
+    Ok(scan.found)
+}
+
+/// What tells whether another program changed a file of the project.
+#[derive(Default)]
+pub(crate) struct Times {
     /// When the call began.
-    began: Time,
+    pub(crate) began: Option<Time>,
+    /// The states of files that were seen at other times.
+    pub(crate) expected: Expected,
+    /// Which folders were where then, as far as it was noted.
+    pub(crate) folders: FolderInodes,
+}
+
+/// The project's state of the paths that a session's layer lies on, when it came to lie there.
+pub(crate) type Expected = BTreeMap<LayerPath, Stamp>;
+
+/// Where a layer that was a session's keeps [`Expected`].
+pub(crate) const EXPECTED: &str = "expected.json";
+
+/// Up to this size a file is read at once. Most files of projects are smaller.
+const SMALL_FILE: u64 = 64 << 10;
+
+/// What an entry of the layer holds, besides its state.
+#[derive(Clone, Copy, Default)]
+struct Content {
+    digest: Option<FileDigest>,
+    is_unclean: bool,
+}
+
+struct Scan {
+    buffer: RefCell<Vec<u8>>,
+    upper: Tree,
+    lower: Lower,
+    marks: Marks,
+    times: Times,
     found: ChangeSet,
     /// Folders of the project that another program moved there while the call ran.
     moved: Vec<LayerPath>,
@@ -51,14 +103,12 @@ impl Scan {
     fn folder(&mut self, path: Option<&LayerPath>, on: LiesOn) -> Result<(), LayerError> {
         let names = self.upper_names(path)?;
         for name in &names {
-            let entry = path.map_or_else(|| LayerPath::top(name), |path| path.child(name));
-            self.entry(&entry, on)?;
+            self.entry(&LayerPath::below(path, name), on)?;
         }
-        if on == LiesOn::CoveredFolder {
+        if let LiesOn::CoveredFolder(_) = on {
             for name in self.lower.names(path).map_err(self.reading(path))? {
                 if names.binary_search(&name).is_err() {
-                    let entry = path.map_or_else(|| LayerPath::top(&name), |path| path.child(&name));
-                    self.deleted(&entry)?;
+                    self.deleted(&LayerPath::below(path, &name))?;
                 }
             }
         }
@@ -68,10 +118,8 @@ impl Scan {
     fn entry(&mut self, path: &LayerPath, on: LiesOn) -> Result<(), LayerError> {
         let Some(stat) = self.stat_upper(path)? else { return Ok(()) };
         let before = match on {
-            LiesOn::Nothing => None,
-            LiesOn::Folder | LiesOn::CoveredFolder => {
-                self.lower.stat(path).map_err(self.reading(Some(path)))?
-            }
+            LiesOn::Nothing(_) => None,
+            LiesOn::Folder(_) | LiesOn::CoveredFolder(_) => self.find(path)?,
         };
         if is_whiteout(&stat) {
             if before.is_some() {
@@ -87,29 +135,34 @@ impl Scan {
         if stat.st_mode & SET_ID != 0 && kind_after == EntryKind::File {
             self.found.refused.push(Refusal { path: path.clone(), reason: RefusalReason::SetId });
         }
-        let kind_before = before.as_ref().and_then(kind);
-        match (kind_before, kind_after) {
-            (Some(EntryKind::Folder), EntryKind::Folder) => {
-                if (stat.st_mode ^ before.map_or(0, |before| before.st_mode)) & 0o777 != 0 {
-                    self.push(path, ChangeKind::Attributes, &stat, before.as_ref(), None);
+        let in_session = before.map_or_else(|| on.side(), |before| before.side) == LowerSide::Session;
+        let kind_before = before.as_ref().and_then(|before| kind(&before.stat));
+        let old = before.as_ref();
+        let side = if in_session { LowerSide::Session } else { LowerSide::Project };
+        match (before, kind_before, kind_after) {
+            (Some(before), Some(EntryKind::Folder), EntryKind::Folder) => {
+                if (stat.st_mode & 0o777) != before.shown_mode {
+                    self.push(path, ChangeKind::Attributes, &stat, old, Content::default(), in_session);
                 }
-                if before.is_some_and(|before| self.was_moved(&before)) {
+                if self.was_moved(&before) || self.is_exchanged(path, &before)? {
                     self.moved.push(path.clone());
                 }
                 let is_opaque = self.is_opaque(path)?;
-                self.folder(Some(path), if is_opaque { LiesOn::CoveredFolder } else { LiesOn::Folder })
+                let on = if is_opaque { LiesOn::CoveredFolder } else { LiesOn::Folder };
+                self.folder(Some(path), on(side))
             }
-            (_, EntryKind::Folder) => {
+            (_, _, EntryKind::Folder) => {
                 let happened = if before.is_some() { ChangeKind::Modified } else { ChangeKind::Created };
-                self.push(path, happened, &stat, before.as_ref(), None);
-                self.folder(Some(path), LiesOn::Nothing)
+                let content = self.folder_content(path, &stat)?;
+                self.push(path, happened, &stat, old, content, in_session);
+                self.folder(Some(path), LiesOn::Nothing(side))
             }
-            (Some(EntryKind::Folder), _) => {
-                let digest = self.digest(Side::Upper, path, kind_after)?;
-                self.push(path, ChangeKind::Modified, &stat, before.as_ref(), Some(digest));
+            (_, Some(EntryKind::Folder), _) => {
+                let content = self.content(&self.upper, path, kind_after, &stat)?;
+                self.push(path, ChangeKind::Modified, &stat, old, content, in_session);
                 self.deleted_below(path)
             }
-            _ => self.file(path, &stat, before.as_ref(), kind_after),
+            _ => self.file(path, &stat, old, kind_after, in_session),
         }
     }
 
@@ -118,42 +171,49 @@ impl Scan {
         &mut self,
         path: &LayerPath,
         stat: &Stat,
-        before: Option<&Stat>,
+        before: Option<&Found>,
         now: EntryKind,
+        in_session: bool,
     ) -> Result<(), LayerError> {
-        let digest = self.digest(Side::Upper, path, now)?;
-        let Some(before) = before else {
-            self.push(path, ChangeKind::Created, stat, None, Some(digest));
-            return Ok(());
-        };
-        let is_same = kind(before) == Some(now)
-            && before.st_size == stat.st_size
-            && self.digest(Side::Lower, path, now)? == digest;
-        if !is_same {
-            self.push(path, ChangeKind::Modified, stat, Some(before), Some(digest));
-        } else if now == EntryKind::File {
-            let (old, new) = (Stamp::of(before), Stamp::of(stat));
-            if (old.mode & 0o777, old.modified) != (new.mode & 0o777, new.modified) {
-                self.push(path, ChangeKind::Attributes, stat, Some(before), Some(digest));
+        let content = self.content(&self.upper, path, now, stat)?;
+        let happened = match before {
+            None => ChangeKind::Created,
+            Some(Found { stat: old, side, .. }) => {
+                let is_same = kind(old) == Some(now)
+                    && old.st_size == stat.st_size
+                    && self.content(self.lower.tree(*side), path, now, old)?.digest == content.digest;
+                let (old, new) = (Stamp::of(old), Stamp::of(stat));
+                if !is_same {
+                    ChangeKind::Modified
+                } else if now == EntryKind::File
+                    && (old.mode & 0o777, old.modified) != (new.mode & 0o777, new.modified)
+                {
+                    ChangeKind::Attributes
+                } else {
+                    return Ok(());
+                }
             }
-        }
+        };
+        self.push(path, happened, stat, before, content, in_session);
         Ok(())
     }
 
     /// Something of the project that is gone, with everything below it: each path is decided by itself.
     fn deleted(&mut self, path: &LayerPath) -> Result<(), LayerError> {
-        let Some(before) = self.lower.stat(path).map_err(self.reading(Some(path)))? else { return Ok(()) };
+        let Some(before) = self.find(path)? else { return Ok(()) };
         self.found.entries.push(Change {
             path: path.clone(),
             kind: ChangeKind::Deleted,
             entry: None,
             renamed_from: None,
             breaks_hard_link: false,
-            conflict: self.conflict(&before),
-            before: Some(Stamp::of(&before)),
+            conflict: self.conflict(path, &before),
+            in_session: before.side == LowerSide::Session,
+            before: Some(Stamp::of(&before.stat)),
             after: None,
+            is_unclean: false,
         });
-        if kind(&before) == Some(EntryKind::Folder) { self.deleted_below(path) } else { Ok(()) }
+        if kind(&before.stat) == Some(EntryKind::Folder) { self.deleted_below(path) } else { Ok(()) }
     }
 
     fn deleted_below(&mut self, path: &LayerPath) -> Result<(), LayerError> {
@@ -165,15 +225,53 @@ impl Scan {
 
     /// Whether another program changed a file of the project while the call ran. What is new in a folder of the project is
     /// judged by itself, so a folder's own time says nothing.
-    fn conflict(&self, before: &Stat) -> Option<ConflictReason> {
-        let is_folder = kind(before) == Some(EntryKind::Folder);
-        (!is_folder && changed(before) >= self.began).then_some(ConflictReason::Changed)
+    fn conflict(&self, path: &LayerPath, before: &Found) -> Option<ConflictReason> {
+        if kind(&before.stat) == Some(EntryKind::Folder) || before.side == LowerSide::Session {
+            return None;
+        }
+        let is_changed = if let Some(began) = self.times.began {
+            changed(&before.stat) >= began
+        } else {
+            let expected = self.times.expected.get(path);
+            !expected.is_some_and(|expected| expected.is_unchanged(&Stamp::of(&before.stat)))
+        };
+        is_changed.then_some(ConflictReason::Changed)
     }
 
     /// Whether a folder of the project was moved or got other permissions while the call ran: both change its change time
     /// and leave the time of its content. The files in a folder that was moved there have times of long ago.
-    fn was_moved(&self, before: &Stat) -> bool {
-        changed(before) >= self.began && changed(before) != Stamp::of(before).modified
+    fn was_moved(&self, before: &Found) -> bool {
+        let changed = changed(&before.stat);
+        before.side == LowerSide::Project
+            && self.times.began.is_some_and(|began| changed >= began)
+            && changed != Stamp::of(&before.stat).modified
+    }
+
+    /// Whether the project's folder is another one than that which the overlay copied. The overlay notes which it was.
+    fn is_exchanged(&self, path: &LayerPath, before: &Found) -> Result<bool, LayerError> {
+        // Of a folder in both trees it notes that of the session's layer.
+        if before.side != LowerSide::Project || before.is_merged {
+            return Ok(false);
+        }
+        if let Some(noted) = self.times.folders.get(path)
+            && *noted != before.stat.st_ino
+        {
+            // Read as it was noted: the place of a subvolume has another inode in its folder than of its own.
+            let parent = path.parent();
+            let project = self.lower.tree(LowerSide::Project);
+            let now = project.folders(parent.as_ref()).map_err(self.reading(parent.as_ref()))?;
+            return Ok(!now.iter().any(|(name, inode)| name == path && inode == noted));
+        }
+        let note = || {
+            let folder = self.upper.open_entry(path, OFlags::RDONLY | OFlags::DIRECTORY)?;
+            origin_inode(&folder, self.marks)
+        };
+        let inode = note().or_else(|error| match error.kind() {
+            // A folder that its owner cannot read is opened when its names are read.
+            io::ErrorKind::PermissionDenied => Ok(None),
+            _ => Err(LayerError::io("read the marks of", self.upper.path().join(path.as_path()))(error)),
+        })?;
+        Ok(inode.is_some_and(|inode| inode != before.stat.st_ino))
     }
 
     fn mark_moved(&mut self) {
@@ -182,6 +280,19 @@ impl Scan {
                 change.conflict = Some(ConflictReason::Gone);
             }
         }
+    }
+
+    fn mark_databases(&mut self) -> io::Result<()> {
+        let Some(began) = self.times.began else { return Ok(()) };
+        let own = self.found.entries.iter().filter(|change| !change.in_session);
+        let project = self.lower.tree(LowerSide::Project);
+        let conflicts = changed_databases(project, began, own.map(|change| &change.path))?;
+        for change in &mut self.found.entries {
+            if conflicts.contains(&change.path) {
+                change.conflict.get_or_insert(ConflictReason::Changed);
+            }
+        }
+        Ok(())
     }
 
     /// Finds files that were probably renamed: a new file has the content of a deleted one. Where several deleted files had
@@ -204,7 +315,10 @@ impl Scan {
                 continue;
             }
             let from = change.path.clone();
-            let digest = Some(self.digest(Side::Lower, &from, EntryKind::File)?);
+            let side = if change.in_session { LowerSide::Session } else { LowerSide::Project };
+            let tree = self.lower.tree(side);
+            let Some(stat) = tree.stat(&from).map_err(self.reading(Some(&from)))? else { continue };
+            let digest = self.content(tree, &from, EntryKind::File, &stat)?.digest;
             let is_same = |at: &usize| {
                 self.found.entries[*at].entry.as_ref().is_some_and(|entry| entry.digest == digest)
             };
@@ -221,28 +335,36 @@ impl Scan {
         path: &LayerPath,
         happened: ChangeKind,
         stat: &Stat,
-        before: Option<&Stat>,
-        digest: Option<FileDigest>,
+        before: Option<&Found>,
+        content: Content,
+        in_session: bool,
     ) {
         let after = Stamp::of(stat);
-        let is_folder = after.kind == Some(EntryKind::Folder);
         let Some(kind_after) = after.kind else { return };
-        self.found.entries.push(Change {
+        let is_linked =
+            |before: &Found| kind(&before.stat) == Some(EntryKind::File) && before.stat.st_nlink > 1;
+        let change = Change {
             path: path.clone(),
             kind: happened,
             entry: Some(Entry {
                 kind: kind_after,
                 mode: after.mode & !SET_ID,
-                size: if is_folder { 0 } else { after.size },
-                digest,
+                size: if kind_after == EntryKind::Folder { 0 } else { after.size },
+                digest: content.digest,
             }),
             renamed_from: None,
-            breaks_hard_link: happened == ChangeKind::Modified
-                && before.is_some_and(|before| kind(before) == Some(EntryKind::File) && before.st_nlink > 1),
-            conflict: before.and_then(|before| self.conflict(before)),
-            before: before.map(Stamp::of),
+            breaks_hard_link: happened == ChangeKind::Modified && before.is_some_and(is_linked),
+            conflict: before.and_then(|before| self.conflict(path, before)),
+            in_session,
+            before: before.map(|before| Stamp::of(&before.stat)),
             after: Some(after),
-        });
+            is_unclean: content.is_unclean,
+        };
+        self.found.entries.push(change);
+    }
+
+    fn find(&self, path: &LayerPath) -> Result<Option<Found>, LayerError> {
+        self.lower.find(path).map_err(self.reading(Some(path)))
     }
 
     fn stat_upper(&self, path: &LayerPath) -> Result<Option<Stat>, LayerError> {
@@ -271,75 +393,94 @@ impl Scan {
         Ok(chmodat(&folder, name, Mode::from_raw_mode(mode | added), AtFlags::empty())?)
     }
 
-    /// Whether a folder of the layer hides the folder of the project that it lies on.
+    /// Whether a folder of the layer hides the folder that it lies on.
     fn is_opaque(&self, path: &LayerPath) -> Result<bool, LayerError> {
         let named = || self.upper.path().join(path.as_path());
-        let folder = match self.upper.open_entry(path, OFlags::RDONLY | OFlags::DIRECTORY) {
+        match is_opaque(&self.upper, path, self.marks) {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 self.make_readable(Some(path), 0o700).map_err(LayerError::io("open", named()))?;
-                self.upper.open_entry(path, OFlags::RDONLY | OFlags::DIRECTORY)
+                is_opaque(&self.upper, path, self.marks)
             }
-            opened => opened,
-        };
-        let folder = folder.map_err(LayerError::io("open", named()))?;
-        let mut value = [0; 8];
-        match fgetxattr(&folder, format!("{}opaque", self.marks.prefix()), &mut value[..]) {
-            Ok(length) => Ok(value[..length] == *b"y"),
-            Err(rustix::io::Errno::NODATA | rustix::io::Errno::OPNOTSUPP) => Ok(false),
-            Err(error) => Err(LayerError::io("read the marks of", named())(error.into())),
+            found => found,
         }
+        .map_err(LayerError::io("read the marks of", named()))
     }
 
-    fn digest(&self, side: Side, path: &LayerPath, of: EntryKind) -> Result<FileDigest, LayerError> {
-        let tree = match side {
-            Side::Upper => &self.upper,
-            Side::Lower => &self.lower,
-        };
-        let digest = || -> io::Result<FileDigest> {
+    /// What a file or link holds.
+    fn content(
+        &self,
+        tree: &Tree,
+        path: &LayerPath,
+        of: EntryKind,
+        stat: &Stat,
+    ) -> Result<Content, LayerError> {
+        let read = || -> io::Result<Content> {
             if of == EntryKind::Link {
                 let (folder, name) = tree.parent(path)?;
-                return Ok(FileDigest::of(readlinkat(&folder, name, Vec::new())?.to_bytes()));
+                let target = readlinkat(&folder, name, Vec::new())?;
+                return Ok(Content { digest: Some(FileDigest::of(target.to_bytes())), is_unclean: false });
             }
-            let file = match tree.open_entry(path, OFlags::RDONLY | OFlags::NONBLOCK) {
-                Err(error) if error.kind() == io::ErrorKind::PermissionDenied && side == Side::Upper => {
+            let is_upper = std::ptr::eq(tree, &raw const self.upper);
+            let open = || tree.open_entry(path, OFlags::RDONLY | OFlags::NONBLOCK);
+            let file = match open() {
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied && is_upper => {
                     self.make_readable(Some(path), 0o400)?;
-                    tree.open_entry(path, OFlags::RDONLY | OFlags::NONBLOCK)
+                    open()
                 }
                 opened => opened,
-            };
-            digest_of(file?)
+            }?;
+            let is_unclean = is_upper
+                && (stat.st_mode & SET_ID != 0 || stat.st_mode & 0o400 == 0 || !marks(&file)?.is_empty());
+            Ok(Content { digest: Some(self.digest(file.into(), stat)?), is_unclean })
         };
-        digest().map_err(LayerError::io("read", tree.path().join(path.as_path())))
+        read().map_err(LayerError::io("read", tree.path().join(path.as_path())))
+    }
+
+    /// Reads a file. A small one without a buffer of its own: making one takes longer than reading.
+    fn digest(&self, file: File, stat: &Stat) -> io::Result<FileDigest> {
+        if u64::try_from(stat.st_size).is_ok_and(|size| size > SMALL_FILE) {
+            return FileDigest::of_reader(file);
+        }
+        let mut buffer = self.buffer.borrow_mut();
+        buffer.clear();
+        file.take(SMALL_FILE + 1).read_to_end(&mut buffer)?;
+        Ok(FileDigest::of(&buffer))
+    }
+
+    /// What is to be known of a new folder.
+    fn folder_content(&self, path: &LayerPath, stat: &Stat) -> Result<Content, LayerError> {
+        let named = || self.upper.path().join(path.as_path());
+        if stat.st_mode & SET_ID != 0 || stat.st_mode & 0o700 != 0o700 {
+            self.make_readable(Some(path), 0o700).map_err(LayerError::io("open", named()))?;
+            return Ok(Content { digest: None, is_unclean: true });
+        }
+        let folder = self.upper.open_entry(path, OFlags::RDONLY | OFlags::DIRECTORY);
+        let marks = folder.and_then(marks).map_err(LayerError::io("read the marks of", named()))?;
+        Ok(Content { digest: None, is_unclean: !marks.is_empty() })
     }
 
     fn reading(&self, path: Option<&LayerPath>) -> impl FnOnce(io::Error) -> LayerError + use<> {
-        let root = self.lower.path();
+        let root = self.lower.tree(LowerSide::Project).path();
         LayerError::io("read", path.map_or_else(|| root.to_owned(), |path| root.join(path.as_path())))
     }
 }
 
-/// What of the project a folder of the layer lies on.
+/// What a folder of the layer lies on.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LiesOn {
     /// A folder that shows through.
-    Folder,
+    Folder(LowerSide),
     /// A folder that was deleted and made again, so that nothing shows through.
-    CoveredFolder,
-    /// No folder.
-    Nothing,
+    CoveredFolder(LowerSide),
+    /// Nothing, or no folder.
+    Nothing(LowerSide),
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Upper,
-    Lower,
-}
-
-/// How the overlay marks what was deleted.
-fn is_whiteout(stat: &Stat) -> bool {
-    FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice && stat.st_rdev == 0
-}
-
-fn digest_of(file: OwnedFd) -> io::Result<FileDigest> {
-    FileDigest::of_reader(std::fs::File::from(file))
+impl LiesOn {
+    /// Where something new in the folder would go.
+    fn side(self) -> LowerSide {
+        match self {
+            Self::Folder(side) | Self::CoveredFolder(side) | Self::Nothing(side) => side,
+        }
+    }
 }

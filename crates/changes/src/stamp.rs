@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::EntryKind;
 
-/// Which file something is, and which state of it. The change time is not part of it: a rename changes it.
+/// Which file something is, and which state of it. The change time is not part of it: a rename changes it. Neither is the
+/// device: btrfs and other file systems get another number with every mount, and a journal has to be understood afterwards.
+/// Everything that is compared lies on one file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Stamp {
-    pub(crate) device: u64,
     pub(crate) inode: u64,
     pub(crate) kind: Option<EntryKind>,
     /// Permission bits.
@@ -27,7 +28,6 @@ pub(crate) struct Time {
 impl Stamp {
     pub(crate) fn of(stat: &Stat) -> Self {
         Self {
-            device: stat.st_dev,
             inode: stat.st_ino,
             kind: kind(stat),
             mode: stat.st_mode & 0o7777,
@@ -38,7 +38,7 @@ impl Stamp {
 
     /// Whether both are the same file, whatever was written to it.
     pub(crate) fn is_same_file(&self, other: &Self) -> bool {
-        (self.device, self.inode) == (other.device, other.inode)
+        self.inode == other.inode
     }
 
     /// Whether nothing was done to the file in between. Of a folder only its identity counts: its size and time change with

@@ -6,21 +6,24 @@ use std::io;
 use std::os::fd::AsFd;
 
 use rustix::fs::{
-    AtFlags, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps, UTIME_OMIT, chmodat, flistxattr,
-    fremovexattr, mkdirat, statat, unlinkat, utimensat,
+    AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_OMIT, chmodat, flistxattr, fremovexattr,
+    mkdirat, statat, unlinkat, utimensat,
 };
 use rustix::io::Errno;
 
 use crate::beneath::Tree;
 use crate::change::{ChangeKind, ChangeSet, EntryKind};
 use crate::error::{ApplyError, Conflict, ConflictReason, LayerError};
-use crate::journal::{Below, Journal, Step};
+use crate::journal::{Below, Journal, Outcome, Step};
 use crate::layer::Layer;
 use crate::path::LayerPath;
+use crate::stage;
 use crate::stamp::{Stamp, Time};
 
 /// The three folders between which entries move.
 pub(crate) struct Places {
+    /// Which journal, so that what two of them remove has two places.
+    number: u32,
     project: Tree,
     upper: Tree,
     old: Tree,
@@ -47,72 +50,111 @@ fn conflict(path: &LayerPath, reason: ConflictReason) -> Failed {
     Failed::Conflict(Conflict { path: path.clone(), reason })
 }
 
+/// Whether the project is not as a step expects it.
+pub(super) fn conflict_with(project: &Tree, step: &Step) -> Result<Option<Conflict>, ApplyError> {
+    let path = step.path();
+    let found = match project.stat(path) {
+        Ok(found) => found.as_ref().map(Stamp::of),
+        Err(error) => {
+            return match failed(path, error) {
+                Failed::Conflict(conflict) => Ok(Some(conflict)),
+                Failed::Io { path, source } => Err(ApplyError::Io { path, source }),
+            };
+        }
+    };
+    let expected = match step {
+        Step::MakeFolder { .. } | Step::Place { .. } => None,
+        Step::Replace { old, .. } | Step::Remove { old, .. } | Step::Attributes { old, .. } => Some(old),
+        Step::Close { .. } => return Ok(None),
+    };
+    let reason = match (expected, found) {
+        (None, None) => return Ok(None),
+        (None, Some(_)) => ConflictReason::Appeared,
+        (Some(_), None) => ConflictReason::Gone,
+        (Some(expected), Some(found)) if expected.is_unchanged(&found) => return Ok(None),
+        (Some(_), Some(_)) => ConflictReason::Changed,
+    };
+    Ok(Some(Conflict { path: path.clone(), reason }))
+}
+
 impl Places {
-    pub(crate) fn open(layer: &Layer) -> Result<Self, LayerError> {
-        let open = |path: std::path::PathBuf| Tree::open(&path).map_err(LayerError::io("open", path));
-        Ok(Self {
-            project: open(layer.project().to_owned())?,
-            upper: open(layer.upper())?,
-            old: open(layer.old())?,
-        })
+    pub(crate) fn open(layer: &Layer, number: u32) -> Result<Self, LayerError> {
+        let quiet = |path: std::path::PathBuf| Tree::open_quiet(&path).map_err(LayerError::io("open", path));
+        let project = Tree::open(layer.project()).map_err(LayerError::io("open", layer.project()))?;
+        let [upper, old] = stage::folders(layer);
+        Ok(Self { number, project, upper: quiet(upper)?, old: quiet(old)? })
     }
 
-    /// Whether the project is not as a step expects it.
-    pub(crate) fn conflict(&self, step: &Step) -> Result<Option<Conflict>, ApplyError> {
-        let path = step.path();
-        let found = match self.project.stat(path) {
-            Ok(found) => found.as_ref().map(Stamp::of),
-            Err(error) => {
-                return match failed(path, error) {
-                    Failed::Conflict(conflict) => Ok(Some(conflict)),
-                    Failed::Io { path, source } => Err(ApplyError::Io { path, source }),
-                };
+    /// Opens the folders of the layer that something is moved out of. A script may have closed them to their owner; the
+    /// permissions that the project gets are in the steps.
+    pub(super) fn open_folders(&self, steps: &[Step]) -> Result<(), ApplyError> {
+        let moved = steps.iter().filter(|step| matches!(step, Step::Place { .. } | Step::Replace { .. }));
+        let mut folders = BTreeSet::new();
+        for step in moved {
+            folders.extend(std::iter::successors(step.path().parent(), LayerPath::parent));
+        }
+        // Outer folders come first.
+        for path in folders {
+            let io = |source: io::Error| ApplyError::Io { path: path.clone(), source };
+            let Some(found) = self.upper.stat(&path).map_err(io)? else { continue };
+            if found.st_mode & 0o700 != 0o700 {
+                let (folder, name) = self.upper.parent(&path).map_err(io)?;
+                let mode = Mode::from_raw_mode(found.st_mode & 0o777) | Mode::RWXU;
+                chmodat(&folder, name, mode, AtFlags::empty()).map_err(|error| io(error.into()))?;
             }
-        };
-        let expected = match step {
-            Step::MakeFolder { .. } | Step::Place { .. } => None,
-            Step::Replace { old, .. } | Step::Remove { old, .. } | Step::Attributes { old, .. } => Some(old),
-        };
-        let reason = match (expected, found) {
-            (None, None) => return Ok(None),
-            (None, Some(_)) => ConflictReason::Appeared,
-            (Some(_), None) => ConflictReason::Gone,
-            (Some(expected), Some(found)) if expected.is_unchanged(&found) => return Ok(None),
-            (Some(_), Some(_)) => ConflictReason::Changed,
-        };
-        Ok(Some(Conflict { path: path.clone(), reason }))
+        }
+        Ok(())
     }
 
-    /// Removes the overlay's marks and the set-id bits from what will be moved, and gives files that were closed for the
-    /// scan's sake their permissions.
+    /// Removes the overlay's marks and the set-id bits from what will be moved, and gives files that were opened for the
+    /// scan's sake their permissions. Gives the state of each path afterwards.
     pub(crate) fn clean(
         &self,
         changes: &ChangeSet,
         selected: &BTreeSet<LayerPath>,
-    ) -> Result<(), ApplyError> {
+        steps: &[Step],
+        is_staged: bool,
+    ) -> Result<Vec<Outcome>, ApplyError> {
+        let closing: BTreeSet<&LayerPath> =
+            steps.iter().filter(|step| matches!(step, Step::Close { .. })).map(Step::path).collect();
+        let mut outcomes = Vec::new();
         // Innermost first: a folder that becomes closed cannot be entered any more.
         for change in changes.entries.iter().rev() {
-            let Some(entry) = &change.entry else { continue };
-            if !selected.contains(&change.path) || change.kind == ChangeKind::Attributes {
+            if !selected.contains(&change.path) {
                 continue;
             }
-            let io = |source: io::Error| ApplyError::Io { path: change.path.clone(), source };
-            if entry.kind != EntryKind::Link {
-                let flags =
-                    if entry.kind == EntryKind::Folder { OFlags::DIRECTORY } else { OFlags::NONBLOCK };
-                let opened = self.upper.open_entry(&change.path, OFlags::RDONLY | flags).map_err(io)?;
-                remove_marks(&opened).map_err(io)?;
-            }
-            let current = change.after.map_or(entry.mode, |after| after.mode);
-            let found =
-                self.upper.stat(&change.path).map_err(io)?.map_or(current, |stat| stat.st_mode & 0o7777);
-            if entry.kind != EntryKind::Link && found != entry.mode {
-                let (folder, name) = self.upper.parent(&change.path).map_err(io)?;
-                chmodat(&folder, name, Mode::from_raw_mode(entry.mode), AtFlags::empty())
-                    .map_err(|error| io(error.into()))?;
-            }
+            let after = match (&change.entry, change.after) {
+                (Some(entry), Some(after)) if change.kind != ChangeKind::Attributes => {
+                    let added = if closing.contains(&change.path) { 0o700 } else { 0 };
+                    // The copies on a stage are other files than those that were scanned.
+                    if !change.is_unclean && !is_staged && added == 0 {
+                        outcomes.push(Outcome { path: change.path.clone(), after: Some(after) });
+                        continue;
+                    }
+                    let io = |source: io::Error| ApplyError::Io { path: change.path.clone(), source };
+                    Some(self.clean_entry(&change.path, entry.kind, entry.mode | added).map_err(io)?)
+                }
+                (_, after) => after,
+            };
+            outcomes.push(Outcome { path: change.path.clone(), after });
         }
-        Ok(())
+        outcomes.reverse();
+        Ok(outcomes)
+    }
+
+    fn clean_entry(&self, path: &LayerPath, entry: EntryKind, mode: u32) -> io::Result<Stamp> {
+        let (folder, name) = self.upper.parent(path)?;
+        let found = Stamp::of(&statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)?);
+        if entry == EntryKind::Link {
+            return Ok(found);
+        }
+        // The scan has opened what was closed to its owner, so this can be read.
+        let flags = if entry == EntryKind::Folder { OFlags::DIRECTORY } else { OFlags::NONBLOCK };
+        remove_marks(self.upper.open_entry(path, OFlags::RDONLY | flags)?)?;
+        if found.mode != mode {
+            chmodat(&folder, name, Mode::from_raw_mode(mode), AtFlags::empty())?;
+        }
+        Ok(Stamp { mode, ..found })
     }
 
     /// Takes a step, or finds that it was taken.
@@ -123,11 +165,13 @@ impl Places {
         let found = self.project.stat(path).map_err(io)?.as_ref().map(Stamp::of);
         match step {
             Step::MakeFolder { mode, .. } => {
-                if found.is_some_and(|found| found.kind == Some(EntryKind::Folder)) {
-                    return Ok(());
+                if !found.is_some_and(|found| found.kind == Some(EntryKind::Folder)) {
+                    let (folder, name) = self.project.parent(path).map_err(io)?;
+                    mkdirat(&folder, name, Mode::RWXU).map_err(|error| io(error.into()))?;
+                    interruption_point();
                 }
-                let (folder, name) = self.project.parent(path).map_err(io)?;
-                mkdirat(&folder, name, Mode::from_raw_mode(*mode)).map_err(|error| io(error.into()))
+                // Open until the end; `Step::Close` follows where it is not to stay so. The umask takes nothing away here.
+                self.set_mode(path, *mode | 0o700).map_err(io)
             }
             Step::Place { new, .. } => {
                 if found.is_some_and(|found| found.is_same_file(new)) {
@@ -145,18 +189,21 @@ impl Places {
                 // Another program may have written between the look and the exchange.
                 let moved = self.upper.stat(path).map_err(io)?;
                 check(path, moved.as_ref().map(Stamp::of), old)?;
-                check_below(&self.upper, path, path, below)
+                check_below(&self.upper, path, path, old, below)
             }
             Step::Remove { old, below, slot, .. } => {
-                let aside = slot_path(*slot);
-                let moved = |places: &Self| places.old.stat(&aside).map_err(io);
-                if moved(self)?.is_none() {
+                let aside = self.slot(*slot);
+                // What was moved aside is not in the project any more, unless something else is there now.
+                let is_taken = !found.is_some_and(|found| found.is_same_file(old))
+                    && self.old.stat(&aside).map_err(io)?.is_some();
+                if !is_taken {
                     check(path, found, old)?;
                     self.project.rename_to(path, &self.old, &aside, RenameFlags::NOREPLACE).map_err(io)?;
                     interruption_point();
                 }
-                check(path, moved(self)?.as_ref().map(Stamp::of), old)?;
-                check_below(&self.old, &aside, path, below)
+                let moved = self.old.stat(&aside).map_err(io)?;
+                check(path, moved.as_ref().map(Stamp::of), old)?;
+                check_below(&self.old, &aside, path, old, below)
             }
             Step::Attributes { old, mode, modified, .. } => {
                 let found = found.ok_or_else(|| conflict(path, ConflictReason::Gone))?;
@@ -166,7 +213,34 @@ impl Places {
                 check(path, Some(found), old)?;
                 self.set_attributes(path, *mode, *modified).map_err(io)
             }
+            Step::Close { mode, .. } => match found {
+                Some(found) if found.kind == Some(EntryKind::Folder) => {
+                    self.set_mode(path, *mode).map_err(io)
+                }
+                _ => Err(conflict(path, ConflictReason::Gone)),
+            },
         }
+    }
+
+    /// Whether another program wrote to a file of the project after a step had moved it.
+    pub(crate) fn written_since(&self, step: &Step) -> Result<(), Failed> {
+        let path = step.path();
+        let (moved, old) = match step {
+            Step::Replace { old, .. } => (self.upper.stat(path), old),
+            Step::Remove { old, slot, .. } => (self.old.stat(&self.slot(*slot)), old),
+            _ => return Ok(()),
+        };
+        check(path, moved.map_err(|source| failed(path, source))?.as_ref().map(Stamp::of), old)
+    }
+
+    /// Where a removed entry is kept.
+    fn slot(&self, slot: u32) -> LayerPath {
+        LayerPath::top(format!("{}-{slot}", self.number).as_ref())
+    }
+
+    fn set_mode(&self, path: &LayerPath, mode: u32) -> io::Result<()> {
+        let (folder, name) = self.project.parent(path)?;
+        Ok(chmodat(&folder, name, Mode::from_raw_mode(mode), AtFlags::empty())?)
     }
 
     /// Takes a step back, or finds that it was not taken. What another program has put in its place meanwhile stays.
@@ -198,7 +272,7 @@ impl Places {
                 Ok(())
             }
             Step::Remove { slot, .. } => {
-                let aside = slot_path(*slot);
+                let aside = self.slot(*slot);
                 if self.old.stat(&aside)?.is_some() && found.is_none() {
                     self.old.rename_to(&aside, &self.project, path, RenameFlags::NOREPLACE)?;
                 }
@@ -210,34 +284,34 @@ impl Places {
                 }
                 _ => Ok(()),
             },
+            Step::Close { mode, .. } => match found {
+                Some(found) if found.kind == Some(EntryKind::Folder) => self.set_mode(path, *mode | 0o700),
+                _ => Ok(()),
+            },
         }
     }
 
     /// What of an applied set is not as it was applied.
-    pub(crate) fn changed_since(
-        &self,
-        journal: &Journal,
-        changes: &ChangeSet,
-    ) -> Result<Vec<Conflict>, ApplyError> {
+    pub(crate) fn changed_since(&self, journal: &Journal) -> Result<Vec<Conflict>, ApplyError> {
+        let in_place: BTreeSet<&LayerPath> = journal
+            .steps
+            .iter()
+            .filter(|step| matches!(step, Step::Attributes { .. } | Step::MakeFolder { .. }))
+            .map(Step::path)
+            .collect();
         let mut conflicts = Vec::new();
-        for change in &changes.entries {
-            let Some(step) = journal.steps.iter().find(|step| change.path.is_below(step.path())) else {
-                continue;
-            };
-            let path = &change.path;
+        for Outcome { path, after } in &journal.paths {
             let found = match self.project.stat(path) {
                 // A link is where a folder was, so nothing is below it.
                 Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => None,
                 found => found.map_err(|source| ApplyError::Io { path: path.clone(), source })?,
             };
-            let found = found.as_ref().map(Stamp::of);
-            let reason = match (change.after, found) {
+            let reason = match (after, found.as_ref().map(Stamp::of)) {
                 (None, None) => continue,
                 (None, Some(_)) => ConflictReason::Appeared,
                 (Some(_), None) => ConflictReason::Gone,
                 (Some(after), Some(found)) => {
-                    let is_ours = matches!(step, Step::Attributes { .. } | Step::MakeFolder { .. })
-                        || after.is_same_file(&found);
+                    let is_ours = in_place.contains(path) || after.is_same_file(&found);
                     let is_folder = found.kind == Some(EntryKind::Folder);
                     if is_ours && (is_folder || (after.size, after.modified) == (found.size, found.modified))
                     {
@@ -266,8 +340,17 @@ impl Places {
 }
 
 /// Whether a folder that was moved as a whole holds what it held when it was scanned, and nothing else.
-fn check_below(tree: &Tree, moved: &LayerPath, from: &LayerPath, below: &[Below]) -> Result<(), Failed> {
-    let mut expected: BTreeSet<&LayerPath> = below.iter().map(|below| &below.path).collect();
+fn check_below(
+    tree: &Tree,
+    moved: &LayerPath,
+    from: &LayerPath,
+    top: &Stamp,
+    below: &[Below],
+) -> Result<(), Failed> {
+    if top.kind != Some(EntryKind::Folder) {
+        return Ok(());
+    }
+    let expected: BTreeSet<&LayerPath> = below.iter().map(|below| &below.path).collect();
     for Below { path, old } in below {
         let Some(now) = moved_path(path, from, moved) else { continue };
         let found = tree.stat(&now).map_err(|source| failed(path, source))?;
@@ -276,12 +359,7 @@ fn check_below(tree: &Tree, moved: &LayerPath, from: &LayerPath, below: &[Below]
             check_names(tree, &now, path, &expected)?;
         }
     }
-    expected.insert(from);
-    let is_folder = tree
-        .stat(moved)
-        .map_err(|source| failed(from, source))?
-        .is_some_and(|stat: Stat| crate::stamp::kind(&stat) == Some(EntryKind::Folder));
-    if is_folder { check_names(tree, moved, from, &expected) } else { Ok(()) }
+    check_names(tree, moved, from, &expected)
 }
 
 fn check_names(
@@ -308,10 +386,6 @@ fn moved_path(path: &LayerPath, from: &LayerPath, moved: &LayerPath) -> Option<L
     LayerPath::new(moved.as_path().join(inner))
 }
 
-fn slot_path(slot: u32) -> LayerPath {
-    LayerPath::top(slot.to_string().as_ref())
-}
-
 fn check(path: &LayerPath, found: Option<Stamp>, expected: &Stamp) -> Result<(), Failed> {
     match found {
         None => Err(conflict(path, ConflictReason::Gone)),
@@ -321,28 +395,34 @@ fn check(path: &LayerPath, found: Option<Stamp>, expected: &Stamp) -> Result<(),
 }
 
 /// The overlay keeps notes in extended attributes. They mean nothing outside of it, and a script can set some itself.
-fn remove_marks(file: impl AsFd) -> io::Result<()> {
-    let mut names = vec![0; 4096];
-    let length = match flistxattr(file.as_fd(), &mut names[..]) {
-        Ok(length) => length,
-        Err(Errno::OPNOTSUPP) => return Ok(()),
-        Err(Errno::RANGE) => {
-            names = vec![0; 64 << 10];
-            flistxattr(file.as_fd(), &mut names[..])?
-        }
-        Err(error) => return Err(error.into()),
-    };
-    let marks = names[..length].split(|byte| *byte == 0);
-    for mark in
-        marks.filter(|name| name.starts_with(b"user.overlay.") || name.starts_with(b"trusted.overlay."))
-    {
-        fremovexattr(file.as_fd(), mark)?;
+pub(crate) fn remove_marks(file: impl AsFd) -> io::Result<()> {
+    for mark in marks(&file)? {
+        fremovexattr(file.as_fd(), mark.as_slice())?;
     }
     Ok(())
 }
 
+/// The names of the overlay's notes, those that a script set included.
+pub(crate) fn marks(file: impl AsFd) -> io::Result<Vec<Vec<u8>>> {
+    let mut names = [0; 1024];
+    let mut larger = Vec::new();
+    let names = match flistxattr(file.as_fd(), &mut names[..]) {
+        Ok(length) => &names[..length],
+        Err(Errno::OPNOTSUPP) => return Ok(Vec::new()),
+        Err(Errno::RANGE) => {
+            // The kernel's own limit.
+            larger.resize(64 << 10, 0);
+            let length = flistxattr(file.as_fd(), &mut larger[..])?;
+            &larger[..length]
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let is_mark = |name: &&[u8]| name.starts_with(b"user.overlay.") || name.starts_with(b"trusted.overlay.");
+    Ok(names.split(|byte| *byte == 0).filter(is_mark).map(<[u8]>::to_vec).collect())
+}
+
 /// A moment at which the machine may stop. Tests stop here.
-fn interruption_point() {
+pub(crate) fn interruption_point() {
     #[cfg(test)]
     super::tests::maybe_stop();
 }

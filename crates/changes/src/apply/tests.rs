@@ -15,9 +15,11 @@ use super::{apply, undo};
 use crate::change::{ChangeKind, ChangeSet};
 use crate::error::{ApplyError, ConflictReason};
 use crate::layer::Layer;
+use crate::origin::CallOrigin;
 use crate::path::LayerPath;
-use crate::recover::{State, recover};
 use crate::scan::scan;
+use crate::state::LayerState;
+use crate::store::LayerStore;
 
 thread_local! {
     /// How many more moments pass before the machine stops.
@@ -161,7 +163,8 @@ impl Ground {
         write(&workspace.join("project"), before);
         // The files are older than the call.
         tick(&workspace);
-        let layer = Layer::create(&workspace.join("layers"), &workspace.join("project")).unwrap();
+        let store = LayerStore::new(&workspace.join("layers"));
+        let layer = store.create(&workspace.join("project"), CallOrigin::default()).unwrap();
         work(&layer, before, after);
         Self { workspace, layer }
     }
@@ -177,6 +180,15 @@ fn tick(workspace: &Workspace) {
     while crate::layer::now(&workspace.join("layers")).unwrap() <= first {
         std::thread::yield_now();
     }
+}
+
+/// What the next metier makes of the one layer that there is.
+fn recovered(workspace: &Workspace) -> LayerState {
+    let store = LayerStore::new(&workspace.join("layers"));
+    store.recover(&workspace.join("project")).unwrap();
+    let rows = store.list(Some(&workspace.join("project")));
+    assert_eq!(rows.len(), 1);
+    rows[0].state
 }
 
 fn all(changes: &ChangeSet) -> BTreeSet<LayerPath> {
@@ -234,12 +246,12 @@ proptest! {
             MOMENTS.set(None);
             let Ground { workspace, layer } = ground;
             drop(layer);
-            let found = recover(&workspace.join("layers")).unwrap();
+            let state = recovered(&workspace);
             let now = read(&workspace.join("project"));
-            match &found[0].state {
-                State::Applied => prop_assert_eq!(&now, &after),
-                State::Pending(_) | State::TakenBack(_) => prop_assert_eq!(&now, &before),
-                State::Undone => return Err(TestCaseError::fail("nothing was undone")),
+            match state {
+                LayerState::Applied => prop_assert_eq!(&now, &after),
+                LayerState::Pending | LayerState::TakenBack => prop_assert_eq!(&now, &before),
+                other => return Err(TestCaseError::fail(other.word())),
             }
             if !stopped {
                 break;
@@ -258,7 +270,7 @@ proptest! {
             MOMENTS.set(None);
             let Ground { workspace, layer } = ground;
             drop(layer);
-            recover(&workspace.join("layers")).unwrap();
+            recovered(&workspace);
             let now = read(&workspace.join("project"));
             // Before its journal is there, an undo has not begun.
             prop_assert!(now == before || !stopped || moment == 0 && now == after, "{:?}", now);
@@ -275,6 +287,60 @@ fn plain(entries: &[(&str, Node)]) -> Model {
 
 fn file(text: &str) -> Node {
     Node::File(text.to_owned(), 0o644)
+}
+
+/// Layers in memory, removed at the end.
+struct Memory(PathBuf);
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn a_stop_at_any_moment_leaves_nothing_of_a_stage() {
+    let before =
+        plain(&[("a", file("one")), ("d", Node::Folder(0o755)), ("d/x", file("x")), ("g", file("gone"))]);
+    let after =
+        plain(&[("a", file("two")), ("d", file("a file")), ("n", Node::Folder(0o755)), ("n/y", file("y"))]);
+    let device = |path: &Path| fs::metadata(path).map(|found| found.dev()).ok();
+    for deed in ["apply", "undo"] {
+        for moment in 0.. {
+            let workspace = Workspace::new().dir("project").file(".metier-layers", "").dir("layers");
+            let memory = Memory(Path::new("/dev/shm").join(workspace.path().file_name().unwrap()));
+            if device(Path::new("/dev/shm")) == device(workspace.path()) || fs::create_dir(&memory.0).is_err()
+            {
+                eprintln!("NOT TRIED: there is no second file system at /dev/shm");
+                return;
+            }
+            let project = workspace.join("project");
+            write(&project, &before);
+            tick(&workspace);
+            let store = LayerStore::new(&memory.0);
+            let layer = store.create(&project, CallOrigin::default()).unwrap();
+            work(&layer, &before, &after);
+            let changes = scan(&layer).unwrap();
+            if deed == "undo" {
+                apply(&layer, &changes, &all(&changes)).unwrap();
+            }
+            MOMENTS.set(Some(moment));
+            let stopped = catch_unwind(AssertUnwindSafe(|| match deed {
+                "undo" => undo(&layer).map(|_| ()),
+                _ => apply(&layer, &changes, &all(&changes)).map(|_| ()),
+            }));
+            MOMENTS.set(None);
+            drop(layer);
+            store.recover(&project).unwrap();
+            let state = store.list(None)[0].state;
+            let expected = if state == LayerState::Applied { &after } else { &before };
+            assert_eq!(&read(&project), expected, "{deed} stopped at {moment}, {}", state.word());
+            if stopped.is_ok() {
+                assert!(moment > 5, "{deed} had only {moment} moments");
+                break;
+            }
+        }
+    }
 }
 
 #[test]
@@ -353,7 +419,8 @@ fn undo_keeps_its_hands_off_what_was_changed_since() {
 #[test]
 fn special_files_and_set_id_bits_stay_behind() {
     let workspace = Workspace::new().dir("layers").dir("project");
-    let layer = Layer::create(&workspace.join("layers"), &workspace.join("project")).unwrap();
+    let store = LayerStore::new(&workspace.join("layers"));
+    let layer = store.create(&workspace.join("project"), CallOrigin::default()).unwrap();
     let upper = layer.upper();
     fs::create_dir(upper.join("d")).unwrap();
     fs::write(upper.join("d/f"), "text").unwrap();

@@ -1,0 +1,107 @@
+//! Copies entries between file systems, beneath handles.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom as Offset};
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{
+    AtFlags, Mode, OFlags, SeekFrom, Stat, Timespec, Timestamps, UTIME_OMIT, chmodat, ftruncate, mkdirat,
+    openat, readlinkat, seek, symlinkat, utimensat,
+};
+use rustix::io::Errno;
+
+use crate::beneath::Tree;
+use crate::change::EntryKind;
+use crate::path::LayerPath;
+use crate::stamp::{Stamp, kind};
+
+/// Whether a folder is copied with what is in it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Depth {
+    Entry,
+    Everything,
+}
+
+/// Copies a file, a link as a link, or a folder, with permissions and time. Holes of files stay holes. Devices, pipes and
+/// sockets are passed over.
+pub(crate) fn copy_entry(from: &Tree, to: &Tree, path: &LayerPath, depth: Depth) -> io::Result<()> {
+    let Some(stat) = from.stat(path)? else { return Err(io::ErrorKind::NotFound.into()) };
+    let Some(entry) = kind(&stat) else { return Ok(()) };
+    let (folder, name) = to.parent(path)?;
+    match entry {
+        EntryKind::Link => {
+            let (source, source_name) = from.parent(path)?;
+            symlinkat(readlinkat(&source, source_name, Vec::new())?.as_c_str(), &folder, name)?;
+        }
+        EntryKind::File => {
+            let source = File::from(from.open_entry(path, OFlags::RDONLY | OFlags::NONBLOCK)?);
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let target = openat(&folder, name, flags, Mode::RUSR | Mode::WUSR)?;
+            copy_data(source, target, stat.st_size)?;
+        }
+        EntryKind::Folder => {
+            mkdirat(&folder, name, Mode::RWXU)?;
+            if depth == Depth::Everything {
+                for inner in from.names(Some(path))? {
+                    copy_entry(from, to, &path.child(&inner), depth)?;
+                }
+            }
+        }
+    }
+    set_attributes(&folder, name, entry, &stat, depth)
+}
+
+/// Makes the folders above an entry that are missing.
+pub(crate) fn make_parents(tree: &Tree, path: &LayerPath) -> io::Result<()> {
+    let Some(parent) = path.parent() else { return Ok(()) };
+    if tree.stat(&parent)?.is_some() {
+        return Ok(());
+    }
+    make_parents(tree, &parent)?;
+    let (folder, name) = tree.parent(&parent)?;
+    Ok(mkdirat(&folder, name, Mode::RWXU)?)
+}
+
+fn set_attributes(
+    folder: &OwnedFd,
+    name: &std::ffi::OsStr,
+    entry: EntryKind,
+    stat: &Stat,
+    depth: Depth,
+) -> io::Result<()> {
+    let is_open_folder = entry == EntryKind::Folder && depth == Depth::Entry;
+    // A folder that is filled later gets its permissions later.
+    if entry != EntryKind::Link && !is_open_folder {
+        chmodat(folder, name, Mode::from_raw_mode(stat.st_mode & 0o777), AtFlags::empty())?;
+    }
+    let modified = Stamp::of(stat).modified;
+    let times = Timestamps {
+        last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT },
+        last_modification: Timespec { tv_sec: modified.seconds, tv_nsec: modified.nanoseconds },
+    };
+    Ok(utimensat(folder, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
+}
+
+/// Copies a file's data and leaves its holes out.
+fn copy_data(source: File, target: OwnedFd, size: i64) -> io::Result<()> {
+    let size = u64::try_from(size).unwrap_or(0);
+    let mut target = File::from(target);
+    ftruncate(&target, size)?;
+    let mut source = source;
+    let mut at = 0;
+    while at < size {
+        let (start, end) = match seek(&source, SeekFrom::Data(at)) {
+            Ok(start) => (start, seek(&source, SeekFrom::Hole(start))?),
+            // Nothing but a hole is left.
+            Err(Errno::NXIO) => break,
+            // This file system knows nothing of holes.
+            Err(Errno::INVAL | Errno::OPNOTSUPP) => (at, size),
+            Err(error) => return Err(error.into()),
+        };
+        source.seek(Offset::Start(start))?;
+        target.seek(Offset::Start(start))?;
+        io::copy(&mut (&source).take(end - start), &mut target)?;
+        at = end;
+    }
+    Ok(())
+}
