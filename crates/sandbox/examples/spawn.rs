@@ -1,7 +1,7 @@
 //! What it costs to start a process contained: `sh -c true`, beside a bare start and beside bubblewrap with equal
 //! rights, in turns. `cargo xtask bench spawn` runs this.
 //!
-//! Arguments: how many rounds, the release binary of metier, whose `exec` is measured as a whole process, and a folder for
+//! Arguments: how many rounds, the release binary of metier, whose `exec` is measured as a whole process (or an empty word), and a folder for
 //! the skill and the project. Not the system's temporary folder: no project lies there, and each call would have to show it
 //! anew.
 
@@ -12,13 +12,16 @@
     reason = "a bench: what fails ends it"
 )]
 
+use std::cell::Cell;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use metier_sandbox::{Choice, Command, DataFolder, Profile, Project, Sandbox, Setup, Tier, helper};
+use metier_sandbox::{
+    Choice, Command, DataFolder, LayerMount, Profile, Project, ProjectAccess, Sandbox, Setup, Tier, helper,
+};
 
 /// How long nothing happens before a call that is not one of a row: long enough for the next one to be made ready.
 const PAUSE: Duration = Duration::from_millis(6);
@@ -30,7 +33,7 @@ fn main() {
     helper(std::env::args_os());
     let mut arguments = std::env::args_os().skip(1);
     let rounds: u32 = arguments.next().and_then(|text| text.to_str()?.parse().ok()).unwrap_or(500);
-    let metier = arguments.next().map(PathBuf::from);
+    let metier = arguments.next().map(PathBuf::from).filter(|path| !path.as_os_str().is_empty());
     let place = arguments.next().map_or_else(std::env::temp_dir, PathBuf::from);
     std::fs::create_dir_all(&place).unwrap();
     let place = tempfile::tempdir_in(place).unwrap();
@@ -44,6 +47,9 @@ fn main() {
         figures.bare.push(time(|| run(&mut scene.bare())));
         sleep(PAUSE);
         figures.contained.push(time(|| scene.contained(&sandbox)));
+        let layer = scene.layer();
+        sleep(PAUSE);
+        figures.layered.push(time(|| scene.layered(&sandbox, layer)));
         sleep(PAUSE);
         figures.bubblewrap.push(time(|| run(&mut scene.bubblewrap())));
         if let Some(metier) = &metier {
@@ -59,6 +65,11 @@ fn main() {
             for _ in 0..ROW {
                 figures.contained_row.push(time(|| scene.contained(&sandbox)));
             }
+            let layers: Vec<_> = (0..ROW).map(|_| scene.layer()).collect();
+            sleep(PAUSE);
+            for layer in layers {
+                figures.layered_row.push(time(|| scene.layered(&sandbox, layer)));
+            }
         }
     }
     figures.print();
@@ -67,6 +78,9 @@ fn main() {
 /// The folders of a skill, and the same start in every way.
 struct Scene {
     profile: Profile,
+    /// The same with a project that each call has a layer for.
+    layered: Profile,
+    layers: Cell<u32>,
     root: PathBuf,
 }
 
@@ -83,6 +97,7 @@ impl Scene {
         std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
         let mut profile = Profile::new(skill);
         profile.project = Some(Project {
+            access: ProjectAccess::ReadOnly,
             folder: root.join("project"),
             writable: vec![],
             masked: vec![],
@@ -90,7 +105,11 @@ impl Scene {
         });
         profile.data = vec![DataFolder::new(root.join("data"))];
         profile.environment = vec![("PATH".into(), "/usr/bin:/bin".into())];
-        Self { profile, root: root.to_owned() }
+        let mut layered = profile.clone();
+        if let Some(project) = &mut layered.project {
+            project.access = ProjectAccess::Layered;
+        }
+        Self { profile, layered, layers: Cell::new(0), root: root.to_owned() }
     }
 
     fn bare(&self) -> Process {
@@ -102,6 +121,22 @@ impl Scene {
     fn contained(&self, sandbox: &Sandbox) {
         let command = Command::new("/bin/sh").arguments(["-c", "true"]);
         assert!(sandbox.run(&self.profile, &command).unwrap().succeeded());
+    }
+
+    /// A fresh layer, which a caller makes while the next call is made ready.
+    fn layer(&self) -> LayerMount {
+        self.layers.set(self.layers.get() + 1);
+        let folder = self.root.join(format!("layers/{}", self.layers.get()));
+        let [upper, work] = ["upper", "work"].map(|name| folder.join(name));
+        for folder in [&upper, &work] {
+            std::fs::create_dir_all(folder).unwrap();
+        }
+        LayerMount { at: self.root.join("project"), above: vec![], upper, work }
+    }
+
+    fn layered(&self, sandbox: &Sandbox, layer: LayerMount) {
+        let command = Command::new("/bin/sh").arguments(["-c", "true"]).layer(layer);
+        assert!(sandbox.run(&self.layered, &command).unwrap().succeeded());
     }
 
     fn bubblewrap(&self) -> Process {
@@ -146,6 +181,8 @@ fn time(what: impl FnOnce()) -> Duration {
 struct Figures {
     bare: Vec<Duration>,
     contained: Vec<Duration>,
+    layered: Vec<Duration>,
+    layered_row: Vec<Duration>,
     bubblewrap: Vec<Duration>,
     exec: Vec<Duration>,
     bare_row: Vec<Duration>,
@@ -154,6 +191,7 @@ struct Figures {
 
 impl Figures {
     fn print(&mut self) {
+        let [layered, layered_row] = [&mut self.layered, &mut self.layered_row].map(|times| median(times));
         let [bare, contained, bubblewrap, bare_row, contained_row] = [
             &mut self.bare,
             &mut self.contained,
@@ -176,6 +214,14 @@ impl Figures {
         println!(
             "  contained, one after another         {contained_row:>8.0} µs  {:.2} of bare in a row (limit 3.00)",
             contained_row / bare_row
+        );
+        println!(
+            "  contained, project in a layer        {layered:>8.0} µs  {:.2} of contained (limit 1.30)",
+            layered / contained
+        );
+        println!(
+            "  the same, one after another          {layered_row:>8.0} µs  {:.2} of contained in a row",
+            layered_row / contained_row
         );
         if !self.exec.is_empty() {
             let exec = median(&mut self.exec);

@@ -12,6 +12,23 @@ pub struct Command {
     pub arguments: Vec<OsString>,
     /// What it can read from its standard input.
     pub stdin: Input,
+    /// The private layers that the call writes to. One for the project's folder where the profile shows it layered
+    /// ([`ProjectAccess::Layered`](crate::ProjectAccess::Layered)), and no other.
+    pub layers: Vec<LayerMount>,
+}
+
+/// A private layer on a folder: what the call writes there goes to `upper`. Once there is a report, nothing is mounted
+/// any more, and the layer can be looked through and removed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LayerMount {
+    /// The folder that is shown through the layer, at its own path.
+    pub at: PathBuf,
+    /// Further read-only layers above the folder, the topmost first (a session's ignored files).
+    pub above: Vec<PathBuf>,
+    /// Where writes go; empty, on a file system that can be an upper layer.
+    pub upper: PathBuf,
+    /// The overlay's working folder, beside `upper` in the same folder; empty, too.
+    pub work: PathBuf,
 }
 
 /// What a process reads from its standard input.
@@ -27,7 +44,7 @@ pub enum Input {
 impl Command {
     /// A program without arguments.
     pub fn new(program: impl Into<PathBuf>) -> Self {
-        Self { program: program.into(), arguments: Vec::new(), stdin: Input::Nothing }
+        Self { program: program.into(), arguments: Vec::new(), stdin: Input::Nothing, layers: Vec::new() }
     }
 
     /// The same with one argument more.
@@ -41,6 +58,13 @@ impl Command {
     #[must_use]
     pub fn arguments<A: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
         self.arguments.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// The same with a private layer.
+    #[must_use]
+    pub fn layer(mut self, layer: LayerMount) -> Self {
+        self.layers.push(layer);
         self
     }
 

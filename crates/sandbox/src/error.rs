@@ -34,6 +34,20 @@ pub enum Error {
         /// What was tried.
         attempts: Vec<Attempt>,
     },
+    /// An overlay cannot be had for this folder here. Nothing ran.
+    #[error("{} cannot be given a private layer for changes: {reason}", .at.display())]
+    NoLayer {
+        /// The folder.
+        at: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// The process starts in the project, and no means of containing that works here can show one.
+    #[error("the project cannot be shown here: without a mount namespace its secrets could not be hidden{}; run `metier doctor` to see what would help", why(.attempts))]
+    NoProject {
+        /// What was tried.
+        attempts: Vec<Attempt>,
+    },
     /// The profile has a gateway, and the caller has nobody who takes its connections.
     #[error("the profile has a gateway and nobody was given who stands there")]
     NoPorter,

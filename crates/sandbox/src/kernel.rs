@@ -6,6 +6,7 @@ mod attributes;
 mod clone;
 mod command_line;
 mod loopback;
+mod rename;
 mod seccomp;
 mod spawn;
 mod user_count;
@@ -13,12 +14,13 @@ mod wait;
 
 pub(crate) use self::attributes::{Attributes, seal, set_attributes, set_owners_too};
 pub(crate) use self::clone::{
-    Forked, Namespaces, end, fork, fork_into, hide_groups, leave_the_rest, leave_users, set_dumpable,
-    user_namespace,
+    Forked, Namespaces, end, fork, fork_into, hide_groups, leave_mounts, leave_the_rest, leave_users,
+    set_dumpable, user_namespace,
 };
 pub(crate) use self::command_line::hide_command_line;
 pub(crate) use self::loopback::raise_loopback;
-pub(crate) use self::seccomp::{Listener, Notice, Verdict, install, install_silent};
+pub(crate) use self::rename::{Replace, rename_unnotified};
+pub(crate) use self::seccomp::{Listener, Notice, Signals, Verdict, install, install_silent};
 pub(crate) use self::spawn::{Streams, read_handed_over, replace, replace_keeping, spawn};
 pub(crate) use self::user_count::has_processes;
 pub(crate) use self::wait::{Reaped, SignalQueue, Wait, ignore_children, kill_all, reap, ticks_per_second};

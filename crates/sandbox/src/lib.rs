@@ -22,6 +22,10 @@
 //! end with it; it ends when its socket does, so nothing outlives the caller, however that one ends. `kernel/` has the
 //! unsafe code, `wire/` the messages.
 //!
+//! Where the project is shown through a layer ([`ProjectAccess::Layered`]), the init waits for the call before it gives
+//! anything up: each call brings a folder along that takes its writes ([`LayerMount`]), and the overlay is mounted then,
+//! `inside/layer`. When there is a report, nothing is mounted any more.
+//!
 //! A process that expects one call ([`Expecting::One`]) and is alone makes the init itself, before it knows the call
 //! ([`Sandbox::get_ready`]), and both work at once: `inside/ahead`.
 //!
@@ -49,7 +53,6 @@
 //! ```
 
 mod cancel;
-mod changes;
 mod clock;
 mod command;
 mod error;
@@ -67,9 +70,8 @@ mod tier;
 mod wire;
 
 pub use self::cancel::Cancel;
-pub use self::changes::{Change, ChangeKind, Changes};
 pub use self::clock::{Clock, Pause};
-pub use self::command::{Command, Input};
+pub use self::command::{Command, Input, LayerMount};
 pub use self::error::{Attempt, Error};
 pub use self::inside::{HELPER, SYSTEM, helper};
 pub use self::outputs::{Copied, Existing, LeaveOut, Output, OutputKind, Outputs};
@@ -77,7 +79,7 @@ pub use self::outside::{
     Attendance, Choice, Examination, Expecting, Finding, Finished, Held, Helper, Metered, Metering, Porter,
     Running, Sandbox, Setup, Sieve, Sink, Stream, examine,
 };
-pub use self::profile::{DataFolder, GATEWAY, Limits, Network, Profile, Project, StandIn};
+pub use self::profile::{DataFolder, GATEWAY, Limits, Network, Profile, Project, ProjectAccess, StandIn};
 pub use self::report::{Containment, Denied, Ended, Meter, Overrun, OverrunOf, Report, Stop, Usage};
 pub use self::stream::Captured;
 pub use self::tier::Tier;

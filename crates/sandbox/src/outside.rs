@@ -1,13 +1,13 @@
 //! What runs in the process that wants something contained: it asks the helper, and reads what comes back.
 
-mod absent;
 mod attendance;
 mod call;
 mod control_group;
 mod examine;
-mod inventory;
 mod landmarks;
 mod launcher;
+mod layers;
+mod mount_table;
 mod running;
 mod sandbox;
 mod supervised;

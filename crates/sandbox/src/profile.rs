@@ -63,17 +63,34 @@ impl DataFolder {
     }
 }
 
-/// The project's folder: read-only, with holes.
+/// The project's folder.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Project {
     /// The folder.
     pub folder: PathBuf,
-    /// What the gate granted to be written: files and folders inside it, or the folder itself.
+    /// What becomes of writes.
+    pub access: ProjectAccess,
+    /// Files and folders inside it that can be written in place, or the folder itself. Must be empty with a layer.
     pub writable: Vec<PathBuf>,
     /// What cannot be opened: files that look like secrets, sockets.
     pub masked: Vec<PathBuf>,
-    /// What stays read-only though it lies in something writable: places that run or configure things later.
+    /// What stays read-only though it lies in something writable: places that run or configure things later. Means
+    /// nothing with a layer, from which nothing reaches the project by itself.
     pub protected: Vec<PathBuf>,
+}
+
+/// What becomes of writes to the project.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ProjectAccess {
+    /// They fail.
+    #[default]
+    ReadOnly,
+    /// They go to a layer that each call brings along ([`LayerMount`](crate::LayerMount)); the project stays as it is.
+    ///
+    /// The kernel has limits here. It does not rename a folder that was there before; the supervisor moves what is in it, which
+    /// takes as long as copying. Where an ordinary user runs metier, a file or folder of another owner or another group than the
+    /// user's own cannot be changed (`EOVERFLOW`, "Value too large for defined data type"), only read and deleted. Locks are not shared with programs outside.
+    Layered,
 }
 
 /// What can be reached over the network.
@@ -114,6 +131,10 @@ pub struct Limits {
     pub scratch: u64,
     /// How much each data folder may hold, in bytes.
     pub data: u64,
+    /// How much disk space the layer of a call may take, in bytes.
+    pub layer: u64,
+    /// How many files and folders the layer of a call may hold.
+    pub layer_files: u64,
     /// How much of each stream the report keeps, in bytes: half from the beginning, half from the end.
     pub output: usize,
     /// How much it may write to both streams together before it is stopped, in bytes.
@@ -129,9 +150,13 @@ impl Default for Limits {
             memory: 2048 * MIB,
             // Threads count: one node process has eleven, a parallel build a few dozen.
             processes: 256,
-            file_size: 512 * MIB,
+            // The length, not what it takes on disk: sparse files are long. The other limits bound the disk.
+            file_size: 2048 * MIB,
             scratch: 512 * MIB,
             data: 256 * MIB,
+            // A large build folder has some hundred megabytes, `node_modules` some ten thousand files.
+            layer: 2048 * MIB,
+            layer_files: 200_000,
             output: 256 * 1024,
             chatter: 512 * MIB,
         }
@@ -154,6 +179,19 @@ impl Profile {
             working_directory,
             limits: Limits::default(),
         }
+    }
+
+    /// The project, where each call has a layer for it.
+    pub(crate) fn layered_project(&self) -> Option<&Project> {
+        self.project.as_ref().filter(|project| project.access == ProjectAccess::Layered)
+    }
+
+    /// Whether the process starts in the project, at a place that is not shown for another reason.
+    pub(crate) fn starts_in_project(&self) -> bool {
+        let start = &self.working_directory;
+        let shown = || self.readable.iter().chain(&self.writable).chain(self.data_paths());
+        self.project.as_ref().is_some_and(|project| start.starts_with(&project.folder))
+            && !shown().any(|place| start.starts_with(place))
     }
 
     /// Where its data folders are.

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::changes::Changes;
 use crate::outputs::Outputs;
 use crate::stream::Captured;
 use crate::tier::Tier;
@@ -21,9 +20,6 @@ pub struct Report {
     pub usage: Usage,
     /// What it left in its scratch folder.
     pub outputs: Outputs,
-    /// What became other, while it ran, in the folders that it could write to. Its data and scratch folders are its own
-    /// and not looked at.
-    pub changes: Changes,
     /// What it tried and was not given, as far as the kernel tells.
     pub denied: Vec<Denied>,
     /// What held it.
@@ -32,6 +28,8 @@ pub struct Report {
     pub overrun: Option<Overrun>,
     /// What the supervisor could not measure, where that is why it was stopped.
     pub fault: Option<String>,
+    /// How many processes it left in the background, which were ended with it.
+    pub left: u32,
 }
 
 impl Report {
@@ -99,6 +97,8 @@ pub enum Stop {
     Data,
     /// It had more processes and threads at once than it may.
     Processes,
+    /// Its layer grew larger than it may, or held too many files.
+    Layer,
     /// Its scratch folder grew larger than it may, or held too many files.
     Scratch,
     /// The caller took it back.
@@ -117,6 +117,7 @@ impl Stop {
             Self::Chatter => "output",
             Self::Data => "data",
             Self::Processes => "processes",
+            Self::Layer => "layer",
             Self::Scratch => "scratch",
             Self::Cancelled => "cancelled",
             Self::Unmeasured => "unmeasured",
@@ -155,7 +156,7 @@ pub struct Containment {
     pub tier: Tier,
     /// What bounds memory and processes.
     pub meter: Meter,
-    /// What the call could not be shown, or was shown differently, and why; what of its work was taken back.
+    /// What the call could not be shown, or was shown differently, and why.
     pub notes: Vec<String>,
     /// Files that looked like secrets and could not be opened.
     pub masked: Vec<PathBuf>,

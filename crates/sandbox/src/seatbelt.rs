@@ -81,12 +81,13 @@ fn quoted(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{DataFolder, Project};
+    use crate::profile::{DataFolder, Project, ProjectAccess};
 
     #[test]
     fn everything_is_denied_but_what_is_named_and_masks_come_last() {
         let mut profile = Profile::new("/skills/a".into());
         profile.project = Some(Project {
+            access: ProjectAccess::ReadOnly,
             folder: "/p".into(),
             writable: vec!["/p/docs".into()],
             masked: vec!["/p/.env".into()],

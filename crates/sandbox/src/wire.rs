@@ -14,7 +14,9 @@ use rustix::net::{
 };
 
 pub(crate) use self::codec::Garbled;
-pub(crate) use self::message::{Ended, Entering, Failure, Opening, Reply, Start, TO_PREPARE, TO_STOP};
+pub(crate) use self::message::{
+    Ended, Entering, Failure, FailureOf, Opening, Reply, Start, TO_PREPARE, TO_STOP,
+};
 
 /// The most descriptors one message carries: the places of a view; a call has three streams.
 pub(crate) const MOST_DESCRIPTORS: usize = 64;

@@ -10,6 +10,7 @@ mod gateway;
 mod groups;
 mod ipc;
 mod kernel_memory;
+mod layers;
 mod links;
 mod machine;
 mod memory;
@@ -44,6 +45,7 @@ pub(crate) const FAMILIES: &[&[Probe]] = &[
     links::PROBES,
     secrets::PROBES,
     writes::PROBES,
+    layers::PROBES,
     persistence::PROBES,
     wrappers::PROBES,
     environment::PROBES,

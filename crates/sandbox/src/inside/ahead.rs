@@ -18,19 +18,23 @@ use super::gateway::Gateway;
 use super::group_only;
 use super::identity::{Caller, Identity, Owners, keeping_rights, owner_map};
 use super::launcher::{HELPER, owners_of, set_mask};
+use super::layer::{LayerTrees, Trial};
 use super::processes::Proc;
 use super::processors::Processors;
-use super::room::{inhabit, prefer_as_victim};
+use super::room::{Arrival, inhabit, prefer_as_victim};
 use super::root::{Entered, Processes, Root, furnish, new_proc};
 use super::rules::{Places, Rules};
 use super::scratch::ScratchFolder;
 use super::sources::{Sources, can_map};
 use super::view::View;
+use crate::command::LayerMount;
 use crate::kernel::{Forked, Namespaces, end, hide_command_line, leave_the_rest, leave_users};
 use crate::profile::{Limits, Network};
 use crate::report::Meter;
 use crate::tier::Tier;
-use crate::wire::{Entering, Failure, MOST_DESCRIPTORS, Message, Opening, Reply, deliver, pair, receive};
+use crate::wire::{
+    Entering, Failure, FailureOf, MOST_DESCRIPTORS, Message, Opening, Reply, deliver, pair, receive,
+};
 
 /// The way to such a process.
 #[derive(Debug)]
@@ -65,7 +69,11 @@ impl Ahead {
     }
 
     /// Sends it in, and gives the line to it and what could not be shown.
-    pub(crate) fn enter(self, opening: Opening) -> Result<(OwnedFd, Vec<String>), Failure> {
+    pub(crate) fn enter(
+        self,
+        opening: Opening,
+        layer: Option<LayerMount>,
+    ) -> Result<(OwnedFd, Vec<String>), Failure> {
         if let Caller::Root(ids) = &self.caller {
             // A folder that cannot be mounted with another owner keeps its own, which the call takes over.
             settle(opening.profile.data_paths(), |data| {
@@ -77,11 +85,17 @@ impl Ahead {
         view.close_doors(&opening.profile);
         let trees = if self.caller.is_root() { Sources::open_for(&view)? } else { Vec::new() };
         let given = trees.iter().map(Option::is_some).collect();
-        let descriptors: Vec<_> = trees.iter().flatten().map(AsFd::as_fd).collect();
+        let layers = layer.as_ref().filter(|_| self.caller.is_root()).map(LayerTrees::open).transpose()?;
+        let layers = layers.iter().flat_map(LayerTrees::descriptors);
+        let descriptors: Vec<_> = trees.iter().flatten().chain(layers).map(AsFd::as_fd).collect();
         if descriptors.len() > MOST_DESCRIPTORS {
-            return Err(Failure { what: "handing over places".into(), errno: libc::E2BIG, program: false });
+            return Err(Failure {
+                what: "handing over places".into(),
+                errno: libc::E2BIG,
+                of: FailureOf::Containment,
+            });
         }
-        let entering = Entering { opening, masks: view.masks, given };
+        let entering = Entering { opening, masks: view.masks, given, layer };
         match deliver(self.socket.as_fd(), &entering.encode(), &descriptors) {
             Ok(()) => Ok((self.socket, view.notes)),
             Err(error) => {
@@ -128,21 +142,25 @@ fn wait(caller: &Caller, socket: &OwnedFd, meter: Meter, processors: &Processors
     };
     // Not before: until the parent speaks it may still be about to choose where this process runs.
     processors.take_back();
-    let Message { bytes, descriptors } = message;
-    let Entering { opening, masks, given } = Entering::decode(&bytes).map_err(|error| Failure {
+    let Message { bytes, mut descriptors } = message;
+    let Entering { opening, masks, given, layer } = Entering::decode(&bytes).map_err(|error| Failure {
         what: error.to_string(),
         errno: libc::EBADMSG,
-        program: false,
+        of: FailureOf::Containment,
     })?;
     let filter = filter.for_network(opening.profile.network);
     let mut scratch = scratch.of_size(opening.profile.limits.scratch, identity.outside)?;
     let mut view = View { masks, ..View::new(&opening.profile, opening.tier) };
     view.hide(hidden);
-    let mut rules = match way_in {
+    let (mut rules, layer) = match way_in {
         WayIn::Closed(root) => {
+            // While it still sees what lies outside.
+            let trees = layer.as_ref().map(LayerTrees::open).transpose()?;
+            let inner = Sources::open_layered(&view, None)?;
             root.enter(Sources::open(&view, None)?, &view)?;
             furnish(&view, &scratch, Processes::OfCall)?;
-            Rules::of(&Places::of_system(opening.tier), opening.tier)?
+            let layer = trees.map(|trees| trees.mount(inner, &view, None, Trial::Needed)).transpose()?;
+            (Rules::of(&Places::of_system(opening.tier), opening.tier)?, layer)
         }
         WayIn::Ajar { root, users: Users { proc, mut owners }, rules } => {
             if let Some(id) = Sources::own_id(&view, &given, &descriptors) {
@@ -150,21 +168,34 @@ fn wait(caller: &Caller, socket: &OwnedFd, meter: Meter, processors: &Processors
                 owners = owner_map(&proc, identity).during(|| "mapping owners".into())?;
                 scratch = ScratchFolder::make(opening.profile.limits.scratch, identity.outside)?;
             }
-            root.finish(Sources::receive(&view, &given, descriptors, &owners)?, &view)?;
+            let layers =
+                descriptors.split_off(given.iter().filter(|given| **given).count().min(descriptors.len()));
+            let sources = Sources::receive(&view, &given, descriptors, &owners)?;
+            let (sources, inner) = sources.split_layered(&view);
+            root.finish(sources, &view)?;
             keeping_rights(|| identity.assume(identity.outside))
                 .during(|| "becoming an ordinary user".into())?;
             furnish(&view, &scratch, Processes::OfCall)?;
+            let layer = match layer {
+                Some(layer) => {
+                    let trees = LayerTrees::receive(&layer, layers)?;
+                    Some(trees.mount(inner, &view, Some(&owners), Trial::Needed)?)
+                }
+                None => None,
+            };
             leave_users().during(|| "making namespaces".into())?;
             identity.map_itself(&proc, identity.outside).during(|| "mapping users".into())?;
             // Closing it means waiting for every processor. It is closed to all that comes from this process, and goes with it.
             std::mem::forget(proc);
-            rules
+            (rules, layer)
         }
     };
     drop(scratch);
     rules.allow(&Places::of_view(&view, opening.tier))?;
     let socket = rustix::io::fcntl_dupfd_cloexec(socket, 3).during(|| "keeping the connection".into())?;
-    inhabit(&opening, &view, rules, &filter, socket, meter, Some(gateway))?;
+    let mut arrival = Arrival::new(rules, socket, meter);
+    (arrival.gateway, arrival.layer) = (Some(gateway), layer);
+    inhabit(&opening, &view, &filter, arrival)?;
     // Until here nobody else gets its id.
     drop(claim);
     Ok(())

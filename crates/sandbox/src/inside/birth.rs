@@ -17,7 +17,9 @@ pub(crate) fn born(namespaces: Namespaces, group: Option<BorrowedFd<'_>>) -> io:
     let forked = match namespaces {
         // A filter around us may deny the newer call, and without namespaces the older one does as well.
         Namespaces::Same => fork()?.map_or(Forked::Child, |child| Forked::Parent { child }),
-        Namespaces::ByRoot | Namespaces::Building | Namespaces::All => fork_into(namespaces, None)?,
+        Namespaces::ByRoot | Namespaces::Building | Namespaces::AllButUsers | Namespaces::All => {
+            fork_into(namespaces, None)?
+        }
     };
     Ok((forked, Meter::Watcher))
 }

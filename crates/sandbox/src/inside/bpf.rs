@@ -20,7 +20,7 @@ pub(crate) enum Action {
     WhenAny(Vec<Vec<Check>>),
 }
 
-/// A question about one argument. The kernel reads all of these arguments as 32 bits, so the upper half is not looked at:
+/// A question about one argument. The kernel reads all of these arguments as 32 bits, so no other looks at the upper half:
 /// a filter that compares it too is passed by whoever sets a bit there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Check {
@@ -30,6 +30,9 @@ pub(crate) enum Check {
     OneOf { argument: u32, mask: u32, values: Vec<u32> },
     /// It is none of these.
     Not { argument: u32, mask: u32, values: Vec<u32> },
+    /// A bit of the upper half is set, which the kernel does not read. Only a mark between processes that could do without
+    /// it: any process can set it.
+    Marked { argument: u32 },
 }
 
 /// How a denied call is answered.
@@ -155,6 +158,10 @@ fn all(checks: &[Check], otherwise: impl Fn(u32) -> sock_filter) -> Vec<sock_fil
                 program.extend(compare(*argument, *mask, values, 1));
                 program.push(statement(libc::BPF_JMP | libc::BPF_JA, 1));
             }
+            Check::Marked { argument } => {
+                program.push(load(OFFSET_OF_ARGUMENTS + 8 * argument + 4));
+                program.push(jump(libc::BPF_JEQ, 0, 0, 1));
+            }
         }
         failing.push(program.len());
         program.push(otherwise(0));
@@ -246,6 +253,7 @@ mod tests {
             Check::NoneOf { argument, bits } => low(*argument) & bits == 0,
             Check::OneOf { argument, mask, values } => values.contains(&(low(*argument) & mask)),
             Check::Not { argument, mask, values } => !values.contains(&(low(*argument) & mask)),
+            Check::Marked { argument } => arguments[*argument as usize] >> 32 != 0,
         }
     }
 
@@ -275,6 +283,7 @@ mod tests {
                 values
             }),
             (0_u32..6, values).prop_map(|(argument, values)| Check::Not { argument, mask: 7, values }),
+            (0_u32..6).prop_map(|argument| Check::Marked { argument }),
         ]
     }
 

@@ -20,7 +20,7 @@ use super::sources::{SystemFolder, system_folders};
 use super::view::{DEVICES, HOME, Rights, SCRATCH, SHARED_MEMORY, View};
 use crate::kernel::{Streams, replace_keeping};
 use crate::report::Meter;
-use crate::wire::{Failure, Opening};
+use crate::wire::{Failure, FailureOf, Opening};
 
 /// What bubblewrap is told.
 pub(crate) struct Bubblewrap<'a> {
@@ -50,13 +50,13 @@ impl<'a> Bubblewrap<'a> {
         let program = self.opening.bubblewrap.clone().ok_or_else(|| Failure {
             what: "finding bubblewrap".into(),
             errno: libc::ENOENT,
-            program: false,
+            of: FailureOf::Containment,
         })?;
         let text = |bytes: &[u8]| {
             CString::new(bytes).map_err(|_| Failure {
                 what: "a path with a zero byte".into(),
                 errno: libc::EINVAL,
-                program: false,
+                of: FailureOf::Containment,
             })
         };
         let knowledge = memfd_create("opening", MemfdFlags::empty())

@@ -13,8 +13,9 @@ use super::calls::{
     ABOUT_PROCESSES, Calls, DENIED, DENIED_ALONE, DENIED_HERE, QUEUES, TO_PROCESSES, UNREADABLE,
     UNSEEN_MEMORY,
 };
+use super::renames::{self, Renames};
 use super::{modes, sockets};
-use crate::kernel::{Listener, Notice, Verdict, install, install_silent};
+use crate::kernel::{Listener, Notice, Signals, Verdict, install, install_silent};
 use crate::profile::Network;
 use crate::report::Denied;
 use crate::tier::Tier;
@@ -60,11 +61,16 @@ pub(crate) struct Filter {
     tier: Tier,
     network: Network,
     told: Vec<sock_filter>,
+    /// The same with renames, for a layered project. Both are made ahead: whether a project is layered is known late.
+    with_renames: Vec<sock_filter>,
 }
 
 impl Filter {
     pub(crate) fn new(tier: Tier, network: Network) -> Self {
-        Self { tier, network, told: assemble(&table(tier, network), LAST, Denial::Told) }
+        let mut table = table(tier, network);
+        let told = assemble(&table, LAST, Denial::Told);
+        table.extend(renames::actions().into_iter().map(|(call, action)| (number(call), action)));
+        Self { tier, network, told, with_renames: assemble(&table, LAST, Denial::Told) }
     }
 
     /// The same for what turned out to be reached over the network.
@@ -73,8 +79,14 @@ impl Filter {
     }
 
     /// Installs it. Without a listener where there is one already above us: the kernel allows only one.
-    pub(crate) fn install(&self) -> io::Result<Option<Listener>> {
-        match install(&self.told) {
+    /// Renames pass then.
+    pub(crate) fn install(&self, is_layered: bool) -> io::Result<Option<Listener>> {
+        let installed = if is_layered {
+            install(&self.with_renames, Signals::Wait)
+        } else {
+            install(&self.told, Signals::Interrupt)
+        };
+        match installed {
             Ok(listener) => Ok(Some(listener)),
             Err(error) if matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EINVAL)) => {
                 let silent =
@@ -216,21 +228,29 @@ fn controls(tier: Tier) -> Vec<u32> {
 pub(crate) struct Denials(Vec<Denied>);
 
 impl Denials {
-    /// Takes one notice and answers it.
-    pub(crate) fn answer(&mut self, listener: &Listener) -> io::Result<()> {
-        let answered = listener.answer_next(|notice| match i64::from(notice.call) {
-            // What a program that wants the network knows how to tell its user.
-            libc::SYS_socket | libc::SYS_socketpair => Verdict::Fails(libc::EACCES),
-            libc::SYS_listen => sockets::judge_listening(notice),
-            _ => Verdict::Fails(libc::EPERM),
-        });
-        match answered {
-            Ok((notice, Verdict::Fails(_))) => self.note(&notice),
-            Ok((_, Verdict::Passes)) => {}
+    /// Takes one notice and answers it; `renames` answers those that are its own.
+    pub(crate) fn answer(&mut self, listener: &Listener, renames: Option<&mut Renames>) -> io::Result<()> {
+        let notice = match listener.receive() {
+            Ok(notice) => notice,
             // Whoever made the call is gone.
             Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::EINTR | libc::EAGAIN)) => {
+                return Ok(());
             }
             Err(error) => return Err(error),
+        };
+        if let Some(renames) = renames.filter(|_| Renames::are_about(&notice)) {
+            renames.take(listener, notice);
+            return Ok(());
+        }
+        let verdict = match i64::from(notice.call) {
+            // What a program that wants the network knows how to tell its user.
+            libc::SYS_socket | libc::SYS_socketpair => Verdict::Fails(libc::EACCES),
+            libc::SYS_listen => sockets::judge_listening(&notice),
+            _ => Verdict::Fails(libc::EPERM),
+        };
+        listener.answer(notice.id, verdict);
+        if matches!(verdict, Verdict::Fails(_)) {
+            self.note(&notice);
         }
         Ok(())
     }
@@ -308,7 +328,8 @@ mod tests {
             (Tier::Namespaces, Network::Gateway),
             (Tier::Landlock, Network::None),
         ] {
-            let table = table(tier, network);
+            let mut table = table(tier, network);
+            table.extend(renames::actions().into_iter().map(|(call, action)| (number(call), action)));
             let calls: BTreeSet<_> = table.iter().map(|(call, _)| *call).collect();
             assert_eq!(calls.len(), table.len());
             assert!(calls.iter().all(|call| *call <= LAST));
@@ -341,6 +362,7 @@ mod tests {
     fn a_denied_call_has_a_name_and_equal_ones_are_counted() {
         let mut denials = Denials::default();
         let notice = |call: i64, first| Notice {
+            id: 0,
             process: 1,
             call: i32::try_from(call).unwrap(),
             arguments: [first, 0, 0, 0, 0, 0],

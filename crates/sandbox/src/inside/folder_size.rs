@@ -47,7 +47,17 @@ pub(crate) fn held(path: &Path, most: u32) -> Result<Amount, Failure> {
         }
         Err(error) => return Err(error).during(what),
     };
-    let mut walk = Walk { top: path, most, amount: Amount::default(), folders: Vec::new() };
+    walk(folder, path, most)
+}
+
+/// The same of an open folder. `path` is its name in what goes wrong.
+pub(crate) fn held_below(folder: &OwnedFd, path: &Path, most: u32) -> Result<Amount, Failure> {
+    let again = open_folder(folder.as_fd(), b".").during(|| format!("measuring {}", path.display()))?;
+    walk(again, path, most)
+}
+
+fn walk(folder: OwnedFd, top: &Path, most: u32) -> Result<Amount, Failure> {
+    let mut walk = Walk { top, most, amount: Amount::default(), folders: Vec::new() };
     walk.enter(folder, Path::new(""))?;
     while walk.step()? {}
     Ok(walk.amount)

@@ -16,14 +16,16 @@ use rustix::process::{Pid, chdir};
 use super::failure::During;
 use super::filter::Denials;
 use super::kernel_memory::Sockets;
+use super::layer::MountedLayer;
 use super::quota::{Quota, Scratch};
+use super::renames::Renames;
 use super::view::{HOME, SHARED_MEMORY};
 use super::watcher::Watcher;
 use crate::kernel::{Listener, Reaped, SignalQueue, Streams, Wait, kill_all, reap, spawn};
 use crate::profile::Profile;
 use crate::report::{Ended as How, Meter, Stop};
 use crate::tier::Tier;
-use crate::wire::{Ended, Failure, Message, Reply, Start, TO_STOP, deliver, receive};
+use crate::wire::{Ended, Failure, FailureOf, Message, Reply, Start, TO_STOP, deliver, receive};
 
 /// What starts the program and how its processes are found; the rest is the same on every tier.
 pub(crate) trait Household {
@@ -55,12 +57,20 @@ pub(crate) struct Init<'a, H> {
     /// What bounds memory and processes beside the watcher.
     pub(crate) meter: Meter,
     pub(crate) tier: Tier,
+    /// The overlay on the project, where there is one.
+    pub(crate) layer: Option<MountedLayer>,
+    /// The call, where it had to be known to get this far.
+    pub(crate) call: Option<Message>,
 }
 
 impl<H: Household> Init<'_, H> {
     /// Waits for the call, runs it to its end and says how it ended.
     pub(crate) fn serve(mut self) {
-        if let Ok(Some(message)) = receive(self.socket.as_fd()) {
+        let call = match self.call.take() {
+            Some(call) => Some(call),
+            None => receive(self.socket.as_fd()).ok().flatten(),
+        };
+        if let Some(message) = call {
             self.attend(message);
         }
         if let Some(scratch) = self.household.scratch_to_remove() {
@@ -102,7 +112,9 @@ impl<H: Household> Init<'_, H> {
         let folder = &self.profile.working_directory;
         chdir(folder).during(|| format!("going to {}", folder.display()))?;
         let limits = &self.profile.limits;
-        let quota = Quota::new(self.profile, self.scratch.to_owned(), self.household.bound())?;
+        let mut renames = self.layer.as_ref().map(|layer| Renames::new(&layer.at)).transpose()?;
+        let quota =
+            Quota::new(self.profile, self.scratch.to_owned(), self.household.bound(), self.layer.take())?;
         let sockets = Sockets::new(self.tier, &self.socket)?;
         let mut watcher = Watcher::new(limits.clone(), quota, sockets)?;
         let streams = Streams { stdin: stdin.as_fd(), stdout: stdout.as_fd(), stderr: stderr.as_fd() };
@@ -122,25 +134,40 @@ impl<H: Household> Init<'_, H> {
         let mut waited = Duration::ZERO;
         // A supervisor that cannot see any more holds no limit, so whatever goes wrong in its own work ends the call.
         let mut fault = None;
-        while how.is_none() && stop.is_none() {
+        // What is left of a folder that is being moved belongs to a rename, which happens as a whole or not at all. So its
+        // end is waited for, within the limits of the call.
+        let mover = |renames: &Option<Renames>| renames.as_ref().and_then(Renames::renamer);
+        while (how.is_none() || mover(&renames).is_some()) && stop.is_none() {
             let mut look = || -> Result<Option<Stop>, Failure> {
                 let woken = self.wait(&children, watcher.until_due())?;
                 if woken.child {
                     children.clear();
                     while let Some(reaped) = reap(Wait::No) {
                         waited = note(reaped, &mut how);
+                        if let (Some(listener), Some(renames)) = (&self.listener, &mut renames) {
+                            if how.is_some() {
+                                renames.close();
+                            }
+                            renames.child_ended(listener, &reaped);
+                        }
                     }
                 }
                 if let Some(listener) = self.listener.as_ref().filter(|_| woken.denied) {
-                    denials.answer(listener).during(|| "answering denied calls".into())?;
+                    denials.answer(listener, renames.as_mut()).during(|| "answering denied calls".into())?;
                 }
                 if woken.told {
                     return Ok(Some(Stop::Cancelled));
                 }
                 // Not only when nothing else happens: a call that keeps us busy with denied calls and dying children
                 // would never be looked at.
-                if how.is_none() && watcher.until_due().is_zero() {
-                    return watcher.look(&self.household.processes(&watcher)?, waited);
+                let mover = mover(&renames);
+                if (how.is_none() || mover.is_some()) && watcher.until_due().is_zero() {
+                    let mut processes = self.household.processes(&watcher)?;
+                    // A copy of this process, as closed to others and as little the script's.
+                    processes.retain(|process| {
+                        mover.is_none_or(|pid| pid.as_raw_nonzero().get().cast_unsigned() != *process)
+                    });
+                    return watcher.look(&processes, waited);
                 }
                 Ok(None)
             };
@@ -150,9 +177,13 @@ impl<H: Household> Init<'_, H> {
             });
         }
         // Whatever is left of the call ends now: a daemon that it left behind, a child that ignores every signal.
+        let is_over = how.is_some() && stop.is_none();
+        let mut left = 0;
         loop {
             self.household.kill(&watcher);
             let Some(reaped) = reap(Wait::Yes) else { break };
+            // One that had ended by itself was only not waited for.
+            left += u32::from(is_over && reaped.ended == How::Signaled(libc::SIGKILL));
             note(reaped, &mut how);
         }
         // The last look: what grew quickly and ended is held against the limit, too.
@@ -167,6 +198,7 @@ impl<H: Household> Init<'_, H> {
             denied: denials.finish(),
             overrun: watcher.overrun().cloned(),
             fault,
+            left,
         })
     }
 
@@ -187,7 +219,7 @@ impl<H: Household> Init<'_, H> {
         self.household.start(&program, &arguments, &environment, streams).map_err(|error| Failure {
             what: format!("starting {}", start.program.display()),
             errno: error.raw_os_error().unwrap_or(libc::EIO),
-            program: true,
+            of: FailureOf::Program,
         })
     }
 
@@ -272,11 +304,11 @@ fn leftovers(scratch: &Path) -> Option<OwnedFd> {
 }
 
 fn garbled(error: crate::wire::Garbled) -> Failure {
-    Failure { what: error.to_string(), errno: libc::EBADMSG, program: false }
+    Failure { what: error.to_string(), errno: libc::EBADMSG, of: FailureOf::Containment }
 }
 
 fn unsuitable(what: &str) -> Failure {
-    Failure { what: what.to_owned(), errno: libc::EINVAL, program: true }
+    Failure { what: what.to_owned(), errno: libc::EINVAL, of: FailureOf::Program }
 }
 
 /// Removes a scratch folder of ours.

@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::io::Errno;
 
 use super::birth::born;
 use super::claim::Claim;
@@ -14,14 +15,14 @@ use super::failure::During;
 use super::filter::Filter;
 use super::group_only;
 use super::identity::{Caller, Identity, Owners, owner_map};
-use super::room::{Room, inhabit, prefer_as_victim};
+use super::room::{Arrival, Room, SourceOrigin, inhabit, prefer_as_victim};
 use super::rules::{Places, Rules};
 use super::sources::{Sources, can_map};
 use super::view::View;
 use crate::kernel::{Forked, Namespaces, end, ignore_children, read_handed_over};
 use crate::report::Meter;
 use crate::tier::Tier;
-use crate::wire::{Failure, Garbled, Opening, Reply, deliver, receive};
+use crate::wire::{Failure, FailureOf, Garbled, Opening, Reply, deliver, receive};
 
 /// The name under which a program is started to be the helper.
 pub const HELPER: &str = "metier-sandbox-helper";
@@ -72,7 +73,11 @@ fn launch(control: &OwnedFd) {
         // Where rooms are born, if calls get control groups.
         let group = descriptors.next();
         let made = Opening::decode(&message.bytes)
-            .map_err(|error| Failure { what: error.to_string(), errno: libc::EBADMSG, program: false })
+            .map_err(|error| Failure {
+                what: error.to_string(),
+                errno: libc::EBADMSG,
+                of: FailureOf::Containment,
+            })
             .and_then(|opening| make_room(opening, &caller, &hidden, &socket, group));
         if let Err(failure) = made {
             let _ = deliver(socket.as_fd(), &Reply::Failed(failure).encode(), &[]);
@@ -89,10 +94,10 @@ fn make_room(
 ) -> Result<(), Failure> {
     // The room inherits the claim and holds it to its end.
     let Tenant { identity, owners, claim: _claim } = Tenant::new(&opening, caller)?;
-    let serve = |opening: Opening, sources: Option<Sources>| match Room::build(
+    let serve = |opening: Opening, origin: SourceOrigin| match Room::build(
         opening,
         identity,
-        sources,
+        origin,
         hidden.to_owned(),
     ) {
         Ok(room) => room.serve(control),
@@ -106,25 +111,42 @@ fn make_room(
         if matches!(forked, Forked::Child) {
             drop(group);
             prefer_as_victim();
-            serve(opening, None);
+            serve(opening, SourceOrigin::Room);
+            end(0)
+        }
+        return Ok(());
+    }
+    if identity.from_root
+        && let Some(project) = opening.profile.layered_project()
+    {
+        let failed = |failure: Failure| Failure { of: FailureOf::Layer(project.folder.clone()), ..failure };
+        let owners = owners.ok_or(Errno::NOSYS).during(|| "showing root's files as the call's".into());
+        let owners = owners.map_err(failed)?;
+        let (forked, _) = born(Namespaces::ByRoot, group.as_ref().map(AsFd::as_fd))
+            .during(|| "making namespaces as root".into())
+            .map_err(failed)?;
+        if matches!(forked, Forked::Child) {
+            drop(group);
+            prefer_as_victim();
+            serve(opening, SourceOrigin::Root(owners));
             end(0)
         }
         return Ok(());
     }
     let sources = match &owners {
         Some(owners) => match Sources::open(&View::new(&opening.profile, opening.tier), Some(owners)) {
-            Ok(sources) => Some(sources),
+            Ok(sources) => SourceOrigin::Given(sources),
             // Root in a container that may not mount: like anybody else's, the room opens by itself what it shows, and the
             // script reads what everyone may read.
             Err(failure) if failure.errno == libc::EPERM => {
                 for path in opening.profile.data_paths() {
                     DataOnDisk::open(path)?.give(identity.outside.user)?;
                 }
-                None
+                SourceOrigin::Room
             }
             Err(failure) => return Err(failure),
         },
-        None => None,
+        None => SourceOrigin::Room,
     };
     enter(identity, group, || serve(opening, sources))
 }
@@ -207,14 +229,18 @@ fn inside(control: &OwnedFd, number: Option<OsString>, meter: Option<OsString>) 
         .ok_or(Garbled)
         .and_then(|number| read_handed_over(number).map_err(|_| Garbled))
         .and_then(|bytes| Opening::decode(&bytes))
-        .map_err(|error| Failure { what: error.to_string(), errno: libc::EBADMSG, program: false })
+        .map_err(|error| Failure {
+            what: error.to_string(),
+            errno: libc::EBADMSG,
+            of: FailureOf::Containment,
+        })
         .and_then(|opening| {
             let view = View::new(&opening.profile, opening.tier);
             let socket =
                 rustix::io::fcntl_dupfd_cloexec(control, 3).during(|| "keeping the connection".into())?;
             let filter = Filter::new(opening.tier, opening.profile.network);
             let rules = Rules::of(&Places::open(&view, opening.tier), opening.tier)?;
-            inhabit(&opening, &view, rules, &filter, socket, meter, None)
+            inhabit(&opening, &view, &filter, Arrival::new(rules, socket, meter))
         });
     if let Err(failure) = entered {
         let _ = deliver(control.as_fd(), &Reply::Failed(failure).encode(), &[]);

@@ -73,6 +73,7 @@ mod tests {
     #[test]
     fn a_mode_is_described_only_where_it_was_the_reason() {
         let notice = |call: libc::c_long, arguments: [u64; 6]| Notice {
+            id: 0,
             process: 1,
             call: i32::try_from(call).unwrap(),
             arguments,

@@ -1,16 +1,18 @@
-//! What a call keeps on disk: its data folders, places that may not grow, its scratch folder where that is a real one, and
-//! files without a name that it holds. No kernel limit sums these up, so they are walked through several times a second.
+//! What a call keeps on disk: its data folders, its layer, places that may not grow, its scratch folder where that is a real
+//! one, and files without a name that it holds. No kernel limit sums these up, so they are walked through several times a second.
 
 use std::collections::BTreeSet;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rustix::fs::statvfs;
+use rustix::fs::{fstatvfs, statvfs};
 
 use super::descriptors::Descriptors;
 use super::failure::During;
-use super::folder_size::{Amount, held};
+use super::folder_size::{Amount, held, held_below};
+use super::layer::MountedLayer;
 use super::processes::{Proc, Process};
 use crate::profile::{Limits, Profile};
 use crate::report::{Overrun, OverrunOf, Stop};
@@ -65,17 +67,35 @@ pub(crate) struct Quota {
 /// A folder that may not hold more than so much.
 #[derive(Debug)]
 struct Measured {
+    /// Where the call sees it.
     path: PathBuf,
+    /// The folder itself, where that is not what the call sees there: the upper layer of an overlay.
+    upper: Option<OwnedFd>,
     most: Amount,
+    /// How much it may grow, in bytes.
+    growth: u64,
+    /// Why a call is stopped for it.
+    stop: Stop,
     /// The most that its disk had left at any look, with what the folder held then.
     most_room: u64,
 }
 
 impl Measured {
+    fn new(path: PathBuf, most: Amount, growth: u64) -> Self {
+        Self { path, upper: None, most, growth, stop: Stop::Data, most_room: 0 }
+    }
+
+    fn held(&self) -> Result<Amount, Failure> {
+        match &self.upper {
+            Some(upper) => held_below(upper, &self.path, self.most.files),
+            None => held(&self.path, self.most.files),
+        }
+    }
+
     /// How much of the disk is gone that the folder does not hold, since the look at which most was left: what others free
     /// meanwhile hides nothing for longer than one look. Others use it, too, so this alone means nothing.
     fn unexplained(&mut self, held: u64) -> Result<u64, Failure> {
-        let disk = match statvfs(&self.path) {
+        let disk = match self.upper.as_ref().map_or_else(|| statvfs(&self.path), fstatvfs) {
             Ok(disk) => disk,
             Err(rustix::io::Errno::NOENT) => return Ok(0),
             Err(error) => {
@@ -89,7 +109,12 @@ impl Measured {
 }
 
 impl Quota {
-    pub(crate) fn new(profile: &Profile, scratch: PathBuf, bound: Scratch) -> Result<Self, Failure> {
+    pub(crate) fn new(
+        profile: &Profile,
+        scratch: PathBuf,
+        bound: Scratch,
+        layer: Option<MountedLayer>,
+    ) -> Result<Self, Failure> {
         let limits = profile.limits.clone();
         let mut folders = Vec::new();
         for data in &profile.data {
@@ -99,7 +124,7 @@ impl Quota {
                 bytes: limits.data.saturating_add(data.spared).max(before.bytes),
                 files: MAX_FILES.max(before.files),
             };
-            folders.push(Measured { path: data.path.clone(), most, most_room: 0 });
+            folders.push(Measured::new(data.path.clone(), most, limits.data));
         }
         // What lies there is whoever's whose place it is: only what the call adds to it counts.
         for path in &profile.bounded {
@@ -108,7 +133,16 @@ impl Quota {
                 bytes: before.bytes.saturating_add(limits.data),
                 files: before.files.saturating_add(MAX_FILES),
             };
-            folders.push(Measured { path: path.clone(), most, most_room: 0 });
+            folders.push(Measured::new(path.clone(), most, limits.data));
+        }
+        if let Some(MountedLayer { at, upper }) = layer {
+            let files = u32::try_from(limits.layer_files).unwrap_or(u32::MAX - 1);
+            let most = Amount { bytes: limits.layer, files };
+            folders.push(Measured {
+                upper: Some(upper),
+                stop: Stop::Layer,
+                ..Measured::new(at, most, limits.layer)
+            });
         }
         Ok(Self { limits, folders, scratch, bound, due: Instant::now(), in_flight_for: 0, overrun: None })
     }
@@ -137,7 +171,7 @@ impl Quota {
     ) -> Result<Option<Stop>, Failure> {
         let mut kept = Vec::with_capacity(self.folders.len());
         for folder in &self.folders {
-            kept.push(held(&folder.path, folder.most.files)?);
+            kept.push(folder.held()?);
         }
         let mut scratch = match self.bound {
             Scratch::Bounded => Amount::default(),
@@ -153,7 +187,7 @@ impl Quota {
         // The size of a file system that is the scratch folder's own is the kernel's to hold.
         let bytes = if self.bound == Scratch::OnDisk { self.limits.scratch } else { u64::MAX };
         let full = kept.iter().zip(&self.folders).find_map(|(amount, folder)| {
-            amount.over(folder.most, &folder.path).map(|overrun| (Stop::Data, overrun))
+            amount.over(folder.most, &folder.path).map(|overrun| (folder.stop, overrun))
         });
         let full = full.or_else(|| {
             let most = Amount { bytes, files: MAX_FILES };
@@ -161,7 +195,7 @@ impl Quota {
         });
         let full = match full {
             Some(full) => Some(full),
-            None => self.hidden(proc, processes, descriptors, &kept)?.map(|overrun| (Stop::Data, overrun)),
+            None => self.hidden(proc, processes, descriptors, &kept)?,
         };
         Ok(full.map(|(stop, overrun)| {
             self.overrun = Some(overrun);
@@ -178,17 +212,18 @@ impl Quota {
         processes: &[Process],
         descriptors: &Descriptors,
         kept: &[Amount],
-    ) -> Result<Option<Overrun>, Failure> {
+    ) -> Result<Option<(Stop, Overrun)>, Failure> {
         let many = descriptors.in_flight > MAX_IN_FLIGHT;
         self.in_flight_for = if many { self.in_flight_for + 1 } else { 0 };
         let parked = self.in_flight_for >= IN_FLIGHT_LOOKS;
         for (folder, amount) in self.folders.iter_mut().zip(kept) {
             let lost = folder.unexplained(amount.bytes)?;
-            let filled = lost > self.limits.data;
+            let filled = lost > folder.growth;
             if parked || filled && can_hide(proc, processes, descriptors)? {
                 let (path, most) = (folder.path.clone(), folder.most.bytes);
                 let held = amount.bytes.saturating_add(lost).max(most.saturating_add(1));
-                return Ok(Some(Overrun { folder: path, of: OverrunOf::Bytes, held, most }));
+                let overrun = Overrun { folder: path, of: OverrunOf::Bytes, held, most };
+                return Ok(Some((folder.stop, overrun)));
             }
         }
         Ok(None)
@@ -270,7 +305,7 @@ mod tests {
     }
 
     fn quota(folder: &Path, bound: Scratch) -> Quota {
-        Quota::new(&profile(folder), folder.join("scratch"), bound).unwrap()
+        Quota::new(&profile(folder), folder.join("scratch"), bound, None).unwrap()
     }
 
     fn ground() -> tempfile::TempDir {
@@ -317,7 +352,7 @@ mod tests {
         };
         let mut profile = profile(folder.path());
         profile.data.push(DataFolder { path: folder.path().join("shared"), spared: 1 << 20 });
-        let mut quota = Quota::new(&profile, folder.path().join("scratch"), Scratch::Bounded).unwrap();
+        let mut quota = Quota::new(&profile, folder.path().join("scratch"), Scratch::Bounded, None).unwrap();
         fill("data/a", 768);
         fill("shared/a", 1536);
         assert_eq!(look(&mut quota), None, "together it would be too much");
@@ -335,7 +370,7 @@ mod tests {
         std::fs::write(place.join("before"), vec![1; 3 << 20]).unwrap();
         let mut profile = profile(folder.path());
         profile.bounded = vec![place.clone()];
-        let mut quota = Quota::new(&profile, folder.path().join("scratch"), Scratch::Bounded).unwrap();
+        let mut quota = Quota::new(&profile, folder.path().join("scratch"), Scratch::Bounded, None).unwrap();
         assert_eq!(look(&mut quota), None);
         std::fs::write(place.join("during"), vec![1; 2 << 20]).unwrap();
         assert_eq!(look(&mut quota), Some(Stop::Data));

@@ -3,6 +3,7 @@
 //! Whoever uses the room asks for the next one ahead of time, so that a call finds it ready. Each serves one call and ends.
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::io::Errno;
 use rustix::process::{Signal, set_parent_process_death_signal};
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new_privs};
 use std::os::fd::{AsFd, OwnedFd};
@@ -13,9 +14,11 @@ use super::bubblewrap::Bubblewrap;
 use super::failure::During;
 use super::filter::Filter;
 use super::gateway::{Gateway, OwnHandle};
-use super::identity::Identity;
+use super::identity::{Identity, Owners, keeping_rights};
 use super::init::{Init, Namespace};
+use super::layer::{LayerTrees, MountedLayer, Trial};
 use super::limits;
+use super::outer_mounts::OuterMounts;
 use super::quota::Scratch;
 use super::root::{Processes, Root, cover_again, furnish};
 use super::rules::{Force, Places, Rules};
@@ -23,11 +26,11 @@ use super::scratch::ScratchFolder;
 use super::sources::Sources;
 use super::supervisor::{Supervisor, scratch_folder};
 use super::view::{SCRATCH, View};
-use crate::kernel::{Forked, Namespaces, end, hide_groups, set_dumpable};
+use crate::kernel::{Forked, Namespaces, end, hide_groups, leave_users, set_dumpable};
 use crate::profile::Network;
 use crate::report::Meter;
 use crate::tier::Tier;
-use crate::wire::{Failure, Opening, Reply, TO_PREPARE, deliver, receive};
+use crate::wire::{Failure, FailureOf, Message, Opening, Reply, Start, TO_PREPARE, deliver, receive};
 
 /// What a room has ready for every call.
 pub(crate) struct Room {
@@ -38,15 +41,25 @@ pub(crate) struct Room {
     places: Places,
     /// Its own `/proc`, through which the maps of new user namespaces are written.
     proc: Option<OwnedFd>,
+    /// What its calls need for their layers, where the project is layered.
+    layering: Option<Layering>,
+}
+
+/// What the calls of a room need for their layers.
+struct Layering {
+    /// Where the layers lie.
+    outer: OuterMounts,
+    /// How root's files are shown, where root runs metier.
+    owners: Option<Owners>,
 }
 
 impl Room {
-    /// Builds the view. On the tier of namespaces this process is in new ones already; `sources` were opened before,
-    /// where that took more rights than it has now. `hidden` cannot be opened of the system.
+    /// Builds the view. On the tier of namespaces this process is in new ones already. `hidden` cannot be opened of the
+    /// system.
     pub(crate) fn build(
         opening: Opening,
         identity: Identity,
-        sources: Option<Sources>,
+        origin: SourceOrigin,
         hidden: Vec<PathBuf>,
     ) -> Result<Self, Failure> {
         let mut view = View::new(&opening.profile, opening.tier);
@@ -57,7 +70,7 @@ impl Room {
             return Err(Failure {
                 what: "a gateway without a network namespace".into(),
                 errno: libc::ENOTSUP,
-                program: false,
+                of: FailureOf::Containment,
             });
         }
         if opening.tier != Tier::Landlock {
@@ -65,12 +78,16 @@ impl Room {
             // be made to connect by, and no pipe can be opened for writing.
             view.close_doors(&opening.profile);
         }
-        let mut proc = None;
+        let (mut proc, mut layering) = (None, None);
+        let is_root = matches!(origin, SourceOrigin::Root(_));
         if opening.tier == Tier::Namespaces {
-            let sources = match sources {
-                Some(sources) => sources,
-                None => Sources::open(&view, None)?,
+            let outer = view.layered.is_some().then(OuterMounts::keep).transpose()?;
+            let (sources, owners) = match origin {
+                SourceOrigin::Given(sources) => (sources, None),
+                SourceOrigin::Room => (Sources::open(&view, None)?, None),
+                SourceOrigin::Root(owners) => (Sources::open(&view, Some(&owners))?, Some(owners)),
             };
+            layering = outer.map(|outer| Layering { outer, owners });
             Root::begin(Processes::OfRoom)?.enter(sources, &view)?;
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
             proc = Some(openat(CWD, "/proc", flags, Mode::empty()).during(|| "opening /proc".into())?);
@@ -79,8 +96,10 @@ impl Room {
         let (filter, places) = (Filter::new(opening.tier, network), Places::open(&view, opening.tier));
         // In its own user namespace it has the ids that the script sees; elsewhere those that everybody sees.
         let here = if opening.tier == Tier::Namespaces { identity.inside } else { identity.outside };
-        identity.assume(here).during(|| "becoming an ordinary user".into())?;
-        Ok(Self { opening, identity, view, filter, places, proc })
+        if !is_root {
+            identity.assume(here).during(|| "becoming an ordinary user".into())?;
+        }
+        Ok(Self { opening, identity, view, filter, places, proc, layering })
     }
 
     /// Makes what calls need until nobody asks any more.
@@ -103,6 +122,7 @@ impl Room {
     /// own socket.
     fn make(&self, control: &OwnedFd, socket: OwnedFd, group: Option<OwnedFd>) {
         let namespaces = match self.opening.tier {
+            Tier::Namespaces if self.layering.is_some() => Namespaces::AllButUsers,
             Tier::Namespaces => Namespaces::All,
             _ => Namespaces::Same,
         };
@@ -133,6 +153,9 @@ impl Room {
     }
 
     fn attend(&self, socket: OwnedFd, meter: Meter) -> Result<(), Failure> {
+        if let Some(layering) = &self.layering {
+            return self.attend_layered(layering, socket, meter);
+        }
         match self.opening.tier {
             Tier::Namespaces => {
                 hide_groups().during(|| "hiding control groups".into())?;
@@ -144,13 +167,43 @@ impl Room {
                 furnish(&self.view, &scratch, Processes::OfRoom)?;
                 drop(scratch);
                 let rules = Rules::of(&self.places, self.opening.tier)?;
-                inhabit(&self.opening, &self.view, rules, &self.filter, socket, meter, None)
+                inhabit(&self.opening, &self.view, &self.filter, Arrival::new(rules, socket, meter))
             }
             Tier::Bubblewrap => {
                 Bubblewrap::new(&self.opening, &self.view, self.identity).replace(&socket, meter)
             }
             Tier::Landlock | Tier::Seatbelt => self.supervise(socket, meter),
         }
+    }
+
+    /// The same for a call with a layer: all that can be done without it comes first, then the call is waited for. It leaves
+    /// its users last, since the overlay is mounted with rights among those of the room; by then nothing but this code has
+    /// run in it.
+    fn attend_layered(&self, layering: &Layering, socket: OwnedFd, meter: Meter) -> Result<(), Failure> {
+        let Layering { outer, owners } = layering;
+        let (profile, view, here) = (&self.opening.profile, &self.view, self.identity.outside);
+        hide_groups().during(|| "hiding control groups".into())?;
+        keeping_rights(|| self.identity.assume(here)).during(|| "becoming an ordinary user".into())?;
+        cover_again(&view.hidden)?;
+        furnish(view, &ScratchFolder::make(profile.limits.scratch, here)?, Processes::OfRoom)?;
+        let inner = outer.visit(|| Sources::open_layered(view, owners.as_ref()))?;
+        let mut arrival = Arrival::new(Rules::of(&self.places, self.opening.tier)?, socket, meter);
+        arrival.gateway = Some(Gateway::open(profile.network)?);
+        let Some(call) = receive(arrival.socket.as_fd()).during(|| "waiting for a call".into())? else {
+            return Ok(());
+        };
+        let Some(Start { layer: Some(layer), has_worked, .. }) = Start::decode(&call.bytes).ok() else {
+            return Err(Errno::BADMSG).during(|| "taking over the layer".into());
+        };
+        let trial = if has_worked { Trial::Done } else { Trial::Needed };
+        let trees = outer.visit(|| LayerTrees::open(&layer))?;
+        arrival.layer = Some(trees.mount(inner, view, owners.as_ref(), trial)?);
+        arrival.call = Some(call);
+        leave_users().during(|| "making namespaces".into())?;
+        if let Some(proc) = &self.proc {
+            self.identity.map_itself(proc, here).during(|| "mapping users".into())?;
+        }
+        inhabit(&self.opening, view, &self.filter, arrival)
     }
 
     fn supervise(&self, socket: OwnedFd, meter: Meter) -> Result<(), Failure> {
@@ -164,10 +217,21 @@ impl Room {
         set_dumpable(false).during(|| "closing the process to others".into())?;
         set_no_new_privs(true).during(|| "giving up new privileges".into())?;
         let own = OwnHandle::new()?;
-        let listener = self.filter.install().during(|| "installing the filter".into())?;
+        let listener = self.filter.install(false).during(|| "installing the filter".into())?;
         own.hand_over(&socket, Gateway::none())?;
         let tier = Tier::Landlock;
-        Init { socket, profile, scratch: &scratch, listener, household: supervisor, meter, tier }.serve();
+        Init {
+            socket,
+            profile,
+            scratch: &scratch,
+            listener,
+            household: supervisor,
+            meter,
+            tier,
+            layer: None,
+            call: None,
+        }
+        .serve();
         Ok(())
     }
 }
@@ -178,22 +242,50 @@ const OTHERS: u64 = 4096;
 /// How many processes the limit of the user is above that of the control group, where there is one.
 const MARGIN: u64 = 16;
 
+/// Who opens what a room shows.
+pub(crate) enum SourceOrigin {
+    /// The room itself.
+    Room,
+    /// The launcher did, since it took more rights than the room has.
+    Given(Sources),
+    /// The room, which stays root, since its calls need that for their layers: files are shown as these owners'.
+    Root(Owners),
+}
+
+/// What a process has with it that moves into its view.
+pub(crate) struct Arrival {
+    pub(crate) rules: Rules,
+    pub(crate) socket: OwnedFd,
+    pub(crate) meter: Meter,
+    /// A gateway that was opened ahead.
+    pub(crate) gateway: Option<Gateway>,
+    pub(crate) layer: Option<MountedLayer>,
+    pub(crate) call: Option<Message>,
+}
+
+impl Arrival {
+    pub(crate) fn new(rules: Rules, socket: OwnedFd, meter: Meter) -> Self {
+        Self { rules, socket, meter, gateway: None, layer: None, call: None }
+    }
+}
+
 /// The last steps of a process that is the first of its namespaces and sees its view: it gives up everything, and waits
 /// for the call.
 pub(crate) fn inhabit(
     opening: &Opening,
     view: &View,
-    mut rules: Rules,
     filter: &Filter,
-    socket: OwnedFd,
-    meter: Meter,
-    gateway: Option<Gateway>,
+    arrival: Arrival,
 ) -> Result<(), Failure> {
+    let Arrival { mut rules, socket, meter, gateway, layer, call } = arrival;
     let (profile, scratch) = (&opening.profile, Path::new(SCRATCH));
     // The room is one thread, so its end is this one's, too; and whoever is at the other end of the socket counts as
     // well.
     set_parent_process_death_signal(Some(Signal::KILL)).during(|| "following the room".into())?;
     rules.allow_call(view, scratch, opening.tier, profile.network)?;
+    if let Some(layer) = &layer {
+        rules.allow_listing(&layer.upper)?;
+    }
     // While this process may still change its network.
     let gateway = match gateway {
         Some(gateway) if profile.network == Network::Gateway => gateway,
@@ -210,15 +302,20 @@ pub(crate) fn inhabit(
     let own = OwnHandle::new()?;
     let force = rules.enforce()?;
     if force == Force::None && opening.tier == Tier::Landlock {
-        return Err(Failure { what: "enforcing Landlock".into(), errno: libc::ENOSYS, program: false });
+        return Err(Failure {
+            what: "enforcing Landlock".into(),
+            errno: libc::ENOSYS,
+            of: FailureOf::Containment,
+        });
     }
     set_no_new_privs(true).during(|| "giving up new privileges".into())?;
-    let listener = filter.install().during(|| "installing the filter".into())?;
+    let listener = filter.install(layer.is_some()).during(|| "installing the filter".into())?;
     own.hand_over(&socket, gateway)?;
     // bubblewrap can give its folder a size, not a number of files.
     let bound = if opening.tier == Tier::Bubblewrap { Scratch::Sized } else { Scratch::Bounded };
     let tier = opening.tier;
-    Init { socket, profile, scratch, listener, household: Namespace { bound }, meter, tier }.serve();
+    let household = Namespace { bound };
+    Init { socket, profile, scratch, listener, household, meter, tier, layer, call }.serve();
     Ok(())
 }
 

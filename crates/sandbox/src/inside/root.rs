@@ -28,6 +28,11 @@ const MASK_FILE: &str = ".masked-file";
 /// What masks a folder.
 const MASK_FOLDER: &str = ".masked-folder";
 
+/// Where the layers of a call are mounted while its overlay is made, in folders with numbers for names; then it is masked.
+pub(super) const LAYERS: &str = "/.layers";
+/// How many layers there can be.
+pub(super) const MAX_LAYERS: usize = 16;
+
 /// A new root in the making. What is the same for every view is in it already, so it can be begun before the view is known.
 #[derive(Debug)]
 pub(crate) struct Root {
@@ -67,6 +72,11 @@ impl Root {
         let none = Mode::empty();
         openat(&self.tree, MASK_FILE, OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC, none)?;
         mkdirat(&self.tree, MASK_FOLDER, none)?;
+        let layers = relative(Path::new(LAYERS));
+        mkdirat(&self.tree, layers, Mode::from_raw_mode(0o755))?;
+        for number in 0..MAX_LAYERS {
+            mkdirat(&self.tree, layers.join(number.to_string()), Mode::from_raw_mode(0o755))?;
+        }
         for (link, target) in system.links {
             symlinkat(target, &self.tree, relative(Path::new(link)))?;
         }
@@ -97,7 +107,7 @@ impl Root {
     /// Adds what a view shows.
     fn complete(&mut self, sources: Sources, view: &View) -> Result<(), Failure> {
         self.add(sources, view).during(|| "furnishing the new root".into())?;
-        for mask in &view.masks {
+        for mask in view.masks.iter().filter(|mask| !view.is_layered(mask)) {
             cover(&self.tree, mask).during(|| format!("masking {}", mask.display()))?;
         }
         Ok(())
@@ -109,6 +119,10 @@ impl Root {
         }
         for source in sources.0 {
             self.show(&source)?;
+        }
+        // What is mounted there comes with the call.
+        if let Some(folder) = view.layered.as_deref().filter(|folder| !View::is_late(folder)) {
+            self.make_folders(relative(folder))?;
         }
         Ok(())
     }
@@ -210,7 +224,7 @@ fn make_folders(root: BorrowedFd<'_>, path: &Path) -> rustix::io::Result<()> {
 }
 
 /// Hangs a mount up at a path below a root.
-fn attach(root: BorrowedFd<'_>, path: &Path, tree: &OwnedFd) -> rustix::io::Result<()> {
+pub(super) fn attach(root: BorrowedFd<'_>, path: &Path, tree: &OwnedFd) -> rustix::io::Result<()> {
     let place = place_below(root, path)?;
     move_mount(
         tree,
@@ -231,7 +245,7 @@ fn relative(path: &Path) -> &Path {
 }
 
 /// Covers a file or folder so that it cannot be opened. What is gone since it was found needs no cover.
-fn cover(root: &OwnedFd, path: &Path) -> rustix::io::Result<()> {
+pub(super) fn cover(root: &OwnedFd, path: &Path) -> rustix::io::Result<()> {
     let place = match place_below(root.as_fd(), path) {
         Ok(place) => place,
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(()),
@@ -301,7 +315,8 @@ pub(super) fn new_proc(processes: Processes) -> rustix::io::Result<OwnedFd> {
 
 /// What each call has for itself: its processes, its scratch folder, and in it what lies where scratch folders do.
 pub(crate) fn furnish(view: &View, scratch: &ScratchFolder, shown: Processes) -> Result<(), Failure> {
-    let late: Vec<_> = view.places.iter().filter(|place| View::is_late(&place.path)).collect();
+    let is_late = |place: &&Place| View::is_late(&place.path) && !view.is_layered(&place.path);
+    let late: Vec<_> = view.places.iter().filter(is_late).collect();
     let outermost = |place: &&&Place| {
         !late.iter().any(|other| other.path != place.path && place.path.starts_with(&other.path))
     };
@@ -330,6 +345,10 @@ pub(crate) fn furnish(view: &View, scratch: &ScratchFolder, shown: Processes) ->
             openat(scratch, inner, flags, Mode::from_raw_mode(0o400)).during(what)?;
         }
         attach(scratch, inner, &tree).during(what)?;
+    }
+    if let Some(folder) = view.layered.as_deref().filter(|folder| View::is_late(folder)) {
+        let inner = folder.strip_prefix(SCRATCH).unwrap_or(folder);
+        make_folders(scratch, inner).during(|| format!("showing {}", folder.display()))?;
     }
     Ok(())
 }

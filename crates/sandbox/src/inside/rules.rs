@@ -15,7 +15,7 @@ use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, fstat, openat, stata
 use super::view::{DEVICES, Rights, SETTINGS, SYSTEM, View};
 use crate::profile::{GATEWAY, Network};
 use crate::tier::Tier;
-use crate::wire::Failure;
+use crate::wire::{Failure, FailureOf};
 
 /// What we know how to ask for. An older kernel does the part that it knows.
 const KNOWN: ABI = ABI::V6;
@@ -75,7 +75,9 @@ impl Places {
 
     /// Adds the places of the view that are opened at this time.
     fn add_places(&mut self, view: &View, tier: Tier, when: When) {
-        let is_now = |path: &Path| tier == Tier::Landlock || View::is_late(path) == (when == When::InCall);
+        // A rule on a lower layer means nothing to who comes through the overlay.
+        let is_in_call = |path: &Path| View::is_late(path) || view.is_layered(path);
+        let is_now = |path: &Path| tier == Tier::Landlock || is_in_call(path) == (when == When::InCall);
         for place in view.places.iter().filter(|place| is_now(&place.path)) {
             let access = match place.rights {
                 Rights::Read => read(),
@@ -206,19 +208,24 @@ impl Rules {
         Ok(())
     }
 
+    /// Allows to list the folders of a layer, through a descriptor that only the supervisor has.
+    pub(crate) fn allow_listing(&mut self, folder: &OwnedFd) -> Result<(), Failure> {
+        (&mut self.0).add_rule(PathBeneath::new(folder, AccessFs::ReadDir)).map_err(unmade).map(drop)
+    }
+
     /// Puts the rules into force for this process and all that come from it, for good.
     pub(crate) fn enforce(self) -> Result<Force, Failure> {
         let status = self.0.restrict_self().map_err(|error| Failure {
             what: format!("enforcing Landlock rules: {error}"),
             errno: libc::ENOTSUP,
-            program: false,
+            of: FailureOf::Containment,
         })?;
         let RestrictionStatus { ruleset, no_new_privs, .. } = status;
         if !no_new_privs {
             return Err(Failure {
                 what: "giving up new privileges".into(),
                 errno: libc::EPERM,
-                program: false,
+                of: FailureOf::Containment,
             });
         }
         Ok(match ruleset {
@@ -231,7 +238,11 @@ impl Rules {
 
 #[expect(clippy::needless_pass_by_value, reason = "errors are mapped by it")]
 fn unmade(error: RulesetError) -> Failure {
-    Failure { what: format!("making Landlock rules: {error}"), errno: libc::ENOTSUP, program: false }
+    Failure {
+        what: format!("making Landlock rules: {error}"),
+        errno: libc::ENOTSUP,
+        of: FailureOf::Containment,
+    }
 }
 
 /// Opens a place without anything but its identity. What is missing needs no rule.

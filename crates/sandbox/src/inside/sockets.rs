@@ -158,7 +158,7 @@ mod tests {
         let check = |descriptor: i32, expect: Verdict| {
             let mut arguments = [0; 6];
             arguments[0] = u64::from(descriptor.cast_unsigned());
-            let notice = Notice { process: std::process::id(), call: 0, arguments };
+            let notice = Notice { id: 0, process: std::process::id(), call: 0, arguments };
             assert_eq!(judge_listening(&notice), expect);
         };
         check(local.as_raw_fd(), Verdict::Passes);

@@ -31,9 +31,25 @@ pub(super) struct Source {
 pub(crate) struct Sources(pub(super) Vec<Source>);
 
 impl Sources {
-    /// Opens all of them. `owners` shows root's files as the call's, where the file system can do that.
+    /// Opens all of them but those of a layered project. `owners` shows root's files as the call's, where the file system
+    /// can do that.
     pub(crate) fn open(view: &View, owners: Option<&Owners>) -> Result<Self, Failure> {
-        Self::with(view.places.iter().map(|place| open(place, owners)))
+        Self::with(
+            view.opened().filter(|place| !view.is_layered(&place.path)).map(|place| open(place, owners)),
+        )
+    }
+
+    /// Opens those that lie in the layered project and are mounted above it.
+    pub(crate) fn open_layered(view: &View, owners: Option<&Owners>) -> Result<Self, Failure> {
+        Self::with(
+            view.opened().filter(|place| view.is_layered(&place.path)).map(|place| open(place, owners)),
+        )
+    }
+
+    /// Takes those apart that lie in the layered project.
+    pub(crate) fn split_layered(self, view: &View) -> (Self, Self) {
+        let (layered, rest) = self.0.into_iter().partition(|source| view.is_layered(&source.path));
+        (Self(rest), Self(layered))
     }
 
     /// Takes what was opened by who still saw it: with each of the view's places whether that is among the descriptors.
@@ -48,18 +64,18 @@ impl Sources {
             let tree = descriptors.next().ok_or(Errno::BADF).during(|| "taking over places".into())?;
             Source::new(place, tree, Some(owners))
         };
-        let places = view.places.iter().zip(given);
+        let places = view.opened().zip(given);
         Self::with(places.map(|(place, given)| given.then(|| take(place)).transpose()))
     }
 
     /// Opens the places of a view for somebody else, who restricts them.
     pub(crate) fn open_for(view: &View) -> Result<Vec<Option<OwnedFd>>, Failure> {
-        view.places.iter().map(copy).collect()
+        view.opened().map(copy).collect()
     }
 
     /// The id that a data folder among these descriptors has for good, since it cannot be mounted with another owner.
     pub(crate) fn own_id(view: &View, given: &[bool], descriptors: &[OwnedFd]) -> Option<u32> {
-        let places = view.places.iter().zip(given).filter(|(_, given)| **given).map(|(place, _)| place);
+        let places = view.opened().zip(given).filter(|(_, given)| **given).map(|(place, _)| place);
         let owned = places.zip(descriptors).filter(|(place, _)| place.owned);
         let mut owners = owned.filter_map(|(_, tree)| fstat(tree).ok()).map(|stat| stat.st_uid);
         owners.find(|owner| is_private(*owner))
@@ -141,16 +157,19 @@ fn open(place: &Place, owners: Option<&Owners>) -> Result<Option<Source>, Failur
 /// A copy of the mounts at a place, attached nowhere and with all rights that they have.
 fn copy(place: &Place) -> Result<Option<OwnedFd>, Failure> {
     let path = place.source();
-    let what = || format!("opening {}", path.display());
-    // No link on the way: the caller resolved the path, and a link that appears afterwards is somebody's trick.
-    let flags = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    let opened = match openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), flags) {
-        Ok(opened) => opened,
+    match clone_exactly(path) {
         // Also where a file or a link lies on the way: a protected place that is not there needs no mount.
-        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) if !place.required => return Ok(None),
-        Err(error) => return Err(error).during(what),
-    };
-    clone_tree(opened.as_fd(), Path::new("")).during(what).map(Some)
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) if !place.required => Ok(None),
+        cloned => cloned.during(|| format!("opening {}", path.display())).map(Some),
+    }
+}
+
+/// A copy of the mounts at a path. No link on the way: the caller resolved the path, and a link that appears afterwards is
+/// somebody's trick.
+pub(super) fn clone_exactly(path: &Path) -> rustix::io::Result<OwnedFd> {
+    let flags = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let opened = openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), flags)?;
+    clone_tree(opened.as_fd(), Path::new(""))
 }
 
 /// Whether a folder can be mounted with another owner.

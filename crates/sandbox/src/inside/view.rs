@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::doors::Doors;
-use crate::profile::Profile;
+use crate::profile::{Profile, ProjectAccess};
 use crate::tier::Tier;
 
 /// Where the scratch folder of a call lies in a view that is made of mounts.
@@ -61,6 +61,9 @@ impl Place {
 pub(crate) struct View {
     /// The outer ones first, and of equal ones the one that counts last.
     pub(crate) places: Vec<Place>,
+    /// The project's folder, where each call has a layer for it. It is mounted when the call is known, and what lies in
+    /// it is mounted above it: it is one of the places, and inner ones are, too.
+    pub(crate) layered: Option<PathBuf>,
     /// What cannot be opened inside them.
     pub(crate) masks: Vec<PathBuf>,
     /// What cannot be opened of the system; the masks have it, too.
@@ -71,7 +74,7 @@ pub(crate) struct View {
 
 impl View {
     pub(crate) fn new(profile: &Profile, tier: Tier) -> Self {
-        let (mut places, mut masks, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut places, mut layered, mut masks, mut notes) = (Vec::new(), None, Vec::new(), Vec::new());
         let mut add = |paths: &[PathBuf], rights: Rights, required: bool| {
             places.extend(paths.iter().map(|path| Place {
                 path: path.clone(),
@@ -88,10 +91,19 @@ impl View {
                 project.folder.display()
             )),
             Some(project) => {
-                add(std::slice::from_ref(&project.folder), Rights::Read, true);
-                add(&project.writable, Rights::Write, true);
-                add(&project.protected, Rights::Read, false);
                 masks.clone_from(&project.masked);
+                match project.access {
+                    // Nothing reaches the project by itself, so nothing has to be protected.
+                    ProjectAccess::Layered => {
+                        add(std::slice::from_ref(&project.folder), Rights::Write, true);
+                        layered = Some(project.folder.clone());
+                    }
+                    ProjectAccess::ReadOnly => {
+                        add(std::slice::from_ref(&project.folder), Rights::Read, true);
+                        add(&project.writable, Rights::Write, true);
+                        add(&project.protected, Rights::Read, false);
+                    }
+                }
             }
             None => {}
         }
@@ -114,7 +126,8 @@ impl View {
         // An inner place is mounted over the outer one, so the outer one comes first. The sort is stable: of equal
         // paths the one named later is mounted last and counts.
         places.sort_by_key(|place| place.path.components().count());
-        Self { places: with_pins(without_repeats(places)), masks, hidden: Vec::new(), notes }
+        let places = with_pins(without_repeats(places), layered.as_deref());
+        Self { places, layered, masks, hidden: Vec::new(), notes }
     }
 
     /// Masks sockets and pipes that lie in what can be read. Those of the project are named by whoever looked through it
@@ -144,6 +157,16 @@ impl View {
     pub(crate) fn hide(&mut self, hidden: Vec<PathBuf>) {
         self.masks.extend(hidden.iter().cloned());
         self.hidden = hidden;
+    }
+
+    /// Whether a path is the layered project or lies in it, so that it is mounted when the call is known.
+    pub(crate) fn is_layered(&self, path: &Path) -> bool {
+        self.layered.as_ref().is_some_and(|folder| path.starts_with(folder))
+    }
+
+    /// The places that are opened where they lie: all but the layered project itself, of which each call opens the layers.
+    pub(crate) fn opened(&self) -> impl Iterator<Item = &Place> {
+        self.places.iter().filter(|place| self.layered.as_ref() != Some(&place.path))
     }
 
     /// Whether something is shown at this path or below it.
@@ -183,10 +206,12 @@ fn without_repeats(places: Vec<Place>) -> Vec<Place> {
 }
 
 /// Adds every folder between a writable place and a read-only one inside it. Such a folder is mounted on itself, for a
-/// mount cannot be renamed: else `.git` could be moved away with its protected `hooks`, and another one put there.
-fn with_pins(mut places: Vec<Place>) -> Vec<Place> {
+/// mount cannot be renamed: else `.git` could be moved away with its protected `hooks`, and another one put there. Not in a
+/// layer, where whatever is put there is a change like any other.
+fn with_pins(mut places: Vec<Place>, layered: Option<&Path>) -> Vec<Place> {
     let mut pins: Vec<Place> = Vec::new();
-    for inner in places.iter().filter(|place| place.rights == Rights::Read) {
+    let in_place = |place: &&Place| !layered.is_some_and(|folder| place.path.starts_with(folder));
+    for inner in places.iter().filter(|place| place.rights == Rights::Read).filter(in_place) {
         let nearest = |path: &Path| {
             let outer = places.iter().filter(|place| path.starts_with(&place.path));
             outer.max_by_key(|place| place.path.components().count())
@@ -212,7 +237,7 @@ fn with_pins(mut places: Vec<Place>) -> Vec<Place> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{DataFolder, Project};
+    use crate::profile::{DataFolder, Project, ProjectAccess};
 
     fn shown(profile: &Profile, tier: Tier) -> Vec<String> {
         View::new(profile, tier)
@@ -228,6 +253,7 @@ mod tests {
     fn profile() -> Profile {
         let mut profile = Profile::new("/p/.claude/skills/s".into());
         profile.project = Some(Project {
+            access: ProjectAccess::ReadOnly,
             folder: "/p".into(),
             writable: vec![],
             masked: vec!["/p/.env".into()],
@@ -260,6 +286,19 @@ mod tests {
                 "r /p/.claude/skills/s"
             ]
         );
+    }
+
+    #[test]
+    fn in_a_layered_project_only_the_skill_is_mounted_apart_and_nothing_is_pinned() {
+        let mut profile = profile();
+        profile.project.as_mut().unwrap().access = ProjectAccess::Layered;
+        assert_eq!(
+            shown(&profile, Tier::Namespaces),
+            ["w /p", "w /d/s", "r /home/u/.nvm/v20", "r /p/.claude/skills/s"]
+        );
+        let view = View::new(&profile, Tier::Namespaces);
+        assert!(view.is_layered(Path::new("/p/.env")) && !view.is_layered(Path::new("/d/s")));
+        assert!(view.opened().all(|place| place.path != Path::new("/p")) && view.opened().count() == 3);
     }
 
     #[test]

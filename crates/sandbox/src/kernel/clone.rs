@@ -14,6 +14,9 @@ pub(crate) enum Namespaces {
     ByRoot,
     /// And its own users, without whom nobody else can build one.
     Building,
+    /// All of its own but users and the names of control groups: both come later, once it has mounted what it needs its
+    /// rights among the present users for.
+    AllButUsers,
     /// All of its own but for the names of control groups, which it hides itself once it is in its own one
     /// ([`hide_groups`]): else the path to that one would show.
     All,
@@ -28,6 +31,7 @@ impl Namespaces {
             Self::Same => 0,
             Self::ByRoot => by_root,
             Self::Building => building,
+            Self::AllButUsers => by_root | REST,
             Self::All => building | REST,
         };
         flags as u32 as u64
@@ -51,6 +55,15 @@ pub(crate) fn leave_the_rest() -> io::Result<()> {
 pub(crate) fn leave_users() -> io::Result<()> {
     // SAFETY: this flag changes who this process is to others, and nothing of this program's own values.
     match unsafe { libc::unshare(libc::CLONE_NEWUSER) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Gives this process mounts of its own, a copy of those it has.
+pub(crate) fn leave_mounts() -> io::Result<()> {
+    // SAFETY: this flag changes what paths mean from now on, and nothing of this program's own values.
+    match unsafe { libc::unshare(libc::CLONE_NEWNS) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }

@@ -12,9 +12,9 @@ use rustix::io::Errno;
 
 use super::attendance::{Attendance, Sink};
 use super::control_group::{Group, Tally, Used};
-use super::supervised::{Door, Supervised, Supervisor};
+use super::layers::LayersTried;
+use super::supervised::{GatewaySocket, Supervised, Supervisor};
 use crate::cancel::Cancel;
-use crate::changes::Changes;
 use crate::clock::Clock;
 use crate::command::{Command, Input};
 use crate::error::Error;
@@ -24,7 +24,7 @@ use crate::profile::Profile;
 use crate::report::{Containment, Ended, Meter, Report, Stop, Usage};
 use crate::stream::Keeper;
 use crate::tier::Tier;
-use crate::wire::{self, Failure, Message, Reply, Start, TO_STOP, deliver, receive};
+use crate::wire::{self, Failure, FailureOf, Message, Reply, Start, TO_STOP, deliver, receive};
 
 /// How long a call that was told to end may take for it before its helper counts as lost.
 pub(super) const LAST_WORDS: Duration = Duration::from_secs(10);
@@ -65,7 +65,7 @@ pub(crate) struct Call<'a> {
     /// How long the clock had stood still by then, for others.
     still: Duration,
     supervisor: Supervisor,
-    door: Option<Door>,
+    gateway_socket: Option<GatewaySocket>,
     /// What listens at the gateway, until somebody knocks there. Most calls reach nobody, and who would answer is a thread.
     unanswered: Option<TcpListener>,
     profile: &'a Profile,
@@ -81,13 +81,19 @@ impl<'a> Call<'a> {
         profile: &'a Profile,
         command: &'a Command,
         attendance: &mut Attendance<'_>,
+        tried: &LayersTried,
     ) -> Result<Self, Error> {
         let began = Instant::now();
         let Line { socket, group, notes, tier } = line;
         let still = stood_still(attendance.clock);
         let (stdout, out) = io::pipe()?;
         let (stderr, err) = io::pipe()?;
-        let start = Start { program: command.program.clone(), arguments: command.arguments.clone() };
+        let start = Start {
+            program: command.program.clone(),
+            arguments: command.arguments.clone(),
+            layer: command.layers.first().cloned(),
+            has_worked: tried.has_worked(command),
+        };
         let (stdin, input): (Option<(PipeWriter, &[u8])>, OwnedFd) = match &command.stdin {
             Input::Nothing => (None, nothing()?),
             Input::Bytes(bytes) => {
@@ -104,7 +110,9 @@ impl<'a> Call<'a> {
         // Only then: it would be a way there and back before the program starts, and who knocks meanwhile waits. Where the
         // other side is gone already, it has left word here why.
         let Supervised { supervisor, gateway } = Supervised::take(&socket, tier, profile, command)?;
-        let (door, unanswered) = gateway.unzip();
+        // It says so once the overlay is mounted.
+        tried.note(command);
+        let (gateway_socket, unanswered) = gateway.unzip();
         if unanswered.is_some() && attendance.porter.is_none() {
             return Err(Error::NoPorter);
         }
@@ -118,7 +126,7 @@ impl<'a> Call<'a> {
             began,
             still,
             supervisor,
-            door,
+            gateway_socket,
             unanswered,
             profile,
             command,
@@ -199,7 +207,7 @@ impl<'a> Call<'a> {
             }
         }
         // Nobody of the call is alive who could knock.
-        (self.door, self.unanswered) = (None, None);
+        (self.gateway_socket, self.unanswered) = (None, None);
         self.report(reply.flatten(), stopped, stdout, stderr, clock)
     }
 
@@ -300,7 +308,7 @@ impl<'a> Call<'a> {
                 return Err(lost());
             }
         };
-        let wire::Ended { how, cpu, memory, meter, denied, overrun, fault } =
+        let wire::Ended { how, cpu, memory, meter, denied, overrun, fault, left } =
             match Reply::decode(&message.bytes).map_err(|_| lost())? {
                 Reply::Ended(ended) => ended,
                 Reply::Failed(failure) => {
@@ -342,11 +350,11 @@ impl<'a> Call<'a> {
             stderr: stderr.finish(),
             usage: Usage { time, paused, cpu, memory },
             outputs,
-            changes: Changes::default(),
             denied,
             containment: Containment { tier: self.tier, meter, notes, masked },
             overrun,
             fault,
+            left,
         })
     }
 
@@ -379,6 +387,7 @@ fn out_of_memory(used: Used) -> wire::Ended {
         denied: Vec::new(),
         overrun: None,
         fault: None,
+        left: 0,
     }
 }
 
@@ -392,6 +401,7 @@ fn unanswered(why: Stop) -> Message {
         denied: Vec::new(),
         overrun: None,
         fault: Some("the supervisor did not answer, and was killed with the call".to_owned()),
+        left: 0,
     };
     Message { bytes: Reply::Ended(ended).encode(), descriptors: Vec::new() }
 }
@@ -452,9 +462,9 @@ fn nothing() -> io::Result<OwnedFd> {
 /// A failure inside, as the caller sees it.
 pub(crate) fn refused(failure: Failure, command: &Command) -> Error {
     let reason = io::Error::from_raw_os_error(failure.errno);
-    if failure.program {
-        Error::Program { program: command.program.clone(), reason }
-    } else {
-        Error::Containment { what: failure.what, reason }
+    match failure.of {
+        FailureOf::Program => Error::Program { program: command.program.clone(), reason },
+        FailureOf::Layer(at) => Error::NoLayer { at, reason: format!("{}: {reason}", failure.what) },
+        FailureOf::Containment => Error::Containment { what: failure.what, reason },
     }
 }

@@ -7,7 +7,7 @@ use super::attendance::Attendance;
 use super::sandbox::{Choice, Sandbox, Setup};
 use crate::command::Command;
 use crate::error::Error;
-use crate::profile::{Network, Profile, Project};
+use crate::profile::{Network, Profile, Project, ProjectAccess};
 use crate::report::{Ended, Meter, Report, Stop};
 use crate::tier::Tier;
 
@@ -206,6 +206,7 @@ impl Ground {
         let mut profile = Profile::new(self.folder.join("skill"));
         let project = self.folder.join("project");
         profile.project = Some(Project {
+            access: ProjectAccess::ReadOnly,
             masked: vec![project.join(".env")],
             folder: project,
             writable: vec![],

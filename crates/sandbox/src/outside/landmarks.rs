@@ -31,7 +31,8 @@ impl Landmarks {
         let plain = profile.readable.iter().chain(&profile.writable).chain(profile.data_paths());
         let stand_ins = profile.stand_ins.iter().map(|stand_in| &stand_in.by);
         marks.extend(plain.chain(&profile.programs).chain(stand_ins).map(|path| mark(path)));
-        if let Some(project) = &profile.project {
+        // A layered one is mounted anew in each call.
+        if let Some(project) = profile.project.as_ref().filter(|_| profile.layered_project().is_none()) {
             let shown = [&project.folder].into_iter().chain(&project.writable).chain(&project.masked);
             marks.extend(shown.map(|path| mark(path)));
             for place in &project.protected {
@@ -60,7 +61,7 @@ fn mark(path: &Path) -> Option<Landmark> {
 #[expect(clippy::disallowed_methods, reason = "a test builds its own ground")]
 mod tests {
     use super::*;
-    use crate::profile::Project;
+    use crate::profile::{Project, ProjectAccess};
 
     #[test]
     fn a_file_that_is_replaced_or_appears_is_noticed_and_one_that_is_written_is_not() {
@@ -69,6 +70,7 @@ mod tests {
         std::fs::write(at(".env"), "1").unwrap();
         let mut profile = Profile::new(folder.path().to_owned());
         profile.project = Some(Project {
+            access: ProjectAccess::ReadOnly,
             folder: folder.path().to_owned(),
             writable: vec![],
             masked: vec![at(".env")],

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use super::call::{LAST_WORDS, refused};
 use super::control_group::Group;
 use super::launcher::Lease;
-use super::supervised::{Door, Supervised, Supervisor, wait_for};
+use super::supervised::{GatewaySocket, Supervised, Supervisor, wait_for};
 use crate::command::Command;
 use crate::error::Error;
 use crate::profile::Profile;
@@ -30,7 +30,7 @@ pub struct Running {
     /// What listens at its gateway, where its profile has one. Connections wait until somebody takes them from here; when
     /// the process has ended, `accept` fails.
     pub gateway: Option<TcpListener>,
-    door: Option<Door>,
+    gateway_socket: Option<GatewaySocket>,
     supervisor: Supervisor,
     held: Held,
 }
@@ -64,11 +64,16 @@ impl Running {
         command: &Command,
     ) -> Result<Self, Error> {
         let Supervised { supervisor, gateway } = Supervised::take(&socket, tier, profile, command)?;
-        let (door, gateway) = gateway.unzip();
+        let (gateway_socket, gateway) = gateway.unzip();
         let (input, stdin) = io::pipe()?;
         let (stdout, out) = io::pipe()?;
         let (stderr, err) = io::pipe()?;
-        let start = Start { program: command.program.clone(), arguments: command.arguments.clone() };
+        let start = Start {
+            program: command.program.clone(),
+            arguments: command.arguments.clone(),
+            layer: None,
+            has_worked: false,
+        };
         deliver(socket.as_fd(), &start.encode(), &[input.as_fd(), out.as_fd(), err.as_fd()])?;
         Ok(Self {
             socket,
@@ -77,7 +82,7 @@ impl Running {
             stdout: Some(stdout),
             stderr: Some(stderr),
             gateway,
-            door,
+            gateway_socket,
             supervisor,
             held,
         })
@@ -100,7 +105,7 @@ impl Running {
         self.stdin = None;
         let lost = || Error::Helper("ended before the process did".into());
         let message = receive(self.socket.as_fd())?;
-        self.door = None;
+        self.gateway_socket = None;
         let out_of_memory = self.held.group.as_ref().is_some_and(Group::is_out_of_memory);
         let message = match message {
             // The kernel took the process that watched over it, and with it all others.

@@ -5,21 +5,20 @@ use std::num::NonZeroUsize;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::absent::{Absent, Ledger};
 use super::attendance::Attendance;
 use super::call::{Call, Line as CallLine};
 use super::control_group::{Group, Groups};
-use super::inventory::Inventory;
 use super::launcher::{Launcher, Line, NoRoom};
+use super::layers::{self, LayersTried};
 use super::running::{Held, Running};
-use crate::command::Command;
+use crate::command::{Command, LayerMount};
 use crate::error::{Attempt, Error};
 use crate::inside::Ahead;
-use crate::profile::{Network, Profile, StandIn};
+use crate::profile::{Network, Profile, ProjectAccess, StandIn};
 use crate::queue::Queue;
 use crate::report::{Meter, Report};
 use crate::tier::Tier;
-use crate::wire::Opening;
+use crate::wire::{Failure, FailureOf, Opening};
 
 /// How many calls run at once unless the caller says otherwise.
 const AT_ONCE: NonZeroUsize = NonZeroUsize::new(8).unwrap();
@@ -111,7 +110,7 @@ pub struct Sandbox {
     setup: Setup,
     queue: Queue,
     state: Mutex<State>,
-    missing: Ledger,
+    layers: LayersTried,
     /// Last, since what is in groups has to end before they can be removed.
     groups: Groups,
 }
@@ -133,7 +132,7 @@ impl Sandbox {
             Metering::Watcher => Groups::unwanted(),
         };
         let queue = Queue::new(setup.at_once);
-        Self { queue, state: Mutex::default(), missing: Ledger::default(), setup, groups }
+        Self { queue, state: Mutex::default(), layers: LayersTried::default(), setup, groups }
     }
 
     /// Runs a command to its end.
@@ -149,21 +148,14 @@ impl Sandbox {
         mut attendance: Attendance<'_>,
     ) -> Result<Report, Error> {
         check_paths(profile, command)?;
+        layers::check(profile, command, &self.layers)?;
         if profile.network == Network::Gateway && attendance.porter.is_none() {
             return Err(Error::NoPorter);
         }
         let _turn = self.queue.turn();
-        let project = profile.project.as_ref();
-        let absent = project.and_then(|project| Absent::before(project, &self.missing));
-        let inventory = Inventory::take(profile);
-        let mut report = self.call(profile, command, &mut attendance);
-        // After a call that failed, too: it may have come far enough to make something.
-        let restored = absent.map_or_else(Vec::new, Absent::restore);
-        if let Ok(report) = &mut report {
-            report.containment.notes.extend(restored);
-            report.changes = inventory.map(Inventory::changes).unwrap_or_default();
-        }
-        report
+        let mut report = self.call(profile, command, &mut attendance)?;
+        report.containment.notes.extend(layers::note(command));
+        Ok(report)
     }
 
     fn call(
@@ -180,7 +172,7 @@ impl Sandbox {
         let (call, key, lease, is_in_row) = loop {
             let (tier, Line { socket, group, notes, key, lease, is_in_row }) = self.line(profile)?;
             let line = CallLine { socket, group, notes, tier };
-            match Call::start(line, profile, command, attendance) {
+            match Call::start(line, profile, command, attendance, &self.layers) {
                 Ok(call) => break (call, key, lease, is_in_row),
                 Err(error) => self.pass_over(tier, error)?,
             }
@@ -211,12 +203,13 @@ impl Sandbox {
     }
 
     /// Starts a process that runs for as long as somebody talks to it. It does not wait in the queue, since it may never
-    /// end, and it cannot write to a project: what it would make in protected places could only be taken away afterwards.
+    /// end, and it cannot write to a project: a layer is applied when a call has ended.
     pub fn start(&self, profile: &Profile, command: &Command) -> Result<Running, Error> {
         check_paths(profile, command)?;
         let mut profile = profile.clone();
         if let Some(project) = &mut profile.project {
             project.writable.clear();
+            project.access = ProjectAccess::ReadOnly;
         }
         loop {
             let (tier, Line { socket, group, key, lease, .. }) = self.line(&profile)?;
@@ -280,9 +273,10 @@ impl Sandbox {
             scratch: self.setup.scratch.clone(),
             bubblewrap: None,
         };
-        let Ok((socket, notes)) = ahead.enter(opening) else { return Ok(None) };
+        let layer = command.layers.first().cloned();
+        let Ok((socket, notes)) = ahead.enter(opening, layer) else { return Ok(None) };
         let line = CallLine { socket, group, notes, tier: Tier::Namespaces };
-        match Call::start(line, profile, command, attendance) {
+        match Call::start(line, profile, command, attendance, &self.layers) {
             Err(Error::Containment { .. }) => Ok(None),
             started => started.map(Some),
         }
@@ -307,8 +301,18 @@ impl Sandbox {
                 // A rule about a port would be one about that port of every host: worse than no way out.
                 continue;
             }
+            if tier != Tier::Namespaces
+                && let Some(project) = profile.layered_project()
+            {
+                // The first tier that works counts: a weaker one would not have it either.
+                return Err(layers::unsupported(tier, &project.folder, &state.refused));
+            }
             if !matches!(tier, Tier::Namespaces | Tier::Bubblewrap) && !profile.stand_ins.is_empty() {
                 // Without mounts what lies there would be shown.
+                continue;
+            }
+            if tier == Tier::Landlock && profile.starts_in_project() {
+                // The project is not shown there, so nothing could be done where it starts.
                 continue;
             }
             if tier == Tier::Bubblewrap && self.setup.bubblewrap.is_none() {
@@ -325,6 +329,10 @@ impl Sandbox {
             };
             match launcher.line(tier, profile, &self.setup, &self.groups) {
                 Ok(line) => return Ok((tier, line)),
+                Err(NoRoom::Refused(Failure { what, errno, of: FailureOf::Layer(at) })) => {
+                    let reason = std::io::Error::from_raw_os_error(errno);
+                    return Err(Error::NoLayer { at, reason: format!("{what}: {reason}") });
+                }
                 Err(NoRoom::Refused(failure)) => {
                     state.refused.insert(tier, failure.to_string());
                 }
@@ -343,6 +351,7 @@ impl Sandbox {
             // Without the gateway it may still run.
             Network::Gateway if can_weaker => Error::NoGateway { attempts },
             _ if can_weaker && !profile.stand_ins.is_empty() => Error::NoStandIn { attempts },
+            _ if can_weaker && profile.starts_in_project() => Error::NoProject { attempts },
             _ => Error::Uncontained { attempts },
         })
     }
@@ -375,6 +384,12 @@ fn check_paths(profile: &Profile, command: &Command) -> Result<(), Error> {
         .chain(&profile.programs)
         .chain([&profile.working_directory, &command.program])
         .chain(project)
+        .chain(
+            command
+                .layers
+                .iter()
+                .flat_map(|LayerMount { at, above, upper, work }| [at, upper, work].into_iter().chain(above)),
+        )
         .find(|path| !exact(path))
         .map_or(Ok(()), |path| Err(Error::Path(path.clone())))
 }

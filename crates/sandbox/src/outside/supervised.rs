@@ -41,7 +41,7 @@ impl Supervisor {
     pub(crate) fn is_over(&mut self) {
         self.is_over = true;
         if self.tier != Tier::Landlock {
-            // Nobody waits for it. Without namespaces it still has a scratch folder to remove, once the results are taken.
+            // Without namespaces it still has a scratch folder to remove, once the results are taken.
             let _ = pidfd_send_signal(&self.process, Signal::KILL);
         }
     }
@@ -94,9 +94,9 @@ impl Drop for Supervisor {
 /// The gateway of a call that runs. When this is dropped nobody takes connections any more: whoever waits for one in
 /// another thread is woken up with an error, and so knows that the call is over.
 #[derive(Debug)]
-pub(crate) struct Door(OwnedFd);
+pub(crate) struct GatewaySocket(OwnedFd);
 
-impl Drop for Door {
+impl Drop for GatewaySocket {
     fn drop(&mut self) {
         let _ = rustix::net::shutdown(&self.0, rustix::net::Shutdown::Both);
     }
@@ -107,7 +107,7 @@ impl Drop for Door {
 pub(crate) struct Supervised {
     pub(crate) supervisor: Supervisor,
     /// What listens at the gateway, where the profile has one.
-    pub(crate) gateway: Option<(Door, TcpListener)>,
+    pub(crate) gateway: Option<(GatewaySocket, TcpListener)>,
 }
 
 impl Supervised {
@@ -129,12 +129,13 @@ impl Supervised {
             Reply::Ready { .. } | Reply::Ended(_) => return Err(lost()),
         }
         let mut descriptors = message.descriptors.into_iter();
-        let supervisor = Supervisor { process: descriptors.next().ok_or_else(lost)?, tier, is_over: false };
+        let process = descriptors.next().ok_or_else(lost)?;
+        let supervisor = Supervisor { process, tier, is_over: false };
         let gateway = match profile.network {
             Network::None => None,
             Network::Gateway => {
                 let listener = TcpListener::from(descriptors.next().ok_or_else(lost)?);
-                Some((Door(listener.try_clone()?.into()), listener))
+                Some((GatewaySocket(listener.try_clone()?.into()), listener))
             }
         };
         Ok(Self { supervisor, gateway })

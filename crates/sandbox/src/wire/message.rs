@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::codec::{Decoder, Encoder, Garbled};
-use crate::profile::{DataFolder, Limits, Network, Profile, Project, StandIn};
+use crate::command::LayerMount;
+use crate::profile::{DataFolder, Limits, Network, Profile, Project, ProjectAccess, StandIn};
 use crate::report::{Denied, Ended as How, Meter, Overrun, OverrunOf, Stop};
 use crate::tier::Tier;
 
@@ -29,6 +30,8 @@ pub(crate) struct Entering {
     pub(crate) masks: Vec<PathBuf>,
     /// Which places of the view are among the descriptors, in the view's order; empty where it opens them itself.
     pub(crate) given: Vec<bool>,
+    /// The layer of the project, where the profile shows it layered. Its descriptors come after those of places.
+    pub(crate) layer: Option<LayerMount>,
 }
 
 /// To a room, with the socket of one call, instead of a message: make ready for that call.
@@ -39,6 +42,10 @@ pub(crate) const TO_PREPARE: &[u8] = b"prepare";
 pub(crate) struct Start {
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<OsString>,
+    /// The layer of the project, where the profile shows it layered.
+    pub(crate) layer: Option<LayerMount>,
+    /// Whether an overlay on the same file systems has worked before.
+    pub(crate) has_worked: bool,
 }
 
 /// To the process that watches over one call, instead of a message: end it now. Its socket's end means the same.
@@ -66,8 +73,18 @@ pub(crate) struct Failure {
     pub(crate) what: String,
     /// What the kernel said.
     pub(crate) errno: i32,
-    /// Whether it was the program that could not be started, all else being fine.
-    pub(crate) program: bool,
+    pub(crate) of: FailureOf,
+}
+
+/// What a failure is one of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FailureOf {
+    /// The containment.
+    Containment,
+    /// The program, which could not be started, all else being fine.
+    Program,
+    /// The layer of this folder.
+    Layer(PathBuf),
 }
 
 /// How a call ended, as seen from inside.
@@ -81,6 +98,8 @@ pub(crate) struct Ended {
     pub(crate) overrun: Option<Overrun>,
     /// What went wrong in the supervisor's own work.
     pub(crate) fault: Option<String>,
+    /// How many processes were running when the program had ended by itself, and were ended with it.
+    pub(crate) left: u32,
 }
 
 impl Opening {
@@ -141,8 +160,13 @@ fn profile(encoder: &mut Encoder, profile: &Profile) {
     });
     encoder.paths(writable);
     encoder.list(project.as_slice(), |encoder, project| {
-        let Project { folder, writable, masked, protected } = project;
-        encoder.text(folder.as_os_str()).paths(writable).paths(masked).paths(protected);
+        let Project { folder, access, writable, masked, protected } = project;
+        encoder.text(folder.as_os_str());
+        match access {
+            ProjectAccess::ReadOnly => encoder.byte(0),
+            ProjectAccess::Layered => encoder.byte(1),
+        };
+        encoder.paths(writable).paths(masked).paths(protected);
     });
     encoder.list(data, |encoder, data| {
         let DataFolder { path, spared } = data;
@@ -157,9 +181,41 @@ fn profile(encoder: &mut Encoder, profile: &Profile) {
         encoder.text(name).text(value);
     });
     encoder.text(working_directory.as_os_str());
-    let Limits { time, cpu, memory, processes, file_size, scratch, data, output, chatter } = limits;
+    let Limits {
+        time,
+        cpu,
+        memory,
+        processes,
+        file_size,
+        scratch,
+        data,
+        layer,
+        layer_files,
+        output,
+        chatter,
+    } = limits;
     encoder.duration(*time).duration(*cpu).number(*memory).number(u64::from(*processes)).number(*file_size);
-    encoder.number(*scratch).number(*data).number(*output as u64).number(*chatter);
+    encoder.number(*scratch).number(*data).number(*layer).number(*layer_files);
+    encoder.number(*output as u64).number(*chatter);
+}
+
+fn layer(encoder: &mut Encoder, layer: Option<&LayerMount>) {
+    encoder.list(layer.into_iter().collect::<Vec<_>>().as_slice(), |encoder, layer| {
+        let LayerMount { at, above, upper, work } = layer;
+        encoder.text(at.as_os_str()).paths(above).text(upper.as_os_str()).text(work.as_os_str());
+    });
+}
+
+fn read_layer(decoder: &mut Decoder<'_>) -> Result<Option<LayerMount>, Garbled> {
+    let layers = decoder.list(|decoder| {
+        Ok(LayerMount {
+            at: decoder.text()?.into(),
+            above: decoder.paths()?,
+            upper: decoder.text()?.into(),
+            work: decoder.text()?.into(),
+        })
+    });
+    Ok(layers?.pop())
 }
 
 fn read_profile(decoder: &mut Decoder<'_>) -> Result<Profile, Garbled> {
@@ -172,6 +228,11 @@ fn read_profile(decoder: &mut Decoder<'_>) -> Result<Profile, Garbled> {
             .list(|decoder| {
                 Ok(Project {
                     folder: decoder.text()?.into(),
+                    access: match decoder.byte()? {
+                        0 => ProjectAccess::ReadOnly,
+                        1 => ProjectAccess::Layered,
+                        _ => return Err(Garbled),
+                    },
                     writable: decoder.paths()?,
                     masked: decoder.paths()?,
                     protected: decoder.paths()?,
@@ -197,6 +258,8 @@ fn read_profile(decoder: &mut Decoder<'_>) -> Result<Profile, Garbled> {
             file_size: decoder.number()?,
             scratch: decoder.number()?,
             data: decoder.number()?,
+            layer: decoder.number()?,
+            layer_files: decoder.number()?,
             output: usize::try_from(decoder.number()?).map_err(|_| Garbled)?,
             chatter: decoder.number()?,
         },
@@ -210,6 +273,7 @@ impl Entering {
         encoder.list(&self.given, |encoder, given| {
             encoder.byte(u8::from(*given));
         });
+        layer(&mut encoder, self.layer.as_ref());
         encoder.finish()
     }
 
@@ -218,8 +282,9 @@ impl Entering {
         let opening = Opening::decode(decoder.text()?.as_bytes())?;
         let masks = decoder.paths()?;
         let given = decoder.list(|decoder| Ok(decoder.byte()? == 1))?;
+        let layer = read_layer(&mut decoder)?;
         decoder.finish()?;
-        Ok(Self { opening, masks, given })
+        Ok(Self { opening, masks, given, layer })
     }
 }
 
@@ -230,6 +295,8 @@ impl Start {
         encoder.list(&self.arguments, |encoder, argument| {
             encoder.text(argument);
         });
+        layer(&mut encoder, self.layer.as_ref());
+        encoder.byte(u8::from(self.has_worked));
         encoder.finish()
     }
 
@@ -237,8 +304,10 @@ impl Start {
         let mut decoder = Decoder::new(bytes);
         let program = decoder.text()?.into();
         let arguments = decoder.list(Decoder::text)?;
+        let layer = read_layer(&mut decoder)?;
+        let has_worked = decoder.byte()? == 1;
         decoder.finish()?;
-        Ok(Self { program, arguments })
+        Ok(Self { program, arguments, layer, has_worked })
     }
 }
 
@@ -254,13 +323,18 @@ impl Reply {
                     encoder.number(u64::from(*owner));
                 });
             }
-            Self::Failed(Failure { what, errno, program }) => {
-                encoder.byte(1).text(what.as_ref()).signed(*errno).byte(u8::from(*program));
+            Self::Failed(Failure { what, errno, of }) => {
+                encoder.byte(1).text(what.as_ref()).signed(*errno);
+                match of {
+                    FailureOf::Containment => encoder.byte(0),
+                    FailureOf::Program => encoder.byte(1),
+                    FailureOf::Layer(at) => encoder.byte(2).text(at.as_os_str()),
+                };
             }
             Self::Supervised => {
                 encoder.byte(3);
             }
-            Self::Ended(Ended { how, cpu, memory, meter, denied, overrun, fault }) => {
+            Self::Ended(Ended { how, cpu, memory, meter, denied, overrun, fault, left }) => {
                 encoder.byte(2);
                 match how {
                     How::Exited(status) => encoder.byte(0).signed(*status),
@@ -285,6 +359,7 @@ impl Reply {
                 encoder.list(fault.as_slice(), |encoder, fault| {
                     encoder.text(fault.as_ref());
                 });
+                encoder.number(u64::from(*left));
             }
         }
         encoder.finish()
@@ -300,7 +375,12 @@ impl Reply {
             1 => Self::Failed(Failure {
                 what: words(&mut decoder)?,
                 errno: decoder.signed()?,
-                program: decoder.byte()? == 1,
+                of: match decoder.byte()? {
+                    0 => FailureOf::Containment,
+                    1 => FailureOf::Program,
+                    2 => FailureOf::Layer(decoder.text()?.into()),
+                    _ => return Err(Garbled),
+                },
             }),
             2 => Self::Ended(Ended {
                 how: match decoder.byte()? {
@@ -325,6 +405,7 @@ impl Reply {
                 })?,
                 overrun: decoder.list(overrun)?.pop(),
                 fault: decoder.list(words)?.pop(),
+                left: u32::try_from(decoder.number()?).map_err(|_| Garbled)?,
             }),
             3 => Self::Supervised,
             _ => return Err(Garbled),
@@ -344,6 +425,7 @@ const STOPS: &[Stop] = &[
     Stop::Scratch,
     Stop::Cancelled,
     Stop::Unmeasured,
+    Stop::Layer,
 ];
 
 fn stop_byte(stop: Stop) -> u8 {
@@ -385,6 +467,7 @@ mod tests {
         let mut profile = Profile::new("/skill".into());
         profile.project = Some(Project {
             folder: odd().into(),
+            access: ProjectAccess::Layered,
             writable: vec!["/a".into()],
             masked: vec!["/b".into(), "/c".into()],
             protected: vec![odd().into()],
@@ -405,9 +488,17 @@ mod tests {
     #[test]
     fn every_message_arrives_as_it_was_sent() {
         assert_eq!(Opening::decode(&opening().encode()), Ok(opening()));
-        let entering = Entering { opening: opening(), masks: vec![odd().into()], given: vec![true, false] };
+        let entering =
+            Entering { opening: opening(), masks: vec![odd().into()], given: vec![true, false], layer: None };
         assert_eq!(Entering::decode(&entering.encode()), Ok(entering));
-        let start = Start { program: odd().into(), arguments: vec![odd(), OsString::new()] };
+        let layer =
+            LayerMount { at: "/p".into(), above: vec![odd().into()], upper: odd().into(), work: "/w".into() };
+        let start = Start {
+            program: odd().into(),
+            arguments: vec![odd(), OsString::new()],
+            layer: Some(layer),
+            has_worked: true,
+        };
         assert_eq!(Start::decode(&start.encode()), Ok(start));
         for how in STOPS.iter().map(|stop| How::Stopped(*stop)).chain([How::Exited(-3), How::Signaled(9)]) {
             let reply = Reply::Ended(Ended {
@@ -418,13 +509,14 @@ mod tests {
                 denied: vec![Denied { call: "socket".into(), what: "AF_INET".into(), times: 2 }],
                 overrun: Some(Overrun { folder: odd().into(), of: OverrunOf::Files, held: 3, most: 2 }),
                 fault: Some("measuring /d".into()),
+                left: 3,
             });
             assert_eq!(Reply::decode(&reply.encode()), Ok(reply));
         }
         for reply in [
             Reply::Ready { notes: vec!["n".into()], owner: Some(7) },
             Reply::Supervised,
-            Reply::Failed(Failure { what: "mount".into(), errno: 1, program: true }),
+            Reply::Failed(Failure { what: "mount".into(), errno: 1, of: FailureOf::Layer(odd().into()) }),
         ] {
             assert_eq!(Reply::decode(&reply.encode()), Ok(reply));
         }

@@ -39,6 +39,8 @@ pub(crate) fn limits(name: &str) -> Limits {
         file_size: 24 * MIB,
         scratch: 32 * MIB,
         data: 32 * MIB,
+        layer: 32 * MIB,
+        layer_files: 20_000,
         output: 64 << 10,
         chatter: 4 * MIB,
     }
@@ -133,7 +135,7 @@ impl Contained {
     fn call(&self, folders: &Folders, grant: Grant, name: &str, arguments: &[String]) -> Result<Ran, String> {
         match self.way {
             Way::Kept => {
-                let command = Command::new(folders.probe()).argument(name).arguments(arguments);
+                let command = folders.command(grant, name, arguments);
                 Ran::run(&self.sandbox, &folders.profile(grant, limits(name)), &command)
             }
             Way::Once => once::ask(folders, grant, name, arguments),

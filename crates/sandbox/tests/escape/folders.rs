@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use metier_sandbox::{Limits, Network, Profile, Project as Shown};
+use metier_sandbox::{Command, LayerMount, Limits, Network, Profile, Project as Shown, ProjectAccess};
 
 use crate::suite::Grant;
 
@@ -77,9 +77,25 @@ impl Folders {
         self.at("project/swapping")
     }
 
-    /// What of the project stays read-only when it can be written, or is set aside again when it was not there.
+    /// What of the project stays read-only when it can be written in place.
     pub(crate) fn protected(&self) -> Vec<PathBuf> {
         PROTECTED.iter().map(|name| self.project().join(name)).collect()
+    }
+
+    /// The command for a probe, with a layer of its own where that is granted.
+    pub(crate) fn command(&self, grant: Grant, name: &str, arguments: &[String]) -> Command {
+        let command = Command::new(self.probe()).argument(name).arguments(arguments);
+        if grant != Grant::Layer {
+            return command;
+        }
+        let layer =
+            tempfile::Builder::new().prefix("layer-").tempdir_in(self.at("layers")).expect("a layer").keep();
+        let [upper, work] = ["upper", "work"].map(|name| layer.join(name));
+        for folder in [&upper, &work] {
+            std::fs::create_dir(folder).expect("a folder of the layer");
+        }
+        let command = command.argument("--layer").argument(layer);
+        command.layer(LayerMount { at: self.project(), above: Vec::new(), upper, work })
     }
 
     /// What the sandbox is told.
@@ -87,7 +103,8 @@ impl Folders {
         let folder = self.project();
         let masked = SECRETS.iter().chain([&SECOND_NAME]).chain(SOCKETS);
         let shown = Shown {
-            writable: if grant == Grant::Project { vec![folder.clone()] } else { Vec::new() },
+            access: if grant == Grant::Layer { ProjectAccess::Layered } else { ProjectAccess::ReadOnly },
+            writable: Vec::new(),
             masked: masked.map(|name| self.project().join(name)).collect(),
             protected: self.protected(),
             folder,

@@ -41,8 +41,16 @@ impl Ground {
         let folder = folder_in(&part::ground());
         let tmp = folder_in(Path::new("/tmp"));
         let at = |name: &str| folder.path().join(name);
-        for name in ["outside", "projectX", "data", "scratch", "home/.ssh", "skill/scripts", "skill/examples"]
-        {
+        for name in [
+            "outside",
+            "projectX",
+            "data",
+            "layers",
+            "scratch",
+            "home/.ssh",
+            "skill/scripts",
+            "skill/examples",
+        ] {
             make(&at(name));
         }
         for name in [".git/hooks", "packages/web", "deploy", "swapping/swap"] {
@@ -156,6 +164,8 @@ impl Drop for Ground {
         // Its standard input ends, and it takes away what it made.
         drop(self.victim.stdin.take());
         let _ = self.victim.wait();
+        // The kernel makes folders in a layer that nobody may enter.
+        open_up(&self.folders.at("layers"));
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{ExitCode, Stdio};
 use std::time::Duration;
 
-use metier_sandbox::{Choice, Command, Expecting, Helper, Metering, Sandbox, Setup, Tier};
+use metier_sandbox::{Choice, Expecting, Helper, Metering, Sandbox, Setup, Tier};
 
 use crate::contained::{Ran, limits};
 use crate::folders::Folders;
@@ -57,7 +57,7 @@ pub(crate) fn main() -> ExitCode {
         at_once: NonZeroUsize::MIN,
         expecting: Expecting::One,
     });
-    let command = Command::new(folders.probe()).argument(name).arguments(arguments);
+    let command = folders.command(grant, name, arguments);
     let value = match Ran::run(&sandbox, &folders.profile(grant, limits(name)), &command) {
         Ok(ran) => {
             let (end, status, stop) = match &ran.end {

@@ -32,10 +32,6 @@ const NAMES: &str = "Landlock keeps what files hold, not that they are there and
 const NUMBERS: &str =
     "without a namespace processes have their real numbers; they can be asked for, not touched";
 
-/// Attacks that make a protected place which was not there. Nothing can be mounted there, so they get so far, and what
-/// they made has to be out of the way when the call is over.
-const MAKES: &[&str] = &["persist-shell", "persist-mcp", "persist-editor", "persist-skills"];
-
 /// Needs another call that runs; see `reach`.
 const AGAINST_A_CALL: &str = "scratch-other";
 
@@ -52,8 +48,8 @@ pub(crate) enum Way {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Grant {
     Nothing,
-    /// The project can be written.
-    Project,
+    /// The project is shown through a layer.
+    Layer,
     /// There is a gateway, and somebody at it.
     Gateway,
 }
@@ -63,7 +59,7 @@ impl Grant {
     const fn suffix(self) -> &'static str {
         match self {
             Self::Nothing => "",
-            Self::Project => "-writable",
+            Self::Layer => "-layer",
             Self::Gateway => "-gateway",
         }
     }
@@ -72,13 +68,13 @@ impl Grant {
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Nothing => "nothing",
-            Self::Project => "project",
+            Self::Layer => "layer",
             Self::Gateway => "gateway",
         }
     }
 
     pub(crate) fn read(word: &str) -> Option<Self> {
-        [Self::Nothing, Self::Project, Self::Gateway].into_iter().find(|grant| grant.word() == word)
+        [Self::Nothing, Self::Layer, Self::Gateway].into_iter().find(|grant| grant.word() == word)
     }
 }
 
@@ -86,8 +82,42 @@ impl Grant {
 const BY_NETWORK: &[&str] = &["network", "sockets", "descriptors", GATEWAY];
 const GATEWAY: &str = "gateway";
 
-/// Runs every attack, those that want to stay once more with a project that can be written, and those by network once more
-/// with a gateway. Gives what got through.
+/// Attacks that mean something else where the project has a layer. Those of its own class need one.
+const BY_FILES: &[&str] = &[
+    "read",
+    "secrets",
+    "write",
+    "persistence",
+    "wrapper",
+    "toctou",
+    "mount",
+    "namespace",
+    "privilege",
+    "proc",
+    "device",
+    "supervisor",
+    LAYER,
+];
+const LAYER: &str = "layer";
+
+/// Attacks that change the project. Through a layer they change what the call sees and nothing else; the test looks whether
+/// that is so.
+const INTO_THE_LAYER: &[&str] = &[
+    "write-project",
+    "write-project-file",
+    "write-remove",
+    "persist-hook",
+    "persist-git-config",
+    "persist-git-move",
+    "persist-shell",
+    "persist-mcp",
+    "persist-editor",
+    "persist-skills",
+    "persist-config",
+];
+
+/// Runs every attack, those on files once more with a layer, and those by network once more with a gateway. Gives what got
+/// through.
 pub(crate) fn run(tier: Tier, way: Way, user: User) -> Vec<String> {
     let first = Ground::new();
     let contained = match Contained::new(tier, way, &first) {
@@ -105,10 +135,11 @@ pub(crate) fn run(tier: Tier, way: Way, user: User) -> Vec<String> {
     let mut attacks = Vec::new();
     for probe in probes::all(&first.folders.probe()) {
         if wanted(&probe.name) && probe.name != AGAINST_A_CALL {
-            let stays = probe.class == "persistence" && contained.has_namespaces();
             let leaves = BY_NETWORK.contains(&probe.class.as_str()) && contained.has_namespaces();
-            attacks.extend((probe.class != GATEWAY).then(|| (probe.clone(), Grant::Nothing)));
-            attacks.extend(stays.then(|| (probe.clone(), Grant::Project)));
+            let layered = BY_FILES.contains(&probe.class.as_str()) && tier == Tier::Namespaces;
+            let alone = probe.class != GATEWAY && probe.class != LAYER;
+            attacks.extend(alone.then(|| (probe.clone(), Grant::Nothing)));
+            attacks.extend(layered.then(|| (probe.clone(), Grant::Layer)));
             attacks.extend(leaves.then_some((probe, Grant::Gateway)));
         }
     }
@@ -121,7 +152,7 @@ pub(crate) fn run(tier: Tier, way: Way, user: User) -> Vec<String> {
     let mut table = Table::default();
     for ((mut probe, grant), outcome) in attacks.into_iter().zip(outcomes) {
         let known = KNOWN.iter().find(|(at, name, _)| *at == tier && *name == probe.name);
-        if probe.class != GATEWAY {
+        if probe.class != GATEWAY && probe.class != LAYER {
             probe.name.push_str(grant.suffix());
         }
         match known {
@@ -173,12 +204,7 @@ fn attack(contained: &Contained, ground: &mut Ground, probe: &Probe, grant: Gran
     let token = format!("attack-{}-{}", probe.name, ground.number);
     ground.empty_data();
     let watched = ground.watched();
-    let protected = ground.folders.protected();
-    let take = || match grant {
-        Grant::Nothing | Grant::Gateway => Picture::take(&watched, &ground.folders.swapping()),
-        // Where the project can be written, its folder changes; the attacks there are on these places.
-        Grant::Project => Picture::take(&protected, &ground.folders.swapping()),
-    };
+    let take = || Picture::take(&watched, &ground.folders.swapping());
     let before = take();
     let outcome = swapping(ground, probe, || contained.attack(ground, probe, grant, &token));
     let left = survivors(&token, probe.ending);
@@ -194,8 +220,8 @@ fn attack(contained: &Contained, ground: &mut Ground, probe: &Probe, grant: Gran
         return Outcome::Through(format!("the victim is dead; {outcome}"));
     }
     match outcome {
-        Outcome::Through(how) if grant == Grant::Project && MAKES.contains(&probe.name.as_str()) => {
-            Outcome::Held(format!("{how}, and nothing of it was left when the call was over"))
+        Outcome::Through(how) if grant == Grant::Layer && INTO_THE_LAYER.contains(&probe.name.as_str()) => {
+            Outcome::Held(format!("{how}, in the layer alone"))
         }
         outcome => outcome,
     }

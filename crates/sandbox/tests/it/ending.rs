@@ -41,6 +41,9 @@ fn a_daemon_is_dead_when_the_call_returns() {
         let report = sandbox.run(&scene.profile, &sh(line)).unwrap();
         assert_eq!(report.ended, Ended::Exited(0), "{tier}");
         assert_eq!(alive("sleep 4712.1"), [""; 0], "{tier}");
+        assert!(report.left > 0, "{tier}");
+        let report = sandbox.run(&scene.profile, &sh("sleep 0 & wait; true | true")).unwrap();
+        assert_eq!(report.left, 0, "{tier}");
     });
 }
 

@@ -130,33 +130,6 @@ fn the_way_to_a_protected_place_cannot_be_moved_away() {
 }
 
 #[test]
-fn what_is_made_at_a_protected_place_is_set_aside_and_told() {
-    let mut scene = Scene::new().file("project/.git", "gitdir: elsewhere");
-    let project = scene.path("project");
-    open_to_all(&[&project]);
-    scene.project().writable.push(project.clone());
-    let protected = [project.join(".vscode"), project.join(".git/hooks"), project.join(".bashrc")];
-    scene.project().protected.extend(protected);
-    for tier in tiers_with_mounts() {
-        let line = format!(
-            "cd {}; mkdir .vscode && echo x > .vscode/tasks.json && echo 1 > kept && rm .git; mkdir -p .git/hooks; true",
-            project.display()
-        );
-        let report = sandbox(Choice::Only(tier)).run(&scene.profile, &sh(&line)).unwrap();
-        assert!(report.succeeded(), "{tier}: {}", report.stderr.text());
-        let [note] = report.containment.notes.as_slice() else { panic!("{:?}", report.containment.notes) };
-        assert!(
-            note.starts_with("`.vscode` was made, which is protected: it is `.vscode.set-aside"),
-            "{tier}: {note}"
-        );
-        assert!(!project.join(".vscode").exists() && project.join("kept").exists(), "{tier}");
-        // The file on the way to a protected place cannot be replaced by a folder.
-        assert!(project.join(".git").is_file(), "{tier}");
-        std::fs::remove_file(project.join("kept")).unwrap();
-    }
-}
-
-#[test]
 fn what_changed_between_two_calls_is_masked_and_protected_like_what_was_there_before() {
     let mut scene = Scene::new().file("project/.env", "TOKEN=1").file("skill/a.txt", "old");
     let project = scene.path("project");

@@ -75,7 +75,6 @@ fn every_data_folder_has_a_quota_of_its_own() {
         );
         let report = sandbox.run(&scene.profile, &sh(&line)).unwrap();
         assert_eq!(report.ended, Ended::Exited(0), "{tier}: {}", report.stderr.text());
-        assert!(report.changes.entries.is_empty(), "{tier}: what is kept is no change");
         let line = format!("head -c 700000 /dev/zero > {}/b; sleep 10", shared.display());
         let report = sandbox.run(&scene.profile, &sh(&line)).unwrap();
         assert_eq!(report.ended, Ended::Stopped(Stop::Data), "{tier}: {}", report.stderr.text());

@@ -7,11 +7,13 @@
     reason = "tests make and look at folders of their own"
 )]
 
-mod changes;
 mod ending;
 mod files;
+mod folder_renames;
 mod gateway;
 mod groups;
+mod layer_mounts;
+mod layers;
 mod limits;
 mod many;
 mod scene;

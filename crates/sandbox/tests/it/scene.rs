@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use metier_sandbox::{Choice, Command, DataFolder, Helper, Profile, Project, Report, Sandbox, Setup, Tier};
+use metier_sandbox::{
+    Choice, Command, DataFolder, Helper, Profile, Project, ProjectAccess, Report, Sandbox, Setup, Tier,
+};
 use tempfile::TempDir;
 
 /// Folders as a call sees them, and what it may do.
@@ -21,6 +23,7 @@ impl Scene {
         }
         let mut profile = Profile::new(root.join("skill"));
         profile.project = Some(Project {
+            access: ProjectAccess::ReadOnly,
             folder: root.join("project"),
             writable: vec![],
             masked: vec![],

@@ -23,7 +23,10 @@ fn the_program_that_contains_may_lie_where_only_its_owner_gets() {
     let private = tempfile::tempdir().unwrap();
     std::fs::set_permissions(private.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
     let helper = private.path().join("helper");
-    std::fs::copy(crate::scene::helper(), &helper).unwrap();
+    // By another process: whatever other tests start meanwhile would hold the file open for writing for a moment, and then
+    // it cannot be run.
+    let copied = std::process::Command::new("cp").arg(crate::scene::helper()).arg(&helper).status().unwrap();
+    assert!(copied.success());
     each_tier(|tier, _| {
         let mut setup = crate::scene::setup(Choice::Only(tier));
         setup.helper = Helper::Program(helper.clone());
