@@ -4,11 +4,13 @@
 //! [`read`] and forgives: one bad value costs that value.
 
 mod amount;
+mod changes;
 mod mcp;
 mod model;
 mod read;
 
 pub use amount::{Amount, AmountError};
+pub use changes::{ChangesConfig, IgnoredFiles};
 pub use mcp::{McpServerConfig, McpTransport};
 pub use model::{
     EffortConfig, LimitsConfig, ModelConfig, PriceConfig, ProtocolConfig, ProviderConfig, ToolCalls,
@@ -54,6 +56,8 @@ pub struct Config {
     pub limits: LimitsConfig,
     /// MCP servers by their labels. Heard in the user's own file only: a project names its servers in `.mcp.json`.
     pub mcp: BTreeMap<String, McpServerConfig>,
+    /// What becomes of changes that commands make in the project. Heard in the user's own file only.
+    pub changes: ChangesConfig,
 }
 
 /// What may happen, and what is asked about. A rule is a text such as `skill:NAME`, `skill:NAME/host:api.example.com`,
@@ -155,6 +159,9 @@ pub struct SkillConfig {
     pub visibility: Option<Visibility>,
     /// What its scripts get beyond the default containment. In the user's own configuration that is a yes as well.
     pub needs: NeedsConfig,
+    /// Where its scripts start: in the `project` or in the `skill`'s own folder. Without it they start in the user's current folder
+    /// where that is in the project, else in the skill's.
+    pub start: Option<CommandsStart>,
 }
 
 /// What a skill's scripts get beyond the default containment.

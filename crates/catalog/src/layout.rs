@@ -8,6 +8,7 @@ use crate::config::RootConfig;
 use crate::origin::Class;
 use crate::places::Places;
 use crate::project::Project;
+use crate::remote::Remote;
 use crate::root::{AllowedTools, Root, RootTrust, label};
 use crate::settings::{ConfigFile, Reach, Settings};
 use crate::trust::{ProjectTrust, Standing, TrustStore, split};
@@ -15,6 +16,7 @@ use metier_diagnostic::Diagnostic;
 use metier_files::{Kind, kind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 pub(crate) use crew::{CREW_SUFFIX, crew_files};
 
@@ -47,6 +49,8 @@ pub struct Layout {
     pub settings: Settings,
     /// What was odd on the way here.
     pub diagnostics: Vec<Diagnostic>,
+    /// When reading began. A file that changed since may have been read as it was before.
+    pub(crate) read_since: SystemTime,
 }
 
 impl Layout {
@@ -54,6 +58,17 @@ impl Layout {
     /// be read is among the diagnostics, and counts as not trusted and not configured.
     pub fn new(places: &Places, choice: &RootChoice) -> Self {
         Self::trusting(places, choice, trust_in)
+    }
+
+    /// The same with the skills that servers list. Nothing is read again.
+    #[must_use]
+    pub fn with_remote(&self, remote: Arc<Remote>) -> Self {
+        let mut layout = self.clone();
+        layout.roots.retain(|root| root.origin.class != Class::Mcp);
+        layout.roots.extend(remote.roots());
+        layout.places.remote = Some(remote);
+        order::settle(&mut layout.roots);
+        layout
     }
 
     /// The same as if the user trusted everything in the project, to see what that would switch on.
@@ -69,6 +84,7 @@ impl Layout {
         choice: &RootChoice,
         trust_in: impl FnOnce(&Places, Option<&Project>, &mut Vec<Diagnostic>) -> ProjectTrust,
     ) -> Self {
+        let read_since = SystemTime::now();
         let mut diagnostics = Vec::new();
         let project = match Project::find(places) {
             Ok(project) => Some(project),
@@ -113,6 +129,7 @@ impl Layout {
             roots: Vec::new(),
             settings,
             diagnostics,
+            read_since,
         };
         layout.roots = match choice {
             RootChoice::Given(paths) => layout.given(paths),

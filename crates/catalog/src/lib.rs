@@ -92,9 +92,9 @@ pub use catalogue::{
     budget, render,
 };
 pub use config::{
-    Amount, AmountError, CatalogConfig, Config, DiscoveryConfig, EffortConfig, EnvConfig, GateConfig,
-    LimitsConfig, LintConfig, LintPath, McpServerConfig, McpTransport, ModelConfig, NeedsConfig, PriceConfig,
-    ProtocolConfig, ProviderConfig, RootConfig, SkillConfig, ToolCalls, Visibility,
+    Amount, AmountError, CatalogConfig, ChangesConfig, Config, DiscoveryConfig, EffortConfig, EnvConfig,
+    GateConfig, IgnoredFiles, LimitsConfig, LintConfig, LintPath, McpServerConfig, McpTransport, ModelConfig,
+    NeedsConfig, PriceConfig, ProtocolConfig, ProviderConfig, RootConfig, SkillConfig, ToolCalls, Visibility,
 };
 pub use crew::Crew;
 pub use declared_name::DeclaredName;

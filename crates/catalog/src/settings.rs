@@ -2,13 +2,14 @@
 
 use crate::code;
 use crate::config::{
-    CatalogConfig, Config, DiscoveryConfig, GateConfig, LintConfig, McpServerConfig, NeedsConfig, RootConfig,
-    SkillConfig, Visibility,
+    CatalogConfig, ChangesConfig, Config, DiscoveryConfig, GateConfig, LintConfig, McpServerConfig,
+    NeedsConfig, RootConfig, SkillConfig, Visibility,
 };
 use crate::declared_name::{self, DeclaredName};
 use crate::model_settings::ModelSettings;
 use crate::origin::{Class, Origin};
 use crate::reference::Reference;
+use crate::root::CommandsStart;
 use crate::trust::{ProjectTrust, exact_path, variable};
 use metier_diagnostic::Diagnostic;
 use std::collections::{BTreeMap, HashMap};
@@ -85,6 +86,8 @@ pub struct Settings {
     pub models: ModelSettings,
     /// The user's MCP servers, by their labels.
     pub mcp: BTreeMap<String, McpServerConfig>,
+    /// What becomes of changes that commands make, by the user's own file.
+    pub changes: ChangesConfig,
     /// The user's rules, then the project's.
     layers: Vec<Layer>,
 }
@@ -191,6 +194,7 @@ impl Default for Settings {
             unheard_environment: Vec::new(),
             models: ModelSettings::default(),
             mcp: BTreeMap::new(),
+            changes: ChangesConfig::default(),
             layers: Vec::new(),
         }
     }
@@ -215,6 +219,7 @@ impl Settings {
             settings.environment = declared_name::of_config(user);
             settings.models = ModelSettings::of_user(user);
             settings.mcp.clone_from(&user.config.mcp);
+            settings.changes = user.config.changes.clone();
         }
         if let Some((project, reach)) = project {
             settings.hear(project, reach);
@@ -299,6 +304,12 @@ impl Settings {
     ) -> impl Iterator<Item = (&'a NeedsConfig, LayerOwner)> {
         let heard = self.layers.iter().filter(|layer| layer.reach == Reach::Full);
         heard.flat_map(move |layer| layer.widening(name, origin).map(|skill| (&skill.needs, layer.owner)))
+    }
+
+    /// Where the scripts of a skill start, if a file says so; a trusted project's word counts before the user's.
+    pub fn start(&self, name: &str, origin: &Origin) -> Option<CommandsStart> {
+        let heard = self.layers.iter().rev().filter(|layer| layer.reach == Reach::Full);
+        heard.flat_map(|layer| layer.about(name, origin)).find_map(|skill| skill.start)
     }
 
     /// The needs that the user's own configuration gives, with the skills they are for as they are written.

@@ -28,13 +28,8 @@ impl Catalog {
 
     /// Loads the first snapshot and follows changes of the files, with one look at them for both; [`Catalog::load`] and then
     /// [`Catalog::watch`] take two.
-    pub fn follow(
-        places: Places,
-        choice: RootChoice,
-        include: Include,
-        options: WatchOptions,
-    ) -> (Arc<Self>, Watcher) {
-        Watcher::first(places, choice, include, options)
+    pub fn follow(layout: Arc<Layout>, include: Include, options: WatchOptions) -> (Arc<Self>, Watcher) {
+        Watcher::first(layout, include, options)
     }
 
     /// A catalogue that has its first snapshot already.

@@ -207,7 +207,7 @@ impl TrustStore {
         if path.to_str().is_none() {
             return Err(TrustError::PathNotText { path });
         }
-        // What lies in parts of the project that are not looked into from where the user stands stays as it was.
+        // Parts of the project that are not read from the user's current folder stay as they were.
         let before = self.record(&path).and_then(|record| record.entries.clone()).unwrap_or_default();
         let unseen = before.into_iter().filter(|entry| !preview.could_see(entry));
         let mut entries: Vec<TrustEntry> =

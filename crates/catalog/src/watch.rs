@@ -15,8 +15,7 @@ mod posts;
 mod surrounds;
 mod task;
 
-use crate::layout::{Layout, RootChoice};
-use crate::places::Places;
+use crate::layout::Layout;
 use crate::snapshot::{Include, Snapshot};
 use crate::swap::Catalog;
 use metier_diagnostic::counted;
@@ -128,14 +127,15 @@ impl Watcher {
 
     /// Looks once, for the first snapshot and for what is followed from there on.
     pub(crate) fn first(
-        places: Places,
-        choice: RootChoice,
+        layout: Arc<Layout>,
         include: Include,
         options: WatchOptions,
     ) -> (Arc<Catalog>, Self) {
-        let began = SystemTime::now();
+        let (places, choice) = (layout.places.clone(), layout.choice.clone());
+        // The layout was read before the skills are, so a change of its files counts from then on.
+        let began = layout.read_since;
         let read = Arc::new(AtomicU64::new(0));
-        let holdings = Holdings::of(Layout::new(&places, &choice), include, Arc::clone(&read));
+        let holdings = Holdings::of(layout, include, Arc::clone(&read));
         let catalog = Arc::new(Catalog::holding(places, choice, include, holdings.snapshot()));
         let watcher = Self::begin(Arc::clone(&catalog), holdings, began, read, options);
         (catalog, watcher)

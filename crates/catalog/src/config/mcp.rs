@@ -25,6 +25,8 @@ pub struct McpServerConfig {
     pub cwd: Option<String>,
     /// Hosts that the program may reach: `api.example.com`, `*.example.com`, with a port or without. None without it.
     pub hosts: Vec<String>,
+    /// Folders of the project that the program may write at once, without a question: `["notes"]`. None without it.
+    pub write: Vec<String>,
     /// The address: `https://mcp.example.com/mcp`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,

@@ -10,8 +10,8 @@ mod section;
 
 use self::section::{Report, Section, first_line};
 use super::{
-    CatalogConfig, Config, DiscoveryConfig, EnvConfig, GateConfig, LintConfig, LintPath, NeedsConfig,
-    RootConfig, SkillConfig,
+    CatalogConfig, ChangesConfig, Config, DiscoveryConfig, EnvConfig, GateConfig, LintConfig, LintPath,
+    NeedsConfig, RootConfig, SkillConfig,
 };
 use crate::code;
 use crate::declared_name::is_variable;
@@ -84,6 +84,7 @@ fn config(mut section: Section<'_>, report: &mut Report<'_>) -> Config {
             })
             .unwrap_or_default(),
         limits: models::limits(&mut section, report),
+        changes: section.table("changes", report).map(|table| changes(table, report)).unwrap_or_default(),
         mcp: section
             .table("mcp", report)
             .map(|mut names| {
@@ -94,6 +95,16 @@ fn config(mut section: Section<'_>, report: &mut Report<'_>) -> Config {
     };
     section.finish(report);
     config
+}
+
+fn changes(mut section: Section<'_>, report: &mut Report<'_>) -> ChangesConfig {
+    let changes = ChangesConfig {
+        ignored: section.take("ignored", report).unwrap_or_default(),
+        max_mib: section.take("max_mib", report),
+        max_files: section.take("max_files", report),
+    };
+    section.finish(report);
+    changes
 }
 
 fn root(mut section: Section<'_>, report: &mut Report<'_>) -> Option<RootConfig> {
@@ -117,7 +128,11 @@ fn root(mut section: Section<'_>, report: &mut Report<'_>) -> Option<RootConfig>
 
 fn skill(mut section: Section<'_>, report: &mut Report<'_>) -> SkillConfig {
     let needs = section.table("needs", report).map(|table| needs(table, report)).unwrap_or_default();
-    let skill = SkillConfig { visibility: section.take("visibility", report), needs };
+    let skill = SkillConfig {
+        visibility: section.take("visibility", report),
+        needs,
+        start: section.take("start", report),
+    };
     section.finish(report);
     skill
 }
@@ -426,6 +441,7 @@ deny = "skill:secret"
             [
                 "bundled",
                 "catalog",
+                "changes",
                 "discovery",
                 "env",
                 "gate",
@@ -447,7 +463,7 @@ deny = "skill:secret"
             }
         });
         assert_eq!(keys(&schema["$defs"]["RootConfig"]), root);
-        assert_eq!(keys(&schema["$defs"]["SkillConfig"]), ["needs", "visibility"]);
+        assert_eq!(keys(&schema["$defs"]["SkillConfig"]), ["needs", "start", "visibility"]);
         assert_eq!(keys(&schema["$defs"]["NeedsConfig"]), ["env", "hosts", "seconds", "write"]);
         assert_eq!(keys(&schema["$defs"]["CatalogConfig"]), ["budget", "disclosure", "window"]);
         assert_eq!(keys(&schema["$defs"]["DiscoveryConfig"]), ["depth", "entries"]);
@@ -455,7 +471,10 @@ deny = "skill:secret"
         assert_eq!(keys(&schema["$defs"]["GateConfig"]), ["allow", "ask", "deny", "mode"]);
         assert_eq!(
             keys(&schema["$defs"]["McpServerConfig"]),
-            ["aliases", "args", "command", "cwd", "disabled", "env", "headers", "hosts", "type", "url"]
+            [
+                "aliases", "args", "command", "cwd", "disabled", "env", "headers", "hosts", "type", "url",
+                "write"
+            ]
         );
         assert_eq!(keys(&schema["$defs"]["LintPath"]), ["allow", "deny", "path", "warn"]);
     }

@@ -15,7 +15,7 @@ const PLACE: &str = "metier.toml";
 
 /// A project's configuration, cut in two.
 pub(crate) struct SplitConfig {
-    /// What the user trusted, and what holds whoever says it: deny rules, lint.
+    /// What the user trusted, and what holds without trust: deny rules, lint.
     pub(crate) trusted: Config,
     /// What came or changed since. It narrows and does nothing else.
     pub(crate) rest: Config,
@@ -71,9 +71,10 @@ pub(crate) fn split(config: Config, trust: &ProjectTrust, project: &Path, places
             model,
             models,
             limits: limits.unwrap_or_default(),
-            // Never heard of a project; whoever puts settings together says so.
+            // A project's are never used; the caller that merges the settings reports them.
             providers: config.providers,
             mcp: config.mcp,
+            changes: config.changes,
         },
         rest: Config {
             roots: other_roots,
@@ -97,7 +98,7 @@ fn split_gate(gate: GateConfig, is_trusted: impl Fn(&TrustItem) -> bool) -> (Gat
     let (ask, other_ask) =
         gate.ask.into_iter().partition(|one| is_trusted(&rule(TrustKind::Ask, PLACE, one)));
     let (own_mode, other_mode) = either(gate.mode, |one| is_trusted(&mode(PLACE, one)));
-    // A rule that denies, and a part that could not be read and may have denied, count whoever wrote them.
+    // A rule that denies, and a part that could not be read and may have denied, count without trust.
     let trusted = GateConfig { mode: own_mode, allow, ask, deny: gate.deny, incomplete: gate.incomplete };
     (trusted, GateConfig { mode: other_mode, allow: other_allow, ask: other_ask, ..GateConfig::default() })
 }
@@ -138,11 +139,15 @@ fn skill(name: &str, config: &SkillConfig) -> TrustItem {
         ..Detail::new(format!("may ask to read {name} of your environment"))
     }));
     details.extend(seconds.map(|seconds| Detail::new(format!("may ask to run for up to {seconds} seconds"))));
-    // The first form of the record had the visibility alone.
-    let digest = if config.needs == NeedsConfig::default() {
-        EntryDigest::of(visibility)
-    } else {
-        EntryDigest::of_parts(&[visibility.as_bytes(), format!("{:?}", config.needs).as_bytes()])
+    details.extend(config.start.map(|start| Detail::new(format!("scripts start in the {}", start.word()))));
+    let needs = format!("{:?}", config.needs);
+    // The first form of the record had the visibility alone, the second the needs as well.
+    let digest = match config.start {
+        None if config.needs == NeedsConfig::default() => EntryDigest::of(visibility),
+        None => EntryDigest::of_parts(&[visibility.as_bytes(), needs.as_bytes()]),
+        Some(start) => {
+            EntryDigest::of_parts(&[visibility.as_bytes(), needs.as_bytes(), start.word().as_bytes()])
+        }
     };
     TrustItem::new(TrustEntry::new(TrustKind::SkillSetting, PLACE, name, digest), details)
 }
@@ -164,7 +169,7 @@ pub(super) fn mode(place: &str, mode: &str) -> TrustItem {
 /// An environment variable of any file.
 pub(crate) fn variable(place: &str, name: &str, config: &EnvConfig) -> TrustItem {
     let says = if config.sensitive {
-        "is given to processes of skills that name it and get a yes"
+        "is given to processes of skills that name it, after approval"
     } else {
         "is put into the texts of skills, which a model reads, and given to their processes"
     };

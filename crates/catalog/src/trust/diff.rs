@@ -24,7 +24,7 @@ pub struct TrustDiff {
     pub added: Vec<TrustItem>,
     /// Things that are other than they were.
     pub changed: Vec<TrustItem>,
-    /// Things that are gone. They need no yes.
+    /// Things that are gone. They need no approval.
     pub removed: Vec<TrustEntry>,
     /// Whether an older metier recorded the trust, and so could not record all of this.
     pub older_record: bool,
@@ -52,17 +52,17 @@ impl TrustDiff {
         diff
     }
 
-    /// What a yes would switch on: what is added, and what is changed.
+    /// What trusting the project would switch on: what is added, and what is changed.
     pub fn pending(&self) -> impl Iterator<Item = &TrustItem> {
         self.added.iter().chain(&self.changed)
     }
 
-    /// Whether nothing waits for a yes.
+    /// Whether nothing is pending.
     pub fn is_settled(&self) -> bool {
         self.pending().next().is_none()
     }
 
-    /// One line for whoever runs something in the project; `None` where nothing waits for a yes.
+    /// One line for commands that run something in the project; `None` where nothing is pending.
     pub fn line(&self) -> Option<String> {
         let count = self.pending().count();
         if count == 0 {

@@ -50,12 +50,12 @@ pub enum TrustKind {
     Setting,
     /// An agent or a crew.
     Agent,
-    /// A file that could not be read, so nobody knows what it asks for.
+    /// A file that could not be read, so what it asks for is unknown.
     Unreadable,
 }
 
 impl TrustKind {
-    /// The word for people, which stands before the name.
+    /// The word for people, shown before the name.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Skill => "skill",
@@ -148,8 +148,8 @@ impl TrustEntry {
         Self { kind, name: ExactName { place: place.to_owned(), name: name.to_owned() }, digest }
     }
 
-    /// An MCP server as a file of the project at `place` describes it. Whoever starts one asks with the very value that is
-    /// about to be started.
+    /// An MCP server as a file of the project at `place` describes it. Code that starts one looks it up by the
+    /// exact value that it starts.
     pub fn server(place: &str, name: &str, settings: &serde_json::Value) -> Self {
         Self::new(TrustKind::Server, place, name, EntryDigest::of(&settings.to_string()))
     }

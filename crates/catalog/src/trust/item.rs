@@ -1,4 +1,4 @@
-//! One thing that a project switches on, with the words for whoever decides about it.
+//! One thing that a project switches on, with a description for the person who decides.
 
 use super::entry::{EntryDigest, TrustEntry, TrustKind};
 use metier_diagnostic::visible;
@@ -17,8 +17,8 @@ pub struct TrustItem {
     pub details: Vec<Detail>,
     /// The same in one line.
     pub detail: String,
-    /// Whether this stands for something that is not there, such as a list of tools that no longer restricts. It is no
-    /// change, unless the record has the thing.
+    /// Whether this represents something that is missing, such as a list of tools that no longer restricts. It counts as a
+    /// change only if the record has the thing.
     #[serde(skip)]
     pub(crate) is_absence: bool,
 }
@@ -57,7 +57,7 @@ impl TrustItem {
         Self { entry, what, details, detail, is_absence: false }
     }
 
-    /// What stands for a thing that is not there.
+    /// An item for something that is missing.
     pub(super) fn absent(kind: TrustKind, place: &str, name: &str) -> Self {
         let entry = TrustEntry::new(kind, place, name, EntryDigest::of_parts(&[]));
         Self { is_absence: true, ..Self::new(entry, vec![Detail::new("is gone, so it restricts nothing")]) }

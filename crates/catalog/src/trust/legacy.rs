@@ -2,7 +2,7 @@
 //!
 //! They kept shown lines with digests for the project's files, and the capabilities of skills that had any. What they kept
 //! stays trusted. What they could not keep counts as new and is asked about: skills of text alone, single rules of other
-//! clients' files, variables of `.agents/env.yaml`, agents, crews, links, and code that is no script by its name.
+//! clients' files, variables of `.agents/env.yaml`, agents, crews, links, and code whose name is not that of a script.
 
 use super::ProjectRecord;
 use super::entry::{TrustEntry, TrustKind};

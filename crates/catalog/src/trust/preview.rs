@@ -85,15 +85,15 @@ impl Preview {
         files.chain(skills).chain(&self.links).filter(|item| !item.is_absence)
     }
 
-    /// The same with what stands for things that are gone.
+    /// The same with the items for missing things.
     pub(super) fn all_items(&self) -> impl Iterator<Item = &TrustItem> {
         let files = self.files.iter().flat_map(|file| &file.acts);
         let skills = self.skills.iter().flat_map(|skill| &skill.acts);
         files.chain(skills).chain(&self.links)
     }
 
-    /// Whether a thing of the record would be among these if it were still there. What lies in a folder that is not looked
-    /// into from here is not gone: the user stands in another part of the project.
+    /// Whether a thing of the record would be among these if it were still there. What lies in a folder that is not read
+    /// from here is not gone: the user's current folder is in another part of the project.
     pub(super) fn could_see(&self, entry: &TrustEntry) -> bool {
         let place = entry.name.place.as_str();
         let is_below = |root: &String| {

@@ -105,7 +105,7 @@ pub fn project_files(project: &Project, places: &Places) -> Vec<ProjectFile> {
         if is_crew(&file) {
             let text = read_bounded(&file, MAX_FILE).ok().flatten().unwrap_or_default();
             for server in server_files(&String::from_utf8_lossy(&text), &file) {
-                // One outside of the project is not read by whoever starts servers.
+                // The code that starts servers does not read one outside of the project.
                 if server.starts_with(&project.folder) {
                     add(&server, &|place, text| json(place, text, server_file));
                 }
@@ -117,7 +117,7 @@ pub fn project_files(project: &Project, places: &Places) -> Vec<ProjectFile> {
     files
 }
 
-/// Whether a file is looked at from wherever the user stands in the project.
+/// Whether a file is read from every folder of the project.
 pub(super) fn is_looked_at(place: &str) -> bool {
     let is_in = |folder: &str| place.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
     SERVER_FILES.contains(&place)
@@ -145,7 +145,7 @@ fn is_crew(file: &Path) -> bool {
     file.file_name().is_some_and(|name| name.to_string_lossy().ends_with(CREW_SUFFIX))
 }
 
-/// The files of agents and crews of a project: where they are looked for, and around where the user stands.
+/// The files of agents and crews of a project: in the usual folders, and around the user's current folder.
 fn definitions(project: &Project) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for (folder, depth) in AGENT_FOLDERS {

@@ -36,7 +36,7 @@ pub(crate) fn skill_entry(layout: &Layout, entry: &Entry) -> TrustEntry {
     TrustEntry::new(TrustKind::Skill, &place, "", digest)
 }
 
-/// A link in the project at `place` by which a skill of somebody else's was found as well.
+/// A link in the project at `place` by which a skill of another origin was found as well.
 pub(crate) fn link_entry(layout: &Layout, place: &Path, leads_to: &Path) -> TrustEntry {
     let project = project(layout);
     let digest = EntryDigest::of(&exact_path(project, leads_to));

@@ -34,12 +34,11 @@ pub(super) enum Looked {
 
 impl Holdings {
     pub(super) fn new(catalog: &Catalog, read: Arc<AtomicU64>) -> Self {
-        Self::of(Layout::new(&catalog.places, &catalog.choice), catalog.include, read)
+        Self::of(Arc::new(Layout::new(&catalog.places, &catalog.choice)), catalog.include, read)
     }
 
     /// What the roots of a layout hold now.
-    pub(super) fn of(layout: Layout, include: Include, read: Arc<AtomicU64>) -> Self {
-        let layout = Arc::new(layout);
+    pub(super) fn of(layout: Arc<Layout>, include: Include, read: Arc<AtomicU64>) -> Self {
         let harvest = Harvest::gather(&layout, include, Stamps::Taken, NameHasher::default());
         read.fetch_add(harvest.found.len() as u64, Ordering::Relaxed);
         Self { layout, harvest, include, read }

@@ -4,8 +4,8 @@
 
 use crate::machine::{Machine, codes, found, listed, skill};
 use metier_catalog::{
-    Catalog, Change, ChangeKind, Include, News, Ownership, Preview, RootChoice, Snapshot, State, TrustStore,
-    WatchOptions, Watcher, Watching,
+    Catalog, Change, ChangeKind, Include, Layout, News, Ownership, Preview, RootChoice, Snapshot, State,
+    TrustStore, WatchOptions, Watcher, Watching,
 };
 use metier_testkit::Workspace;
 use std::collections::VecDeque;
@@ -517,7 +517,8 @@ fn following_from_the_beginning_reads_every_document_once() {
     let options = || WatchOptions { max_folders: 0, ..WatchOptions::default() };
     // What was written a moment ago may have been written while it was read, and is read again.
     std::thread::sleep(Duration::from_millis(60));
-    let (catalog, watcher) = Catalog::follow(machine.places.clone(), choice(), Include::Usual, options());
+    let layout = Arc::new(Layout::new(&machine.places, &choice()));
+    let (catalog, watcher) = Catalog::follow(layout, Include::Usual, options());
     assert_eq!((catalog.snapshot().loaded(), watcher.documents_read()), (2, 2));
     watcher.look();
     assert_eq!(watcher.documents_read(), 2);
@@ -534,7 +535,8 @@ fn following_by_events_reads_every_document_once_and_sees_what_comes_then() {
     // What was written a moment ago may have been written while it was read, and is read again.
     std::thread::sleep(Duration::from_millis(60));
     let options = WatchOptions::default();
-    let (catalog, watcher) = Catalog::follow(machine.places.clone(), choice, Include::Usual, options);
+    let layout = Arc::new(Layout::new(&machine.places, &choice));
+    let (catalog, watcher) = Catalog::follow(layout, Include::Usual, options);
     assert!(matches!(watcher.watching(), Watching::Events { .. }), "{:?}", watcher.watching());
     assert_eq!((catalog.snapshot().loaded(), watcher.documents_read()), (2, 2));
     let news = watcher.subscribe();

@@ -11,6 +11,7 @@ pub(super) fn server(mut section: Section<'_>, report: &mut Report<'_>) -> McpSe
         env: section.take("env", report).unwrap_or_default(),
         cwd: section.take("cwd", report),
         hosts: section.take("hosts", report).unwrap_or_default(),
+        write: section.take("write", report).unwrap_or_default(),
         url: section.take("url", report),
         headers: section.take("headers", report).unwrap_or_default(),
         disabled: section.take("disabled", report).unwrap_or_default(),
