@@ -46,7 +46,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (rules, answers, node) = (Rules::default(), Answers::default(), NodeVersions::default());
     let gate = Gate { rules: &rules, answers: &answers, scopes: &[], asking: Asking::Nobody };
     let way_out = WayOut::default();
-    let bench = Workbench { sandbox: &sandbox, gate, path: &path, node: &node, way_out: &way_out };
+    let bench =
+        Workbench { sandbox: &sandbox, gate, path: &path, node: &node, way_out: &way_out, layers: None };
     let skill = Skill::new("example", "cli");
     let using =
         Using { skill: &skill, folder: &SkillDir::open(&folder)?, containment: &containment, copies: None };

@@ -3,13 +3,12 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use metier_files::{Presence, Protected, Stamp, Survey, obeyed_by, real_path};
-use metier_sandbox::{ChangeKind, Changes, DataFolder, Limits, Profile, Project, StandIn};
+use metier_files::Survey;
+use metier_sandbox::{DataFolder, Limits, Profile, Project, ProjectAccess, StandIn};
 
 use crate::render::{Plugin, PluginKind};
 use crate::search_path::Toolbox;
 use crate::wants::Wants;
-use crate::writing::Writing;
 
 /// What a skill's processes see and may use up, from plain inputs.
 ///
@@ -40,18 +39,12 @@ pub struct Containment<'a> {
     /// What is wanted beyond all that. Nothing of it is given before the gate has said yes.
     pub wants: &'a Wants,
     /// Where the process starts.
-    pub start: Start,
+    pub start: Start<'a>,
 }
 
-/// Adds to a profile what is wanted: to be called when the gate has said yes to it.
-pub(crate) fn widen(profile: &mut Profile, survey: Option<&Survey>, wants: &Wants, writing: &Writing) {
-    if let (Some(project), Some(survey)) = (&mut profile.project, survey)
-        && !writing.places.is_empty()
-    {
-        project.writable.clone_from(&writing.places);
-        project.protected = protected(survey);
-    }
-    // A name that is a secret to anybody is one, so what is hidden from the output comes first.
+/// Gives a profile the variables that are wanted: to be called when the gate has allowed them.
+pub(crate) fn give_variables(profile: &mut Profile, wants: &Wants) {
+    // A name that is a secret for one reader is one for all, so what is hidden from the output comes first.
     let secrets = wants.secrets().map(|(name, secret)| (name, secret.expose()));
     for (name, value) in secrets.chain(wants.texts()) {
         // What metier sets keeps its meaning: a script would write to wherever another value leads.
@@ -62,93 +55,15 @@ pub(crate) fn widen(profile: &mut Profile, survey: Option<&Survey>, wants: &Want
     }
 }
 
-/// The places of a project that stay read-only, none of them in another.
-fn protected(survey: &Survey) -> Vec<PathBuf> {
-    let project = survey.project();
-    let mut places: Vec<PathBuf> = Vec::new();
-    for place in survey.protected() {
-        match place.presence {
-            Presence::Existing | Presence::Missing => places.push(place.path.clone()),
-            // What a link leads to can be shown read-only, the link itself cannot.
-            Presence::Link => {
-                let target = real_path(&place.path).ok();
-                places.extend(target.filter(|target| target.starts_with(project) && target != project));
-            }
-        }
-    }
-    places.sort();
-    places.dedup();
-    let all = places.clone();
-    places.retain(|place| !all.iter().any(|other| other != place && place.starts_with(other)));
-    places
-}
-
-/// What was at the protected places before a run.
-///
-/// Not every means of containing can keep a place from being made where there was none, nor the folder it lies in from
-/// being moved away. What runs later must not come into being unseen, so it is looked at again.
-#[derive(Debug)]
-pub(crate) struct Remembered(Vec<(Protected, Option<Stamp>)>);
-
-impl Remembered {
-    /// Remembers what is at the protected places of a project.
-    pub(crate) fn of(survey: &Survey) -> Self {
-        Self(survey.protected().iter().map(|place| (place.clone(), Stamp::of(&place.path))).collect())
-    }
-
-    /// What is other now, a sentence each.
-    pub(crate) fn changes(&self) -> Vec<String> {
-        let mut changes = Vec::new();
-        for (place, before) in &self.0 {
-            let word = match (before, Stamp::of(&place.path)) {
-                (before, now) if *before == now => continue,
-                (None, _) => "made",
-                (_, None) => "moved away",
-                _ => "changed",
-            };
-            let (path, what) = (place.path.display(), place.what);
-            changes
-                .push(format!("`{path}` was {word} while this ran, and {what}: look at it before you go on"));
-        }
-        changes
-    }
-
-    /// What was made or changed at such a place deeper in the project, a sentence each. A repository or an agent's folder
-    /// may be what the script was asked for, so it stays; that it is there is not kept quiet.
-    pub(crate) fn deeper(&self, changes: &Changes) -> Vec<String> {
-        let is_known = |path: &Path| self.0.iter().any(|(place, _)| path.starts_with(&place.path));
-        let mut named: Vec<(&Path, &str)> = Vec::new();
-        let mut more = 0_usize;
-        for change in changes.entries.iter().filter(|change| change.kind != ChangeKind::Removed) {
-            let path = change.path.as_path();
-            // What lies in a place that was named is told by it.
-            let is_told = is_known(path) || named.iter().any(|(told, _)| path.starts_with(told));
-            let is_head = path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("HEAD"));
-            let of_git = is_head.then_some("git may take its folder for a repository");
-            match obeyed_by(path).or(of_git) {
-                Some(what) if !is_told && named.len() < MOST_DEEPER => named.push((path, what)),
-                Some(_) if !is_told => more += 1,
-                _ => {}
-            }
-        }
-        let told = named.iter().map(|(path, what)| {
-            format!("`{}` is new or changed, and {what}: look at it before you go on", path.display())
-        });
-        let rest = (more > 0).then(|| format!("and {more} more places that are obeyed later"));
-        told.chain(rest).collect()
-    }
-}
-
-/// How many places deeper in the project are named; whoever makes more is told of by the first ones.
-const MOST_DEEPER: usize = 5;
-
 /// Where a process starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Start {
-    /// In the skill's folder: scripts, and command lines of the systems that do so.
+pub enum Start<'a> {
+    /// In the skill's folder: command lines, and scripts of the systems that do so.
     Skill,
     /// In the project, where there is one: injected commands, the agent's own.
     Project,
+    /// In this folder of the project, such as the user's current one; in the skill's where it is not in the project.
+    At(&'a Path),
 }
 
 /// The language where nobody says another: every system has it, and text stays UTF-8.
@@ -157,7 +72,11 @@ pub const LANGUAGE: &str = "C.UTF-8";
 /// The whole environment of a skill's process, but for what is wanted and the proxy's variables. `TMPDIR` and `HOME` are
 /// the sandbox's, which makes the folders they name for each call. No secret can have one of these names.
 pub const ENVIRONMENT: &[&str] =
-    &["SKILL_DIR", "SKILL_DATA", "PROJECT_DIR", "SESSION_ID", "TMPDIR", "PATH", "LANG", "HOME"];
+    &["SKILL_DIR", "SKILL_DATA", "PROJECT_DIR", "SESSION_ID", "TMPDIR", "PATH", "LANG", "HOME", QUIET_GIT.0];
+
+/// Keeps `git status` and its like from rewriting `.git/index` only to speed up the next one: it would be a change of the
+/// project that no one asked for.
+pub(crate) const QUIET_GIT: (&str, &str) = ("GIT_OPTIONAL_LOCKS", "0");
 
 /// What scripts of plugins expect beside: the plugin's folder, and the folder that its skills share, which a crew's skills have,
 /// too. Elsewhere there is neither: the environment is a closed list, and nobody outside of a plugin counts on these.
@@ -167,10 +86,10 @@ impl<'a> Containment<'a> {
     /// The default profile: nothing of what is wanted, no way out.
     pub fn profile(&self) -> Profile {
         let project = self.project.map(|survey| Project {
+            access: ProjectAccess::ReadOnly,
             folder: survey.project().to_owned(),
             writable: Vec::new(),
             masked: survey.masked(),
-            // Without anything writable there is nothing to protect, and each place costs a mount.
             protected: Vec::new(),
         });
         let stand_in = |by: &Path| StandIn { at: self.skill.to_owned(), by: by.to_owned() };
@@ -228,6 +147,7 @@ impl<'a> Containment<'a> {
     pub(crate) fn start(&self) -> &'a Path {
         match (self.start, self.project) {
             (Start::Project, Some(survey)) => survey.project(),
+            (Start::At(folder), Some(survey)) if folder.starts_with(survey.project()) => folder,
             _ => self.skill,
         }
     }
@@ -251,6 +171,7 @@ impl<'a> Containment<'a> {
         set("SESSION_ID", self.session.into());
         set("PATH", self.toolbox.path.clone());
         set("LANG", self.language.into());
+        set(QUIET_GIT.0, QUIET_GIT.1.into());
         environment
     }
 }
@@ -302,63 +223,35 @@ mod tests {
         let project = profile.project.as_ref().unwrap();
         assert_eq!(project.masked, [workspace.join("project/.env")]);
         assert!(project.writable.is_empty() && project.protected.is_empty());
-        assert_eq!(names(&profile), ["SKILL_DIR", "SKILL_DATA", "PROJECT_DIR", "SESSION_ID", "PATH", "LANG"]);
+        assert_eq!(
+            names(&profile),
+            ["SKILL_DIR", "SKILL_DATA", "PROJECT_DIR", "SESSION_ID", "PATH", "LANG", "GIT_OPTIONAL_LOCKS"]
+        );
         let path = profile.environment.iter().find(|(name, _)| name == "PATH").unwrap();
         assert_eq!(path.1, "/x/bin:/usr/bin");
 
         containment.start = Start::Project;
         assert_eq!(containment.profile().working_directory, workspace.join("project"));
-        let remembered = Remembered::of(&survey);
-        assert_eq!(remembered.changes(), [""; 0]);
-        let workspace = workspace.file("project/AGENTS.md", "obey");
-        let changes = remembered.changes();
-        assert_eq!(changes.len(), 1, "{changes:?}");
-        assert!(changes[0].ends_with(
-            "AGENTS.md` was made while this ran, and agents obey it: look at it before you go on"
-        ));
-        drop(workspace);
-
+        let (inside, outside) = (workspace.join("project/docs"), workspace.join("data"));
+        for (folder, expect) in [(&inside, &inside), (&outside, &skill)] {
+            containment.start = Start::At(folder);
+            assert_eq!(&containment.profile().working_directory, expect);
+        }
         containment.project = None;
         containment.data = None;
         let profile = containment.profile();
         assert_eq!(profile.working_directory, skill);
-        assert_eq!(names(&profile), ["SKILL_DIR", "SESSION_ID", "PATH", "LANG"]);
+        assert_eq!(names(&profile), ["SKILL_DIR", "SESSION_ID", "PATH", "LANG", "GIT_OPTIONAL_LOCKS"]);
     }
 
     #[test]
-    fn what_is_wanted_comes_with_a_yes_and_protected_places_stay_as_they_are() {
-        let workspace =
-            Workspace::new().skill("skill", "Greets.").file("project/.git/config", "").dir("project/docs");
-        let project = workspace.join("project");
-        let survey = Survey::of(&project, SurveyBounds::default()).unwrap();
-        let (skill, toolbox) = (workspace.join("skill"), Toolbox::default());
-        let mut wants = Wants::default();
-        wants.write("docs/**".parse().unwrap());
+    fn a_secret_comes_only_once_it_is_allowed() {
+        let (mut profile, mut wants) = (Profile::new("/s".into()), Wants::default());
         let secret = metier_secret::Secret::new("0123456789".into()).unwrap();
         wants.variable("API_KEY".parse().unwrap(), Some(secret));
-        let containment = Containment {
-            skill: &skill,
-            copy: None,
-            project: Some(&survey),
-            data: None,
-            plugin: None,
-            toolbox: &toolbox,
-            limits: Limits::default(),
-            session: "",
-            language: LANGUAGE,
-            wants: &wants,
-            start: Start::Skill,
-        };
-        let mut profile = containment.profile();
         assert!(!names(&profile).contains(&"API_KEY".to_owned()));
-        let writing = Writing::open(wants.writes(), &survey).unwrap();
-        widen(&mut profile, containment.project, containment.wants, &writing);
+        give_variables(&mut profile, &wants);
         assert!(names(&profile).contains(&"API_KEY".to_owned()));
-        let view = profile.project.unwrap();
-        assert_eq!(view.writable, [project.join("docs")]);
-        assert!(view.protected.contains(&project.join(".git/config")));
-        assert!(view.protected.contains(&project.join(".git/hooks")), "also where there is none yet");
-        writing.settle();
     }
 
     #[test]
@@ -393,7 +286,7 @@ mod tests {
                 start: Start::Skill,
             };
             let mut profile = containment.profile();
-            widen(&mut profile, containment.project, containment.wants, &Writing::default());
+            give_variables(&mut profile, containment.wants);
             profile
         };
         let found = profile(&outside);

@@ -44,7 +44,7 @@ pub const COMMAND_OUTPUT: usize = 64 * 1024;
 pub const MAX_COMMANDS: usize = 32;
 
 /// Where the injected commands of a root's skills start. Without a project it is the skill's folder.
-pub fn injection_start(root: &Root) -> Start {
+pub(crate) fn injection_start(root: &Root) -> Start<'static> {
     match root.commands {
         CommandsStart::Project => Start::Project,
         CommandsStart::Skill => Start::Skill,

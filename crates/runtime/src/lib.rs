@@ -75,8 +75,10 @@
 
 mod activation;
 mod arguments;
+mod call_changes;
 pub mod code;
 mod containment;
+mod crew_data;
 mod data_folder;
 mod declared_environment;
 mod injection;
@@ -103,20 +105,23 @@ mod terms;
 mod toolset;
 mod wants;
 mod way_out;
-mod write_grant;
-mod writing;
 
 pub use activation::{
     Activated, Activation, Again, By, Closed, Conversation, Draft, NotActivated, Reopen, Request, Setting,
     TRAILER, Way, activate, attribute, breadcrumb, neutral,
 };
 pub use arguments::{ArgumentError, MAX_ARGUMENTS, split_arguments};
+pub use call_changes::{
+    ChangeReport, ChangeState, EditError, FileEdit, PendingChanges, ProjectLayers, ReportedChange,
+};
 pub use containment::{Containment, ENVIRONMENT, LANGUAGE, PLUGIN_ENVIRONMENT, Start};
 pub use data_folder::DataOwner;
 pub use declared_environment::{DeclaredEnvironment, NotSet};
-pub use injection::{COMMAND_OUTPUT, COMMAND_TIME, MAX_COMMANDS, ShellLine, Unsafe, injection_start};
+pub use injection::{COMMAND_OUTPUT, COMMAND_TIME, MAX_COMMANDS, ShellLine, Unsafe};
 pub use interpreter::{INTERPRETERS, Interpreter, Launch, LaunchError, NodeVersion, Types, launch};
 pub use long_output::{LONGEST_FILE, LongOutput};
+/// What happened to a changed path, and what is there now.
+pub use metier_changes::{ChangeKind, EntryKind};
 pub use output::{
     MODEL_HEAD, MODEL_TAIL, Rest, command_error, command_json, for_model, notes, script_text, why_stopped,
 };
@@ -132,23 +137,18 @@ pub use render::{
 };
 pub use requirements::{Given, Here, Missing, Requirements};
 pub use result_folder::{ResultFolder, ResultFolderError, ResultOptions, Surrounding};
-pub use rule_files::{known_to_the_gate, rules_in_force, trust_of_copy};
+pub use rule_files::{known_to_the_gate, rules_in_force};
 pub use run::bash::{Own, run_bash};
 pub use run::process_report::{ContactOutcome, ContactReport, ProcessReport};
-pub use run::{
-    NodeVersions, NotRun, Ran, Using, Words, Workbench, run_command_line, run_script, script_action,
-};
+pub use run::{NodeVersions, NotRun, Ran, Using, Words, Workbench, run_command_line, run_script};
 pub use scope::{End, ScopeId, Scopes, SkillScope};
 pub use script::{SCRIPTS, Script, ScriptError, ScriptForm};
 pub use search_path::{Program, SearchPath, TOOLS, Toolbox};
-pub use skill_binding::bind;
 pub use skill_folders::{NoFolders, SkillFolders};
-pub use skill_needs::SkillNeeds;
 pub use skills::{
     Active, ChildWanted, Fork, ForkAgain, GivenAnswer, Labels, Listener, NotUsed, Note, OwnJob, Respondent,
-    Restored, Session, Skills, SkillsBuilder, Used, begin,
+    Restored, ScriptCall, Session, SkillSecrets, Skills, SkillsBuilder, Used, ValueSource, begin,
 };
-pub use terms::{SkillTerms, Whole};
 pub use toolset::{
     Activate, Change, Coverage, Definition, Desk, Entrance, Field, Form, Hands, Hit, InUse, Input,
     InputProblem, Job, Kind as FieldKind, MetaMessage, Need as FieldNeed, NotDone, Outcome, Refusal, Search,
@@ -156,4 +156,3 @@ pub use toolset::{
 };
 pub use wants::{Declared, Wants};
 pub use way_out::{Asker, Contacts, WayOut};
-pub use write_grant::WriteGrantError;

@@ -85,9 +85,7 @@ fn free_name(stem: &str, report: &Report) -> String {
 
 #[cfg(test)]
 mod tests {
-    use metier_sandbox::{
-        Captured, Changes, Containment, Ended, Meter, Output, OutputKind, Outputs, Tier, Usage,
-    };
+    use metier_sandbox::{Captured, Containment, Ended, Meter, Output, OutputKind, Outputs, Tier, Usage};
 
     use super::*;
 
@@ -101,7 +99,6 @@ mod tests {
             stderr: Captured::default(),
             usage: Usage::default(),
             outputs,
-            changes: Changes::default(),
             denied: Vec::new(),
             containment: Containment {
                 tier: Tier::Namespaces,
@@ -111,6 +108,7 @@ mod tests {
             },
             overrun: None,
             fault: None,
+            left: 0,
         }
     }
 

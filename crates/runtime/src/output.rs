@@ -222,7 +222,7 @@ pub fn why_stopped(report: &Report, limits: &Limits) -> Option<String> {
 
 fn stopped(stop: Stop, report: &Report, limits: &Limits) -> String {
     const MIB: u64 = 1 << 20;
-    if let (Stop::Data, Some(overrun)) = (stop, &report.overrun) {
+    if let (Stop::Data | Stop::Layer, Some(overrun)) = (stop, &report.overrun) {
         return held_too_much(overrun);
     }
     match stop {
@@ -232,6 +232,9 @@ fn stopped(stop: Stop, report: &Report, limits: &Limits) -> String {
         Stop::Chatter => format!("it wrote more than {} MiB", limits.chatter / MIB),
         Stop::Data => format!("its data folder, or one that it shares, grew over {} MiB", limits.data / MIB),
         Stop::Processes => format!("it had more than {} processes and threads at once", limits.processes),
+        Stop::Layer => {
+            format!("its changes took more than {} MiB or {} files", limits.layer / MIB, limits.layer_files)
+        }
         Stop::Scratch => format!("its scratch folder grew over {} MiB or 20,000 files", limits.scratch / MIB),
         Stop::Cancelled => "it was cancelled".to_owned(),
         Stop::Unmeasured => {
@@ -281,11 +284,22 @@ pub fn notes(report: &Report) -> Vec<String> {
         ));
     }
     notes.extend(report.containment.notes.iter().cloned());
+    notes.extend(left_processes(report));
     notes.extend(report.denied.iter().map(|denied| match denied.times {
         0 | 1 => format!("refused: {} ({})", denied.what, denied.call),
         times => format!("refused {times} times: {} ({})", denied.what, denied.call),
     }));
     notes
+}
+
+/// What became of processes that a program left in the background, where it left some: a server that it started is not there
+/// any more.
+pub(crate) fn left_processes(report: &Report) -> Option<String> {
+    match report.left {
+        0 => None,
+        1 => Some("it left 1 process in the background, which was ended with it".to_owned()),
+        left => Some(format!("it left {left} processes in the background, which were ended with it")),
+    }
 }
 
 #[cfg(test)]
@@ -307,7 +321,6 @@ mod tests {
             stderr: captured(stderr),
             usage: Usage::default(),
             outputs: Outputs::default(),
-            changes: metier_sandbox::Changes::default(),
             denied: Vec::new(),
             containment: Containment {
                 tier: Tier::Namespaces,
@@ -317,6 +330,7 @@ mod tests {
             },
             overrun: None,
             fault: None,
+            left: 0,
         }
     }
 

@@ -136,6 +136,9 @@ pub enum PrepareError {
         /// What is in it.
         reason: PackageError,
     },
+    /// What it takes could not be had: the skill cannot be read, its data folder cannot be made.
+    #[error("{0}")]
+    Trouble(String),
     /// The way out could not be opened.
     #[error("the way to the registry could not be opened: {0}")]
     Proxy(io::Error),

@@ -70,7 +70,7 @@ pub fn known_to_the_gate(snapshot: &Snapshot, entry: &Entry) -> Skill {
 
 /// Whether a copy of a project's skill, with the file it was read as, can do no more than what was trusted. Other skills are
 /// trusted as a whole.
-pub fn trust_of_copy(snapshot: &Snapshot, entry: &Entry, copy: &SkillDir, file: &SkillFile) -> Trust {
+pub(crate) fn trust_of_copy(snapshot: &Snapshot, entry: &Entry, copy: &SkillDir, file: &SkillFile) -> Trust {
     if snapshot.root(entry).origin.class != Class::Project {
         return Trust::Trusted;
     }

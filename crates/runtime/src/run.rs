@@ -2,26 +2,34 @@
 
 pub(crate) mod bash;
 pub(crate) mod injected;
+mod layered;
+mod node_versions;
 pub(crate) mod process_report;
+mod ran;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
+use metier_changes::CallOrigin;
 use metier_files::{FileDigest, SkillDir, Survey, TreeCopies};
-use metier_policy::{Action, Actor, Decision, Digest, FileGlob, Gate, Reason, Skill, is_guarded};
+use metier_policy::{Action, Actor, Decision, Digest, Gate, Need, Reason, Skill};
 use metier_sandbox::{
-    Attendance, Cancel, ChangeKind, Clock, Command, Error as SandboxError, Limits, Profile, Report, Sandbox,
+    Attendance, Cancel, Clock, Command, Error as SandboxError, Limits, Profile, ProjectAccess, Sandbox,
     Sieve, Sink,
 };
-use metier_secret::{Redactor, RedactorError};
-use serde_json::Value;
+use metier_secret::{Redactor, RedactorError, SecretName};
 
+use self::layered::LayeredCall;
+pub use self::node_versions::NodeVersions;
+use self::node_versions::ask_node;
 use self::process_report::ProcessReport;
+pub use self::ran::Ran;
 use crate::arguments::{ArgumentError, split_arguments};
-use crate::containment::{Containment, Remembered, widen};
-use crate::interpreter::{LaunchError, NodeVersion, launch};
-use crate::long_output::{LongOutput, Transcript};
+use crate::call_changes::ProjectLayers;
+use crate::containment::{Containment, Start, give_variables};
+use crate::crew_data::CrewData;
+use crate::interpreter::{LaunchError, launch};
+use crate::long_output::Transcript;
 use crate::output::{Rest, Shape, notes as notes_of};
 use crate::prepare::Standing;
 use crate::redaction::Redaction;
@@ -30,9 +38,7 @@ use crate::script::{SCRIPTS, Script, ScriptError};
 use crate::search_path::{Program, SearchPath};
 use crate::skill_path::seen_from;
 use crate::wants::Wants;
-use crate::way_out::{Contacts, Porter, WayOut, with_way_out};
-use crate::write_grant::{WriteGrantError, check_writes};
-use crate::writing::{Writing, opening, unwritten};
+use crate::way_out::{Porter, WayOut, with_way_out};
 
 /// The largest script whose bytes are digested for the question that is asked about it. Nobody writes a longer one by
 /// hand, and a program that is larger is bound by its skill's tree digest.
@@ -51,6 +57,8 @@ pub struct Workbench<'a> {
     pub node: &'a NodeVersions,
     /// How they get out.
     pub way_out: &'a WayOut,
+    /// Where their changes of the project go; without it the project is read-only.
+    pub layers: Option<&'a ProjectLayers>,
 }
 
 /// The skill for which something runs.
@@ -64,76 +72,6 @@ pub struct Using<'a> {
     pub containment: &'a Containment<'a>,
     /// Where copies are kept, for what an approval is bound to.
     pub copies: Option<&'a TreeCopies>,
-}
-
-/// What came of a run.
-#[derive(Debug)]
-pub struct Ran {
-    /// The result in the shape of its tool, where nobody keeps what is left out of it.
-    pub text: String,
-    /// The streams that are longer than what a model gets, for whoever keeps them; [`Ran::text_beside`] then says where.
-    pub long: Vec<LongOutput>,
-    /// What whoever reads it should know beside.
-    pub notes: Vec<String>,
-    /// Why it was allowed.
-    pub decision: Decision,
-    /// Whom it reached, and whom not.
-    pub contacts: Contacts,
-    /// What of the project it could not write and would have to be opened, as far as its words tell.
-    pub unwritten: Vec<FileGlob>,
-    /// The whole report.
-    pub report: Report,
-    /// What of it is kept for good, without what nobody may see.
-    pub process: ProcessReport,
-    shape: Shape,
-    limits: Limits,
-    redactor: Redactor,
-}
-
-impl Ran {
-    /// A text that derives from the run, such as the name of a file it changed, without the secrets it had. The names in
-    /// [`Ran::report`] are as they are on the disk, so that files can be opened by them; whatever is shown of them goes through here.
-    pub fn redacted<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        self.redactor.text(text)
-    }
-
-    /// The same for every text of a JSON value.
-    pub fn redact_json(&self, value: &mut Value) {
-        match value {
-            Value::String(text) => {
-                if let Cow::Owned(shown) = self.redactor.text(text) {
-                    *text = shown;
-                }
-            }
-            Value::Array(items) => items.iter_mut().for_each(|item| self.redact_json(item)),
-            Value::Object(fields) => fields.values_mut().for_each(|field| self.redact_json(field)),
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        }
-    }
-
-    /// The result in the shape of its tool, where what is left out of it lies in files below a place: the names of
-    /// [`Ran::long`] with `place` before them, as whoever reads the result can open them.
-    pub fn text_beside(&self, place: &str) -> String {
-        self.shape.text(&self.report, &self.limits, &self.long, Rest::In(place))
-    }
-
-    /// Says where [`Ran::long`] lies now, for the records: as in [`Ran::text_beside`].
-    pub fn kept_in(&mut self, place: &str) {
-        self.process.outputs = self.long.iter().map(|long| format!("{place}{}", long.name)).collect();
-    }
-
-    /// The result as data, whatever the shape of its tool: how it ended, and both streams as a model gets them.
-    pub(crate) fn data(&self) -> Value {
-        let mut data = crate::output::command_json(&self.report, &self.limits);
-        // What a program says beside its result is of use after a success, too.
-        data["stderr"] = self.streams(None).1.trim().into();
-        data
-    }
-
-    /// Both streams as a model gets them, for results of another shape; `place` is where the rest lies, if it is kept.
-    pub(crate) fn streams(&self, place: Option<&str>) -> (String, String) {
-        self.shape.streams(&self.report, &self.long, place.map_or(Rest::Nowhere, Rest::In))
-    }
 }
 
 /// Why nothing ran.
@@ -152,9 +90,6 @@ pub enum NotRun {
     /// Its secrets could not be kept out of what it says.
     #[error(transparent)]
     Secrets(#[from] RedactorError),
-    /// It wants to write what no call may write.
-    #[error(transparent)]
-    Write(#[from] WriteGrantError),
     /// What was approved cannot be kept from changing while it starts.
     #[error("its files cannot be copied, so that nothing else than what was approved runs: {0}")]
     NotCopied(metier_files::Error),
@@ -175,23 +110,6 @@ pub enum NotRun {
     /// The sandbox did not run it.
     #[error(transparent)]
     Sandbox(#[from] metier_sandbox::Error),
-}
-
-/// Which versions the node programs of this machine are. Asking costs a process, so each is asked once.
-#[derive(Debug, Default)]
-pub struct NodeVersions(Mutex<Vec<(Program, Option<NodeVersion>)>>);
-
-impl NodeVersions {
-    /// The version, asked for by `ask` if it is not known.
-    fn of(&self, program: &Program, ask: impl FnOnce() -> Option<NodeVersion>) -> Option<NodeVersion> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, version)) = known.iter().find(|(known, _)| known == program) {
-            return *version;
-        }
-        let version = ask();
-        known.push((program.clone(), version));
-        version
-    }
 }
 
 /// What a script is told.
@@ -247,7 +165,7 @@ pub fn run_script(
 
 /// What [`run_script`] would ask the gate about, to the word: how the script would be started, its bytes, and what is wanted for
 /// it. Nothing runs, but for a node that has to say its version.
-pub fn script_action(
+pub(crate) fn script_action(
     bench: &Workbench<'_>,
     using: &Using<'_>,
     name: &str,
@@ -375,8 +293,10 @@ struct Party<'a> {
     /// The folder in the project that the skills of a crew write.
     crew: Option<&'a Path>,
     limits: &'a Limits,
-    /// Where it starts.
-    start: &'a Path,
+    /// The session it belongs to.
+    session: &'a str,
+    /// Where it can start where the project cannot be shown.
+    home: &'a Path,
 }
 
 impl<'a> Using<'a> {
@@ -388,19 +308,24 @@ impl<'a> Using<'a> {
             wants: containment.wants,
             crew: containment.crew_data(),
             limits: &containment.limits,
-            start: containment.start(),
+            session: containment.session,
+            home: if containment.start == Start::Project { containment.start() } else { containment.skill },
         }
     }
 }
 
-/// A yes of the gate to a call and to all that is wanted for it. Nothing runs without one.
+/// The gate's permission for a call and for the hosts and secrets it wants. Nothing runs without one.
 #[derive(Clone)]
-struct Allowed(Decision);
+struct Allowed {
+    decision: Decision,
+    /// Whether it covers the changes of the project that the skill declares.
+    with_writes: bool,
+}
 
 impl Allowed {
     /// Whether a person's answer, and not a rule, allows it.
     fn is_answer(&self) -> bool {
-        matches!(self.0.by, Reason::Answered(_))
+        matches!(self.decision.by, Reason::Answered(_))
     }
 }
 
@@ -415,19 +340,26 @@ struct Job {
 }
 
 fn decide(gate: &Gate<'_>, mut action: Action, party: &Party<'_>) -> Result<Allowed, NotRun> {
-    if let Some(survey) = party.project {
-        // Before anybody is asked: a yes to it would not hold.
-        check_writes(party.wants.writes(), survey)?;
-    }
     action.needs = party.wants.needs();
     let decision = gate.decide(&action);
     if decision.is_allowed() {
-        return Ok(Allowed(decision));
+        return Ok(Allowed { decision, with_writes: true });
+    }
+    // Changes are decided after the run, so nothing has to be asked for their sake alone.
+    let is_write = |need: &Need| matches!(need, Need::WriteBelow(_));
+    if action.needs.iter().any(is_write) {
+        let mut without = action.clone();
+        without.needs.retain(|need| !is_write(need));
+        let decision = gate.decide(&without);
+        if decision.is_allowed() {
+            return Ok(Allowed { decision, with_writes: false });
+        }
     }
     Err(NotRun::Gate { action: Box::new(action), decision: Box::new(decision) })
 }
 
-/// Runs a command with all that is wanted, and says what came of it without what nobody may see.
+/// Runs a command with all that is wanted, once, and says what came of it without what has to stay secret.
+#[expect(clippy::too_many_lines, reason = "the one straight line from a decision to a result")]
 fn run(
     bench: &Workbench<'_>,
     party: &Party<'_>,
@@ -435,24 +367,34 @@ fn run(
     cancel: Option<&Cancel>,
     sink: Sink<'_>,
 ) -> Result<Ran, NotRun> {
-    let Job { allowed: Allowed(decision), mut profile, command, shape } = job;
+    let Job { allowed: Allowed { decision, with_writes }, mut profile, mut command, shape } = job;
     let Party { actor, project, wants, .. } = party;
     let redactor = Redactor::new(wants.secrets())?;
-    let mut writing = match project {
-        Some(survey) => Writing::open(wants.writes(), survey)?,
-        None => Writing::default(),
-    };
-    if let (Some(survey), Some(data)) = (project, party.crew) {
-        // It is opened without a question, so it is bounded like what a skill keeps elsewhere.
-        profile.bounded.extend(writing.open_crew(data, survey.project()));
+    let mut notes = Vec::new();
+    let crew = project.zip(party.crew).and_then(|(survey, data)| {
+        let crew = CrewData::make(data, survey.project());
+        crew.map_err(|why| notes.push(why)).ok()
+    });
+    give_variables(&mut profile, wants);
+    let mut layered = LayeredCall::begin(
+        bench.layers,
+        *project,
+        origin(actor, &shape, &command, party.session),
+        &mut notes,
+    );
+    match (&layered, &mut profile.project, &crew) {
+        (Some(call), Some(project), _) => {
+            project.access = ProjectAccess::Layered;
+            command = command.layer(call.mount());
+        }
+        (None, Some(_), Some(crew)) => crew.open(&mut profile),
+        _ => {}
     }
-    widen(&mut profile, *project, wants, &writing);
-    let remembered = project.filter(|_| !writing.places.is_empty()).map(Remembered::of);
     let clock = Clock::new();
     let mut porter = Porter::of_gate(&bench.gate, actor, wants.hosts(), bench.way_out, &clock, &redactor);
     let mut redaction = Redaction::new(&redactor);
     let mut transcript = Transcript::default();
-    let mut attend = |profile: &Profile| {
+    let mut attend = |profile: &Profile, command: &Command| {
         let mut serve = |listener| porter.serve(listener);
         let attendance = Attendance {
             cancel,
@@ -465,79 +407,101 @@ fn run(
                 sink(stream, piece);
             }),
         };
-        bench.sandbox.run_with(profile, &command, attendance)
+        bench.sandbox.run_with(profile, command, attendance)
     };
-    let mut ran = attend(&with_way_out(&profile));
-    let mut without = None;
-    if let Err(error @ SandboxError::NoGateway { .. }) = &ran {
-        without = Some(format!("it ran without any network: {error}"));
-        ran = attend(&profile);
-    }
-    let (mut notes, open) = (writing.notes.clone(), writing.places.clone());
-    let made = writing.made();
-    writing.settle();
-    let mut report = ran?;
-    // It was made so that it could be opened; to whoever reads the report it is new.
-    for change in &mut report.changes.entries {
-        if change.kind == ChangeKind::Changed && made.contains(&change.path) {
-            change.kind = ChangeKind::New;
+    let mut online = with_way_out(&profile);
+    // Each of these errors means that nothing ran, so the call starts with less.
+    let report = loop {
+        match attend(&online, &command) {
+            Err(error @ SandboxError::NoGateway { .. }) if online.network != profile.network => {
+                notes.push(format!("it ran without any network: {error}"));
+                online = profile.clone();
+            }
+            // A script only starts there because the user is there; a command is about the project.
+            Err(error @ SandboxError::NoProject { .. }) if online.working_directory != party.home => {
+                notes.push(format!("it started in its own folder: {error}"));
+                for profile in [&mut profile, &mut online] {
+                    party.home.clone_into(&mut profile.working_directory);
+                }
+            }
+            Err(SandboxError::NoLayer { reason, .. }) if layered.is_some() => {
+                notes.push(format!("the project was read-only for it: {reason}"));
+                layered.take().into_iter().for_each(LayeredCall::abandon);
+                command.layers.clear();
+                for profile in [&mut profile, &mut online] {
+                    profile.project.iter_mut().for_each(|project| project.access = ProjectAccess::ReadOnly);
+                    if let Some(crew) = &crew {
+                        crew.open(profile);
+                    }
+                }
+            }
+            other => break other?,
         }
-    }
-    // What the skills of a crew write is theirs, like what a skill remembers: neither is told as a change.
-    if let Some(data) = party.crew {
-        report.changes.entries.retain(|change| !change.path.starts_with(data));
+    };
+    let mut pending = layered.and_then(|call| call.finish(&mut notes));
+    match &mut pending {
+        Some(pending) => {
+            pending.hide(&redactor);
+            pending.approve(if with_writes { wants.writes() } else { &[] });
+            pending.approve(crew.as_ref().map(CrewData::glob).as_slice());
+        }
+        // Changes that wait to be applied need the folder.
+        None => crew.iter().for_each(CrewData::remove_if_empty),
     }
     notes.extend(notes_of(&report));
-    notes.extend(without);
     if let Some(bounded) = project.and_then(Survey::bounded) {
         notes.push(format!("secrets may be visible: {bounded}"));
     }
-    notes.extend(remembered.iter().flat_map(Remembered::changes));
-    notes.extend(remembered.iter().flat_map(|before| before.deeper(&report.changes)));
-    if let Actor::Skill(skill) = actor {
-        for name in wants.missing() {
-            let skill = &skill.name;
-            notes.push(format!("`{name}` is wanted and not set: `metier secret set {name} --skill {skill}`"));
-        }
-    }
+    notes.extend(unset_secrets(actor, wants));
     let (contacts, trouble) = porter.finish();
     notes.extend(trouble.map(|error| format!("there was no network: the proxy could not start ({error})")));
     notes.extend(contacts.notes());
-    let unwritten = refused_writes(party, &report, &open);
-    for glob in &unwritten {
-        let how = match actor {
-            Actor::Skill(skill) => format!("`--write '{glob}'` or the rule `skill:{skill}/write:{glob}`"),
-            Actor::Agent => format!("the rule `write:{glob}`"),
-        };
-        notes.push(format!("the project is read-only for it; open what it wants to write with {how}"));
-    }
     let notes = notes.iter().map(|note| redactor.text(note).into_owned()).collect();
     let (long, limits) = (transcript.finish(&report), party.limits.clone());
     let text = shape.text(&report, &limits, &long, Rest::Nowhere);
     let folder = project.map(Survey::project);
     let process = ProcessReport::of(&report, &contacts, &long, folder, &redactor);
-    Ok(Ran { text, long, notes, decision, contacts, unwritten, report, process, shape, limits, redactor })
+    let changes = None;
+    Ok(Ran {
+        text,
+        long,
+        notes,
+        decision,
+        contacts,
+        pending,
+        changes,
+        report,
+        process,
+        shape,
+        limits,
+        redactor,
+    })
 }
 
-/// The globs that would open what a program says it could not write. What stays closed though it lies in something that is
-/// open is protected, and no glob opens it.
-fn refused_writes(party: &Party<'_>, report: &Report, open: &[PathBuf]) -> Vec<FileGlob> {
-    let Some(survey) = party.project else { return Vec::new() };
-    let project = survey.project();
-    let said = String::from_utf8_lossy(&report.stderr.head).into_owned()
-        + &String::from_utf8_lossy(&report.stderr.tail);
-    let mut globs: Vec<FileGlob> = Vec::new();
-    for path in unwritten(&said, party.start, project) {
-        let name = path.strip_prefix(project).ok().and_then(Path::to_str).unwrap_or_default();
-        if !is_guarded(name) && !open.iter().any(|place| path.starts_with(place)) {
-            // The folder, or the file alone where something protected lies beside it.
-            let file = FileGlob::exact(name).ok();
-            let mut openings = opening(&path, project).into_iter().chain(file);
-            let opening = openings.find(|glob| check_writes(std::slice::from_ref(glob), survey).is_ok());
-            globs.extend(opening.filter(|glob| !globs.contains(glob)));
-        }
-    }
-    globs
+/// Names of variables that a skill wants and that have no value, a sentence each.
+fn unset_secrets(actor: &Actor, wants: &Wants) -> Vec<String> {
+    let Actor::Skill(skill) = actor else { return Vec::new() };
+    let sentence = |name: &SecretName| {
+        let skill = &skill.name;
+        format!("`{name}` is wanted and not set: `metier secret set {name} --skill {skill}`")
+    };
+    wants.missing().map(sentence).collect()
+}
+
+/// What a layer is kept under: what ran, for whom.
+fn origin(actor: &Actor, shape: &Shape, command: &Command, session: &str) -> CallOrigin {
+    let words = || command.arguments.iter().map(|word| word.to_string_lossy().into_owned());
+    let what = match shape {
+        Shape::Script(name) => name.clone(),
+        Shape::Injected(command) => command.clone(),
+        // The line is what bash is told last.
+        Shape::CommandLine | Shape::Bash => words().next_back().unwrap_or_default(),
+    };
+    let actor = match actor {
+        Actor::Agent => "agent".to_owned(),
+        Actor::Skill(skill) => format!("skill:{skill}"),
+    };
+    CallOrigin::new(what, actor, session)
 }
 
 fn show(profile: &mut Profile, program: &Program) {
@@ -547,14 +511,4 @@ fn show(profile: &mut Profile, program: &Program) {
             profile.programs.push(place.clone());
         }
     }
-}
-
-/// Asks node for its version, in the containment in which it will run.
-fn ask_node(sandbox: &Sandbox, profile: &Profile, node: &Program) -> Option<NodeVersion> {
-    let mut profile = profile.clone();
-    show(&mut profile, node);
-    // A program that does not know its version by then is none that could be used.
-    profile.limits = Limits { time: std::time::Duration::from_secs(10), ..Limits::default() };
-    let report = sandbox.run(&profile, &Command::new(node.file.clone()).argument("--version")).ok()?;
-    report.succeeded().then(|| report.stdout.text()).and_then(|text| NodeVersion::parse(&text))
 }

@@ -12,7 +12,7 @@ use crate::wants::Wants;
 /// cannot be copied: then the gate knows no digest of the folder, and a project's skill counts as changed.
 ///
 /// An answer about a script without needs binds it later, in [`run_script`](crate::run_script).
-pub fn bind(
+pub(crate) fn bind(
     skill: &mut Skill,
     (snapshot, entry): (&Snapshot, &Entry),
     (folder, file): (&SkillDir, &SkillFile),

@@ -13,18 +13,18 @@ const MAX_DECLARED_TIME: Duration = Duration::from_mins(10);
 
 /// What a skill needs, for every command that runs something for it.
 #[derive(Clone, Debug, Default)]
-pub struct SkillNeeds {
+pub(crate) struct SkillNeeds {
     /// What is wanted. Which of it the user's configuration gives is a matter of the rules in force.
-    pub wants: Wants,
+    pub(crate) wants: Wants,
     /// How long a script may take, if somebody says.
-    pub seconds: Option<Duration>,
+    pub(crate) seconds: Option<Duration>,
     /// What could not be read, a sentence each.
-    pub problems: Vec<String>,
+    pub(crate) problems: Vec<String>,
 }
 
 impl SkillNeeds {
     /// Adds what the skill declares, then what the configuration says for it.
-    pub fn add(
+    pub(crate) fn add(
         &mut self,
         (name, origin): (&str, &Origin),
         manifest: Option<&Manifest>,

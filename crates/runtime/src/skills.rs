@@ -11,15 +11,18 @@
 mod alone;
 mod begin;
 mod builder;
+mod by_program;
 mod fork;
 mod held;
 mod house;
+mod known;
 mod ledger;
 mod note;
 mod outputs;
 mod own;
 mod room;
 mod session;
+mod value_source;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,6 +35,7 @@ use metier_policy::{Kept, Problem};
 pub use self::alone::Respondent;
 pub use self::begin::begin;
 pub use self::builder::SkillsBuilder;
+pub use self::by_program::ScriptCall;
 pub use self::fork::{ChildWanted, Fork, ForkAgain};
 use self::house::{House, lock};
 use self::ledger::Mark;
@@ -39,6 +43,7 @@ pub use self::note::Note;
 pub use self::own::{Active, GivenAnswer, Labels};
 pub use self::room::{Listener, OwnJob, Restored};
 pub use self::session::{NotUsed, Session, Used};
+pub use self::value_source::{SkillSecrets, ValueSource};
 use crate::toolset::{Coverage, Entrance, Surface, Toolset, Visible};
 
 /// The skills of a program, and everything it takes to use them. A clone is the same thing once more.
@@ -70,25 +75,25 @@ impl Skills {
 
     /// The skills as they are known now.
     pub fn snapshot(&self) -> Arc<Snapshot> {
-        self.house.watcher.snapshot()
+        self.house.known.snapshot()
     }
 
     /// Looks for changes of the files now. Sessions take them up when their user speaks, or by [`Session::refresh`].
     ///
     /// With [`SkillsBuilder::watch`] the system tells of changes, a moment after they happened, and there is nothing to look for.
     pub fn refresh(&self) -> Arc<Snapshot> {
-        self.house.watcher.look()
+        self.house.known.look()
     }
 
     /// How changes of the files are noticed.
     pub fn watching(&self) -> Watching {
-        self.house.watcher.watching()
+        self.house.known.watching()
     }
 
     /// Tells of every change from here on, for a program that has to pass it on. Where changes are looked for on use, it is told
     /// when somebody looks.
     pub fn subscribe(&self) -> Receiver<News> {
-        self.house.watcher.subscribe()
+        self.house.known.subscribe()
     }
 
     /// What there is to say about roots, configuration and files: every skill that does not load, and why.
@@ -100,7 +105,7 @@ impl Skills {
 
     /// What in the rules could not be taken as it is written, and what holds instead.
     pub fn rule_problems(&self) -> Vec<Problem> {
-        self.house.rules(self.snapshot().layout()).problems().to_vec()
+        self.house.rules(self.snapshot().layout(), self.house.layer.clone()).problems().to_vec()
     }
 
     /// The answers that were given for good, for a program that keeps them: [`SkillsBuilder::kept`] takes them back.
@@ -151,6 +156,15 @@ impl Skills {
         let visible = Visible::only(snapshot, list.iter().map(String::as_str))?;
         let (catalog, toolset) = self.furnish(surface, visible);
         Ok(Session::new(Arc::clone(&self.house), toolset, catalog, mark, Some(list)))
+    }
+
+    /// Begins a session that no model speaks in: it lists no skills, and the program itself says what is to be done.
+    pub fn session_for_program(&self) -> Session {
+        // Without a skill to list there are no tools to describe, which costs more than all the rest.
+        let visible = Visible::among(self.snapshot(), []);
+        let toolset = Toolset::new(Surface::default(), visible, Coverage::Partial, Entrance::Given);
+        let (_, mark) = lock(&self.house.ledger).since(Mark::default());
+        Session::new(Arc::clone(&self.house), toolset, String::new(), mark, Some(Vec::new()))
     }
 
     fn begin(&self, surface: Surface) -> (String, Toolset) {

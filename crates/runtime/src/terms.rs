@@ -10,32 +10,32 @@ use crate::render::{Plugin, PluginKind};
 
 /// Everything that the fence and the grants of a skill depend on.
 #[derive(Clone, Copy, Debug)]
-pub struct SkillTerms<'a> {
+pub(crate) struct SkillTerms<'a> {
     /// The skills.
-    pub snapshot: &'a Snapshot,
+    pub(crate) snapshot: &'a Snapshot,
     /// The one that is meant.
-    pub id: EntryId,
+    pub(crate) id: EntryId,
     /// What its file says.
-    pub manifest: &'a Manifest,
+    pub(crate) manifest: &'a Manifest,
     /// The same as the gate knows it.
-    pub skill: &'a Skill,
+    pub(crate) skill: &'a Skill,
     /// Its folder.
-    pub folder: &'a Path,
+    pub(crate) folder: &'a Path,
     /// Its data folder.
-    pub data: Option<&'a Path>,
+    pub(crate) data: Option<&'a Path>,
     /// The plugin or crew it belongs to.
-    pub plugin: Option<Plugin<'a>>,
+    pub(crate) plugin: Option<Plugin<'a>>,
     /// The project.
-    pub project: Option<&'a Path>,
+    pub(crate) project: Option<&'a Path>,
     /// The tools of MCP servers, by which bare names in its lists are understood.
-    pub servers: &'a McpTools,
+    pub(crate) servers: &'a McpTools,
     /// Whose rules the fence follows. A crew's skill follows its crew's, wherever it is used.
-    pub dialect: Dialect,
+    pub(crate) dialect: Dialect,
 }
 
 /// How much of a skill's lists counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whole {
+pub(crate) enum Whole {
     /// All of it: the skill is active.
     Yes,
     /// All but `disallowed-tools`, which is about what is called once the skill is active: its own text comes before.
@@ -44,7 +44,7 @@ pub enum Whole {
 
 impl SkillTerms<'_> {
     /// The fence and the grants.
-    pub fn open(&self, whole: Whole) -> Scope {
+    pub(crate) fn open(&self, whole: Whole) -> Scope {
         let allowed = match self.dialect {
             Dialect::Usual => self.snapshot.allowed_tools(self.id, self.manifest),
             Dialect::Crew => self.snapshot.allowed_tools_as_fence(self.id, self.manifest),

@@ -1,10 +1,7 @@
 //! What a skill's processes get beyond the default containment, once the gate has said yes to all of it.
 
-use metier_files::Survey;
 use metier_policy::{FileGlob, HostPattern, Need};
 use metier_secret::{Secret, SecretName};
-
-use crate::write_grant::check_writes;
 
 /// What is wanted beyond the default containment: declared by the skill, set by the user's configuration, or given with
 /// the call. All of it is one question.
@@ -98,19 +95,6 @@ impl Wants {
         self.hosts.retain(|hosts| keep(&Need::Hosts(hosts.clone())));
         self.writes.retain(|glob| keep(&Need::WriteBelow(glob.clone())));
         self.variables.retain(|variable| keep(&Need::Secret(variable.name.to_string())));
-    }
-
-    /// Drops what no call may write, with a sentence each. For calls that can do without it; a script is refused instead.
-    pub fn drop_refused_writes(&mut self, survey: &Survey) -> Vec<String> {
-        let mut refused = Vec::new();
-        self.writes.retain(|glob| match check_writes(std::slice::from_ref(glob), survey) {
-            Ok(()) => true,
-            Err(error) => {
-                refused.push(error.to_string());
-                false
-            }
-        });
-        refused
     }
 
     /// Whether nothing is wanted.

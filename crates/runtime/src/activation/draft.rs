@@ -35,15 +35,15 @@ pub struct Setting<'a> {
     pub id: EntryId,
     /// The same as the gate and its processes know it.
     pub using: &'a Using<'a>,
-    /// Where its commands start; see [`injection_start`](crate::injection_start).
-    pub start: Start,
+    /// Where its commands start.
+    pub start: Start<'a>,
     /// What it requires and is not here, as [`Requirements::check`](crate::Requirements::check) finds it: it is noted.
     pub missing: &'a [Missing],
     /// The environment names that the configuration declares.
     pub environment: &'a [Variable],
     /// The tools of MCP servers, by which bare names in its lists are understood.
     pub servers: &'a McpTools,
-    /// Whose rules its fence follows, unless it is a crew's: see [`SkillTerms`].
+    /// Whose rules its fence follows, unless it is a crew's.
     pub dialect: Dialect,
 }
 

@@ -7,6 +7,7 @@ use metier_policy::{Action, Actor, Decision, Need, Trust};
 use metier_sandbox::{Cancel, Limits};
 
 use super::{COMMAND_OUTPUT, COMMAND_TIME, ShellLine};
+use crate::call_changes::ChangeReport;
 use crate::code;
 use crate::containment::{Containment, Start};
 use crate::render::{Finding, PlannedCommand};
@@ -27,7 +28,7 @@ const SHARED: &[&str] =
 pub(crate) struct Round<'a> {
     pub(crate) bench: &'a Workbench<'a>,
     pub(crate) using: &'a Using<'a>,
-    pub(crate) start: Start,
+    pub(crate) start: Start<'a>,
     /// The shell that the manifest names.
     pub(crate) shell: Option<&'a str>,
 }
@@ -66,10 +67,6 @@ impl Round<'_> {
         let is_granted =
             |need: &Need| self.bench.gate.decide(&Action::more(actor(), need.clone())).is_allowed();
         wants.retain(is_granted);
-        if let Some(survey) = self.using.containment.project {
-            // A command can do without, like without anything else that takes a yes; a script says why it is refused.
-            wants.drop_refused_writes(survey);
-        }
         wants
     }
 }
@@ -157,12 +154,15 @@ fn run_one(
     // Why it is not handed to a shell was said when it was read.
     let Ok(line) = &command.line else { return One { output: None, finding: None, notes: Vec::new() } };
     match run_injected(round.bench, using, shell, &command.command, line, cancel) {
-        Ok(ran) => {
+        Ok(mut ran) => {
+            ran.settle_changes(round.bench, &Actor::Skill(using.skill.clone()));
             let finding = (!ran.report.succeeded()).then(|| {
                 let end = ran.text.lines().next_back().unwrap_or_default();
                 let message = format!("the command `{}` failed: {}", shown(line), visible(end));
                 Finding::new(&code::COMMAND_FAILED, range, message)
             });
+            let told = ran.changes.as_ref().and_then(ChangeReport::for_model);
+            ran.notes.extend(told.map(|told| format!("the command `{}`: {told}", shown(line))));
             One { output: Some(ran.text), finding, notes: ran.notes }
         }
         Err(NotRun::Gate { decision, .. }) => {

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use metier_files::Survey;
 use metier_policy::Actor;
-use metier_sandbox::{Cancel, DataFolder, Limits, Profile, Project, Sink};
+use metier_sandbox::{Cancel, DataFolder, Limits, Profile, Project, ProjectAccess, Sink};
 
 use super::{NotRun, Party, Ran, Workbench, run_line};
+use crate::containment::QUIET_GIT;
 use crate::output::Shape;
 use crate::search_path::Toolbox;
 use crate::wants::Wants;
@@ -45,10 +46,10 @@ impl Own<'_> {
         Profile {
             readable: outside.cloned().collect(),
             project: Some(Project {
+                access: ProjectAccess::ReadOnly,
                 folder: folder.to_owned(),
                 writable: Vec::new(),
                 masked: self.project.masked(),
-                // Without anything writable there is nothing to protect, and each place costs a mount.
                 protected: Vec::new(),
             }),
             data: self.data.map(|data| DataFolder::new(data.to_owned())).into_iter().collect(),
@@ -73,6 +74,7 @@ impl Own<'_> {
         set("SESSION_ID", self.session.into());
         set("PATH", self.toolbox.path.clone());
         set("LANG", self.language.into());
+        set(QUIET_GIT.0, QUIET_GIT.1.into());
         environment
     }
 
@@ -83,7 +85,8 @@ impl Own<'_> {
             wants: self.wants,
             crew: None,
             limits: &self.limits,
-            start: self.project.project(),
+            session: self.session,
+            home: self.project.project(),
         }
     }
 }

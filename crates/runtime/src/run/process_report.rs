@@ -7,6 +7,7 @@ use metier_proxy::Event;
 use metier_sandbox::{Denied, Ended, Report, Stop, Tier};
 use metier_secret::Redactor;
 
+use crate::call_changes::ChangeReport;
 use crate::long_output::LongOutput;
 use crate::way_out::Contacts;
 
@@ -44,7 +45,7 @@ pub struct ProcessReport {
     pub denied: Vec<String>,
     /// Files that look like secrets and could not be opened, seen from the project.
     pub masked: Vec<String>,
-    /// Files and folders of the project that became other, seen from it.
+    /// Paths of the project that it changed and that were applied.
     pub changes: Vec<String>,
     /// How much of these four lists was left out.
     pub left_out: usize,
@@ -125,10 +126,7 @@ impl ProcessReport {
         let mut denied: Vec<String> =
             report.denied.iter().map(|denied| redactor.text(&sentence(denied)).into_owned()).collect();
         let mut masked: Vec<String> = report.containment.masked.iter().map(|path| shown(path)).collect();
-        let mut changes: Vec<String> =
-            report.changes.entries.iter().map(|change| shown(&change.path)).collect();
-        left_out +=
-            shorten(&mut contacts) + shorten(&mut denied) + shorten(&mut masked) + shorten(&mut changes);
+        left_out += shorten(&mut contacts) + shorten(&mut denied) + shorten(&mut masked);
         let usage = report.usage;
         Self {
             ended: report.ended,
@@ -144,9 +142,15 @@ impl ProcessReport {
             contacts,
             denied,
             masked,
-            changes,
+            changes: Vec::new(),
             left_out,
         }
+    }
+
+    /// Adds what became of its changes of the project.
+    pub(crate) fn set_changes(&mut self, report: &ChangeReport) {
+        self.changes = report.applied().map(|change| change.path.clone()).collect();
+        self.left_out += shorten(&mut self.changes);
     }
 
     /// Its exit status, where it ended by itself.

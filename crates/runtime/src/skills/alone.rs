@@ -25,6 +25,7 @@ impl Session {
         self.refresh();
         self.room.conversation.replace(Conversation::default());
         super::house::lock(&self.room.answers).forget_refusals();
+        self.room.forget_secrets();
         self.room.cancel = None;
         self.folders = active.to_vec();
         self.folders.retain(|folder| self.room.id_of(folder).is_some());
@@ -68,7 +69,7 @@ impl Session {
 
 impl Room {
     /// The scope that an activation of a skill would open.
-    fn scope_of(&self, id: EntryId) -> Result<SkillScope, String> {
+    pub(super) fn scope_of(&self, id: EntryId) -> Result<SkillScope, String> {
         let Spot { skill, folders, .. } = self.spot(id)?;
         let snapshot = &self.snapshot;
         let file = snapshot.entry(id).map(|entry| snapshot.read(entry)).transpose();

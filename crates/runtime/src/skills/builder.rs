@@ -2,19 +2,22 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use metier_catalog::{Catalog, Disclosure, Include, Places, RootChoice, WatchOptions};
+use metier_catalog::{Catalog, Disclosure, Include, Layout, Places, RootChoice, Snapshot, WatchOptions};
+use metier_changes::LayerStore;
 use metier_files::{TreeCopies, real_path};
-use metier_policy::{Action, Answer, Decision, Kept, Layer, List, Mode, Owner, Skill, Source};
+use metier_policy::{Action, Answer, Decision, Kept, Layer, List, Mode, Owner, Source};
 use metier_sandbox::{Helper, Sandbox, Setup};
 use metier_secret::{Secret, SecretName};
 
 use super::Skills;
 use super::begin::has_begun;
-use super::house::{Ask, House, Vault};
+use super::house::{Ask, House, RefusalObserver, ShownPath};
+use super::known::KnownSkills;
 use super::ledger::Ledger;
+use super::value_source::ValueSource;
 use crate::containment::LANGUAGE;
 use crate::render::{Variable, VariableValue};
 use crate::run::NodeVersions;
@@ -43,10 +46,11 @@ enum Following {
 /// What a program says about itself before it opens skills. Nothing is read from the environment: what is not said here is
 /// not there.
 #[must_use = "nothing is opened until `open` is called"]
-#[derive(Clone)]
 pub struct SkillsBuilder {
     roots: Option<Vec<PathBuf>>,
     places: Option<Places>,
+    layout: Option<Arc<Layout>>,
+    snapshot: Option<Arc<Snapshot>>,
     project: Option<PathBuf>,
     home: Option<PathBuf>,
     data: Option<PathBuf>,
@@ -62,9 +66,13 @@ pub struct SkillsBuilder {
     variables: Vec<Variable>,
     secrets: Vec<(SecretName, Secret)>,
     setup: Option<Setup>,
-    vault: Option<Arc<Vault>>,
+    sandbox: Option<Sandbox>,
+    values: Option<Arc<dyn ValueSource>>,
+    on_refusal: Option<Arc<RefusalObserver>>,
+    shown: Option<Arc<ShownPath>>,
     helper: Option<Helper>,
     following: Following,
+    is_read_only: bool,
 }
 
 impl Default for SkillsBuilder {
@@ -72,6 +80,8 @@ impl Default for SkillsBuilder {
         Self {
             roots: None,
             places: None,
+            layout: None,
+            snapshot: None,
             project: None,
             home: None,
             data: None,
@@ -87,9 +97,13 @@ impl Default for SkillsBuilder {
             variables: Vec::new(),
             secrets: Vec::new(),
             setup: None,
-            vault: None,
+            sandbox: None,
+            values: None,
+            on_refusal: None,
+            shown: None,
             helper: None,
             following: Following::default(),
+            is_read_only: false,
         }
     }
 }
@@ -105,6 +119,20 @@ impl SkillsBuilder {
     /// configuration and what the user trusts.
     pub fn places(mut self, places: Places) -> Self {
         self.places = Some(places);
+        self
+    }
+
+    /// Takes the roots and the configuration that the program has read already: nothing is read a second time. It stands for
+    /// roots, places and project.
+    pub fn layout(mut self, layout: Arc<Layout>) -> Self {
+        self.layout = Some(layout);
+        self
+    }
+
+    /// Takes skills that the program has read already, as they are: changes of their files are not looked for. For a program that
+    /// makes one call.
+    pub fn snapshot(mut self, snapshot: Arc<Snapshot>) -> Self {
+        self.snapshot = Some(snapshot);
         self
     }
 
@@ -186,6 +214,24 @@ impl SkillsBuilder {
         self
     }
 
+    /// The rules of the program itself, with the name of who gave them, instead of those given so far.
+    pub fn rules(mut self, layer: Layer) -> Self {
+        self.layer = layer;
+        self
+    }
+
+    /// How a file of rules is called where a decision names it; its whole path where nobody says.
+    pub fn show_paths(mut self, shown: impl Fn(&Path) -> String + Send + Sync + 'static) -> Self {
+        self.shown = Some(Arc::new(shown));
+        self
+    }
+
+    /// Tells of everything that was refused, after the questions about it.
+    pub fn on_refusal(mut self, observer: impl Fn(&Action, &Decision) + Send + Sync + 'static) -> Self {
+        self.on_refusal = Some(Arc::new(observer));
+        self
+    }
+
     /// Who answers questions; without anybody what would ask is refused. It is called while the call waits, also from
     /// another thread, where a connection waits.
     pub fn ask(mut self, ask: impl Fn(&Action, &Decision) -> Answer + Send + Sync + 'static) -> Self {
@@ -213,18 +259,21 @@ impl SkillsBuilder {
         self
     }
 
-    /// Who knows the secrets of each skill: asked by the skill and the name, when a process of it wants one.
-    pub fn vault(
-        mut self,
-        vault: impl Fn(&Skill, &SecretName) -> Option<Secret> + Send + Sync + 'static,
-    ) -> Self {
-        self.vault = Some(Arc::new(vault));
+    /// Where values of declared names and the secrets of skills come from, beside those given here.
+    pub fn values(mut self, source: Arc<dyn ValueSource>) -> Self {
+        self.values = Some(source);
         self
     }
 
     /// How what runs is contained, where the usual will not do.
     pub fn setup(mut self, setup: Setup) -> Self {
         self.setup = Some(setup);
+        self
+    }
+
+    /// What contains what runs, where the program has begun with it already.
+    pub fn sandbox(mut self, sandbox: Sandbox) -> Self {
+        self.sandbox = Some(sandbox);
         self
     }
 
@@ -241,43 +290,47 @@ impl SkillsBuilder {
         self
     }
 
+    /// Calls see the project read-only: they have no layer to write to.
+    pub fn read_only(mut self) -> Self {
+        self.is_read_only = true;
+        self
+    }
+
     /// Finds the skills. What could not be read is among [`Skills::problems`].
-    pub fn open(self) -> Skills {
-        let temporary = self.temporary.clone().unwrap_or_else(|| TEMPORARY.into());
-        let places = self.machine(&temporary);
-        let choice = match &self.roots {
-            // A relative root is what it would be if the program opened it itself.
-            Some(roots) => RootChoice::Given(
-                roots.iter().map(|root| std::path::absolute(root).unwrap_or_else(|_| root.clone())).collect(),
-            ),
-            None if self.places.is_some() => RootChoice::Usual,
-            None => RootChoice::Given(Vec::new()),
+    pub fn open(mut self) -> Skills {
+        // Only a program of its own, which names nothing of a machine, keeps nothing.
+        let is_machine = self.places.is_some() || self.layout.is_some() || self.snapshot.is_some();
+        let known = match self.snapshot.take() {
+            Some(snapshot) => KnownSkills::Fixed(snapshot),
+            None => self.follow(),
         };
-        let max_folders = match self.following {
-            Following::Events => WatchOptions::default().max_folders,
-            // With no folder to be watched there is no thread, and changes are looked for on use.
-            Following::OnUse => 0,
+        let first = known.snapshot();
+        let layout = first.layout();
+        let places = layout.places.clone();
+        let path = SearchPath::in_layout(&self.search_path, layout);
+        let (sandbox, can_contain) = match (self.sandbox, self.setup) {
+            (Some(sandbox), _) => (sandbox, true),
+            (None, Some(setup)) => (Sandbox::new(setup), true),
+            (None, None) => {
+                let helper = self.helper.or_else(|| has_begun().then_some(Helper::Itself));
+                let can_contain = helper.is_some();
+                let temporary = places.temp.clone();
+                let mut setup = Setup::new(real_path(&temporary).unwrap_or(temporary));
+                setup.helper = helper.unwrap_or_else(|| Helper::Program(NO_HELPER.into()));
+                (Sandbox::new(setup), can_contain)
+            }
         };
-        let options = WatchOptions { max_folders, ..WatchOptions::default() };
-        let (catalog, watcher) = Catalog::follow(places.clone(), choice, Include::Usual, options);
-        let path = SearchPath::in_layout(&self.search_path, catalog.snapshot().layout());
-        let (setup, can_contain) = if let Some(setup) = self.setup {
-            (setup, true)
-        } else {
-            let helper = self.helper.or_else(|| has_begun().then_some(Helper::Itself));
-            let can_contain = helper.is_some();
-            let mut setup = Setup::new(real_path(&temporary).unwrap_or(temporary));
-            setup.helper = helper.unwrap_or_else(|| Helper::Program(NO_HELPER.into()));
-            (setup, can_contain)
-        };
-        let keeps_data = self.data.is_some() || self.places.is_some();
+        let keeps_data = is_machine || self.data.is_some();
         Skills::new(House {
-            ledger: Mutex::new(Ledger::new(watcher.subscribe())),
-            watcher,
+            ledger: Mutex::new(Ledger::new(known.subscribe())),
+            known,
             data: keeps_data.then(|| places.data.join("skills")),
             copies: keeps_data.then(|| TreeCopies::new(places.data.join("copies"))),
+            layers: (!self.is_read_only).then(|| {
+                if keeps_data { LayerStore::new(&places.data) } else { LayerStore::temporary(&places.temp) }
+            }),
             places,
-            sandbox: Sandbox::new(setup),
+            sandbox,
             can_contain,
             path,
             toolbox: OnceLock::new(),
@@ -291,18 +344,44 @@ impl SkillsBuilder {
             kept: Mutex::new(self.kept),
             variables: self.variables,
             secrets: self.secrets,
-            vault: self.vault,
+            values: self.values,
+            on_refusal: self.on_refusal,
+            shown: self.shown,
             finder: Mutex::default(),
         })
     }
 
+    /// Reads the skills and follows their files.
+    fn follow(&mut self) -> KnownSkills {
+        let layout = self.layout.take().unwrap_or_else(|| {
+            let choice = match &self.roots {
+                // A relative root is what it would be if the program opened it itself.
+                Some(roots) => RootChoice::Given(
+                    roots
+                        .iter()
+                        .map(|root| std::path::absolute(root).unwrap_or_else(|_| root.clone()))
+                        .collect(),
+                ),
+                None if self.places.is_some() => RootChoice::Usual,
+                None => RootChoice::Given(Vec::new()),
+            };
+            Arc::new(Layout::new(&self.machine(), &choice))
+        });
+        let max_folders = match self.following {
+            Following::Events => WatchOptions::default().max_folders,
+            // With no folder to be watched there is no thread, and changes are looked for on use.
+            Following::OnUse => 0,
+        };
+        let options = WatchOptions { max_folders, ..WatchOptions::default() };
+        KnownSkills::Followed(Catalog::follow(layout, Include::Usual, options).1)
+    }
+
     /// Where things are, as far as somebody said.
-    fn machine(&self, temporary: &std::path::Path) -> Places {
+    fn machine(&self) -> Places {
         // The top of the file system is never a project.
-        let mut places = self
-            .places
-            .clone()
-            .unwrap_or_else(|| Places { temp: temporary.to_owned(), ..Places::bare("/".into()) });
+        let nowhere = || Places { temp: TEMPORARY.into(), ..Places::bare("/".into()) };
+        let mut places = self.places.clone().unwrap_or_else(nowhere);
+        places.temp = self.temporary.clone().unwrap_or(places.temp);
         if let Some(project) = &self.project {
             places.current = std::path::absolute(project).unwrap_or_else(|_| project.clone());
         }

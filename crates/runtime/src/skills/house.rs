@@ -1,15 +1,18 @@
 //! What all sessions of a program share.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use metier_catalog::{Disclosure, Finder, Layout, Places, Snapshot, Watcher};
+use metier_catalog::{Disclosure, Entry, Finder, Layout, Places, Snapshot};
+use metier_changes::LayerStore;
 use metier_files::TreeCopies;
-use metier_policy::{Action, Answer, Decision, Kept, Layer, Rules, Skill};
+use metier_policy::{Action, Answer, Decision, Kept, Layer, Rules};
 use metier_sandbox::Sandbox;
 use metier_secret::{Secret, SecretName};
 
+use super::known::KnownSkills;
 use super::ledger::Ledger;
+use super::value_source::{SkillSecrets, ValueSource};
 use crate::declared_environment::DeclaredEnvironment;
 use crate::render::{Variable, VariableValue};
 use crate::rule_files::rules_in_force;
@@ -19,13 +22,16 @@ use crate::search_path::{SearchPath, Toolbox};
 /// Who answers questions.
 pub(super) type Ask = dyn Fn(&Action, &Decision) -> Answer + Send + Sync;
 
-/// Who knows the secrets of each skill.
-pub(super) type Vault = dyn Fn(&Skill, &SecretName) -> Option<Secret> + Send + Sync;
+/// Hears what was refused.
+pub(super) type RefusalObserver = dyn Fn(&Action, &Decision) + Send + Sync;
+
+/// How a file is called where a rule of it is told.
+pub(super) type ShownPath = dyn Fn(&Path) -> String + Send + Sync;
 
 /// What all sessions of a program share.
 pub(super) struct House {
-    pub(super) watcher: Watcher,
-    /// What the watcher told.
+    pub(super) known: KnownSkills,
+    /// What became of them.
     pub(super) ledger: Mutex<Ledger>,
     pub(super) places: Places,
     /// The folder below which each skill has its own, if anything is kept.
@@ -49,35 +55,29 @@ pub(super) struct House {
     pub(super) kept: Mutex<Vec<Kept>>,
     /// Where copies of skills are kept that run as they were checked.
     pub(super) copies: Option<TreeCopies>,
+    /// Where the layers of calls are kept.
+    pub(super) layers: Option<LayerStore>,
     pub(super) variables: Vec<Variable>,
     pub(super) secrets: Vec<(SecretName, Secret)>,
-    pub(super) vault: Option<Arc<Vault>>,
+    pub(super) values: Option<Arc<dyn ValueSource>>,
+    pub(super) on_refusal: Option<Arc<RefusalObserver>>,
+    pub(super) shown: Option<Arc<ShownPath>>,
     pub(super) finder: Mutex<Option<Arc<Finder>>>,
 }
 
 impl House {
-    /// The rules in force: those of the configuration, of the project, and of the program itself.
-    pub(super) fn rules(&self, layout: &Layout) -> Rules {
-        rules_in_force(layout, |file| file.to_string_lossy().into_owned(), self.layer.clone())
+    /// The rules in force: those of the configuration, of the project, and `own`, those of the program itself.
+    pub(super) fn rules(&self, layout: &Layout, own: Layer) -> Rules {
+        let shown = |file: &Path| match &self.shown {
+            Some(shown) => shown(file),
+            None => file.to_string_lossy().into_owned(),
+        };
+        rules_in_force(layout, shown, own)
     }
 
-    /// The names that the configuration declares, with what the program gave for them.
+    /// The names that the configuration declares, with what the program gave for them or its source has.
     pub(super) fn declared(&self, layout: &Layout) -> DeclaredEnvironment {
-        DeclaredEnvironment::of(&layout.settings.environment, |name| {
-            let given = self.variables.iter().find(|variable| variable.name == name)?;
-            match &given.value {
-                VariableValue::Text(text) => Some(text.clone()),
-                // That there is one is all that has to be known here.
-                VariableValue::Sensitive => Some(name.to_owned()),
-                VariableValue::Unset | VariableValue::Required => None,
-            }
-        })
-    }
-
-    /// A secret of a skill: its own, else one that the program gives to all.
-    pub(super) fn secret(&self, skill: &Skill, name: &SecretName) -> Option<Secret> {
-        let own = self.vault.as_ref().and_then(|vault| vault(skill, name));
-        own.or_else(|| self.secrets.iter().find(|(known, _)| known == name).map(|(_, secret)| secret.clone()))
+        DeclaredEnvironment::from_source(&layout.settings.environment, self)
     }
 
     /// The programs that every script may call.
@@ -96,6 +96,34 @@ impl House {
         // What cannot be kept is made again.
         let _ = next.save();
         Arc::clone(finder.insert(next))
+    }
+}
+
+impl ValueSource for House {
+    fn variable(&self, name: &str) -> Option<String> {
+        let given = self.variables.iter().find(|variable| variable.name == name);
+        match given.map(|given| &given.value) {
+            Some(VariableValue::Text(text)) => Some(text.clone()),
+            // That there is one is all that has to be known here.
+            Some(VariableValue::Sensitive) => Some(name.to_owned()),
+            Some(VariableValue::Unset | VariableValue::Required) | None => {
+                self.values.as_ref().and_then(|values| values.variable(name))
+            }
+        }
+    }
+
+    fn keeps(&self, name: &str) -> bool {
+        self.values.as_ref().is_some_and(|values| values.keeps(name))
+    }
+
+    /// The skill's own first, then those that the program gives to all.
+    fn secrets(&self, snapshot: &Snapshot, entry: &Entry) -> Result<SkillSecrets, String> {
+        let mut own = match &self.values {
+            Some(values) => values.secrets(snapshot, entry)?,
+            None => SkillSecrets::default(),
+        };
+        own.secrets.extend(self.secrets.iter().cloned());
+        Ok(own)
     }
 }
 

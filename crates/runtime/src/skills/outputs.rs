@@ -1,10 +1,11 @@
 //! What programs wrote beyond what a model gets: files of the session, which go with it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use metier_files::PassingFolder;
 use metier_sandbox::{Existing, Outputs as Results};
 
+use crate::result_folder::ResultFolder;
 use crate::run::Ran;
 
 /// The most runs of a session whose long outputs are kept. Each may hold two files of some megabytes, and a model that fills
@@ -14,8 +15,20 @@ const MOST_RUNS: u32 = 100;
 /// The folder of a session for outputs, made when the first one comes.
 #[derive(Debug, Default)]
 pub(super) struct Outputs {
+    pub(super) keeping: Keeping,
     folder: Option<PassingFolder>,
     runs: u32,
+}
+
+/// Where long outputs are kept.
+#[derive(Debug, Default)]
+pub(super) enum Keeping {
+    /// In a folder that goes with the session.
+    #[default]
+    Session,
+    /// In a folder for results, under the name by which its reader knows it.
+    Results(PathBuf, ResultFolder),
+    Nowhere,
 }
 
 impl Outputs {
@@ -23,6 +36,11 @@ impl Outputs {
     pub(super) fn keep(&mut self, ran: &Ran, base: &Path) -> Result<Option<String>, String> {
         if ran.long.is_empty() {
             return Ok(None);
+        }
+        match &self.keeping {
+            Keeping::Session => {}
+            Keeping::Results(shown, results) => return put(ran, shown, results).map(Some),
+            Keeping::Nowhere => return Ok(None),
         }
         if self.runs == MOST_RUNS {
             return Err(format!("this session keeps the outputs of {MOST_RUNS} runs, and no more"));
@@ -45,4 +63,15 @@ impl Outputs {
     pub(super) fn folder(&self) -> Option<&Path> {
         self.folder.as_ref().map(PassingFolder::path)
     }
+}
+
+fn put(ran: &Ran, shown: &Path, results: &ResultFolder) -> Result<String, String> {
+    for long in &ran.long {
+        let trouble = |why: &dyn std::fmt::Display| {
+            format!("the whole output was not written to {}: {why}", shown.join(&long.name).display())
+        };
+        let left_out = results.put(&long.name, &long.bytes).map_err(|error| trouble(&error))?;
+        left_out.map_or(Ok(()), |why| Err(trouble(&why)))?;
+    }
+    Ok(format!("{}/", shown.display()))
 }

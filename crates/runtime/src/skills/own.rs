@@ -4,11 +4,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use metier_catalog::{EntryId, RoutingRecord, SHORTLIST_BUDGET, SHORTLIST_LENGTH, Shortlist};
-use metier_policy::{Action, Answer, Decision, FileGlob, McpTools, Question, Skill};
+use metier_policy::{Action, Answer, Decision, McpTools, Question, Skill};
 use metier_sandbox::Cancel;
 
 use super::room::{Listener, OwnJob};
 use super::session::Session;
+use crate::call_changes::{ChangeReport, EditError, FileEdit};
 use crate::run::Ran;
 use crate::toolset::{Hands, NotDone};
 
@@ -59,8 +60,14 @@ impl Session {
 
     /// Does a job of the agent's own in the project, and again after each yes that it takes. It sees the folders of the
     /// active skills, since their texts name files of theirs.
-    pub fn run_own(&self, time: Duration, writes: &[FileGlob], job: &mut OwnJob<'_>) -> Result<Ran, NotDone> {
-        self.room.run_own(time, writes, &self.folders, job)
+    pub fn run_own(&self, time: Duration, job: &mut OwnJob<'_>) -> Result<Ran, NotDone> {
+        self.room.run_own(time, &self.folders, job)
+    }
+
+    /// Writes a file that [`Session::decide`] has allowed to be written, so that it is listed and can be undone like the changes
+    /// of a command. `None` for a program that keeps nothing: it writes by itself.
+    pub fn write_own(&self, edit: &FileEdit<'_>) -> Result<Option<ChangeReport>, EditError> {
+        self.room.write_own(edit)
     }
 
     /// Takes back whatever runs when `cancel` says so.

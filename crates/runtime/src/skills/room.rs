@@ -2,38 +2,40 @@
 
 mod activating;
 mod asking;
+mod changes;
+mod needs;
 mod own;
 mod restoring;
+mod running;
 mod searching;
 
 pub(super) use self::activating::{Gated, NotEntered};
 pub use self::own::OwnJob;
 pub use self::restoring::Restored;
+pub(super) use self::running::CallTerms;
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use metier_catalog::{Entry, EntryId, SkillFile, Snapshot, Wanted};
+use metier_catalog::{Entry, EntryId, SkillFile, Snapshot};
 use metier_files::{SkillDir, Survey, SurveyBounds, TreeCopy, TreeDigest};
-use metier_policy::{Action, Actor, Answers, Asking, Decision, Digest, Gate, McpTools, Rules, Skill, Trust};
+use metier_policy::{Answers, Asking, Digest, Gate, Layer, List, McpTools, Rules, Skill};
 use metier_sandbox::{Cancel, Limits, Stream};
-use metier_secret::SecretName;
 
 use super::house::{Ask, House, lock};
 use super::outputs::Outputs;
+use super::value_source::SkillSecrets;
 use crate::activation::Conversation;
 use crate::containment::{Containment, Start};
 use crate::declared_environment::DeclaredEnvironment;
-use crate::render::{Variable, VariableValue};
-use crate::requirements::{Given, Here, Missing, Requirements};
 use crate::rule_files::known_to_the_gate;
-use crate::run::{Ran, Using, Workbench};
+use crate::run::{Using, Workbench};
 use crate::search_path::Toolbox;
 use crate::skill_binding::bind;
 use crate::skill_folders::SkillFolders;
-use crate::skill_needs::SkillNeeds;
-use crate::toolset::{Hands, Job, NotDone, Surface, Work, WorkKind};
+use crate::toolset::{NotDone, Surface};
 use crate::wants::Wants;
 use crate::way_out::WayOut;
 
@@ -47,6 +49,12 @@ pub(super) struct Room {
     pub(super) rules: Rules,
     /// The names that the configuration declares, with what the program gave for them.
     declared: DeclaredEnvironment,
+    /// The secrets of the skills that wanted any, by their folders: each is read once.
+    secrets: RefCell<HashMap<PathBuf, SkillSecrets>>,
+    /// What the user should know about folders of skills and was not told yet, a sentence each.
+    folder_notes: RefCell<Vec<String>>,
+    /// The rules of the program itself, with what it gave in this session.
+    layer: Layer,
     /// What was answered. A child has the same ones: a yes for the session is for all of it, whoever asked.
     pub(super) answers: Arc<Mutex<Answers>>,
     pub(super) conversation: RefCell<Conversation>,
@@ -84,12 +92,14 @@ struct Supply<'a> {
     wants: &'a Wants,
     toolbox: &'a Toolbox,
     limits: Limits,
+    start: Start<'a>,
     answers: &'a Answers,
 }
 
 impl Room {
     pub(super) fn new(house: Arc<House>, snapshot: Arc<Snapshot>, session: String, surface: Surface) -> Self {
-        let rules = house.rules(snapshot.layout());
+        let layer = house.layer.clone();
+        let rules = house.rules(snapshot.layout(), layer.clone());
         let answers = Arc::new(Mutex::new(Answers::new(lock(&house.kept).clone())));
         let declared = house.declared(snapshot.layout());
         Self {
@@ -97,7 +107,10 @@ impl Room {
             one_question: Arc::clone(&house.one_question),
             house,
             rules,
+            layer,
             declared,
+            secrets: RefCell::default(),
+            folder_notes: RefCell::default(),
             answers,
             snapshot,
             conversation: RefCell::default(),
@@ -119,15 +132,30 @@ impl Room {
         self.ask.clone_from(&parent.ask);
         self.one_question = Arc::clone(&parent.one_question);
         self.session.clone_from(&parent.session);
+        self.rules.clone_from(&parent.rules);
+        self.layer.clone_from(&parent.layer);
         self.servers.clone_from(&parent.servers);
     }
 
     /// Takes other skills from now on, and the rules that come with them.
     pub(super) fn renew(&mut self, snapshot: Arc<Snapshot>) {
-        self.rules = self.house.rules(snapshot.layout());
+        self.rules = self.house.rules(snapshot.layout(), self.layer.clone());
         self.declared = self.house.declared(snapshot.layout());
         self.snapshot = snapshot;
         self.survey.take();
+    }
+
+    /// Allows what these rules name, for as long as the session lasts.
+    pub(super) fn allow(&mut self, rules: &[String]) {
+        if !rules.is_empty() {
+            self.layer = self.layer.clone().list(List::Allow, rules);
+            self.rules = self.house.rules(self.snapshot.layout(), self.layer.clone());
+        }
+    }
+
+    /// Secrets are read again when a process wants one: the user may have set another since.
+    pub(super) fn forget_secrets(&self) {
+        self.secrets.take();
     }
 
     /// Asks the gate as it is now.
@@ -142,8 +170,10 @@ impl Room {
         let snapshot = &self.snapshot;
         let entry = snapshot.entry(id).ok_or("the skill is not there any more")?;
         let name = entry.name();
-        let folders = SkillFolders::make(snapshot, entry, self.house.data.as_deref())
+        let mut folders = SkillFolders::make(snapshot, entry, self.house.data.as_deref())
             .map_err(|error| error.to_string())?;
+        // It is said once, when the folder is first made, and that may be before anything can tell it.
+        self.folder_notes.borrow_mut().extend(folders.note.take());
         let skill = known_to_the_gate(snapshot, entry);
         let handle = SkillDir::open(&folders.skill).map_err(|error| format!("`{name}` is gone: {error}"))?;
         Ok(Spot { skill, folders, handle, copy: None })
@@ -161,11 +191,6 @@ impl Room {
         }
         let text = "nothing can run here: the program does not begin with `metier_runtime::begin`";
         Err(NotDone::Trouble(text.to_owned()))
-    }
-
-    /// The names that a body may use: the program's own first.
-    fn variables(&self) -> Vec<Variable> {
-        self.house.variables.iter().chain(self.declared.variables()).cloned().collect()
     }
 
     /// Looks over the project, if there is one: again, where something is to run in it.
@@ -198,12 +223,13 @@ impl Room {
             session: &self.session,
             language: &self.house.language,
             wants: supply.wants,
-            start: Start::Skill,
+            start: supply.start,
         };
         let way_out = WayOut { asker: self.asker(supply.answers), ..WayOut::default() };
+        let layers = self.layers();
         self.gate(supply.answers, |gate| {
             let House { sandbox, path, node, .. } = &*self.house;
-            let bench = Workbench { sandbox, gate, path, node, way_out: &way_out };
+            let bench = Workbench { sandbox, gate, path, node, way_out: &way_out, layers: layers.as_ref() };
             let using = Using {
                 skill: &spot.skill,
                 folder: spot.copy.as_ref().map_or(&spot.handle, |copy| &copy.dir),
@@ -228,44 +254,6 @@ impl Room {
         spot.copy = bind(&mut spot.skill, (&self.snapshot, entry), files, wants, copies);
     }
 
-    /// What a skill asks for beyond the default containment, and how long its scripts may take.
-    fn needs(&self, entry: &Entry, skill: &Skill, file: &SkillFile) -> SkillNeeds {
-        let mut needs = SkillNeeds::default();
-        let wants = &mut needs.wants;
-        let mut secret = |name: &SecretName| self.house.secret(skill, name);
-        self.declared.give(wants, &file.source, file.manifest(), &mut secret);
-        for Variable { name, value } in &self.house.variables {
-            // What a body may name its processes see as well.
-            if let (VariableValue::Text(text), Ok(name)) = (value, name.parse()) {
-                wants.set(name, text);
-            }
-        }
-        let settings = &self.snapshot.layout().settings;
-        let who = (entry.name().as_str(), &self.snapshot.root(entry).origin);
-        needs.add(who, file.manifest(), settings, &mut secret);
-        needs
-    }
-
-    /// What a skill requires and its scripts would not find.
-    fn missing(&self, name: &str, file: &SkillFile, wants: &Wants) -> Vec<Missing> {
-        let Some(requires) = file.manifest().and_then(|manifest| manifest.more.requires.as_ref()) else {
-            return Vec::new();
-        };
-        let variable = |name: &str| {
-            let is = |known: &SecretName| known.as_str() == name;
-            if wants.secrets().any(|(known, _)| is(known)) || wants.texts().any(|(known, _)| is(known)) {
-                Given::Yes
-            } else if self.house.secrets.iter().any(|(known, _)| is(known)) {
-                Given::NotAsked
-            } else {
-                Given::Unset
-            }
-        };
-        let path = &self.house.path;
-        let here = Here { path, variable: &variable, system: std::env::consts::OS, tools: None };
-        Requirements { skill: name, requires }.check(&here)
-    }
-
     /// The folder of a skill, by which it is known from one snapshot to the next.
     pub(super) fn folder(&self, id: EntryId) -> Option<PathBuf> {
         self.snapshot.entry(id).map(|entry| self.snapshot.folder(entry))
@@ -275,81 +263,5 @@ impl Room {
     pub(super) fn id_of(&self, folder: &Path) -> Option<EntryId> {
         let mut entries = self.snapshot.entries();
         entries.find(|(_, entry)| self.snapshot.folder(entry) == folder).map(|(id, _)| id)
-    }
-}
-
-impl Hands for Room {
-    fn skill(&self, id: EntryId) -> Skill {
-        match self.snapshot.entry(id) {
-            Some(entry) => known_to_the_gate(&self.snapshot, entry),
-            // The tools have their ids from this very snapshot; whoever asks for another one gets what nothing trusts.
-            None => Skill { trust: Trust::Untrusted, ..Skill::new("", "") },
-        }
-    }
-
-    fn decide(&self, action: &Action) -> Decision {
-        let decision = self.gate(&lock(&self.answers), |gate| gate.decide(action));
-        if self.ask.is_none() || decision.is_allowed() {
-            return decision;
-        }
-        let mut answers = lock(&self.answers).clone();
-        if !self.ask(action, &decision, &mut answers) {
-            return decision;
-        }
-        self.gate(&answers, |gate| gate.decide(action))
-    }
-
-    fn run(&self, work: Work, job: &mut Job<'_>) -> Result<Ran, NotDone> {
-        self.may_contain()?;
-        self.may_start().map_err(NotDone::Trouble)?;
-        let gone = || NotDone::Trouble("the skill is not there any more".to_owned());
-        let entry = self.snapshot.entry(work.id).ok_or_else(gone)?;
-        // What runs may open whatever lies beside it.
-        self.snapshot.bring(entry, Wanted::All).map_err(|error| NotDone::Trouble(error.to_string()))?;
-        let mut spot = self.spot(work.id).map_err(NotDone::Trouble)?;
-        self.look_over().map_err(NotDone::Trouble)?;
-        let file = self.snapshot.read(entry).map_err(|_| {
-            NotDone::Trouble(format!("the skill `{}` cannot be read any more", spot.skill.name))
-        })?;
-        let SkillNeeds { mut wants, seconds, mut problems } = self.needs(entry, &spot.skill, &file);
-        self.bind(&mut spot, entry, &file, &wants);
-        let answers = lock(&self.answers).clone();
-        if work.kind == WorkKind::CommandLine {
-            let granted = |need: &metier_policy::Need| {
-                let action = Action::more(Actor::Skill(spot.skill.clone()), need.clone());
-                self.gate(&answers, |gate| gate.decide(&action).is_allowed())
-            };
-            wants.retain(granted);
-            if let Some(survey) = &*self.survey.borrow() {
-                problems.extend(wants.drop_refused_writes(survey));
-            }
-        }
-        // A program that the skill requires by name is shown like those that every script may call.
-        let requires = file.manifest().and_then(|manifest| manifest.more.requires.as_ref());
-        let path = &self.house.path;
-        let own = requires.map(|requires| path.usual_toolbox(&Requirements::programs(requires)));
-        let toolbox = own.as_ref().unwrap_or_else(|| self.house.toolbox());
-        let limits = Limits { time: seconds.unwrap_or(work.time), ..Limits::default() };
-        let mut ran = self.until_settled(answers, |answers| {
-            let supply = Supply { wants: &wants, toolbox, limits: limits.clone(), answers };
-            self.with(&spot, supply, |bench, using| job(bench, using))
-        })?;
-        ran.notes.extend(problems);
-        ran.notes.extend(spot.folders.note.take());
-        Ok(ran)
-    }
-
-    fn cancel(&self) -> Option<&Cancel> {
-        self.cancel.as_ref()
-    }
-
-    fn hear(&self, stream: Stream, piece: &[u8]) {
-        if let Some(listener) = &self.listener {
-            listener(stream, piece);
-        }
-    }
-
-    fn keep(&self, ran: &Ran) -> Result<Option<String>, String> {
-        self.outputs.borrow_mut().keep(ran, &self.house.places.temp)
     }
 }

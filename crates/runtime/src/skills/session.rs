@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use metier_catalog::{EntryId, Lookup, Reference, ReferenceError};
+use metier_catalog::{EntryId, Lookup, Reference, ReferenceError, State};
+use metier_policy::{Action, Decision};
 use serde_json::Value;
 
 use super::Note;
@@ -14,9 +15,11 @@ use super::ledger::Mark;
 use super::own::GivenAnswer;
 use super::room::{Gated, NotEntered, Restored, Room};
 use crate::activation::{Activated, By, NotActivated};
+use crate::prepare::PrepareError;
 use crate::render::Arguments;
+use crate::run::NotRun;
 use crate::scope::Scopes;
-use crate::toolset::{Desk, ToolFormat, ToolResult, Toolset, Visible};
+use crate::toolset::{Desk, NotDone, ToolFormat, ToolResult, Toolset, Visible};
 
 /// How many files of the work are remembered. Whoever touches more has touched a file of each kind by then.
 const MOST_TOUCHED: usize = 1_000;
@@ -69,9 +72,23 @@ pub enum NotUsed {
         /// Why nothing is meant.
         why: String,
     },
+    /// It is switched off.
+    #[error("`{name}` is {state}")]
+    Off {
+        /// Its name.
+        name: String,
+        /// How it is switched off.
+        state: State,
+    },
     /// It cannot be activated.
     #[error(transparent)]
     NotActivated(#[from] NotActivated),
+    /// Nothing of it ran.
+    #[error(transparent)]
+    NotRun(#[from] NotRun),
+    /// Its packages are not installed.
+    #[error(transparent)]
+    NotPrepared(#[from] PrepareError),
     /// What it takes could not be had, such as its data folder.
     #[error("{0}")]
     Trouble(String),
@@ -173,13 +190,14 @@ impl Session {
     pub fn user_message(&mut self) -> Option<Note> {
         self.room.conversation.borrow_mut().user_message();
         lock(&self.room.answers).forget_refusals();
+        self.room.forget_secrets();
         self.refresh()
     }
 
     /// Looks for changes and takes them up. The catalogue and the definitions of the tools stay as they are; skills that
     /// came are taken all the same, skills that went are not.
     pub fn refresh(&mut self) -> Option<Note> {
-        let now = self.room.house.watcher.look();
+        let now = self.room.house.known.look();
         let (unread, mark) = lock(&self.room.house.ledger).since(self.mark);
         self.mark = mark;
         if Arc::ptr_eq(&now, &self.room.snapshot) && unread.changes.is_empty() {
@@ -275,6 +293,27 @@ impl From<NotEntered> for NotUsed {
         match error {
             NotEntered::NotActivated(error) => error.into(),
             NotEntered::Trouble(text) => Self::Trouble(text),
+        }
+    }
+}
+
+impl From<NotDone> for NotUsed {
+    fn from(error: NotDone) -> Self {
+        match error {
+            NotDone::NotRun(error) => error.into(),
+            NotDone::Trouble(text) => Self::Trouble(text),
+        }
+    }
+}
+
+impl NotUsed {
+    /// What was to happen and what the gate decided about it, where that is the reason.
+    pub fn refused(&self) -> Option<(&Action, &Decision)> {
+        match self {
+            Self::NotActivated(NotActivated::Gate { action, decision })
+            | Self::NotRun(NotRun::Gate { action, decision })
+            | Self::NotPrepared(PrepareError::Gate { action, decision }) => Some((action, decision)),
+            _ => None,
         }
     }
 }

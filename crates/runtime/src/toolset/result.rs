@@ -4,6 +4,7 @@ use metier_catalog::EntryId;
 use metier_policy::Decision;
 use serde_json::{Value, json};
 
+use crate::call_changes::ChangeReport;
 use crate::run::Ran;
 use crate::run::process_report::ProcessReport;
 
@@ -29,6 +30,8 @@ pub struct ToolResult {
     pub change: Option<Box<Change>>,
     /// What became of the process, where one ran.
     pub process: Option<Box<ProcessReport>>,
+    /// What became of everything that it changed in the project.
+    pub changes: Option<Box<ChangeReport>>,
 }
 
 /// A change of one file, to be shown before it is made and to be recorded afterwards.
@@ -81,11 +84,13 @@ impl ToolResult {
 
     /// A program ran; `text` is its result in the shape of the tool.
     pub fn ran(ran: Ran, text: String) -> Self {
+        let text = ran.with_changes(text);
         let outcome = if ran.report.succeeded() { Outcome::Done } else { Outcome::Failed };
         let data = Some(Box::new(ran.data()));
         let decision = Some(Box::new(ran.decision));
         let process = Some(Box::new(ran.process));
-        Self { text, outcome, notes: ran.notes, decision, data, process, ..Self::default() }
+        let changes = ran.changes.map(Box::new);
+        Self { text, outcome, notes: ran.notes, decision, data, process, changes, ..Self::default() }
     }
 
     /// The same, with what the gate decided.

@@ -21,7 +21,7 @@ pub(crate) struct Stage<'a> {
     bench: &'a Bench,
     snapshot: Snapshot,
     by: By,
-    start: Start,
+    start: Start<'static>,
     environment: Vec<Variable>,
 }
 
@@ -36,7 +36,7 @@ impl<'a> Stage<'a> {
         self
     }
 
-    pub(crate) fn start(mut self, start: Start) -> Self {
+    pub(crate) fn start(mut self, start: Start<'static>) -> Self {
         self.start = start;
         self
     }

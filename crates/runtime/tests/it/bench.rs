@@ -111,7 +111,10 @@ impl Bench {
         setup.choice = Choice::Only(self.tier);
         let (sandbox, answers, node) = (Sandbox::new(setup), Answers::default(), NodeVersions::default());
         let gate = Gate { rules: &self.rules, answers: &answers, scopes: &self.scopes, asking: self.asking };
-        let bench = Workbench { sandbox: &sandbox, gate, path: &path, node: &node, way_out: &self.way_out };
+        // Without layers the project is read-only. What is changed by way of them is tried with sessions, which decide about it.
+        let layers = None;
+        let way_out = &self.way_out;
+        let bench = Workbench { sandbox: &sandbox, gate, path: &path, node: &node, way_out, layers };
         let folder = copy.as_ref().map_or(&handle, |copy| &copy.dir);
         work(&bench, &Using { skill: &self.skill, folder, containment: &containment, copies: None })
     }

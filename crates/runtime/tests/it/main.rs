@@ -9,6 +9,8 @@
 
 mod activating;
 mod bench;
+mod by_program;
+mod changing;
 mod commands;
 mod guarded;
 mod hot_path;

@@ -88,6 +88,7 @@ fn the_environment_is_the_named_one_and_nothing_else() {
         names,
         [
             "ALL_PROXY",
+            "GIT_OPTIONAL_LOCKS",
             "HOME",
             "HTTPS_PROXY",
             "HTTP_PROXY",
@@ -127,71 +128,6 @@ fn secrets_of_the_project_cannot_be_read_and_the_result_says_so() {
         ran.notes
     );
     assert!(!bench.workspace.join("project/new").exists() && !bench.workspace.join("skill/new").exists());
-}
-
-/// A project with places in it that run later, of which these may be written.
-fn writable(globs: &[&str], text: &str) -> Bench {
-    let mut bench = Bench::new(
-        Workspace::new()
-            .file("skill/scripts/a.sh", text)
-            .file("project/.git/config", "ours")
-            .file("project/.git/hooks/pre-commit", "ours")
-            .file("project/.vscode/tasks.json", "ours")
-            .file("project/CLAUDE.md", "ours")
-            .symlink("project/.idea", "editor")
-            .file("project/editor/run.xml", "ours")
-            .file("project/vendor/lib/.git/config", "ours")
-            .dir("project/docs"),
-    );
-    for glob in globs {
-        bench.wants.write(glob.parse().unwrap());
-    }
-    bench.allow(&["skill:demo/write:**"])
-}
-
-#[test]
-fn what_runs_later_cannot_be_opened_by_anybody() {
-    for glob in ["**", ".", "*", ".git/**", "editor/**", "vendor/**", "CLAUDE.md", ".mcp.json"] {
-        let bench = writable(&[glob], "echo ran > \"$SKILL_DATA/marker\"\n");
-        let error = bench.script("a.sh", "").unwrap_err();
-        assert!(matches!(error, NotRun::Write(_)), "{glob}: {error}");
-        assert!(!bench.workspace.join("data/user/demo/marker").exists(), "{glob}");
-        assert!(!bench.workspace.join("project/.mcp.json").exists(), "{glob}");
-    }
-}
-
-#[test]
-fn a_folder_that_can_be_written_leads_to_nothing_that_runs_later() {
-    let bench = writable(
-        &["docs/**"],
-        "cd \"$PROJECT_DIR\"; echo x > docs/allowed.txt; ln -s ../.git docs/g; echo x > docs/g/config\n\
-         echo x > .git/config; rm -rf .vscode; rm .idea; mkdir .idea; mv docs other; chmod 0555 . .git\n\
-         echo x > .mcp.json; ln .git/config docs/hard; ln -s ../.mcp.json docs/m; echo x > docs/m\n",
-    );
-    bench.script("a.sh", "").unwrap();
-    let project = bench.workspace.join("project");
-    let read = |path: &str| fs::read_to_string(project.join(path)).unwrap_or_default();
-    assert_eq!(read("docs/allowed.txt"), "x\n");
-    for kept in [".git/config", ".git/hooks/pre-commit", ".vscode/tasks.json", "CLAUDE.md", ".idea/run.xml"] {
-        assert_eq!(read(kept), "ours", "{kept}");
-    }
-    assert!(!project.join(".mcp.json").exists() && !project.join("other").exists());
-}
-
-#[test]
-fn what_is_obeyed_deeper_in_the_project_is_named() {
-    let bench = writable(
-        &["lib/**"],
-        "cd \"$PROJECT_DIR\"; mkdir -p lib/sub/.git/hooks; echo x > lib/sub/.git/config\n\
-         echo x > lib/CLAUDE.md; echo x > lib/plain.md\n",
-    );
-    let notes = bench.script("a.sh", "").unwrap().notes.join("\n");
-    let project = bench.workspace.join("project");
-    for name in ["lib/sub/.git/config", "lib/sub/.git/hooks", "lib/CLAUDE.md"] {
-        let told = format!("`{}` is new or changed, and ", project.join(name).display());
-        assert!(notes.contains(&told), "{name}: {notes}");
-    }
-    assert!(!notes.contains("plain.md"), "{notes}");
 }
 
 #[test]

@@ -140,7 +140,7 @@ impl Hands for Room {
         let gate =
             Gate { rules: &self.rules, answers: &answers, scopes: &self.scopes, asking: Asking::Nobody };
         let (sandbox, path, node, way_out) = (&self.sandbox, &self.path, &self.node, &way_out);
-        let bench = Workbench { sandbox, gate, path, node, way_out };
+        let bench = Workbench { sandbox, gate, path, node, way_out, layers: None };
         let handle = SkillDir::open(&folder).unwrap();
         Ok(job(&bench, &Using { skill: &skill, folder: &handle, containment: &containment, copies: None })?)
     }

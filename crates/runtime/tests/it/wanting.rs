@@ -1,78 +1,10 @@
-//! Writing to the project and secrets: given with a yes, as narrowly as they were asked for.
-
-use std::fs;
+//! Secrets: given with a yes, as narrowly as they were asked for.
 
 use metier_runtime::NotRun;
-use metier_sandbox::ChangeKind;
 use metier_secret::Secret;
 use metier_testkit::Workspace;
 
 use crate::bench::Bench;
-
-#[test]
-fn a_place_is_written_with_a_yes_and_the_report_lists_what_changed() {
-    let text = "cd \"$PROJECT_DIR\"; echo new > docs/new.md; echo more >> docs/old.md; echo x > other.md\n";
-    let workspace = Workspace::new()
-        .file("skill/scripts/a.sh", text)
-        .file("project/docs/old.md", "old\n")
-        .file("project/other.md", "");
-    let mut bench = Bench::new(workspace);
-    bench.wants.write("docs/**".parse().unwrap());
-    assert!(matches!(bench.script("a.sh", ""), Err(NotRun::Gate { .. })));
-
-    let bench = bench.allow(&["skill:demo/write:docs/**"]);
-    let ran = bench.script("a.sh", "").unwrap();
-    let project = bench.workspace.join("project");
-    let read = |path: &str| fs::read_to_string(project.join(path)).unwrap();
-    assert_eq!((read("docs/new.md").as_str(), read("docs/old.md").as_str()), ("new\n", "old\nmore\n"));
-    assert_eq!(read("other.md"), "");
-    let changes: Vec<_> = ran
-        .report
-        .changes
-        .entries
-        .iter()
-        .filter(|change| change.path.is_file())
-        .map(|change| (change.kind, change.path.strip_prefix(&project).unwrap().to_owned()))
-        .collect();
-    assert_eq!(
-        changes,
-        [(ChangeKind::New, "docs/new.md".into()), (ChangeKind::Changed, "docs/old.md".into())]
-    );
-    // A file that is granted and not there is made before the script starts. It is new all the same.
-    let mut bench = Bench::new(
-        Workspace::new().file("skill/scripts/a.sh", "echo x > \"$PROJECT_DIR/log.txt\"\n").dir("project"),
-    );
-    bench.wants.write("log.txt".parse().unwrap());
-    let bench = bench.allow(&["skill:demo/write:log.txt"]);
-    let made = bench.script("a.sh", "").unwrap();
-    let made: Vec<_> = made.report.changes.entries.iter().map(|change| change.kind).collect();
-    assert_eq!(made, [ChangeKind::New]);
-    // What was not opened is named, with what would open it.
-    assert_eq!(ran.unwritten.iter().map(ToString::to_string).collect::<Vec<_>>(), ["other.md"]);
-}
-
-#[test]
-fn a_write_that_fails_is_named_with_the_glob_that_would_open_it() {
-    let text = "import os\nopen(os.environ['PROJECT_DIR'] + '/docs/a.md', 'w')\n";
-    let bench = Bench::new(Workspace::new().file("skill/scripts/a.py", text).file("project/docs/a.md", ""));
-    let ran = bench.script("a.py", "").unwrap();
-    assert_eq!(ran.unwritten.iter().map(ToString::to_string).collect::<Vec<_>>(), ["docs/**"]);
-    let notes = ran.notes.join("\n");
-    assert!(notes.contains("`--write 'docs/**'` or the rule `skill:user:demo/write:docs/**`"), "{notes}");
-}
-
-#[test]
-fn a_place_that_is_not_there_yet_can_be_written_and_leaves_nothing_when_it_is_not() {
-    for (text, is_there) in [("echo x > \"$PROJECT_DIR/out/a/b.txt\"\n", true), ("true\n", false)] {
-        let mut bench = Bench::new(Workspace::new().file("skill/scripts/a.sh", text));
-        bench.wants.write("out/a/**".parse().unwrap());
-        bench.wants.write("one.txt".parse().unwrap());
-        let bench = bench.allow(&["skill:demo/write:out/a/**", "skill:demo/write:one.txt"]);
-        bench.script("a.sh", "").unwrap();
-        let at = |path: &str| bench.workspace.join("project").join(path).exists();
-        assert_eq!((at("out/a/b.txt"), at("out"), at("one.txt")), (is_there, is_there, false));
-    }
-}
 
 /// What people do with a secret by accident, each in the words of a real program.
 const SPILLS: &[(&str, &str)] = &[

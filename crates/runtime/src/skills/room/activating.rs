@@ -1,8 +1,10 @@
 //! From a skill to its text in this conversation.
 
+use std::borrow::Cow;
+
 use metier_catalog::EntryId;
 use metier_diagnostic::Severity;
-use metier_policy::{Action, Actor, Answers};
+use metier_policy::Answers;
 use metier_sandbox::Limits;
 use serde_json::{Map, Value};
 
@@ -10,13 +12,14 @@ use super::{Room, Spot, Supply};
 use crate::activation::{Activated, Activation, By, Draft, NotActivated, Request, Setting, Way};
 use crate::containment::Start;
 use crate::injection::injection_start;
-use crate::render::Arguments;
+use crate::render::{Arguments, Variable};
 use crate::requirements::Missing;
 use crate::run::Workbench;
 use crate::scope::End;
+use crate::search_path::Toolbox;
 use crate::skills::house::lock;
 use crate::toolset::{Activate, InUse, Told, Use, frontmatter};
-use crate::wants::Wants;
+use crate::wants::{Declared, Wants};
 
 /// Whether the gate has been asked about an activation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,39 +79,17 @@ impl Room {
         apart: Apart,
     ) -> Result<Entered, NotEntered> {
         self.may_start().map_err(NotEntered::Trouble)?;
-        let mut spot = self.spot(id).map_err(NotEntered::Trouble)?;
-        let variables = self.variables();
-        if self.survey.borrow().is_none() {
-            self.look_over().map_err(NotEntered::Trouble)?;
-        }
+        let candidate = self.candidate(id).map_err(NotEntered::Trouble)?;
         let mut answers = lock(&self.answers).clone();
-        let (wants, missing) = self.before_its_text(id, &mut spot, &answers);
         // A question is asked between two looks at the file, so that the text is of the last one.
         let mut asking = if self.ask.is_some() { Asking::First } else { Asking::Over };
         loop {
-            let supply = Supply {
-                wants: &wants,
-                toolbox: self.house.toolbox(),
-                limits: Limits::default(),
-                answers: &answers,
-            };
-            let step = self.with(&spot, supply, |bench, using| {
-                let root = self.snapshot.entry(id).map(|entry| self.snapshot.root(entry));
-                let setting = Setting {
-                    snapshot: &self.snapshot,
-                    id,
-                    using,
-                    start: root.map_or(Start::Skill, injection_start),
-                    missing: &missing,
-                    environment: &variables,
-                    servers: &self.servers,
-                    dialect: self.surface.dialect(),
-                };
-                let draft = Draft::open(&setting, Request { by, arguments })?;
+            let request = Request { by, arguments };
+            let step = self.with_candidate(&candidate, request, &answers, |draft, bench| {
                 if gated == Gated::NotYet {
                     draft.may_start(bench)?;
                 }
-                self.step(&draft, bench, asking, apart)
+                self.step(draft, bench, asking, apart)
             });
             match step {
                 Ok(Step::Done(entered)) => return Ok(*entered),
@@ -121,6 +102,7 @@ impl Room {
                 }
                 Err(NotActivated::Gate { action, decision }) => {
                     if !self.ask(&action, &decision, &mut answers) {
+                        self.tell_refused(&action, &decision);
                         return Err(NotEntered::NotActivated(NotActivated::Gate { action, decision }));
                     }
                 }
@@ -129,23 +111,69 @@ impl Room {
         }
     }
 
-    /// What the commands in its text get beyond their containment, and what the skill requires and is not here. Nothing is
-    /// asked for a command: it gets what was granted before.
-    fn before_its_text(&self, id: EntryId, spot: &mut Spot, answers: &Answers) -> (Wants, Vec<Missing>) {
+    /// Does something with what an activation would be made of. Nothing runs and nobody is asked.
+    pub(in crate::skills) fn with_draft<T>(
+        &self,
+        id: EntryId,
+        request: Request<'_>,
+        look: impl FnOnce(&Draft<'_>, &Workbench<'_>) -> Result<T, NotActivated>,
+    ) -> Result<T, NotEntered> {
+        self.may_start().map_err(NotEntered::Trouble)?;
+        let candidate = self.candidate(id).map_err(NotEntered::Trouble)?;
+        let answers = lock(&self.answers).clone();
+        self.with_candidate(&candidate, request, &answers, look).map_err(NotEntered::NotActivated)
+    }
+
+    /// Finds everything that an activation takes before the text is read. What its commands would get and nobody granted yet is
+    /// sorted out when they run: nothing is asked for a command.
+    fn candidate(&self, id: EntryId) -> Result<Candidate<'_>, String> {
+        let mut spot = self.spot(id)?;
+        if self.survey.borrow().is_none() {
+            self.look_over()?;
+        }
         let entry = self.snapshot.entry(id);
         let read = entry.and_then(|entry| Some((entry, self.snapshot.read(entry).ok()?)));
         // A file that cannot be read is the activation's to refuse.
-        let Some((entry, file)) = read else { return (Wants::default(), Vec::new()) };
-        let mut wants = self.needs(entry, &spot.skill, &file).wants;
-        if !wants.is_empty() {
-            self.bind(spot, entry, &file, &wants);
-        }
-        let missing = self.missing(&spot.skill.name, &file, &wants);
-        wants.retain(|need| {
-            let action = Action::more(Actor::Skill(spot.skill.clone()), need.clone());
-            self.gate(answers, |gate| gate.decide(&action).is_allowed())
-        });
-        (wants, missing)
+        let Some((entry, file)) = read else {
+            let toolbox = Cow::Borrowed(self.house.toolbox());
+            let (wants, missing, variables) = (Wants::default(), Vec::new(), Vec::new());
+            return Ok(Candidate { id, spot, wants, missing, variables, toolbox, start: Start::Skill });
+        };
+        let wants = self.needs(entry, &file, &Declared::default())?.wants;
+        self.bind(&mut spot, entry, &file, &wants);
+        Ok(Candidate {
+            id,
+            spot,
+            missing: self.missing(entry, &file, &wants),
+            variables: self.variables(&wants),
+            toolbox: self.toolbox(&file),
+            start: injection_start(self.snapshot.root(entry)),
+            wants,
+        })
+    }
+
+    fn with_candidate<T>(
+        &self,
+        candidate: &Candidate<'_>,
+        request: Request<'_>,
+        answers: &Answers,
+        work: impl FnOnce(&Draft<'_>, &Workbench<'_>) -> Result<T, NotActivated>,
+    ) -> Result<T, NotActivated> {
+        let Candidate { id, spot, wants, missing, variables, toolbox, start } = candidate;
+        let supply = Supply { wants, toolbox, limits: Limits::default(), start: *start, answers };
+        self.with(spot, supply, |bench, using| {
+            let setting = Setting {
+                snapshot: &self.snapshot,
+                id: *id,
+                using,
+                start: *start,
+                missing,
+                environment: variables,
+                servers: &self.servers,
+                dialect: self.surface.dialect(),
+            };
+            work(&Draft::open(&setting, request)?, bench)
+        })
     }
 
     fn step(
@@ -187,6 +215,18 @@ impl Room {
     }
 }
 
+/// A skill that is to be activated, with everything that takes.
+struct Candidate<'a> {
+    id: EntryId,
+    spot: Spot,
+    wants: Wants,
+    missing: Vec<Missing>,
+    variables: Vec<Variable>,
+    toolbox: Cow<'a, Toolbox>,
+    /// Where its commands start.
+    start: Start<'static>,
+}
+
 /// Whether an activation is for a conversation of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Apart {
@@ -222,7 +262,7 @@ impl Activate for Room {
             Activated::Again(again) => InUse { instead: Some(again.note), frontmatter, ..InUse::default() },
             Activated::Fresh(activation) => {
                 let grave = activation.diagnostics.iter().filter(|found| found.severity() > Severity::Info);
-                let said = grave.map(|found| found.message.clone());
+                let said = grave.map(|found| format!("{}: {}", found.code.name(), found.message));
                 let notes = said.chain(activation.notes.iter().cloned()).collect();
                 let content = activation.content().to_owned();
                 InUse { message: activation.text, content, frontmatter, instead: None, notes }

@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex};
 use metier_policy::{Action, Answer, Answers, Decision, Ruling};
 
 use super::Room;
+use crate::prepare::PrepareError;
 use crate::run::{NotRun, Ran};
-use crate::skills::house::{Ask, lock};
+use crate::skills::house::{Ask, House, lock};
 use crate::skills::own::GivenAnswer;
 use crate::toolset::NotDone;
 use crate::way_out::Asker;
@@ -40,40 +41,90 @@ impl Room {
         answer != Answer::No
     }
 
-    /// Does a job, and again after each yes that it takes.
+    /// Runs a job, and again after each yes that it takes: the one place where something runs and somebody is asked about it.
     pub(super) fn until_settled(
         &self,
-        mut answers: Answers,
-        mut job: impl FnMut(&Answers) -> Result<Ran, NotRun>,
+        answers: Answers,
+        job: impl FnMut(&Answers) -> Result<Ran, NotRun>,
     ) -> Result<Ran, NotDone> {
+        Ok(self.with_answers(answers, job)?)
+    }
+
+    /// Does something, and again after each yes that it takes. A yes that changes nothing, since nothing is known to bind it to, is
+    /// not asked for again.
+    pub(super) fn with_answers<T, E: GateError>(
+        &self,
+        mut answers: Answers,
+        mut job: impl FnMut(&Answers) -> Result<T, E>,
+    ) -> Result<T, E> {
         loop {
-            let (action, decision) = match job(&answers) {
-                Err(NotRun::Gate { action, decision }) => (action, decision),
-                other => return Ok(other?),
+            let error = match job(&answers) {
+                Ok(done) => return Ok(done),
+                Err(error) => error,
             };
-            // A yes that changes nothing, since nothing is known to bind it to, is not asked for again.
-            let is_settled = self.ask(&action, &decision, &mut answers)
-                && self.gate(&answers, |gate| gate.decide(&action).ruling != Ruling::Ask);
+            let Some((action, decision)) = error.refused() else { return Err(error) };
+            let is_settled = self.ask(action, decision, &mut answers)
+                && self.gate(&answers, |gate| gate.decide(action).ruling != Ruling::Ask);
             if !is_settled {
-                return Err(NotRun::Gate { action, decision }.into());
+                self.tell_refused(action, decision);
+                return Err(error);
             }
+        }
+    }
+
+    /// Tells whoever keeps count that something was refused.
+    pub(super) fn tell_refused(&self, action: &Action, decision: &Decision) {
+        if let Some(observer) = &self.house.on_refusal {
+            observer(action, decision);
         }
     }
 
     /// Who is asked about hosts while a script waits.
     pub(super) fn asker(&self, answers: &Answers) -> Option<Arc<dyn Asker>> {
-        let ask = Arc::clone(self.ask.as_ref()?);
-        let one = Arc::clone(&self.one_question);
-        Some(Arc::new(WhileItWaits { ask, one, answers: Mutex::new(answers.clone()) }))
+        Some(Arc::new(WhileItWaits {
+            ask: Arc::clone(self.ask.as_ref()?),
+            one: Arc::clone(&self.one_question),
+            answers: Mutex::new(answers.clone()),
+            session: Arc::clone(&self.answers),
+            house: Arc::clone(&self.house),
+        }))
     }
 }
 
-/// Asks while something runs. One question at a time: the lock is held until it is answered. What is said here holds until
-/// the call is over, since a connection is a part of it.
+/// An error that may be a decision of the gate.
+pub(super) trait GateError {
+    /// What was to happen and what was decided about it.
+    fn refused(&self) -> Option<(&Action, &Decision)>;
+}
+
+impl GateError for NotRun {
+    fn refused(&self) -> Option<(&Action, &Decision)> {
+        match self {
+            Self::Gate { action, decision } => Some((action, decision)),
+            _ => None,
+        }
+    }
+}
+
+impl GateError for PrepareError {
+    fn refused(&self) -> Option<(&Action, &Decision)> {
+        match self {
+            Self::Gate { action, decision } => Some((action, decision)),
+            _ => None,
+        }
+    }
+}
+
+/// Asks while something runs. One question at a time: the lock is held until it is answered. A yes or no once holds until the
+/// call is over, since a connection is a part of it; what was said for longer is kept.
 struct WhileItWaits {
     ask: Arc<Ask>,
     one: Arc<Mutex<()>>,
+    /// What counts for this call.
     answers: Mutex<Answers>,
+    /// What counts for the session.
+    session: Arc<Mutex<Answers>>,
+    house: Arc<House>,
 }
 
 impl Asker for WhileItWaits {
@@ -86,6 +137,11 @@ impl Asker for WhileItWaits {
         let _one = lock(&self.one);
         let answer = (self.ask)(action, decision);
         answers.give(question, if answer == Answer::No { Answer::No } else { Answer::SessionExact });
+        if matches!(answer, Answer::SessionExact | Answer::SessionTool | Answer::Always)
+            && let Some(kept) = lock(&self.session).give(question, answer)
+        {
+            lock(&self.house.kept).push(kept);
+        }
         answer != Answer::No
     }
 }

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use metier_policy::{Action, Decision, FileGlob};
-use metier_sandbox::Limits;
+use metier_policy::{Action, Actor, Decision};
 
 use super::Room;
 use crate::run::bash::Own;
@@ -28,7 +27,6 @@ impl Room {
     pub(in crate::skills) fn run_own(
         &self,
         time: Duration,
-        writes: &[FileGlob],
         skills: &[PathBuf],
         job: &mut OwnJob<'_>,
     ) -> Result<Ran, NotDone> {
@@ -38,28 +36,31 @@ impl Room {
         let Some(project) = survey.as_ref() else {
             return Err(NotDone::Trouble("there is no project to run it in".to_owned()));
         };
-        let mut wants = Wants::default();
-        for glob in writes {
-            wants.write(glob.clone());
-        }
+        let wants = Wants::default();
         let own = Own {
             project,
             skills,
             data: None,
             toolbox: self.house.toolbox(),
-            limits: Limits { time, ..Limits::default() },
+            limits: self.limits(time),
             session: &self.session,
             language: &self.house.language,
             wants: &wants,
         };
         // A copy, and the lock given back: a question takes it again to keep its answer.
         let answers = lock(&self.answers).clone();
-        self.until_settled(answers, |answers| {
+        let layers = self.layers();
+        let mut ran = self.until_settled(answers, |answers| {
             let way_out = WayOut { asker: self.asker(answers), ..WayOut::default() };
             self.gate(answers, |gate| {
                 let House { sandbox, path, node, .. } = &*self.house;
-                job(&Workbench { sandbox, gate, path, node, way_out: &way_out }, &own)
+                job(
+                    &Workbench { sandbox, gate, path, node, way_out: &way_out, layers: layers.as_ref() },
+                    &own,
+                )
             })
-        })
+        })?;
+        self.settle_changes(&mut ran, &Actor::Agent);
+        Ok(ran)
     }
 }

@@ -7,6 +7,7 @@ use metier_sandbox::Limits;
 
 use super::{Room, Supply};
 use crate::activation::{By, Draft, Reopen, Request, RestoredText, Setting};
+use crate::containment::Start;
 use crate::injection::injection_start;
 use crate::render::Arguments;
 use crate::rule_files::known_to_the_gate;
@@ -70,12 +71,13 @@ impl Room {
     ) -> Option<T> {
         let entry = self.snapshot.entry(id)?;
         let spot = self.spot(id).ok()?;
-        let (wants, variables) = (Wants::default(), self.variables());
+        let (wants, variables) = (Wants::default(), self.variables(&Wants::default()));
         let answers = lock(&self.answers).clone();
         let supply = Supply {
             wants: &wants,
             toolbox: self.house.toolbox(),
             limits: Limits::default(),
+            start: Start::Skill,
             answers: &answers,
         };
         let looked = self.with(&spot, supply, |_, using| {

@@ -1,0 +1,134 @@
+//! What a skill's processes get beyond their containment, and what it requires: from the skill, the configuration, the program
+//! and the user's secrets.
+
+use std::borrow::Cow;
+
+use metier_catalog::{Entry, EntryId, SkillFile};
+use metier_policy::Need;
+use metier_secret::{Secret, SecretName};
+
+use super::Room;
+use crate::render::{Variable, VariableValue};
+use crate::requirements::{Given, Here, Missing, Requirements};
+use crate::search_path::Toolbox;
+use crate::skill_needs::SkillNeeds;
+use crate::skills::value_source::ValueSource;
+use crate::wants::{Declared, Wants};
+
+impl Room {
+    /// What a skill asks for beyond the default containment, and how long its scripts may take. Fails where its secrets cannot be
+    /// read: a script must not run without what it was given.
+    pub(super) fn needs(
+        &self,
+        entry: &Entry,
+        file: &SkillFile,
+        given: &Declared<'_>,
+    ) -> Result<SkillNeeds, String> {
+        let mut needs = SkillNeeds::default();
+        let mut failed = None;
+        let mut secret = |name: &SecretName| {
+            self.secret(entry, name).unwrap_or_else(|why| {
+                failed = Some(why);
+                None
+            })
+        };
+        self.declared.give(&mut needs.wants, &file.source, file.manifest(), &mut secret);
+        for Variable { name, value } in &self.house.variables {
+            // What a body may name its processes see as well.
+            if let (VariableValue::Text(text), Ok(name)) = (value, name.parse()) {
+                needs.wants.set(name, text);
+            }
+        }
+        let settings = &self.snapshot.layout().settings;
+        let who = (entry.name().as_str(), &self.snapshot.root(entry).origin);
+        needs.add(who, file.manifest(), settings, &mut secret);
+        // What the program's user says wrongly is an error, not a note: they are there to correct it.
+        if let Some(problem) = needs.wants.declare(given, &mut secret).into_iter().next() {
+            return Err(problem);
+        }
+        if let Some(why) = failed {
+            return Err(format!("the secrets of `{}` cannot be read: {why}", entry.name()));
+        }
+        needs.problems.extend(self.declared.problems().iter().cloned());
+        let secrets = self.secrets.borrow();
+        let notes = secrets.get(&self.snapshot.folder(entry)).map(|known| known.notes.as_slice());
+        needs.problems.extend(notes.unwrap_or_default().iter().cloned());
+        Ok(needs)
+    }
+
+    /// A secret of a skill: its own, one that the program gives to all, else a variable of the user's. One that is too short to
+    /// be hidden is not given.
+    fn secret(&self, entry: &Entry, name: &SecretName) -> Result<Option<Secret>, String> {
+        if let Some(secret) = self.kept_secret(entry, name.as_str())? {
+            return Ok(Some(secret));
+        }
+        let values = self.house.values.as_ref();
+        let value = values.and_then(|values| values.variable(name.as_str()));
+        Ok(value.and_then(|value| Secret::new(value).ok()))
+    }
+
+    fn kept_secret(&self, entry: &Entry, name: &str) -> Result<Option<Secret>, String> {
+        let folder = self.snapshot.folder(entry);
+        let mut known = self.secrets.borrow_mut();
+        if !known.contains_key(&folder) {
+            known.insert(folder.clone(), self.house.secrets(&self.snapshot, entry)?);
+        }
+        let secrets = known.get(&folder).map(|known| known.secrets.as_slice()).unwrap_or_default();
+        Ok(secrets.iter().find(|(known, _)| known.as_str() == name).map(|(_, secret)| secret.clone()))
+    }
+
+    /// The names that a body may use: secrets of the skill, which are never put into text, then the program's own, then those
+    /// that the configuration declares.
+    pub(super) fn variables(&self, wants: &Wants) -> Vec<Variable> {
+        let names = wants.needs().into_iter().filter_map(|need| match need {
+            Need::Secret(name) => Some(name),
+            _ => None,
+        });
+        let secrets = names.map(|name| Variable { name, value: VariableValue::Sensitive });
+        let own = self.house.variables.iter().cloned();
+        secrets.chain(own).chain(self.declared.variables().iter().cloned()).collect()
+    }
+
+    /// The programs that a skill's processes may call. One that it requires by name is shown like those of every script.
+    pub(super) fn toolbox(&self, file: &SkillFile) -> Cow<'_, Toolbox> {
+        match file.manifest().and_then(|manifest| manifest.more.requires.as_ref()) {
+            Some(requires) => Cow::Owned(self.house.path.usual_toolbox(&Requirements::programs(requires))),
+            None => Cow::Borrowed(self.house.toolbox()),
+        }
+    }
+
+    /// What a skill requires and its scripts would not find. Its secrets are looked up only where it requires a variable: a
+    /// keyring may have to be opened.
+    pub(in crate::skills) fn missing_of(&self, id: EntryId) -> Vec<Missing> {
+        let Some(entry) = self.snapshot.entry(id) else { return Vec::new() };
+        let Ok(file) = self.snapshot.read(entry) else { return Vec::new() };
+        let requires = file.manifest().and_then(|manifest| manifest.more.requires.as_ref());
+        let needs = match requires {
+            Some(requires) if !requires.env.is_empty() => self.needs(entry, &file, &Declared::default()),
+            _ => Ok(SkillNeeds::default()),
+        };
+        self.missing(entry, &file, &needs.unwrap_or_default().wants)
+    }
+
+    /// The same for what its processes would get.
+    pub(super) fn missing(&self, entry: &Entry, file: &SkillFile, wants: &Wants) -> Vec<Missing> {
+        let Some(requires) = file.manifest().and_then(|manifest| manifest.more.requires.as_ref()) else {
+            return Vec::new();
+        };
+        let variable = |name: &str| {
+            let is = |known: &SecretName| known.as_str() == name;
+            if wants.secrets().any(|(known, _)| is(known)) || wants.texts().any(|(known, _)| is(known)) {
+                return Given::Yes;
+            }
+            let is_set = || {
+                self.house.values.as_ref().is_some_and(|values| values.variable(name).is_some())
+                    || self.kept_secret(entry, name).is_ok_and(|kept| kept.is_some())
+            };
+            // One that is wanted would have been given.
+            if !wants.missing().any(is) && is_set() { Given::NotAsked } else { Given::Unset }
+        };
+        let path = &self.house.path;
+        let here = Here { path, variable: &variable, system: std::env::consts::OS, tools: None };
+        Requirements { skill: entry.name().as_str(), requires }.check(&here)
+    }
+}
