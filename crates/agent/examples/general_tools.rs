@@ -52,7 +52,8 @@ impl Hands for Session {
             wants: &wants,
         };
         let (sandbox, path) = (&self.sandbox, &self.path);
-        let bench = Workbench { sandbox, gate: self.gate(), path, node: &node, way_out: &way_out };
+        let bench =
+            Workbench { sandbox, gate: self.gate(), path, node: &node, way_out: &way_out, layers: None };
         Ok(job(&bench, &own)?)
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use metier_policy::{Action, Decision, Ruling};
-use metier_runtime::{Change, NotDone, Ran, Session};
+use metier_runtime::{Change, ChangeReport, EditError, FileEdit, NotDone, Ran, Session};
 
 use crate::tools::{Hands, RunJob, Running};
 use crate::watch::Watch;
@@ -37,7 +37,11 @@ impl Hands for Bridge<'_> {
         lock(self.session).judge(action)
     }
 
+    fn write(&self, edit: &FileEdit<'_>) -> Result<Option<ChangeReport>, EditError> {
+        lock(self.session).write_own(edit)
+    }
+
     fn run(&self, running: &Running, job: &mut RunJob<'_>) -> Result<Ran, NotDone> {
-        lock(self.session).run_own(running.time, &running.writes, job)
+        lock(self.session).run_own(running.time, job)
     }
 }

@@ -11,6 +11,7 @@ use metier_store::{
     Timestamp, Usage, Used,
 };
 
+use crate::changed::unanswered;
 use crate::child::{ChildMode, Worker};
 use crate::compaction::cuts;
 use crate::history::History;
@@ -192,11 +193,18 @@ impl Course {
                 self.begun.insert(called.id.clone(), state);
             }
             EventKind::Limited { which, .. } => self.reached = Limit::from_word(which),
-            EventKind::Decided(decided) if !decided.allow_with.is_empty() => self
-                .unanswered
-                .push(Unanswered { action: decided.action.clone(), rules: decided.allow_with.clone() }),
+            EventKind::Decided(decided) if !decided.allow_with.is_empty() => {
+                self.unanswered.push(Unanswered {
+                    action: decided.action.clone(),
+                    rules: decided.allow_with.clone(),
+                    changes: None,
+                });
+            }
             EventKind::Activated(activated) => self.activate(activated),
-            EventKind::Finished(finished) => self.finished(&finished.id, finished.is_error),
+            EventKind::Finished(finished) => {
+                self.finished(&finished.id, finished.is_error);
+                self.unanswered.extend(finished.change_set.as_ref().and_then(unanswered));
+            }
             EventKind::ChildBegan { child, call, skill, agent, mode } => {
                 let worker = match (skill, agent) {
                     (None, Some(name)) => Worker::Role(name.clone()),
@@ -337,15 +345,17 @@ impl Course {
             self.stubbornness.take(tool, raw, is_error);
         }
         if !is_error && begun.called.effect != metier_store::Effect::ReadOnly {
-            self.unanswered.clear();
+            self.unanswered.retain(|need| need.changes.is_some());
         }
     }
 
     fn allow(&mut self, question: &serde_json::Value, answer: &str) {
         let question: Result<Question, _> = serde_json::from_value(question.clone());
         let answer: Result<Answer, _> = serde_json::from_value(answer.into());
-        // What this program cannot read allows nothing.
-        if let (Ok(question), Ok(answer)) = (question, answer) {
+        // What this program cannot read allows nothing. What was allowed for good is in the user's configuration, where it can be
+        // revoked, and not here.
+        if let (Ok(question), Ok(answer @ (Answer::SessionExact | Answer::SessionTool))) = (question, answer)
+        {
             self.allowed.push(GivenAnswer { question, answer });
         }
     }

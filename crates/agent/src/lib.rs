@@ -62,6 +62,7 @@
 
 mod agent;
 mod bridge;
+mod changed;
 mod child;
 mod compaction;
 mod course;

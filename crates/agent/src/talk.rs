@@ -113,6 +113,8 @@ pub struct Unanswered {
     pub action: String,
     /// The rules that would allow it.
     pub rules: Vec<String>,
+    /// The id of a set of changes that waits for it. What works out later does not make it go away.
+    pub changes: Option<String>,
 }
 
 /// What came of a message of the user.
@@ -501,7 +503,9 @@ impl Talk {
         let (outcome, why) = match outcome {
             Outcome::Done if !needs.is_empty() => {
                 let actions: Vec<&str> = needs.iter().map(|need| need.action.as_str()).collect();
-                (Outcome::NeedsYes, Some(format!("nobody could be asked: {}", actions.join("; "))))
+                let are_changes = needs.iter().all(|need| need.changes.is_some());
+                let why = if are_changes { "approval is missing" } else { "nobody could be asked" };
+                (Outcome::NeedsYes, Some(format!("{why}: {}", actions.join("; "))))
             }
             other => (other, why),
         };

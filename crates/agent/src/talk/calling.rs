@@ -21,6 +21,7 @@ use super::children::ChildAsked;
 use super::recalling::Wanted;
 use super::{SHOWN, Talk, TalkError, Unanswered};
 use crate::bridge::{Bridge, lock};
+use crate::changed::{recorded, unanswered};
 use crate::halt::Halt;
 use crate::keeper::Keeper;
 use crate::limits::Reached;
@@ -281,7 +282,11 @@ impl Talk {
             let mut allow_with = Vec::new();
             if !is_allowed && decision.ruling != Ruling::Ask && decision.question.is_some() {
                 allow_with = decision.allow_with.iter().map(ToString::to_string).collect();
-                self.unanswered.push(Unanswered { action: action.clone(), rules: allow_with.clone() });
+                self.unanswered.push(Unanswered {
+                    action: action.clone(),
+                    rules: allow_with.clone(),
+                    changes: None,
+                });
             }
             self.write(EventKind::Decided(Decided {
                 call: Some(id.clone()),
@@ -295,8 +300,10 @@ impl Talk {
         }
         self.write_allowed()?;
         if result.outcome == CallOutcome::Done && ready.effect != store::Effect::ReadOnly {
-            self.unanswered.clear();
+            self.unanswered.retain(|need| need.changes.is_some());
         }
+        let change_set = result.changes.as_deref().map(recorded);
+        self.unanswered.extend(change_set.as_ref().and_then(unanswered));
         if let Some(id) = result.activated {
             self.activated(id, ready, result.message.as_ref(), &result.notes)?;
         }
@@ -307,7 +314,7 @@ impl Talk {
         let mut changes: Vec<String> = done.map(|change| change.path.clone()).collect();
         let report = result.process.map(|mut process| {
             changes.append(&mut process.changes);
-            recorded(*process)
+            process_record(*process)
         });
         if ready.whose == Whose::General && !is_error {
             let fields = ready.call.arguments.fields();
@@ -326,6 +333,7 @@ impl Talk {
             ms,
             report,
             changes,
+            change_set,
         }))
     }
 
@@ -380,7 +388,7 @@ impl Talk {
 }
 
 /// What became of a process, as it is kept.
-fn recorded(process: ProcessReport) -> ScriptReport {
+fn process_record(process: ProcessReport) -> ScriptReport {
     let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     let contacts = process.contacts.iter().map(|contact| ContactMade {
         host: contact.host.clone(),

@@ -459,7 +459,7 @@ fn begun(call: &ToolCall, effect: Effect, skill: Option<String>, child: Option<S
 }
 
 fn need(begun: &Begun) -> Unanswered {
-    Unanswered { action: begun.action.clone(), rules: Vec::new() }
+    Unanswered { action: begun.action.clone(), rules: Vec::new(), changes: None }
 }
 
 /// Why the last answer ended, from the word that is stored.

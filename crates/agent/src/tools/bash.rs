@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use metier_policy::{Action, Actor, Need, Ruling};
 use metier_runtime::{Field, FieldKind, Form, Input, NotDone, NotRun, Ran, Sight, ToolResult, run_bash};
 use metier_skill::Tool;
 
@@ -13,14 +12,11 @@ use super::{Desk, Effect, Entry, GeneralTools, Running};
 const USUAL: u64 = 120;
 const MOST: u64 = 600;
 
-/// How often a line runs again with more that it may write: once for each yes, and nobody says yes to this often.
-const MOST_RUNS: usize = 3;
-
 static FORM: Form = Form {
     name: "Bash",
-    description: "Runs a command line by bash in the project's folder, contained: the project is read-only unless the user opens \
-                  places in it, $TMPDIR is writable and gone afterwards, and hosts are reached only where the user allows them. \
-                  Each call is a new shell.",
+    description: "Runs a command line by bash in the project's folder, contained. What it changes in the project is applied after it \
+                  ended, where the user approves; the result says what was applied. $TMPDIR is writable and gone afterwards, \
+                  and hosts are reached only where the user allows them. Each call is a new shell.",
     fields: &[
         Field::required("command", FieldKind::Text, "The command line.").or(&[
             "commandLine",
@@ -45,29 +41,17 @@ fn call(tools: &GeneralTools, input: &Input<'_>, desk: &Desk<'_>) -> Result<Tool
     let line = input.text("command")?;
     input.optional_text("description")?;
     let (seconds, note) = seconds(input.number("timeout")?);
-    let mut running = Running { time: Duration::from_secs(seconds), writes: Vec::new() };
-    let run = |running: &Running| {
-        desk.hands.run(running, &mut |bench, own| {
+    let running = Running { time: Duration::from_secs(seconds) };
+    let mut ran = desk
+        .hands
+        .run(&running, &mut |bench, own| {
             run_bash(bench, own, line, desk.cancel, &mut |stream, piece| {
                 if let Some(hear) = desk.hear {
                     hear(stream, piece);
                 }
             })
         })
-    };
-    let mut ran = run(&running).map_err(not_done)?;
-    // What went well is not done twice, whatever it complained about.
-    for _ in 1..MOST_RUNS {
-        if ran.report.succeeded() || !widened(&ran, &mut running, desk) {
-            break;
-        }
-        // The question is about the line and all that it wants to write. A no leaves what there is.
-        match run(&running) {
-            Ok(again) => ran = again,
-            Err(NotDone::NotRun(NotRun::Gate { .. })) => break,
-            Err(error) => return Err(not_done(error)),
-        }
-    }
+        .map_err(not_done)?;
     let (text, problem) = text(tools, &mut ran);
     let mut result = ToolResult::ran(ran, text);
     result.notes.extend(note.into_iter().chain(problem));
@@ -82,18 +66,6 @@ fn seconds(given: u64) -> (u64, Option<String>) {
     }
     let seconds = given.div_ceil(1000).clamp(1, MOST);
     (seconds, Some(format!("`timeout` {given} was taken for milliseconds: {seconds} s")))
-}
-
-/// Adds what a line could not write to what it may write, where that can be had at all: by a rule, or by a yes.
-fn widened(ran: &Ran, running: &mut Running, desk: &Desk<'_>) -> bool {
-    let before = running.writes.len();
-    for glob in &ran.unwritten {
-        let action = Action::more(Actor::Agent, Need::WriteBelow(glob.clone()));
-        if !running.writes.contains(glob) && desk.hands.judge(&action).ruling != Ruling::Refuse {
-            running.writes.push(glob.clone());
-        }
-    }
-    running.writes.len() > before
 }
 
 /// The result, with what is left out of it kept where `Read` can open it.

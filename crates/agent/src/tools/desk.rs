@@ -4,8 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use metier_policy::{Action, Decision, FileGlob, Skill};
-use metier_runtime::{Change, NotDone, NotRun, Own, Ran, Workbench};
+use metier_policy::{Action, Decision, Skill};
+use metier_runtime::{Change, ChangeReport, EditError, FileEdit, NotDone, NotRun, Own, Ran, Workbench};
 use metier_sandbox::{Cancel, Stream};
 
 use super::{Ask, Memory};
@@ -63,9 +63,6 @@ pub type RunJob<'a> = dyn FnMut(&Workbench<'_>, &Own<'_>) -> Result<Ran, NotRun>
 pub struct Running {
     /// How long it may take.
     pub time: Duration,
-    /// What of the project it wants to write beyond what rules and answers open for the agent anyway: a line that failed for
-    /// want of it runs again. It belongs into the wants of [`Own`], and so into the question.
-    pub writes: Vec<FileGlob>,
 }
 
 /// Asks the gate, and runs command lines in the agent's containment. Reads of one turn come from several threads at once;
@@ -77,6 +74,12 @@ pub trait Hands: Sync {
 
     /// The same without asking anybody.
     fn judge(&self, action: &Action) -> Decision;
+
+    /// Writes a file that was allowed to be written, so that it is listed and can be undone. `None` where nothing keeps changes;
+    /// the tool then writes the file itself.
+    fn write(&self, _edit: &FileEdit<'_>) -> Result<Option<ChangeReport>, EditError> {
+        Ok(None)
+    }
 
     /// Does the job with all that the agent's processes need, and again after each yes that it takes.
     fn run(&self, running: &Running, job: &mut RunJob<'_>) -> Result<Ran, NotDone>;

@@ -53,11 +53,11 @@ fn call(tools: &GeneralTools, input: &Input<'_>, desk: &Desk<'_>) -> Result<Tool
     };
     target.is_known(tools, before, Known::Changed)?;
     let replaced = replace(text, old, new, all).map_err(|why| target.mistake(format!("`{given}`: {why}")))?;
-    let (change, decision) = target.put(tools, Tool::Edit, &replaced.text, desk)?;
+    let put = target.put(tools, Tool::Edit, &replaced.text, desk)?;
     let places =
         if replaced.count == 1 { "1 place".to_owned() } else { format!("{} places", replaced.count) };
-    let result = ToolResult::done(format!("Edited `{}` in {places}.", change.path)).by(decision);
-    Ok(ToolResult { change: Some(Box::new(change)), ..result })
+    let said = format!("Edited `{}` in {places}.", put.change.path);
+    Ok(put.into_result(said))
 }
 
 #[derive(Debug, PartialEq, Eq)]

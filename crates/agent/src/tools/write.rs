@@ -3,7 +3,9 @@
 use metier_diagnostic::counted;
 use metier_files::{BinaryKind, Error, Expected, FileDigest, RelativePath};
 use metier_policy::{Action, Actor, Decision, Reason, Ruling};
-use metier_runtime::{Change, Field, FieldKind, Form, Input, Sight, ToolResult};
+use metier_runtime::{
+    Change, ChangeReport, EditError, Field, FieldKind, FileEdit, Form, Input, Sight, ToolResult,
+};
 use metier_skill::Tool;
 
 use super::difference::{change, counts};
@@ -38,6 +40,25 @@ pub(super) struct Target<'a> {
     no: Option<Box<Decision>>,
 }
 
+/// A file that was changed.
+pub(super) struct Put {
+    pub(super) change: Change,
+    decision: Box<Decision>,
+    changes: Option<ChangeReport>,
+    note: Option<String>,
+}
+
+impl Put {
+    pub(super) fn into_result(self, said: String) -> ToolResult {
+        ToolResult {
+            change: Some(Box::new(self.change)),
+            changes: self.changes.map(Box::new),
+            notes: self.note.into_iter().collect(),
+            ..ToolResult::done(said).by(self.decision)
+        }
+    }
+}
+
 fn call(tools: &GeneralTools, input: &Input<'_>, desk: &Desk<'_>) -> Result<ToolResult, Refused> {
     let content = input.bytes("content")?;
     if content.len() as u64 > MOST_WHOLE {
@@ -57,7 +78,8 @@ fn call(tools: &GeneralTools, input: &Input<'_>, desk: &Desk<'_>) -> Result<Tool
             target.given
         )));
     }
-    let (change, decision) = target.put(tools, Tool::Write, &text, desk)?;
+    let put = target.put(tools, Tool::Write, &text, desk)?;
+    let change = &put.change;
     let said = if change.created {
         match text.lines().count() {
             1 => format!("Made `{}`: 1 line.", change.path),
@@ -68,8 +90,9 @@ fn call(tools: &GeneralTools, input: &Input<'_>, desk: &Desk<'_>) -> Result<Tool
         let more = counted(more, "line", "lines");
         format!("Wrote `{}`: {more} added, {less} taken away.", change.path)
     };
-    let result = ToolResult::done(said).by(decision);
-    Ok(ToolResult { change: Some(Box::new(change)), notes: note.into_iter().collect(), ..result })
+    let mut result = put.into_result(said);
+    result.notes.extend(note);
+    Ok(result)
 }
 
 impl<'a> Target<'a> {
@@ -154,25 +177,57 @@ impl<'a> Target<'a> {
         tool: Tool,
         after: &str,
         desk: &Desk<'_>,
-    ) -> Result<(Change, Box<Decision>), Refused> {
+    ) -> Result<Put, Refused> {
         let path = self.spot.path();
         let place = tools.named(&path, &*tools.project()?.survey()?, desk);
         let change = change(place.as_str(), self.before.as_deref(), after);
+        let protected = place.is_guarded();
         let decision = decide(desk, &Action::write(Actor::Agent, tool, place), Some(&change))?;
-        let expected = self.before.as_deref().map_or(Expected::Nothing, Expected::bytes);
-        let written = self.spot.footing.ground().replace(&self.place, after.as_bytes(), &expected);
-        written.map_err(|error| match error {
-            Error::Changed { .. } => Refused::text(format!(
+        let edit = FileEdit {
+            tool: tool.name(),
+            project: self.spot.footing.ground(),
+            path: &self.place,
+            before: self.before.as_deref(),
+            after: after.as_bytes(),
+            protected,
+        };
+        let (changes, note) = write(&edit, desk).map_err(|why| match why {
+            NotWritten::Changed => Refused::text(format!(
                 "`{}` changed while it was about to be written; read it again, then change it",
                 self.given
             )),
-            error => {
-                Refused::Failed(format!("`{}` was not written: {error}", self.given), Some(decision.clone()))
+            NotWritten::Failed(why) => {
+                Refused::Failed(format!("`{}` was not written: {why}", self.given), Some(decision.clone()))
             }
         })?;
         lock(&tools.ledger).saw(&path, FileDigest::of(after.as_bytes()));
-        Ok((change, decision))
+        Ok(Put { change, decision, changes, note })
     }
+}
+
+/// Writes the file through a layer, or where none can be made, directly.
+fn write(edit: &FileEdit<'_>, desk: &Desk<'_>) -> Result<(Option<ChangeReport>, Option<String>), NotWritten> {
+    let note = match desk.hands.write(edit) {
+        Ok(Some(report)) => return Ok((Some(report), None)),
+        Ok(None) => None,
+        Err(EditError::NoLayer(error)) => Some(format!("`metier changes` cannot undo it: {error}")),
+        Err(EditError::Changed) => return Err(NotWritten::Changed),
+        Err(error) => return Err(NotWritten::Failed(error.to_string())),
+    };
+    let expected = edit.before.map_or(Expected::Nothing, Expected::bytes);
+    match edit.project.replace(edit.path, edit.after, &expected) {
+        Ok(()) => Ok((None, note)),
+        Err(Error::Changed { .. }) => Err(NotWritten::Changed),
+        Err(error) => Err(NotWritten::Failed(error.to_string())),
+    }
+}
+
+/// Why a file was not written.
+enum NotWritten {
+    /// Another program changed it.
+    Changed,
+    /// It could not be.
+    Failed(String),
 }
 
 /// New text in the manner of the old: its line ends and its mark at the beginning, which no model sees, stay.

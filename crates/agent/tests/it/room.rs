@@ -173,8 +173,7 @@ impl Hands for Session {
         *self.runs.lock().unwrap() += 1;
         let survey = Survey::of(&self.project, SurveyBounds::default()).unwrap();
         let toolbox = self.path.toolbox(&[]);
-        let mut wants = Wants::default();
-        running.writes.iter().for_each(|glob| wants.write(glob.clone()));
+        let wants = Wants::default();
         let own = Own {
             project: &survey,
             skills: &self.skills,
@@ -188,7 +187,9 @@ impl Hands for Session {
         let node = NodeVersions::default();
         let (sandbox, path, way_out) = (&self.sandbox, &self.path, &self.way_out);
         loop {
-            match self.gate(|gate| job(&Workbench { sandbox, gate, path, node: &node, way_out }, &own)) {
+            match self.gate(|gate| {
+                job(&Workbench { sandbox, gate, path, node: &node, way_out, layers: None }, &own)
+            }) {
                 Err(NotRun::Gate { action, decision }) if self.ask(&action, &decision, None) => {}
                 other => return Ok(other?),
             }
