@@ -22,7 +22,7 @@ use crate::connections::{ConnectionLimits, ConnectionSlot, RequestInFlight};
 /// How long a client gets to read why it is refused.
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What a client is told for which there is no place.
+/// The answer to a client above the limit.
 const TOO_MANY: &str = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\n\
                         Content-Type: text/plain\r\nContent-Length: 62\r\n\r\n\
                         too many connections; close some, or raise --max-connections\r\n";
@@ -66,7 +66,7 @@ pub(crate) async fn serve(
     }
 }
 
-/// Says that there is no place, and closes.
+/// Answers that there are too many connections, and closes.
 pub(crate) async fn refuse(mut stream: TcpStream) {
     let told = async {
         stream.write_all(TOO_MANY.as_bytes()).await?;

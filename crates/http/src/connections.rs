@@ -7,16 +7,16 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-/// Connections at once where nobody says. A host has a handful; each takes a descriptor, of which a process usually has 1,024.
+/// Default of connections at once. A host has a handful; each takes a descriptor, of which a process usually has 1,024.
 pub const DEFAULT_CONNECTIONS: usize = 256;
 
-/// Connections from one address where nobody says. All clients on this machine have the same address.
+/// Default of connections from one address. All clients on this machine have the same address.
 pub const DEFAULT_PER_ADDRESS: usize = 128;
 
-/// How long a request's head may take, and how long a connection may wait for the next request, where nobody says.
+/// Default time for a request's head, and for the next request on a connection to begin.
 pub const DEFAULT_HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long a request's body may take where nobody says. The largest has a few megabytes.
+/// Default time for a request's body. The largest has a few megabytes.
 pub const DEFAULT_BODY_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// What clients may take up. An answer may take as long as it takes: streams are never cut by these.
@@ -62,11 +62,12 @@ struct OpenConnection {
 #[derive(Clone, Debug)]
 pub(crate) struct ConnectionSlot {
     connection: Arc<OpenConnection>,
-    _place: Arc<Place>,
+    _registration: Arc<Registration>,
 }
 
+/// The entry of a connection in the list; its last copy removes it.
 #[derive(Debug)]
-struct Place {
+struct Registration {
     connection: Arc<OpenConnection>,
     connections: Arc<Connections>,
 }
@@ -95,8 +96,9 @@ impl Connections {
         let connection =
             Arc::new(OpenConnection { address, requests: AtomicUsize::new(0), close: Notify::new() });
         open.push(Arc::clone(&connection));
-        let place = Place { connection: Arc::clone(&connection), connections: Arc::clone(self) };
-        Some(ConnectionSlot { connection, _place: Arc::new(place) })
+        let registration =
+            Registration { connection: Arc::clone(&connection), connections: Arc::clone(self) };
+        Some(ConnectionSlot { connection, _registration: Arc::new(registration) })
     }
 
     /// Closes the oldest connection without a request, where there is one.
@@ -114,7 +116,7 @@ fn close_idle(open: &mut Vec<Arc<OpenConnection>>, which: impl Fn(&OpenConnectio
     true
 }
 
-impl Drop for Place {
+impl Drop for Registration {
     fn drop(&mut self) {
         self.connections.open().retain(|connection| !Arc::ptr_eq(connection, &self.connection));
     }

@@ -27,10 +27,10 @@ const FAREWELL: Duration = Duration::from_secs(2);
 /// How long accepting rests after it failed for want of descriptors or memory.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// How many clients are told at once that there is no place. Each takes a descriptor for up to a second.
+/// How many clients at once are told that there are too many. Each takes a descriptor for up to a second.
 const MAX_REFUSALS: usize = 32;
 
-/// A place where it is listened.
+/// The HTTP listener.
 #[derive(Debug)]
 pub struct Site {
     listener: TcpListener,
@@ -120,7 +120,7 @@ impl Site {
                             open.spawn(connection::serve(stream, slot, router, limits, stopping));
                         }
                         None => {
-                            // Whoever cannot even be refused in words is closed without any.
+                            // Above this limit a connection is closed without an answer.
                             if let Ok(permit) = Arc::clone(&refusals).try_acquire_owned() {
                                 open.spawn(async move {
                                     connection::refuse(stream).await;

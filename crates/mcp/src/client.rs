@@ -29,6 +29,7 @@ mod server;
 mod servers;
 mod shelf;
 mod tools;
+mod writable;
 
 pub use child::Ground;
 pub use config::{

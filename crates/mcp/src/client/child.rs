@@ -12,9 +12,12 @@ use metier_files::{Survey, SurveyBounds, private_folder, real_path};
 use metier_policy::HostPattern;
 use metier_proxy::{Contact, Limits as ProxyLimits, Proxy, Reach, System, Verdict, Warden, proxy_variables};
 use metier_runtime::SearchPath;
-use metier_sandbox::{Command, DataFolder, GATEWAY, Limits, Network, Profile, Project, Running, Sandbox};
+use metier_sandbox::{
+    Command, DataFolder, GATEWAY, Limits, Network, Profile, Project, ProjectAccess, Running, Sandbox,
+};
 
 use super::config::{ProgramConfig, StartFolder};
+use super::writable::writable_folders;
 
 /// How much of what a server complains of is kept, in bytes: its last words, for whoever asks why it ended.
 const LAST_WORDS: usize = 4 * 1_024;
@@ -109,7 +112,7 @@ impl Ground {
         found.ok_or_else(|| format!("`{shown}` is not found, or is no program"))
     }
 
-    /// The project read-only, a folder of its own to write, the system's programs, the hosts it is given, and nothing else.
+    /// The project read-only but for the folders it may write, a folder of its own to write, the system's programs, the hosts it is given, and nothing else.
     fn profile(&self, label: &str, config: &ProgramConfig) -> Result<Profile, String> {
         let own = self.data.join(label);
         let own = private_folder(&own).and_then(|()| real_path(&own));
@@ -126,10 +129,15 @@ impl Ground {
             // Shown with the project, and there without what looks like a secret.
             profile.readable.clear();
         }
-        if let Some(project) = &project {
-            let survey = Survey::of(project, SurveyBounds::default())
-                .map_err(|error| format!("the project cannot be looked over: {error}"))?;
+        let survey = project.as_deref().map(|project| Survey::of(project, SurveyBounds::default()));
+        let survey =
+            survey.transpose().map_err(|error| format!("the project cannot be looked over: {error}"))?;
+        // Mounted above the read-only project, below what is masked.
+        profile.writable =
+            writable_folders(&config.write, survey.as_ref()).map_err(|error| error.to_string())?;
+        if let (Some(project), Some(survey)) = (&project, &survey) {
             profile.project = Some(Project {
+                access: ProjectAccess::ReadOnly,
                 folder: project.clone(),
                 writable: Vec::new(),
                 masked: survey.masked(),

@@ -26,6 +26,8 @@ pub struct Seen {
     pub label: String,
     /// What is started or connected to, in words.
     pub endpoint: String,
+    /// Folders of the project that it writes at once.
+    pub write: Vec<String>,
     /// How it stands.
     pub footing: Footing,
     /// How many tools it has, where it was asked.
@@ -201,6 +203,7 @@ impl Server {
         Seen {
             label: self.config.label.clone(),
             endpoint: self.config.in_words(),
+            write: self.config.write().to_vec(),
             footing,
             tools: state.tools,
             skills: kept.map(|kept| kept.skills.len()),

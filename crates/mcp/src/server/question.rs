@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use metier_diagnostic::visible;
 use metier_files::FileDigest;
-use metier_policy::{Action, Answer, Answers, Decision, Question};
+use metier_policy::{Action, Answer, Answers, Decision, Deed, Question};
 use metier_sandbox::Cancel;
 use rmcp::model::{
     ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema,
@@ -161,8 +161,8 @@ impl Inquiry {
     pub(super) fn note(&self) -> Option<String> {
         self.is_too_long.load(Ordering::Relaxed).then(|| {
             format!(
-                "nobody was asked: a question of more than {MAX_GRANTS} grants or {MAX_CHARACTERS} characters cannot be shown \
-                 whole here; allow it with a rule, or run it with metier at a terminal"
+                "nobody was asked: a question of more than {MAX_GRANTS} grants or {MAX_CHARACTERS} characters, or about more paths than \
+                 fit, cannot be shown whole here; allow it with a rule, or run it with metier at a terminal"
             )
         })
     }
@@ -179,9 +179,12 @@ impl Inquiry {
         };
         let given = match &self.way {
             Way::Elicit { peer, runtime } => runtime.block_on(self.elicit(peer, question, form)),
+            // The call has run, and another round would run it a second time. Its changes are kept, and its result says how to
+            // apply them.
+            Way::Rounds(_) if matches!(action.deed, Deed::Changes(_)) => return Answer::No,
             Way::Rounds(rounds) => {
                 // The key is made of everything that the question is bound to.
-                let digest = FileDigest::of(format!("{question:?}").as_bytes()).to_string();
+                let digest = FileDigest::of(question.key().text().as_bytes()).to_string();
                 let key = digest.get(7..39).unwrap_or_default().to_owned();
                 let Some(answer) = rounds.known.get(&key) else {
                     self.leave_open(key, form);
@@ -264,7 +267,9 @@ impl Inquiry {
         let mut lines = request.lines();
         lines.push(visible(&decision.by.to_string()).into_owned());
         let message = lines.join("\n");
-        if request.grants.len() > MAX_GRANTS || message.chars().count() > MAX_CHARACTERS {
+        // A list of changes that is folded does not name every path.
+        if !request.is_whole || request.grants.len() > MAX_GRANTS || message.chars().count() > MAX_CHARACTERS
+        {
             return None;
         }
         let mut choices = vec![json!({ "const": "once", "title": "Yes, this time" })];

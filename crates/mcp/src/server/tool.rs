@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use metier_runtime::{Coverage, Definition, Entrance, MetaMessage, Surface, ToolResult, Toolset, Visible};
+use metier_runtime::{
+    ChangeReport, Coverage, Definition, Entrance, MetaMessage, Surface, ToolResult, Toolset, Visible,
+};
 use rmcp::model::{CallToolResult, ContentBlock, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
@@ -91,6 +93,20 @@ fn output(name: &str) -> Option<Value> {
     let text = json!({ "type": "string" });
     let notes = json!({ "type": "array", "items": text });
     let schema = |properties: Value, required: &[&str]| json!({ "type": "object", "properties": properties, "required": required });
+    // What became of everything that it changed in the project; `metier changes` knows the id.
+    let changes = schema(
+        json!({
+            "id": text,
+            "entries": { "type": "array", "items": schema(
+                json!({ "path": text, "kind": text, "state": text, "size": { "type": "integer" }, "digest": text,
+                        "protected": { "type": "boolean" } }),
+                &["path", "kind", "state"],
+            ) },
+            "allow_with": notes,
+            "problem": text,
+        }),
+        &["id", "entries"],
+    );
     Some(match name {
         "skill_use" => {
             schema(json!({ "skill": text, "instructions": text, "notes": notes }), &["skill", "instructions"])
@@ -102,6 +118,7 @@ fn output(name: &str) -> Option<Value> {
                 "stdout": text,
                 "stderr": text,
                 "timedOut": { "type": "boolean" },
+                "changes": changes,
                 "notes": notes,
             }),
             &["exitCode", "stdout", "stderr", "timedOut"],
@@ -120,8 +137,9 @@ fn output(name: &str) -> Option<Value> {
 pub(super) fn result(name: &str, given: ToolResult) -> CallToolResult {
     let is_error = given.is_error();
     let data = structured(name, &given);
-    let ToolResult { text, notes, message, .. } = given;
+    let ToolResult { text, notes, message, changes, .. } = given;
     let mut content = vec![ContentBlock::text(text)];
+    content.extend(changes.as_deref().and_then(waiting).map(ContentBlock::text));
     // There is no later message over MCP, so what follows an activation follows at once.
     content.extend(message.map(|message| ContentBlock::text(message.text)));
     if !notes.is_empty() {
@@ -130,6 +148,21 @@ pub(super) fn result(name: &str, given: ToolResult) -> CallToolResult {
     let mut result = if is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
     result.structured_content = data;
     result
+}
+
+/// What the user has to know where changes wait: over MCP nobody else says it.
+fn waiting(changes: &ChangeReport) -> Option<String> {
+    if !changes.needs_approval() {
+        return None;
+    }
+    let mut lines = vec![format!(
+        "[the user can look at them with `metier changes show {id}` and apply them with `metier changes apply {id}`]",
+        id = changes.id
+    )];
+    if !changes.allow_with.is_empty() {
+        lines.push(format!("[rules that allow such changes: {}]", changes.allow_with.join(", ")));
+    }
+    Some(lines.join("\n"))
 }
 
 /// The same as data. A call that was not carried out has none: its text says why.
@@ -147,6 +180,9 @@ fn structured(name: &str, given: &ToolResult) -> Option<Value> {
         (None, None) if name == "load_skill_resources" => serde_json::from_str(&given.text).ok()?,
         (None, None) => [("text".to_owned(), json!(given.text))].into_iter().collect(),
     };
+    if let Some(changes) = &given.changes {
+        data.insert("changes".to_owned(), serde_json::to_value(changes).unwrap_or_default());
+    }
     if !given.notes.is_empty() && data.contains_key("stdout") | data.contains_key("instructions") {
         data.insert("notes".to_owned(), json!(given.notes));
     }

@@ -27,7 +27,10 @@ fn an_approved_skill_is_used_like_any_other_and_its_origin_is_told() {
     let server = Hostile::new().skill(
         "skill://pdf",
         "name: pdf\ndescription: Fills forms.",
-        &[("references/a.md", "alpha"), ("scripts/run.sh", "cat references/a.md; echo \" $1\"")],
+        &[
+            ("references/a.md", "alpha"),
+            ("scripts/run.sh", "cat \"$SKILL_DIR/references/a.md\"; echo \" $1\""),
+        ],
     );
     let scene = Scene::new(&[("docs", &server)]);
     scene.listed();

@@ -1,4 +1,4 @@
-//! The servers that an agent's own file describes: for that agent, beside those that everybody knows.
+//! The servers that an agent's own file describes: for that agent, in addition to the configured ones.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Configured, Place, Reading, Source, StartFolder, Trusted, config_of};
+use super::server_json::parse_server;
+use super::server_reader::{Declaration, ServerReader};
+use super::{Configured, Source, StartFolder, Trusted};
 
 /// A server that an agent's file describes.
 #[derive(Clone, Copy, Debug)]
@@ -21,38 +23,38 @@ pub struct OwnServer<'a> {
     pub folder: &'a Path,
     /// The project, which a server that it describes may not start outside of.
     pub project: Option<&'a Path>,
-    /// Whose word it is.
+    /// Who describes it.
     pub source: Source,
     /// Whether it may be started.
     pub trusted: Trusted,
 }
 
-/// Reads what an agent's file says of its servers. A label that is `taken` stays with whom it belongs to: the user's rules are about
-/// that one.
+/// Reads what an agent's file says of its servers. A label that is `taken` is not given again: the user's rules are about the server that
+/// has it.
 pub fn own_servers<'a>(
     servers: impl IntoIterator<Item = OwnServer<'a>>,
     taken: impl IntoIterator<Item = String>,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Configured {
     let taken: BTreeSet<String> = taken.into_iter().collect();
-    let mut reading = Reading::new(variable, taken);
+    let mut reader = ServerReader::new(variable, taken);
     for server in servers {
         let file: Arc<Path> = server.file.into();
-        let place = Place { file: &file, source: "", name: server.name };
+        let place = Declaration { file: &file, source: "", name: server.name };
         let folder = |cwd: &str| match (server.source, server.project) {
             (Source::User, _) => StartFolder::anywhere(server.folder.join(cwd)),
             (Source::Project, project) => {
                 StartFolder::within(server.folder.join(cwd), project.unwrap_or(server.folder))
             }
         };
-        match config_of(server.settings) {
+        match parse_server(server.settings) {
             Ok(mut config) => {
-                // What a file describes starts beside it, as its relative paths are meant.
+                // It starts in the folder of the file: relative paths mean that one.
                 config.cwd.get_or_insert_with(|| ".".to_owned());
-                reading.server(&place, &config, server.source, server.trusted, &folder);
+                reader.server(&place, &config, server.source, server.trusted, &folder);
             }
-            Err(why) => reading.invalid(&place, &why),
+            Err(why) => reader.invalid(&place, &why),
         }
     }
-    reading.found
+    reader.found
 }
