@@ -1,20 +1,22 @@
 //! The agent of the command line: skills, rules and secrets of this user, behind the library's own API.
 
+use crate::approval_store::ApprovalStore;
 use crate::args::Global;
-use crate::command::secret;
 use crate::environment;
 use crate::gatekeeper::{self, Span};
+use crate::keyboard;
+use crate::output::clean;
 use crate::question;
+use crate::sandbox_setup::setup;
 use crate::screen;
 use crate::surroundings::Surroundings;
-use crate::workplace::setup;
-use anyhow::Result;
+use crate::user_values::UserValues;
+use anyhow::{Result, anyhow};
 use metier_agent::definition::{Manner, Role};
 use metier_agent::{Ask, Reply};
-use metier_catalog::{Include, Lookup, Reference};
-use metier_policy::{Answer, Mode};
-use metier_runtime::{Skills, SkillsBuilder};
-use metier_secret::Secret;
+use metier_catalog::Include;
+use metier_policy::{Action, Answer, Decision, Layer, List, Owner, Source};
+use metier_runtime::{NotUsed, Session, Skills, SkillsBuilder, Surface};
 use std::sync::Arc;
 
 /// Whether somebody can be asked.
@@ -35,28 +37,80 @@ impl Presence {
     }
 }
 
-/// The user's skills with everything it takes to use them, before they are opened. Nobody is asked.
-pub(crate) fn builder(global: &Global, surroundings: &Surroundings) -> Result<SkillsBuilder> {
-    let mut builder = Skills::builder()
-        .places(surroundings.places.clone())
+/// The user's skills with everything that looking at them takes, before they are opened. Rules of the command line are not among
+/// it, and nobody is asked.
+pub(crate) fn base(surroundings: &Surroundings) -> SkillsBuilder {
+    Skills::builder()
+        .layout(Arc::clone(&surroundings.layout))
         .search_path(environment::search_path())
         .language(&environment::language())
         .setup(setup(&surroundings.places.temp))
-        .kept(gatekeeper::kept(surroundings)?)
-        .vault(vault(surroundings));
-    for root in &global.root {
-        builder = builder.root(root);
-    }
-    for rule in &global.allow {
-        builder = builder.allow(rule);
-    }
-    for rule in &global.deny {
-        builder = builder.deny(rule);
-    }
+        .values(Arc::new(UserValues(surroundings.clone())))
+}
+
+/// The user's skills with everything it takes to use them: what every command that runs something begins with. Nobody is asked.
+pub(crate) fn builder(global: &Global, surroundings: &Surroundings) -> Result<SkillsBuilder> {
+    let mut flags = Layer::new(Source::new(Owner::Flag, "the command line"))
+        .list(List::Deny, &global.deny)
+        .list(List::Allow, &global.allow);
     if let Some(mode) = &global.mode {
-        builder = builder.mode(mode.parse::<Mode>()?);
+        flags = flags.mode(mode);
     }
-    Ok(builder)
+    let (around, data) = (surroundings.clone(), surroundings.places.data.clone());
+    Ok(base(surroundings)
+        .rules(flags)
+        .show_paths(move |file| around.shown(file))
+        .kept(ApprovalStore::of(surroundings).kept()?)
+        .on_refusal(move |action, decision| gatekeeper::remember(&data, action, decision)))
+}
+
+/// The same for a command that makes one call: the skills are read once, and whoever sits at the terminal is asked.
+pub(crate) fn one_call(global: &Global, surroundings: &Surroundings) -> Result<SkillsBuilder> {
+    let builder = builder(global, surroundings)?.snapshot(Arc::new(surroundings.snapshot(Include::Usual)));
+    if !keyboard::can_ask() {
+        return Ok(builder);
+    }
+    let approvals = ApprovalStore::of(surroundings);
+    Ok(builder.ask(move |action, decision| match ask(action, decision, Span::Call, &approvals) {
+        // One call is the whole session here, so "once" has to last until it is made.
+        Answer::Once => Answer::SessionExact,
+        answer => answer,
+    }))
+}
+
+/// The session of one call. What in the rules could not be taken as it is written is said on standard error.
+pub(crate) fn session(skills: &Skills) -> Session {
+    named(skills.session_for_program())
+}
+
+/// The same for a call as a model makes it.
+pub(crate) fn session_on(skills: &Skills, surface: Surface) -> Session {
+    named(skills.session_on(surface))
+}
+
+fn named(session: Session) -> Session {
+    for problem in session.rule_problems() {
+        screen::err_line(screen::harmless(&problem.to_string()));
+    }
+    session.named(&format!("{}-{}", jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S"), std::process::id()))
+}
+
+/// Why a skill was not used, with where to learn more.
+pub(crate) fn not_used(error: &NotUsed) -> anyhow::Error {
+    let text = clean(&error.to_string());
+    match error {
+        NotUsed::Unknown { name, .. } => anyhow!("{text}; `metier explain {name}` says more"),
+        NotUsed::Off { name, .. } => anyhow!("{text}; `metier explain {name}` says how to change that"),
+        _ => anyhow!(text),
+    }
+}
+
+/// Puts a question to whoever sits at the terminal. What cannot be asked is a no.
+fn ask(action: &Action, decision: &Decision, span: Span, approvals: &ApprovalStore) -> Answer {
+    gatekeeper::prompt(action, decision, span, approvals).unwrap_or_else(|error| {
+        crate::output::complain(&error);
+        Answer::No
+    })
 }
 
 /// The user's skills with everything it takes to use them. `window` is what the model can hold in mind, `role` what the agent's
@@ -85,34 +139,10 @@ pub(crate) fn skills(
         builder = builder.mode(mode);
     }
     if presence == Presence::Here {
-        builder = builder.ask(|action, decision| {
-            gatekeeper::prompt(action, decision, Span::Session).unwrap_or_else(|error| {
-                crate::output::complain(&error);
-                Answer::No
-            })
-        });
+        let approvals = ApprovalStore::of(surroundings);
+        builder = builder.ask(move |action, decision| ask(action, decision, Span::Session, &approvals));
     }
     Ok(builder.open())
-}
-
-/// The secrets of each skill, from where this user keeps them, else the user's environment.
-fn vault(
-    surroundings: &Surroundings,
-) -> impl Fn(&metier_policy::Skill, &metier_secret::SecretName) -> Option<Secret> + Send + Sync + 'static {
-    let surroundings = surroundings.clone();
-    move |skill, name| {
-        let own = || -> Option<Secret> {
-            let reference: Reference = format!("{}:{}", skill.origin, skill.name).parse().ok()?;
-            let snapshot = surroundings.snapshot(Include::Usual);
-            let (Lookup::Found(_, entry) | Lookup::Unusable(_, entry)) = snapshot.find(&reference) else {
-                return None;
-            };
-            let owner = secret::owner(&snapshot, entry);
-            let known = secret::vault(&surroundings).of(&owner).ok()?;
-            known.into_iter().find(|(known, _)| known == name).map(|(_, secret)| secret)
-        };
-        own().or_else(|| environment::variable(name.as_str()).and_then(|value| Secret::new(value).ok()))
-    }
 }
 
 /// Puts the model's questions to whoever sits at the terminal.

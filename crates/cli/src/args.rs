@@ -1,6 +1,8 @@
 //! The command line: what can be said, and the help that teaches it. What it means is in [`crate::command`].
 
 mod agent;
+mod approvals;
+mod changes;
 mod command_word;
 mod over_time;
 mod secret;
@@ -8,10 +10,15 @@ mod serving;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use metier_catalog::CommandsStart;
 use metier_runtime::{Surface, ToolFormat};
 use std::path::PathBuf;
 
 pub(crate) use self::agent::{Agents, Ending, Init, Log, LogFormat, Run, Runs, Working};
+pub(crate) use self::approvals::{Approvals, ApprovalsAction, Revoke};
+pub(crate) use self::changes::{
+    Changes, ChangesAction, ChangesApply, ChangesDiscard, ChangesShow, ChangesUndo,
+};
 pub(crate) use self::command_word::command_word;
 pub(crate) use self::over_time::{Chat, Forget, Resume, Stats};
 pub(crate) use self::secret::{Secret, SecretAction, SecretList, SecretRemove, SecretSet};
@@ -115,6 +122,8 @@ commands! {
     New(New) = "new",
     Secret(Secret) = "secret",
     Trust(Trust) = "trust",
+    Changes(Changes) = "changes",
+    Approvals(Approvals) = "approvals",
     Enable(Toggle) = "enable",
     Disable(Toggle) = "disable",
     Doctor(Doctor) = "doctor",
@@ -218,8 +227,8 @@ pub(crate) struct UseSkill {
 
 /// Runs a script of a skill, contained
 ///
-/// The script sees the skill's folder and the project read-only (files that look like secrets cannot be opened), a
-/// scratch folder (`TMPDIR`), the skill's own data folder (`SKILL_DATA`) and the system's programs: nothing else of your
+/// The script sees the skill's folder, the project (files that look like secrets cannot be opened; what it changes is
+/// applied afterwards, where you approve it: docs/changes.md), a scratch folder (`TMPDIR`), the skill's own data folder (`SKILL_DATA`) and the system's programs: nothing else of your
 /// files, nobody on the network, none of your environment. When it returns, every process it started is dead. `metier
 /// doctor` says what holds it on this machine; docs/containment.md has the whole story, docs/needs.md how a script gets
 /// more.
@@ -233,7 +242,8 @@ pub(crate) struct UseSkill {
 
 What the script may do beyond its containment is asked about once; flags are a yes.
 
-The exit code is 0 when the script's was, 1 when it failed or was stopped, 4 when it needs a yes.")]
+The exit code is 0 when the script's was, 1 when it failed or was stopped, 4 when it needs a yes or changes wait for one
+(docs/changes.md).")]
 pub(crate) struct Exec {
     /// The skill: NAME, ORIGIN:NAME or NAME@REQUIREMENT
     #[arg(value_name = "NAME")]
@@ -259,12 +269,33 @@ pub(crate) struct Exec {
     /// Lets it see a variable: the skill's secret of that name, else yours (repeatable)
     #[arg(long, value_name = "NAME")]
     pub(crate) env: Vec<String>,
+    /// Where it starts: in the skill's folder or in the project's; without it in the current folder if that is in the project
+    #[arg(long = "in", value_name = "PLACE")]
+    pub(crate) start: Option<StartFolder>,
     /// How long it may take, in seconds; 120 unless the skill or the configuration says otherwise
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(crate) timeout: Option<u64>,
     /// What the script is told, word by word; no shell reads it
     #[arg(value_name = "ARGS", last = true)]
     pub(crate) arguments: Vec<String>,
+}
+
+/// Where a script starts
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum StartFolder {
+    /// The skill's folder
+    Skill,
+    /// The project's folder
+    Project,
+}
+
+impl From<StartFolder> for CommandsStart {
+    fn from(folder: StartFolder) -> Self {
+        match folder {
+            StartFolder::Skill => Self::Skill,
+            StartFolder::Project => Self::Project,
+        }
+    }
 }
 
 /// Installs the packages that a skill's scripts want, for this skill alone

@@ -98,7 +98,7 @@ impl<'a> Chat<'a> {
                 self.talk.insert(Talk::begin_naming(agent, setting, text, company)?).work_naming(names)
             }
         };
-        self.finished()?;
+        self.view.close();
         Ok(answer?)
     }
 
@@ -117,14 +117,8 @@ impl<'a> Chat<'a> {
             let talk = Talk::begin_naming(agent, setting, words.trim_end(), company)?;
             self.talk.insert(talk).work_with(By::User, name, arguments)
         };
-        self.finished()?;
-        Ok(answer?)
-    }
-
-    fn finished(&self) -> Result<()> {
         self.view.close();
-        // A chat may last for days; what was answered for good is kept at once.
-        self.outfit.keep_answers(self.surroundings)
+        Ok(answer?)
     }
 
     /// Takes up a conversation. Says what of it was left undone, a line each.
@@ -174,7 +168,7 @@ impl<'a> Chat<'a> {
         talk.halt_with(halt);
         let answer = talk.work();
         let id = talk.id().short();
-        self.finished()?;
+        self.view.close();
         let answer = answer?;
         let words = words_to_give(&answer, begun, &id);
         Ok((answer, words))
@@ -252,7 +246,17 @@ impl<'a> Chat<'a> {
         if Some(id) == self.session() {
             bail!("session {} is the one you are in", id.short());
         }
-        let leader = self.outfit.agent.store().session(id)?.agent;
+        let summary = self.outfit.agent.store().session(id)?;
+        // Its commands and paths are meant for the folder it began in.
+        if summary.project != self.surroundings.recorded_project(false) {
+            let project = summary
+                .project
+                .as_deref()
+                .map_or_else(|| "outside of a project".to_owned(), |project| format!("in {project}"));
+            let id = id.short();
+            bail!("session {id} began {}; go there and run `metier chat --resume {id}`", clean(&project));
+        }
+        let leader = summary.agent;
         let own = self.agent.as_ref().map(|agent| agent.read.definition.name.value.as_str());
         if leader.as_deref() != own {
             // Its skills, tools and servers are another agent's.

@@ -1,9 +1,11 @@
 //! One file per command. Each takes what was said and gives back how it ended.
 
 mod agents;
+mod approvals;
 mod asked;
 mod call;
 mod catalog;
+mod changes;
 mod chat;
 mod check;
 mod completions;
@@ -32,6 +34,7 @@ mod trust;
 pub(crate) mod trust_question;
 mod use_skill;
 
+pub(crate) use self::exec::shell_word;
 use crate::args::{Cli, Command};
 use crate::exit::Exit;
 use crate::head_start::HeadStart;
@@ -49,6 +52,7 @@ pub(crate) fn run(cli: Cli, head_start: HeadStart, output: &mut Output) -> Resul
         command => command,
     };
     let surroundings = Surroundings::look_around(&cli.global)?;
+    changes::recover(&surroundings, output)?;
     // `run` and `chat` ask about it first, and say it where nobody could be asked.
     if trust_report::acts(&command) {
         trust_report::tell(&surroundings, output)?;
@@ -79,6 +83,8 @@ pub(crate) fn run(cli: Cli, head_start: HeadStart, output: &mut Output) -> Resul
         Command::New(args) => new::run(&args, &surroundings, output),
         Command::Secret(args) => secret::run(&args.action, &surroundings, output),
         Command::Trust(args) => trust::run(&args, &surroundings, output),
+        Command::Changes(args) => changes::run(&args, &surroundings, output),
+        Command::Approvals(args) => approvals::run(&args, &surroundings, output),
         Command::Enable(args) => toggle::run(&args.names, toggle::Switch::On, &surroundings, output),
         Command::Disable(args) => toggle::run(&args.names, toggle::Switch::Off, &surroundings, output),
         Command::Doctor(_) => doctor::run(&surroundings, output),

@@ -1,26 +1,20 @@
 //! The environment names that the configuration declares, with what they are in this process.
 
-use crate::command::secret;
-use crate::environment;
 use crate::output::clean;
 use crate::surroundings::Surroundings;
+use crate::user_values::UserValues;
 use anyhow::Result;
 use metier_catalog::{Entry, SkillFile, Snapshot};
 use metier_runtime::{DeclaredEnvironment, Variable, VariableValue};
 use metier_skill::injected_commands;
 use serde::Serialize;
 
-/// The declared names. A secret may also be kept for a skill; that there is one is all that is looked for here.
+/// The declared names, with what they are here.
 pub(crate) fn declared(surroundings: &Surroundings) -> DeclaredEnvironment {
-    let names = &surroundings.layout.settings.environment;
-    DeclaredEnvironment::of(names, |name| {
-        let kept = || {
-            let is_sensitive = names.iter().any(|known| known.name == name && known.sensitive);
-            let list = is_sensitive.then(|| secret::vault(surroundings).list().ok()).flatten()?;
-            list.iter().any(|kept| kept.name.as_str() == name).then(|| name.to_owned())
-        };
-        environment::variable(name).filter(|value| !value.is_empty()).or_else(kept)
-    })
+    DeclaredEnvironment::from_source(
+        &surroundings.layout.settings.environment,
+        &UserValues(surroundings.clone()),
+    )
 }
 
 /// The same, before anything of a skill is started: with a required one missing nothing is.

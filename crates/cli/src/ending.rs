@@ -1,5 +1,6 @@
 //! How a message of the user ended, for people and as an exit code.
 
+use crate::command::shell_word;
 use crate::event_line::{Told, lines};
 use crate::exit::Exit;
 use crate::output::{Form, Output, Tone, clean};
@@ -17,13 +18,18 @@ pub(crate) fn tell(answer: &Answer, behind: &str, output: &mut Output) -> Result
     let needs_a_word = !matches!(ended.outcome, Outcome::Done | Outcome::Cancelled);
     if let Some(why) = ended.why.as_deref().filter(|_| needs_a_word) {
         // What it is about stands below, each with the rule that would allow it.
-        let why = if answer.needs.is_empty() { clean(why) } else { "nobody could be asked".to_owned() };
+        let are_changes = answer.needs.iter().all(|need| need.changes.is_some());
+        let why = match (answer.needs.is_empty(), are_changes) {
+            (true, _) => clean(why),
+            (false, true) => "approval is missing".to_owned(),
+            (false, false) => "nobody could be asked".to_owned(),
+        };
         output.aside(&format!("{}: {why}", word(ended.outcome)))?;
     }
     for need in &answer.needs {
         output.aside(&format!("  {}", clean(&need.action)))?;
         for rule in &need.rules {
-            output.aside(&format!("    allow it with `--allow '{}'`", clean(rule)))?;
+            output.aside(&format!("    allow it with `--allow {}`", shell_word(&clean(rule))))?;
         }
     }
     let told = EventKind::Ended(Ended { why: None, ..ended.clone() });

@@ -87,11 +87,6 @@ pub(crate) fn bus_address() -> Option<String> {
     env::var("DBUS_SESSION_BUS_ADDRESS").ok().filter(|address| !address.is_empty())
 }
 
-/// Whether an environment variable is set.
-pub(crate) fn has_variable(name: &str) -> bool {
-    env::var_os(name).is_some()
-}
-
 /// The terminal's width, where the shell says so.
 pub(crate) fn columns() -> Option<String> {
     env::var("COLUMNS").ok()

@@ -3,6 +3,8 @@
 //! A pure function from events to lines, so that a run as it happens and a log of it say the same. Texts of models, tools and
 //! skills are strangers': each line is made harmless here, so whoever shows it can add colours and nothing else.
 
+mod changes;
+
 use crate::output::{Tone, clean, shortened};
 use metier_diagnostic::{counted, grouped};
 use metier_model::Money;
@@ -159,7 +161,13 @@ pub(crate) fn lines(kind: &EventKind, told: &mut Told) -> Vec<Line> {
         }
         EventKind::Doubted { action, said, .. } => vec![of_doubt(action, *said)],
         EventKind::Allowed { answer, .. } => {
-            vec![line(Style::Detail, format!("[gate] allowed for longer: {}", clean(answer)))]
+            let text = match answer.as_str() {
+                "always" => "always allowed in this project (undo: `metier approvals`)".to_owned(),
+                "session_exact" => "allowed for this session".to_owned(),
+                "session_tool" => "this tool is allowed for this session".to_owned(),
+                other => format!("allowed: {}", clean(other)),
+            };
+            vec![line(Style::Detail, format!("[gate] {text}"))]
         }
         EventKind::Agreed { provider, said } => vec![of_agreement(provider, *said)],
         EventKind::Remembered { .. } => vec![line(Style::Detail, "[memory] kept a record")],
@@ -346,7 +354,12 @@ fn of_result(finished: &Finished, tool: Option<String>) -> Vec<Line> {
     };
     let style = if finished.is_error { Style::Failure } else { Style::Detail };
     let mut lines = vec![line(style, format!("[result] {tool}{first} ({})", facts.join(", ")))];
-    lines.extend(finished.changes.iter().map(|file| line(Style::Step, format!("[changed] {}", clean(file)))));
+    if let Some(changes) = &finished.change_set {
+        lines.extend(changes::lines(changes));
+    } else {
+        let changed = finished.changes.iter();
+        lines.extend(changed.map(|file| line(Style::Step, format!("[changed] {}", clean(file)))));
+    }
     let denied = finished.report.iter().flat_map(|report| &report.denied);
     lines.extend(denied.map(|what| line(Style::Caution, format!("[denied] {}", short(what)))));
     lines

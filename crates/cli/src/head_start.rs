@@ -4,7 +4,7 @@
 
 use crate::args::command_word;
 use crate::environment;
-use crate::workplace::setup;
+use crate::sandbox_setup::setup;
 use metier_sandbox::{Expecting, Sandbox};
 use std::ffi::OsString;
 

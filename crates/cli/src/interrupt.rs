@@ -31,7 +31,10 @@ pub(crate) fn listen() -> Result<Cancel> {
                     // A question about a host may be open while the call waits for its answer.
                     keyboard::interrupt();
                 }
-                _ => drop(emulate_default_handler(signal)),
+                _ => {
+                    keyboard::restore();
+                    drop(emulate_default_handler(signal));
+                }
             }
         }
     })?;

@@ -4,12 +4,19 @@
 //! comes next. So [`Answering`] throws away what was typed before. In a chat [`Listening`] reads the terminal during a turn and keeps
 //! whole lines as the next messages.
 
+mod answer_mode;
+
+pub(crate) use self::answer_mode::restore;
+
+use self::answer_mode::AnswerMode;
 use crate::agency::Presence;
 use crate::screen::Screen;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::Errno;
 use rustix::stdio::stdin;
 use rustix::termios::{QueueSelector, tcdrain, tcflush};
+use signal_hook::consts::SIGINT;
+use signal_hook::low_level::raise;
 use std::collections::VecDeque;
 use std::io::{self, PipeReader, PipeWriter, Write};
 use std::os::fd::OwnedFd;
@@ -22,6 +29,10 @@ const MOST_LINE: usize = 1 << 20;
 
 /// How many messages wait at most. More is a file that was pasted by mistake.
 const MOST_WAITING: usize = 100;
+
+/// How long a question waits until the interrupt it read has been heard. It takes microseconds; where it is not heard at all, the
+/// answer is a no all the same.
+const INTERRUPT_TIMEOUT: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
 
 /// Who listens right now. There is one terminal, so there is one of these.
 static LISTENER: Mutex<Option<Arc<Shared>>> = Mutex::new(None);
@@ -72,9 +83,12 @@ impl Answering {
             let _ = tcdrain(rustix::stdio::stderr());
             forget_typed();
         }
+        // Only now, so that Ctrl-C is never among what is thrown away.
+        let mode = AnswerMode::begin();
         screen.write_all(prompt.as_bytes())?;
         screen.flush()?;
-        let line = read_line(&self.woken)?;
+        let line = read_line(&self.woken, &mode)?;
+        drop(mode);
         if line.is_empty() {
             writeln!(screen)?;
             return Ok(None);
@@ -96,9 +110,9 @@ fn forget_typed() {
     let _ = tcflush(stdin(), QueueSelector::IFlush);
 }
 
-/// Reads a line. Empty at the end of the input and when it is woken. Without the standard library's buffer, which may hold what
-/// was typed before.
-fn read_line(woken: &OwnedFd) -> io::Result<String> {
+/// Reads a line. Empty at the end of the input, when it is woken, and on Ctrl-C. Without the standard library's buffer, which may
+/// hold what was typed before.
+fn read_line(woken: &OwnedFd, mode: &AnswerMode) -> io::Result<String> {
     let (terminal, mut line, mut byte) = (stdin(), Vec::new(), [0_u8; 1]);
     while line.last() != Some(&b'\n') && line.len() < MOST_LINE {
         let mut fds = [PollFd::new(&terminal, PollFlags::IN), PollFd::new(woken, PollFlags::IN)];
@@ -112,12 +126,25 @@ fn read_line(woken: &OwnedFd) -> io::Result<String> {
         }
         match rustix::io::read(terminal, &mut byte) {
             Ok(0) => break,
+            Ok(_) if mode.interrupt == Some(byte[0]) => {
+                interrupted(woken);
+                return Ok(String::new());
+            }
             Ok(_) => line.push(byte[0]),
             Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
     }
     Ok(String::from_utf8_lossy(&line).into_owned())
+}
+
+/// Ctrl-C was typed: the whole program hears of it, as it does at other times. What ends by it has ended when this returns, and
+/// what it stops is stopped, so that nothing goes on in between.
+fn interrupted(woken: &OwnedFd) {
+    restore();
+    let _ = raise(SIGINT);
+    let mut fds = [PollFd::new(woken, PollFlags::IN)];
+    let _ = poll(&mut fds, Some(&INTERRUPT_TIMEOUT));
 }
 
 /// Ends the question that is open, if one is: whoever waits gets the end of the input.

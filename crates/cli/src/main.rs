@@ -5,9 +5,9 @@
 
 mod agency;
 mod agent_choice;
+mod approval_store;
 mod args;
 mod bundled;
-mod candidate;
 mod cast;
 mod chat;
 mod command;
@@ -27,7 +27,6 @@ mod keyboard;
 mod manifest;
 mod model_choice;
 mod moment;
-mod needs;
 mod outfit;
 mod output;
 mod passing_line;
@@ -35,6 +34,7 @@ mod question;
 mod requirement;
 mod resuming;
 mod run_view;
+mod sandbox_setup;
 mod screen;
 mod script_output;
 mod servers;
@@ -42,7 +42,7 @@ mod skill_models;
 mod slash_line;
 mod surroundings;
 mod trust_report;
-mod workplace;
+mod user_values;
 
 use args::Cli;
 use exit::Exit;

@@ -4,7 +4,6 @@ use crate::agency::{self, Presence};
 use crate::agent_choice::AgentChoice;
 use crate::args::Global;
 use crate::environment;
-use crate::gatekeeper;
 use crate::history_place;
 use crate::model_choice::{NamedAt, Settled, Wish};
 use crate::output::{Form, Output, clean};
@@ -219,11 +218,6 @@ impl Outfit {
             ))?;
         }
         Ok(())
-    }
-
-    /// Keeps the answers that were given for good.
-    pub(crate) fn keep_answers(&self, surroundings: &Surroundings) -> Result<()> {
-        gatekeeper::keep_all(surroundings, self.skills.kept())
     }
 }
 

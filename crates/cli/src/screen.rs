@@ -1,4 +1,4 @@
-//! The terminal: one writer at a time, and nobody else while a question is open.
+//! The terminal: one writer at a time, and only the question while one is open.
 //!
 //! Every byte that metier writes to standard output or standard error passes through [`lock`]. A question holds the lock until it
 //! is answered, so whatever else wants to write waits: status lines, sub-agents, and a script whose pipe then fills.
@@ -17,7 +17,7 @@ pub(crate) const QUESTION_MARK: char = '◆';
 /// The size of a terminal that does not say how large it is.
 const USUAL_SIZE: (usize, usize) = (80, 24);
 
-/// Whether the cursor stands in the middle of a line. Changed only by whoever holds the lock.
+/// Whether the cursor is in the middle of a line. Changed only under the lock.
 static IS_MID_LINE: AtomicBool = AtomicBool::new(false);
 
 /// The exclusive right to write to the terminal. The thread that holds it may take it again.
@@ -26,14 +26,14 @@ pub(crate) struct Screen {
     err: StderrLock<'static>,
 }
 
-/// Waits until nobody else writes.
+/// Waits until no other thread writes.
 pub(crate) fn lock() -> Screen {
     Screen { err: io::stderr().lock() }
 }
 
 impl Screen {
     /// Writes to standard output, at once.
-    #[expect(clippy::unused_self, reason = "whoever has the screen holds its lock")]
+    #[expect(clippy::unused_self, reason = "having a screen is holding its lock")]
     pub(crate) fn out(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut out = io::stdout().lock();
         out.write_all(bytes)?;
@@ -44,13 +44,13 @@ impl Screen {
         Ok(())
     }
 
-    /// Says that the cursor stands at the beginning of an empty line.
-    #[expect(clippy::unused_self, reason = "whoever has the screen holds its lock")]
+    /// Records that the cursor is at the beginning of an empty line.
+    #[expect(clippy::unused_self, reason = "having a screen is holding its lock")]
     pub(crate) fn is_at_beginning(&mut self) {
         IS_MID_LINE.store(false, Ordering::Relaxed);
     }
 
-    /// Ends the line that somebody else has begun, so that what comes next stands at the beginning of one.
+    /// Ends a line that another writer has begun, so that the next text starts at the beginning of one.
     pub(crate) fn begin_line(&mut self) -> io::Result<()> {
         if IS_MID_LINE.swap(false, Ordering::Relaxed) {
             self.err.write_all(b"\n")?;
@@ -80,7 +80,7 @@ fn moved(bytes: &[u8]) {
     }
 }
 
-/// Writes a line to standard error. That nobody reads it is no reason to stop.
+/// Writes a line to standard error. A closed one does not stop the command.
 pub(crate) fn err_line(text: impl Display) {
     let _ = writeln!(lock(), "{text}");
 }
@@ -154,12 +154,12 @@ pub(crate) fn own_line(text: &str, paint: Paint, colours: &[String]) -> String {
         shown.push_str(&harmless(before));
         let colour = colours.iter().find(|colour| from.starts_with(colour.as_str()));
         let end = colour.map_or(1, String::len);
-        let (escape, behind) = from.split_at(end);
+        let (escape, after) = from.split_at(end);
         match colour {
             Some(colour) => shown.push_str(colour),
             None => shown.push_str(&harmless(escape)),
         }
-        rest = behind;
+        rest = after;
     }
     shown.push_str(&harmless(rest));
     shown

@@ -2,8 +2,8 @@
 
 use crate::agent_choice::AgentChoice;
 use crate::environment;
+use crate::sandbox_setup::setup;
 use crate::surroundings::Surroundings;
-use crate::workplace::setup;
 use anyhow::{Result, bail};
 use metier_agent::definition::{Described, Form, Place, Role, Server};
 use metier_catalog::{

@@ -5,10 +5,11 @@ use crate::environment;
 use crate::servers;
 use anyhow::Result;
 use metier_catalog::{Include, Layout, MAX_DOCUMENT, Places, RootChoice, Snapshot};
+use metier_changes::LayerStore;
 use metier_diagnostic::Diagnostic;
 use metier_files::read_bounded;
 use metier_mcp::client::Servers;
-use metier_runtime::{ResultFolder, ResultOptions, Surrounding};
+use metier_runtime::{ResultFolder, ResultOptions, SearchPath, Surrounding};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -38,14 +39,8 @@ impl Surroundings {
     /// The same with what its servers listed when they were asked last.
     pub(crate) fn with_servers_as_listed(&self) -> Self {
         let Some(servers) = &self.servers else { return self.clone() };
-        let mut places = self.places.clone();
-        places.remote = Some(Arc::new(servers.remote(&places.data)));
-        let mut layout = Layout::new(&places, &self.layout.choice);
-        // What was wrong with the servers is known and stays so.
-        let known = self.layout.diagnostics.iter().filter(|found| !layout.diagnostics.contains(found));
-        let known: Vec<Diagnostic> = known.cloned().collect();
-        layout.diagnostics.extend(known);
-        Self { places, layout: Arc::new(layout), is_usual: self.is_usual, servers: self.servers.clone() }
+        let layout = self.layout.with_remote(Arc::new(servers.remote(&self.places.data)));
+        Self { places: layout.places.clone(), layout: Arc::new(layout), ..self.clone() }
     }
 
     /// The same as it looks from another folder, such as that of a crew.
@@ -74,6 +69,11 @@ impl Surroundings {
         self.layout.project.as_ref().map(|project| project.folder.as_path())
     }
 
+    /// Where programs are found.
+    pub(crate) fn search_path(&self) -> SearchPath {
+        SearchPath::in_layout(&environment::search_path(), &self.layout)
+    }
+
     /// The folder that results are copied to, if the command line names one.
     pub(crate) fn result_folder(
         &self,
@@ -88,6 +88,16 @@ impl Surroundings {
             .collect();
         let around = Surrounding { bases: &bases, own: &own };
         Ok(folder.map(|folder| ResultFolder::at(folder, around, options)).transpose()?)
+    }
+
+    /// The project as runs are recorded with it. Without a project, runs of all are meant.
+    pub(crate) fn recorded_project(&self, is_all: bool) -> Option<String> {
+        self.project().filter(|_| !is_all).map(|folder| folder.display().to_string())
+    }
+
+    /// Where the changes of commands are kept.
+    pub(crate) fn layers(&self) -> LayerStore {
+        LayerStore::new(&self.places.data)
     }
 
     /// The folder below which each skill has its own for what it keeps.

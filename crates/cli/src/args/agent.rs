@@ -58,16 +58,20 @@ pub(crate) struct ModelFlag {
     pub(crate) model: Option<String>,
 }
 
-/// Lists what has run, newest first: when, how it ended, what it used, which skills, what was asked for
+/// Lists what has run in this project, newest first: when, how it ended, what it used, which skills, what was asked for
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  metier runs                                the latest 20
+  metier runs                                the latest 20 of this project
+  metier runs --all                          those of every project, with their folders
   metier runs --skill deploy --since 7d      those of the last week in which a skill was used
   metier runs --outcome failed --json        for programs
   metier runs --search 'release notes'       those with both words in a request, an answer or a failure
 
 `metier log ID` shows one of them; the six letters at the beginning of a line are enough.")]
 pub(crate) struct Runs {
+    /// Also lists those of other projects
+    #[arg(long)]
+    pub(crate) all: bool,
     /// How many to list
     #[arg(short = 'n', long = "number", value_name = "N", default_value_t = 20, value_parser = at_least_one)]
     pub(crate) number: usize,

@@ -32,7 +32,9 @@ pub(crate) struct Chat {
     pub(crate) working: Working,
 }
 
-/// Goes on with a run that was killed or stopped, from the last step that was finished
+/// Resumes an interrupted run of this project, from the last step that was finished
+///
+/// A run of another project is resumed in that project's folder, after a question that names it. Its commands never run here.
 ///
 /// A step that was begun and not finished is named first. One that only looks is done again; any other may have happened, and is
 /// done again only if you say so.
@@ -41,14 +43,18 @@ pub(crate) struct Chat {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  metier resume                              the latest run that did not come to its end
+  metier resume                              the latest run of this project that did not come to its end
   metier resume 3kx9qa                       this one
+  metier resume --all                        the latest of every project
   metier resume --yes                        does again what was begun, without the question
   metier resume --leave                      does not; the model is told that it may have happened")]
 pub(crate) struct Resume {
     /// The run: the letters that `metier runs` shows, or the beginning of its id; the latest that is open if left out
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
+    /// Also looks at runs of other projects
+    #[arg(long, conflicts_with = "id")]
+    pub(crate) all: bool,
     /// Does again what was begun and may have happened; asked about without it
     #[arg(long, short, conflicts_with = "leave")]
     pub(crate) yes: bool,
@@ -59,18 +65,22 @@ pub(crate) struct Resume {
     pub(crate) working: Working,
 }
 
-/// Says which skills earn their place: how often each was offered, used and by whom, how it went, what it cost
+/// Says which skills earn their place in this project: how often each was offered, used and by whom, how it went, what it cost
 ///
 /// Skills that are here and were never used are named at the end. `--routing` says instead how well requests found their skills.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   metier stats
+  metier stats --all                         of every project
   metier stats --since 30d                   what was used lately
   metier stats --skill deploy                one of them
   metier stats --routing                     at which rank the skills that were used had been offered
   metier stats --json                        for programs")]
 pub(crate) struct Stats {
+    /// Also counts what happened in other projects
+    #[arg(long)]
+    pub(crate) all: bool,
     /// How requests found their skills: ranks, abstentions, what is offered and never chosen
     #[arg(long)]
     pub(crate) routing: bool,

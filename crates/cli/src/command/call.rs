@@ -1,16 +1,15 @@
 //! `call`: one tool call, as a model would make it.
 
-mod session;
-
-use self::session::Session;
+use crate::agency;
 use crate::args::{Call, Global};
+use crate::declared::may_start;
 use crate::exit::Exit;
+use crate::interrupt;
 use crate::output::{Form, Output, clean};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
-use metier_catalog::Finder;
-use metier_runtime::{Desk, Outcome, Search, Surface, ToolResult, Toolset};
-use metier_skill::Tool;
+use metier_runtime::{Outcome, ResultOptions, Surface, ToolResult, Toolset};
+use metier_sandbox::Existing;
 use serde_json::{Value, json};
 
 pub(crate) fn run(
@@ -26,25 +25,20 @@ pub(crate) fn run(
     if args.surface.is_none() && !Surface::ALL.into_iter().any(|surface| Toolset::has(surface, &args.tool)) {
         bail!("there is no tool `{}` on any surface; `metier tools` lists what there is", clean(&args.tool));
     }
-    let session = Session::begin(args, surface, global, surroundings)?;
-    let tools = super::tools::toolset(surface, session.snapshot());
-    // All skills are read for a search, so there is an index only where somebody searches.
-    let is_search = Tool::named(&args.tool) == Some(Tool::SkillSearch) && args.tool != "list_skills";
-    let finder = is_search.then(|| finder(&session, surroundings, output)).transpose()?;
-    let search = finder.as_ref().map(|finder| finder as &dyn Search);
-    let desk = Desk { hands: &session, activate: &session, search, active: session.active() };
-    show(&tools.call(&args.tool, &input, &desk), output)
-}
-
-/// The index of this session's skills. What it learned is kept for the next time; where it cannot be, it is said.
-fn finder(session: &Session<'_>, surroundings: &Surroundings, output: &mut Output) -> Result<Finder> {
-    let finder = Finder::open(session.snapshot(), surroundings.places.cache.as_deref());
-    if let Err(error) = finder.save() {
-        output.aside(&format!(
-            "the search index is not kept, so the next search reads all skills again: {error}"
-        ))?;
+    may_start(surroundings)?;
+    let existing = if args.force { Existing::Replaced } else { Existing::Stay };
+    let options = ResultOptions { existing, hidden: false };
+    let results = surroundings.result_folder(args.out.as_deref(), options)?;
+    let skills = agency::one_call(global, surroundings)?.open();
+    let cancel = interrupt::listen()?;
+    let mut session = agency::session_on(&skills, surface);
+    session.cancel_with(cancel.clone());
+    session.keep_outputs(args.out.clone().zip(results));
+    for name in &args.scope.skills {
+        session.open_scope(name).map_err(|error| agency::not_used(&error))?;
     }
-    Ok(finder)
+    let result = interrupt::during(&cancel, || session.call(&args.tool, &input));
+    show(&result, output)
 }
 
 fn show(result: &ToolResult, output: &mut Output) -> Result<Exit> {

@@ -5,6 +5,7 @@ mod servers;
 
 use self::containment::Containment;
 use self::servers::ServerFinding;
+use crate::approval_store::ApprovalStore;
 use crate::exit::Exit;
 use crate::output::{Form, Output, Tone};
 use crate::servers::ask_all;
@@ -28,6 +29,7 @@ struct Findings {
     loaded: usize,
     failed: usize,
     states: BTreeMap<&'static str, usize>,
+    approvals: Approvals,
     containment: Containment,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     servers: Vec<ServerFinding>,
@@ -48,6 +50,22 @@ impl Place {
     }
 }
 
+/// How much was approved for good.
+#[derive(Serialize)]
+struct Approvals {
+    here: usize,
+    elsewhere: usize,
+}
+
+impl Approvals {
+    fn count(surroundings: &Surroundings) -> Result<Self> {
+        let store = ApprovalStore::of(surroundings);
+        let all = store.all()?;
+        let here = all.iter().filter(|approval| approval.project == store.project()).count();
+        Ok(Self { here, elsewhere: all.len() - here })
+    }
+}
+
 #[derive(Serialize)]
 struct RootFinding {
     origin: Origin,
@@ -64,7 +82,7 @@ fn as_json<S: serde::Serializer>(diagnostics: &[Diagnostic], serializer: S) -> R
 pub(crate) fn run(surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
     let (surroundings, _) = &ask_all(surroundings);
     let snapshot = surroundings.snapshot(Include::Usual);
-    let findings = Findings::of(surroundings, &snapshot);
+    let findings = Findings::of(surroundings, &snapshot)?;
     match output.form() {
         Form::Json => output.json(&findings)?,
         Form::Text => write(&findings, surroundings, output)?,
@@ -75,7 +93,7 @@ pub(crate) fn run(surroundings: &Surroundings, output: &mut Output) -> Result<Ex
 }
 
 impl Findings {
-    fn of(surroundings: &Surroundings, snapshot: &Snapshot) -> Self {
+    fn of(surroundings: &Surroundings, snapshot: &Snapshot) -> Result<Self> {
         let layout = snapshot.layout();
         let mut diagnostics = snapshot.diagnostics().to_vec();
         diagnostics
@@ -98,7 +116,7 @@ impl Findings {
             trust: root.trust,
             skills: per_root.get(root.path.as_path()).copied().unwrap_or_default(),
         });
-        Self {
+        Ok(Self {
             version: env!("CARGO_PKG_VERSION"),
             config: Place::of(surroundings.places.config_file()),
             data: Place::of(surroundings.places.data.clone()),
@@ -108,10 +126,11 @@ impl Findings {
             loaded: snapshot.loaded(),
             failed: snapshot.failures().len(),
             states,
+            approvals: Approvals::count(surroundings)?,
             containment: Containment::examine(surroundings),
             servers: servers::examine(surroundings),
             diagnostics,
-        }
+        })
     }
 }
 
@@ -130,6 +149,10 @@ fn write(findings: &Findings, surroundings: &Surroundings, output: &mut Output) 
         (Some(path), Standing::Mine) => format!("{} (trusted as your own)", path.display()),
     };
     output.line(format!("  project        {project}"))?;
+    let Approvals { here, elsewhere } = findings.approvals;
+    output.line(format!(
+        "  approvals      {here} in this project, {elsewhere} in others (`metier approvals`)"
+    ))?;
     output.section("roots, highest first")?;
     for root in findings.roots.iter().filter(|root| root.exists) {
         let trust = if root.trust == RootTrust::Untrusted { ", not trusted" } else { "" };

@@ -3,29 +3,28 @@
 mod report;
 
 use self::report::{Kept, media_of};
+use crate::agency;
 use crate::args::{Exec, Global};
 use crate::declared::may_start;
 use crate::exit::Exit;
-use crate::gatekeeper::Gatekeeper;
 use crate::head_start::HeadStart;
 use crate::interrupt;
-use crate::needs::Flags;
 use crate::output::{Form, Output, clean};
 use crate::screen;
 use crate::script_output::ScriptOutput;
 use crate::surroundings::Surroundings;
-use crate::workplace::{Active, Ready, Workplace};
 use anyhow::{Context, Result};
 use metier_diagnostic::counted;
 use metier_policy::Ruling;
-use metier_runtime::{LongOutput, NotRun, Ran, ResultFolder, ResultOptions, Words, run_script, why_stopped};
-use metier_sandbox::{Copied, Ended, Existing, LeaveOut, Limits, OutputKind, Outputs, Report, Stop, Stream};
+use metier_runtime::{
+    ChangeReport, ChangeState, Declared, LongOutput, NotUsed, Ran, ResultFolder, ResultOptions, ScriptCall,
+    Words, why_stopped,
+};
+use metier_sandbox::{Copied, Ended, Existing, LeaveOut, OutputKind, Outputs, Report, Stop, Stream};
 use std::io;
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-
-/// How long a script may take where nobody says.
-const TIME: Duration = Duration::from_mins(2);
 
 pub(crate) fn run(
     args: &Exec,
@@ -35,75 +34,47 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> Result<Exit> {
     may_start(surroundings)?;
-    let ready = Ready::for_one(head_start);
-    let flags = Flags { hosts: &args.hosts, write: &args.write, env: &args.env };
-    let mut place = Workplace::of(&args.name, Active::Yes, ready, &flags, surroundings)?;
-    let mut keeper = Gatekeeper::new(global, &place.needs.allowed, surroundings)?;
-    keeper.report_problems();
-    for problem in &place.needs.problems {
-        output.aside(&clean(problem))?;
-    }
-    let time = args.timeout.map(Duration::from_secs).or(place.needs.seconds).unwrap_or(TIME);
-    let limits = Limits { time, ..Limits::default() };
     let existing = if args.force { Existing::Replaced } else { Existing::Stay };
     let options = ResultOptions { existing, hidden: args.with_hidden };
     // Before anything runs: results that have nowhere to go would be lost.
     let results = surroundings.result_folder(args.out.as_deref(), options)?;
     let out = args.out.as_deref().zip(results.as_ref());
+    let skills = agency::one_call(global, surroundings)?.sandbox(head_start.sandbox()).open();
+    let mut session = agency::session(&skills);
     let cancel = interrupt::listen()?;
-    let finish = |ran: &Ran, output: &mut Output| finish(ran, out, &limits, output);
-    // What a run that failed to write came to, while it is asked whether it shall be run again.
-    let mut earlier: Option<Ran> = None;
-    loop {
-        let form = output.form();
-        let mut shown = ScriptOutput::new(form);
-        let ran = place.with(&keeper, limits.clone(), |bench, using| {
-            let words = Words::Split(args.arguments.clone());
-            interrupt::during(&cancel, || {
-                run_script(bench, using, &args.script, &words, Some(&cancel), &mut |stream, bytes| {
-                    shown.show(stream, bytes);
-                })
-            })
-        });
-        match (ran, earlier.take()) {
-            (Ok(ran), None) if !ran.unwritten.is_empty() && keeper.can_ask() && !cancel.is_cancelled() => {
-                output.aside("it could not write to the project; run it again with that?")?;
-                ran.unwritten.iter().for_each(|glob| place.needs.wants.write(glob.clone()));
-                earlier = Some(ran);
-            }
-            (Ok(ran), _) => return finish(&ran, output),
-            (Err(NotRun::Gate { action, decision }), before) => {
-                if keeper.ask(&action, &decision)? {
-                    earlier = before;
-                    continue;
-                }
-                if let Some(before) = before {
-                    return finish(&before, output);
-                }
-                return refused(&keeper, &action.sentence(), &decision, output);
-            }
-            (Err(error), _) => return Err(error.into()),
-        }
+    session.cancel_with(cancel.clone());
+    let shown = Mutex::new(ScriptOutput::new(output.form()));
+    session.listen_with(Arc::new(move |stream, bytes| {
+        shown.lock().unwrap_or_else(PoisonError::into_inner).show(stream, bytes);
+    }));
+    let call = ScriptCall {
+        skill: &args.name,
+        script: &args.script,
+        arguments: Words::Split(args.arguments.clone()),
+        given: Declared { hosts: &args.hosts, write: &args.write, env: &args.env },
+        time: args.timeout.map(Duration::from_secs),
+        start: args.start.map(Into::into),
+    };
+    let ran = interrupt::during(&cancel, || session.run_script(&call));
+    match ran {
+        Ok(ran) => finish(&ran, out, output),
+        Err(error) => refused(&error, output),
     }
 }
 
-/// Says what was refused and what would allow it.
-pub(crate) fn refused(
-    keeper: &Gatekeeper,
-    action: &str,
-    decision: &metier_policy::Decision,
-    output: &mut Output,
-) -> Result<Exit> {
-    keeper.remember(action, decision);
+/// Says what was refused and what would allow it. What failed for another reason is an error.
+pub(crate) fn refused(error: &NotUsed, output: &mut Output) -> Result<Exit> {
+    let Some((action, decision)) = error.refused() else { return Err(agency::not_used(error)) };
+    let sentence = action.sentence();
     match output.form() {
         Form::Json => output.json(&serde_json::json!({
             "refused": true,
-            "action": action,
+            "action": sentence,
             "decision": decision.to_string(),
             "allow_with": decision.allow_with.iter().map(ToString::to_string).collect::<Vec<_>>(),
         }))?,
         Form::Text => {
-            for line in [action, &decision.to_string(), "`metier explain --last` says it again"] {
+            for line in [&sentence, &decision.to_string(), "`metier explain --last` says it again"] {
                 screen::err_line(screen::harmless(line));
             }
         }
@@ -113,12 +84,7 @@ pub(crate) fn refused(
     Ok(if needs_yes { Exit::NeedsYes } else { Exit::Failed })
 }
 
-fn finish(
-    ran: &Ran,
-    out: Option<(&Path, &ResultFolder)>,
-    limits: &Limits,
-    output: &mut Output,
-) -> Result<Exit> {
+fn finish(ran: &Ran, out: Option<(&Path, &ResultFolder)>, output: &mut Output) -> Result<Exit> {
     let taken = match out {
         Some((folder, results)) => Some(
             take_along(ran, results)
@@ -136,7 +102,7 @@ fn finish(
             output.json(&report)?;
         }
         Form::Text => {
-            for line in closing_lines(ran, out.map(|(folder, _)| folder), copied, kept, limits) {
+            for line in closing_lines(ran, out.map(|(folder, _)| folder), copied, kept) {
                 output.aside(&clean(&ran.redacted(&line)))?;
             }
         }
@@ -144,7 +110,61 @@ fn finish(
     // What lies there now is not what the script made, so whoever goes on with it has to know.
     let is_stale =
         copied.is_some_and(|copied| copied.left_out.iter().any(|(_, why)| *why == LeaveOut::Exists));
-    Ok(if ran.report.succeeded() && !is_stale { Exit::Fine } else { Exit::Failed })
+    let changes = ran.changes.as_ref();
+    Ok(if !ran.report.succeeded() || is_stale || changes.is_some_and(|changes| changes.problem.is_some()) {
+        Exit::Failed
+    } else if changes.is_some_and(ChangeReport::needs_approval) {
+        Exit::NeedsYes
+    } else {
+        Exit::Fine
+    })
+}
+
+/// A text as one word for a shell, whatever is in it: people paste what is printed.
+pub(crate) fn shell_word(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// What became of the changes of the project.
+fn change_lines(report: &ChangeReport) -> Vec<String> {
+    let shown = [
+        ChangeState::Applied,
+        ChangeState::NotApproved,
+        ChangeState::Refused,
+        ChangeState::Failed,
+        ChangeState::Never,
+    ];
+    let mut lines = Vec::new();
+    for state in shown {
+        let mut entries = report.entries.iter().filter(|entry| entry.state == state);
+        for entry in entries.by_ref().take(MOST_CHANGES) {
+            let note = entry.note.as_ref().map_or_else(String::new, |note| format!(" ({note})"));
+            lines.push(format!("{}: {} {}{note}", state.word(), entry.kind.word(), entry.path));
+        }
+        match entries.count() {
+            0 => {}
+            more => lines.push(format!(
+                "{}: {more} more; `metier changes show {}` lists all",
+                state.word(),
+                report.id
+            )),
+        }
+    }
+    let ignored = report.count(ChangeState::Ignored);
+    if ignored > 0 {
+        lines.push(format!(
+            "{} of caches or ignored by git stayed out of the project",
+            counted(ignored, "path", "paths")
+        ));
+    }
+    lines.extend(report.problem.clone());
+    if report.needs_approval() {
+        let rules = &report.allow_with;
+        let or = if rules.is_empty() { "" } else { ", or allow such changes:" };
+        lines.push(format!("apply them with `metier changes apply {}`{or}", report.id));
+        lines.extend(rules.iter().map(|rule| format!("  --allow {}", shell_word(rule))));
+    }
+    lines
 }
 
 /// What was copied to the folder for results.
@@ -165,20 +185,14 @@ fn take_along(ran: &Ran, results: &ResultFolder) -> io::Result<Taken> {
     Ok(taken)
 }
 
-/// How many files that a script changed are named; whoever wants all of them asks for the report.
+/// How many changed paths of each kind are named; `metier changes show` names all.
 const MOST_CHANGES: usize = 10;
 
 /// How many of the files that are taken along are named.
 const MOST_RESULTS: usize = 10;
 
 /// What is to be said after the script's own words.
-fn closing_lines(
-    ran: &Ran,
-    out: Option<&Path>,
-    copied: Option<&Copied>,
-    kept: Kept<'_>,
-    limits: &Limits,
-) -> Vec<String> {
+fn closing_lines(ran: &Ran, out: Option<&Path>, copied: Option<&Copied>, kept: Kept<'_>) -> Vec<String> {
     let Report { ended, outputs, stdout, stderr, .. } = &ran.report;
     let mut lines = ran.notes.clone();
     for (name, stream, captured) in
@@ -195,17 +209,7 @@ fn closing_lines(
             _ => {}
         }
     }
-    let changed = &ran.report.changes;
-    for change in changed.entries.iter().take(MOST_CHANGES) {
-        lines.push(format!("{}: {}", change.kind.word(), change.path.display()));
-    }
-    match changed.entries.len().saturating_sub(MOST_CHANGES) {
-        0 if changed.is_partial => {
-            lines.push("there was too much to look at; more may have changed".to_owned());
-        }
-        0 => {}
-        more => lines.push(format!("and {more} more changed; --json lists all")),
-    }
+    lines.extend(ran.changes.iter().flat_map(change_lines));
     let files = outputs.entries.len();
     match (out, copied) {
         (Some(folder), Some(copied)) => {
@@ -240,10 +244,10 @@ fn closing_lines(
         Ended::Signaled(signal) => lines.push(format!("a signal ended the script ({signal})")),
         Ended::Stopped(Stop::Time) => lines.push(format!(
             "the script was stopped: it took longer than {} s; allow more with --timeout",
-            limits.time.as_secs()
+            ran.limits().time.as_secs()
         )),
         Ended::Stopped(_) => {
-            let why = why_stopped(&ran.report, limits).unwrap_or_default();
+            let why = why_stopped(&ran.report, ran.limits()).unwrap_or_default();
             lines.push(format!("the script was stopped: {why}"));
         }
     }

@@ -13,6 +13,7 @@ use metier_catalog::{
     ExplainOptions, ExplainedSkill, Explanation, InCatalogue, Include, Lookup, Parsing, Snapshot,
 };
 use serde::Serialize;
+use std::sync::Arc;
 
 pub(crate) fn run(
     args: &Explain,
@@ -28,7 +29,7 @@ pub(crate) fn run(
 }
 
 fn explain_name(name: &str, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
-    let snapshot = surroundings.snapshot(Include::Usual);
+    let snapshot = Arc::new(surroundings.snapshot(Include::Usual));
     let options = ExplainOptions { catalogue: snapshot.catalogue_options(None) };
     let explanation = snapshot.explain(name, &options);
     let (unmet, around) = counted_on(name, &snapshot, surroundings);
@@ -68,16 +69,19 @@ struct Answer<'a> {
 }
 
 /// What the skill that a name means requires and is not here, and what its text counts on. Nothing where the name means none.
-fn counted_on(name: &str, snapshot: &Snapshot, surroundings: &Surroundings) -> (Vec<Unmet>, Option<Around>) {
+fn counted_on(
+    name: &str,
+    snapshot: &Arc<Snapshot>,
+    surroundings: &Surroundings,
+) -> (Vec<Unmet>, Option<Around>) {
     let nothing = (Vec::new(), None);
     let Ok(reference) = name.parse() else { return nothing };
-    let (Lookup::Found(_, entry) | Lookup::Unusable(_, entry)) = snapshot.find(&reference) else {
+    let (Lookup::Found(id, entry) | Lookup::Unusable(id, entry)) = snapshot.find(&reference) else {
         return nothing;
     };
     let Ok(file) = snapshot.read(entry) else { return nothing };
     let around = Around::of(snapshot, entry, &file, surroundings);
-    let unmet = file.manifest().map(|manifest| unmet(snapshot, entry, manifest, surroundings));
-    (unmet.unwrap_or_default(), Some(around))
+    (unmet(snapshot, id, surroundings), Some(around))
 }
 
 fn write(explanation: &Explanation, surroundings: &Surroundings, output: &mut Output) -> Result<()> {

@@ -20,6 +20,9 @@ use serde_json::json;
 /// How many runs and how many records are shown by name. The rest is a number: nobody reads a thousand lines before a yes.
 const SHOWN: usize = 10;
 
+/// From this size on deleting takes a second or more, since the store is rewritten. Then a line says what takes so long.
+const LARGE_STORE: u64 = 100 << 20;
+
 /// What would go, and by which orders.
 struct Plan {
     runs: Vec<Summary>,
@@ -38,6 +41,10 @@ pub(crate) fn run(args: &Args, surroundings: &Surroundings, output: &mut Output)
         None => Plan { runs: Vec::new(), records: Vec::new(), typed, orders: Vec::new() },
     };
     if plan.is_empty() {
+        // An earlier deletion may have been killed before the store was rewritten.
+        if let Some(store) = &store {
+            delete(store, Vec::new(), output)?;
+        }
         match output.form() {
             Form::Json => output.json(&json!({ "forgotten": object(&Forgotten::default(), 0) }))?,
             Form::Text => output.line("nothing that is kept fits; nothing was deleted")?,
@@ -56,16 +63,26 @@ pub(crate) fn run(args: &Args, surroundings: &Surroundings, output: &mut Output)
             return Ok(Exit::NeedsYes);
         }
     }
-    let mut gone = Forgotten::default();
-    for order in plan.orders {
-        let done = store.as_ref().map(|store| store.forget(order)).transpose()?.unwrap_or_default();
-        gone = sum(gone, done);
-    }
+    let gone = match &store {
+        Some(store) => delete(store, plan.orders, output)?,
+        None => Forgotten::default(),
+    };
     if plan.typed > 0 {
         past.forget()?;
     }
     tell(&gone, plan.typed, output)?;
     Ok(Exit::Fine)
+}
+
+fn delete(store: &Store, orders: Vec<Forget>, output: &mut Output) -> Result<Forgotten> {
+    let bytes = store.size()?;
+    if bytes >= LARGE_STORE {
+        output.aside(&format!(
+            "rewriting the store ({} MiB), so that nothing stays on the disk",
+            bytes >> 20
+        ))?;
+    }
+    Ok(store.forget_all(orders)?)
 }
 
 impl Plan {
@@ -179,24 +196,13 @@ fn words(runs: usize, records: usize, typed: usize) -> String {
     if parts.is_empty() { "nothing".to_owned() } else { parts.join(", ") }
 }
 
-fn sum(one: Forgotten, other: Forgotten) -> Forgotten {
-    Forgotten {
-        sessions: one.sessions + other.sessions,
-        events: one.events + other.events,
-        records: one.records + other.records,
-        texts: one.texts + other.texts,
-        // The last one cleans up after all before it.
-        traces: other.traces,
-    }
-}
-
 fn object(gone: &Forgotten, typed: usize) -> serde_json::Value {
     json!({
         "runs": gone.sessions,
         "events": gone.events,
         "records": gone.records,
         "lines": typed,
-        "traces": gone.traces == Traces::WhileOthersRead,
+        "traces": gone.traces != Traces::None,
     })
 }
 
@@ -207,10 +213,13 @@ fn tell(gone: &Forgotten, typed: usize, output: &mut Output) -> Result<()> {
     // Children count here: they are gone, too.
     let events = counted(gone.events, "event", "events");
     output.line(format!("deleted: {} ({events})", words(gone.sessions, gone.records, typed)))?;
-    if gone.traces == Traces::WhileOthersRead {
-        output.aside(
-            "another metier reads the store right now; its last bytes leave the disk when that one has ended",
-        )?;
+    match gone.traces {
+        Traces::None => Ok(()),
+        Traces::WhileOthersRead => Ok(output.aside(
+            "bytes of it may stay on the disk, since another process uses the store; when it has ended, the next `metier forget` removes them",
+        )?),
+        Traces::NoRoom => Ok(output.aside(
+            "bytes of it may stay on the disk, since there is no room to rewrite the store; when there is, the next `metier forget` removes them",
+        )?),
     }
-    Ok(())
 }

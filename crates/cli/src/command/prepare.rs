@@ -1,16 +1,13 @@
 //! `prepare`: the packages that a skill's scripts want, installed for them alone.
 
 use super::exec::refused;
+use crate::agency;
 use crate::args::{Global, Prepare};
 use crate::exit::Exit;
-use crate::gatekeeper::Gatekeeper;
-use crate::needs::Flags;
 use crate::output::{Form, Output, clean};
 use crate::surroundings::Surroundings;
-use crate::workplace::{Active, Purpose, Ready, Workplace};
 use anyhow::Result;
-use metier_runtime::{How, Made, Order, PrepareError, Reaching, Registries, prepare};
-use metier_sandbox::Limits;
+use metier_runtime::{How, Made, NotUsed, Order, PrepareError, Reaching, Registries};
 use serde::Serialize;
 use std::path::Path;
 
@@ -36,34 +33,22 @@ pub(crate) fn run(
     surroundings: &Surroundings,
     output: &mut Output,
 ) -> Result<Exit> {
-    let mut keeper = Gatekeeper::new(global, &[], surroundings)?;
-    keeper.report_problems();
-    let ready = Ready::begin(Purpose::Looking, surroundings);
-    let place = Workplace::of(&args.name, Active::No, ready, &Flags::default(), surroundings)?;
+    let skills = agency::one_call(global, surroundings)?.open();
     let registries = Registries::public()?;
     let reaching = if args.offline { Reaching::Never } else { Reaching::IfNeeded };
-    loop {
-        let order = Order { registries: &registries, reaching, cancel: None };
-        let made = place.with(&keeper, Limits::default(), |bench, using| {
-            prepare(bench, using, &order, &mut |what| {
-                // That nobody reads along is no reason to stop.
-                let _ = output.aside(&format!("{what} ..."));
-            })
-        });
-        match made {
-            Ok(made) => return show(&args.name, &made, surroundings, output),
-            Err(PrepareError::Gate { action, decision }) => {
-                if keeper.ask(&action, &decision)? {
-                    continue;
-                }
-                return refused(&keeper, &action.sentence(), &decision, output);
-            }
-            // What a skill's files and an installer say is a stranger's text, of several lines.
-            Err(error) => {
-                let lines: Vec<String> = error.to_string().lines().map(clean).collect();
-                anyhow::bail!("{}", lines.join("\n  "));
-            }
+    let order = Order { registries: &registries, reaching, cancel: None };
+    let made = agency::session(&skills).prepare(&args.name, &order, &mut |what| {
+        // That nobody reads along is no reason to stop.
+        let _ = output.aside(&format!("{what} ..."));
+    });
+    match made {
+        Ok(made) => show(&args.name, &made, surroundings, output),
+        // What a skill's files and an installer say is a stranger's text, of several lines.
+        Err(NotUsed::NotPrepared(error)) if !matches!(error, PrepareError::Gate { .. }) => {
+            let lines: Vec<String> = error.to_string().lines().map(clean).collect();
+            anyhow::bail!("{}", lines.join("\n  "))
         }
+        Err(error) => refused(&error, output),
     }
 }
 

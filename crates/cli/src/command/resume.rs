@@ -1,17 +1,22 @@
-//! `resume`: goes on with a run that did not come to its end.
+//! `resume`: resumes an interrupted run, in the project it began in.
 
 use super::run::stop_on_signal;
+use crate::agency::Presence;
 use crate::args::{Global, Resume};
 use crate::cast::Cast;
 use crate::ending;
 use crate::exit::Exit;
 use crate::history_place;
-use crate::output::{Form, Output, shortened, width};
+use crate::output::{Form, Output, clean, shortened, width};
+use crate::question;
 use crate::resuming::{Resuming, Word, left_undone, words_to_give};
 use crate::surroundings::Surroundings;
 use anyhow::{Result, bail};
 use metier_agent::{Company, Halt, Talk};
+use metier_files::{Kind, kind};
+use metier_policy::shell::quote;
 use metier_store::{Family, Outcome, SessionFilter, SessionState, Store, Summary};
+use std::path::Path;
 use std::sync::Arc;
 
 pub(crate) fn run(
@@ -27,12 +32,16 @@ pub(crate) fn run(
     };
     let summary = match &args.id {
         Some(typed) => store.session(store.find(typed)?)?,
-        None => latest(&store)?,
+        None => latest(&store, surroundings.recorded_project(args.all))?,
     };
     if summary.outcome == Some(Outcome::Done) {
         let id = summary.id.short();
         bail!("session {id} is done; `metier chat --resume {id}` says something more to it");
     }
+    let surroundings = &match its_surroundings(&summary, args, global, surroundings, output)? {
+        Ok(surroundings) => surroundings,
+        Err(exit) => return Ok(exit),
+    };
     // Whoever began it goes on with it.
     let named: Vec<String> = summary.agent.iter().cloned().collect();
     let cast = match Cast::find(&named, &args.working, global, surroundings, output)? {
@@ -61,7 +70,6 @@ pub(crate) fn run(
     }
     let answer = resumed.talk.work()?;
     view.close();
-    outfit.keep_answers(surroundings)?;
     let id = resumed.talk.id().short();
     ending::tell(&answer, &format!("; `metier log {id}` shows it again"), output)?;
     if let Some(words) = words_to_give(&answer, resumed.begun.len(), &id) {
@@ -71,10 +79,58 @@ pub(crate) fn run(
     Ok(ending::exit(answer.ended.outcome))
 }
 
+/// Where a run is resumed: in the project it began in and nowhere else, since its commands and paths are meant for that one. From
+/// another folder the person is asked; the exit code where nobody says yes.
+fn its_surroundings(
+    summary: &Summary,
+    args: &Resume,
+    global: &Global,
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<Result<Surroundings, Exit>> {
+    let id = summary.id.short();
+    let here = surroundings.recorded_project(false);
+    let Some(project) = summary.project.as_ref() else {
+        if here.is_some() {
+            bail!(
+                "run {id} began outside of a project and is not resumed in one; change to a folder outside"
+            );
+        }
+        return Ok(Ok(surroundings.clone()));
+    };
+    if here.as_ref() == Some(project) {
+        return Ok(Ok(surroundings.clone()));
+    }
+    let folder = Path::new(project);
+    if kind(folder) != Kind::Folder {
+        bail!("run {id} began in {}, which is gone", clean(project));
+    }
+    let there = surroundings.seen_from(folder, global);
+    if there.recorded_project(false).as_ref() != Some(project) {
+        bail!("run {id} began in {}, which is not a project any more", clean(project));
+    }
+    if Presence::of(args.working.no_input) == Presence::Nobody {
+        let command = format!("cd {} && metier resume {id}", quote(project));
+        output.aside(&format!(
+            "run {id} began in another project, {}; go there: `{}`",
+            clean(project),
+            clean(&command)
+        ))?;
+        return Ok(Err(Exit::NeedsYes));
+    }
+    let lines = vec![
+        format!("run {id} began in another project: {}", shortened(&summary.title, width())),
+        format!("  {project}"),
+        "resume it in that folder?".to_owned(),
+    ];
+    Ok(if question::is_yes(lines)? { Ok(there) } else { Err(Exit::NeedsYes) })
+}
+
 /// The latest run that is open, was stopped, reached a limit or needs a yes. One that failed has come to its end, and one that
 /// somebody works on is theirs.
-fn latest(store: &Store) -> Result<Summary> {
-    let filter = SessionFilter { family: Family::TopLevel, ..SessionFilter::default() };
+fn latest(store: &Store, project: Option<String>) -> Result<Summary> {
+    let is_here = project.is_some();
+    let filter = SessionFilter { family: Family::TopLevel, project, ..SessionFilter::default() };
     let mut at_work = None;
     for summary in store.sessions(&filter)? {
         let is_left =
@@ -90,6 +146,11 @@ fn latest(store: &Store) -> Result<Summary> {
     }
     match at_work {
         Some(id) => bail!("nothing is left but {id}, on which another metier works right now"),
-        None => bail!("every run has come to its end; `metier runs` lists them"),
+        None if is_here => {
+            bail!(
+                "every run of this project has come to its end; `metier resume --all` looks at other projects"
+            )
+        }
+        None => bail!("every run has come to its end; `metier runs --all` lists them"),
     }
 }

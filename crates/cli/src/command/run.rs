@@ -64,7 +64,6 @@ pub(crate) fn run(
         None => talk.work()?,
     };
     view.close();
-    outfit.keep_answers(&cast.surroundings)?;
     let behind = format!("; `metier log {}` shows it again", talk.id().short());
     ending::tell(&answer, &behind, output)?;
     outfit.tell_offline(output)?;
@@ -105,6 +104,7 @@ pub(super) fn stop_on_signal(halt: &Halt) -> Result<()> {
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for signal in &mut signals {
             if halt.is_said() {
+                keyboard::restore();
                 let _ = signal_hook::low_level::emulate_default_handler(signal);
             }
             halt.halt();

@@ -1,17 +1,18 @@
-//! `runs`: the sessions there were, newest first.
+//! `runs`: the sessions of this project, newest first.
 
 use crate::args::{Ending as Wanted, Runs};
 use crate::event_line::{Style, ended, fresh, of_outcome};
 use crate::exit::Exit;
 use crate::history_place;
 use crate::moment;
-use crate::output::{Form, Output, shortened, width};
+use crate::output::{Form, Output, clean, shortened, width};
 use crate::surroundings::Surroundings;
 use anyhow::Result;
 use metier_diagnostic::grouped;
 use metier_model::Money;
-use metier_store::{Ending, Family, Outcome, SessionFilter, Summary, Timestamp};
+use metier_store::{Ending, Family, Outcome, SessionFilter, Store, Summary, Timestamp};
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// The widest list of skills that lines up.
 const SKILLS_COLUMN: usize = 16;
@@ -21,6 +22,7 @@ pub(crate) fn run(args: &Runs, surroundings: &Surroundings, output: &mut Output)
         skill: args.skill.clone(),
         ending: args.outcome.map(ending),
         since: args.since,
+        project: surroundings.recorded_project(args.all),
         text: args.search.clone(),
         // What a run handed on to a child is a part of that run.
         family: Family::TopLevel,
@@ -41,19 +43,7 @@ pub(crate) fn run(args: &Runs, surroundings: &Surroundings, output: &mut Output)
         return Ok(Exit::Fine);
     }
     if found.is_empty() {
-        let is_asked =
-            args.skill.is_some() || args.outcome.is_some() || args.since.is_some() || args.search.is_some();
-        let has_any = match &store {
-            Some(store) if is_asked => {
-                !store.sessions(&SessionFilter { limit: Some(1), ..SessionFilter::default() })?.is_empty()
-            }
-            _ => false,
-        };
-        if has_any {
-            output.line("no run fits; `metier runs` without flags lists the latest")?;
-        } else {
-            output.line("nothing has run yet; try `metier run \"what is on my list\"`")?;
-        }
+        output.line(why_none(args, store.as_ref(), surroundings)?)?;
         return Ok(Exit::Fine);
     }
     let now = Timestamp::now();
@@ -61,14 +51,40 @@ pub(crate) fn run(args: &Runs, surroundings: &Surroundings, output: &mut Output)
         "{:<6}  {:<10}  {:<11}  {:>5}  {:>9}  {:>8}  {:<SKILLS_COLUMN$}  request",
         "id", "when", "outcome", "turns", "tokens", "cost", "skills"
     ))?;
+    let mut last = None;
     for summary in &found {
+        if args.all && last != Some(&summary.project) {
+            let project = summary.project.as_deref().map_or_else(
+                || "outside of a project".to_owned(),
+                |project| format!("in {}", surroundings.shown(Path::new(project))),
+            );
+            output.comment(clean(&project))?;
+            last = Some(&summary.project);
+        }
         write(summary, now, output)?;
     }
     if has_more {
-        output.comment(format!("there are more: `metier runs -n {}`", args.number.saturating_mul(2)))?;
+        let all = if args.all { " --all" } else { "" };
+        output.comment(format!("there are more: `metier runs{all} -n {}`", args.number.saturating_mul(2)))?;
     }
     output.comment("`metier log ID` shows one of them")?;
     Ok(Exit::Fine)
+}
+
+/// Why the list is empty, and what to try.
+fn why_none(args: &Runs, store: Option<&Store>, surroundings: &Surroundings) -> Result<&'static str> {
+    let has_any = |project| -> Result<bool> {
+        let filter = SessionFilter { limit: Some(1), project, ..SessionFilter::default() };
+        Ok(store.map(|store| store.sessions(&filter)).transpose()?.is_some_and(|found| !found.is_empty()))
+    };
+    let own = surroundings.recorded_project(args.all);
+    Ok(if has_any(own)? {
+        "no run fits; `metier runs` without flags lists the latest"
+    } else if has_any(None)? {
+        "nothing has run in this project; `metier runs --all` lists the runs of others"
+    } else {
+        "nothing has run yet; try `metier run \"what is on my list\"`"
+    })
 }
 
 /// One line: id, when, how it ended, turns, tokens, cost, skills, and what was asked for.

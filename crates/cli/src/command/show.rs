@@ -9,7 +9,6 @@ use crate::manifest;
 use crate::output::{Form, Output, Tone, clean};
 use crate::requirement::{Unmet, unmet, unprepared};
 use crate::surroundings::Surroundings;
-use crate::workplace::search_path;
 use anyhow::{Context, Result, bail};
 use metier_catalog::{
     AllowedTools, Capabilities, Cost, Entry, EntryId, Include, Lookup, Origin, Provenance, Reference,
@@ -19,6 +18,7 @@ use metier_diagnostic::{Diagnostic, JsonDiagnostic, Severity};
 use metier_files::{FileDigest, ListBounds, Listing, TreeDigest};
 use serde::Serialize;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// Everything about one skill.
 #[derive(Serialize)]
@@ -67,7 +67,7 @@ fn as_json<S: serde::Serializer>(diagnostics: &[Diagnostic], serializer: S) -> R
 
 pub(crate) fn run(name: &str, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
     let reference: Reference = name.parse()?;
-    let snapshot = surroundings.snapshot(Include::Usual);
+    let snapshot = Arc::new(surroundings.snapshot(Include::Usual));
     let lookup = snapshot.find(&reference);
     let (id, entry) = match lookup {
         // What may not be used can still be looked at.
@@ -92,7 +92,7 @@ pub(crate) fn run(name: &str, surroundings: &Surroundings, output: &mut Output) 
 impl<'a> Whole<'a> {
     fn of(
         surroundings: &Surroundings,
-        snapshot: &'a Snapshot,
+        snapshot: &'a Arc<Snapshot>,
         id: EntryId,
         entry: &'a Entry,
         file: &metier_catalog::SkillFile,
@@ -109,7 +109,7 @@ impl<'a> Whole<'a> {
         let known = |found: &&Diagnostic| !file.diagnostics.iter().any(|other| other.code == found.code);
         diagnostics.extend(entry.diagnostics().iter().filter(known).cloned());
         let changes = snapshot.trust_change(entry);
-        let mut missing = unmet(snapshot, entry, read, surroundings);
+        let mut missing = unmet(snapshot, id, surroundings);
         missing.extend(unprepared(snapshot, entry, &folder, surroundings));
         Ok(Self {
             name: entry.name().as_str(),
@@ -212,7 +212,7 @@ fn shown_to_scripts(listing: &Listing, surroundings: &Surroundings) -> Vec<Strin
     if !listing.files.iter().any(|file| file.path.as_path().starts_with(metier_runtime::SCRIPTS)) {
         return Vec::new();
     }
-    let path = search_path(surroundings);
+    let path = surroundings.search_path();
     path.usual_toolbox(&[]).shown.iter().map(|folder| surroundings.shown(folder)).collect()
 }
 

@@ -19,7 +19,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const NAMED: usize = 30;
 
 pub(crate) fn run(args: &Stats, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
-    let query = StatsQuery { since: args.since, skill: args.skill.clone() };
+    let project = surroundings.recorded_project(args.all);
+    let query = StatsQuery { since: args.since, skill: args.skill.clone(), project };
     let (mut skills, requests) = match history_place::existing(&surroundings.places)? {
         Some(store) => (store.stats(&query)?, store.routed(&query)?),
         None => (Vec::new(), Vec::new()),

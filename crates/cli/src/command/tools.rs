@@ -1,17 +1,19 @@
 //! `tools`: what a model would be offered.
 
+use crate::agency;
 use crate::args::Tools;
 use crate::exit::Exit;
 use crate::output::{Form, Output, Tone};
 use crate::surroundings::Surroundings;
 use anyhow::Result;
-use metier_catalog::{Include, Snapshot};
-use metier_runtime::{Coverage, Definition, Entrance, Surface, ToolFormat, Toolset, Visible};
+use metier_catalog::Include;
+use metier_runtime::{Definition, ToolFormat};
 use serde_json::Value;
 use std::sync::Arc;
 
 pub(crate) fn run(args: &Tools, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
-    let tools = toolset(args.surface, Arc::new(surroundings.snapshot(Include::Usual)));
+    let snapshot = Arc::new(surroundings.snapshot(Include::Usual));
+    let tools = agency::base(surroundings).snapshot(snapshot).open().toolset(args.surface);
     match (args.format, output.form()) {
         (Some(format), _) => output.json(&tools.render(format))?,
         (None, Form::Json) => output.json(&tools.render(ToolFormat::Mcp))?,
@@ -28,13 +30,6 @@ pub(crate) fn run(args: &Tools, surroundings: &Surroundings, output: &mut Output
         }
     }
     Ok(Exit::Fine)
-}
-
-/// The tools of a session that starts now.
-pub(crate) fn toolset(surface: Surface, snapshot: Arc<Snapshot>) -> Toolset {
-    let catalogue = snapshot.catalogue(&snapshot.catalogue_options(None));
-    let coverage = if catalogue.report.is_complete() { Coverage::Whole } else { Coverage::Partial };
-    Toolset::new(surface, Visible::all(snapshot), coverage, Entrance::Tool)
 }
 
 /// The fields of a tool, the optional ones with a question mark.

@@ -62,8 +62,12 @@ fn as_user(workspace: &Workspace, args: &[&str]) -> Command {
 
 /// Everything that is protected, as one text: links with where they lead, files with what they hold.
 fn protected(workspace: &Workspace) -> String {
-    let script = "cd \"$1\" && find .git vendor tools CLAUDE.md AGENTS.md .mcp.json .envrc .vscode .bashrc \
-        -printf '%p %y %l %m\n' -type f -exec cat {} ';' 2>/dev/null | sort";
+    // Of git's folder, what git runs or obeys: the rest is content, which ordinary work changes.
+    let script = "cd \"$1\" && (find .git vendor/lib/.git -maxdepth 0 -printf '%p %y %l %m\n'; \
+        for git in .git vendor/lib/.git; do find $git/config $git/config.worktree $git/commondir $git/hooks \
+        -printf '%p %y %l %m\n' -type f -exec cat {} ';'; done; \
+        find tools CLAUDE.md AGENTS.md .mcp.json nowhere.json .envrc .vscode .bashrc \
+        -printf '%p %y %l %m\n' -type f -exec cat {} ';') 2>/dev/null | sort";
     let shown =
         Command::new("sh").args(["-c", script, "sh"]).arg(workspace.join("project")).output().unwrap();
     String::from_utf8(shown.stdout).unwrap()
@@ -100,44 +104,32 @@ fn h6_no_way_of_writing_changes_what_runs_later() {
         &["vendor/**"],
         &[".git/**"],
     ] {
-        let script: String = ATTACKS
-            .iter()
-            .map(|attack| ["(cd \"$PROJECT_DIR\" && ", attack, ") 2>/dev/null\n"].concat())
-            .collect();
-        let workspace = machine(&format!("{script}echo done\n"));
-        let before = protected(&workspace);
-        let mut args = vec!["exec", "lab", "attack.sh"];
-        for glob in globs {
-            args.extend(["--write", *glob]);
+        // Each by itself: one that closes a folder stops those after it.
+        for attack in ATTACKS {
+            let workspace = machine(&format!("cd \"$PROJECT_DIR\"; ({attack}) 2>/dev/null\necho done\n"));
+            let before = protected(&workspace);
+            let mut args = vec!["exec", "lab", "attack.sh"];
+            for glob in globs {
+                args.extend(["--write", *glob]);
+            }
+            let output = as_user(&workspace, &args).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(protected(&workspace), before, "{globs:?} {attack}\n{said}");
+            // What is protected waits for an approval of its own, and is named. One attack closes its own way.
+            let is_closed = attack.starts_with("chmod 0555 .;");
+            // A folder that cannot be measured any more ends the call, if the supervisor looks in time.
+            let is_stopped = said.contains("could not be measured");
+            assert!(is_closed || is_stopped || output.status.code() == Some(4), "{globs:?} {attack}\n{said}");
+            assert!(is_closed || said.contains("not approved: "), "{globs:?} {attack}\n{said}");
         }
-        let output = as_user(&workspace, &args).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(protected(&workspace), before, "{globs:?}\n{said}");
-        // A grant that reaches something protected is refused with the places and what to write instead.
-        let is_narrow = globs.iter().all(|glob| glob.starts_with("docs") || glob.starts_with("links"));
-        assert_eq!(output.status.success(), is_narrow, "{globs:?}\n{said}");
-        assert!(is_narrow || (said.contains("it reaches `") && said.contains("`docs/**`")), "{said}");
     }
     // The control: ordinary folders and files can be written.
     let workspace = machine(
-        "cd \"$PROJECT_DIR\"; echo new > docs/b.md; echo new > made/deep/c; echo new > CHANGELOG.md\n",
+        "cd \"$PROJECT_DIR\"; mkdir -p made/deep; echo new > docs/b.md; echo new > made/deep/c; echo new > CHANGELOG.md\n",
     );
-    let run = as_user(
-        &workspace,
-        &[
-            "exec",
-            "lab",
-            "attack.sh",
-            "--write",
-            "docs/**",
-            "--write",
-            "made/deep/**",
-            "--write",
-            "CHANGELOG.md",
-        ],
-    )
-    .output()
-    .unwrap();
+    let globs = ["--write", "docs/**", "--write", "made/deep/**", "--write", "CHANGELOG.md"];
+    let args: Vec<&str> = ["exec", "lab", "attack.sh"].into_iter().chain(globs).collect();
+    let run = as_user(&workspace, &args).output().unwrap();
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     for name in ["docs/b.md", "made/deep/c", "CHANGELOG.md"] {
         assert_eq!(std::fs::read_to_string(workspace.join("project").join(name)).unwrap(), "new\n", "{name}");
@@ -156,16 +148,15 @@ fn h6_needs_and_rules_open_no_more_than_flags() {
     let before = protected(&workspace);
     let run = as_user(&workspace, &["exec", "lab", "attack.sh"]).output().unwrap();
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
-    assert!(!run.status.success() && said.contains("it reaches `"), "{said}");
+    assert!(!run.status.success() && said.contains("not approved: created .envrc"), "{said}");
     assert_eq!(protected(&workspace), before);
-    // A command line needs nothing of it, so it runs without.
+    // A command line changes no more than a script.
     let input = r#"{"reason": "x", "commandLine": "cd \"$PROJECT_DIR\"; echo x > .envrc; echo ran"}"#;
     let run = as_user(&workspace, &["call", "run_command_line", input, "--skill", "lab"]).output().unwrap();
     assert!(String::from_utf8_lossy(&run.stdout).contains("ran"));
     assert_eq!(protected(&workspace), before);
 }
 
-/// Starts a script that makes protected places and then waits; gives metier's process once the script has done so.
 #[test]
 fn h6_a_signal_changes_nothing_and_ends_what_runs() {
     for signal in ["INT", "TERM", "HUP", "KILL"] {
@@ -178,15 +169,15 @@ fn h6_a_signal_changes_nothing_and_ends_what_runs() {
             let mut metier = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
             let mut line = String::new();
             BufReader::new(metier.stdout.take().unwrap()).read_line(&mut line).unwrap();
-            if line == "begun\n" {
-                let sent =
-                    Command::new("kill").args(["-s", signal, &metier.id().to_string()]).status().unwrap();
-                assert!(sent.success());
-            }
+            assert_eq!(line, "begun\n", "{signal} {glob}");
+            let sent = Command::new("kill").args(["-s", signal, &metier.id().to_string()]).status().unwrap();
+            assert!(sent.success());
             let ended = metier.wait().unwrap();
             assert_eq!(protected(&workspace), before, "{signal} {glob}");
-            assert_eq!(line == "begun\n", glob == "docs/**");
             assert!(!ended.success());
+            // The next command recovers, and what was killed is not applied by it.
+            as_user(&workspace, &["changes"]).output().unwrap();
+            assert_eq!(protected(&workspace), before, "{signal} {glob}");
         }
     }
 }
@@ -232,22 +223,28 @@ fn has_child(process: u32, text: &str) -> bool {
         .any(|(id, ..)| std::iter::successors(Some(*id), |id| parent(*id)).take(32).any(|id| id == process))
 }
 
-/// A hard link is a second name of a file: whoever writes one writes the other.
+/// A hard link is a second name of a file: writing one wrote the other.
 #[test]
 fn h6_another_name_of_a_protected_file_opens_nothing() {
     let workspace = machine("echo evil >> \"$PROJECT_DIR/docs/notes.txt\"\n");
     std::fs::hard_link(workspace.join("project/.git/config"), workspace.join("project/docs/notes.txt"))
         .unwrap();
     let output = as_user(&workspace, &["exec", "lab", "attack.sh", "--write", "docs/**"]).output().unwrap();
-    let config = std::fs::read_to_string(workspace.join("project/.git/config")).unwrap();
+    let read = |path: &str| std::fs::read_to_string(workspace.join("project").join(path)).unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!config.contains("evil") && said.contains("is another name of"), "{config}\n{said}");
+    // The change is the other name's alone: applying puts a new file in its place.
+    assert_eq!(
+        (read(".git/config"), read("docs/notes.txt")),
+        ("ours\n".into(), "ours\nevil\n".into()),
+        "{said}"
+    );
+    assert!(said.contains("its other hard links keep the old content"), "{said}");
 }
 
 /// Git obeys the `config` of a folder with a `HEAD`, `objects` and `refs` as it obeys that of a `.git`.
 #[test]
 fn h6_a_bare_repository_is_not_opened_and_a_new_one_is_named() {
-    let workspace = machine("echo evil >> \"$PROJECT_DIR/vendor/x.git/config\"\n")
+    let workspace = machine("echo evil >> \"$PROJECT_DIR/bare/x.git/config\"\n")
         .file("project/bare/x.git/HEAD", "ref: refs/heads/main\n")
         .file("project/bare/x.git/config", "ours\n")
         .dir("project/bare/x.git/objects")
@@ -255,10 +252,12 @@ fn h6_a_bare_repository_is_not_opened_and_a_new_one_is_named() {
     own(&workspace);
     let output = as_user(&workspace, &["exec", "lab", "attack.sh", "--write", "bare/**"]).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!output.status.success() && said.contains("bare/x.git"), "{said}");
+    assert!(!output.status.success() && said.contains("not approved: modified bare/x.git/config"), "{said}");
+    assert_eq!(std::fs::read_to_string(workspace.join("project/bare/x.git/config")).unwrap(), "ours\n");
     let script = "cd \"$PROJECT_DIR/docs\"; mkdir objects refs; echo 'ref: refs/heads/main' > HEAD; echo '[core]' > config\n";
     let workspace = machine(script);
     let output = as_user(&workspace, &["exec", "lab", "attack.sh", "--write", "docs/**"]).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success() && said.contains("git may take its folder for a repository"), "{said}");
+    assert!(!output.status.success() && said.contains("not approved: created docs/config"), "{said}");
+    assert!(!workspace.join("project/docs/config").exists() && workspace.join("project/docs/HEAD").exists());
 }

@@ -5,7 +5,7 @@ use crate::typist::Typist;
 
 #[test]
 fn l2_files_that_the_digest_leaves_out_are_not_there_for_an_approved_script() {
-    let needs = "---\nname: lab\ndescription: Writes.\nmetadata:\n  metier:\n    needs:\n      write: [\"docs/**\"]\n---\nRun it.\n";
+    let needs = "---\nname: lab\ndescription: Writes.\nmetadata:\n  metier:\n    needs:\n      hosts: [api.example.org]\n---\nRun it.\n";
     let script = "for file in .git/x.sh lib/.git/x.sh .source.json scripts/.git/x.sh; do . \"$SKILL_DIR/$file\"; done 2>/dev/null\necho done\n";
     let base = "home/.agents/skills/lab";
     let mut workspace = workspace()

@@ -50,7 +50,7 @@ fn no_output_of_a_run_has_its_secret() {
     let workspace = workspace();
     let text = run(&workspace, &["exec", "tool", "a.py", "--out", "results"]);
     clean("exec", &format!("{}{}", text.stdout, text.stderr));
-    assert!(text.stderr.contains("new: "), "{}", text.stderr);
+    assert!(text.stderr.contains("applied: created docs/[secret TOKEN].md"), "{}", text.stderr);
     assert!(text.stderr.contains("result: [secret TOKEN].txt"), "{}", text.stderr);
     assert!(workspace.join(format!("project/docs/{SECRET}.md")).exists());
     let json = run(&workspace, &["exec", "tool", "a.py", "--json"]);
@@ -82,7 +82,7 @@ fn no_result_over_mcp_has_it() {
         &format!("{SECRET}\n"),
     );
     assert_eq!(kept.code, 0, "{}", kept.stderr);
-    let mut client = McpClient::start(&workspace, &[], &json!({ "elicitation": {} }));
+    let mut client = McpClient::start(&workspace, &[], &json!({}));
     let given = client.call("skill_run_script", &json!({ "skill_name": "tool", "script_name": "a.py" }));
     assert!(given.to_string().contains("the end"), "{given}");
     clean("mcp", &given.to_string());
@@ -99,11 +99,8 @@ fn no_question_has_it() {
     );
     assert_eq!(kept.code, 0, "{}", kept.stderr);
     let mut typist = Typist::at(&workspace, &[&["exec", "tool", "a.py"], &RULES[..]].concat());
-    typist.wait_for("the end");
-    // What it could not write is asked about, without the secret.
-    typist.wait_for("[n]o > ");
-    typist.types("n\n");
-    typist.wait_for("\n");
-    typist.ends();
-    clean("question", &typist.screen_text());
+    // A path with the secret in its name is not asked about either: the question would show it.
+    let shown = typist.reads_to_end();
+    assert!(shown.contains("the end") && !shown.contains("[n]o > "), "{shown}");
+    clean("question", &shown);
 }

@@ -26,8 +26,10 @@ const TOKEN: &[(&str, &str)] = &[("DEPLOY_TOKEN", "0123456789abcdef")];
 
 /// Whether a script of this skill had the token or wrote. Its output is redacted, so that the token was there shows by that.
 fn gets(workspace: &Workspace, name: &str) -> (bool, bool) {
+    let file = workspace.join("project/docs/x");
+    let _ = std::fs::remove_file(&file);
     let run = metier_with(workspace, &["exec", name, "run.sh"], TOKEN);
-    (run.stdout.contains("token=") && !run.stdout.contains("token=\n"), run.stdout.contains("wrote"))
+    (run.stdout.contains("token=") && !run.stdout.contains("token=\n"), file.exists())
 }
 
 const NEEDS: &str = "[skills.deploy.needs]\nenv = [\"DEPLOY_TOKEN\"]\nwrite = [\"docs/**\"]\n";

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-const NEEDS: &str = "---\nname: lab\ndescription: Writes.\nmetadata:\n  metier:\n    needs:\n      write: [\"docs/**\"]\n---\nRun it.\n";
+const NEEDS: &str = "---\nname: lab\ndescription: Writes.\nmetadata:\n  metier:\n    needs:\n      hosts: [api.example.org]\n      write: [\"docs/**\"]\n---\nRun it.\n";
 
 const GOOD: &str = "echo good >> \"$PROJECT_DIR/docs/seen\"; echo good\n";
 const EVIL: &str = "echo evil >> \"$PROJECT_DIR/docs/seen\"; echo evil\n";
@@ -118,12 +118,12 @@ fn m5_an_answer_in_strict_mode_is_bound_as_well() {
         .dir("project/docs");
     let script = workspace.join("home/.agents/skills/lab/scripts/run.sh");
     std::fs::write(&script, "echo good; pwd; ls \"$SKILL_DIR\"\n").unwrap();
-    let mut typist = Typist::at(&workspace, &["exec", "lab", "run.sh"]);
+    let mut typist = Typist::at(&workspace, &["exec", "lab", "run.sh", "--in", "skill"]);
     typist.wait_for("[n]o > ");
     typist.types("a\n");
     assert!(typist.ends().success());
     // The skill is seen where it lies, and what lies there is metier's own copy.
-    let run = metier(&workspace, &["exec", "lab", "run.sh"]);
+    let run = metier(&workspace, &["exec", "lab", "run.sh", "--in", "skill"]);
     let folder = script.parent().and_then(Path::parent).unwrap();
     assert!(run.stdout.contains(&format!("good\n{}\n", folder.display())), "{}{}", run.stdout, run.stderr);
     let copies = workspace.join("home/.local/share/metier/copies");
@@ -145,7 +145,7 @@ fn m5_a_link_out_of_a_trusted_skill_is_no_way_around_the_copy() {
     let script = workspace.join(skill).join("scripts/run.sh");
     // Bash reads its script as it goes, so a line that is added while it waits would run.
     let waits =
-        "echo first\nwhile [ ! -e \"$PROJECT_DIR/go\" ]; do sleep 0.05; done\ncat \"$SKILL_DIR/lib/text\"\n";
+        "echo first\nwhile [ ! -e \"$SKILL_DATA/go\" ]; do sleep 0.05; done\ncat \"$SKILL_DIR/lib/text\"\n";
     std::fs::write(&script, waits).unwrap();
     assert_eq!(metier(&workspace, &["trust"]).code, 0);
     let mut child = crate::binary::command(&workspace, &["exec", "lab", "run.sh"])
@@ -157,7 +157,12 @@ fn m5_a_link_out_of_a_trusted_skill_is_no_way_around_the_copy() {
     std::io::BufRead::read_line(&mut output, &mut first).unwrap();
     assert_eq!(first, "first\n");
     std::fs::write(&script, format!("{waits}\necho INJECTED\n")).unwrap();
-    std::fs::write(workspace.join("project/go"), "").unwrap();
+    // A file that appears in the project while it runs is not seen through the layer; the skill's own folder is shared.
+    let data = workspace.join("home/.local/share/metier/skills");
+    let found =
+        std::process::Command::new("find").arg(data).args(["-type", "d", "-name", "lab*"]).output().unwrap();
+    let own = String::from_utf8(found.stdout).unwrap();
+    std::fs::write(std::path::Path::new(own.lines().next().unwrap()).join("go"), "").unwrap();
     let mut rest = String::new();
     std::io::Read::read_to_string(&mut output, &mut rest).unwrap();
     child.wait().unwrap();

@@ -118,7 +118,8 @@ fn a_question_of_the_gate_is_answered_inline() {
     let mut typist = Typist::at(&workspace, &["chat"]);
     typist.wait_for("> ");
     typist.types("write a note\r");
-    typist.wait_for("[y]es once  this [s]ession  this [t]ool this session  [a]lways  [n]o > ");
+    typist
+        .wait_for("[y]es once  this [s]ession  this [t]ool this session  [a]lways in this project  [n]o > ");
     typist.types("y\r");
     typist.wait_for("It is written.");
     assert_eq!(fs::read_to_string(workspace.join("project/note.txt")).unwrap(), "hello\n");

@@ -50,7 +50,10 @@ fn its_skills_read_its_folder_and_write_its_data_and_nothing_else_of_the_project
     assert_eq!(std::fs::read_to_string(workspace.join("project/_data/tasks")).unwrap(), "of the crew\n");
     for place in ["../../_src/new", "../../new", "../bob/new"] {
         let answer = line(&workspace, "ann", &format!("cp ../../_src/words.txt {place}"));
-        assert_ne!(answer["exitCode"], 0, "{place}: {answer}");
+        assert!(answer["changes"].to_string().contains("NOT applied"), "{place}: {answer}");
+    }
+    for place in ["_src/new", "new", "skills/bob/new"] {
+        assert!(!workspace.join("project").join(place).exists(), "{place}");
     }
 }
 
@@ -67,12 +70,12 @@ fn a_link_in_the_place_of_its_data_opens_nothing() {
     let workspace = crew().dir("project/src").symlink("project/_data", "src");
     trusted(&workspace);
     let answer = line(&workspace, "ann", "touch ../../_data/x");
-    assert_ne!(answer["exitCode"], 0, "{answer}");
+    assert!(answer["changes"].to_string().contains("NOT applied"), "{answer}");
     assert!(!workspace.join("project/src/x").exists());
     let input = json!({ "reason": "r", "commandLine": "ls" }).to_string();
     let run = metier(&workspace, &["call", "run_command_line", &input, "--skill", "ann"]);
     assert!(
-        run.stderr.contains("which the crew writes, is not open: it is a link or no folder"),
+        run.stderr.contains("which the crew writes, is read-only: it is a link or not a folder"),
         "{}",
         run.stderr
     );

@@ -1,6 +1,6 @@
 //! `metier exec`, and what `explain` and `doctor` say about it.
 
-use crate::binary::{metier, workspace};
+use crate::binary::{command, metier, workspace};
 use metier_testkit::Workspace;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -31,17 +31,51 @@ fn a_script_gets_its_words_and_its_streams_and_status_come_back() {
 fn it_sees_its_own_folder_a_scratch_and_a_data_folder_and_nothing_of_the_home() {
     let workspace = with_script(
         "a.sh",
-        "cat SKILL.md | head -2 | tail -1; cat \"$HOME/../../.ssh/id\" $OUTSIDE; echo kept >> $SKILL_DATA/n; \
+        "cat \"$SKILL_DIR/SKILL.md\" | head -2 | tail -1; cat \"$HOME/../../.ssh/id\" $OUTSIDE; echo kept >> $SKILL_DATA/n; \
          wc -l < $SKILL_DATA/n; env | cut -d= -f1 | LC_ALL=C sort | tr '\\n' ' '",
     )
     .file("home/.ssh/id", "secret");
     let run = metier(&workspace, &["exec", "tool", "a.sh", "--quiet"]);
-    let names = "ALL_PROXY HOME HTTPS_PROXY HTTP_PROXY LANG NO_PROXY PATH PROJECT_DIR PWD SESSION_ID SHLVL \
+    let names = "ALL_PROXY GIT_OPTIONAL_LOCKS HOME HTTPS_PROXY HTTP_PROXY LANG NO_PROXY PATH PROJECT_DIR PWD SESSION_ID SHLVL \
                  SKILL_DATA SKILL_DIR TMPDIR _ all_proxy http_proxy https_proxy no_proxy ";
     assert_eq!(run.stdout, format!("name: tool\n1\n{names}"), "{}", run.stderr);
     // What it keeps is there the next time.
     let run = metier(&workspace, &["exec", "tool", "a.sh", "--quiet"]);
     assert_eq!(run.stdout, format!("name: tool\n2\n{names}"));
+}
+
+#[test]
+fn it_starts_where_the_user_is_and_a_flag_or_a_setting_says_otherwise() {
+    let workspace = with_script("a.sh", "pwd; cat \"$1\"")
+        .dir("project/.git")
+        .file("project/docs/deep/note.txt", "of the folder\n")
+        .file("project/note.txt", "of the project\n")
+        .file("home/.agents/skills/tool/note.txt", "of the skill\n")
+        .file("elsewhere/note.txt", "not of the project\n");
+    let exec = |folder: &str, more: &[&str]| {
+        let words = [&["exec", "tool", "a.sh", "-q"][..], more, &["--", "note.txt"]].concat();
+        let output = command(&workspace, &words).current_dir(workspace.join(folder)).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let base = workspace.path().to_owned();
+    let from = |folder: &str, text: &str| format!("{}\n{text}\n", base.join(folder).display());
+    let skill = from("home/.agents/skills/tool", "of the skill");
+    let project = from("project", "of the project");
+    assert_eq!(exec("project/docs/deep", &[]), from("project/docs/deep", "of the folder"));
+    assert_eq!(exec("project/docs/deep", &["--in", "project"]), project);
+    assert_eq!(exec("project/docs/deep", &["--in", "skill"]), skill);
+    assert_eq!(exec("home", &[]), skill, "there is no project");
+    // A call on the surface of a system that documents the skill's folder.
+    let input = json!({ "skill_name": "tool", "script_name": "a.sh", "script_args": "note.txt" }).to_string();
+    for (surface, expect) in [("canonical", &project), ("agentmd", &skill)] {
+        let run = metier(&workspace, &["call", "skill_run_script", &input, "--surface", surface]);
+        assert_eq!(&run.stdout, expect, "{surface}: {}", run.stderr);
+    }
+    let workspace = workspace.file("home/.config/metier/config.toml", "[skills.tool]\nstart = \"skill\"\n");
+    let run = metier(&workspace, &["exec", "tool", "a.sh", "-q", "--", "note.txt"]);
+    assert_eq!(run.stdout, skill, "{}", run.stderr);
+    let run = metier(&workspace, &["exec", "tool", "a.sh", "-q", "--in", "project", "--", "note.txt"]);
+    assert_eq!(run.stdout, project, "a flag counts before a setting");
 }
 
 #[test]
@@ -63,8 +97,9 @@ fn root_that_may_not_mount_runs_scripts_too() {
         eprintln!("NOT TRIED: only root can be root that may not mount");
         return;
     }
-    let workspace = with_script("a.sh", "id -u; head -2 SKILL.md | tail -1; cat $HOME/../../.ssh/id")
-        .file("home/.ssh/id", "secret");
+    let workspace =
+        with_script("a.sh", "id -u; head -2 $SKILL_DIR/SKILL.md | tail -1; cat $HOME/../../.ssh/id")
+            .file("home/.ssh/id", "secret");
     let run = std::process::Command::new("setpriv")
         .args(["--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin"])
         .arg(env!("CARGO_BIN_EXE_metier"))

@@ -2,7 +2,7 @@
 
 use crate::binary::{metier, metier_with_input, workspace};
 use crate::typist::Typist;
-use metier_store::{Activated, EventKind, Record, SessionId, Started, Store};
+use metier_store::{Activated, By, EventKind, Record, SessionId, Started, Store};
 use metier_testkit::Workspace;
 use serde_json::{Value, json};
 use std::fs;
@@ -34,7 +34,7 @@ fn history() -> (Workspace, SessionId) {
 }
 
 fn requests(workspace: &Workspace) -> Vec<Value> {
-    let runs = metier(workspace, &["runs", "--json"]).json();
+    let runs = metier(workspace, &["runs", "--all", "--json"]).json();
     runs["runs"].as_array().unwrap().iter().map(|run| run["request"].clone()).collect()
 }
 
@@ -83,6 +83,23 @@ fn what_is_forgotten_is_gone_from_the_disk() {
     let expect = json!({"runs": 1, "events": 2, "records": 1, "lines": 0, "traces": false});
     assert_eq!(run.json(), json!({ "forgotten": expect }));
     assert!(!has_it(&bytes(&workspace)));
+}
+
+#[test]
+fn a_large_store_says_what_takes_long() {
+    let (workspace, first) = history();
+    let kept = store(&workspace);
+    for part in 0..16 {
+        let text = format!("{part} {}", "x".repeat(7 << 20));
+        kept.append(first, EventKind::Said { text, by: By::User }).unwrap();
+    }
+    drop(kept);
+    let run = metier(&workspace, &["forget", "--yes", &first.to_string()]);
+    assert_eq!(run.code, 0);
+    assert!(run.stderr.contains("rewriting the store (112 MiB)"), "{}", run.stderr);
+    // It is small now.
+    assert!(bytes(&workspace).len() < 1 << 20);
+    assert!(!metier(&workspace, &["forget", "--all", "--yes"]).stderr.contains("rewriting"));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `mcp` and `serve`: the real program, asked by a client that writes every byte itself, and by the SDK's.
 
+mod changes;
 mod http;
 mod many;
 mod sdk;

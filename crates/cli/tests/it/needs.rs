@@ -96,16 +96,23 @@ fn all_declared_needs_are_one_question_and_without_a_terminal_one_refusal_with_a
 }
 
 #[test]
-fn what_a_script_writes_is_listed_and_what_it_could_not_is_explained() {
+fn what_a_script_writes_waits_for_an_approval_and_a_printed_rule_gives_it() {
     let script = "import os\nos.chdir(os.environ['PROJECT_DIR'])\nopen('docs/a.md', 'w').write('new')\n";
     let workspace = skill("", script).file("project/docs/a.md", "old");
+    let text = || std::fs::read_to_string(workspace.join("project/docs/a.md")).unwrap();
     let run = metier(&workspace, &["exec", "tool", "a.py"]);
-    assert_eq!(run.code, 1);
-    assert!(run.stderr.contains("`--write 'docs/**'`"), "{}", run.stderr);
-    let run = metier(&workspace, &["exec", "tool", "a.py", "--write", "docs/**"]);
-    assert_eq!(run.code, 0, "{}", run.stderr);
-    assert!(run.stderr.contains("changed: ") && run.stderr.contains("docs/a.md"), "{}", run.stderr);
-    assert_eq!(std::fs::read_to_string(workspace.join("project/docs/a.md")).unwrap(), "new");
+    assert_eq!(run.code, 4, "{}", run.stderr);
+    assert!(run.stderr.contains("not approved: modified docs/a.md"), "{}", run.stderr);
+    let rule = "skill:user.agents:tool/write:docs/a.md";
+    assert!(run.stderr.contains(&format!("--allow '{rule}'")), "{}", run.stderr);
+    assert_eq!(text(), "old");
+    for allow in [&["--allow", rule][..], &["--allow", "skill:tool/write:docs/**"], &["--write", "docs/**"]] {
+        std::fs::write(workspace.join("project/docs/a.md"), "old").unwrap();
+        let run = metier(&workspace, &[&["exec", "tool", "a.py"], allow].concat());
+        assert_eq!(run.code, 0, "{allow:?} {}", run.stderr);
+        assert!(run.stderr.contains("applied: modified docs/a.md"), "{}", run.stderr);
+        assert_eq!(text(), "new");
+    }
 }
 
 #[test]
@@ -137,7 +144,7 @@ fn a_flag_that_cannot_be_meant_is_refused_before_anything_runs() {
     }
 }
 
-const QUESTION: &str = "[y]es once  [a]lways for this version  [n]o > ";
+const QUESTION: &str = "[y]es once  [a]lways in this project for this version  [n]o > ";
 
 #[test]
 fn at_a_terminal_all_needs_are_one_question_and_always_holds_until_a_file_changes() {
@@ -158,17 +165,21 @@ fn at_a_terminal_all_needs_are_one_question_and_always_holds_until_a_file_change
 }
 
 #[test]
-fn at_a_terminal_a_script_that_could_not_write_is_run_again_with_a_yes() {
-    let script =
-        "import os\nopen(os.environ['PROJECT_DIR'] + '/docs/a.md', 'w').write('new')\nprint('written')\n";
+fn at_a_terminal_the_changes_of_a_script_are_one_question_after_its_only_run() {
+    let script = "import os\nos.chdir(os.environ['PROJECT_DIR'])\nopen('docs/a.md', 'w').write('new')\n\
+                  open(os.environ['SKILL_DATA'] + '/runs', 'a').write('x')\nprint('written')\n";
     for (answer, expect) in [("y\n", "new"), ("n\n", "old")] {
         let workspace = skill("", script).file("project/docs/a.md", "old");
         let mut typist = Typist::at(&workspace, &["exec", "tool", "a.py"]);
-        typist.wait_for("run it again with that?");
+        typist.wait_for("docs/a.md");
         typist.wait_for("[n]o > ");
         typist.types(answer);
-        assert_eq!(typist.ends().success(), expect == "new");
+        assert_eq!(typist.ends().success(), expect == "new", "{}", typist.screen_text());
         assert_eq!(std::fs::read_to_string(workspace.join("project/docs/a.md")).unwrap(), expect);
+        let data = workspace.join("home/.local/share/metier/skills");
+        let found = std::process::Command::new("find").arg(data).args(["-name", "runs"]).output().unwrap();
+        let file = String::from_utf8(found.stdout).unwrap();
+        assert_eq!(std::fs::read_to_string(file.trim()).unwrap(), "x", "it runs once");
     }
 }
 

@@ -79,7 +79,7 @@ fn what_is_done_is_not_gone_on_with() {
     assert!(run.stderr.contains("nothing has run yet"), "{}", run.stderr);
     assert_eq!(metier(&workspace, &["run", "do it"]).code, 0);
     let run = metier(&workspace, &["resume"]);
-    assert!(run.stderr.contains("every run has come to its end"), "{}", run.stderr);
+    assert!(run.stderr.contains("every run of this project has come to its end"), "{}", run.stderr);
     let id = metier(&workspace, &["runs", "--json"]).json()["runs"][0]["short"].as_str().unwrap().to_owned();
     let run = metier(&workspace, &["resume", &id]);
     assert!(run.stderr.contains(&format!("`metier chat --resume {id}`")), "{}", run.stderr);
@@ -216,4 +216,64 @@ fn a_child_that_goes_on_is_called_by_its_name() {
     let expect = ["clerk: starting (fork ", "clerk: needs a yes (", "clerk: complete ("];
     assert_eq!(clerks.len(), expect.len(), "{}", log.stdout);
     assert!(clerks.iter().zip(expect).all(|(line, expect)| line[8..].starts_with(expect)), "{clerks:?}");
+}
+
+/// Runs metier in the other project.
+fn elsewhere(workspace: &Workspace, args: &[&str]) -> (i32, String, String) {
+    let output =
+        crate::binary::command(workspace, args).current_dir(workspace.join("other")).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+/// Reproduction of review/terminal.md 0.2: `resume` took another project's run and ran its command here.
+#[test]
+fn a_run_of_another_project_is_named_and_resumed_there_or_not_at_all() {
+    let server = ModelServer::saying(vec![
+        Says::Calls("Bash", json!({"command": "pwd; sleep 600", "timeout": 600})),
+        Says::Calls("Bash", json!({"command": "pwd"})),
+        Says::Words("I looked."),
+    ]);
+    let workspace = user(&server).file("other/metier.toml", "");
+    let project = workspace.join("project").canonicalize().unwrap();
+    let mut typist = Typist::at(&workspace, &["run", "wait for it"]);
+    typist.wait_for("[tool] Bash pwd; sleep 600");
+    typist.kills();
+    let id = latest(&workspace);
+    // Lists and sums are about this project.
+    let (_, none, _) = elsewhere(&workspace, &["runs"]);
+    assert_eq!(none, "nothing has run in this project; `metier runs --all` lists the runs of others\n");
+    let (_, all, _) = elsewhere(&workspace, &["runs", "--all"]);
+    assert!(all.contains(&id) && all.contains(&format!("in {}", project.display())), "{all}");
+    // Without a terminal nothing of it runs.
+    let (code, _, stderr) = elsewhere(&workspace, &["resume"]);
+    assert_eq!(code, 1);
+    assert!(
+        stderr.contains("every run of this project has come to its end; `metier resume --all`"),
+        "{stderr}"
+    );
+    for args in [&["resume", "--all"][..], &["resume", &id]] {
+        let (code, stdout, stderr) = elsewhere(&workspace, args);
+        assert_eq!((code, stdout.as_str()), (4, ""), "{stderr}");
+        let command = format!("`cd {} && metier resume {id}`", project.display());
+        assert!(stderr.contains("began in another project") && stderr.contains(&command), "{stderr}");
+    }
+    let (code, _, stderr) = elsewhere(&workspace, &["chat", "--resume", &id]);
+    assert_eq!(code, 1);
+    assert!(stderr.contains(&format!("session {id} began in {}", project.display())), "{stderr}");
+    // At a terminal it is asked, and runs where it began.
+    let other = workspace.join("other");
+    let mut typist = Typist::at_folder(&workspace, &other, &["resume", &id]);
+    typist.wait_for(&format!("{}\r\n", project.display()));
+    typist.wait_for("resume it in that folder? [y]es [n]o > ");
+    typist.types("n\n");
+    assert!(!typist.ends().success());
+    let mut typist = Typist::at_folder(&workspace, &other, &["resume", "--all", "--leave"]);
+    typist.wait_for("resume it in that folder? [y]es [n]o > ");
+    typist.types("y\n");
+    typist.wait_for("I looked.");
+    assert!(typist.ends().success());
+    let shown = typist.screen_text();
+    assert!(shown.contains(&format!("[result] Bash: {}", project.display())), "{shown}");
+    assert!(!shown.contains(&other.canonicalize().unwrap().display().to_string()), "{shown}");
 }

@@ -15,8 +15,10 @@ fn store(workspace: &Workspace) -> Store {
     Store::open(&workspace.join("home/.local/share/metier/store/metier.db")).unwrap()
 }
 
-fn begun(store: &Store, request: &str) -> SessionId {
-    let started = Started { request: request.to_owned(), loaded: 3, ..Started::default() };
+fn begun(workspace: &Workspace, store: &Store, request: &str) -> SessionId {
+    let project = workspace.join("project").canonicalize().unwrap().display().to_string();
+    let started =
+        Started { request: request.to_owned(), loaded: 3, project: Some(project), ..Started::default() };
     store.begin(started).unwrap()
 }
 
@@ -27,8 +29,8 @@ fn ended(outcome: Outcome) -> EventKind {
 }
 
 /// A run with a skill, one call and an answer.
-fn whole(store: &Store, request: &str, skill: &str, outcome: Outcome) -> SessionId {
-    let id = begun(store, request);
+fn whole(workspace: &Workspace, store: &Store, request: &str, skill: &str, outcome: Outcome) -> SessionId {
+    let id = begun(workspace, store, request);
     let usage = Usage { input: 1_200, output: 34, cached: 0, cache_written: 0 };
     for kind in [
         EventKind::Activated(Activated { skill: skill.to_owned(), ..Activated::default() }),
@@ -93,9 +95,9 @@ fn where_nothing_has_run_that_is_said_and_no_file_is_made() {
 fn runs_are_listed_newest_first_and_filtered() {
     let workspace = workspace();
     let store = store(&workspace);
-    let first = whole(&store, "look at the tree", "git", Outcome::Done);
-    whole(&store, "read the report", "pdf", Outcome::Failed);
-    begun(&store, "still at it\u{1b}[31m");
+    let first = whole(&workspace, &store, "look at the tree", "git", Outcome::Done);
+    whole(&workspace, &store, "read the report", "pdf", Outcome::Failed);
+    begun(&workspace, &store, "still at it\u{1b}[31m");
     drop(store);
 
     let run = metier(&workspace, &["runs"]);
@@ -131,8 +133,8 @@ fn runs_are_listed_newest_first_and_filtered() {
 fn a_log_tells_the_story_of_the_latest_run_or_of_one_that_is_named() {
     let workspace = workspace();
     let store = store(&workspace);
-    let first = whole(&store, "look at the tree", "git", Outcome::Done);
-    whole(&store, "read the report", "pdf", Outcome::Failed);
+    let first = whole(&workspace, &store, "look at the tree", "git", Outcome::Done);
+    whole(&workspace, &store, "read the report", "pdf", Outcome::Failed);
     drop(store);
 
     let expect = "[request] look at the tree\n[skills] loaded 3, failed 0\n[skill] git: starting\n[tool] Bash (git) git status\n\
@@ -169,7 +171,7 @@ fn a_log_tells_the_story_of_the_latest_run_or_of_one_that_is_named() {
 fn following_shows_what_comes_and_ends_with_the_run() {
     let workspace = workspace();
     let store = store(&workspace);
-    let id = begun(&store, "look at the tree");
+    let id = begun(&workspace, &store, "look at the tree");
     let mut child = Command::new(env!("CARGO_BIN_EXE_metier"))
         .args(["log", "--follow", "--skill", "git", "--json"])
         .current_dir(workspace.join("project"))
@@ -187,12 +189,12 @@ fn following_shows_what_comes_and_ends_with_the_run() {
     assert!(lines.next().is_none(), "the end is not about the skill, and still ends it");
     assert!(child.wait().unwrap().success());
     // A run that nobody ends goes on until somebody has seen enough.
-    begun(&store, "still at it");
+    begun(&workspace, &store, "still at it");
     let mut typist = Typist::at(&workspace, &["log", "-f"]);
     typist.wait_for("failed 0");
     typist.types("\u{3}");
     assert!(typist.ends().success());
-    whole(&store, "look once more", "git", Outcome::Done);
+    whole(&workspace, &store, "look once more", "git", Outcome::Done);
     // A run that is over is shown and not waited for.
     let run = metier(&workspace, &["log", "-f"]);
     assert!(run.stdout.ends_with("cost 0.0123)\n"), "{}", run.stdout);

@@ -113,3 +113,77 @@ fn a_projects_servers_are_not_started_before_it_is_trusted_and_what_is_wrong_has
     let unknown = metier(&machine, &["use", "mcp.nobody:x"]);
     assert!(unknown.stderr.contains("there is no MCP server `nobody`"), "{}", unknown.stderr);
 }
+
+/// A server that tries to write two files of the project when it starts, and says what it could.
+const WRITER: &str = r#"
+import json, sys
+for path in ["notes/made.txt", "other.txt"]:
+    try:
+        open(path, "w").write("by the server")
+    except OSError:
+        pass
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("id") is None:
+        continue
+    answer = {"jsonrpc": "2.0", "id": message["id"]}
+    if message["method"] == "initialize":
+        answer["result"] = {"protocolVersion": "2025-11-25", "serverInfo": {"name": "s", "version": "1"}, "capabilities": {"tools": {}}}
+    elif message["method"] == "tools/list":
+        answer["result"] = {"tools": []}
+    else:
+        answer["error"] = {"code": -32601, "message": "no"}
+    print(json.dumps(answer), flush=True)
+"#;
+
+fn writer(config: &str) -> Workspace {
+    let server = "[mcp.writer]\ncommand = \"python3\"\nargs = [\"server.py\"]\n";
+    workspace()
+        .file("home/.config/metier/config.toml", format!("bundled = false\n{server}{config}\n"))
+        .file("project/metier.toml", "")
+        .file("project/server.py", WRITER)
+        .file("project/tools/AGENTS.md", "")
+        .dir("project/notes")
+}
+
+#[test]
+fn a_server_writes_the_folders_that_the_user_names_and_no_others() {
+    let machine = writer("write = [\"notes\"]");
+    let doctor = metier(&machine, &["doctor"]);
+    assert!(doctor.stdout.contains("writes without asking: notes"), "{}", doctor.stdout);
+    let made = std::fs::read_to_string(machine.join("project/notes/made.txt")).unwrap();
+    assert_eq!(made, "by the server");
+    assert!(!machine.join("project/other.txt").exists());
+
+    let without = writer("");
+    let doctor = metier(&without, &["doctor"]);
+    assert!(doctor.stdout.contains("answers (0 tools"), "{}", doctor.stdout);
+    assert!(!without.join("project/notes/made.txt").exists());
+}
+
+#[test]
+fn a_folder_that_a_server_may_not_write_keeps_it_from_starting_and_says_why() {
+    for (write, expect) in [
+        ("missing", "the project has no such folder"),
+        ("tools", "`tools/AGENTS.md` is protected"),
+        ("../home", "not a folder inside the project"),
+    ] {
+        let machine = writer(&format!("write = [\"{write}\"]"));
+        let doctor = metier(&machine, &["doctor"]);
+        assert!(doctor.stdout.contains(expect), "{write}: {}", doctor.stdout);
+        assert!(!machine.join("project/notes/made.txt").exists());
+    }
+    // A project cannot open itself to its own server.
+    let file =
+        r#"{"mcpServers": {"theirs": {"command": "python3", "args": ["server.py"], "write": ["notes"]}}}"#;
+    let machine = workspace()
+        .file("project/.mcp.json", file)
+        .file("project/server.py", WRITER)
+        .file("project/metier.toml", "")
+        .dir("project/notes");
+    assert_eq!(metier(&machine, &["trust"]).code, 0);
+    let doctor = metier(&machine, &["doctor"]);
+    let said = format!("{}{}", doctor.stdout, doctor.stderr);
+    assert!(said.contains("counts only in `[mcp.NAME]` of your own configuration"), "{said}");
+    assert!(!machine.join("project/notes/made.txt").exists());
+}

@@ -38,8 +38,11 @@ fn history() -> Workspace {
         .skill("home/.config/metier/skills/review", "Reviews things.")
         .skill("home/.config/metier/skills/sleepy", "Is offered and sleeps.");
     let store = store(&workspace);
-    let begin =
-        |request: &str| store.begin(Started { request: request.to_owned(), ..Started::default() }).unwrap();
+    let project = workspace.join("project").canonicalize().unwrap().display().to_string();
+    let begin = |request: &str| {
+        let project = Some(project.clone());
+        store.begin(Started { request: request.to_owned(), project, ..Started::default() }).unwrap()
+    };
     let first = begin("deploy it");
     store.append(first, offered(&["deploy", "sleepy"], false)).unwrap();
     used(&store, first, "deploy", By::Model, Outcome::Done);
@@ -78,6 +81,13 @@ fn each_skill_has_its_line_and_those_nobody_uses_are_named() {
     let one = metier(&workspace, &["stats", "--skill", "review", "--json"]).json();
     assert_eq!(one["skills"].as_array().unwrap().len(), 1);
     assert_eq!(one["never_used"], json!([]));
+    // What happened in another project does not count here.
+    let elsewhere = Started { project: Some("/elsewhere".to_owned()), ..Started::default() };
+    let other = Store::begin(&store(&workspace), elsewhere).unwrap();
+    used(&store(&workspace), other, "review", By::User, Outcome::Done);
+    assert_eq!(metier(&workspace, &["stats", "--skill", "review", "--json"]).json(), one);
+    let all = metier(&workspace, &["stats", "--all", "--skill", "review", "--json"]).json();
+    assert_eq!(all["skills"][0]["used"].as_u64(), one["skills"][0]["used"].as_u64().map(|used| used + 1));
     let late = metier(&workspace, &["stats", "--since", "2100-01-01"]).stdout;
     assert!(late.contains("no skill was used") && late.contains("deploy"), "{late}");
 }

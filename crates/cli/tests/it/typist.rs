@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -26,6 +27,11 @@ pub(crate) struct Typist {
 impl Typist {
     /// Starts `metier ARGS…` in `project/` of the workspace.
     pub(crate) fn at(workspace: &Workspace, args: &[&str]) -> Self {
+        Self::at_folder(workspace, &workspace.join("project"), args)
+    }
+
+    /// The same in another folder.
+    pub(crate) fn at_folder(workspace: &Workspace, folder: &Path, args: &[&str]) -> Self {
         let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&keyboard).unwrap();
         unlockpt(&keyboard).unwrap();
@@ -39,7 +45,7 @@ impl Typist {
             .args(["--ctty", "--wait"])
             .arg(crate::binary::program())
             .args(args)
-            .current_dir(workspace.join("project"))
+            .current_dir(folder)
             .env_clear()
             .env("HOME", workspace.join("home"))
             .env("PATH", "/usr/bin:/bin")

@@ -1,7 +1,7 @@
 //! Which files changed since a git revision.
 
 use crate::environment;
-use crate::workplace::setup;
+use crate::sandbox_setup::setup;
 use anyhow::{Context, Result, bail};
 use metier_files::{Kind, kind, read_bounded, real_path};
 use metier_runtime::SearchPath;

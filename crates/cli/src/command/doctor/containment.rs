@@ -1,8 +1,8 @@
 //! What holds a process on this machine, tried with real violations, and which programs are shown to it.
 
 use crate::output::{Output, Tone, clean};
+use crate::sandbox_setup::setup;
 use crate::surroundings::Surroundings;
-use crate::workplace::{search_path, setup};
 use anyhow::Result;
 use metier_files::read_bounded;
 use metier_runtime::TOOLS;
@@ -65,7 +65,7 @@ impl Containment {
         let meter = metered.as_ref().map(|metered| metered.meter.word());
         let meter_reason = metered.and_then(|metered| metered.reason);
         let tiers: Vec<TierFinding> = examinations.into_iter().map(TierFinding::of).collect();
-        let path = search_path(surroundings);
+        let path = surroundings.search_path();
         let tools = TOOLS.iter().filter_map(|name| {
             let program = path.find(name).filter(|program| !program.shown.is_empty())?;
             Some(Tool { name, file: program.file, shown: program.shown })

@@ -11,6 +11,9 @@ use serde::Serialize;
 pub(super) struct ServerFinding {
     label: String,
     endpoint: String,
+    /// Folders of the project that it writes at once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    write: Vec<String>,
     answers: bool,
     /// Why it does not.
     why: Option<String>,
@@ -24,12 +27,12 @@ pub(super) fn examine(surroundings: &Surroundings) -> Vec<ServerFinding> {
     // What they list was asked for by now; this is for the tools.
     let _ = OutsideTools::tools(servers);
     let seen = servers.seen().into_iter();
-    seen.map(|Seen { label, endpoint, footing, tools, skills }| {
+    seen.map(|Seen { label, endpoint, write, footing, tools, skills }| {
         let why = match &footing {
             Footing::Down(why) => Some(why.clone()),
             Footing::Idle | Footing::Up => None,
         };
-        ServerFinding { label, endpoint, answers: footing == Footing::Up, why, tools, skills }
+        ServerFinding { label, endpoint, write, answers: footing == Footing::Up, why, tools, skills }
     })
     .collect()
 }
@@ -50,6 +53,10 @@ pub(super) fn write(servers: &[ServerFinding], output: &mut Output) -> Result<()
         let word = output.tinted(tone, &word);
         output.line(format!("  {:<22} {}", format!("mcp.{}", server.label), clean(&server.endpoint)))?;
         output.line(format!("  {:<22} {word}", ""))?;
+        if !server.write.is_empty() {
+            let folders = clean(&server.write.join(", "));
+            output.line(format!("  {:<22} writes without asking: {folders}", ""))?;
+        }
     }
     Ok(())
 }

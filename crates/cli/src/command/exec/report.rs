@@ -2,7 +2,7 @@
 
 use metier_files::{MEDIA_HEAD, media_type, media_type_by_name};
 use metier_proxy::Event;
-use metier_runtime::{ContactReport, LongOutput, Ran};
+use metier_runtime::{ChangeReport, ContactReport, LongOutput, Ran};
 use metier_sandbox::{Captured, Copied, Ended, LeaveOut, OutputKind, Outputs, Stop};
 use serde::Serialize;
 use std::io::Read;
@@ -24,9 +24,8 @@ pub(crate) struct Json {
     outputs_truncated: bool,
     /// Of the outputs, what `--out` did not copy, and why.
     not_copied: Vec<NotCopied>,
-    /// Files and folders that became other where it could write.
-    changes: Vec<Change>,
-    changes_truncated: bool,
+    /// What it changed in the project, and what became of that.
+    changes: Option<ChangeReport>,
     /// Whom it reached and whom not, in order.
     contacts: Vec<Contact>,
     contacts_left_out: usize,
@@ -111,13 +110,6 @@ struct NotCopied {
 }
 
 #[derive(Serialize)]
-struct Change {
-    path: String,
-    kind: &'static str,
-    size: u64,
-}
-
-#[derive(Serialize)]
 struct Contact {
     /// `host:port`; of something that was no request, nothing.
     host: Option<String>,
@@ -185,11 +177,6 @@ impl Json {
             media_type: media_of(&report.outputs, output),
             size: output.size,
         });
-        let changes = report.changes.entries.iter().map(|change| Change {
-            path: change.path.display().to_string(),
-            kind: change.kind.word(),
-            size: change.size,
-        });
         let denied = report.denied.iter().map(|denied| Denied {
             call: denied.call.clone(),
             what: denied.what.clone(),
@@ -211,8 +198,7 @@ impl Json {
             outputs: outputs.collect(),
             outputs_truncated: report.outputs.is_truncated,
             not_copied: copied.into_iter().flat_map(|copied| &copied.left_out).map(NotCopied::from).collect(),
-            changes: changes.collect(),
-            changes_truncated: report.changes.is_partial,
+            changes: ran.changes.clone(),
             contacts: ran.contacts.events.iter().map(Contact::from).collect(),
             contacts_left_out: ran.contacts.more,
             denied: denied.collect(),

@@ -1,51 +1,48 @@
 //! `explain --action` and `explain --last`: would this be allowed, and why was that refused?
 
+use crate::agency;
 use crate::args::Global;
 use crate::exit::Exit;
-use crate::gatekeeper::{Gatekeeper, last_refusal};
-use crate::needs::Flags;
+use crate::gatekeeper::last_refusal;
 use crate::output::{Form, Output, Tone, clean};
 use crate::surroundings::Surroundings;
-use crate::workplace::{Active, Purpose, Ready, Workplace, who};
 use anyhow::Result;
-use metier_catalog::{Include, Lookup};
+use metier_catalog::Lookup;
 use metier_policy::{Action, Decision, Deed, Ruling};
-use metier_runtime::{Words, script_action};
-use metier_sandbox::Limits;
+use metier_runtime::known_to_the_gate;
 use serde_json::json;
 
 /// Whether an action would be allowed, and by which rule.
 pub(crate) fn action(
     text: &str,
-    skills: &[String],
+    skills_active: &[String],
     global: &Global,
     surroundings: &Surroundings,
     output: &mut Output,
 ) -> Result<Exit> {
-    let keeper = Gatekeeper::new(global, &[], surroundings)?;
-    keeper.report_problems();
-    let snapshot = surroundings.snapshot(Include::Usual);
+    let skills = agency::one_call(global, surroundings)?.open();
+    let snapshot = skills.snapshot();
+    let mut session = agency::session(&skills);
     let mut named = None;
     let mut action = Action::from_words(text, &mut |name| {
         named = Some(name.to_owned());
         let reference = name.parse().ok()?;
         match snapshot.find(&reference) {
-            Lookup::Found(_, entry) | Lookup::Unusable(_, entry) => Some(who(&snapshot, entry)),
+            Lookup::Found(_, entry) | Lookup::Unusable(_, entry) => Some(known_to_the_gate(&snapshot, entry)),
             _ => None,
         }
     })?;
     if let (Deed::Script { file, .. }, Some(name)) = (&action.deed, &named) {
-        // Words alone do not say how it would be started, nor what is wanted for it.
-        if let Some(whole) = as_it_would_run(name, file, &keeper, surroundings) {
+        // Words alone do not say how it would be started, nor what is wanted for it. They are all there is where there is no such
+        // script, or it could not be started.
+        if let Ok(whole) = session.script_action(name, file) {
             action = whole;
         }
     }
-    let mut scopes = Vec::new();
-    for skill in skills {
-        let ready = Ready::begin(Purpose::Looking, surroundings);
-        scopes.extend(Workplace::of(skill, Active::Yes, ready, &Flags::default(), surroundings)?.scopes);
+    for skill in skills_active {
+        session.open_scope(skill).map_err(|error| agency::not_used(&error))?;
     }
-    let decision = keeper.gate(&scopes).decide(&action);
+    let decision = session.judge(&action);
     match output.form() {
         Form::Json => output.json(&json!({
             "action": action.sentence(),
@@ -53,24 +50,11 @@ pub(crate) fn action(
             "by": decision.by.to_string(),
             "also": decision.also.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "allow_with": rules(&decision),
-            "mode": keeper.rules().mode().word(),
+            "mode": session.mode().word(),
         }))?,
         Form::Text => write(&action.sentence(), &decision, output)?,
     }
     Ok(Exit::Fine)
-}
-
-/// A script of a skill as `exec` would ask about it; nothing where there is no such script or it could not be started.
-fn as_it_would_run(
-    name: &str,
-    file: &str,
-    keeper: &Gatekeeper,
-    surroundings: &Surroundings,
-) -> Option<Action> {
-    let ready = Ready::begin(Purpose::Looking, surroundings);
-    let place = Workplace::of(name, Active::No, ready, &Flags::default(), surroundings).ok()?;
-    let words = Words::Split(Vec::new());
-    place.with(keeper, Limits::default(), |bench, using| script_action(bench, using, file, &words)).ok()
 }
 
 fn rules(decision: &Decision) -> Vec<String> {

@@ -12,8 +12,6 @@ pub(super) struct Plan {
     commands: Vec<Injected>,
     #[serde(serialize_with = "as_json", rename = "diagnostics")]
     pub(super) found: Vec<Diagnostic>,
-    #[serde(skip)]
-    pub(super) source: String,
 }
 
 #[derive(Serialize)]
@@ -39,9 +37,9 @@ struct Injected {
 impl Plan {
     pub(super) fn of(draft: &Draft<'_>, bench: &Workbench<'_>) -> Result<Self, NotActivated> {
         let plan = draft.plan()?;
-        let source = draft.source().to_owned();
+        let source = draft.source();
         let body = source.len() - plan.body().len();
-        let place = |start: u32| Position::of(&source, body + start as usize);
+        let place = |start: u32| Position::of(source, body + start as usize);
         let tokens = plan.tokens().map(|token| {
             let Position { line, column } = place(token.span.start);
             Replaced { line, column, token: token.token.to_owned(), becomes: token.becomes.map(Into::into) }
@@ -57,13 +55,7 @@ impl Plan {
             Injected { line, column, command: command.command.clone(), runs, stays }
         });
         let commands = commands.collect();
-        Ok(Self {
-            digest: draft.digest().to_string(),
-            tokens,
-            commands,
-            found: draft.preview()?.diagnostics,
-            source,
-        })
+        Ok(Self { digest: draft.digest().to_string(), tokens, commands, found: draft.preview()?.diagnostics })
     }
 
     /// For people: a line each, and nothing more.

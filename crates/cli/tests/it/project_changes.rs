@@ -1,0 +1,264 @@
+//! A command changes the project once, exactly, and only after an approval.
+
+mod commands;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::Read;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use metier_files::FileDigest;
+use metier_testkit::Workspace;
+
+use self::commands::{FILES, GIT, LARGE, PACKAGES, Row};
+use crate::binary::{metier, metier_with};
+
+/// What makes two runs of a command alike: fixed dates and names, nothing of the user's.
+const FIXED: &str = "set -e; umask 022; export LC_ALL=C TZ=UTC GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b \
+    GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b GIT_AUTHOR_DATE='2026-01-01T00:00:00Z' \
+    GIT_COMMITTER_DATE='2026-01-01T00:00:00Z' PYTHONDONTWRITEBYTECODE=1 SOURCE_DATE_EPOCH=1767225600 \
+    CARGO_INCREMENTAL=0 npm_config_update_notifier=false; cd \"$PROJECT_DIR\"";
+
+/// One entry of a tree: everything that has to be alike.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Entry {
+    Folder { mode: u32 },
+    File { mode: u32, size: u64, digest: FileDigest },
+    Link { target: OsString },
+}
+
+type Tree = BTreeMap<OsString, Entry>;
+
+fn tree(folder: &Path) -> Tree {
+    let mut tree = Tree::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(at) = folders.pop() {
+        for entry in std::fs::read_dir(&at).unwrap() {
+            let path = entry.unwrap().path();
+            let metadata = std::fs::symlink_metadata(&path).unwrap();
+            let mode = metadata.permissions().mode() & 0o7777;
+            let entry = if metadata.is_dir() {
+                folders.push(path.clone());
+                Entry::Folder { mode }
+            } else if metadata.is_symlink() {
+                Entry::Link { target: std::fs::read_link(&path).unwrap().into() }
+            } else {
+                Entry::File { mode, size: metadata.size(), digest: digest(&path, &metadata) }
+            };
+            tree.insert(path.strip_prefix(folder).unwrap().into(), entry);
+        }
+    }
+    tree
+}
+
+/// The digest of a file; of a sparse one over a hundred megabytes, of its end.
+fn digest(path: &Path, metadata: &std::fs::Metadata) -> FileDigest {
+    const MAX_READ: u64 = 100 << 20;
+    let mut file = std::fs::File::open(path).unwrap();
+    if metadata.size() > MAX_READ {
+        std::io::Seek::seek(&mut file, std::io::SeekFrom::End(-4096)).unwrap();
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).unwrap();
+    FileDigest::of(&bytes)
+}
+
+/// What differs between two trees, for a message.
+fn difference(expected: &Tree, found: &Tree) -> String {
+    let mut lines = Vec::new();
+    for (path, entry) in expected {
+        match found.get(path) {
+            None => lines.push(format!("missing: {}", path.display())),
+            Some(other) if other != entry => {
+                lines.push(format!("{}: {entry:?} became {other:?}", path.display()));
+            }
+            Some(_) => {}
+        }
+    }
+    lines.extend(
+        found
+            .keys()
+            .filter(|path| !expected.contains_key(*path))
+            .map(|path| format!("new: {}", path.display())),
+    );
+    lines.truncate(20);
+    lines.join("\n")
+}
+
+/// Where programs are found: the system's, and the toolchain that built this test.
+fn search_path() -> String {
+    let toolchain = Path::new(env!("CARGO")).parent().unwrap();
+    format!("/usr/bin:/bin:{}", toolchain.display())
+}
+
+fn has(program: &str) -> bool {
+    search_path().split(':').any(|folder| Path::new(folder).join(program).is_file())
+}
+
+/// The shell, with nothing of the user's around it.
+fn bare(workspace: &Workspace, script: &str) {
+    let output = Command::new("/bin/bash")
+        .args(["--noprofile", "--norc", "-c", script])
+        .current_dir(workspace.join("project"))
+        .env_clear()
+        .env("PATH", search_path())
+        .env("HOME", workspace.join("bare-home"))
+        .env("PROJECT_DIR", workspace.join("project"))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Puts the project back to what the set-up made.
+fn restore(workspace: &Workspace) {
+    let line = "cd ..; chmod -R u+rwX project; rm -rf project copy-of-it; cp -a base project";
+    bare(workspace, line);
+}
+
+/// What is wrong with a row; nothing, where all is well.
+fn check(row: &Row) -> Result<(), String> {
+    let workspace = Workspace::new()
+        .file("home/.agents/skills/sh/SKILL.md", "---\nname: sh\ndescription: Runs a line.\n---\nRun it.\n")
+        .file(
+            "home/.agents/skills/sh/scripts/run.sh",
+            format!("echo run >> \"$SKILL_DATA/count\"\n{FIXED}\n{}\n", row.command),
+        )
+        .file("home/.config/metier/config.toml", "bundled = false\n")
+        .dir("bare-home")
+        .dir("project");
+    let project = workspace.join("project");
+    bare(&workspace, &format!("{FIXED}; {}", row.setup));
+    bare(&workspace, "cd ..; cp -a project base");
+    let before = tree(&project);
+    let line = format!("{FIXED}\n{}", row.command);
+    bare(&workspace, &line);
+    let expected = tree(&project);
+    restore(&workspace);
+    bare(&workspace, &line);
+    let again = tree(&project);
+    restore(&workspace);
+
+    let words = ["exec", "sh", "run.sh", "--timeout", "300", "--json"];
+    let run = metier_with(&workspace, &words, &[("PATH", &search_path())]);
+    ensure(run.code == 4, || format!("exit code {}: {}\n{}", run.code, run.stdout, run.stderr))?;
+    let found = tree(&project);
+    ensure(before == found, || format!("changed without approval: {}", difference(&before, &found)))?;
+    let report = run.json();
+    let id = report["changes"]["id"].as_str().ok_or_else(|| format!("no changes: {report}"))?;
+    let applied = metier(&workspace, &["changes", "apply", id, "--yes"]);
+    ensure(applied.code == 0, || format!("not applied: {}\n{}", applied.stdout, applied.stderr))?;
+    let entries = report["changes"]["entries"].as_array();
+    let is_ignored = entries.is_some_and(|all| all.iter().any(|entry| entry["state"] == "ignored"));
+    if is_ignored {
+        let kept = metier(&workspace, &["changes", "apply", id, "--ignored", "--yes"]);
+        ensure(kept.code == 0, || format!("ignored files not applied: {}\n{}", kept.stdout, kept.stderr))?;
+    }
+    let found = tree(&project);
+    if expected == again {
+        ensure(expected == found, || format!("approved: {}", difference(&expected, &found)))?;
+    } else {
+        // Two bare runs differ, so only the names can be compared, where at least those are the same.
+        let is_same = expected.keys().eq(found.keys()) || expected.keys().ne(again.keys());
+        ensure(is_same, || format!("list of files: {}", difference(&expected, &found)))?;
+    }
+    let undone = metier(&workspace, &["changes", "undo", id]);
+    ensure(undone.code == 0, || format!("not undone: {}\n{}", undone.stdout, undone.stderr))?;
+    let found = tree(&project);
+    // What git ignores was a set of its own.
+    ensure(before == found || is_ignored, || format!("undone: {}", difference(&before, &found)))?;
+    let count = Command::new("find").arg(workspace.join("home")).args(["-name", "count"]).output().unwrap();
+    let count = String::from_utf8(count.stdout).unwrap();
+    let runs = std::fs::read_to_string(count.trim()).unwrap_or_default();
+    ensure(runs == "run\n", || format!("it has to run exactly once, and ran: {runs:?}"))
+}
+
+fn ensure(holds: bool, why: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(why()) }
+}
+
+#[expect(clippy::print_stderr, reason = "a row that cannot run says so")]
+fn check_all(rows: &[Row]) {
+    let (mut skipped, mut failed) = (Vec::new(), Vec::new());
+    for row in rows {
+        match row.programs.iter().find(|program| !has(program)) {
+            Some(program) => skipped.push(format!("{}: {program} is not installed", row.name)),
+            None => failed.extend(check(row).err().map(|why| format!("{}: {why}", row.name))),
+        }
+    }
+    for line in &skipped {
+        eprintln!("not run: {line}");
+    }
+    assert!(failed.is_empty(), "{} of {} failed:\n{}", failed.len(), rows.len(), failed.join("\n"));
+    let is_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
+    assert!(skipped.is_empty() || !is_ci, "{skipped:?}");
+}
+
+#[test]
+fn files_are_changed_as_the_bare_command_changes_them() {
+    check_all(FILES);
+}
+
+#[test]
+fn repositories_are_changed_as_git_alone_changes_them() {
+    check_all(GIT);
+}
+
+#[test]
+fn packages_are_made_as_their_managers_alone_make_them() {
+    check_all(PACKAGES);
+}
+
+#[test]
+fn many_and_large_files_are_changed_as_the_bare_command_changes_them() {
+    check_all(LARGE);
+}
+
+#[test]
+fn the_tables_hold_at_least_sixty_commands() {
+    assert!(FILES.len() + GIT.len() + PACKAGES.len() + LARGE.len() >= 60);
+}
+
+/// A project with a skill that runs its first argument.
+fn machine() -> Workspace {
+    Workspace::new()
+        .file("home/.agents/skills/sh/SKILL.md", "---\nname: sh\ndescription: Runs a line.\n---\nRun it.\n")
+        .file("home/.agents/skills/sh/scripts/run.sh", "cd \"$PROJECT_DIR\"; eval \"$1\"\n")
+        .file("home/.config/metier/config.toml", "bundled = false\n")
+        .file("project/a", "text\n")
+        .file("project/docs/t", "old\n")
+        .symlink("project/.git/hooks/pre-commit", "../../docs/t")
+}
+
+#[test]
+fn what_a_hook_is_a_link_to_is_protected() {
+    let workspace = machine();
+    let words =
+        ["exec", "sh", "run.sh", "--allow", "skill:sh/write:**", "--", "echo evil > docs/t; echo x > b"];
+    let run = metier(&workspace, &words);
+    assert_eq!(run.code, 4, "{}", run.stderr);
+    assert_eq!(std::fs::read_to_string(workspace.join("project/docs/t")).unwrap(), "old\n");
+    assert!(workspace.join("project/b").exists());
+}
+
+#[test]
+fn a_file_is_not_deleted_where_its_new_name_is_not_applied() {
+    for flags in [&["--allow", "skill:sh/write:**"][..], &["--mode", "yolo"]] {
+        let workspace = machine();
+        let run = metier(&workspace, &[&["exec", "sh", "run.sh"], flags, &["--", "mv a .envrc"]].concat());
+        assert_eq!(run.code, 4, "{}", run.stderr);
+        assert!(run.stderr.contains("metier changes apply"), "{}", run.stderr);
+        assert!(workspace.join("project/a").exists() && !workspace.join("project/.envrc").exists());
+    }
+}
+
+#[test]
+fn a_printed_rule_is_one_word_for_a_shell() {
+    let workspace = machine();
+    let run = metier(&workspace, &["exec", "sh", "run.sh", "--", "touch \"x';touch pwned;'\""]);
+    let rule = run.stderr.lines().find_map(|line| line.trim().strip_prefix("--allow ")).unwrap();
+    let output = Command::new("/bin/sh").args(["-c", &format!("printf %s {rule}")]).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "skill:user.agents:sh/write:x';touch pwned;'");
+}
