@@ -18,6 +18,9 @@ pub(crate) struct Arguments {
     /// Also measure the tree of 50,000 skills
     #[arg(long)]
     large: bool,
+    /// Where `changes` makes its projects: on a disk below `target` when left out, `/dev/shm` for memory
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
     /// Also write the figures to this file, as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -33,6 +36,8 @@ enum Bench {
     Watch,
     /// What it costs to start a process contained
     Spawn,
+    /// What it costs that calls write to a layer above the project
+    Changes,
     /// What the way through the proxy costs
     Proxy,
     /// How well and how fast a request finds its skill
@@ -52,6 +57,7 @@ impl Bench {
             Self::Check => "check",
             Self::Watch => "watch",
             Self::Spawn => "spawn",
+            Self::Changes => "changes",
             Self::Proxy => "proxy",
             Self::Route => "route",
             Self::Activate => "activate",
@@ -85,6 +91,20 @@ fn spawn(repository: &Repository, target: &Path, arguments: &Arguments) -> Resul
     .show()
 }
 
+/// Layers are measured by an example of the runtime, which has to be its own helper, too.
+fn changes(repository: &Repository, target: &Path, arguments: &Arguments) -> Result<()> {
+    // The person meant the folder from where they stand; the bench runs in the top folder.
+    let place = arguments.folder.as_ref().map_or_else(|| Ok(target.join("bench")), std::path::absolute)?;
+    Cargo::new(
+        repository,
+        ["run", "--quiet", "--release", "--package", "metier-runtime", "--example", "changes", "--"],
+    )
+    .argument(arguments.rounds.to_string())
+    .argument(target.join("release").join(format!("metier{}", std::env::consts::EXE_SUFFIX)))
+    .argument(place.join("changes"))
+    .show()
+}
+
 /// Starts are short and noisy, so a round of them is many: the usual rounds make five hundred.
 const SPAWNS_A_ROUND: u32 = 34;
 
@@ -100,6 +120,7 @@ fn measure(repository: &Repository, bench: Bench, arguments: &Arguments) -> Resu
             "examples/watch"
         }
         Bench::Spawn => return spawn(repository, &target, arguments),
+        Bench::Changes => return changes(repository, &target, arguments),
         Bench::Proxy => {
             let example =
                 ["run", "--quiet", "--release", "--package", "metier-proxy", "--example", "throughput"];

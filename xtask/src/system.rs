@@ -11,6 +11,9 @@ struct Program {
     what: &'static str,
 }
 
+/// The table of commands that change a project.
+const COMMANDS: &str = "a row of the commands that are compared with bare runs";
+
 const PROGRAMS: &[Program] = &[
     Program { name: "bwrap", package: "bubblewrap", what: "the tier of bubblewrap" },
     Program { name: "curl", package: "curl", what: "the way out with a program that everybody uses" },
@@ -21,6 +24,17 @@ const PROGRAMS: &[Program] = &[
     Program { name: "pgrep", package: "procps", what: "the search for processes left behind" },
     Program { name: "python3", package: "python3-venv", what: "what runs by Python, and `prepare` for it" },
     Program { name: "unshare", package: "util-linux", what: "controls in throwaway namespaces" },
+    Program { name: "ed", package: "ed", what: COMMANDS },
+    Program { name: "gcc", package: "gcc", what: COMMANDS },
+    Program { name: "gzip", package: "gzip", what: COMMANDS },
+    Program { name: "jq", package: "jq", what: COMMANDS },
+    Program { name: "make", package: "make", what: COMMANDS },
+    Program { name: "patch", package: "patch", what: COMMANDS },
+    Program { name: "rsync", package: "rsync", what: COMMANDS },
+    Program { name: "sqlite3", package: "sqlite3", what: COMMANDS },
+    Program { name: "unzip", package: "unzip", what: COMMANDS },
+    Program { name: "vim", package: "vim", what: COMMANDS },
+    Program { name: "zip", package: "zip", what: COMMANDS },
 ];
 
 /// Installs what is missing, by the package manager of Debian and its kin.

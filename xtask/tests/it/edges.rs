@@ -29,6 +29,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "metier-runtime",
         &[
             "metier-catalog",
+            "metier-changes",
             "metier-diagnostic",
             "metier-files",
             "metier-policy",
@@ -75,6 +76,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "metier-agent",
             "metier-catalog",
+            "metier-changes",
             "metier-diagnostic",
             "metier-files",
             "metier-http",

@@ -12,8 +12,8 @@ const HOMES: &[(&str, &[&str])] = &[
     ("granit-parser", &["metier-skill"]),
     // The file system: invariant 4, files of a skill only through `metier-files`.
     ("cap-std", &["metier-files"]),
-    // What a line of a `.gitignore` means: everyone else sees the files that a walk gives.
-    ("ignore", &["metier-files"]),
+    // What a line of a `.gitignore` means: everyone else sees the files that a walk gives, and which changes are noise.
+    ("ignore", &["metier-changes", "metier-files"]),
     // The binary switches a terminal's echo off; secrets are opened by what they are, not by where a link leads; a store is
     // closed to others without being opened.
     (
