@@ -60,6 +60,7 @@ const FILES: [(&str, &[u8]); 9] = [
 
 const SERVER_FILES: [&str; 3] = [".mcp.json", ".agents/mcp.json", ".agents/.mcp.json"];
 const RULE_FILES: [&str; 3] = [".claude/settings.json", ".claude/settings.local.json", ".agents/config.json"];
+const MODES: [&str; 4] = ["ask", "allow", "plan", "yolo"];
 const AGENT_FILES: [&str; 4] = [
     ".metier/agents/one.md",
     ".claude/agents/deep/er/two.md",
@@ -164,8 +165,7 @@ impl Draft {
             self.rules.iter().filter(|(file, _)| *file == 3).map(|(_, rule)| allow(*rule)).collect();
         config.push_str(&format!("[gate]\nallow = {}\n", json!(rules)));
         if let Some(mode) = self.modes.get(&3) {
-            config
-                .push_str(&format!("mode = \"{}\"\n", ["ask", "allow", "plan", "yolo"][usize::from(*mode)]));
+            config.push_str(&format!("mode = \"{}\"\n", MODES[usize::from(*mode)]));
         }
         for ((_, variable), value) in self.variables.iter().filter(|((file, _), _)| *file == 0) {
             let (is_secret, default) = (value % 2 == 0, text(&format!("v{value}")));
@@ -187,6 +187,17 @@ impl Draft {
             config.push_str(&format!("[skills.hidden]\nvisibility = \"{visible}\"\n"));
         }
         config
+    }
+
+    /// The modes that the files set, as [`effects`] tells them. Of several trusted ones the last file's takes effect, and
+    /// another one of them once that file sets none.
+    fn modes<'a>(&'a self, project: &'a Path) -> impl Iterator<Item = String> + 'a {
+        self.modes.iter().map(|(file, mode)| {
+            let label = RULE_FILES
+                .get(usize::from(*file))
+                .map_or_else(|| project.join("metier.toml").display().to_string(), |file| (*file).to_owned());
+            format!("mode {} {label}", MODES[usize::from(*mode)])
+        })
     }
 
     /// Writes the project anew.
@@ -212,10 +223,9 @@ impl Draft {
         for (at, file) in (0..).zip(RULE_FILES) {
             let rules: Vec<Value> =
                 self.rules.iter().filter(|(of, _)| *of == at).map(|(_, rule)| allow(*rule)).collect();
-            let own = ["ask", "allow", "plan", "yolo"];
             let claude = ["default", "dontAsk", "plan", "bypassPermissions"];
             let mode = self.modes.get(&at).map(|mode| match at {
-                2 => json!({"mode": (own[usize::from(*mode)]), "allow": rules}),
+                2 => json!({"mode": (MODES[usize::from(*mode)]), "allow": rules}),
                 _ => json!({"defaultMode": (claude[usize::from(*mode)]), "allow": rules}),
             });
             if mode.is_some() || !rules.is_empty() {
@@ -427,7 +437,8 @@ fn check(before: &[Edit], after: &[Edit]) {
     };
     let settled = diff(&places);
     assert!(settled.is_settled(), "what was just trusted waits for nothing: {:?}", settled.line());
-    let trusted = effects(&places);
+    let mut trusted = effects(&places);
+    trusted.extend(model.modes(&real(&project)));
     for edit in after {
         model.edit(*edit);
         model.write(&project);
@@ -458,4 +469,11 @@ fn nothing_that_comes_after_trust_takes_effect_without_being_reported() {
         ..ProptestConfig::default()
     };
     proptest!(config, |(before in edits(24), after in edits(6))| check(&before, &after));
+}
+
+/// Found by the property: the mode of the first file was trusted too, it was only not the last one.
+#[test]
+fn a_trusted_mode_takes_effect_when_the_mode_of_a_later_file_is_removed() {
+    check(&[(3, 0, 0, 1), (3, 1, 2, 1)], &[(3, 1, 0, 0)]);
+    check(&[(3, 2, 0, 1), (3, 3, 2, 1)], &[(3, 3, 0, 0), (3, 2, 0, 0)]);
 }
