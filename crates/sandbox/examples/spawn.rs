@@ -49,7 +49,8 @@ fn main() {
         figures.contained.push(time(|| scene.contained(&sandbox)));
         let layer = scene.layer();
         sleep(PAUSE);
-        figures.layered.push(time(|| scene.layered(&sandbox, layer)));
+        figures.layered.push(time(|| scene.layered(&sandbox, &layer)));
+        remove(&layer);
         sleep(PAUSE);
         figures.bubblewrap.push(time(|| run(&mut scene.bubblewrap())));
         if let Some(metier) = &metier {
@@ -67,9 +68,10 @@ fn main() {
             }
             let layers: Vec<_> = (0..ROW).map(|_| scene.layer()).collect();
             sleep(PAUSE);
-            for layer in layers {
+            for layer in &layers {
                 figures.layered_row.push(time(|| scene.layered(&sandbox, layer)));
             }
+            layers.iter().for_each(remove);
         }
     }
     figures.print();
@@ -134,8 +136,8 @@ impl Scene {
         LayerMount { at: self.root.join("project"), above: vec![], upper, work }
     }
 
-    fn layered(&self, sandbox: &Sandbox, layer: LayerMount) {
-        let command = Command::new("/bin/sh").arguments(["-c", "true"]).layer(layer);
+    fn layered(&self, sandbox: &Sandbox, layer: &LayerMount) {
+        let command = Command::new("/bin/sh").arguments(["-c", "true"]).layer(layer.clone());
         assert!(sandbox.run(&self.layered, &command).unwrap().succeeded());
     }
 
@@ -164,6 +166,12 @@ impl Scene {
             .current_dir(self.root.join("project"));
         process
     }
+}
+
+/// Removes an empty layer, as a session does after each call. Folders that pile up would make the next ones slower: a new
+/// folder is made in another part of the disk as long as old ones keep theirs.
+fn remove(layer: &LayerMount) {
+    std::fs::remove_dir_all(layer.upper.parent().unwrap()).unwrap();
 }
 
 fn run(process: &mut Process) {
