@@ -225,6 +225,12 @@ impl PendingChanges {
     }
 }
 
+/// The paths of a set that are applied only where each is named: what runs or is obeyed later.
+pub fn protected_paths(survey: &Survey, set: &ChangeSet) -> BTreeSet<LayerPath> {
+    let guard = Guard::new(survey, set);
+    set.entries.iter().map(|change| &change.path).filter(|path| guard.covers(path)).cloned().collect()
+}
+
 /// A path by both of its names: rules may be seen from the project or name the whole path.
 fn place_of(path: &LayerPath, project: &Path) -> Place {
     let whole = project.join(path.as_path());

@@ -113,6 +113,7 @@ pub use activation::{
 pub use arguments::{ArgumentError, MAX_ARGUMENTS, split_arguments};
 pub use call_changes::{
     ChangeReport, ChangeState, EditError, FileEdit, PendingChanges, ProjectLayers, ReportedChange,
+    protected_paths,
 };
 pub use containment::{Containment, ENVIRONMENT, LANGUAGE, PLUGIN_ENVIRONMENT, Start};
 pub use data_folder::DataOwner;

@@ -50,7 +50,7 @@ pub(crate) struct ChangesShow {
 /// Applies a set to the project: all of what is selected, or nothing
 ///
 /// A file that another program changed since the command began is a conflict: it is named, and nothing is applied.
-/// Protected places, such as git hooks, are named one by one in the question.
+/// Protected paths, such as git hooks, are named one by one in the question. With `--yes` you name them.
 #[derive(Debug, Args)]
 pub(crate) struct ChangesApply {
     /// The set: its id, the beginning of it, or `last`
@@ -62,9 +62,12 @@ pub(crate) struct ChangesApply {
     /// Applies the ignored and cache files, such as `target/`, that the session of the set keeps
     #[arg(long)]
     pub(crate) ignored: bool,
-    /// Applies without asking, protected places included
+    /// Applies without asking. Each protected path has to be named, by `--protected` or as PATH
     #[arg(long)]
     pub(crate) yes: bool,
+    /// Names a protected path that `--yes` applies too; may be repeated
+    #[arg(long, value_name = "PATH", requires = "yes")]
+    pub(crate) protected: Vec<String>,
 }
 
 /// Drops a set; it is kept for a week in case you change your mind

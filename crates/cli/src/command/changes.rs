@@ -2,6 +2,7 @@
 
 mod difference;
 mod ignored;
+mod protected;
 mod text;
 
 use crate::args::{Changes, ChangesAction, ChangesApply, ChangesDiscard, ChangesShow, ChangesUndo};
@@ -108,17 +109,19 @@ fn show(
     let changes = layer.changes()?;
     let selected = selected(&changes, &args.paths)?;
     let shown = || changes.entries.iter().filter(|change| selected.contains(&change.path));
+    let protected = protected::paths(&set.project, &changes)?;
     if output.form() == Form::Json {
         let waiting = layer.pending()?;
         let listed = changes.listed();
         let pairs = changes.entries.iter().zip(&listed).filter(|(change, _)| selected.contains(&change.path));
-        let entries: Vec<_> =
-            pairs.map(|pair| difference::json(&layer, pair, &waiting, args.diff)).collect::<Result<_>>()?;
+        let entries: Vec<_> = pairs
+            .map(|pair| difference::json(&layer, pair, &waiting, &protected, args.diff))
+            .collect::<Result<_>>()?;
         output.json(&json!({ "set": set, "entries": entries, "refused": changes.refused }))?;
         return Ok(Exit::Fine);
     }
     output.line(text::head(&set))?;
-    for line in text::paths(&changes, &selected, text::Detail::All) {
+    for line in text::paths(&changes, &selected, &protected, text::Detail::All) {
         output.line(line)?;
     }
     if args.diff {
@@ -146,9 +149,16 @@ fn apply_set(
         output.line(format!("nothing of `{}` waits to be applied", set.id))?;
         return Ok(Exit::Fine);
     }
-    if !args.yes {
+    let protected = &protected::paths(&set.project, &changes)? & &selected;
+    if args.yes {
+        let unnamed = protected::unnamed(&protected, args)?;
+        if !unnamed.is_empty() {
+            protected::refuse(&unnamed, &protected, args, output)?;
+            return Ok(Exit::NeedsYes);
+        }
+    } else {
         let mut lines = vec![text::head(&set)];
-        lines.extend(text::paths(&changes, &selected, text::Detail::Folded));
+        lines.extend(text::paths(&changes, &selected, &protected, text::Detail::Folded));
         let asked =
             format!("Apply {} to {}?", counted(selected.len(), "change", "changes"), set.project.display());
         if !is_approved(lines, asked, output)? {
@@ -246,8 +256,7 @@ fn selected(changes: &ChangeSet, paths: &[String]) -> Result<BTreeSet<LayerPath>
     }
     let mut selected = BTreeSet::new();
     for path in paths {
-        let folder = Path::new(path.trim_end_matches('/')).components().collect();
-        let Some(folder) = LayerPath::new(folder) else { bail!("`{path}` is not a path inside the project") };
+        let folder = path_in_project(path)?;
         let before = selected.len();
         selected.extend(all().filter(|changed| changed.is_below(&folder)));
         if selected.len() == before {
@@ -264,6 +273,12 @@ fn selected(changes: &ChangeSet, paths: &[String]) -> Result<BTreeSet<LayerPath>
         }
     }
     Ok(selected)
+}
+
+/// A path as the user wrote it.
+fn path_in_project(text: &str) -> Result<LayerPath> {
+    let path = Path::new(text.trim_end_matches('/')).components().collect();
+    LayerPath::new(path).with_context(|| format!("`{text}` is not a path inside the project"))
 }
 
 fn tell(id: &str, project: &Path, what: &str, output: &mut Output) -> Result<()> {

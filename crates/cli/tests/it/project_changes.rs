@@ -13,7 +13,7 @@ use metier_files::FileDigest;
 use metier_testkit::Workspace;
 
 use self::commands::{FILES, GIT, LARGE, PACKAGES, Row};
-use crate::binary::{metier, metier_with};
+use crate::binary::{Run, metier, metier_with};
 
 /// What makes two runs of a command alike: fixed dates and names, nothing of the user's.
 const FIXED: &str = "set -e; umask 022; export LC_ALL=C TZ=UTC GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b \
@@ -63,6 +63,18 @@ fn digest(path: &Path, metadata: &std::fs::Metadata) -> FileDigest {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).unwrap();
     FileDigest::of(&bytes)
+}
+
+/// Applies a set whole, with each of its protected paths named.
+fn apply_by_name(workspace: &Workspace, id: &str) -> Run {
+    let shown = metier(workspace, &["changes", "show", id, "--json"]).json();
+    let mut words = vec!["changes", "apply", id, "--yes"];
+    for entry in shown["entries"].as_array().into_iter().flatten() {
+        if entry["protected"] == true {
+            words.extend(["--protected", entry["path"].as_str().unwrap()]);
+        }
+    }
+    metier(workspace, &words)
 }
 
 /// What differs between two trees, for a message.
@@ -148,7 +160,7 @@ fn check(row: &Row) -> Result<(), String> {
     ensure(before == found, || format!("changed without approval: {}", difference(&before, &found)))?;
     let report = run.json();
     let id = report["changes"]["id"].as_str().ok_or_else(|| format!("no changes: {report}"))?;
-    let applied = metier(&workspace, &["changes", "apply", id, "--yes"]);
+    let applied = apply_by_name(&workspace, id);
     ensure(applied.code == 0, || format!("not applied: {}\n{}", applied.stdout, applied.stderr))?;
     let entries = report["changes"]["entries"].as_array();
     let is_ignored = entries.is_some_and(|all| all.iter().any(|entry| entry["state"] == "ignored"));

@@ -189,3 +189,39 @@ fn each_wildcard_alone_applies_ordinary_files_and_nothing_protected() {
 fn there_are_many_attacks() {
     assert!(GIT.len() + OTHERS.len() >= 65 + 15, "{}", GIT.len() + OTHERS.len());
 }
+
+#[test]
+fn a_waiting_set_is_applied_without_a_question_only_where_each_protected_path_is_named() {
+    let workspace =
+        machine("for n in 1 2 3 4 5 6 7 8 9; do echo x > .git/hooks/hook$n; done; echo new > plain.txt");
+    let id = exec(&workspace, &[]).unwrap().json["changes"]["id"].as_str().unwrap().to_owned();
+    let before = tree(&workspace.join("project"));
+    let shown = metier(&workspace, &["changes", "show", &id]);
+    assert!(shown.stdout.contains("+ .git/hooks/hook7 (2 bytes), PROTECTED"), "{}", shown.stdout);
+    // The list without a terminal is the one that a question shows: nothing protected is folded away.
+    let asked = metier(&workspace, &["changes", "apply", &id]);
+    assert!(asked.code == 4 && asked.stdout.matches("PROTECTED").count() == 9, "{}", asked.stdout);
+
+    let hooks = (1..=9).map(|number| format!(".git/hooks/hook{number}")).collect::<Vec<_>>();
+    let some = hooks[1..].iter().flat_map(|hook| ["--protected", hook]);
+    let unnamed: [Vec<&str>; 3] = [vec![], vec![".git/hooks"], some.collect()];
+    for words in unnamed {
+        let words = [vec!["changes", "apply", &id, "--yes"], words].concat();
+        let refused = metier(&workspace, &words);
+        assert_eq!(refused.code, 4, "{words:?}: {}\n{}", refused.stdout, refused.stderr);
+        assert!(refused.stderr.contains("protected: .git/hooks/hook1\n"), "{}", refused.stderr);
+        assert!(refused.stderr.contains("--protected '.git/hooks/hook1'"), "{}", refused.stderr);
+        assert_eq!(before, tree(&workspace.join("project")), "{words:?}");
+    }
+
+    let named = metier(&workspace, &["changes", "apply", &id, "--yes", ".git/hooks/hook1", "plain.txt"]);
+    assert_eq!(named.code, 0, "{}", named.stderr);
+    assert!(
+        workspace.join("project/plain.txt").exists() && workspace.join("project/.git/hooks/hook1").exists()
+    );
+    assert!(!workspace.join("project/.git/hooks/hook2").exists());
+    let rest = hooks[1..].iter().flat_map(|hook| ["--protected", hook]).collect();
+    let rest = metier(&workspace, &[vec!["changes", "apply", &id, "--yes"], rest].concat());
+    assert_eq!(rest.code, 0, "{}", rest.stderr);
+    assert!(hooks.iter().all(|hook| workspace.join("project").join(hook).exists()));
+}

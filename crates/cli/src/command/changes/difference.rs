@@ -2,9 +2,12 @@
 
 use crate::output::{Output, clean};
 use anyhow::Result;
-use metier_changes::{Change, ChangeKind, ChangeSet, Layer, ListedChange, NoTextError, TextChange, text_of};
+use metier_changes::{
+    Change, ChangeKind, ChangeSet, Layer, LayerPath, ListedChange, NoTextError, TextChange, text_of,
+};
 use metier_diagnostic::Diff;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// Shows what changed in a text file, and names what is not one.
 pub(super) fn write(layer: &Layer, change: &Change, output: &mut Output) -> Result<()> {
@@ -24,6 +27,7 @@ pub(super) fn json(
     layer: &Layer,
     (change, listed): (&Change, &ListedChange<'_>),
     waiting: &ChangeSet,
+    protected: &BTreeSet<LayerPath>,
     with_diff: bool,
 ) -> Result<Value> {
     let mut value = serde_json::to_value(listed)?;
@@ -32,6 +36,7 @@ pub(super) fn json(
     }
     let is_waiting = waiting.entries.iter().any(|waiting| waiting.path == change.path);
     value["applied"] = json!(!is_waiting);
+    value["protected"] = json!(protected.contains(&change.path));
     if with_diff {
         match text_of(layer, change) {
             Ok(TextChange { before, after }) => {

@@ -50,7 +50,7 @@ pub(super) fn apply_session(
     let all: BTreeSet<LayerPath> = kept.entries.iter().map(|change| change.path.clone()).collect();
     if !args.yes {
         let mut lines = vec![line(&record)];
-        lines.extend(text::paths(&kept, &all, text::Detail::Folded));
+        lines.extend(text::paths(&kept, &all, &BTreeSet::new(), text::Detail::Folded));
         let asked =
             format!("Apply {} to {}?", counted(all.len(), "change", "changes"), record.project.display());
         if !super::is_approved(lines, asked, output)? {

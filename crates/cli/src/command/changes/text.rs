@@ -51,15 +51,23 @@ pub(super) fn head(set: &LayerRecord) -> String {
     clean(&format!("{} ({}, {when}), {}: {}", set.id, set.state.word(), set.origin.actor, set.origin.command))
 }
 
-/// The selected paths, one a line.
-pub(super) fn paths(changes: &ChangeSet, selected: &BTreeSet<LayerPath>, detail: Detail) -> Vec<String> {
-    let chosen = || changes.entries.iter().filter(|change| selected.contains(&change.path));
+/// The selected paths, one a line. Protected paths come first and are never folded.
+pub(super) fn paths(
+    changes: &ChangeSet,
+    selected: &BTreeSet<LayerPath>,
+    protected: &BTreeSet<LayerPath>,
+    detail: Detail,
+) -> Vec<String> {
+    let chosen = changes.entries.iter().filter(|change| selected.contains(&change.path));
+    let (named, rest): (Vec<&Change>, Vec<&Change>) =
+        chosen.partition(|change| protected.contains(&change.path));
     let mut folders: BTreeMap<PathBuf, Vec<&Change>> = BTreeMap::new();
-    for change in chosen() {
+    for change in rest {
         let top = change.path.as_path().parent().unwrap_or(change.path.as_path()).to_owned();
         folders.entry(top).or_default().push(change);
     }
-    let mut lines = Vec::new();
+    let mut lines: Vec<String> =
+        named.into_iter().map(|change| format!("{}, PROTECTED", line(change))).collect();
     for (folder, inside) in folders {
         if detail == Detail::Folded && inside.len() > MAX_IN_FOLDER {
             let size: u64 =

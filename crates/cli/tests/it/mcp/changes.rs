@@ -131,7 +131,7 @@ fn a_client_that_cannot_be_asked_is_told_what_waits_and_how_to_apply_it() {
         "{text}"
     );
     assert_eq!(ran["isError"], false, "{ran}");
-    let applied = metier(&workspace, &["changes", "apply", id, "--yes"]);
+    let applied = metier(&workspace, &["changes", "apply", id, "--yes", "--protected", "AGENTS.md"]);
     assert_eq!(applied.code, 0, "{}", applied.stderr);
     assert!(workspace.join("project/AGENTS.md").exists());
     assert_eq!(runs(&workspace), 1);
