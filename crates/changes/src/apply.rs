@@ -91,11 +91,15 @@ fn begin(
     if is_staged {
         rename_stamps(&mut steps, &paths);
     }
-    // The new content is on the disk before a name in the project leads to it.
-    sync(layer)?;
     let journal = Journal { number, steps, paths };
     layer.reconsider()?;
-    layer.write_synced(DRAFT, &journal)?;
+    layer.write(DRAFT, &journal)?;
+    // The new content and the journal are on the disk before a name in the project leads to it. One call for everything: a
+    // sync of each file takes seconds for thousands.
+    sync(layer.folder())?;
+    if is_staged {
+        sync(layer.project())?;
+    }
     layer.turn(DRAFT, JOURNAL)?;
     Ok((places, journal))
 }
@@ -159,7 +163,7 @@ pub(crate) fn finish(layer: &Layer, places: &Places, journal: &Journal) -> Resul
             Failed::Io { path, source } => ApplyError::Io { path, source },
         });
     }
-    sync(layer)?;
+    sync_stage(layer)?;
     layer.turn(JOURNAL, &applied_name(journal.number))?;
     stage::keep(layer, journal.number)?;
     wait_for_next_tick(layer)
@@ -187,7 +191,7 @@ pub fn undo(layer: &Layer) -> Result<bool, ApplyError> {
         stage::clear(layer)?;
         return Err(ApplyError::Conflicts(conflicts));
     }
-    sync(layer)?;
+    sync_stage(layer)?;
     layer.turn(&applied_name(journal.number), UNDO)?;
     finish_undo(layer, &places, &journal)?;
     Ok(true)
@@ -196,7 +200,7 @@ pub fn undo(layer: &Layer) -> Result<bool, ApplyError> {
 /// Takes all steps of a journal back, from wherever an earlier attempt stopped.
 pub(crate) fn finish_undo(layer: &Layer, places: &Places, journal: &Journal) -> Result<(), ApplyError> {
     take_back(layer, places, &journal.steps)?;
-    sync(layer)?;
+    sync_stage(layer)?;
     layer.turn(UNDO, &undone_name(journal.number))?;
     stage::clear(layer)?;
     wait_for_next_tick(layer)
@@ -211,14 +215,17 @@ fn known_conflicts(changes: &ChangeSet, selected: &BTreeSet<LayerPath>) -> Vec<C
     changes.entries.iter().filter_map(of).collect()
 }
 
-/// Brings both file systems to the disk. One call for everything: a sync of each file takes seconds for thousands.
-fn sync(layer: &Layer) -> Result<(), LayerError> {
-    let sync_one = |path: &Path| -> Result<(), LayerError> {
-        let folder = std::fs::File::open(path).map_err(LayerError::io("open", path))?;
-        syncfs(folder.as_fd()).map_err(|error| LayerError::io("sync", path)(error.into()))
-    };
-    sync_one(layer.folder())?;
-    if stage::is_needed(layer)? { sync_one(layer.project()) } else { Ok(()) }
+/// Brings a whole file system to the disk.
+fn sync(path: &Path) -> Result<(), LayerError> {
+    let folder = std::fs::File::open(path).map_err(LayerError::io("open", path))?;
+    syncfs(folder.as_fd()).map_err(|error| LayerError::io("sync", path)(error.into()))
+}
+
+/// Brings the project to the disk before a record in the layer says what became of it, where the two are on different file systems.
+/// On one file system renames reach the disk in their order, so a record is never ahead of the project; one that is behind is
+/// finished again.
+fn sync_stage(layer: &Layer) -> Result<(), LayerError> {
+    if stage::is_needed(layer)? { sync(layer.project()) } else { Ok(()) }
 }
 
 /// Renaming changes a file's change time. A call that begins within the same tick of the file system's clock would take

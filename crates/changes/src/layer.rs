@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use metier_files::{FolderLock, Mode, write_atomic};
+use metier_files::FolderLock;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -179,13 +179,6 @@ impl Layer {
 
     pub(crate) fn record(&self) -> &Record {
         &self.record
-    }
-
-    /// Writes a record of it, to the disk.
-    pub(crate) fn write_synced(&self, name: &str, value: &impl Serialize) -> Result<(), LayerError> {
-        let path = self.folder.join(name);
-        let text = to_json(&path, value)?;
-        write_atomic(&path, &text, Mode::Private).map_err(LayerError::io("write", path))
     }
 
     /// Writes a record of it that can be made again after a stop of the machine. A sync takes longer than a whole call.

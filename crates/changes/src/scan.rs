@@ -78,7 +78,7 @@ pub(crate) type Expected = BTreeMap<LayerPath, Stamp>;
 pub(crate) const EXPECTED: &str = "expected.json";
 
 /// Up to this size a file is read at once. Most files of projects are smaller.
-const SMALL_FILE: u64 = 64 << 10;
+const SMALL_FILE: usize = 64 << 10;
 
 /// What an entry of the layer holds, besides its state.
 #[derive(Clone, Copy, Default)]
@@ -436,15 +436,18 @@ impl Scan {
         read().map_err(LayerError::io("read", tree.path().join(path.as_path())))
     }
 
-    /// Reads a file. A small one without a buffer of its own: making one takes longer than reading.
+    /// Reads a file. A small one in one piece: another call only to see its end takes as long as reading it. Nothing writes to
+    /// it any more; one of the project that grew meanwhile has another digest, and a conflict.
     fn digest(&self, file: File, stat: &Stat) -> io::Result<FileDigest> {
-        if u64::try_from(stat.st_size).is_ok_and(|size| size > SMALL_FILE) {
+        let Some(size) = usize::try_from(stat.st_size).ok().filter(|size| *size <= SMALL_FILE) else {
             return FileDigest::of_reader(file);
-        }
+        };
         let mut buffer = self.buffer.borrow_mut();
-        buffer.clear();
-        file.take(SMALL_FILE + 1).read_to_end(&mut buffer)?;
-        Ok(FileDigest::of(&buffer))
+        buffer.resize(SMALL_FILE + 1, 0);
+        match rustix::io::read(&file, &mut buffer[..])? {
+            read if read == size => Ok(FileDigest::of(&buffer[..read])),
+            read => FileDigest::of_reader(io::Cursor::new(&buffer[..read]).chain(file)),
+        }
     }
 
     /// What is to be known of a new folder.

@@ -360,6 +360,15 @@ pub const PROTECTED: &[ProtectedRule] = &[
 static INDEX: LazyLock<PatternIndex<ProtectedRule>> =
     LazyLock::new(|| PatternIndex::new(PROTECTED, |rule| rule.pattern));
 
+/// The same rows by the folder that holds the place: a changed file is held against them, and most fit none.
+static HOLDERS: LazyLock<PatternIndex<ProtectedRule>> =
+    LazyLock::new(|| PatternIndex::new(PROTECTED, holder));
+
+/// The folder that holds the place of a row, as a pattern. Empty, which no folder fits, where the row has one step.
+fn holder(rule: &ProtectedRule) -> &'static str {
+    rule.pattern.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
 /// The row that `folder/name` fits.
 pub(crate) fn rule_for(folder: &[u8], name: &[u8]) -> Option<&'static ProtectedRule> {
     let name = name.to_ascii_lowercase();
@@ -390,11 +399,7 @@ pub fn protected_part(path: &Path) -> Option<(&Path, &'static str)> {
 pub fn may_hold_protected(folder: &Path) -> Option<&'static str> {
     let name = folder.file_name()?.as_encoded_bytes().to_ascii_lowercase();
     let above = folder.parent().map_or(&[][..], |above| above.as_os_str().as_encoded_bytes());
-    let holds = |rule: &&ProtectedRule| {
-        let outer = rule.pattern.rsplit_once('/').map(|(outer, _)| outer);
-        outer.is_some_and(|outer| fits(outer, above, &name))
-    };
-    PROTECTED.iter().find(holds).map(|rule| rule.pattern)
+    HOLDERS.candidates(&name).find(|rule| fits(holder(rule), above, &name)).map(|rule| rule.pattern)
 }
 
 /// What git keeps in its folder, or the folder's place.

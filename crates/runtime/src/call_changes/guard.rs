@@ -23,7 +23,7 @@ const OPEN: u32 = 0o500;
 pub(super) struct Guard {
     /// Protected places that only this project has, seen from it: what git's configuration names, skills, targets of links
     /// at protected places.
-    places: Vec<PathBuf>,
+    places: BTreeSet<PathBuf>,
     /// Folders that are repositories without being called `.git`, before the changes or after them.
     repositories: BTreeSet<PathBuf>,
     /// Changed paths that are links or files afterwards.
@@ -69,8 +69,8 @@ impl Guard {
             }
         }
         let inside = |path: PathBuf| path.strip_prefix(project).ok().map(Path::to_owned);
-        let mut places: Vec<PathBuf> = places.into_iter().filter_map(inside).collect();
-        places.retain(|place| !place.as_os_str().is_empty());
+        let mut places: BTreeSet<PathBuf> = places.into_iter().filter_map(inside).collect();
+        places.remove(Path::new(""));
         let before = |path: &Path| kind(&project.join(path)) != Kind::Missing;
         let afterwards = |path: &Path| {
             let known = LayerPath::new(path.to_owned()).and_then(|path| {
@@ -134,10 +134,9 @@ impl Guard {
         let (at, is_folder) = (path.as_path(), !self.not_folders.contains(path));
         // Ordinary work changes git's folder, so only a file or a link in its place is protected.
         let by_table = protected_part(at).is_some();
-        let by_project = self
-            .places
-            .iter()
-            .any(|place| at.starts_with(place) && (!is_git(place) || !is_folder && at == place));
+        let by_project = at
+            .ancestors()
+            .any(|place| self.places.contains(place) && (!is_git(place) || !is_folder && at == place));
         // A link called `.github` brings workflows with it.
         let by_link = !is_folder && (is_git(at) || may_hold_protected(at).is_some());
         let by_folder =
