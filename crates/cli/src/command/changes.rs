@@ -151,7 +151,7 @@ fn apply_set(
     }
     let protected = &protected::paths(&set.project, &changes)? & &selected;
     if args.yes {
-        let unnamed = protected::unnamed(&protected, args)?;
+        let unnamed = protected::unnamed(&protected, &changes, args)?;
         if !unnamed.is_empty() {
             protected::refuse(&unnamed, &protected, args, output)?;
             return Ok(Exit::NeedsYes);

@@ -52,7 +52,8 @@ fn what_waits_is_in_the_log_in_the_last_lines_and_in_the_exit_code() {
     let log = metier(&workspace, &["log"]);
     let shown = format!("{}{}", log.stdout, log.stderr);
     assert!(shown.contains(&format!("[waiting] apply with `metier changes apply {id}`")), "{shown}");
-    assert_eq!(metier(&workspace, &["changes", "apply", &id, "--yes"]).code, 0);
+    let apply = ["changes", "apply", &id, "--yes", "--protected", ".github/workflows/x.yml"];
+    assert_eq!(metier(&workspace, &apply).code, 0);
     assert!(workspace.join("project/.github/workflows/x.yml").exists());
 }
 

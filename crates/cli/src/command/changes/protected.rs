@@ -5,7 +5,7 @@ use crate::args::ChangesApply;
 use crate::command::shell_word;
 use crate::output::{Form, Output, clean};
 use anyhow::{Context, Result};
-use metier_changes::{ChangeSet, LayerPath};
+use metier_changes::{ChangeKind, ChangeSet, EntryKind, LayerPath};
 use metier_files::{Survey, SurveyBounds};
 use metier_runtime::protected_paths;
 use serde_json::json;
@@ -19,11 +19,25 @@ pub(super) fn paths(project: &Path, changes: &ChangeSet) -> Result<BTreeSet<Laye
     Ok(protected_paths(&survey, changes))
 }
 
-/// Those that the command line does not name. A folder above one does not name it.
-pub(super) fn unnamed(protected: &BTreeSet<LayerPath>, args: &ChangesApply) -> Result<BTreeSet<LayerPath>> {
+/// Those that the command line does not name. A folder above one does not name it; a path names the new folders above it.
+pub(super) fn unnamed(
+    protected: &BTreeSet<LayerPath>,
+    changes: &ChangeSet,
+    args: &ChangesApply,
+) -> Result<BTreeSet<LayerPath>> {
     let texts = args.protected.iter().chain(&args.paths);
     let named = texts.map(|text| path_in_project(text)).collect::<Result<BTreeSet<_>>>()?;
-    Ok(protected - &named)
+    let is_new_folder = |path: &LayerPath| {
+        changes.entries.iter().any(|change| {
+            change.path == *path
+                && change.kind == ChangeKind::Created
+                && change.entry.as_ref().is_some_and(|entry| entry.kind == EntryKind::Folder)
+        })
+    };
+    let is_named = |path: &LayerPath| {
+        named.contains(path) || is_new_folder(path) && named.iter().any(|named| named.is_below(path))
+    };
+    Ok(protected.iter().filter(|path| !is_named(path)).cloned().collect())
 }
 
 /// Says which paths have to be named, and the command that names them.
