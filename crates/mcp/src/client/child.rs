@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io::{PipeReader, PipeWriter, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -21,6 +21,10 @@ use super::writable::writable_folders;
 
 /// How much of what a server complains of is kept, in bytes: its last words, for whoever asks why it ended.
 const LAST_WORDS: usize = 4 * 1_024;
+
+/// How long the end of standard error is waited for once the connection is gone. A process that it left behind may keep the stream
+/// open for good.
+const STDERR_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How much processor time a server may take: it lives as long as a conversation, so this is only against one that spins.
 const CPU: Duration = Duration::from_hours(24);
@@ -47,7 +51,21 @@ pub(super) struct Child {
     _running: Running,
     /// Its way out, where it has one.
     _proxy: Option<Guarded>,
-    words: Arc<Mutex<Vec<u8>>>,
+    stderr: Arc<StderrTail>,
+}
+
+/// The end of what a server writes to standard error.
+#[derive(Debug, Default)]
+struct StderrTail {
+    kept: Mutex<KeptStderr>,
+    /// Told when the stream ends.
+    ended: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct KeptStderr {
+    bytes: Vec<u8>,
+    is_ended: bool,
 }
 
 /// A proxy, which has no words of its own for debugging.
@@ -60,10 +78,13 @@ impl std::fmt::Debug for Guarded {
 }
 
 impl Child {
-    /// What it complained of last, on one line; empty where it did not.
+    /// What it wrote to standard error last, on one line; empty where it wrote nothing. Its connection is closed or does not answer,
+    /// so the end of the stream is waited for: the reason often comes after the connection is gone.
     pub(super) fn last_words(&self) -> String {
-        let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
-        one_line(&String::from_utf8_lossy(&words), 400)
+        let kept = self.stderr.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.stderr.ended.wait_timeout_while(kept, STDERR_TIMEOUT, |kept| !kept.is_ended);
+        let (kept, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        one_line(&String::from_utf8_lossy(&kept.bytes), 400)
     }
 }
 
@@ -95,9 +116,9 @@ impl Ground {
             }
             None => None,
         };
-        let words = Arc::<Mutex<Vec<u8>>>::default();
-        listen(stderr, &words).map_err(|error| format!("nobody could listen to it: {error}"))?;
-        Ok((Child { _running: running, _proxy: proxy, words }, stdout, stdin))
+        let tail = Arc::<StderrTail>::default();
+        listen(stderr, &tail).map_err(|error| format!("its standard error cannot be read: {error}"))?;
+        Ok((Child { _running: running, _proxy: proxy, stderr: tail }, stdout, stdin))
     }
 
     fn program(&self, config: &ProgramConfig) -> Result<metier_runtime::Program, String> {
@@ -183,17 +204,20 @@ impl Warden for Hosts {
     }
 }
 
-/// Reads what a server complains of until it ends. Somebody has to, or it stops when the pipe is full.
-fn listen(mut stderr: PipeReader, words: &Arc<Mutex<Vec<u8>>>) -> std::io::Result<()> {
-    let words = Arc::clone(words);
+/// Reads standard error until it ends. Without it the server stops when the pipe is full.
+fn listen(mut stderr: PipeReader, tail: &Arc<StderrTail>) -> std::io::Result<()> {
+    let tail = Arc::clone(tail);
     thread::Builder::new().name("mcp-stderr".to_owned()).spawn(move || {
+        let kept = || tail.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let mut buffer = [0; 4_096];
         while let Ok(read @ 1..) = stderr.read(&mut buffer) {
-            let mut words = words.lock().unwrap_or_else(PoisonError::into_inner);
-            words.extend_from_slice(&buffer[..read]);
-            let excess = words.len().saturating_sub(LAST_WORDS);
-            words.drain(..excess);
+            let bytes = &mut kept().bytes;
+            bytes.extend_from_slice(&buffer[..read]);
+            let excess = bytes.len().saturating_sub(LAST_WORDS);
+            bytes.drain(..excess);
         }
+        kept().is_ended = true;
+        tail.ended.notify_all();
     })?;
     Ok(())
 }

@@ -221,6 +221,8 @@ fn a_program_that_is_not_there_or_speaks_no_word_is_told_with_its_reason() {
     for (command, args, expect) in [
         ("no-such-program", vec![], "`no-such-program` is not found"),
         ("bash", vec!["-c", "echo oh no >&2; exit 1"], "it said: oh no"),
+        // The connection is gone before the reason comes.
+        ("bash", vec!["-c", "exec <&- >&-; sleep 0.3; echo late >&2; exit 1"], "it said: late"),
     ] {
         let servers = program(&workspace, command, &args);
         assert!(OutsideTools::tools(&servers).is_empty());
