@@ -61,6 +61,30 @@ fn with_a_mount_below_the_project() {
 }
 
 #[test]
+fn a_mount_that_comes_and_goes_between_two_calls_is_noticed() {
+    passes("layer_mounts::with_mounts_between_calls");
+}
+
+#[test]
+#[ignore = "run by the test above, in a mount namespace of its own"]
+fn with_mounts_between_calls() {
+    let scene = Layered::new().file("project/inner/b", "b");
+    let sandbox = sandbox(Choice::Only(Tier::Namespaces));
+    let inner = scene.path("project/inner").display().to_string();
+    for round in 0..3 {
+        assert!(scene.run(&sandbox, &format!("free-{round}"), "cat inner/b").succeeded(), "{round}");
+        mount(&["-t", "tmpfs", "none", &inner]);
+        let refused = sandbox.run(&scene.0.profile, &scene.command(&format!("held-{round}"), "true"));
+        assert!(
+            matches!(&refused, Err(Error::NoLayer { reason, .. }) if reason.contains(&inner)),
+            "{refused:?}"
+        );
+        assert!(std::process::Command::new("umount").arg(&inner).status().unwrap().success());
+    }
+    assert!(scene.run(&sandbox, "last", "cat inner/b").succeeded());
+}
+
+#[test]
 fn a_project_on_an_overlay_as_in_a_container_works_with_a_layer_in_memory() {
     passes("layer_mounts::on_an_overlay");
 }
