@@ -11,6 +11,10 @@ impl Times {
         self.0.push(time);
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The median, in seconds.
     pub(crate) fn median(&mut self) -> f64 {
         self.0.sort_unstable();

@@ -135,6 +135,7 @@ fn measure(task: &Task, place: &Path, metier: Option<&Path>, rounds: u32) {
     scene.commit();
     let skills: Skills = scene.skills(Access::Layered).open();
     let (mut bare, mut session, mut exec) = (Times::default(), Times::default(), Times::default());
+    let mut overlay = Times::default();
     println!("changes: {}, medians of {rounds} rounds in turns", task.title);
     if !can_run(&mut scene.bare()) {
         println!("  not measured: the bare command does not work here");
@@ -143,6 +144,11 @@ fn measure(task: &Task, place: &Path, metier: Option<&Path>, rounds: u32) {
     task.reset(&scene.project());
     for round in 0..rounds {
         task.run(&scene.project(), &mut bare, || finish(scene.bare()));
+        if let Some((process, layer)) = scene.on_overlay() {
+            sleep(PAUSE);
+            overlay.push(time(|| finish(process)));
+            remove(&layer);
+        }
         // A session keeps what is not worth a question, such as a build: each round has its own.
         let mut own: Session = skills.session().named(&format!("round-{round}"));
         task.run(&scene.project(), &mut session, || run_script(&mut own));
@@ -152,6 +158,9 @@ fn measure(task: &Task, place: &Path, metier: Option<&Path>, rounds: u32) {
     }
     let bare = bare.median();
     println!("  bare                                           {:>9.3} ms", bare * 1e3);
+    if !overlay.is_empty() {
+        print_limit("on an overlay, without metier", overlay.median(), bare, "bare", None);
+    }
     print_limit("in a session", session.median(), bare, "bare", task.limit);
     if metier.is_some() {
         print_limit("metier exec, from the shell", exec.median(), bare, "bare", task.limit);

@@ -1,6 +1,6 @@
 //! A skill with one script, a project for it, and the ways to run the script there.
 
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -94,6 +94,32 @@ impl Scene {
         let mut process = Command::new(self.0.join("roots/bench/scripts/task"));
         process.current_dir(self.project());
         process
+    }
+
+    /// The same on an overlay that is mounted for it and never applied: what the kernel alone takes. Its layer has to be removed
+    /// afterwards. `None` where no mount namespace can be had.
+    pub(crate) fn on_overlay(&self) -> Option<(Command, PathBuf)> {
+        let root = std::fs::metadata("/proc/self").unwrap().uid() == 0;
+        let unshare = || {
+            let mut process = Command::new("unshare");
+            process.arg("--mount").args((!root).then_some("--map-root-user")).stdin(Stdio::null());
+            process
+        };
+        if !unshare().arg("true").output().is_ok_and(|output| output.status.success()) {
+            return None;
+        }
+        let layer = self.0.join("overlay");
+        for folder in ["upper", "work"] {
+            std::fs::create_dir_all(layer.join(folder)).unwrap();
+        }
+        let marks = if root { "" } else { ",userxattr" };
+        let line = format!(
+            "mount -t overlay overlay -o \"lowerdir=$1,upperdir=$2/upper,workdir=$2/work,volatile{marks}\" \"$1\" && cd \"$1\" && exec \"$3\""
+        );
+        let mut process = unshare();
+        process.args(["sh", "-c", &line, "sh"]).arg(self.project()).arg(&layer);
+        process.arg(self.0.join("roots/bench/scripts/task"));
+        Some((process, layer))
     }
 
     /// The call in a process of its own: this program.
