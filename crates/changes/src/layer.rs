@@ -5,6 +5,7 @@ use std::fs::{DirBuilder, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use metier_files::FolderLock;
 use serde::de::DeserializeOwned;
@@ -73,6 +74,15 @@ impl Marks {
     }
 }
 
+/// A part of a tick, which is 1 to 10 ms.
+const TICK_PART: Duration = Duration::from_micros(300);
+
+/// No tick is longer. A clock that was set back would be waited for in vain.
+const MAX_TICK: Duration = Duration::from_millis(20);
+
+/// Before every call.
+const LONG_AGO: Time = Time { seconds: 0, nanoseconds: 0 };
+
 /// The current form of the record.
 const VERSION: u32 = 2;
 
@@ -94,22 +104,31 @@ impl Layer {
         origin: CallOrigin,
         session: Option<PathBuf>,
     ) -> Result<Self, LayerError> {
-        Self::begin(BlankLayer::make(place)?, project, origin, session)
+        Self::begin(BlankLayer::make(place)?, project, origin, session, LONG_AGO)
     }
 
-    /// Turns blank folders into the layer of a call that begins now.
+    /// Turns blank folders into the layer of a call that begins now. What was changed until `known` was there before it: a file
+    /// has the time of the clock's last tick, so the call begins with a tick after that moment.
     pub(crate) fn begin(
         blank: BlankLayer,
         project: &Path,
         origin: CallOrigin,
         session: Option<PathBuf>,
+        known: Time,
     ) -> Result<Self, LayerError> {
         let BlankLayer { folder, lock, record: mut file } = blank;
         let upper = folder.join(UPPER);
-        take_permissions(&upper, project)?;
-        // Its permissions were set just now, so its own time is the time by the clock of the file system.
-        let made = rustix::fs::stat(&upper).map_err(|error| LayerError::io("read", &upper)(error.into()))?;
-        let began = changed(&made);
+        let until = Instant::now() + MAX_TICK;
+        let began = loop {
+            take_permissions(&upper, project)?;
+            // Its permissions were set just now, so its own time is the time by the clock of the file system.
+            let made =
+                rustix::fs::stat(&upper).map_err(|error| LayerError::io("read", &upper)(error.into()))?;
+            if changed(&made) > known || Instant::now() >= until {
+                break changed(&made);
+            }
+            std::thread::sleep(TICK_PART);
+        };
         let record = Record {
             version: VERSION,
             project: project.to_owned(),

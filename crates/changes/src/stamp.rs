@@ -1,5 +1,7 @@
 //! What tells one state of a file from another.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use rustix::fs::{FileType, Stat};
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +25,17 @@ pub(crate) struct Stamp {
 pub(crate) struct Time {
     pub(crate) seconds: i64,
     pub(crate) nanoseconds: i64,
+}
+
+impl Time {
+    /// The time by the system's clock, which file systems follow in ticks.
+    pub(crate) fn now() -> Self {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self {
+            seconds: i64::try_from(now.as_secs()).unwrap_or(i64::MAX),
+            nanoseconds: now.subsec_nanos().into(),
+        }
+    }
 }
 
 impl Stamp {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use metier_files::{FolderLock, Mode, write_atomic};
 
-use crate::blank::SPARE_PREFIX;
+use crate::blank::{BlankLayer, SPARE_PREFIX};
 use crate::error::LayerError;
 use crate::layer::{Layer, read_optional, read_record, remove_tree, to_json};
 use crate::origin::{CallOrigin, unix_millis};
@@ -16,6 +16,7 @@ use crate::place::{SIBLING, choose};
 use crate::recover::{Recovered, settle};
 use crate::session::{SESSION_PREFIX, SessionLayer, SessionRecord};
 use crate::spares::Spares;
+use crate::stamp::Time;
 use crate::state::{LayerRecord, Standing};
 
 /// The folder below metier's data folder.
@@ -29,6 +30,8 @@ pub struct LayerStore {
     layers: PathBuf,
     temporary: Vec<PathBuf>,
     spares: Arc<Spares>,
+    /// What was changed until then was there before the first call.
+    opened: Time,
 }
 
 /// How long layers are kept after a decision. What is pending is kept until there is one.
@@ -58,7 +61,7 @@ impl LayerStore {
     pub fn new(data: &Path) -> Self {
         // Memory first: nothing of it has to survive the machine's stop.
         let temporary = vec!["/dev/shm".into(), "/tmp".into()];
-        Self { layers: data.join(LAYERS), temporary, spares: Arc::default() }
+        Self { layers: data.join(LAYERS), temporary, spares: Arc::default(), opened: Time::now() }
     }
 
     /// The layers of a program that has no data folder, below a folder for temporary files.
@@ -92,10 +95,11 @@ impl LayerStore {
         origin: CallOrigin,
         session: Option<PathBuf>,
     ) -> Result<Layer, LayerError> {
-        match self.spares.take(place) {
-            Some(blank) => Layer::begin(blank, project, origin, session),
-            None => Layer::create(place, project, origin, session),
-        }
+        let blank = match self.spares.take(place) {
+            Some(blank) => blank,
+            None => BlankLayer::make(place)?,
+        };
+        Layer::begin(blank, project, origin, session, self.opened)
     }
 
     /// Removes the layer of a call that changed nothing: after the answer, where more calls are to be expected.

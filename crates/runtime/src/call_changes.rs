@@ -19,7 +19,7 @@ use std::path::Path;
 use metier_catalog::IgnoredFiles;
 use metier_changes::{
     ApplyError, CallOrigin, Change, ChangeKind, ChangeSet, EntryKind, Layer, LayerError, LayerPath,
-    LayerStore, Noise, Retention, SessionLayer, apply, scan,
+    LayerStore, NO_RETENTION, Noise, Retention, SessionLayer, apply, scan,
 };
 use metier_files::Survey;
 use metier_policy::{
@@ -62,6 +62,14 @@ impl ProjectLayers {
             None => self.store.create(project, origin)?,
         };
         Ok(CallLayer { layer, session, layers: self.clone() })
+    }
+
+    /// Removes a layer that was applied whole, for a program that keeps nothing: nobody could undo it.
+    fn let_go(&self, layer: Layer) {
+        if self.retention == NO_RETENTION && layer.pending().is_ok_and(|left| left.is_empty()) {
+            // What stays is removed when layers are pruned.
+            let _ = layer.remove();
+        }
     }
 }
 
@@ -220,6 +228,8 @@ impl PendingChanges {
         if is_over && problem.is_none() && self.layer.layer.pending().is_ok_and(|left| left.is_empty()) {
             // The session's layer has all of it: a set without paths would wait for a decision for good.
             let _ = self.layer.layer.remove();
+        } else if problem.is_none() {
+            self.layer.layers.let_go(self.layer.layer);
         }
         ChangeReport { id, entries, allow_with, problem }
     }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use metier_changes::{ApplyError, CallOrigin, ChangeSet, ConflictReason, apply, scan};
+use metier_changes::{ApplyError, CallOrigin, ChangeSet, ConflictReason, LayerStore, apply, scan};
 
 use crate::support::{Ground, all, paths, put, run_in_overlay};
 
@@ -55,4 +55,19 @@ fn a_folder_that_was_exchanged_and_written_since_is_noticed() {
     let error = apply(&layer, &changes, &paths(&["d/deep/y"])).unwrap_err();
     assert!(matches!(error, ApplyError::Conflicts(_)), "{error}");
     assert_eq!(fs::read_to_string(project.join("d/deep/y")).unwrap(), "theirs");
+}
+
+/// A script writes a file and starts metier at once: the file has the time of the clock's last tick, and the call must begin with
+/// a later one.
+#[test]
+fn what_was_written_right_before_a_process_began_is_not_a_conflict() {
+    let ground = Ground::new(&[("a", "one")]);
+    for number in 0..60 {
+        fs::write(ground.project().join("a"), number.to_string()).unwrap();
+        let store = LayerStore::new(&ground.workspace.join("data"));
+        let layer = store.create(&ground.project(), CallOrigin::default()).unwrap();
+        put(&layer.upper().join("a"), "changed");
+        assert_eq!(conflicts(&scan(&layer).unwrap()), [], "{number}");
+        layer.remove().unwrap();
+    }
 }

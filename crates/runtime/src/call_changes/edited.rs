@@ -71,7 +71,9 @@ fn write_once(layers: &ProjectLayers, edit: &FileEdit<'_>) -> Result<ChangeRepor
         Ok(set) => {
             let entry = |change| ReportedChange::new(change, ChangeState::Applied, edit.protected);
             let entries = set.entries.iter().map(entry).collect();
-            Ok(ChangeReport { id: layer.id(), entries, ..ChangeReport::default() })
+            let report = ChangeReport { id: layer.id(), entries, ..ChangeReport::default() };
+            layers.let_go(layer);
+            Ok(report)
         }
         // Both states are needed to bring the project back, which recovery does.
         Err(error @ EditError::Apply(ApplyError::Stuck { .. })) => Err(error),
@@ -196,6 +198,25 @@ mod tests {
         assert_eq!(holds(&workspace, "a").as_deref(), Some("theirs"));
         assert!(!workspace.join("project/gone").exists());
         assert!(layers(&workspace).store.list(None).is_empty());
+    }
+
+    #[test]
+    fn a_program_that_keeps_nothing_keeps_no_layer() {
+        let workspace = Workspace::new().dir("data").file("project/a", "one");
+        let layers = ProjectLayers { retention: metier_changes::NO_RETENTION, ..layers(&workspace) };
+        let project = Ground::open(&workspace.join("project")).unwrap();
+        let path = "a".parse().unwrap();
+        let edit = FileEdit {
+            tool: "Write",
+            project: &project,
+            path: &path,
+            before: Some(b"one"),
+            after: b"two",
+            protected: false,
+        };
+        write_file(&layers, &edit).unwrap();
+        assert_eq!(holds(&workspace, "a").as_deref(), Some("two"));
+        assert!(layers.store.list(None).is_empty());
     }
 
     #[test]

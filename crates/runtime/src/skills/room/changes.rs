@@ -31,13 +31,12 @@ impl Room {
         }
     }
 
-    /// Writes a file that the gate has allowed to be written. `None` for a program that keeps nothing: it writes by itself.
+    /// Writes a file that the gate has allowed to be written. `None` for a program that has no layers: it writes by itself.
     pub(in crate::skills) fn write_own(
         &self,
         edit: &FileEdit<'_>,
     ) -> Result<Option<ChangeReport>, EditError> {
-        let layers = self.house.data.as_ref().and_then(|_| self.layers());
-        layers.map(|layers| write_file(&layers, edit)).transpose()
+        self.layers().map(|layers| write_file(&layers, edit)).transpose()
     }
 
     /// Decides about the changes of a call, asks about the rest in one question, and applies what may be applied.
