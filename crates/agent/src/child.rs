@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 use metier_policy::Skill;
 use metier_runtime::Session;
 use metier_store as store;
-use metier_store::{EventKind, Outcome, SessionId, Started, Usage};
+use metier_store::{EventKind, Outcome, SessionId, Started, SubagentMode, Usage};
 
 pub use self::agents::{Agents, ChildAgent};
 pub use self::colleague::Colleague;
@@ -67,19 +67,23 @@ pub enum ChildMode {
 }
 
 impl ChildMode {
-    /// The word for it, in events.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Fork => "fork",
-            Self::Background => "background",
-            Self::Handoff => "handoff",
+    /// The stored one; the parent waits for one of a newer program.
+    pub(crate) fn of(stored: &SubagentMode) -> Self {
+        match stored {
+            SubagentMode::Background => Self::Background,
+            SubagentMode::Handoff => Self::Handoff,
+            SubagentMode::Fork | SubagentMode::Other(_) => Self::Fork,
         }
     }
+}
 
-    /// The one of this word; a word that nobody knows is a parent that waits.
-    pub(crate) fn from_word(word: &str) -> Self {
-        let known = [Self::Background, Self::Handoff].into_iter().find(|mode| mode.word() == word);
-        known.unwrap_or(Self::Fork)
+impl From<ChildMode> for SubagentMode {
+    fn from(mode: ChildMode) -> Self {
+        match mode {
+            ChildMode::Fork => Self::Fork,
+            ChildMode::Background => Self::Background,
+            ChildMode::Handoff => Self::Handoff,
+        }
     }
 }
 
@@ -271,8 +275,7 @@ impl Child {
                     Worker::Role(name) => (None, Some(name.clone())),
                 };
                 let mut talk = Talk::of_child(kit, slot, (frame, started, activated))?;
-                let mode = mode.word().to_owned();
-                parent.write(EventKind::ChildBegan { child: id, call, skill, agent, mode })?;
+                parent.write(EventKind::ChildBegan { child: id, call, skill, agent, mode: mode.into() })?;
                 talk.take_remarks(remarks)?;
                 talk
             }

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use metier_policy::{Answer, Question};
 use metier_runtime::{Arguments, GivenAnswer, Reopen, Restored};
 use metier_store::{
-    Agreement, Answered, Called, Doubt, Event, EventKind, Framed, Outcome, Part, RecordId, SessionId,
-    Timestamp, Usage, Used,
+    Agreement, Answered, Called, Doubt, Event, EventKind, Framed, NoteTopic, Outcome, Part, RecordId,
+    SessionId, SubagentMode, Timestamp, Usage, Used,
 };
 
 use crate::changed::unanswered;
@@ -192,7 +192,7 @@ impl Course {
                 let state = BegunState { called: called.clone(), activated: None, child: None };
                 self.begun.insert(called.id.clone(), state);
             }
-            EventKind::Limited { which, .. } => self.reached = Limit::from_word(which),
+            EventKind::Limited { which, .. } => self.reached = Limit::of(which),
             EventKind::Decided(decided) if !decided.allow_with.is_empty() => {
                 self.unanswered.push(Unanswered {
                     action: decided.action.clone(),
@@ -221,7 +221,7 @@ impl Course {
                     known.outcome = Some(*outcome);
                 }
             }
-            EventKind::Noted { about, .. } if about == "child" => {
+            EventKind::Noted { about: NoteTopic::Subagent, .. } => {
                 if let Some(invoked) = self.invoked.as_mut().filter(|one| one.child.outcome.is_some()) {
                     invoked.is_told = true;
                 }
@@ -266,8 +266,8 @@ impl Course {
         self.invoked = self.invoked.take().filter(|one| outcome == Outcome::NeedsYes && !one.is_told);
     }
 
-    fn child_began(&mut self, id: SessionId, call: Option<&str>, worker: Worker, mode: &str) {
-        let mode = ChildMode::from_word(mode);
+    fn child_began(&mut self, id: SessionId, call: Option<&str>, worker: Worker, mode: &SubagentMode) {
+        let mode = ChildMode::of(mode);
         let child = BegunChild { id, worker, mode, outcome: None };
         if mode == ChildMode::Background {
             self.apart.push(child);

@@ -371,7 +371,7 @@ pub(crate) fn stored(part: &Part) -> Option<store::Part> {
 mod tests {
     use super::*;
     use metier_model::Protocol;
-    use metier_store::{Activated, Answered, By, Finished};
+    use metier_store::{Activated, Answered, By, Finished, NoteTopic};
 
     fn call(id: &str, name: &str) -> store::Part {
         store::Part::Call(store::ToolCall { id: id.into(), name: name.into(), ..Default::default() })
@@ -408,7 +408,7 @@ mod tests {
         };
         let history = folded(&[
             EventKind::Said { text: "do it".into(), by: By::User },
-            EventKind::Noted { text: "skills that fit".into(), about: "shortlist".into() },
+            EventKind::Noted { text: "skills that fit".into(), about: NoteTopic::Shortlist },
             asked(),
             answered(vec![store::Part::Text { text: "well".into() }, call("1", "a"), call("2", "b")]),
             activated("2", "text of b"),

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use metier_store::Usage;
+use metier_store::{LimitKind, Usage};
 
 /// What may be used up for one message of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,11 +85,30 @@ impl Limit {
 }
 
 impl Limit {
-    /// The limit of this word.
-    pub(crate) fn from_word(word: &str) -> Option<Self> {
-        [Self::Turns, Self::Calls, Self::Tokens, Self::Money, Self::Time, Self::Repetition]
-            .into_iter()
-            .find(|limit| limit.word() == word)
+    /// The stored one. `None` for one of a newer program.
+    pub(crate) const fn of(stored: &LimitKind) -> Option<Self> {
+        Some(match stored {
+            LimitKind::Turns => Self::Turns,
+            LimitKind::Calls => Self::Calls,
+            LimitKind::Tokens => Self::Tokens,
+            LimitKind::Money => Self::Money,
+            LimitKind::Time => Self::Time,
+            LimitKind::Repetition => Self::Repetition,
+            LimitKind::Other(_) => return None,
+        })
+    }
+}
+
+impl From<Limit> for LimitKind {
+    fn from(limit: Limit) -> Self {
+        match limit {
+            Limit::Turns => Self::Turns,
+            Limit::Calls => Self::Calls,
+            Limit::Tokens => Self::Tokens,
+            Limit::Money => Self::Money,
+            Limit::Time => Self::Time,
+            Limit::Repetition => Self::Repetition,
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use metier_model::{ChatModel, Effort, Prices};
-use metier_store::{Agreement, EventKind};
+use metier_store::{Agreement, EventKind, EventSeverity};
 
 use crate::bridge::lock;
 use crate::child::Family;
@@ -136,12 +136,12 @@ fn effort(word: &str) -> Option<Effort> {
 }
 
 fn warning(code: &str, message: String) -> EventKind {
-    remark(code, "warning", message)
+    remark(code, EventSeverity::Warning, message)
 }
 
 /// Something to say beside the conversation.
-pub(crate) fn remark(code: &str, severity: &str, message: String) -> EventKind {
-    EventKind::Diagnosed { code: code.to_owned(), message, severity: Some(severity.to_owned()), place: None }
+pub(crate) fn remark(code: &str, severity: EventSeverity, message: String) -> EventKind {
+    EventKind::Diagnosed { code: code.to_owned(), message, severity: Some(severity), place: None }
 }
 
 #[cfg(test)]

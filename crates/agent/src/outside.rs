@@ -14,7 +14,7 @@ use metier_policy::{Action, Actor, McpTools, Offered};
 use metier_runtime::{Outcome, ToolResult};
 use metier_sandbox::Cancel;
 use metier_skill::Tool;
-use metier_store::Effect;
+use metier_store::{Effect, FailedPart};
 use serde_json::{Map, Value};
 
 use crate::tools::Hands;
@@ -126,7 +126,7 @@ pub(crate) struct Outside {
     source: Option<Arc<dyn OutsideTools>>,
     tools: Vec<(String, OutsideTool)>,
     known: McpTools,
-    problems: Vec<(String, String)>,
+    problems: Vec<(FailedPart, String)>,
 }
 
 impl Outside {
@@ -137,7 +137,7 @@ impl Outside {
         let mut taken = HashSet::new();
         let (mut left_out, mut sum) = (0_usize, 0_usize);
         for mut tool in source.tools() {
-            let place = format!("mcp.{}", tool.server);
+            let place = FailedPart::Server(tool.server.clone());
             let is_form = tool.schema.is_object() && clean(&mut tool.schema, MAX_DEPTH);
             let size = tool.schema.to_string().len();
             let whole = sum + size + described(&tool).len();
@@ -165,11 +165,11 @@ impl Outside {
                 counted(left_out, "tool is", "tools are"),
                 MAX_OUTSIDE_DEFINITIONS / 1_024
             );
-            outside.problems.push(("mcp".to_owned(), why));
+            outside.problems.push((FailedPart::Servers, why));
         }
         for standing in source.standings() {
             if let Footing::Down(why) = standing.footing {
-                outside.problems.push((format!("mcp.{}", standing.server), why));
+                outside.problems.push((FailedPart::Server(standing.server.clone()), why));
             }
         }
         for (name, server, tool) in source.aliases() {
@@ -193,7 +193,7 @@ impl Outside {
     }
 
     /// What is not there and why, by place.
-    pub(crate) fn problems(&self) -> &[(String, String)] {
+    pub(crate) fn problems(&self) -> &[(FailedPart, String)] {
         &self.problems
     }
 
@@ -397,7 +397,7 @@ mod tests {
         let mut tools = vec![large, wordy];
         tools.extend((0..MAX_OUTSIDE_TOOLS).map(|number| tool("b", &format!("t{number}"))));
         let outside = settled(tools);
-        let problems: Vec<&str> = outside.problems().iter().map(|(place, _)| place.as_str()).collect();
+        let problems: Vec<String> = outside.problems().iter().map(|(place, _)| place.word()).collect();
         assert_eq!(problems, ["mcp.a", "mcp", "mcp.gone"]);
         assert!(outside.problems()[1].1.starts_with("1 tool is left out"));
         let definitions: Vec<ToolDefinition> = outside.definitions().collect();

@@ -24,9 +24,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use metier_catalog::Unresolved;
+use metier_policy::Ruling;
 use metier_runtime::{Note, Session};
 use metier_store::{
-    By, Ended, EventKind, EventQuery, Lease, Offer, Outcome, SessionId, Started, StoreError, Used,
+    By, Ended, EventKind, EventQuery, FailedPart, Lease, NoteTopic, Offer, Outcome, SessionId, Started,
+    StoreError, Used, Verdict,
 };
 
 use self::asking::NotAnswered;
@@ -306,7 +308,7 @@ impl Talk {
         self.unanswered.clear();
         self.write(EventKind::Said { text: text.to_owned(), by })?;
         if let Some(note) = note.as_ref().and_then(Note::text) {
-            self.write(EventKind::Noted { text: note, about: "skills".to_owned() })?;
+            self.write(EventKind::Noted { text: note, about: NoteTopic::Skills })?;
         }
         self.take_notes()
     }
@@ -375,7 +377,7 @@ impl Talk {
         self.write(EventKind::Offered { query: request.to_owned(), shortlist, abstained })?;
         let is_partial = self.frame.tools.iter().any(|tool| &*tool.name == "skill_search");
         if is_partial && !note.is_empty() {
-            self.write(EventKind::Noted { text: note, about: "shortlist".to_owned() })?;
+            self.write(EventKind::Noted { text: note, about: NoteTopic::Shortlist })?;
         }
         Ok(())
     }
@@ -434,7 +436,7 @@ impl Talk {
                 }
                 Err(NotAnswered::Model { error, partial }) => {
                     let message = error.to_string();
-                    self.write(EventKind::Failed { at: "model".to_owned(), message: message.clone() })?;
+                    self.write(EventKind::Failed { at: FailedPart::Model, message: message.clone() })?;
                     let text = if partial.is_empty() { said } else { partial };
                     return Ok((Outcome::Failed, text, Some(message)));
                 }
@@ -487,7 +489,7 @@ impl Talk {
     /// A limit was reached: it is written down, and whoever is there may say to go on.
     fn may_go_on(&mut self, reached: &Reached) -> Result<bool, TalkError> {
         let Reached { which, limit, used } = *reached;
-        self.write(EventKind::Limited { which: which.word().to_owned(), limit, used })?;
+        self.write(EventKind::Limited { which: which.into(), limit, used })?;
         if self.journal.watch().reached(reached) == Further::Stop {
             return Ok(false);
         }
@@ -536,6 +538,15 @@ impl Talk {
 fn problems(outside: &Outside) -> Vec<EventKind> {
     let problems = outside.problems().iter().cloned();
     problems.map(|(at, message)| EventKind::Failed { at, message }).collect()
+}
+
+/// A ruling of the gate, as it is stored.
+fn verdict(ruling: Ruling) -> Verdict {
+    match ruling {
+        Ruling::Allow => Verdict::Allow,
+        Ruling::Ask => Verdict::Ask,
+        Ruling::Refuse => Verdict::Refuse,
+    }
 }
 
 /// What was spent between two moments.

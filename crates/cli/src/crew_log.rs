@@ -120,7 +120,9 @@ impl Log {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use metier_store::{Answered, Called, Effect, Ended, Finished, Outcome, Part, Timestamp, Usage};
+    use metier_store::{
+        Answered, Called, Effect, Ended, Finished, Outcome, Part, SubagentMode, Timestamp, Usage,
+    };
 
     #[test]
     fn e14_a_session_name_cannot_lead_out_of_its_folder() {
@@ -181,7 +183,7 @@ mod tests {
             call: None,
             skill: Some("list-tasks".to_owned()),
             agent: None,
-            mode: "handoff".to_owned(),
+            mode: SubagentMode::Handoff,
         };
         let answered = EventKind::Answered(Answered {
             parts: vec![Part::Text { text: "One task.".to_owned() }],

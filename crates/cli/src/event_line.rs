@@ -9,8 +9,8 @@ use crate::output::{Tone, clean, shortened};
 use metier_diagnostic::{counted, grouped};
 use metier_model::Money;
 use metier_store::{
-    Activated, Agreement, Answered, Called, Decided, Doubt, Ended, EventKind, Finished, Outcome, SessionId,
-    Started, Usage,
+    Activated, Agreement, Answered, Called, Decided, Doubt, Ended, EventKind, EventSeverity, Finished,
+    LimitKind, Outcome, SessionId, Started, Usage, Verdict,
 };
 use serde_json::Value;
 use std::collections::HashMap;
@@ -126,25 +126,20 @@ pub(crate) fn lines(kind: &EventKind, told: &mut Told) -> Vec<Line> {
         EventKind::Decided(decided) => vec![of_decision(decided)],
         EventKind::Finished(finished) => of_result(finished, told.tools.remove(&finished.id)),
         EventKind::Noted { text, about } => {
-            vec![line(Style::Detail, format!("[note] {}: {}", clean(about), short(first_line(text))))]
+            vec![line(Style::Detail, format!("[note] {}: {}", clean(about.word()), short(first_line(text))))]
         }
         EventKind::Diagnosed { code, message, severity, place } => {
-            let (style, word) = match severity.as_deref() {
-                Some("error") => (Style::Failure, "error"),
-                Some("warning") => (Style::Caution, "warning"),
-                _ => (Style::Detail, "info"),
-            };
-            let place = place.as_ref().map(|place| format!("{}: ", clean(place))).unwrap_or_default();
-            vec![line(style, format!("[{word}] {place}{} ({})", short(message), clean(code)))]
+            vec![of_diagnosis(code, message, severity.as_ref(), place.as_deref())]
         }
         EventKind::Limited { which, limit, used } => vec![of_limit(which, *limit, *used)],
         EventKind::Interrupted { why } => vec![line(Style::Caution, format!("[stopped] {}", short(why)))],
         EventKind::Failed { at, message } => {
-            vec![line(Style::Failure, format!("[failed] {}: {}", clean(at), short(message)))]
+            vec![line(Style::Failure, format!("[failed] {}: {}", clean(&at.word()), short(message)))]
         }
         EventKind::ChildBegan { child, skill, agent, mode, .. } => {
             let (word, name) = worker(skill.as_deref(), agent.as_deref());
-            let text = format!("[{word}] {}: starting ({} {})", clean(&name), clean(mode), child.short());
+            let text =
+                format!("[{word}] {}: starting ({} {})", clean(&name), clean(mode.word()), child.short());
             told.children.insert(*child, (word, name));
             vec![line(Style::Step, text)]
         }
@@ -185,8 +180,8 @@ pub(crate) fn lines(kind: &EventKind, told: &mut Told) -> Vec<Line> {
         EventKind::Other { name, .. } => {
             vec![line(Style::Detail, format!("[{}] (a newer metier wrote this)", clean(name)))]
         }
-        // What is sent to a model is for programs: `framed` and `asked`.
-        _ => Vec::new(),
+        // What is sent to a model is for programs.
+        EventKind::Framed(_) | EventKind::Asked { .. } => Vec::new(),
     }
 }
 
@@ -311,12 +306,24 @@ fn of_call(called: &Called) -> Line {
     line(Style::Step, text.trim_end())
 }
 
-fn of_decision(decided: &Decided) -> Line {
-    let style = match decided.verdict.as_str() {
-        "allowed" | "allow" => Style::Detail,
-        _ => Style::Caution,
+fn of_diagnosis(code: &str, message: &str, severity: Option<&EventSeverity>, place: Option<&str>) -> Line {
+    let (style, word) = match severity {
+        Some(EventSeverity::Error) => (Style::Failure, "error"),
+        Some(EventSeverity::Warning) => (Style::Caution, "warning"),
+        Some(EventSeverity::Info | EventSeverity::Other(_)) | None => (Style::Detail, "info"),
     };
-    let mut text = format!("[gate] {}: {}", clean(&decided.verdict), short(&decided.action));
+    let place = place.map(|place| format!("{}: ", clean(place))).unwrap_or_default();
+    line(style, format!("[{word}] {place}{} ({})", short(message), clean(code)))
+}
+
+fn of_decision(decided: &Decided) -> Line {
+    let (style, word) = match &decided.verdict {
+        Verdict::Allow => (Style::Detail, "allowed"),
+        Verdict::Ask => (Style::Caution, "asked"),
+        Verdict::Refuse => (Style::Caution, "refused"),
+        Verdict::Other(word) => (Style::Caution, word.as_str()),
+    };
+    let mut text = format!("[gate] {}: {}", clean(word), short(&decided.action));
     if let Some(rule) = &decided.rule {
         text.push_str(&format!(" ({})", short(rule)));
     }
@@ -365,12 +372,12 @@ fn of_result(finished: &Finished, tool: Option<String>) -> Vec<Line> {
     lines
 }
 
-fn of_limit(which: &str, limit: u64, used: u64) -> Line {
+fn of_limit(which: &LimitKind, limit: u64, used: u64) -> Line {
     let amount = |number: u64| match which {
-        "money" => Money::from_micros(number).to_string(),
+        LimitKind::Money => Money::from_micros(number).to_string(),
         _ => grouped(number),
     };
-    line(Style::Caution, format!("[limit] {}: {} of {}", clean(which), amount(used), amount(limit)))
+    line(Style::Caution, format!("[limit] {}: {} of {}", clean(which.word()), amount(used), amount(limit)))
 }
 
 fn of_end(over: &Ended) -> Vec<Line> {

@@ -11,7 +11,7 @@ use crate::screen;
 use metier_agent::{Further, Happened, Piece, Reached, Watch};
 use metier_diagnostic::Paint;
 use metier_runtime::Change;
-use metier_store::{EventKind, EventQuery, SessionId, Store, StoreError};
+use metier_store::{EventKind, EventQuery, EventSeverity, FailedPart, SessionId, Store, StoreError, Verdict};
 use serde_json::json;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -109,15 +109,15 @@ impl Talking {
             | EventKind::Recalled { .. }
             | EventKind::Noted { .. } => false,
             // It ends the run, and the end says why.
-            EventKind::Failed { at, .. } if at == "model" && !is_child => false,
+            EventKind::Failed { at: FailedPart::Model, .. } if !is_child => false,
             EventKind::Used(_) | EventKind::Partial { .. } | EventKind::Interrupted { .. } if is_child => {
                 false
             }
             // Its own skill is what its parent named when it began.
             EventKind::Activated(activated) if is_child => !activated.message.is_empty(),
-            EventKind::Diagnosed { severity, .. } if is_child => severity.as_deref() != Some("info"),
+            EventKind::Diagnosed { severity, .. } if is_child => *severity != Some(EventSeverity::Info),
             // What was refused to a call is what came of the call.
-            EventKind::Decided(decided) => decided.verdict != "allow" && decided.call.is_none(),
+            EventKind::Decided(decided) => decided.verdict != Verdict::Allow && decided.call.is_none(),
             EventKind::Called(called) if says_so_itself(&called.tool) => {
                 self.activations.push(called.id.clone());
                 false

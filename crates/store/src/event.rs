@@ -6,6 +6,7 @@ mod call;
 mod changes;
 mod kind;
 mod usage;
+mod word;
 
 pub use answer::{Answered, Part, ToolCall};
 pub use beginning::{By, Framed, Started};
@@ -14,6 +15,7 @@ pub use changes::{RecordedChange, RecordedChanges};
 pub use kind::{Activated, Agreement, Doubt, Ended, EventKind, Offer, Outcome, Used};
 use serde_json::{Map, Value};
 pub use usage::Usage;
+pub use word::{EventSeverity, FailedPart, LimitKind, NoteTopic, SubagentMode, Verdict};
 
 use crate::{SessionId, Timestamp};
 

@@ -1,4 +1,4 @@
-use metier_store::{Decided, Effect, Finished, SessionId};
+use metier_store::{Decided, Effect, Finished, LimitKind, SessionId, SubagentMode};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ fn called(id: &str) -> EventKind {
 
 #[test]
 fn limits_that_somebody_extended_stay_extended_until_the_user_speaks() {
-    let limited = || EventKind::Limited { which: "turns".into(), limit: 1, used: 1 };
+    let limited = || EventKind::Limited { which: LimitKind::Turns, limit: 1, used: 1 };
     let went_on = [said("x"), asked(1), limited(), asked(2)];
     assert_eq!(course(went_on.clone()).extended, [Limit::Turns]);
     assert!(course(went_on.clone().into_iter().take(3)).extended.is_empty(), "nobody has said to go on yet");
@@ -95,7 +95,7 @@ fn anything() -> impl Strategy<Value = EventKind> {
             2 => calling(id),
             3 => called(id),
             4 => EventKind::Finished(Finished { id: id.into(), is_error: number > 0, ..Finished::default() }),
-            5 => EventKind::Limited { which: "tokens".into(), limit: number, used: number },
+            5 => EventKind::Limited { which: LimitKind::Tokens, limit: number, used: number },
             6 => EventKind::Activated(metier_store::Activated {
                 skill: id.into(),
                 call: (number > 0).then(|| id.into()),
@@ -103,7 +103,7 @@ fn anything() -> impl Strategy<Value = EventKind> {
                 ..Default::default()
             }),
             7 => EventKind::Doubted { call: id.into(), tool: "t".into(), action: id.into(), said: Doubt::Leave },
-            8 => EventKind::ChildBegan { child, call: Some(id.into()), skill: None, agent: None, mode: "fork".into() },
+            8 => EventKind::ChildBegan { child, call: Some(id.into()), skill: None, agent: None, mode: SubagentMode::Fork },
             9 => EventKind::ChildEnded { child, outcome: Outcome::Done, usage, cost_micros: number },
             10 => EventKind::Compacted {
                 through: number,

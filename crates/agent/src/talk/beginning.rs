@@ -9,7 +9,7 @@ use metier_runtime::{
     Arguments, By as Who, Fork, NotActivated, NotUsed, Session, SkillScope, Surface, ToolResult, Way,
 };
 use metier_store as store;
-use metier_store::{By, Decided, EventKind, SessionId, Started, Used};
+use metier_store::{By, Decided, EventKind, EventSeverity, NoteTopic, SessionId, Started, Used};
 
 use super::children::{ChildAsked, Kin, Wanted};
 use super::handing_over::handed_over;
@@ -125,7 +125,7 @@ impl Talk {
             call: call.map(str::to_owned),
             skill: Some(skill.name.clone()),
             action: format!("run the skill {skill} in a child"),
-            verdict: decision.ruling.word().to_owned(),
+            verdict: super::verdict(decision.ruling),
             rule: Some(decision.to_string()),
             answered_by: None,
             allow_with: Vec::new(),
@@ -295,7 +295,7 @@ impl Talk {
                 skill.name,
                 metier_catalog::one_line(named, 100)
             );
-            remarks.push(remark("agent-unknown", "warning", text));
+            remarks.push(remark("agent-unknown", EventSeverity::Warning, text));
             ChildAgent::default()
         })
     }
@@ -315,13 +315,13 @@ impl Talk {
         };
         if mode == ChildMode::Background {
             let text = in_background(&skill, id);
-            self.write(EventKind::Noted { text, about: "child".to_owned() })?;
+            self.write(EventKind::Noted { text, about: NoteTopic::Subagent })?;
             return Ok(Ok(None));
         }
         let Some(over) = self.await_child(number)? else { return Ok(Err("the child is gone".to_owned())) };
         self.count(&over.answer);
         let text = result(&over.answer);
-        self.write(EventKind::Noted { text, about: "child".to_owned() })?;
+        self.write(EventKind::Noted { text, about: NoteTopic::Subagent })?;
         Ok(Ok(Some(over.answer)))
     }
 

@@ -292,7 +292,7 @@ impl Talk {
                 call: Some(id.clone()),
                 skill: None,
                 action,
-                verdict: decision.ruling.word().to_owned(),
+                verdict: super::verdict(decision.ruling),
                 rule: Some(decision.to_string()),
                 answered_by: None,
                 allow_with,

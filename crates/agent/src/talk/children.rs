@@ -8,7 +8,7 @@ use metier_model::ToolCall;
 use metier_policy::Skill;
 use metier_runtime::{ChildWanted, ToolResult};
 use metier_skill::Tool;
-use metier_store::{By, EventKind, Outcome};
+use metier_store::{By, EventKind, EventSeverity, NoteTopic, Outcome};
 use serde_json::{Value, json};
 
 use super::beginning::{Begun, Wanting};
@@ -213,7 +213,7 @@ impl Talk {
     /// A child in the background is over: its result becomes a part of the conversation.
     pub(super) fn take_note(&mut self, over: &Over) -> Result<(), TalkError> {
         self.count(&over.answer);
-        self.write(EventKind::Noted { text: note(&over.answer), about: "child".to_owned() })
+        self.write(EventKind::Noted { text: note(&over.answer), about: NoteTopic::Subagent })
     }
 
     /// Takes what children in the background have brought meanwhile.
@@ -222,7 +222,7 @@ impl Talk {
             self.take_note(&over)?;
         }
         for text in std::mem::take(&mut self.kin.notes) {
-            self.write(EventKind::Noted { text, about: "skills".to_owned() })?;
+            self.write(EventKind::Noted { text, about: NoteTopic::Skills })?;
         }
         Ok(())
     }
@@ -242,7 +242,7 @@ impl Talk {
         let time = match (outcome, self.patience()) {
             (Outcome::Done, Patience::Leave) => {
                 let text = still_running(&self.kin.nursery.skills());
-                self.write(remark("child-still-running", "info", text))?;
+                self.write(remark("child-still-running", EventSeverity::Info, text))?;
                 return Ok(false);
             }
             (Outcome::Done, Patience::Wait(time)) => time,

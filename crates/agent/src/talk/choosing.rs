@@ -1,6 +1,7 @@
 //! Which model is asked, how much it thinks and how long it goes on: what active skills ask for, until their scopes end.
 
 use metier_runtime::{End, ScopeId, SkillScope};
+use metier_store::EventSeverity;
 
 use super::{Talk, TalkError};
 use crate::agent::Agent;
@@ -60,7 +61,7 @@ impl Talk {
             };
             let thinks = mind.effort.map(|effort| format!(", effort {effort:?}")).unwrap_or_default();
             let text = format!("`{}`{thinks} answers from now on: {why}", mind.model.id());
-            remarks.push(remark("model-changed", "info", text));
+            remarks.push(remark("model-changed", EventSeverity::Info, text));
         }
         for remark in remarks {
             self.write(remark)?;

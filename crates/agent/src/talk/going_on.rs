@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use metier_model::{Message, ToolCall};
 use metier_runtime::{ForkAgain, ToolResult};
-use metier_store::{By, Ended, EventKind, EventQuery, Outcome, SessionId};
+use metier_store::{By, Ended, EventKind, EventQuery, NoteTopic, Outcome, SessionId};
 use serde_json::Value;
 
 use super::beginning::{Begun as Sent, Wanting};
@@ -215,7 +215,7 @@ impl Talk {
             }
         };
         if !invoked.is_told {
-            self.write(EventKind::Noted { text: result(&answer), about: "child".to_owned() })?;
+            self.write(EventKind::Noted { text: result(&answer), about: NoteTopic::Subagent })?;
         }
         self.journal.watch().piece(Piece::Text(&answer.text));
         self.end(answer.outcome, answer.text, answer.why)

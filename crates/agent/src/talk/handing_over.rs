@@ -1,7 +1,7 @@
 //! An agent that hands over: its skills as tools, and the way back.
 
 use metier_model::{Block, ToolCall, ToolChoice};
-use metier_store::EventKind;
+use metier_store::{EventKind, EventSeverity};
 
 use super::Talk;
 use crate::agent::Disclosure;
@@ -44,7 +44,7 @@ impl Talk {
         (left > 0).then(|| {
             let text =
                 format!("{left} skills more than an agent that hands over has routes for are left out");
-            remark("routes-left-out", "warning", text)
+            remark("routes-left-out", EventSeverity::Warning, text)
         })
     }
 

@@ -2,7 +2,7 @@
 
 use metier_runtime::{Activated, NotUsed};
 use metier_store as store;
-use metier_store::{By, EventKind, Outcome, Used};
+use metier_store::{By, EventKind, FailedPart, Outcome, Used};
 
 use super::beginning::who;
 use super::{Answer, Talk, TalkError};
@@ -61,7 +61,7 @@ impl Talk {
             NotPut::Talk(error) => Err(error),
             NotPut::Skill(error) => {
                 let message = error.to_string();
-                self.write(EventKind::Failed { at: "skill".to_owned(), message: message.clone() })?;
+                self.write(EventKind::Failed { at: FailedPart::Skill, message: message.clone() })?;
                 self.end(Outcome::Failed, String::new(), Some(message))
             }
         }

@@ -10,8 +10,8 @@ use metier_catalog::one_line;
 use metier_model::{Stop, ToolCall};
 use metier_runtime::{GivenAnswer, ToolResult};
 use metier_store::{
-    By, Doubt, Effect, EventKind, EventQuery, Family, Finished, Lease, Made, Outcome, SessionFilter,
-    SessionId, Store, StoreError, Summary,
+    By, Doubt, Effect, EventKind, EventQuery, Family, Finished, Lease, Made, NoteTopic, Outcome,
+    SessionFilter, SessionId, Store, StoreError, Summary,
 };
 
 use super::beginning::{Begun as Sent, Wanting};
@@ -301,7 +301,7 @@ impl Talk {
                 Standing::Over(ended) => note(&self.over(&child, ended)?),
                 Standing::AtWork(_) | Standing::Lost => self.broke_off(&child, "its skill is gone")?,
             };
-            self.write(EventKind::Noted { text, about: "child".to_owned() })?;
+            self.write(EventKind::Noted { text, about: NoteTopic::Subagent })?;
         }
         Ok(())
     }

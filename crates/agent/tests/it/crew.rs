@@ -123,7 +123,9 @@ impl Stage {
     fn began(&self, session: SessionId) -> Vec<(SessionId, Option<String>, Option<String>, String)> {
         let events = self.store.events(&EventQuery::of(session)).unwrap();
         let began = events.into_iter().filter_map(|event| match event.kind {
-            EventKind::ChildBegan { child, skill, agent, mode, .. } => Some((child, skill, agent, mode)),
+            EventKind::ChildBegan { child, skill, agent, mode, .. } => {
+                Some((child, skill, agent, mode.to_string()))
+            }
             _ => None,
         });
         began.collect()

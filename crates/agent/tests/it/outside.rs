@@ -156,10 +156,10 @@ fn tools_of_servers_are_in_the_frame_and_a_server_that_is_down_is_told() {
         ["mcp__exa__web_search", "mcp__tracker__create_issue", "mcp__tracker__break"]
     );
     let failed = events.iter().find_map(|kind| match kind {
-        EventKind::Failed { at, message } => Some((at.as_str(), message.as_str())),
+        EventKind::Failed { at, message } => Some((at.word(), message.as_str())),
         _ => None,
     });
-    assert_eq!(failed, Some(("mcp.lost", "`lost-server` is not found")));
+    assert_eq!(failed, Some(("mcp.lost".to_owned(), "`lost-server` is not found")));
 }
 
 #[test]

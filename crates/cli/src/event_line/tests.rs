@@ -1,5 +1,7 @@
 use super::*;
-use metier_store::{By, Effect, Offer, Part, RecordId, ScriptReport, Used};
+use metier_store::{
+    By, Effect, FailedPart, NoteTopic, Offer, Part, RecordId, ScriptReport, SubagentMode, Used,
+};
 use serde_json::json;
 
 /// The lines of events that follow each other, each with the first letter of its style before it.
@@ -59,7 +61,7 @@ fn a_run_reads_as_a_story() {
         ),
         EventKind::Decided(Decided {
             action: "run read.py".to_owned(),
-            verdict: "allowed".to_owned(),
+            verdict: Verdict::Allow,
             rule: Some("mode ask".to_owned()),
             ..Decided::default()
         }),
@@ -117,7 +119,7 @@ fn what_went_wrong_is_told_with_its_reason() {
     check(
         EventKind::Decided(Decided {
             action: "reach a.org".to_owned(),
-            verdict: "refused".to_owned(),
+            verdict: Verdict::Refuse,
             rule: Some("deny skill:x".to_owned()),
             answered_by: Some("user".to_owned()),
             ..Decided::default()
@@ -125,15 +127,15 @@ fn what_went_wrong_is_told_with_its_reason() {
         &["Caution [gate] refused: reach a.org (deny skill:x), said user"],
     );
     check(
-        EventKind::Limited { which: "tokens".to_owned(), limit: 500_000, used: 500_123 },
+        EventKind::Limited { which: LimitKind::Tokens, limit: 500_000, used: 500_123 },
         &["Caution [limit] tokens: 500,123 of 500,000"],
     );
     check(
-        EventKind::Limited { which: "money".to_owned(), limit: 2_000_000, used: 2_100_000 },
+        EventKind::Limited { which: LimitKind::Money, limit: 2_000_000, used: 2_100_000 },
         &["Caution [limit] money: 2.10 of 2.00"],
     );
     check(
-        EventKind::Failed { at: "model".to_owned(), message: "no key".to_owned() },
+        EventKind::Failed { at: FailedPart::Model, message: "no key".to_owned() },
         &["Failure [failed] model: no key"],
     );
     check(EventKind::Interrupted { why: "Ctrl-C".to_owned() }, &["Caution [stopped] Ctrl-C"]);
@@ -157,7 +159,7 @@ fn what_went_wrong_is_told_with_its_reason() {
         let diagnosed = EventKind::Diagnosed {
             code: "some-code".to_owned(),
             message: "odd".to_owned(),
-            severity: severity.map(str::to_owned),
+            severity: severity.map(|word| EventSeverity::from(word.to_owned())),
             place: Some("a.md:3".to_owned()),
         };
         check(diagnosed, &[expect]);
@@ -200,7 +202,7 @@ fn children_are_told_by_their_skill_and_what_is_not_known_by_its_name() {
             call: None,
             skill: Some("pdf".to_owned()),
             agent: None,
-            mode: "fork".to_owned(),
+            mode: SubagentMode::Fork,
         },
         EventKind::ChildEnded { child, outcome: Outcome::Done, usage: Usage::default(), cost_micros: 0 },
         EventKind::Recalled { records: vec![RecordId::new().unwrap()], message: String::new() },
@@ -239,7 +241,7 @@ fn no_text_of_a_stranger_acts_on_the_terminal() {
         called(&evil(), json!({ evil(): evil() })),
         EventKind::Decided(Decided {
             action: evil(),
-            verdict: evil(),
+            verdict: Verdict::Other(evil()),
             rule: Some(evil()),
             answered_by: Some(evil()),
             ..Decided::default()
@@ -249,22 +251,22 @@ fn no_text_of_a_stranger_acts_on_the_terminal() {
             changes: vec![text("\n[end] done")],
             ..finished(&evil())
         }),
-        EventKind::Noted { text: evil(), about: evil() },
+        EventKind::Noted { text: evil(), about: NoteTopic::Other(evil()) },
         EventKind::Diagnosed {
             code: evil(),
             message: text("\n[end] done"),
             severity: None,
             place: Some(evil()),
         },
-        EventKind::Limited { which: evil(), limit: 1, used: 1 },
+        EventKind::Limited { which: LimitKind::Other(evil()), limit: 1, used: 1 },
         EventKind::Interrupted { why: text("\n[end] done") },
-        EventKind::Failed { at: evil(), message: evil() },
+        EventKind::Failed { at: FailedPart::Other(evil()), message: evil() },
         EventKind::ChildBegan {
             child: SessionId::new().unwrap(),
             call: None,
             skill: Some(evil()),
             agent: None,
-            mode: evil(),
+            mode: SubagentMode::Other(evil()),
         },
         EventKind::Compacted {
             through: 1,

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::RecordedChanges;
+use super::{RecordedChanges, Verdict};
 
 /// What a call can do, as far as it decides whether it may be repeated after a kill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -44,8 +44,8 @@ pub struct Decided {
     pub skill: Option<String>,
     /// The action, in words.
     pub action: String,
-    /// `allowed`, `refused`, or another word of the gate's.
-    pub verdict: String,
+    /// What it decided.
+    pub verdict: Verdict,
     /// The rule, mode or fence that made it so.
     pub rule: Option<String>,
     /// Who was asked and said so.

@@ -1,7 +1,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Answered, By, Called, Decided, Effect, Finished, Framed, Started, Usage};
+use super::{
+    Answered, By, Called, Decided, Effect, EventSeverity, FailedPart, Finished, Framed, LimitKind, NoteTopic,
+    Started, SubagentMode, Usage,
+};
 use crate::{RecordId, SessionId};
 
 /// What happened. As JSON it is an object whose `type` is the name in `snake_case`.
@@ -12,7 +15,6 @@ use crate::{RecordId, SessionId};
 /// place of everything before it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum EventKind {
     /// The session began.
     Started(Started),
@@ -109,8 +111,8 @@ pub enum EventKind {
     Noted {
         /// The very text.
         text: String,
-        /// What it is about, in one word.
-        about: String,
+        /// What it is about.
+        about: NoteTopic,
     },
     /// Something was found to be odd.
     Diagnosed {
@@ -120,7 +122,7 @@ pub enum EventKind {
         message: String,
         /// How bad it is.
         #[serde(default)]
-        severity: Option<String>,
+        severity: Option<EventSeverity>,
         /// Where.
         #[serde(default)]
         place: Option<String>,
@@ -128,7 +130,7 @@ pub enum EventKind {
     /// A limit was reached.
     Limited {
         /// Which one.
-        which: String,
+        which: LimitKind,
         /// What it is.
         limit: u64,
         /// What was used up.
@@ -141,8 +143,8 @@ pub enum EventKind {
     },
     /// Something failed that ends the session, or a part of it.
     Failed {
-        /// At what.
-        at: String,
+        /// What failed.
+        at: FailedPart,
         /// What was said.
         message: String,
     },
@@ -159,8 +161,8 @@ pub enum EventKind {
         /// Who of a crew it is, where it is no skill.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
-        /// `fork`, `background` or `handoff`.
-        mode: String,
+        /// How it runs.
+        mode: SubagentMode,
     },
     /// A child is over.
     ChildEnded {

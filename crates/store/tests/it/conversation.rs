@@ -2,8 +2,8 @@
 //! missing is ours.
 
 use metier_store::{
-    Activated, Answered, Called, Effect, EventKind, EventQuery, Finished, Framed, LARGE, Part, Store,
-    ToolCall, Usage,
+    Activated, Answered, Called, Effect, EventKind, EventQuery, Finished, Framed, LARGE, NoteTopic, Part,
+    Store, ToolCall, Usage,
 };
 use serde_json::{Value, json};
 
@@ -116,7 +116,7 @@ fn history() -> Vec<EventKind> {
         }),
         finished("a", "that is no JSON"),
         finished("b", "activated"),
-        EventKind::Noted { text: "skills have changed".to_owned(), about: "skills".to_owned() },
+        EventKind::Noted { text: "skills have changed".to_owned(), about: NoteTopic::Skills },
         said("thanks\t "),
     ]
 }

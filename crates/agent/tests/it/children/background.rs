@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use metier_agent::{Halt, Patience};
-use metier_store::{EventKind, Outcome};
+use metier_store::{EventKind, NoteTopic, Outcome};
 use tokio::sync::Semaphore;
 
 use super::stage::{Actor, Stage, calls, hangs, says, uses};
@@ -20,7 +20,7 @@ fn allowed(permits: &Arc<Semaphore>) -> impl Future<Output = ()> + Send + 'stati
 /// The notes in a session.
 fn notes(stage: &Stage) -> Vec<String> {
     let noted = stage.events(stage.top()).into_iter().filter_map(|event| match event.kind {
-        EventKind::Noted { text, about } if about == "child" => Some(text),
+        EventKind::Noted { text, about: NoteTopic::Subagent } => Some(text),
         _ => None,
     });
     noted.collect()

@@ -84,9 +84,9 @@ fn what_a_child_hands_back_is_its_result_or_its_last_call_where_it_says_nothing(
     let words: Vec<String> = stage
         .events(stage.top())
         .into_iter()
-        .filter_map(
-            |event| if let EventKind::ChildBegan { mode, .. } = event.kind { Some(mode) } else { None },
-        )
+        .filter_map(|event| {
+            if let EventKind::ChildBegan { mode, .. } = event.kind { Some(mode.to_string()) } else { None }
+        })
         .collect();
     assert_eq!(words, ["handoff", "handoff"]);
 }
