@@ -1,7 +1,7 @@
 //! What a call keeps on disk: its data folders, its layer, places that may not grow, its scratch folder where that is a real
 //! one, and files without a name that it holds. No kernel limit sums these up, so they are walked through several times a second.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -33,10 +33,11 @@ const MAX_FILES: u32 = 20_000;
 /// counts as this many, and a call that works in it is stopped at the first look.
 const MAX_LOOKED_AT: u32 = 200_000;
 
-/// How many descriptors may wait in sockets, and for how many looks: nobody can see what they are. Programs hand over a few
-/// at a time, and who they are meant for takes them at once.
-const MAX_IN_FLIGHT: u64 = 16;
-const IN_FLIGHT_LOOKS: u32 = 4;
+/// How many files may be out of sight, and for how many looks: descriptors that wait in sockets, and removed files of a measured
+/// folder that are only mapped. Their size cannot be read. Programs hand over a few descriptors at a time, and the receiver takes
+/// them at once.
+const MAX_HIDDEN: u64 = 16;
+const HIDDEN_LOOKS: u32 = 4;
 
 /// What bounds the scratch folder already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +59,8 @@ pub(crate) struct Quota {
     scratch: PathBuf,
     bound: Scratch,
     due: Instant,
-    /// For how many looks descriptors have waited in sockets.
-    in_flight_for: u32,
+    /// For how many looks more files than allowed were out of sight.
+    hidden_for: u32,
     /// The folder for which it was stopped.
     overrun: Option<Overrun>,
 }
@@ -144,7 +145,7 @@ impl Quota {
                 ..Measured::new(at, most, limits.layer)
             });
         }
-        Ok(Self { limits, folders, scratch, bound, due: Instant::now(), in_flight_for: 0, overrun: None })
+        Ok(Self { limits, folders, scratch, bound, due: Instant::now(), hidden_for: 0, overrun: None })
     }
 
     /// Whether it is time to look.
@@ -205,7 +206,8 @@ impl Quota {
 
     /// A folder whose disk is filled by files that nobody can see: they have no name, and are mapped only or wait in a
     /// socket. That the disk lost room can be anybody's doing, and that something waits is no harm; both together are
-    /// held against the call, and so are many descriptors that nobody takes.
+    /// held against the call. Many such files are held against it by themselves: another program that frees room at the same
+    /// time would hide their size.
     fn hidden(
         &mut self,
         proc: &Proc,
@@ -213,13 +215,18 @@ impl Quota {
         descriptors: &Descriptors,
         kept: &[Amount],
     ) -> Result<Option<(Stop, Overrun)>, Failure> {
-        let many = descriptors.in_flight > MAX_IN_FLIGHT;
-        self.in_flight_for = if many { self.in_flight_for + 1 } else { 0 };
-        let parked = self.in_flight_for >= IN_FLIGHT_LOOKS;
+        let mapped = mapped_only(proc, processes, descriptors)?;
+        let is_measured =
+            |path: &str| self.folders.iter().any(|folder| Path::new(path).starts_with(&folder.path));
+        let in_folders = mapped.values().filter(|path| is_measured(path)).count() as u64;
+        let many = descriptors.in_flight + in_folders > MAX_HIDDEN;
+        self.hidden_for = if many { self.hidden_for + 1 } else { 0 };
+        let parked = self.hidden_for >= HIDDEN_LOOKS;
+        let can_hide = !mapped.is_empty() || descriptors.in_flight > 0 || has_unaccepted(proc)?;
         for (folder, amount) in self.folders.iter_mut().zip(kept) {
             let lost = folder.unexplained(amount.bytes)?;
             let filled = lost > folder.growth;
-            if parked || filled && can_hide(proc, processes, descriptors)? {
+            if parked || filled && can_hide {
                 let (path, most) = (folder.path.clone(), folder.most.bytes);
                 let held = amount.bytes.saturating_add(lost).max(most.saturating_add(1));
                 let overrun = Overrun { folder: path, of: OverrunOf::Bytes, held, most };
@@ -251,28 +258,34 @@ fn files_in_file_system(scratch: &Path) -> Result<Amount, Failure> {
     Ok(Amount { bytes: 0, files })
 }
 
-/// Whether the call may hold a file without a name where no descriptor shows it: waiting in a socket, waiting in a
-/// connection that was not accepted, or mapped.
-fn can_hide(proc: &Proc, processes: &[Process], descriptors: &Descriptors) -> Result<bool, Failure> {
-    if descriptors.in_flight > 0 {
-        return Ok(true);
-    }
-    // Without a network namespace of its own a call cannot listen.
+/// Whether files may wait in a connection that was not accepted. Without a network namespace of its own a call cannot listen.
+fn has_unaccepted(proc: &Proc) -> Result<bool, Failure> {
     let sockets = proc.read("self/net/unix")?.unwrap_or_default();
-    if sockets.lines().skip(1).any(|line| line.split_whitespace().nth(6) == Some("0")) {
-        return Ok(true);
-    }
+    Ok(sockets.lines().skip(1).any(|line| line.split_whitespace().nth(6) == Some("0")))
+}
+
+/// Removed files that are mapped and that no descriptor shows: their inodes, and where they were.
+fn mapped_only(
+    proc: &Proc,
+    processes: &[Process],
+    descriptors: &Descriptors,
+) -> Result<BTreeMap<u64, String>, Failure> {
     let shown: BTreeSet<u64> = descriptors.nameless.iter().map(|file| file.identity.1).collect();
+    let mut mapped = BTreeMap::new();
     for process in processes {
         let maps = proc.read(&format!("{}/maps", process.folder))?.unwrap_or_default();
-        let removed =
-            maps.lines().filter(|line| line.ends_with(" (deleted)") && !line.contains(" /dev/zero "));
-        let mut inodes = removed.filter_map(|line| line.split_whitespace().nth(4)?.parse().ok());
-        if inodes.any(|inode| !shown.contains(&inode)) {
-            return Ok(true);
-        }
+        let removed = maps.lines().filter_map(removed_file).filter(|(inode, _)| !shown.contains(inode));
+        mapped.extend(removed.map(|(inode, path)| (inode, path.to_owned())));
     }
-    Ok(false)
+    Ok(mapped)
+}
+
+/// The inode and the path of a removed file, from a line of `/proc/PID/maps`.
+fn removed_file(line: &str) -> Option<(u64, &str)> {
+    let path = line.strip_suffix(" (deleted)")?;
+    let path = &path[path.find(" /")? + 1..];
+    let inode = line.split_whitespace().nth(4)?.parse().ok()?;
+    (path != "/dev/zero").then_some((inode, path))
 }
 
 #[cfg(test)]
@@ -384,5 +397,15 @@ mod tests {
         }
         assert_eq!(look(&mut quota(folder.path(), Scratch::OnDisk)), Some(Stop::Scratch));
         assert_eq!(look(&mut quota(folder.path(), Scratch::Bounded)), None);
+    }
+
+    #[test]
+    fn removed_files_are_read_from_maps() {
+        let line = |path: &str| format!("7f0000000000-7f0000001000 rw-s 00000000 fe:00 77    {path}");
+        let read = |path: &str| removed_file(&line(path)).map(|(inode, path)| (inode, path.to_owned()));
+        assert_eq!(read("/data/a b (deleted)"), Some((77, "/data/a b".to_owned())));
+        assert_eq!(read("/data/a b"), None);
+        assert_eq!(read("/dev/zero (deleted)"), None);
+        assert_eq!(read(""), None);
     }
 }
