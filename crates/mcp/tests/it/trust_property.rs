@@ -200,6 +200,16 @@ impl Draft {
         })
     }
 
+    /// The roots that the configuration names, as [`effects`] tells them. Of two paths to one folder the last takes effect, and
+    /// the other one once that is removed.
+    fn named_roots<'a>(&'a self, workspace: &'a Workspace) -> impl Iterator<Item = String> + 'a {
+        self.roots.iter().map(|(root, means)| {
+            let real = ["elsewhere", "project/more", "elsewhere", "home/private"][usize::from(*root)];
+            let means = ["Fence", "Grant", "Both", "Advisory"][usize::from(*means)];
+            format!("root {:?} {means}", Some(real_path(&workspace.join(real))))
+        })
+    }
+
     /// Writes the project anew.
     fn write(&self, project: &Path) {
         let _ = fs::remove_dir_all(project);
@@ -401,7 +411,7 @@ fn effects(places: &Places) -> BTreeSet<String> {
         effects.insert(format!("skill {} {}", entry.name(), place.display()));
         let Ok(file) = snapshot.read(entry) else { continue };
         // A root outside that the user trusted by its path is the one way out of the project.
-        let is_out = file.source.contains("Private.") || !real(&place).starts_with(&project.folder);
+        let is_out = file.source.contains("Private.") || !real_path(&place).starts_with(&project.folder);
         assert!(!is_out || has_named_root, "a file of the user's is the text of a skill of the project");
         let folder = snapshot.open(entry).unwrap();
         let capabilities = Capabilities::of(&folder, &file).unwrap();
@@ -413,7 +423,7 @@ fn effects(places: &Places) -> BTreeSet<String> {
     effects
 }
 
-fn real(path: &Path) -> PathBuf {
+fn real_path(path: &Path) -> PathBuf {
     path.canonicalize().unwrap()
 }
 
@@ -438,7 +448,8 @@ fn check(before: &[Edit], after: &[Edit]) {
     let settled = diff(&places);
     assert!(settled.is_settled(), "what was just trusted waits for nothing: {:?}", settled.line());
     let mut trusted = effects(&places);
-    trusted.extend(model.modes(&real(&project)));
+    trusted.extend(model.modes(&real_path(&project)));
+    trusted.extend(model.named_roots(&workspace));
     for edit in after {
         model.edit(*edit);
         model.write(&project);
@@ -476,4 +487,10 @@ fn nothing_that_comes_after_trust_takes_effect_without_being_reported() {
 fn a_trusted_mode_takes_effect_when_the_mode_of_a_later_file_is_removed() {
     check(&[(3, 0, 0, 1), (3, 1, 2, 1)], &[(3, 1, 0, 0)]);
     check(&[(3, 2, 0, 1), (3, 3, 2, 1)], &[(3, 3, 0, 0), (3, 2, 0, 0)]);
+}
+
+/// Found by the property: two paths lead to one folder, and each was trusted with its own meaning of `allowed-tools`.
+#[test]
+fn a_trusted_root_takes_effect_when_a_second_path_to_its_folder_is_removed() {
+    check(&[(5, 0, 0, 1), (5, 2, 1, 1)], &[(5, 2, 0, 0)]);
 }
