@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// Each row is one step of a path or several, in lower case, with one `*` in a step for anything; with a `/` before it, seen from
-/// the project alone. What lies below is meant, too. Files of a git folder are decided by [`git::is_control`].
+/// the project alone. What lies below is meant, too. Files of a git folder have a table of their own in `git`.
 ///
 /// `PROTECTED` in `metier-files` is the same list as the sandbox needs it; a test in `metier-runtime`, which sees both, holds
 /// them together.
