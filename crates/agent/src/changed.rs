@@ -2,10 +2,8 @@
 
 use metier_diagnostic::counted;
 use metier_runtime::{ChangeReport, ChangeState};
-use metier_store::RecordedChanges;
+use metier_store::{MissingApproval, RecordedChanges};
 use serde_json::Value;
-
-use crate::talk::Unanswered;
 
 /// The most paths of one call that an event lists. An event is kept for good; `metier changes show` lists all of them.
 const MAX_RECORDED: usize = 1000;
@@ -20,10 +18,10 @@ pub(crate) fn recorded(report: &ChangeReport) -> RecordedChanges {
     recorded
 }
 
-/// What waits for an approval, if something does.
-pub(crate) fn unanswered(changes: &RecordedChanges) -> Option<Unanswered> {
+/// The approval that changes wait for, if they do.
+pub(crate) fn missing_approval(changes: &RecordedChanges) -> Option<MissingApproval> {
     let count = usize::try_from(changes.waiting).unwrap_or(usize::MAX);
-    (count > 0).then(|| Unanswered {
+    (count > 0).then(|| MissingApproval {
         action: format!(
             "{}: `metier changes apply {}`",
             counted(count, "change waits", "changes wait"),
@@ -69,14 +67,14 @@ mod tests {
         let expect = json!({ "id": "7", "entries": [entry("a", "applied"), entry("b", "not-approved")],
                              "waiting": 1, "allow_with": rules });
         assert_eq!(serde_json::to_value(&recorded).unwrap(), expect);
-        let need = unanswered(&recorded).unwrap();
+        let need = missing_approval(&recorded).unwrap();
         assert_eq!((need.action.as_str(), need.rules), ("1 change waits: `metier changes apply 7`", rules));
     }
 
     #[test]
     fn many_paths_are_counted_and_not_listed() {
         let mut report = ChangeReport { id: "7".to_owned(), ..ChangeReport::default() };
-        assert_eq!(unanswered(&recorded(&report)), None);
+        assert_eq!(missing_approval(&recorded(&report)), None);
         let paths = (0..MAX_RECORDED + 5).map(|number| change(&number.to_string(), ChangeState::NotApproved));
         report.entries.extend(paths);
         let recorded = recorded(&report);

@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 use metier_policy::Skill;
 use metier_runtime::Session;
 use metier_store as store;
-use metier_store::{EventKind, Outcome, SessionId, Started, SubagentMode, Usage};
+use metier_store::{EventKind, MissingApproval, Outcome, SessionId, Started, SubagentMode, Usage};
 
 pub use self::agents::{Agents, ChildAgent};
 pub use self::colleague::Colleague;
@@ -43,11 +43,11 @@ pub(crate) use self::wording::{
     beneath_itself, in_background, note, request, result, still_running, too_deep,
 };
 use crate::agent::Agent;
-use crate::course::Course;
 use crate::frame::Frame;
-use crate::journal::Journal;
 use crate::outside::Outside;
-use crate::talk::{Begun, Company, Talk, TalkError, Unanswered};
+use crate::session_log::SessionLog;
+use crate::state::SessionState;
+use crate::talk::{Begun, Company, Talk, TalkError};
 use crate::tools::GeneralTools;
 use crate::watch::{Again, Happened, Watch};
 
@@ -138,7 +138,7 @@ pub struct ChildAnswer {
     /// What it called, with its own children.
     pub calls: u64,
     /// What would have taken a yes, where that is how it ended.
-    pub needs: Vec<Unanswered>,
+    pub needs: Vec<MissingApproval>,
 }
 
 impl ChildAnswer {
@@ -154,7 +154,7 @@ pub(crate) struct Child {
     pub(crate) kit: Kit,
     pub(crate) start: Start,
     /// Where its parent writes, and which call wanted it.
-    pub(crate) parent: Arc<Journal>,
+    pub(crate) parent: Arc<SessionLog>,
     pub(crate) call: Option<String>,
     /// When its parent has no time left.
     pub(crate) deadline: Option<Instant>,
@@ -182,7 +182,7 @@ pub(crate) enum Start {
     /// At its beginning.
     New(Box<Birth>),
     /// Where it was when its process ended.
-    Again(Box<Course>),
+    Again(Box<SessionState>),
 }
 
 /// What a child begins with.
@@ -275,15 +275,16 @@ impl Child {
                     Worker::Role(name) => (None, Some(name.clone())),
                 };
                 let mut talk = Talk::of_child(kit, slot, (frame, started, activated))?;
-                parent.write(EventKind::ChildBegan { child: id, call, skill, agent, mode: mode.into() })?;
+                parent.append(EventKind::ChildBegan { child: id, call, skill, agent, mode: mode.into() })?;
                 talk.take_remarks(remarks)?;
                 talk
             }
-            Start::Again(course) => Talk::of_child_again(kit, slot, parent.session(), *course)?,
+            Start::Again(state) => Talk::of_child_again(kit, slot, parent.session(), *state)?,
         };
         let answer = talk.work()?;
-        let metier_store::Ended { outcome, usage, cost_micros, .. } = answer.ended;
-        parent.write(EventKind::ChildEnded { child: id, outcome, usage, cost_micros })?;
+        let metier_store::Ended { outcome, usage, cost_micros, calls, .. } = answer.ended;
+        let missing = answer.needs.clone();
+        parent.append(EventKind::ChildEnded { child: id, outcome, usage, cost_micros, calls, missing })?;
         Ok((answer, talk.said_all()))
     }
 }

@@ -20,7 +20,7 @@ pub const INSTRUCTIONS: &str = "You work for the user, in their project and on t
      When you are done, say in a few words what came of it.";
 
 /// What stands before the messages.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Frame {
     pub(crate) system: Vec<Block>,
     pub(crate) tools: Arc<[ToolDefinition]>,

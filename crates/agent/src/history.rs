@@ -12,7 +12,7 @@ use metier_store::EventKind;
 
 /// The messages of a conversation. They only grow, so that whatever a provider keeps of them holds, until the conversation is made
 /// shorter: see [`Compaction`](crate::Compaction).
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
     pub(crate) messages: Vec<Arc<Message>>,
     /// What the next message of the user has so far.
@@ -33,7 +33,7 @@ pub struct History {
 }
 
 /// A skill's text in the conversation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SkillText {
     pub(crate) name: String,
     origin: String,
@@ -92,12 +92,12 @@ fn part_bytes(part: &Part) -> usize {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Pending {
     calls: Vec<Waiting>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Waiting {
     id: Arc<str>,
     name: Arc<str>,
@@ -140,8 +140,9 @@ impl History {
     pub(crate) fn unfinished_calls(&self) -> Vec<ToolCall> {
         let Some(pending) = &self.pending else { return Vec::new() };
         // Nothing comes between an answer and the results of its calls but what waits in `open`.
+        let has_calls = |parts: &&Vec<Part>| parts.iter().any(|part| matches!(part, Part::Call(_)));
         let answer = self.messages.iter().rev().find_map(|message| match &**message {
-            Message::Assistant(parts) => Some(parts),
+            Message::Assistant(parts) => Some(parts).filter(has_calls),
             _ => None,
         });
         let calls = answer.into_iter().flatten().filter_map(|part| match part {

@@ -65,13 +65,11 @@ mod bridge;
 mod changed;
 mod child;
 mod compaction;
-mod course;
 pub mod definition;
 mod echo;
 mod frame;
 mod halt;
 mod history;
-mod journal;
 mod keeper;
 mod limits;
 mod models;
@@ -79,8 +77,10 @@ mod offline;
 mod outside;
 mod part;
 mod recall;
+mod repeat_guard;
+mod session_log;
 pub mod slash;
-mod stubbornness;
+mod state;
 mod talk;
 mod tools;
 mod watch;
@@ -99,7 +99,7 @@ pub use outside::{
     MAX_OUTSIDE_SCHEMA, MAX_OUTSIDE_TOOLS, OutsideAnswer, OutsideTool, OutsideTools, ServerStanding,
 };
 pub use part::Part;
-pub use talk::{Answer, Begun, Company, Left, Resumed, Shortened, Talk, TalkError, Unanswered};
+pub use talk::{Answer, Begun, Company, Left, Resumed, Shortened, Talk, TalkError};
 pub use tools::{
     ActiveSkill, Ask, Author, Desk, Effect, GeneralTools, Hands, Hear, Memory, NewRecord, NoAuthority, Offer,
     Record, Reply, RunJob, Running, Setting, Wanted, Web, Whose, whose,

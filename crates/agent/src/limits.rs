@@ -1,7 +1,7 @@
 //! What a run may use up, and what it has.
 
 use std::fmt;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use metier_store::{LimitKind, Usage};
 
@@ -32,8 +32,8 @@ impl Default for Limits {
     }
 }
 
-/// What was used up since the user spoke.
-#[derive(Clone, Copy, Debug)]
+/// What was used up since the user's message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
     /// Times the model was asked.
     pub turns: u64,
@@ -43,14 +43,6 @@ pub struct Spent {
     pub usage: Usage,
     /// Money.
     pub cost_micros: u64,
-    /// When it began.
-    pub since: Instant,
-}
-
-impl Default for Spent {
-    fn default() -> Self {
-        Self { turns: 0, calls: 0, usage: Usage::default(), cost_micros: 0, since: Instant::now() }
-    }
 }
 
 /// Which limit.
@@ -147,8 +139,8 @@ fn units(micros: u64) -> String {
 }
 
 impl Limits {
-    /// The first limit that does not let the model be asked once more.
-    pub fn before_a_turn(&self, spent: &Spent) -> Option<Reached> {
+    /// The first limit that does not let the model be asked once more, after so much work.
+    pub fn before_a_turn(&self, spent: &Spent, worked: Duration) -> Option<Reached> {
         let Usage { input, output, cache_written, .. } = spent.usage;
         let uncached = input.saturating_add(output).saturating_add(cache_written);
         let time = self.time.map(|time| time.as_secs());
@@ -156,7 +148,7 @@ impl Limits {
             (Limit::Turns, Some(self.turns), spent.turns),
             (Limit::Tokens, Some(self.tokens), uncached),
             (Limit::Money, self.money_micros, spent.cost_micros),
-            (Limit::Time, time, spent.since.elapsed().as_secs()),
+            (Limit::Time, time, worked.as_secs()),
             (Limit::Calls, Some(self.calls), spent.calls),
         ];
         let mut reached = checks.into_iter().filter_map(|(which, limit, used)| {
@@ -213,7 +205,11 @@ mod tests {
             (spent(0, 0, 500_000), Some(Limit::Tokens)),
             (Spent { cost_micros: 10, ..spent(0, 0, 0) }, Some(Limit::Money)),
         ] {
-            assert_eq!(limits.before_a_turn(&spent).map(|reached| reached.which), expect, "{spent:?}");
+            assert_eq!(
+                limits.before_a_turn(&spent, Duration::ZERO).map(|reached| reached.which),
+                expect,
+                "{spent:?}"
+            );
         }
     }
 

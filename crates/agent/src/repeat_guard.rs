@@ -1,4 +1,4 @@
-//! A model that does the same thing again and again although it fails.
+//! Stops a model that repeats a failing call.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -6,26 +6,35 @@ use crate::limits::{Limit, Reached};
 
 /// How often the same call may fail in a row. A second try may be right after a passing trouble; a third of the very same is
 /// a model that does not read what it is told.
-const MOST: u64 = 3;
+const MAX_REPEATS: u64 = 3;
 
 /// The last call that failed, and how often it did in a row.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Stubbornness {
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct RepeatGuard {
     last: Option<u64>,
     times: u64,
 }
 
-impl Stubbornness {
-    /// Takes what came of a call; says when it is enough.
-    pub(crate) fn take(&mut self, tool: &str, input: &str, is_error: bool) -> Option<Reached> {
+impl RepeatGuard {
+    /// Takes the result of a call.
+    pub(crate) fn take(&mut self, tool: &str, input: &str, is_error: bool) {
         if !is_error {
             *self = Self::default();
-            return None;
+            return;
         }
         let call = call_mark(tool, input);
-        self.times = if self.last == Some(call) { self.times + 1 } else { 1 };
+        self.times = if self.last == Some(call) { self.times.saturating_add(1) } else { 1 };
         self.last = Some(call);
-        (self.times >= MOST).then_some(Reached { which: Limit::Repetition, limit: MOST, used: self.times })
+    }
+
+    /// The limit, once the same call has failed too often.
+    pub(crate) fn reached(&self) -> Option<Reached> {
+        let Self { times, .. } = *self;
+        (times >= MAX_REPEATS).then_some(Reached {
+            which: Limit::Repetition,
+            limit: MAX_REPEATS,
+            used: times,
+        })
     }
 }
 
@@ -42,9 +51,10 @@ mod tests {
 
     #[test]
     fn the_same_failing_call_is_enough_the_third_time_in_a_row() {
-        let mut stubbornness = Stubbornness::default();
+        let mut guard = RepeatGuard::default();
         let mut check = |tool: &str, input: &str, is_error: bool, expect: bool| {
-            assert_eq!(stubbornness.take(tool, input, is_error).is_some(), expect, "{tool} {input}");
+            guard.take(tool, input, is_error);
+            assert_eq!(guard.reached().is_some(), expect, "{tool} {input}");
         };
         check("a", "{}", true, false);
         check("a", "{}", true, false);

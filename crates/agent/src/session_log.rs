@@ -1,33 +1,31 @@
-//! Where everything that happens goes: into the store, and to whoever watches.
+//! The event log of one session: every event goes to the store, into the state, and to the observer, in one order.
 
 use std::sync::{Arc, Mutex};
 
-use metier_store::{EventKind, SessionId, Started, Store, StoreError, Ticket, Timestamp};
+use metier_store::{Event, EventKind, SessionId, Started, Store, StoreError, Ticket, Timestamp};
 
 use crate::bridge::lock;
+use crate::state::SessionState;
 use crate::watch::{Happened, Watch};
 
-/// The journal of one session. Its children write into it as well, from their own threads: when they begin and end.
-pub(crate) struct Journal {
+/// The event log of one session, with the state that its events make. Sub-agents append to their parent's log from their own threads:
+/// when they start and when they end.
+pub(crate) struct SessionLog {
     store: Store,
     session: SessionId,
     parent: Option<SessionId>,
     watch: Arc<dyn Watch>,
-    /// Held while an event is handed in, so that places in the session and what is told have one order.
-    pen: Mutex<Pen>,
+    /// Held while an event is appended, so that the store, the state and the observer see one order.
+    tail: Mutex<Tail>,
 }
 
-struct Pen {
-    seq: u64,
-    /// What was handed in and is not known to be written yet.
+struct Tail {
+    state: SessionState,
+    /// Events that were handed in and are not known to be written yet.
     tickets: Vec<Ticket>,
 }
 
-impl Pen {
-    fn at(seq: u64) -> Mutex<Self> {
-        Mutex::new(Self { seq, tickets: Vec::new() })
-    }
-
+impl Tail {
     fn settle(&mut self, watch: &dyn Watch) -> Result<(), StoreError> {
         let mut written = None;
         for ticket in std::mem::take(&mut self.tickets) {
@@ -40,41 +38,36 @@ impl Pen {
     }
 }
 
-impl Journal {
-    /// Begins a session.
-    pub(crate) fn begin(store: Store, started: Started, watch: Arc<dyn Watch>) -> Result<Self, StoreError> {
-        Self::begin_as(SessionId::new()?, store, started, watch)
-    }
-
-    /// Begins the session of this id.
-    pub(crate) fn begin_as(
+impl SessionLog {
+    /// Starts a session.
+    pub(crate) fn start(
         session: SessionId,
         store: Store,
         started: Started,
         watch: Arc<dyn Watch>,
     ) -> Result<Self, StoreError> {
         let appended = store.begin_as(session, started.clone())?;
-        let journal = Self { store, session, parent: started.parent, watch, pen: Pen::at(appended.seq) };
-        journal.tell(appended.seq, EventKind::Started(started));
-        Ok(journal)
+        let log = Self::resume(store, session, started.parent, SessionState::default(), watch);
+        log.apply(&mut lock(&log.tail), appended.seq, EventKind::Started(started));
+        Ok(log)
     }
 
-    /// Goes on with one.
-    pub(crate) fn go_on(
+    /// Continues a session from this state.
+    pub(crate) fn resume(
         store: Store,
         session: SessionId,
         parent: Option<SessionId>,
-        seq: u64,
+        state: SessionState,
         watch: Arc<dyn Watch>,
     ) -> Self {
-        Self { store, session, parent, watch, pen: Pen::at(seq) }
+        Self { store, session, parent, watch, tail: Mutex::new(Tail { state, tickets: Vec::new() }) }
     }
 
     pub(crate) fn session(&self) -> SessionId {
         self.session
     }
 
-    /// The session above, where this one is a child's.
+    /// The session above, if this one is a sub-agent's.
     pub(crate) fn parent(&self) -> Option<SessionId> {
         self.parent
     }
@@ -87,37 +80,40 @@ impl Journal {
         &self.watch
     }
 
-    /// Writes an event. What announces an effect is on the disk when this returns, and everything before it; the rest is known to be
-    /// written at the next [`Journal::settle`].
-    pub(crate) fn write(&self, kind: EventKind) -> Result<(), StoreError> {
-        let mut pen = lock(&self.pen);
+    /// Reads the state. The log is locked meanwhile, so `read` must not append.
+    pub(crate) fn state<R>(&self, read: impl FnOnce(&SessionState) -> R) -> R {
+        read(&lock(&self.tail).state)
+    }
+
+    /// Replaces the state: by an empty one while the session rests, by the stored one when it continues.
+    pub(crate) fn set_state(&self, state: SessionState) {
+        lock(&self.tail).state = state;
+    }
+
+    /// Appends an event. An event that announces an effect is on the disk when this returns, with everything before it; the rest is
+    /// known to be written at the next [`SessionLog::settle`].
+    pub(crate) fn append(&self, kind: EventKind) -> Result<(), StoreError> {
+        let mut tail = lock(&self.tail);
         let ticket = self.store.submit(self.session, kind.clone())?;
-        pen.tickets.push(ticket);
+        tail.tickets.push(ticket);
         if kind.outlives_power_cuts() {
-            pen.settle(&*self.watch)?;
+            tail.settle(&*self.watch)?;
         }
-        pen.seq += 1;
-        self.tell(pen.seq, kind);
+        let seq = tail.state.seq + 1;
+        self.apply(&mut tail, seq, kind);
         Ok(())
     }
 
-    /// Is back when everything is written. Nothing is sent to a model before.
+    /// Waits until everything is written. Nothing is sent to a model before.
     pub(crate) fn settle(&self) -> Result<(), StoreError> {
-        lock(&self.pen).settle(&*self.watch)
+        lock(&self.tail).settle(&*self.watch)
     }
 
-    /// The place of the last event.
-    pub(crate) fn seq(&self) -> u64 {
-        lock(&self.pen).seq
-    }
-
-    /// Others may have gone on with the session meanwhile.
-    pub(crate) fn caught_up(&self, seq: u64) {
-        lock(&self.pen).seq = seq;
-    }
-
-    fn tell(&self, seq: u64, kind: EventKind) {
+    fn apply(&self, tail: &mut Tail, seq: u64, kind: EventKind) {
         let Self { session, parent, .. } = *self;
-        self.watch.event(&Happened { session, parent, seq, at: Timestamp::now(), kind });
+        let at = Timestamp::now();
+        let event = Event { position: seq, session, seq, at, kind };
+        tail.state.apply(&event);
+        self.watch.event(&Happened { session, parent, seq, at, kind: event.kind });
     }
 }

@@ -20,15 +20,15 @@ mod naming;
 mod recalling;
 mod resuming;
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use metier_catalog::Unresolved;
 use metier_policy::Ruling;
 use metier_runtime::{Note, Session};
 use metier_store::{
-    By, Ended, EventKind, EventQuery, FailedPart, Lease, NoteTopic, Offer, Outcome, SessionId, Started,
-    StoreError, Used, Verdict,
+    By, Ended, EventKind, EventQuery, FailedPart, Lease, MissingApproval, NoteTopic, Offer, Outcome,
+    SessionId, Started, StoreError, Timestamp, Verdict,
 };
 
 use self::asking::NotAnswered;
@@ -40,16 +40,14 @@ use self::resuming::BrokenOff;
 pub use self::resuming::{Begun, Left, Resumed};
 use crate::agent::Agent;
 use crate::bridge::lock;
-use crate::course::{BegunChild, BegunState, Course, Invoked, Last, Recalled};
 use crate::echo::Echo;
 use crate::frame::Frame;
 use crate::halt::Halt;
-use crate::history::History;
-use crate::journal::Journal;
 use crate::limits::{Limits, Reached, Spent};
 use crate::offline::Offline;
 use crate::outside::Outside;
-use crate::stubbornness::Stubbornness;
+use crate::session_log::SessionLog;
+use crate::state::SessionState;
 use crate::tools::{Ask, GeneralTools, Setting};
 use crate::watch::{Further, Watch};
 use metier_model::Stop;
@@ -67,37 +65,15 @@ pub struct Talk {
     general: GeneralTools,
     /// What servers offer beside.
     outside: Arc<Outside>,
-    journal: Arc<Journal>,
-    frame: Frame,
-    /// `None` while it rests: it is in the store.
-    history: Option<History>,
+    /// The events, and the state that they make. The state is empty while the session rests.
+    log: Arc<SessionLog>,
+    frame: Arc<Frame>,
     halt: Halt,
     /// Shows what programs write while they run.
     echo: Arc<Echo>,
     ask: Option<Arc<dyn Ask + Send>>,
-    spent: Spent,
-    limits: Limits,
-    stubbornness: Stubbornness,
-    /// What was refused because nobody could say yes, since something last worked out.
-    unanswered: Vec<Unanswered>,
-    /// The skills that were activated since the user spoke, with what had been spent then.
-    used: Vec<(Used, Spent)>,
-    /// How often the model was asked in the whole conversation.
-    turn: u64,
     /// The right to work on the session; `None` while it rests.
     lease: Option<Lease>,
-    /// The calls that were begun when the last process ended.
-    begun: HashMap<String, BegunState>,
-    /// The children in the background that were at work when the last process ended.
-    apart: Vec<BegunChild>,
-    /// The child that the user's words began, and that had not answered when the last process ended.
-    invoked: Option<Invoked>,
-    /// Calls that may have happened and were left.
-    doubted: Vec<u64>,
-    /// The model's last words, where the process ended before the run did.
-    last: Option<Last>,
-    /// What was recalled from the memory.
-    recalled: Recalled,
     /// What is to be recalled before the model is asked again.
     wanted: Vec<Wanted>,
     /// That it broke off, until it goes on.
@@ -108,24 +84,13 @@ pub struct Talk {
     choice: Choice,
 }
 
-/// Something that would take a yes that nobody could give.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unanswered {
-    /// What it was, in words.
-    pub action: String,
-    /// The rules that would allow it.
-    pub rules: Vec<String>,
-    /// The id of a set of changes that waits for it. What works out later does not make it go away.
-    pub changes: Option<String>,
-}
-
 /// What came of a message of the user.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// How it ended, with the last words and the sums.
     pub ended: Ended,
-    /// What would have taken a yes, where that is how it ended.
-    pub needs: Vec<Unanswered>,
+    /// The approvals that were missing, if that is how it ended.
+    pub needs: Vec<MissingApproval>,
 }
 
 /// Why a conversation cannot be begun or go on.
@@ -201,17 +166,15 @@ impl Talk {
             failed: snapshot.failures().len() as u64,
             ..Started::default()
         };
-        let mut history = History::default();
-        history.take(&EventKind::Started(started.clone()));
-        let journal = Journal::begin(agent.store.clone(), started, Arc::clone(&company.watch))?;
-        let session = session.named(&journal.session().to_string());
-        let lease = resuming::lease(&agent.store, journal.session())?;
-        let mut talk = Self::new(agent, session, (general, outside), journal, frame, history, company);
+        let id = SessionId::new()?;
+        let log = SessionLog::start(id, agent.store.clone(), started, Arc::clone(&company.watch))?;
+        let session = session.named(&id.to_string());
+        let lease = resuming::lease(&agent.store, id)?;
+        let mut talk = Self::new(agent, session, (general, outside), log, frame, company);
         talk.lease = Some(lease);
-        request.clone_into(&mut talk.kin.words);
         talk.touch(metier_catalog::files_named(request));
         let remark = talk.hand_over();
-        talk.write(EventKind::Framed(talk.frame.stored()))?;
+        talk.write_frame()?;
         talk.take_remarks(problems(&talk.outside))?;
         remark.map(|remark| talk.write(remark)).transpose()?;
         Ok(talk)
@@ -221,14 +184,13 @@ impl Talk {
         agent: &Agent,
         mut session: Session,
         (general, outside): (GeneralTools, Arc<Outside>),
-        journal: Journal,
-        frame: Frame,
-        history: History,
+        log: SessionLog,
+        frame: impl Into<Arc<Frame>>,
         company: Company,
     ) -> Self {
         let Company { halt, ask, .. } = company;
         session.cancel_with(halt.cancel().clone());
-        let echo = Arc::new(Echo::new(Arc::clone(journal.watch())));
+        let echo = Arc::new(Echo::new(Arc::clone(log.watch())));
         let heard = Arc::clone(&echo);
         session.listen_with(Arc::new(move |stream, piece: &[u8]| heard.hear(stream, piece)));
         session.tools_from_outside(outside.known().clone());
@@ -237,27 +199,14 @@ impl Talk {
             session: Mutex::new(session),
             general,
             outside,
-            journal: Arc::new(journal),
-            frame,
+            log: Arc::new(log),
+            frame: frame.into(),
             kin: Kin::alone(agent.limits),
             choice: Choice::new(agent),
-            turn: history.turns(),
-            history: Some(history),
             halt,
             echo,
             ask,
-            spent: Spent::default(),
-            limits: agent.limits,
-            stubbornness: Stubbornness::default(),
-            unanswered: Vec::new(),
-            used: Vec::new(),
             lease: None,
-            begun: HashMap::new(),
-            apart: Vec::new(),
-            invoked: None,
-            doubted: Vec::new(),
-            last: None,
-            recalled: Recalled::default(),
             wanted: Vec::new(),
             broken_off: None,
         }
@@ -275,13 +224,43 @@ impl Talk {
 
     /// Which session it is.
     pub fn id(&self) -> SessionId {
-        self.journal.session()
+        self.log.session()
+    }
+
+    /// Reads the state. The log is locked meanwhile, so `read` must not write.
+    fn state<R>(&self, read: impl FnOnce(&SessionState) -> R) -> R {
+        self.log.state(read)
+    }
+
+    /// What may be used up for this message, with everything that was extended.
+    fn limits(&self) -> Limits {
+        self.state(|state| state.run.limits(&self.agent.limits))
+    }
+
+    /// What was used up since the message.
+    fn spent(&self) -> Spent {
+        self.state(|state| state.run.spent)
+    }
+
+    /// How long this message was worked on.
+    fn worked(&self) -> Duration {
+        self.state(|state| state.run.clock.worked(Timestamp::now()))
+    }
+
+    /// How much of the run's time is left, if it is limited.
+    fn time_left(&self) -> Option<Duration> {
+        self.limits().time.map(|time| time.saturating_sub(self.worked()))
+    }
+
+    /// What the user said last.
+    fn user_text(&self) -> Arc<str> {
+        self.state(|state| state.history.words.clone()).unwrap_or_default()
     }
 
     /// Lets go of the messages until they are needed again: they are in the store. Meanwhile others may go on with the session.
     pub fn rest(&mut self) {
-        if self.journal.settle().is_ok() {
-            self.history = None;
+        if self.log.settle().is_ok() {
+            self.log.set_state(SessionState::default());
             self.lease = None;
         }
     }
@@ -299,13 +278,8 @@ impl Talk {
         self.broken_off = None;
         self.leave_begun()?;
         let note = lock(&self.session).user_message();
-        self.spent = Spent::default();
-        self.limits = self.agent.limits;
-        self.kin.family.begin(self.limits);
-        text.clone_into(&mut self.kin.words);
+        self.kin.family.begin(self.agent.limits);
         self.touch(metier_catalog::files_named(text));
-        self.stubbornness = Stubbornness::default();
-        self.unanswered.clear();
         self.write(EventKind::Said { text: text.to_owned(), by })?;
         if let Some(note) = note.as_ref().and_then(Note::text) {
             self.write(EventKind::Noted { text: note, about: NoteTopic::Skills })?;
@@ -317,9 +291,14 @@ impl Talk {
     pub fn work(&mut self) -> Result<Answer, TalkError> {
         self.recall()?;
         self.go_on_from_break()?;
-        if let Some(invoked) = self.invoked.take() {
+        if let Some(invoked) = self.state(|state| state.subagents.invoked.clone()) {
             return self.go_on_with(&invoked);
         }
+        self.work_on()
+    }
+
+    /// Works with the model until it is done, or cannot go on.
+    fn work_on(&mut self) -> Result<Answer, TalkError> {
         let end = self.settle_begun()?;
         let (mut outcome, mut text, mut why) = end.map_or_else(|| self.turns(), Ok)?;
         // What children in the background bring is worth another word, and nothing that was said is lost.
@@ -334,26 +313,26 @@ impl Talk {
     /// Brings the messages back from the store.
     fn recall(&mut self) -> Result<(), TalkError> {
         if self.lease.is_none() {
-            self.lease = Some(resuming::lease(&self.agent.store, self.id())?);
-        }
-        if self.history.is_none() {
-            let course = Course::of(&self.agent.store.events(&EventQuery::of(self.id()))?);
-            self.turn = course.history.turns();
-            self.journal.caught_up(course.seq);
-            self.recalled = course.recalled;
-            self.begun = course.begun;
-            self.history = Some(course.history);
+            let lease = resuming::lease(&self.agent.store, self.id())?;
+            // Another process may have continued the session meanwhile.
+            let events = self.agent.store.events(&EventQuery::of(self.id()))?;
+            self.log.set_state(SessionState::replay(&events));
+            self.lease = Some(lease);
         }
         Ok(())
     }
 
-    /// Writes an event down, and into the conversation.
-    fn write(&mut self, kind: EventKind) -> Result<(), TalkError> {
-        if let Some(history) = &mut self.history {
-            history.take(&kind);
+    /// Appends an event to the log.
+    fn write(&self, kind: EventKind) -> Result<(), TalkError> {
+        Ok(self.log.append(kind)?)
+    }
+
+    /// Writes what precedes the messages, and takes it from the state: what is sent is what is stored.
+    fn write_frame(&mut self) -> Result<(), TalkError> {
+        self.write(EventKind::Framed(self.frame.stored()))?;
+        if let Some(frame) = self.state(|state| state.frame.clone()) {
+            self.frame = frame;
         }
-        self.recalled.take(&kind);
-        self.journal.write(kind)?;
         Ok(())
     }
 
@@ -462,7 +441,7 @@ impl Talk {
                 (Outcome::Failed, said, Some(format!("the model broke its answer off ({word})")))
             }
             // Behind work that was done there may be nothing left to say; a child's silence is told to its parent.
-            _ if said.is_empty() && self.spent.calls == 0 && !self.kin.is_child() && !is_planner => {
+            _ if said.is_empty() && self.spent().calls == 0 && !self.kin.is_child() && !is_planner => {
                 (Outcome::Failed, said, Some("the model's answer is empty".to_owned()))
             }
             _ => (Outcome::Done, said, None),
@@ -477,31 +456,30 @@ impl Talk {
 
     /// The first limit that does not let the model be asked once more: its own, the family's, or that of an active skill.
     fn before_a_turn(&mut self) -> Option<Reached> {
-        let own = self.limits.before_a_turn(&self.spent);
+        let own = self.limits().before_a_turn(&self.spent(), self.worked());
         own.or_else(|| self.kin.family.before_a_turn()).or_else(|| self.skill_is_through())
     }
 
     /// Whether another call may be made.
     fn before_a_call(&self) -> Option<Reached> {
-        self.limits.before_a_call(&self.spent).or_else(|| self.kin.family.before_a_call())
+        self.limits().before_a_call(&self.spent()).or_else(|| self.kin.family.before_a_call())
     }
 
     /// A limit was reached: it is written down, and whoever is there may say to go on.
     fn may_go_on(&mut self, reached: &Reached) -> Result<bool, TalkError> {
         let Reached { which, limit, used } = *reached;
         self.write(EventKind::Limited { which: which.into(), limit, used })?;
-        if self.journal.watch().reached(reached) == Further::Stop {
+        if self.log.watch().reached(reached) == Further::Stop {
             return Ok(false);
         }
-        self.limits = self.limits.more_of(which, &self.agent.limits);
-        self.kin.family.allow(self.limits);
+        self.write(EventKind::LimitExtended { which: which.into() })?;
+        self.kin.family.allow(self.limits());
         self.choice.go_on();
-        self.stubbornness = Stubbornness::default();
         Ok(true)
     }
 
     fn end(&mut self, outcome: Outcome, text: String, why: Option<String>) -> Result<Answer, TalkError> {
-        let needs = std::mem::take(&mut self.unanswered);
+        let needs = self.state(|state| state.run.missing.clone());
         let (outcome, why) = match outcome {
             Outcome::Done if !needs.is_empty() => {
                 let actions: Vec<&str> = needs.iter().map(|need| need.action.as_str()).collect();
@@ -513,9 +491,10 @@ impl Talk {
         };
         self.write_allowed()?;
         self.remember_runs(outcome, &text)?;
-        for (mut used, then) in std::mem::take(&mut self.used) {
-            used.usage = since(&self.spent, &then);
-            used.cost_micros = self.spent.cost_micros.saturating_sub(then.cost_micros);
+        let spent = self.spent();
+        for (mut used, then) in self.state(|state| state.run.used.clone()) {
+            used.usage = since(&spent, &then);
+            used.cost_micros = spent.cost_micros.saturating_sub(then.cost_micros);
             used.outcome = outcome;
             self.write(EventKind::Used(used))?;
         }
@@ -523,13 +502,13 @@ impl Talk {
             outcome,
             text,
             why,
-            usage: self.spent.usage,
-            cost_micros: self.spent.cost_micros,
-            turns: self.spent.turns,
-            calls: self.spent.calls,
+            usage: spent.usage,
+            cost_micros: spent.cost_micros,
+            turns: spent.turns,
+            calls: spent.calls,
         };
         self.write(EventKind::Ended(ended.clone()))?;
-        self.journal.settle()?;
+        self.log.settle()?;
         Ok(Answer { ended, needs })
     }
 }
@@ -572,6 +551,6 @@ fn is_fault(word: &str) -> bool {
 
 impl std::fmt::Debug for Talk {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Talk").field("session", &self.journal.session()).finish_non_exhaustive()
+        f.debug_struct("Talk").field("session", &self.log.session()).finish_non_exhaustive()
     }
 }

@@ -113,6 +113,7 @@ pub(crate) fn lines(kind: &EventKind, told: &mut Told) -> Vec<Line> {
             vec![line(Style::Caution, text)]
         }
         EventKind::Answered(answered) => of_answer(answered),
+        EventKind::Partial { text, .. } if text.is_empty() => Vec::new(),
         EventKind::Partial { text, .. } => {
             let mut lines = words(Style::Answer, text);
             lines.push(line(Style::Caution, "[cut off] the answer ends here"));
@@ -132,6 +133,9 @@ pub(crate) fn lines(kind: &EventKind, told: &mut Told) -> Vec<Line> {
             vec![of_diagnosis(code, message, severity.as_ref(), place.as_deref())]
         }
         EventKind::Limited { which, limit, used } => vec![of_limit(which, *limit, *used)],
+        EventKind::LimitExtended { which } => {
+            vec![line(Style::Detail, format!("[limit] {} extended", clean(which.word())))]
+        }
         EventKind::Interrupted { why } => vec![line(Style::Caution, format!("[stopped] {}", short(why)))],
         EventKind::Failed { at, message } => {
             vec![line(Style::Failure, format!("[failed] {}: {}", clean(&at.word()), short(message)))]
@@ -143,7 +147,7 @@ pub(crate) fn lines(kind: &EventKind, told: &mut Told) -> Vec<Line> {
             told.children.insert(*child, (word, name));
             vec![line(Style::Step, text)]
         }
-        EventKind::ChildEnded { child, outcome, usage, cost_micros } => {
+        EventKind::ChildEnded { child, outcome, usage, cost_micros, .. } => {
             let known = told.children.get(child).cloned();
             let (word, name) = known.unwrap_or_else(|| ("skill", "child".to_owned()));
             let sums = sums(usage, *cost_micros);

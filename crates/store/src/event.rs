@@ -10,7 +10,7 @@ mod word;
 
 pub use answer::{Answered, Part, ToolCall};
 pub use beginning::{By, Framed, Started};
-pub use call::{Called, ContactMade, Decided, Effect, Finished, ScriptReport};
+pub use call::{Called, ContactMade, Decided, Effect, Finished, MissingApproval, ScriptReport};
 pub use changes::{RecordedChange, RecordedChanges};
 pub use kind::{Activated, Agreement, Doubt, Ended, EventKind, Offer, Outcome, Used};
 use serde_json::{Map, Value};

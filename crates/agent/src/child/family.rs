@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use metier_store::Usage;
 
@@ -24,22 +25,31 @@ pub(crate) struct Family {
 struct Tally {
     spent: Spent,
     limits: Limits,
+    since: Instant,
+}
+
+impl Tally {
+    fn new(limits: Limits, spent: Spent, worked: Duration) -> Self {
+        let now = Instant::now();
+        // A session that worked for longer than this machine is up has another clock; then its time begins anew.
+        Self { spent, limits, since: now.checked_sub(worked).unwrap_or(now) }
+    }
 }
 
 impl Family {
     pub(crate) fn new(limits: Limits) -> Self {
-        let tally = Mutex::new(Tally { spent: Spent::default(), limits });
+        let tally = Mutex::new(Tally::new(limits, Spent::default(), Duration::ZERO));
         Self { queue: Arc::default(), tally, providers: Mutex::default(), word: Mutex::default() }
     }
 
     /// The user speaks: from here on it is counted anew.
     pub(crate) fn begin(&self, limits: Limits) {
-        *lock(&self.tally) = Tally { spent: Spent::default(), limits };
+        *lock(&self.tally) = Tally::new(limits, Spent::default(), Duration::ZERO);
     }
 
     /// The conversation goes on in another process, in which so much was used up already.
-    pub(crate) fn resume(&self, limits: Limits, spent: Spent) {
-        *lock(&self.tally) = Tally { spent, limits };
+    pub(crate) fn resume(&self, limits: Limits, spent: Spent, worked: Duration) {
+        *lock(&self.tally) = Tally::new(limits, spent, worked);
     }
 
     /// Somebody said to go on.
@@ -61,8 +71,8 @@ impl Family {
 
     /// The limit that does not let any of them ask a model. Turns are each one's own.
     pub(crate) fn before_a_turn(&self) -> Option<Reached> {
-        let Tally { spent, limits } = &*lock(&self.tally);
-        Limits { turns: u64::MAX, ..*limits }.before_a_turn(spent)
+        let Tally { spent, limits, since } = &*lock(&self.tally);
+        Limits { turns: u64::MAX, ..*limits }.before_a_turn(spent, since.elapsed())
     }
 
     /// How many turns any of them may take.
@@ -72,7 +82,7 @@ impl Family {
 
     /// The limit that does not let any of them call a tool.
     pub(crate) fn before_a_call(&self) -> Option<Reached> {
-        let Tally { spent, limits } = &*lock(&self.tally);
+        let Tally { spent, limits, .. } = &*lock(&self.tally);
         limits.before_a_call(spent)
     }
 }

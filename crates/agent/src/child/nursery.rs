@@ -29,6 +29,7 @@ pub(crate) struct Nursery {
 }
 
 struct Away {
+    id: SessionId,
     halt: Halt,
     thread: thread::JoinHandle<()>,
     skill: String,
@@ -46,6 +47,7 @@ impl Nursery {
     pub(crate) fn send(&mut self, child: Child, ticket: Ticket) -> io::Result<u64> {
         self.made += 1;
         let (number, tell) = (self.made, self.tell.clone());
+        let id = child.kit.id;
         let (halt, skill) = (child.kit.company.halt.clone(), child.kit.worker.name().to_owned());
         let broken = broken(child.kit.id, &child.kit.worker, child.kit.mode);
         let work = move || {
@@ -56,13 +58,18 @@ impl Nursery {
             let _ = tell.send(Over { number, answer, word });
         };
         let thread = thread::Builder::new().name("child".to_owned()).spawn(work)?;
-        self.away.insert(number, Away { halt, thread, skill });
+        self.away.insert(number, Away { id, halt, thread, skill });
         Ok(number)
     }
 
     /// How many are under way.
     pub(crate) fn len(&self) -> usize {
         self.away.len()
+    }
+
+    /// Whether this one is under way here.
+    pub(crate) fn has(&self, id: SessionId) -> bool {
+        self.away.values().any(|away| away.id == id)
     }
 
     /// The skills of those that are under way.

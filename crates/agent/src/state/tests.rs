@@ -1,17 +1,20 @@
-use metier_store::{Decided, Effect, Finished, LimitKind, SessionId, SubagentMode};
+use metier_store::{
+    Called, Decided, Doubt, Effect, Finished, LimitKind, Part, SessionId, SubagentMode, Usage,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::limits::Limits;
 
 fn event(seq: u64, at: u64, kind: EventKind) -> Event {
     let session = SessionId::new().unwrap();
     Event { position: seq, session, seq, at: Timestamp::from_millis(at), kind }
 }
 
-fn course(kinds: impl IntoIterator<Item = EventKind>) -> Course {
+fn state(kinds: impl IntoIterator<Item = EventKind>) -> SessionState {
     let events: Vec<Event> = (1..).zip(kinds).map(|(seq, kind)| event(seq, seq * 1_000, kind)).collect();
-    Course::of(&events)
+    SessionState::replay(&events)
 }
 
 fn said(text: &str) -> EventKind {
@@ -42,11 +45,24 @@ fn called(id: &str) -> EventKind {
 fn limits_that_somebody_extended_stay_extended_until_the_user_speaks() {
     let limited = || EventKind::Limited { which: LimitKind::Turns, limit: 1, used: 1 };
     let went_on = [said("x"), asked(1), limited(), asked(2)];
-    assert_eq!(course(went_on.clone()).extended, [Limit::Turns]);
-    assert!(course(went_on.clone().into_iter().take(3)).extended.is_empty(), "nobody has said to go on yet");
-    let more = course(went_on.into_iter().chain([said("y")]));
-    assert!(more.extended.is_empty());
-    assert_eq!(more.spent.turns, 0);
+    assert_eq!(state(went_on.clone()).run.extended, [Limit::Turns]);
+    assert!(
+        state(went_on.clone().into_iter().take(3)).run.extended.is_empty(),
+        "nobody has said to go on yet"
+    );
+    let more = state(went_on.into_iter().chain([said("y")]));
+    assert!(more.run.extended.is_empty());
+    assert_eq!(more.run.spent.turns, 0);
+}
+
+#[test]
+fn an_extended_limit_is_an_event_of_its_own() {
+    let limited = || EventKind::Limited { which: LimitKind::Turns, limit: 1, used: 1 };
+    let extended = || EventKind::LimitExtended { which: LimitKind::Turns };
+    let went_on = state([said("x"), asked(1), limited(), extended(), asked(2), limited(), extended()]);
+    assert_eq!(went_on.run.extended, [Limit::Turns; 2]);
+    let usual = Limits { turns: 10, ..Limits::default() };
+    assert_eq!(went_on.run.limits(&usual).turns, 30);
 }
 
 #[test]
@@ -59,8 +75,9 @@ fn time_without_a_process_does_not_count() {
         event(3, 600_000_000, resumed),
         event(4, 600_005_000, asked(2)),
     ];
-    let worked = Course::of(&events).spent.since.elapsed().as_secs();
-    assert!((15..20).contains(&worked), "{worked}");
+    let clock = SessionState::replay(&events).run.clock;
+    assert_eq!(clock.worked_until_latest().as_secs(), 15);
+    assert_eq!(clock.worked(Timestamp::from_millis(600_007_000)).as_secs(), 17);
 }
 
 #[test]
@@ -69,16 +86,16 @@ fn what_would_take_a_yes_is_known_until_something_works_out() {
         || EventKind::Decided(Decided { allow_with: vec!["Write(x)".into()], ..Decided::default() });
     let done = EventKind::Finished(Finished { id: "1".into(), ..Finished::default() });
     let kinds = [said("x"), calling("1"), refused(), called("1")];
-    let open = course(kinds.clone());
-    assert_eq!((open.unanswered.len(), open.begun.len()), (1, 1));
-    let settled = course(kinds.into_iter().chain([done]));
-    assert_eq!((settled.unanswered.len(), settled.begun.len()), (0, 0));
+    let open = state(kinds.clone());
+    assert_eq!((open.run.missing.len(), open.calls.started.len()), (1, 1));
+    let settled = state(kinds.into_iter().chain([done]));
+    assert_eq!((settled.run.missing.len(), settled.calls.started.len()), (0, 0));
 }
 
 #[test]
 fn answers_that_cannot_be_read_allow_nothing() {
     for (question, answer) in [(json!(5), "session_exact"), (json!({}), "forever"), (Value::Null, "")] {
-        assert!(course([EventKind::Allowed { question, answer: answer.into() }]).allowed.is_empty());
+        assert!(state([EventKind::Allowed { question, answer: answer.into() }]).allowed.is_empty());
     }
 }
 
@@ -86,7 +103,7 @@ fn answers_that_cannot_be_read_allow_nothing() {
 fn anything() -> impl Strategy<Value = EventKind> {
     let number = prop_oneof![Just(0_u64), Just(1), Just(u64::MAX)];
     let id = prop_oneof![Just("1"), Just("2")];
-    (0_usize..14, number, id).prop_map(|(which, number, id)| {
+    (0_usize..19, number, id).prop_map(|(which, number, id)| {
         let usage = Usage { input: number, output: number, cached: number, cache_written: number };
         let child = "01kabcdefghjkmnpqrstvwxyz0".parse().unwrap_or_else(|_| SessionId::new().unwrap());
         match which {
@@ -104,7 +121,14 @@ fn anything() -> impl Strategy<Value = EventKind> {
             }),
             7 => EventKind::Doubted { call: id.into(), tool: "t".into(), action: id.into(), said: Doubt::Leave },
             8 => EventKind::ChildBegan { child, call: Some(id.into()), skill: None, agent: None, mode: SubagentMode::Fork },
-            9 => EventKind::ChildEnded { child, outcome: Outcome::Done, usage, cost_micros: number },
+            9 => EventKind::ChildEnded {
+                child,
+                outcome: Outcome::Done,
+                usage,
+                cost_micros: number,
+                calls: number,
+                missing: vec![MissingApproval::default()],
+            },
             10 => EventKind::Compacted {
                 through: number,
                 messages: json!({"kept": number, "head": [id], "exchanged": [{"message": number, "piece": number, "text": "x"}]}),
@@ -114,6 +138,19 @@ fn anything() -> impl Strategy<Value = EventKind> {
             },
             11 => EventKind::Resumed { by: metier_store::By::User, metier: String::new() },
             12 => EventKind::Answered(Answered { usage, cost_micros: Some(number), ..Answered::default() }),
+            13 => EventKind::LimitExtended { which: LimitKind::Tokens },
+            14 => EventKind::Partial { turn: number, text: id.into(), usage, cost_micros: number },
+            15 => EventKind::ChildBegan { child, call: None, skill: Some(id.into()), agent: None, mode: SubagentMode::Background },
+            16 => EventKind::Ended(metier_store::Ended {
+                outcome: Outcome::NeedsYes,
+                text: String::new(),
+                why: None,
+                usage,
+                cost_micros: number,
+                turns: number,
+                calls: number,
+            }),
+            17 => EventKind::Doubted { call: id.into(), tool: "t".into(), action: id.into(), said: Doubt::Unanswered },
             _ => EventKind::Other { name: "newer".into(), data: Value::Null },
         }
     })
@@ -125,10 +162,14 @@ proptest! {
         kinds in prop::collection::vec((anything(), prop_oneof![Just(0_u64), Just(253_402_300_799_999)]), 0..60),
     ) {
         let events: Vec<Event> = (1..).zip(kinds).map(|(seq, (kind, at))| event(seq, at, kind)).collect();
-        let mut course = Course::of(&events);
-        course.forget_cut_texts();
-        prop_assert_eq!(course.seq, events.len() as u64);
-        let unfinished = course.history.unfinished_calls().len();
-        prop_assert_eq!(unfinished, course.history.unfinished().count());
+        let mut live = SessionState::default();
+        for (at, event) in events.iter().enumerate() {
+            live.apply(event);
+            prop_assert_eq!(&live, &SessionState::replay(&events[..=at]));
+        }
+        prop_assert_eq!(live.seq, events.len() as u64);
+        prop_assert_eq!(live.restorable().len(), live.activated().len());
+        let unfinished = live.history.unfinished_calls().len();
+        prop_assert_eq!(unfinished, live.history.unfinished().count());
     }
 }

@@ -9,8 +9,8 @@ use metier_store::{EventKind, StoreError};
 
 use super::{Talk, TalkError};
 use crate::halt::Halt;
-use crate::history::{Extent, History, stored};
-use crate::journal::Journal;
+use crate::history::{Extent, stored};
+use crate::session_log::SessionLog;
 use crate::watch::{Piece, Watch};
 
 /// What the model said in one turn.
@@ -57,27 +57,22 @@ impl Talk {
     /// Asks the model with everything that was said.
     pub(super) fn ask_model(&mut self) -> Result<Said, NotAnswered> {
         let mind = self.choose()?;
-        self.turn += 1;
-        self.spent.turns += 1;
-        let request = self.request()?;
+        let (turn, request) = self.request()?;
         let began = Instant::now();
-        let left = self.limits.time.map(|time| time.saturating_sub(self.spent.since.elapsed()));
-        let watch = Arc::clone(self.journal.watch());
-        let listening = listen(&*mind.model, &request, &*watch, &self.journal, &self.halt, left);
+        let left = self.time_left();
+        let watch = Arc::clone(self.log.watch());
+        let listening = listen(&*mind.model, &request, &*watch, &self.log, &self.halt, left);
         let came = self.agent.runtime.block_on(listening);
         let message = came.answered.message();
         let cost =
             came.answered.usage.as_ref().zip(mind.prices).map(|(usage, prices)| prices.cost(usage).micros());
-        if let Some(usage) = &came.answered.usage {
-            let (usage, cost) = (usage_of(usage), cost.unwrap_or_default());
-            self.spent.usage += usage;
-            self.spent.cost_micros = self.spent.cost_micros.saturating_add(cost);
-            self.kin.family.charge(usage, cost);
-        }
+        let usage = came.answered.usage.as_ref().map(usage_of).unwrap_or_default();
+        self.kin.family.charge(usage, cost.unwrap_or_default());
         if let Err(broken) = came.end {
             let partial = came.answered.text();
-            if !partial.is_empty() {
-                self.write(EventKind::Partial { turn: self.turn, text: partial.clone() })?;
+            let cost_micros = cost.unwrap_or_default();
+            if !partial.is_empty() || !usage.is_zero() {
+                self.write(EventKind::Partial { turn, text: partial.clone(), usage, cost_micros })?;
             }
             return Err(match broken {
                 Broken::Halted => NotAnswered::Halted { partial },
@@ -91,9 +86,9 @@ impl Talk {
             _ => Vec::new(),
         };
         let message = store::Answered {
-            turn: self.turn,
+            turn,
             parts,
-            usage: came.answered.usage.as_ref().map(usage_of).unwrap_or_default(),
+            usage,
             cost_micros: cost,
             stop: came.answered.stop.as_ref().map(stop_word),
             ms: milliseconds(began.elapsed()),
@@ -103,26 +98,28 @@ impl Talk {
         Ok(Said { message, calls: came.answered.calls(), stop: came.answered.stop })
     }
 
-    fn request(&mut self) -> Result<Request, TalkError> {
-        let Extent { messages, bytes } = self.history.as_ref().map(History::extent).unwrap_or_default();
+    /// The next turn's number and request.
+    fn request(&self) -> Result<(u64, Request), TalkError> {
+        let (turn, extent) = self.state(|state| (state.history.turns() + 1, state.history.extent()));
+        let Extent { messages, bytes } = extent;
         let asked = EventKind::Asked {
-            turn: self.turn,
+            turn,
             model: self.choice.mind.model.id().to_string(),
             messages,
             tools: self.frame.tools.len() as u64,
             bytes,
         };
         self.write(asked)?;
-        self.journal.settle()?;
-        let history = self.history.as_ref().map(|history| history.messages().to_vec());
-        Ok(Request {
+        self.log.settle()?;
+        let request = Request {
             system: self.frame.system.clone(),
-            messages: history.unwrap_or_default(),
+            messages: self.state(|state| state.history.messages().to_vec()),
             tools: Arc::clone(&self.frame.tools),
             choice: self.frame.choice.clone(),
             effort: self.choice.mind.effort,
             ..Request::default()
-        })
+        };
+        Ok((turn, request))
     }
 }
 
@@ -132,7 +129,7 @@ pub(super) async fn listen(
     model: &dyn metier_model::ChatModel,
     request: &Request,
     watch: &dyn Watch,
-    journal: &Journal,
+    log: &SessionLog,
     halt: &Halt,
     left: Option<Duration>,
 ) -> Came {
@@ -173,7 +170,7 @@ pub(super) async fn listen(
                         after_ms: milliseconds(*after),
                         why: why.clone(),
                     };
-                    if let Err(error) = journal.write(retrying) {
+                    if let Err(error) = log.append(retrying) {
                         came.end = Err(Broken::Unwritten(error));
                         return came;
                     }

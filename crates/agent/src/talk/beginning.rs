@@ -9,7 +9,7 @@ use metier_runtime::{
     Arguments, By as Who, Fork, NotActivated, NotUsed, Session, SkillScope, Surface, ToolResult, Way,
 };
 use metier_store as store;
-use metier_store::{By, Decided, EventKind, EventSeverity, NoteTopic, SessionId, Started, Used};
+use metier_store::{By, Decided, EventKind, EventSeverity, NoteTopic, SessionId, Started};
 
 use super::children::{ChildAsked, Kin, Wanted};
 use super::handing_over::handed_over;
@@ -21,11 +21,9 @@ use crate::child::{
     Slot, Start, Worker, beneath_itself, in_background, request, result, too_deep,
 };
 use crate::frame::Frame;
-use crate::history::History;
-use crate::journal::Journal;
-use crate::limits::Spent;
 use crate::models::{Choosing, Wish, remark};
 use crate::outside::Outside;
+use crate::session_log::SessionLog;
 use crate::tools::GeneralTools;
 
 /// Somebody who wants a child.
@@ -50,23 +48,21 @@ impl Talk {
         (frame, started, activated): (Frame, Started, Option<store::Activated>),
     ) -> Result<Self, TalkError> {
         let Kit { id, mode, worker, line, depth, agent, session, general, outside, company, family } = kit;
-        let mut history = History::default();
-        history.take(&EventKind::Started(started.clone()));
-        let words = started.request.clone();
-        let journal = Journal::begin_as(id, agent.store.clone(), started, Arc::clone(&company.watch))?;
-        let mut talk = Self::new(&agent, session, (general, outside), journal, frame, history, company);
+        let log = SessionLog::start(id, agent.store.clone(), started, Arc::clone(&company.watch))?;
+        let lease = super::resuming::lease(&agent.store, id)?;
+        let mut talk = Self::new(&agent, session, (general, outside), log, frame, company);
+        talk.lease = Some(lease);
         let is_role = matches!(worker, Worker::Role(_));
         let (worker, mode, slot) = (Some(worker), Some(mode), Some(slot));
-        talk.kin = Kin { family, line, depth, worker, mode, slot, words, ..Kin::alone(agent.limits) };
+        talk.kin = Kin { family, line, depth, worker, mode, slot, ..Kin::alone(agent.limits) };
         let mut remark = None;
         if is_role {
             remark = talk.hand_over();
-            talk.frame = handed_over(talk.frame.clone(), ROLE_RULES);
+            talk.frame = handed_over(Frame::clone(&talk.frame), ROLE_RULES).into();
         }
-        talk.write(EventKind::Framed(talk.frame.stored()))?;
+        talk.write_frame()?;
         remark.map(|remark| talk.write(remark)).transpose()?;
         if let Some(activated) = activated {
-            talk.used.push((Used::begun(&activated), Spent::default()));
             talk.write(EventKind::Activated(activated))?;
         }
         Ok(talk)
@@ -129,6 +125,7 @@ impl Talk {
             rule: Some(decision.to_string()),
             answered_by: None,
             allow_with: Vec::new(),
+            unanswered: false,
         }))
     }
 
@@ -198,7 +195,7 @@ impl Talk {
 
     /// Sends a child on its way, behind those that wait already.
     pub(super) fn send(&mut self, kit: Kit, start: Start, call: Option<String>) -> Result<u64, String> {
-        let child = Child { kit, start, parent: Arc::clone(&self.journal), call, deadline: self.deadline() };
+        let child = Child { kit, start, parent: Arc::clone(&self.log), call, deadline: self.deadline() };
         let ticket = self.kin.family.queue.join(Place::Last);
         self.kin.nursery.send(child, ticket).map_err(|error| not_started(&error))
     }
@@ -271,13 +268,13 @@ impl Talk {
     /// Who is there while a child works.
     pub(super) fn company_of_child(&self) -> Result<Company, String> {
         let halt = self.halt.child().map_err(|error| not_started(&error))?;
-        let watch = Arc::new(Quiet(Arc::clone(self.journal.watch())));
+        let watch = Arc::new(Quiet(Arc::clone(self.log.watch())));
         Ok(Company { watch, halt, ask: self.ask.clone() })
     }
 
     /// When this conversation has no time left.
     pub(super) fn deadline(&self) -> Option<Instant> {
-        self.limits.time.map(|time| self.spent.since + time)
+        self.time_left().map(|left| Instant::now() + left)
     }
 
     /// The agent that runs a skill, where it names one.
@@ -319,7 +316,6 @@ impl Talk {
             return Ok(Ok(None));
         }
         let Some(over) = self.await_child(number)? else { return Ok(Err("the child is gone".to_owned())) };
-        self.count(&over.answer);
         let text = result(&over.answer);
         self.write(EventKind::Noted { text, about: NoteTopic::Subagent })?;
         Ok(Ok(Some(over.answer)))

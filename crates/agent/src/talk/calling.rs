@@ -9,19 +9,17 @@ use std::time::{Duration, Instant};
 
 use metier_model::ToolCall;
 use metier_policy::Ruling;
-use metier_runtime::{
-    GivenAnswer, MetaMessage, Outcome as CallOutcome, ProcessReport, Sight, ToolResult, Toolset,
-};
+use metier_runtime::{GivenAnswer, MetaMessage, ProcessReport, Sight, ToolResult, Toolset};
 use metier_sandbox::Stop;
 use metier_store as store;
-use metier_store::{Activated, By, Called, ContactMade, Decided, EventKind, Finished, ScriptReport, Used};
+use metier_store::{Activated, By, Called, ContactMade, Decided, EventKind, Finished, ScriptReport};
 use serde_json::Value;
 
 use super::children::ChildAsked;
 use super::recalling::Wanted;
-use super::{SHOWN, Talk, TalkError, Unanswered};
+use super::{SHOWN, Talk, TalkError};
 use crate::bridge::{Bridge, lock};
-use crate::changed::{recorded, unanswered};
+use crate::changed::recorded;
 use crate::halt::Halt;
 use crate::keeper::Keeper;
 use crate::limits::Reached;
@@ -83,7 +81,7 @@ impl Talk {
         while !rest.is_empty() {
             reached = reached.or_else(|| self.before_a_call());
             // As many as may still be made; the others hear then that the limit is reached.
-            let left = self.limits.calls.saturating_sub(self.spent.calls);
+            let left = self.limits().calls.saturating_sub(self.spent().calls);
             let room = usize::try_from(left).unwrap_or(usize::MAX).clamp(1, AT_ONCE);
             let (batch, behind) = rest.split_at(room.min(rest.len()));
             rest = behind;
@@ -124,9 +122,8 @@ impl Talk {
 
     /// Takes what came of a call, and says when the model has tried the same too often.
     pub(super) fn finish(&mut self, ready: &Ready, came: Came) -> Result<Option<Reached>, TalkError> {
-        let is_error = came.result.is_error();
         self.finished(ready, came)?;
-        Ok(self.stubbornness.take(&ready.call.name, ready.call.arguments.raw(), is_error))
+        Ok(self.state(|state| state.run.repeats.reached()))
     }
 
     fn ready(&self, call: ToolCall) -> Ready {
@@ -152,7 +149,6 @@ impl Talk {
     }
 
     pub(super) fn called(&mut self, ready: &Ready) -> Result<(), TalkError> {
-        self.spent.calls += 1;
         self.kin.family.call();
         let ToolCall { id, name, arguments, .. } = &ready.call;
         let input = arguments.fields().map(|fields| Value::Object(fields.clone())).unwrap_or_default();
@@ -200,8 +196,7 @@ impl Talk {
 
     /// Ends what runs when the time of the run is up; the result says what came of it until then.
     fn perform_in_time(&self, ready: &Ready, input: &Value) -> ToolResult {
-        let left = self.limits.time.filter(|_| ready.effect == store::Effect::Runs);
-        let left = left.map(|time| time.saturating_sub(self.spent.since.elapsed()));
+        let left = self.time_left().filter(|_| ready.effect == store::Effect::Runs);
         // Where there is no place for a timer, nothing is held back by its absence but the end.
         let Some((left, halt)) = left.zip(self.halt.child().ok()) else {
             return self.perform(ready, input, &self.halt);
@@ -243,10 +238,10 @@ impl Talk {
                         digest: active.digest,
                     })
                     .collect();
-                let bridge = Bridge { session: &self.session, watch: &**self.journal.watch() };
+                let bridge = Bridge { session: &self.session, watch: &**self.log.watch() };
                 let project = self.general.project_shown();
                 let keeper =
-                    Keeper { store: self.journal.store(), session: self.id(), project: project.as_deref() };
+                    Keeper { store: self.log.store(), session: self.id(), project: project.as_deref() };
                 let desk = Desk {
                     ask: self.ask.as_deref().map(|ask| ask as &dyn Ask),
                     memory: Some(&keeper as &dyn Memory),
@@ -257,7 +252,7 @@ impl Talk {
                 self.general.call(name, input, &desk)
             }
             Whose::Nobody => {
-                let bridge = Bridge { session: &self.session, watch: &**self.journal.watch() };
+                let bridge = Bridge { session: &self.session, watch: &**self.log.watch() };
                 if let Some(result) = self.outside.call(name, input, &bridge, halt.cancel()) {
                     return result;
                 }
@@ -279,15 +274,9 @@ impl Talk {
             let is_allowed = decision.is_allowed();
             let action = format!("{} {}", ready.call.name, ready.call.arguments.raw());
             let action = metier_catalog::one_line(&action, SHOWN);
-            let mut allow_with = Vec::new();
-            if !is_allowed && decision.ruling != Ruling::Ask && decision.question.is_some() {
-                allow_with = decision.allow_with.iter().map(ToString::to_string).collect();
-                self.unanswered.push(Unanswered {
-                    action: action.clone(),
-                    rules: allow_with.clone(),
-                    changes: None,
-                });
-            }
+            let unanswered = !is_allowed && decision.ruling != Ruling::Ask && decision.question.is_some();
+            let allow_with =
+                decision.allow_with.iter().filter(|_| unanswered).map(ToString::to_string).collect();
             self.write(EventKind::Decided(Decided {
                 call: Some(id.clone()),
                 skill: None,
@@ -296,14 +285,11 @@ impl Talk {
                 rule: Some(decision.to_string()),
                 answered_by: None,
                 allow_with,
+                unanswered,
             }))?;
         }
         self.write_allowed()?;
-        if result.outcome == CallOutcome::Done && ready.effect != store::Effect::ReadOnly {
-            self.unanswered.retain(|need| need.changes.is_some());
-        }
         let change_set = result.changes.as_deref().map(recorded);
-        self.unanswered.extend(change_set.as_ref().and_then(unanswered));
         if let Some(id) = result.activated {
             self.activated(id, ready, result.message.as_ref(), &result.notes)?;
         }
@@ -368,7 +354,6 @@ impl Talk {
             tags: labels.tags,
             notes: notes.to_vec(),
         };
-        self.used.push((Used::begun(&activated), self.spent));
         self.write(EventKind::Activated(activated))
     }
 }

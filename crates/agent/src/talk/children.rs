@@ -20,9 +20,9 @@ use crate::child::{
     ChildAnswer, ChildMode, Family, LastWord, Lead, Nursery, Over, Place, Route, Slot, Worker, note, result,
     still_running,
 };
-use crate::course::BegunChild;
 use crate::limits::{Limits, Reached};
 use crate::models::remark;
+use crate::state::StartedSubagent;
 
 /// What a conversation has to do with others.
 pub(super) struct Kin {
@@ -42,8 +42,6 @@ pub(super) struct Kin {
     pub(super) routes: Vec<Route>,
     /// What the last call gave, which is what a child hands back that says nothing else.
     pub(super) last_result: String,
-    /// What the user said last, for wanting work is handed over to without a word.
-    pub(super) words: String,
     /// What the model is told before its next turn.
     pub(super) notes: Vec<String>,
     /// Steps of children that may have happened, about which nobody could be asked.
@@ -62,7 +60,6 @@ impl Kin {
             nursery: Nursery::default(),
             routes: Vec::new(),
             last_result: String::new(),
-            words: String::new(),
             notes: Vec::new(),
             owed: Vec::new(),
         }
@@ -79,7 +76,7 @@ pub(super) enum ChildAsked {
     /// One that begins.
     New { wanted: Wanted, mode: ChildMode },
     /// One that was at work when the last process ended.
-    Again(BegunChild),
+    Again(StartedSubagent),
 }
 
 /// Who is asked for.
@@ -93,16 +90,18 @@ pub(super) enum Wanted {
 impl Talk {
     /// The child that a call asks for, if it does.
     pub(super) fn child_asked(&self, call: &ToolCall) -> Option<ChildAsked> {
-        if let Some(child) = self.begun.get(&*call.id).and_then(|state| state.child.clone()) {
+        let started = self.state(|state| state.calls.started.get(&*call.id)?.subagent.clone());
+        if let Some(child) = started {
             return Some(ChildAsked::Again(child));
         }
         let fields = call.arguments.fields()?;
         if let Some(route) = self.kin.routes.iter().find(|route| *route.tool == *call.name) {
             let told = fields.get("request").and_then(Value::as_str).filter(|told| !told.trim().is_empty());
-            let told = told.unwrap_or(&self.kin.words);
+            // A handoff without a request carries the user's own words.
+            let told = told.map_or_else(|| self.user_text(), Arc::from);
             let wanted = match &route.lead {
-                Lead::Skill(skill) => Wanted::Skill(lock(&self.session).handoff_wanted(skill, told)?),
-                Lead::Colleague(at) => Wanted::Colleague(*at, told.to_owned()),
+                Lead::Skill(skill) => Wanted::Skill(lock(&self.session).handoff_wanted(skill, &told)?),
+                Lead::Colleague(at) => Wanted::Colleague(*at, told.to_string()),
             };
             return Some(ChildAsked::New { wanted, mode: ChildMode::Handoff });
         }
@@ -182,12 +181,11 @@ impl Talk {
                 continue;
             };
             if over.word == LastWord::Owed {
-                self.count(&over.answer);
                 self.kin.owed.extend(over.answer.needs.iter().map(|need| need.action.clone()));
                 continue;
             }
             let ms = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
-            let result = self.returned(&over.answer, &batch[at].call.name);
+            let result = returned(&over.answer, &batch[at].call.name);
             reached = reached.or(self.finish(&batch[at], Came { result, ms })?);
         }
         if was_working {
@@ -197,22 +195,8 @@ impl Talk {
         Ok(reached)
     }
 
-    /// Counts what a child used up, and makes the result of the call that wanted it.
-    fn returned(&mut self, answer: &ChildAnswer, tool: &str) -> ToolResult {
-        self.count(answer);
-        returned(answer, tool)
-    }
-
-    pub(super) fn count(&mut self, answer: &ChildAnswer) {
-        self.spent.usage += answer.usage;
-        self.spent.cost_micros = self.spent.cost_micros.saturating_add(answer.cost_micros);
-        self.spent.calls = self.spent.calls.saturating_add(answer.calls);
-        self.unanswered.extend(answer.needs.iter().cloned());
-    }
-
     /// A child in the background is over: its result becomes a part of the conversation.
     pub(super) fn take_note(&mut self, over: &Over) -> Result<(), TalkError> {
-        self.count(&over.answer);
         self.write(EventKind::Noted { text: note(&over.answer), about: NoteTopic::Subagent })
     }
 
@@ -266,7 +250,7 @@ impl Talk {
         Ok(outcome == Outcome::Done && !self.halt.is_said())
     }
 
-    /// A child has nobody to wanting it could speak later, so it always waits.
+    /// A child has no later turn in which to report, so it always waits.
     fn patience(&self) -> Patience {
         match (self.agent.patience, self.kin.is_child()) {
             (Patience::Leave, true) => Patience::default(),

@@ -86,7 +86,7 @@ impl Talk {
 
     /// The limit of turns of an active skill, where it is reached.
     pub(super) fn skill_is_through(&mut self) -> Option<Reached> {
-        let turns = self.spent.turns;
+        let turns = self.spent().turns;
         let limited: Vec<(ScopeId, u64)> = lock(&self.session)
             .scopes()
             .iter()

@@ -64,13 +64,13 @@ impl Talk {
     pub fn compact(&mut self) -> Result<Option<Shortened>, TalkError> {
         self.recall()?;
         let shortened = self.shorten(Depth::Summary, "the user asked for it")?;
-        self.journal.settle()?;
+        self.log.settle()?;
         Ok(shortened)
     }
 
     /// How many tokens the next request has, as far as that can be known, and how many the model can hold in mind.
     pub fn fill(&self) -> (u64, u64) {
-        let bytes = self.history.as_ref().map_or(0, |history| history.extent().bytes);
+        let bytes = self.state(|state| state.history.extent().bytes);
         (self.measure().tokens(bytes), self.agent.compaction.window())
     }
 
@@ -78,7 +78,7 @@ impl Talk {
     pub(super) fn make_room(&mut self) -> Result<(), TalkError> {
         let measure = self.measure();
         let compaction = self.agent.compaction;
-        if self.history.as_ref().is_some_and(|history| is_due(history, &measure, &compaction)) {
+        if self.state(|state| is_due(&state.history, &measure, &compaction)) {
             self.shorten(Depth::AsNeeded, "the conversation nears what its model can hold in mind")?;
         }
         Ok(())
@@ -90,43 +90,42 @@ impl Talk {
     }
 
     fn measure(&self) -> Measure {
-        Measure::new(self.frame.bytes(), self.history.as_ref().and_then(History::measured))
+        Measure::new(self.frame.bytes(), self.state(|state| state.history.measured()))
     }
 
     fn shorten(&mut self, depth: Depth, why: &str) -> Result<Option<Shortened>, TalkError> {
         let measure = self.measure();
         let room = measure.room(self.agent.compaction.goal());
         let target = Target { room, reserve: MOST_SUMMARY.min(room / 6), depth };
-        let Some(history) = self.history.as_ref().filter(|history| history.unfinished().next().is_none())
-        else {
+        // Messages are shared, so that the copy is cheap; the log is not locked while a model makes the summary.
+        let history = self.state(|state| state.history.clone());
+        if history.unfinished().next().is_some() {
             return Ok(None);
-        };
-        let Some(plan) = Plan::new(history, target) else { return Ok(None) };
+        }
+        let Some(plan) = Plan::new(&history, target) else { return Ok(None) };
         let before = measure.tokens(history.extent().bytes);
         let (cut, cleared) = (plan.cut, plan.cleared);
         let made = if cut > 0 {
-            let Some(made) = self.summary(cut, target) else { return Ok(None) };
+            let Some(made) = self.summary(&history, cut, target) else { return Ok(None) };
             Some(made)
         } else {
             None
         };
-        let Some(history) = &self.history else { return Ok(None) };
         let (text, why_plain, usage, cost_micros) = match made {
             Some(made) => (Some(made.text), made.why_plain, made.usage, made.cost_micros),
             None => (None, None, Usage::default(), 0),
         };
-        let messages = plan.stored(history, text);
-        let through = self.journal.seq();
+        let messages = plan.stored(&history, text);
+        let through = self.state(|state| state.seq);
         self.write(EventKind::Compacted { through, messages, why: why.to_owned(), usage, cost_micros })?;
         // What was cut away is brought again when it is wanted again.
         lock(&self.session).forget_ended_texts();
-        let bytes = self.history.as_ref().map_or(0, |history| history.extent().bytes);
+        let bytes = self.state(|state| state.history.extent().bytes);
         Ok(Some(Shortened { before, after: measure.tokens(bytes), cleared, cut, no_summary: why_plain }))
     }
 
     /// A summary of the first messages; `None` where somebody stopped it meanwhile.
-    fn summary(&mut self, cut: usize, target: Target) -> Option<Made> {
-        let history = self.history.as_ref()?;
+    fn summary(&self, history: &History, cut: usize, target: Target) -> Option<Made> {
         let most = target.reserve;
         let mut usage = Usage::default();
         let mut cost_micros = 0;
@@ -137,8 +136,6 @@ impl Talk {
             let request = summary::request(history, cut, target.room, self.choice.mind.effort);
             let answer = self.asked_beside(&request);
             (usage, cost_micros) = (answer.usage, answer.cost_micros);
-            self.spent.usage += usage;
-            self.spent.cost_micros = self.spent.cost_micros.saturating_add(cost_micros);
             self.kin.family.charge(usage, cost_micros);
             match answer.text {
                 Ok(text) if !text.trim().is_empty() => {
@@ -151,16 +148,15 @@ impl Talk {
                 Err(Broken::Unwritten(error)) => format!("nothing can be written down: {error}"),
             }
         };
-        let history = self.history.as_ref()?;
         let text = summary::plain(history, cut, most);
         Some(Made { text, why_plain: Some(why), usage, cost_micros })
     }
 
     /// Asks the model something that is no part of the conversation.
     fn asked_beside(&self, request: &Request) -> Beside {
-        let left = self.limits.time.map(|time| time.saturating_sub(self.spent.since.elapsed()));
+        let left = self.time_left();
         let model = Arc::clone(&self.choice.mind.model);
-        let listening = listen(&*model, request, &Unwatched, &self.journal, &self.halt, left);
+        let listening = listen(&*model, request, &Unwatched, &self.log, &self.halt, left);
         let came = self.agent.runtime.block_on(listening);
         let counted = came.answered.usage.as_ref();
         let cost =

@@ -15,7 +15,7 @@ impl Talk {
     pub(super) fn find_kin(&mut self) {
         self.find_routes();
         // Its scope ended with its process, so the tools that it was given are the only fence that is left.
-        if self.journal.parent().is_some() {
+        if self.log.parent().is_some() {
             self.kin.mode = Some(ChildMode::Fork);
         }
     }
@@ -35,11 +35,11 @@ impl Talk {
         let session = lock(&self.session);
         let (routes, left) = routes(&session, &self.agent.colleagues);
         let (skills, catalog) = (session.toolset().definitions(), session.catalog());
-        let mut frame =
-            self.frame.clone().keeping(|name| !skills.iter().any(|definition| definition.name == name));
+        let mut frame = Frame::clone(&self.frame)
+            .keeping(|name| !skills.iter().any(|definition| definition.name == name));
         frame.system.retain(|block| &*block.text != catalog);
         drop(session);
-        self.frame = frame.with(routes.iter().map(Route::definition));
+        self.frame = frame.with(routes.iter().map(Route::definition)).into();
         self.kin.routes = routes;
         (left > 0).then(|| {
             let text =

@@ -2,7 +2,7 @@
 
 use metier_runtime::{Activated, NotUsed};
 use metier_store as store;
-use metier_store::{By, EventKind, FailedPart, Outcome, Used};
+use metier_store::{By, EventKind, FailedPart, Outcome};
 
 use super::beginning::who;
 use super::{Answer, Talk, TalkError};
@@ -42,7 +42,7 @@ impl Talk {
         match self.run_child(fork, mode, by, outside)? {
             Ok(Some(answer)) => {
                 // It is the answer to the user, and nobody saw it come.
-                self.journal.watch().piece(Piece::Text(&answer.text));
+                self.log.watch().piece(Piece::Text(&answer.text));
                 self.end(answer.outcome, answer.text, answer.why)
             }
             Ok(None) => {
@@ -90,7 +90,6 @@ impl Talk {
             tags: labels.tags,
             notes,
         };
-        self.used.push((Used::begun(&activated), self.spent));
         self.write(EventKind::Activated(activated)).map_err(NotPut::Talk)
     }
 }

@@ -24,7 +24,7 @@ impl Talk {
         if wanted.is_empty() || !self.has_memory(Tool::MemorySearch) {
             return Ok(());
         }
-        let words = self.history.as_ref().and_then(|history| history.words.clone()).unwrap_or_default();
+        let words = self.user_text();
         let project = self.general.project_shown();
         for wanted in wanted {
             let (words, scope) = match wanted {
@@ -34,12 +34,12 @@ impl Talk {
             let query = Query {
                 words: &words,
                 scope,
-                exclude: self.recalled.excluded(),
+                exclude: self.state(|state| state.recalled.excluded()),
                 project: project.as_deref(),
-                already: self.recalled.count(),
+                already: self.state(|state| state.recalled.count()),
                 gone: &|text| self.general.gone(text),
             };
-            if let Some(found) = query.run(self.journal.store())? {
+            if let Some(found) = query.run(self.log.store())? {
                 self.write(EventKind::Recalled { records: found.records, message: found.message })?;
             }
         }
@@ -48,15 +48,16 @@ impl Talk {
 
     /// Keeps what came of each skill's run, before the run ends.
     pub(super) fn remember_runs(&mut self, outcome: Outcome, text: &str) -> Result<(), TalkError> {
-        if self.used.is_empty() || !self.has_memory(Tool::MemorySave) {
+        let (used, turn) = self.state(|state| (state.run.used.clone(), state.history.turns()));
+        if used.is_empty() || !self.has_memory(Tool::MemorySave) {
             return Ok(());
         }
-        let request = self.history.as_ref().and_then(|history| history.words.clone()).unwrap_or_default();
+        let request = self.user_text();
         let project = self.general.project_shown();
         let mut kept = Vec::new();
         let active = lock(&self.session).active();
-        for (at, (used, _)) in (0..).zip(&self.used) {
-            let number = (self.turn << 8) + at;
+        for (at, (used, _)) in (0..).zip(&used) {
+            let number = (turn << 8) + at;
             let skill = active.iter().map(|active| &active.skill);
             let known = skill.clone().find(|skill| skill.name == used.skill && skill.origin == used.origin);
             let run = Run {
@@ -71,7 +72,7 @@ impl Talk {
             };
             let record = run.record()?;
             kept.push(record.id);
-            self.journal.store().remember(record)?;
+            self.log.store().remember(record)?;
         }
         kept.into_iter().try_for_each(|record| self.write(EventKind::Remembered { record }))
     }

@@ -1,6 +1,6 @@
 //! Going on with a conversation whose process has ended, at whatever moment that was.
 //!
-//! Everything is a fold over the events ([`Course`]). What cannot be known from them is what became of a call that was announced and
+//! The state is replayed from the events ([`SessionState`]). What cannot be known from them is what became of a call that was announced and
 //! has no result. One that only looks is made again; any other may have happened, and is not made again without a yes.
 
 use std::collections::{HashMap, HashSet};
@@ -11,21 +11,21 @@ use metier_model::{Stop, ToolCall};
 use metier_runtime::{GivenAnswer, ToolResult};
 use metier_store::{
     By, Doubt, Effect, EventKind, EventQuery, Family, Finished, Lease, Made, NoteTopic, Outcome,
-    SessionFilter, SessionId, Store, StoreError, Summary,
+    SessionFilter, SessionId, Store, StoreError,
 };
 
 use super::beginning::{Begun as Sent, Wanting};
 use super::children::returned;
 use super::going_on::Standing;
-use super::{Company, End, SHOWN, Talk, TalkError, Unanswered};
+use super::{Company, End, SHOWN, Talk, TalkError};
 use crate::agent::Agent;
 use crate::bridge::lock;
 use crate::child::note;
-use crate::course::{BegunChild, BegunState, Course};
 use crate::frame::Frame;
-use crate::journal::Journal;
 use crate::outside::Outside;
-use crate::stubbornness::call_mark;
+use crate::repeat_guard::call_mark;
+use crate::session_log::SessionLog;
+use crate::state::{SessionState, StartedCall, StartedSubagent};
 use crate::tools::{GeneralTools, Reply, Setting};
 use crate::watch::Again;
 
@@ -99,48 +99,47 @@ impl Talk {
     ) -> Result<Resumed, TalkError> {
         let lease = lease(&agent.store, id)?;
         let parent = agent.store.session(id)?.parent;
-        let mut course = Course::of(&agent.store.events(&EventQuery::of(id))?);
-        course.forget_cut_texts();
+        let state = SessionState::replay(&agent.store.events(&EventQuery::of(id))?);
         let outside = Arc::new(Outside::settle(agent.outside.as_ref()));
         let session = agent.part.session(&agent.skills, agent.surface, &outside, None);
         let session = session.map_err(TalkError::Skills)?;
         let mut session = session.named(&id.to_string());
-        let gone = session.restore(course.activated());
+        let gone = session.restore(&state.restorable());
         let given = Given::before(&agent.store, id)?;
         for answer in &given.answers {
             session.restore_answer(answer);
         }
         let general = GeneralTools::new(setting)?;
-        let framed = course.framed.take();
-        let frame = match &framed {
-            Some(framed) => Frame::from_stored(framed),
+        let frame = match state.frame.clone() {
+            Some(frame) => frame,
             // Its process ended before anything was sent.
-            None if course.history.turns() == 0 => {
+            None if state.history.turns() == 0 => {
                 let frame = Frame::new(&agent.instructions, &session, &general, &outside);
-                agent.part.framed(frame, &outside)
+                Arc::new(agent.part.framed(frame, &outside))
             }
             None => return Err(TalkError::NoFrame(id)),
         };
-        let journal = Journal::go_on(agent.store.clone(), id, parent, course.seq, Arc::clone(&company.watch));
-        let history = std::mem::take(&mut course.history);
-        let mut talk = Self::new(agent, session, (general, outside), journal, frame, history, company);
+        let has_frame = state.frame.is_some();
+        let (is_over, is_offered) = (state.is_over, state.run.is_offered);
+        let ended = state.outcome.filter(|_| is_over);
+        // The answer of a child that the user started, or that work was handed over to, is an end without a word of the model.
+        let is_waiting = state.history.is_waiting();
+        // Until it goes on, the time since the last event does not count.
+        let worked = state.run.clock.worked_until_latest();
+        let log = SessionLog::resume(agent.store.clone(), id, parent, state, Arc::clone(&company.watch));
+        let mut talk = Self::new(agent, session, (general, outside), log, frame, company);
         talk.lease = Some(lease);
         *lock(&talk.kin.family.providers) = given.providers;
         talk.find_kin();
-        let (is_over, is_offered) = (course.is_over, course.is_offered);
-        let ended = course.outcome.filter(|_| is_over);
-        talk.take_course(course);
-        talk.kin.family.resume(talk.limits, talk.spent);
+        talk.kin.family.resume(talk.limits(), talk.spent(), worked);
         let begun = talk.all_doubtful()?;
-        // The answer of a child that the user started, or that work was handed over to, is an end without a word of the model.
-        let is_waiting = talk.history.as_ref().is_some_and(crate::History::is_waiting);
         let is_through = is_over && (ended == Some(Outcome::Done) || !is_waiting);
         let left = if is_through { Left::Nothing } else { Left::Work };
-        if framed.is_none() {
-            talk.write(EventKind::Framed(talk.frame.stored()))?;
+        if !has_frame {
+            talk.write_frame()?;
         }
         if left == Left::Work {
-            let words = talk.history.as_ref().and_then(|history| history.words.clone());
+            let words = talk.state(|state| state.history.words.clone());
             talk.broken_off = Some(BrokenOff { unoffered: words.filter(|_| !is_offered && !is_over) });
         }
         Ok(Resumed { talk, left, ended, begun, gone })
@@ -155,25 +154,15 @@ impl Talk {
         unoffered.map_or(Ok(()), |words| self.offer(&words))
     }
 
-    /// Takes up where the last process ended, but for the messages.
-    pub(super) fn take_course(&mut self, course: Course) {
-        let Course { spent, extended, stubbornness, unanswered, used, begun, doubted, .. } = course;
-        let all = self.agent.limits;
-        self.limits = extended.iter().fold(self.limits, |limits, which| limits.more_of(*which, &all));
-        (self.spent, self.stubbornness, self.unanswered) = (spent, stubbornness, unanswered);
-        (self.used, self.begun, self.doubted) = (used, begun, doubted);
-        (self.last, self.recalled) = (course.last, course.recalled);
-        (self.apart, self.invoked) = (course.apart, course.invoked);
-    }
-
     /// Everything that was begun and may have happened, children's steps included.
     fn all_doubtful(&self) -> Result<Vec<Begun>, TalkError> {
-        let calls = self.history.as_ref().map(crate::History::unfinished_calls).unwrap_or_default();
         let depth = self.agent.limits.depth;
-        let mut doubts = self.doubtful(&calls, &|id| self.begun.get(id), depth)?;
-        for child in self.invoked.iter().map(|invoked| &invoked.child).chain(&self.apart) {
-            if let Standing::AtWork(course) = self.child_standing(child)? {
-                doubts.extend(self.doubts_of(child.id, &course, depth)?);
+        let state = self.state(SessionState::clone);
+        let mut doubts = self.doubtful(&state, depth)?;
+        let invoked = state.subagents.invoked.iter().map(|invoked| &invoked.child);
+        for child in invoked.chain(&state.subagents.background) {
+            if let Standing::AtWork(theirs) = self.child_standing(child)? {
+                doubts.extend(self.doubts_of(child.id, &theirs, depth)?);
             }
         }
         Ok(doubts)
@@ -182,42 +171,39 @@ impl Talk {
     /// Settles what was begun when the last process ended, before the model is asked again. Says how the run ends where it cannot
     /// go on.
     pub(super) fn settle_begun(&mut self) -> Result<Option<End>, TalkError> {
-        let Some(history) = &self.history else { return Ok(None) };
-        let calls = history.unfinished_calls();
-        if calls.is_empty() && !self.apart.is_empty() {
-            self.last = None;
-            self.close_apart()?;
+        let calls = self.state(|state| state.history.unfinished_calls());
+        if calls.is_empty() && !self.orphans().is_empty() {
+            self.close_orphans()?;
             return Ok(None);
         }
         if calls.is_empty() {
             // The last word was said, and only the end is missing.
-            let last = self.last.take().filter(|_| !history.is_waiting());
+            let last = self.state(|state| state.run.last.clone().filter(|_| !state.history.is_waiting()));
             return Ok(last.map(|last| self.last_word(last.stop.as_deref().map(stop), last.text)));
         }
         let handed_back = self.handed_back(&calls);
         let mut again = Vec::new();
         let mut nobody = Vec::new();
         for call in calls {
-            let Some(state) = self.begun.get(&*call.id).cloned() else {
+            let Some(started) = self.started_call(&call.id) else {
                 again.push(call);
                 continue;
             };
-            if let Some(result) = self.known_result(&call, &state)? {
+            if let Some(result) = self.known_result(&call, &started)? {
                 self.result(&call, result)?;
                 continue;
             }
-            if let Some(child) = &state.child {
+            if let Some(child) = &started.subagent {
                 // A child that goes on asks about its own steps.
                 if self.goes_on(child)? {
                     again.push(call);
                     continue;
                 }
-                self.begun.entry(call.id.to_string()).and_modify(|state| state.child = None);
             } else if self.only_read(&call) {
                 again.push(call);
                 continue;
             }
-            let Some(begun) = doubt(&call, &state) else {
+            let Some(begun) = doubt(&call, &started) else {
                 again.push(call);
                 continue;
             };
@@ -227,16 +213,16 @@ impl Talk {
                 Doubt::Unanswered => nobody.push(begun),
             }
         }
-        self.close_apart()?;
+        self.close_orphans()?;
         if !nobody.is_empty() {
-            return Ok(Some(self.needs_a_word(&nobody)));
+            let actions: Vec<String> = nobody.into_iter().map(|begun| begun.action).collect();
+            return Ok(Some((Outcome::NeedsYes, String::new(), Some(in_doubt(&actions)))));
         }
         let reached = self.call_all(again)?;
         let owed = std::mem::take(&mut self.kin.owed);
         if !owed.is_empty() {
             return Ok(Some((Outcome::NeedsYes, String::new(), Some(in_doubt(&owed)))));
         }
-        self.begun.clear();
         if let Some(words) = handed_back {
             return Ok(Some((Outcome::Done, self.last_words(words), None)));
         }
@@ -251,10 +237,9 @@ impl Talk {
     /// Gives every call without a result one, since the user has said something else: a conversation with a call and no result is
     /// one that providers refuse.
     pub(super) fn leave_begun(&mut self) -> Result<(), TalkError> {
-        let calls = self.history.as_ref().map(crate::History::unfinished_calls).unwrap_or_default();
-        for call in calls {
-            let state = self.begun.get(&*call.id).cloned();
-            let text = match state.as_ref().and_then(|state| doubt(&call, state)) {
+        for call in self.state(|state| state.history.unfinished_calls()) {
+            let started = self.started_call(&call.id);
+            let text = match started.as_ref().and_then(|started| doubt(&call, started)) {
                 Some(begun) => {
                     self.write_doubt(&begun, Doubt::Leave)?;
                     LEFT
@@ -263,9 +248,19 @@ impl Talk {
             };
             self.result(&call, ToolResult::refused(text.to_owned()))?;
         }
-        self.last = None;
-        self.invoked = None;
-        self.close_apart()
+        self.close_orphans()
+    }
+
+    /// A call that was started and has no result.
+    fn started_call(&self, id: &str) -> Option<StartedCall> {
+        self.state(|state| state.calls.started.get(id).cloned())
+    }
+
+    /// The children in the background that were at work when the last process ended.
+    fn orphans(&self) -> Vec<StartedSubagent> {
+        let mut children = self.state(|state| state.subagents.background.clone());
+        children.retain(|child| !self.kin.nursery.has(child.id));
+        children
     }
 
     /// Whether the very call that may have happened before, and was left then, may be made now. Says why not.
@@ -275,22 +270,21 @@ impl Talk {
         effect: Effect,
     ) -> Result<Option<String>, TalkError> {
         let mark = call_mark(&call.name, call.arguments.raw());
-        if effect == Effect::ReadOnly || !self.doubted.contains(&mark) {
+        if effect == Effect::ReadOnly || !self.state(|state| state.calls.doubted.contains(&mark)) {
             return Ok(None);
         }
         let begun = begun(call, effect, None, None);
         match self.asked_about(&begun)? {
             Doubt::Again => return Ok(None),
-            Doubt::Leave => {}
-            Doubt::Unanswered => self.unanswered.push(need(&begun)),
+            Doubt::Leave | Doubt::Unanswered => {}
         }
         Ok(Some(LEFT.to_owned()))
     }
 
     /// Children in the background go on there; what those brought that were over is told, and of those that cannot go on, that they
     /// broke off.
-    pub(super) fn close_apart(&mut self) -> Result<(), TalkError> {
-        for child in std::mem::take(&mut self.apart) {
+    pub(super) fn close_orphans(&mut self) -> Result<(), TalkError> {
+        for child in self.orphans() {
             let text = match self.child_standing(&child)? {
                 Standing::AtWork(_) if self.goes_on(&child)? => {
                     match self.take_up_child(&child, &Wanting { by: By::Agent, call: None })? {
@@ -306,12 +300,16 @@ impl Talk {
         Ok(())
     }
 
-    fn broke_off(&mut self, child: &BegunChild, why: &str) -> Result<String, TalkError> {
-        let Ok(Summary { usage, cost_micros, .. }) = self.agent.store.session(child.id) else {
+    fn broke_off(&mut self, child: &StartedSubagent, why: &str) -> Result<String, TalkError> {
+        let summary = self.agent.store.session(child.id).ok();
+        let (usage, cost_micros) =
+            summary.as_ref().map(|summary| (summary.usage, summary.cost_micros)).unwrap_or_default();
+        let (child_id, outcome, missing) = (child.id, Outcome::Cancelled, Vec::new());
+        let ended = EventKind::ChildEnded { child: child_id, outcome, usage, cost_micros, calls: 0, missing };
+        self.write(ended)?;
+        if summary.is_none() {
             return Ok(format!("The skill '{}' that worked in the background is gone.", child.worker.name()));
-        };
-        let outcome = Outcome::Cancelled;
-        self.write(EventKind::ChildEnded { child: child.id, outcome, usage, cost_micros })?;
+        }
         Ok(format!(
             "The skill '{}' that worked in the background as {} broke off when the process ended and cannot go on: {why}. What it \
              did until then may have happened.",
@@ -324,7 +322,7 @@ impl Talk {
     fn asked_about(&mut self, begun: &Begun) -> Result<Doubt, TalkError> {
         let said = {
             let _one = lock(&self.kin.family.word);
-            match self.journal.watch().begun(begun) {
+            match self.log.watch().begun(begun) {
                 Again::Yes => Doubt::Again,
                 Again::No => Doubt::Leave,
                 Again::Nobody => self.asked_in_words(begun),
@@ -350,30 +348,20 @@ impl Talk {
 
     fn write_doubt(&mut self, begun: &Begun, said: Doubt) -> Result<(), TalkError> {
         let Begun { call, tool, action, .. } = begun.clone();
-        let calls = self.history.as_ref().map(crate::History::unfinished_calls).unwrap_or_default();
-        if let Some(known) = calls.iter().find(|known| *known.id == *call) {
-            let mark = call_mark(&known.name, known.arguments.raw());
-            self.doubted.retain(|other| *other != mark);
-            if said == Doubt::Leave {
-                self.doubted.push(mark);
-            }
-        }
         self.write(EventKind::Doubted { call, tool, action, said })
     }
 
-    fn needs_a_word(&mut self, nobody: &[Begun]) -> End {
-        let actions: Vec<String> = nobody.iter().map(|begun| begun.action.clone()).collect();
-        self.unanswered.extend(nobody.iter().map(need));
-        (Outcome::NeedsYes, String::new(), Some(in_doubt(&actions)))
-    }
-
     /// The result of a call whose effect is written down, though its end is not.
-    fn known_result(&mut self, call: &ToolCall, state: &BegunState) -> Result<Option<ToolResult>, TalkError> {
-        if let Some(skill) = &state.activated {
+    fn known_result(
+        &mut self,
+        call: &ToolCall,
+        started: &StartedCall,
+    ) -> Result<Option<ToolResult>, TalkError> {
+        if let Some(skill) = &started.activated {
             let text = format!("Skill '{skill}' activated successfully. Instructions will follow.");
             return Ok(Some(ToolResult::done(text)));
         }
-        let Some(child) = &state.child else { return Ok(None) };
+        let Some(child) = &started.subagent else { return Ok(None) };
         let Standing::Over(ended) = self.child_standing(child)? else { return Ok(None) };
         let answer = self.over(child, ended)?;
         Ok(Some(returned(&answer, &call.name)))
@@ -381,7 +369,6 @@ impl Talk {
 
     /// Writes the result of a call that is not carried out by this process.
     fn result(&mut self, call: &ToolCall, result: ToolResult) -> Result<(), TalkError> {
-        self.begun.remove(&*call.id);
         self.write(EventKind::Finished(Finished {
             id: call.id.to_string(),
             is_error: result.is_error(),
@@ -426,9 +413,9 @@ impl Given {
             let Ok(standing) = store.standing(id) else { continue };
             if standing.made == Made::Here {
                 let query = EventQuery::of(id).kind("allowed").kind("agreed");
-                let mut course = Course::of(&store.events(&query)?);
-                given.answers.append(&mut course.allowed);
-                given.providers.extend(course.agreed);
+                let state = SessionState::replay(&store.events(&query)?);
+                given.answers.extend(state.allowed);
+                given.providers.extend(state.agreed);
             }
             let filter = SessionFilter { family: Family::ChildOf(id), ..SessionFilter::default() };
             let children = store.sessions(&filter)?.into_iter().map(|summary| summary.id);
@@ -447,19 +434,15 @@ fn in_doubt(actions: &[String]) -> String {
 }
 
 /// What there is to ask about a call that was begun: nothing where it only looks.
-pub(super) fn doubt(call: &ToolCall, state: &BegunState) -> Option<Begun> {
-    let effect = state.called.effect;
-    let child = state.child.as_ref().map(|child| child.id);
-    (effect != Effect::ReadOnly).then(|| begun(call, effect, state.called.skill.clone(), child))
+pub(super) fn doubt(call: &ToolCall, started: &StartedCall) -> Option<Begun> {
+    let effect = started.called.effect;
+    let child = started.subagent.as_ref().map(|child| child.id);
+    (effect != Effect::ReadOnly).then(|| begun(call, effect, started.called.skill.clone(), child))
 }
 
 fn begun(call: &ToolCall, effect: Effect, skill: Option<String>, child: Option<SessionId>) -> Begun {
     let action = one_line(&format!("{} {}", call.name, call.arguments.raw()), SHOWN);
     Begun { call: call.id.to_string(), tool: call.name.to_string(), skill, action, effect, child }
-}
-
-fn need(begun: &Begun) -> Unanswered {
-    Unanswered { action: begun.action.clone(), rules: Vec::new(), changes: None }
 }
 
 /// Why the last answer ended, from the word that is stored.

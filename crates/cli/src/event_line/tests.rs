@@ -140,7 +140,7 @@ fn what_went_wrong_is_told_with_its_reason() {
     );
     check(EventKind::Interrupted { why: "Ctrl-C".to_owned() }, &["Caution [stopped] Ctrl-C"]);
     check(
-        EventKind::Partial { turn: 1, text: "half an".to_owned() },
+        EventKind::Partial { turn: 1, text: "half an".to_owned(), usage: Usage::default(), cost_micros: 0 },
         &["Answer half an", "Caution [cut off] the answer ends here"],
     );
     for (outcome, expect) in [
@@ -204,7 +204,14 @@ fn children_are_told_by_their_skill_and_what_is_not_known_by_its_name() {
             agent: None,
             mode: SubagentMode::Fork,
         },
-        EventKind::ChildEnded { child, outcome: Outcome::Done, usage: Usage::default(), cost_micros: 0 },
+        EventKind::ChildEnded {
+            child,
+            outcome: Outcome::Done,
+            usage: Usage::default(),
+            cost_micros: 0,
+            calls: 0,
+            missing: Vec::new(),
+        },
         EventKind::Recalled { records: vec![RecordId::new().unwrap()], message: String::new() },
         EventKind::Other { name: "levitated".to_owned(), data: json!({}) },
     ]);
@@ -235,7 +242,7 @@ fn no_text_of_a_stranger_acts_on_the_terminal() {
         },
         EventKind::Retrying { attempt: 1, after_ms: 1, why: evil() },
         EventKind::Answered(Answered { parts: vec![Part::Text { text: evil() }], ..Answered::default() }),
-        EventKind::Partial { turn: 1, text: evil() },
+        EventKind::Partial { turn: 1, text: evil(), usage: Usage::default(), cost_micros: 0 },
         EventKind::Activated(Activated { skill: evil(), notes: vec![evil()], ..Activated::default() }),
         called(&evil(), json!({"command": evil()})),
         called(&evil(), json!({ evil(): evil() })),

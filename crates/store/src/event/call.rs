@@ -53,6 +53,23 @@ pub struct Decided {
     /// The rules that would allow it, where nobody could be asked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allow_with: Vec<String>,
+    /// Whether it was refused because nobody could be asked. Events from before this field have `allow_with` instead.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unanswered: bool,
+}
+
+/// An approval that nobody was there to give.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MissingApproval {
+    /// What it is for, in words.
+    pub action: String,
+    /// The rules that would allow it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<String>,
+    /// The id of a set of changes that waits for it. A later success does not make it go away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changes: Option<String>,
 }
 
 /// A call that was carried out, or refused: what the model got for it.
@@ -143,6 +160,6 @@ pub struct ContactMade {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes what it asks about by reference")]
-fn is_zero(number: &u64) -> bool {
+pub(super) fn is_zero(number: &u64) -> bool {
     *number == 0
 }

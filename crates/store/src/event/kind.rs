@@ -1,9 +1,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::call::is_zero;
 use super::{
-    Answered, By, Called, Decided, Effect, EventSeverity, FailedPart, Finished, Framed, LimitKind, NoteTopic,
-    Started, SubagentMode, Usage,
+    Answered, By, Called, Decided, Effect, EventSeverity, FailedPart, Finished, Framed, LimitKind,
+    MissingApproval, NoteTopic, Started, SubagentMode, Usage,
 };
 use crate::{RecordId, SessionId};
 
@@ -73,6 +74,12 @@ pub enum EventKind {
         turn: u64,
         /// What had come.
         text: String,
+        /// What it used, where the provider said so.
+        #[serde(default, skip_serializing_if = "Usage::is_zero")]
+        usage: Usage,
+        /// What it cost.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        cost_micros: u64,
     },
     /// A skill was put into the conversation.
     Activated(Activated),
@@ -136,6 +143,11 @@ pub enum EventKind {
         /// What was used up.
         used: u64,
     },
+    /// Somebody let the run go over the limit that it reached.
+    LimitExtended {
+        /// Which one.
+        which: LimitKind,
+    },
     /// Somebody stopped it.
     Interrupted {
         /// Who, or what.
@@ -176,6 +188,12 @@ pub enum EventKind {
         /// What it cost.
         #[serde(default)]
         cost_micros: u64,
+        /// How many tools it called, with its own children.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        calls: u64,
+        /// The approvals that it lacked.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        missing: Vec<MissingApproval>,
     },
     /// The conversation was made shorter.
     Compacted {

@@ -16,6 +16,13 @@ pub struct Usage {
     pub cache_written: u64,
 }
 
+impl Usage {
+    /// Whether nothing was counted.
+    pub fn is_zero(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 impl Add for Usage {
     type Output = Self;
 
