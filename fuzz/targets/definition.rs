@@ -1,7 +1,7 @@
-//! Any text as the file of an agent or a crew: it is read in each of the forms, and every place of a finding is in the text.
+//! Any text as the file of an agent or a crew: it is read in each of the formats, and every place of a finding is in the text.
 #![no_main]
 
-#[path = "../../crates/agent/tests/it/definition_invariant.rs"]
+#[path = "../../crates/definition/tests/it/definition_invariant.rs"]
 mod definition_invariant;
 
 use libfuzzer_sys::fuzz_target;

@@ -2,7 +2,7 @@
 //! `SKILL.md`.
 #![no_main]
 
-#[path = "../../crates/mcp/tests/it/invariant.rs"]
+#[path = "../../crates/mcp-client/tests/it/invariant.rs"]
 mod invariant;
 
 use libfuzzer_sys::fuzz_target;

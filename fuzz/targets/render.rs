@@ -3,7 +3,7 @@
 //! The input is a body, what its commands write, and arguments, with a NUL between each.
 #![no_main]
 
-#[path = "../../crates/runtime/tests/it/render_invariant.rs"]
+#[path = "../../crates/activation/tests/it/render_invariant.rs"]
 mod render_invariant;
 
 use libfuzzer_sys::fuzz_target;

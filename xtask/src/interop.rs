@@ -64,7 +64,7 @@ pub(crate) fn conformance(repository: &Repository) -> Result<Outcome> {
         run.args(["server", "--url", &server.url, "--scenario", scenario]);
         passed(run, scenario)?;
     }
-    let example = ["build", "--quiet", "--package", "metier-mcp", "--example", "conformance_client"];
+    let example = ["build", "--quiet", "--package", "metier-mcp-client", "--example", "conformance_client"];
     Cargo::new(repository, example).show()?;
     let examples = repository.target()?.join("debug").join("examples");
     let client = examples.join(format!("conformance_client{}", std::env::consts::EXE_SUFFIX));

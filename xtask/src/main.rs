@@ -1,7 +1,8 @@
 //! The project's own chores, under the names that people and continuous integration share.
 //!
 //! `cargo xtask test` is everything a change has to pass; `docs` writes the pages that are generated from code;
-//! `bench` measures against peers and limits; `findings` tries the security assessment again; `fuzz` runs the fuzz targets; `e2e-model` asks a real model. The tests of this crate
+//! `bench` measures against peers and limits; `findings` tries the security assessment again; `fuzz` runs the fuzz targets; `e2e-model` asks a real model;
+//! `walk` counts the source files that one run executes. The tests of this crate
 //! hold the architecture: who may depend on whom, which foreign crate lives where, how sources are named.
 #![expect(
     clippy::print_stdout,
@@ -24,6 +25,7 @@ mod system;
 mod test;
 mod tool;
 mod validator;
+mod walk;
 
 use std::process::ExitCode;
 
@@ -52,6 +54,8 @@ enum Chore {
     Fuzz(fuzz::Arguments),
     /// Ask a real model on this machine, through everything that metier has for models
     E2eModel(e2e_model::Arguments),
+    /// Count the source files that one run of the program executes
+    Walk(walk::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -64,6 +68,7 @@ fn main() -> ExitCode {
         Chore::Findings(arguments) => findings::run(&repository, arguments),
         Chore::Fuzz(arguments) => fuzz::run(&repository, arguments),
         Chore::E2eModel(arguments) => e2e_model::run(&repository, arguments),
+        Chore::Walk(arguments) => walk::run(&repository, arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

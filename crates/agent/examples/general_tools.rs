@@ -6,11 +6,12 @@
 #![allow(clippy::print_stdout, reason = "an example is a program")]
 
 use metier_agent::{Desk, GeneralTools, Hands, Offer, RunJob, Running, Setting};
+use metier_exec::{
+    AgentContext, ExecEnv, LANGUAGE, NetworkAccess, NodeVersions, RequestedGrants, RunOutput, SearchPath,
+};
 use metier_files::{Survey, SurveyBounds};
 use metier_policy::{Action, Answers, Asking, Decision, Gate, Rules};
-use metier_runtime::{
-    Change, LANGUAGE, NodeVersions, NotDone, Own, Ran, SearchPath, Wants, WayOut, Workbench,
-};
+use metier_runtime::{Change, NotDone};
 use metier_sandbox::{Limits, Sandbox, Setup};
 
 struct Session {
@@ -36,12 +37,13 @@ impl Hands for Session {
         self.gate().decide(action)
     }
 
-    fn run(&self, running: &Running, job: &mut RunJob<'_>) -> Result<Ran, NotDone> {
+    fn run(&self, running: &Running, job: &mut RunJob<'_>) -> Result<RunOutput, NotDone> {
         let survey = Survey::of(&self.project, SurveyBounds::default());
         let survey = survey.map_err(|error| NotDone::Trouble(error.to_string()))?;
         let toolbox = self.path.usual_toolbox(&[]);
-        let (wants, node, way_out) = (Wants::default(), NodeVersions::default(), WayOut::default());
-        let own = Own {
+        let (grants, node, network) =
+            (RequestedGrants::default(), NodeVersions::default(), NetworkAccess::default());
+        let own = AgentContext {
             project: &survey,
             skills: &[],
             data: None,
@@ -49,11 +51,11 @@ impl Hands for Session {
             limits: Limits { time: running.time, ..Limits::default() },
             session: "example",
             language: LANGUAGE,
-            wants: &wants,
+            grants: &grants,
         };
         let (sandbox, path) = (&self.sandbox, &self.path);
         let bench =
-            Workbench { sandbox, gate: self.gate(), path, node: &node, way_out: &way_out, layers: None };
+            ExecEnv { sandbox, gate: self.gate(), path, node: &node, network: &network, layers: None };
         Ok(job(&bench, &own)?)
     }
 }

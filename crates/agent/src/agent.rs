@@ -1,4 +1,4 @@
-//! What all conversations of an agent share.
+//! What all sessions of an agent share.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,125 +8,120 @@ use metier_runtime::{Skills, Surface};
 use metier_store::Store;
 use tokio::runtime::Runtime;
 
-use crate::child::{Agents, Colleague};
+use crate::agent_profile::AgentProfile;
 use crate::compaction::Compaction;
-use crate::frame::INSTRUCTIONS;
 use crate::limits::Limits;
-use crate::models::Models;
+use crate::models::{ModelSelection, Models};
 use crate::outside::OutsideTools;
-use crate::part::Part;
+use crate::prompt_prefix::INSTRUCTIONS;
+use crate::subagent::{AgentDirectory, CrewMember};
 
-/// How an agent tells its model of skills.
+/// How the model learns of skills.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Disclosure {
-    /// A catalogue and a tool that activates: a skill runs in the conversation, or in a child where it says so.
+    /// A catalogue and a tool that activates: a skill runs in the session, or in a sub-agent if it says so.
     #[default]
     Catalogue,
-    /// A tool for each skill: the agent is a router, and every skill runs in a child.
+    /// A tool for each skill: the agent is a router, and every skill runs in a sub-agent.
     Handoff,
 }
 
-/// What becomes of children in the background when a run ends.
+/// What becomes of sub-agents in the background when a run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patience {
-    /// They are waited for so long, the model gets what they bring, and who is not done by then is stopped with what is there.
+    /// The run waits this long for them and gives their answers to the model; the rest is stopped with what it has.
     Wait(Duration),
-    /// They go on: what they bring comes with the user's next message. It is for conversations that go on, too.
+    /// They continue, and their answers come with the user's next message.
     Leave,
 }
 
 impl Default for Patience {
-    /// As long as a child may take.
+    /// As long as a sub-agent may take.
     fn default() -> Self {
         Self::Wait(Limits::default().child_time)
     }
 }
 
-/// An agent: skills, a model, and where everything is written down. Conversations are made of it, as many as there are at once.
+/// An agent: skills, a model, a store. It can have any number of sessions at once.
 ///
-/// A conversation works on the thread that it is called on, and only its model's answers come over the runtime: tools,
-/// questions and processes wait, and waiting is what threads are for. One that has nothing to do holds no thread.
+/// A session works on the thread that calls it, and only the model's answers come over the runtime. An idle session holds no thread.
 #[derive(Clone)]
 pub struct Agent {
     pub(crate) skills: Skills,
-    pub(crate) model: Arc<dyn ChatModel>,
+    pub(crate) selection: ModelSelection,
     pub(crate) store: Store,
     pub(crate) runtime: Arc<Runtime>,
-    pub(crate) prices: Option<Prices>,
     pub(crate) limits: Limits,
     pub(crate) surface: Surface,
     pub(crate) instructions: Arc<str>,
-    pub(crate) effort: Option<Effort>,
     pub(crate) models: Option<Arc<dyn Models>>,
-    pub(crate) agents: Option<Arc<dyn Agents>>,
+    pub(crate) agents: Option<Arc<dyn AgentDirectory>>,
     pub(crate) disclosure: Disclosure,
     pub(crate) patience: Patience,
     pub(crate) compaction: Compaction,
-    pub(crate) part: Part,
+    pub(crate) part: AgentProfile,
     pub(crate) outside: Option<Arc<dyn OutsideTools>>,
-    pub(crate) colleagues: Arc<[Colleague]>,
+    pub(crate) colleagues: Arc<[CrewMember]>,
 }
 
 impl Agent {
-    /// An agent with the usual limits. The runtime drives the model's connections; it has to have its IO and time switched on.
+    /// An agent with the default limits. The runtime drives the model's connections; its IO and time must be enabled.
     pub fn new(skills: Skills, model: Arc<dyn ChatModel>, store: Store, runtime: Arc<Runtime>) -> Self {
         Self {
             skills,
-            model,
+            selection: ModelSelection { model, prices: None, effort: None },
             store,
             runtime,
-            prices: None,
             limits: Limits::default(),
             surface: Surface::default(),
             instructions: INSTRUCTIONS.into(),
-            effort: None,
             models: None,
             agents: None,
             disclosure: Disclosure::default(),
             patience: Patience::default(),
             compaction: Compaction::default(),
-            part: Part::default(),
+            part: AgentProfile::default(),
             outside: None,
             colleagues: Arc::default(),
         }
     }
 
-    /// Another model, such as one that the user names while a conversation goes on.
+    /// Another model.
     #[must_use]
     pub fn model(mut self, model: Arc<dyn ChatModel>) -> Self {
-        self.model = model;
+        self.selection.model = model;
         self
     }
 
-    /// The part it plays: its name, its own skills and tools.
+    /// Its profile: its name, its own skills and tools.
     #[must_use]
-    pub fn part(mut self, part: Part) -> Self {
+    pub fn part(mut self, part: AgentProfile) -> Self {
         self.part = part;
         self
     }
 
-    /// What the model costs.
+    /// The prices of the model.
     #[must_use]
     pub fn prices(mut self, prices: Option<Prices>) -> Self {
-        self.prices = prices;
+        self.selection.prices = prices;
         self
     }
 
-    /// What may be used up for one message of the user.
+    /// The limits of one run.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Whose names the skills' tools have.
+    /// The surface whose names the skills' tools have.
     #[must_use]
     pub fn surface(mut self, surface: Surface) -> Self {
         self.surface = surface;
         self
     }
 
-    /// What it is told before everything else, instead of the usual.
+    /// Its instructions, instead of the default ones.
     #[must_use]
     pub fn instructions(mut self, text: &str) -> Self {
         self.instructions = text.into();
@@ -136,65 +131,65 @@ impl Agent {
     /// How much the model thinks.
     #[must_use]
     pub fn effort(mut self, effort: Option<Effort>) -> Self {
-        self.effort = effort;
+        self.selection.effort = effort;
         self
     }
 
-    /// The models that skills may ask for; without them every skill works with the agent's own.
+    /// The models that skills may ask for; without them every skill uses the agent's own.
     #[must_use]
     pub fn models(mut self, models: Arc<dyn Models>) -> Self {
         self.models = Some(models);
         self
     }
 
-    /// The agents that skills may name as those that run them.
+    /// The agents that skills may name with `agent:`.
     #[must_use]
-    pub fn agents(mut self, agents: Arc<dyn Agents>) -> Self {
+    pub fn agents(mut self, agents: Arc<dyn AgentDirectory>) -> Self {
         self.agents = Some(agents);
         self
     }
 
-    /// How the model is told of skills.
+    /// How the model learns of skills.
     #[must_use]
     pub fn disclosure(mut self, disclosure: Disclosure) -> Self {
         self.disclosure = disclosure;
         self
     }
 
-    /// What becomes of children in the background when a run ends.
+    /// What becomes of sub-agents in the background when a run ends.
     #[must_use]
     pub fn patience(mut self, patience: Patience) -> Self {
         self.patience = patience;
         self
     }
 
-    /// The name of the model that is asked.
+    /// The name of its model.
     pub fn model_name(&self) -> String {
-        self.model.id().to_string()
+        self.selection.model.id().to_string()
     }
 
-    /// When a conversation is made shorter, and how much the model can hold in mind.
+    /// When a conversation is shortened, and the context window.
     #[must_use]
     pub fn compaction(mut self, compaction: Compaction) -> Self {
         self.compaction = compaction;
         self
     }
 
-    /// Who has more tools: MCP servers.
+    /// The tools of MCP servers.
     #[must_use]
     pub fn outside(mut self, tools: Option<Arc<dyn OutsideTools>>) -> Self {
         self.outside = tools;
         self
     }
 
-    /// Who has more tools for it, if anybody.
+    /// The tools of MCP servers, if it has any.
     pub fn outside_tools(&self) -> Option<&Arc<dyn OutsideTools>> {
         self.outside.as_ref()
     }
 
-    /// The others of its crew, whom it hands work over to. They count where it hands over at all.
+    /// The other members of its crew, for an agent that hands over.
     #[must_use]
-    pub fn colleagues(mut self, colleagues: Vec<Colleague>) -> Self {
+    pub fn colleagues(mut self, colleagues: Vec<CrewMember>) -> Self {
         self.colleagues = colleagues.into();
         self
     }
@@ -204,7 +199,7 @@ impl Agent {
         &self.skills
     }
 
-    /// Where everything is written down.
+    /// Its store.
     pub fn store(&self) -> &Store {
         &self.store
     }
@@ -212,6 +207,6 @@ impl Agent {
 
 impl std::fmt::Debug for Agent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Agent").field("model", self.model.id()).finish_non_exhaustive()
+        f.debug_struct("Agent").field("model", self.selection.model.id()).finish_non_exhaustive()
     }
 }

@@ -21,14 +21,14 @@ pub(crate) mod summary;
 
 use std::sync::Arc;
 
+use metier_activation::breadcrumb;
 use metier_model::{Message, Part};
-use metier_runtime::breadcrumb;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::history::{History, Measured, SkillState, SkillText, bytes};
 
-/// What a model can hold in mind where nobody says: what most models that people run today have at least. One that has less says
+/// The context window if none is configured: what most models that people run today have at least. One that has less says
 /// so when it refuses a request, and is then given a shorter one.
 pub const DEFAULT_WINDOW: u64 = 128_000;
 
@@ -43,7 +43,7 @@ const GOAL: u64 = 60;
 /// How many messages at the end stay as they are, if they fit: what the model is working with.
 const KEPT: usize = 8;
 
-/// The smallest output that is cleared, in bytes. What stands there instead takes as much.
+/// The smallest output that is cleared, in bytes. Its replacement takes as much.
 const SMALLEST: usize = 256;
 
 /// How many messages must have come since the last time: a conversation whose last message is larger than the goal would be made
@@ -61,7 +61,7 @@ const CRUMBS: usize = 64;
 /// When a conversation is made shorter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Compaction {
-    /// How many tokens the model can hold in mind; [`DEFAULT_WINDOW`] where nobody knows.
+    /// The context window in tokens; [`DEFAULT_WINDOW`] if it is unknown.
     pub window: Option<u64>,
     /// From which part of it on, in percent.
     pub share: u8,
@@ -93,7 +93,7 @@ impl Compaction {
 /// What bytes are in tokens, for one conversation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measure {
-    /// Bytes of what stands before the messages.
+    /// Bytes of the prefix.
     frame: u64,
     counted: Option<(u64, u64)>,
 }
@@ -138,7 +138,7 @@ pub(crate) struct Target {
 pub(crate) enum Depth {
     /// As far as it takes to fit.
     AsNeeded,
-    /// To a summary in any case: somebody wants it.
+    /// To a summary in any case: the user asked for it.
     Summary,
 }
 
@@ -166,7 +166,7 @@ struct Exchanged {
 #[serde(default)]
 struct Stored {
     exchanged: Vec<Exchanged>,
-    /// The texts of the message that stands at the beginning, where something was cut.
+    /// The texts of the first message, if something was cut.
     head: Vec<String>,
     /// How many of the last messages stay, where something was cut.
     kept: Option<usize>,
@@ -266,7 +266,7 @@ pub(crate) fn is_due(history: &History, measure: &Measure, compaction: &Compacti
     history.since >= PAUSE && measure.tokens(history.extent().bytes) >= compaction.trigger()
 }
 
-/// What stands in the place of an output.
+/// The text that replaces an output.
 fn cleared(text: &str) -> String {
     format!(
         "[output cleared to make room: it had {} characters; call the tool again if it is needed]",
@@ -291,7 +291,7 @@ fn crumbs(history: &History) -> Option<String> {
     (!crumbs.is_empty()).then(|| crumbs.join("\n"))
 }
 
-/// The texts of the message that stands at the beginning after a cut.
+/// The texts of the first message after a cut.
 fn head(history: &History, cut: usize, summary: String) -> Vec<String> {
     let mut head = vec![summary];
     head.extend(crumbs(history));
@@ -305,7 +305,7 @@ fn active(history: &History) -> impl Iterator<Item = &SkillText> {
     history.skills.iter().filter(|skill| skill.state == SkillState::Active)
 }
 
-/// Where a text stands: which message, which piece of it.
+/// The position of a text: message and part.
 fn place(history: &History, text: &Arc<str>) -> Option<(usize, usize)> {
     let is_it = |part: &Part| matches!(part, Part::Text(own) if Arc::ptr_eq(own, text));
     let piece = |message: &Arc<Message>| match &**message {

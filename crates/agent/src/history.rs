@@ -1,8 +1,8 @@
 //! The conversation as a model sees it, made of events alone.
 //!
 //! What is sent and what is stored cannot drift apart: the loop writes an event, and the message that it means is put here from
-//! that very event. A session that goes on tomorrow, or that waits with nothing in memory, is the same fold over what is in the
-//! store.
+//! that very event. A session that continues tomorrow, or that waits with nothing in memory, is the same fold over the
+//! stored events.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub struct History {
     pending: Option<Pending>,
     /// The skills whose texts were put in, in their order.
     pub(crate) skills: Vec<SkillText>,
-    /// What the user said last, as it stands in a message.
+    /// The user's last text, as it is in a message.
     pub(crate) words: Option<Arc<str>>,
     /// How often the model was asked.
     turns: u64,
@@ -39,7 +39,7 @@ pub(crate) struct SkillText {
     origin: String,
     arguments: String,
     digest: String,
-    /// The very text that stands in a message, by which it is found there. Empty while a call that gives it is not over.
+    /// The exact text in a message, by which it is found there. Empty until the call that returns it has ended.
     pub(crate) text: Arc<str>,
     pub(crate) state: SkillState,
     /// The call whose result it is, where it is one.
@@ -53,7 +53,7 @@ pub(crate) enum SkillState {
     Active,
     /// It is over, and its text is there.
     Finished,
-    /// It is over, and a breadcrumb stands for it.
+    /// It is over, and a breadcrumb replaced it.
     Gone,
 }
 
@@ -62,7 +62,7 @@ pub(crate) enum SkillState {
 pub(crate) struct Measured {
     /// Bytes of messages.
     pub(crate) bytes: u64,
-    /// Tokens of these and of what stands before them.
+    /// Tokens of these and of the prefix.
     pub(crate) tokens: u64,
 }
 

@@ -1,41 +1,41 @@
-//! What a run may use up, and what it has.
+//! The limits of a run, and what it has spent.
 
 use std::fmt;
 use std::time::Duration;
 
 use metier_store::{LimitKind, Usage};
 
-/// What may be used up for one message of the user.
+/// The limits of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// How often the model is asked.
+    /// Turns.
     pub turns: u64,
-    /// How many tools are called.
+    /// Tool calls.
     pub calls: u64,
     /// Tokens that are not served from a cache.
     pub tokens: u64,
-    /// Millionths of the price list's currency; nothing holds it back where nobody says.
+    /// Millionths of the price list's currency; `None` means unlimited.
     pub money_micros: Option<u64>,
-    /// How long it takes, questions to the user included.
+    /// Time, questions to the user included.
     pub time: Option<Duration>,
-    /// How deep children may have children.
+    /// How deep sub-agents may nest.
     pub depth: u32,
-    /// How long one child may take: one that never ends must not keep others from beginning.
+    /// Time of one sub-agent: one that never ends must not keep others from starting.
     pub child_time: Duration,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        // Ten minutes are what other systems give a child that nobody waits for.
+        // Other systems give a sub-agent in the background ten minutes.
         let child_time = Duration::from_mins(10);
         Self { turns: 50, calls: 200, tokens: 500_000, money_micros: None, time: None, depth: 3, child_time }
     }
 }
 
-/// What was used up since the user's message.
+/// What a run has spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// Times the model was asked.
+    /// Turns.
     pub turns: u64,
     /// Calls.
     pub calls: u64,
@@ -58,7 +58,7 @@ pub enum Limit {
     Money,
     /// Time.
     Time,
-    /// The same call failed again and again.
+    /// The same call failed repeatedly.
     Repetition,
 }
 
@@ -77,7 +77,7 @@ impl Limit {
 }
 
 impl Limit {
-    /// The stored one. `None` for one of a newer program.
+    /// From the stored kind. `None` for one of a newer version.
     pub(crate) const fn of(stored: &LimitKind) -> Option<Self> {
         Some(match stored {
             LimitKind::Turns => Self::Turns,
@@ -106,16 +106,16 @@ impl From<Limit> for LimitKind {
 
 /// A limit that was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reached {
-    /// Which one.
+pub struct LimitHit {
+    /// Which limit.
     pub which: Limit,
-    /// What it is.
+    /// Its value.
     pub limit: u64,
-    /// What was used up.
+    /// What was spent.
     pub used: u64,
 }
 
-impl fmt::Display for Reached {
+impl fmt::Display for LimitHit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { which, limit, used } = self;
         match which {
@@ -133,41 +133,41 @@ impl fmt::Display for Reached {
     }
 }
 
-/// Millionths as people write money.
+/// Formats millionths as money.
 fn units(micros: u64) -> String {
     format!("{}.{:04}", micros / 1_000_000, micros % 1_000_000 / 100)
 }
 
 impl Limits {
-    /// The first limit that does not let the model be asked once more, after so much work.
-    pub fn before_a_turn(&self, spent: &Spent, worked: Duration) -> Option<Reached> {
+    /// The first limit that forbids another turn.
+    pub fn before_a_turn(&self, spent: &Spent, worked: Duration) -> Option<LimitHit> {
         let Usage { input, output, cache_written, .. } = spent.usage;
         let uncached = input.saturating_add(output).saturating_add(cache_written);
-        let time = self.time.map(|time| time.as_secs());
+        let is_late = self.time.filter(|time| worked >= *time);
         let checks = [
             (Limit::Turns, Some(self.turns), spent.turns),
             (Limit::Tokens, Some(self.tokens), uncached),
             (Limit::Money, self.money_micros, spent.cost_micros),
-            (Limit::Time, time, worked.as_secs()),
+            (Limit::Time, is_late.map(|time| time.as_secs()), worked.as_secs()),
             (Limit::Calls, Some(self.calls), spent.calls),
         ];
         let mut reached = checks.into_iter().filter_map(|(which, limit, used)| {
             let limit = limit?;
-            (used >= limit).then_some(Reached { which, limit, used })
+            (used >= limit).then_some(LimitHit { which, limit, used })
         });
         reached.next()
     }
 
-    /// Whether another call may be made.
-    pub fn before_a_call(&self, spent: &Spent) -> Option<Reached> {
-        (spent.calls >= self.calls).then_some(Reached {
+    /// The limit that forbids another call.
+    pub fn before_a_call(&self, spent: &Spent) -> Option<LimitHit> {
+        (spent.calls >= self.calls).then_some(LimitHit {
             which: Limit::Calls,
             limit: self.calls,
             used: spent.calls,
         })
     }
 
-    /// The same limits with as much more of one of them: somebody said to go on.
+    /// The same limits with as much more of one of them.
     #[must_use]
     pub fn more_of(mut self, which: Limit, usual: &Self) -> Self {
         let more =

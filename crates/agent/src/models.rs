@@ -1,24 +1,24 @@
-//! Which model works for a skill that asks for one.
+//! Selects the model of a skill that asks for one.
 
 use std::sync::Arc;
 
 use metier_model::{ChatModel, Effort, Prices};
 use metier_store::{Agreement, EventKind, EventSeverity};
 
-use crate::bridge::lock;
-use crate::child::Family;
+use crate::policy_adapter::lock;
+use crate::subagent::SharedBudget;
 use crate::tools::{Ask, Reply};
 
 /// The models that a skill may ask for by name: aliases of the user's configuration, or `provider/model` of a provider that the user
 /// has.
 pub trait Models: Send + Sync {
-    /// The model of this name, and what it costs. `None` where it is not known or cannot be asked.
+    /// The model of this name, and what it costs. `None` if it is unknown or cannot be asked.
     fn resolve(&self, name: &str) -> Option<(Arc<dyn ChatModel>, Option<Prices>)>;
 }
 
-/// Who answers, what that costs, and how much it thinks.
+/// A model, its prices, and how much it thinks.
 #[derive(Clone)]
-pub(crate) struct Mind {
+pub(crate) struct ModelSelection {
     pub(crate) model: Arc<dyn ChatModel>,
     pub(crate) prices: Option<Prices>,
     pub(crate) effort: Option<Effort>,
@@ -26,52 +26,52 @@ pub(crate) struct Mind {
 
 /// What a skill asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Wish {
+pub(crate) struct ModelPreference {
     pub(crate) skill: String,
     pub(crate) model: Option<String>,
     pub(crate) effort: Option<String>,
 }
 
-/// Why a wish is not met.
+/// Why a preference is not met.
 struct Unmet {
     code: &'static str,
     message: String,
 }
 
-/// What a wish is held against.
-pub(crate) struct Choosing<'a> {
+/// Resolves preferences to models.
+pub(crate) struct ModelResolver<'a> {
     pub(crate) models: Option<&'a dyn Models>,
-    pub(crate) family: &'a Family,
+    pub(crate) budget: &'a SharedBudget,
     pub(crate) ask: Option<&'a (dyn Ask + Send)>,
-    /// What holds where a wish cannot be met.
-    pub(crate) now: &'a Mind,
+    /// Used if a preference cannot be met.
+    pub(crate) current: &'a ModelSelection,
 }
 
-impl Choosing<'_> {
-    /// The mind that a skill gets, and what there is to say about it.
-    pub(crate) fn mind(&self, wish: &Wish) -> (Mind, Vec<EventKind>) {
-        let mut mind = self.now.clone();
+impl ModelResolver<'_> {
+    /// The model that a skill gets, and remarks about it.
+    pub(crate) fn select(&self, preference: &ModelPreference) -> (ModelSelection, Vec<EventKind>) {
+        let mut selection = self.current.clone();
         let mut remarks = Vec::new();
-        if let Some(name) = &wish.model {
-            match self.model(&wish.skill, name, &mut remarks) {
-                Ok((model, prices)) => (mind.model, mind.prices) = (model, prices),
+        if let Some(name) = &preference.model {
+            match self.model(&preference.skill, name, &mut remarks) {
+                Ok((model, prices)) => (selection.model, selection.prices) = (model, prices),
                 Err(Unmet { code, message }) => remarks.push(warning(code, message)),
             }
         }
-        if let Some(word) = &wish.effort {
+        if let Some(word) = &preference.effort {
             match effort(word) {
-                Some(effort) => mind.effort = Some(effort),
+                Some(effort) => selection.effort = Some(effort),
                 None => remarks.push(warning(
                     "effort-unknown",
                     format!(
                         "the skill `{}` asks for the effort `{}`; there are `low`, `medium`, `high` and a number of tokens",
-                        wish.skill,
+                        preference.skill,
                         metier_catalog::one_line(word, 100)
                     ),
                 )),
             }
         }
-        (mind, remarks)
+        (selection, remarks)
     }
 
     fn model(
@@ -80,7 +80,7 @@ impl Choosing<'_> {
         name: &str,
         remarks: &mut Vec<EventKind>,
     ) -> Result<(Arc<dyn ChatModel>, Option<Prices>), Unmet> {
-        let now = self.now.model.id();
+        let now = self.current.model.id();
         let shown = metier_catalog::one_line(name, 100);
         let Some((model, prices)) = self.models.and_then(|models| models.resolve(name)) else {
             let text = format!(
@@ -99,11 +99,11 @@ impl Choosing<'_> {
         Err(Unmet { code: "model-not-agreed", message: text })
     }
 
-    /// Another provider gets to see the conversation, so the user is asked, once for each of them. What they say is written down, so
-    /// that it holds when the conversation goes on in another process.
+    /// Another provider would see the conversation, so the user is asked once for each. The answer is an event, so it also holds in a
+    /// resumed session.
     fn is_agreed(&self, skill: &str, model: &str, remarks: &mut Vec<EventKind>) -> bool {
         let provider = model.split('/').next().unwrap_or_default().to_owned();
-        let mut agreed = lock(&self.family.providers);
+        let mut agreed = lock(&self.budget.providers);
         if let Some(known) = agreed.get(&provider) {
             return *known;
         }
@@ -111,7 +111,7 @@ impl Choosing<'_> {
         let question = format!(
             "The skill `{skill}` wants to work with the model `{model}`. What is said in it would go to `{provider}`, another \
              provider than that of this session, `{}`. May it, for this session?",
-            self.now.model.id().provider()
+            self.current.model.id().provider()
         );
         let yes = "yes".to_owned();
         let reply = ask.ask(&question, &[yes.clone(), "no".to_owned()]);
@@ -125,7 +125,7 @@ impl Choosing<'_> {
     }
 }
 
-/// How much a model thinks, by the words that clients have for it.
+/// Parses an effort in the words of other clients.
 fn effort(word: &str) -> Option<Effort> {
     match word.to_ascii_lowercase().as_str() {
         "low" | "minimal" => Some(Effort::Low),
@@ -139,7 +139,7 @@ fn warning(code: &str, message: String) -> EventKind {
     remark(code, EventSeverity::Warning, message)
 }
 
-/// Something to say beside the conversation.
+/// A diagnostic event.
 pub(crate) fn remark(code: &str, severity: EventSeverity, message: String) -> EventKind {
     EventKind::Diagnosed { code: code.to_owned(), message, severity: Some(severity), place: None }
 }

@@ -1,7 +1,7 @@
-//! What comes back from the memory by itself, and what goes into it.
+//! What is recalled from the memory for a message, and what a run leaves there.
 //!
-//! Records are data, whoever wrote them: they come in envelopes that cannot be closed from inside, a few at a time, and those of a
-//! skill only for that skill.
+//! Records are data: they come in envelopes that cannot be closed from inside, a few at a time, and a skill's records only for that
+//! skill.
 
 use metier_catalog::one_line;
 use metier_search::Request;
@@ -10,35 +10,34 @@ use metier_store::{
     Used,
 };
 
-use crate::keeper::record;
+use crate::memory_store::record;
 use crate::tools::envelope;
 
-/// How much comes back with one message, in bytes: about 2,000 tokens, which every later turn pays for.
-const MOST_RECALLED: usize = 8 * 1024;
+/// The most that is recalled for one message, in bytes: about 2,000 tokens, which every later turn pays for.
+const MAX_RECALLED: usize = 8 * 1024;
 
-/// How much of a request, in characters, and of what came of it, in bytes, is kept of a run: enough to know it again. The whole of it
-/// is in the log as long as that is kept.
-const MOST_REQUEST: usize = 300;
-const MOST_RESULT: usize = 1500;
+/// How much of a request, in characters, and of a result, in bytes, a run leaves: enough to recognise it. The log has the rest.
+const MAX_REQUEST: usize = 300;
+const MAX_RESULT: usize = 1500;
 
 /// The tag of records that runs leave.
 const RUN: &str = "skill-run";
 
-/// What is looked for in the memory.
+/// A query to the memory.
 pub(crate) struct Query<'a> {
-    /// What the user said.
+    /// The user's message.
     pub(crate) words: &'a str,
     pub(crate) scope: Scope,
-    /// The records that do not come again.
+    /// Records that are not recalled again.
     pub(crate) exclude: Vec<RecordId>,
     pub(crate) project: Option<&'a str>,
-    /// How many have come with this message already.
+    /// How many were recalled for this message already.
     pub(crate) already: usize,
-    /// The paths that a text names and at which nothing is any more.
+    /// The paths in a text that do not exist any more.
     pub(crate) gone: &'a dyn Fn(&str) -> Vec<String>,
 }
 
-/// Records for a conversation.
+/// Recalled records.
 pub(crate) struct Recollection {
     pub(crate) records: Vec<RecordId>,
     /// The text as it goes into the conversation.
@@ -49,7 +48,7 @@ impl Query<'_> {
     /// The records that fit best, newer ones before older ones that fit as well.
     pub(crate) fn run(self, store: &Store) -> Result<Option<Recollection>, StoreError> {
         let limit = RECALLED.saturating_sub(self.already);
-        // Words that every sentence has find everything.
+        // Stop words would match everything.
         let words: Vec<String> = Request::new(self.words).written().map(str::to_owned).collect();
         if limit == 0 || words.is_empty() {
             return Ok(None);
@@ -67,7 +66,7 @@ impl Query<'_> {
             let mut record = record(stored);
             record.gone = (self.gone)(&record.text);
             let shown = envelope(&record);
-            if text.len() + shown.len() > MOST_RECALLED {
+            if text.len() + shown.len() > MAX_RECALLED {
                 continue;
             }
             records.push(id);
@@ -82,29 +81,29 @@ impl Query<'_> {
     }
 }
 
-/// What came of one run of a skill.
+/// One run of a skill, for the memory.
 pub(crate) struct Run<'a> {
     pub(crate) used: &'a Used,
-    /// Whose records are found again for the skill.
+    /// The owner under which the skill's records are found.
     pub(crate) owner: String,
     pub(crate) request: &'a str,
     pub(crate) outcome: Outcome,
     pub(crate) result: &'a str,
     pub(crate) session: SessionId,
-    /// Which record of the session it is. The same run leaves the same record, however often its end is tried.
+    /// Its number in the session: the same run leaves the same record, however often its end is written.
     pub(crate) number: u64,
     pub(crate) project: Option<&'a str>,
 }
 
 impl Run<'_> {
-    /// The record of it.
+    /// The record that it leaves.
     pub(crate) fn record(&self) -> Result<Stored, StoreError> {
         let Used { skill, digest, tags, .. } = self.used;
-        let end = self.result.floor_char_boundary(MOST_RESULT);
+        let end = self.result.floor_char_boundary(MAX_RESULT);
         let result = self.result.get(..end).unwrap_or_default();
         let more = if end < self.result.len() { " […]" } else { "" };
         let outcome = self.outcome.word();
-        let request = one_line(self.request, MOST_REQUEST);
+        let request = one_line(self.request, MAX_REQUEST);
         let mut record = Stored::new(format!("Asked: {request}\nCame of it ({outcome}): {result}{more}"))?;
         record.id = RecordId::within(self.session, self.number);
         record.skill = Some(skill.clone());

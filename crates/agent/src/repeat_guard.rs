@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::limits::{Limit, Reached};
+use crate::limits::{Limit, LimitHit};
 
 /// How often the same call may fail in a row. A second try may be right after a passing trouble; a third of the very same is
 /// a model that does not read what it is told.
@@ -28,9 +28,9 @@ impl RepeatGuard {
     }
 
     /// The limit, once the same call has failed too often.
-    pub(crate) fn reached(&self) -> Option<Reached> {
+    pub(crate) fn reached(&self) -> Option<LimitHit> {
         let Self { times, .. } = *self;
-        (times >= MAX_REPEATS).then_some(Reached {
+        (times >= MAX_REPEATS).then_some(LimitHit {
             which: Limit::Repetition,
             limit: MAX_REPEATS,
             used: times,

@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex};
 
 use metier_store::{Event, EventKind, SessionId, Started, Store, StoreError, Ticket, Timestamp};
 
-use crate::bridge::lock;
+use crate::observer::{EmittedEvent, Observer};
+use crate::policy_adapter::lock;
 use crate::state::SessionState;
-use crate::watch::{Happened, Watch};
 
 /// The event log of one session, with the state that its events make. Sub-agents append to their parent's log from their own threads:
 /// when they start and when they end.
@@ -14,7 +14,7 @@ pub(crate) struct SessionLog {
     store: Store,
     session: SessionId,
     parent: Option<SessionId>,
-    watch: Arc<dyn Watch>,
+    observer: Arc<dyn Observer>,
     /// Held while an event is appended, so that the store, the state and the observer see one order.
     tail: Mutex<Tail>,
 }
@@ -26,13 +26,13 @@ struct Tail {
 }
 
 impl Tail {
-    fn settle(&mut self, watch: &dyn Watch) -> Result<(), StoreError> {
+    fn settle(&mut self, observer: &dyn Observer) -> Result<(), StoreError> {
         let mut written = None;
         for ticket in std::mem::take(&mut self.tickets) {
             written = Some(ticket.wait()?.seq);
         }
         if let Some(written) = written {
-            watch.settled(written);
+            observer.settled(written);
         }
         Ok(())
     }
@@ -44,10 +44,10 @@ impl SessionLog {
         session: SessionId,
         store: Store,
         started: Started,
-        watch: Arc<dyn Watch>,
+        observer: Arc<dyn Observer>,
     ) -> Result<Self, StoreError> {
         let appended = store.begin_as(session, started.clone())?;
-        let log = Self::resume(store, session, started.parent, SessionState::default(), watch);
+        let log = Self::resume(store, session, started.parent, SessionState::default(), observer);
         log.apply(&mut lock(&log.tail), appended.seq, EventKind::Started(started));
         Ok(log)
     }
@@ -58,9 +58,9 @@ impl SessionLog {
         session: SessionId,
         parent: Option<SessionId>,
         state: SessionState,
-        watch: Arc<dyn Watch>,
+        observer: Arc<dyn Observer>,
     ) -> Self {
-        Self { store, session, parent, watch, tail: Mutex::new(Tail { state, tickets: Vec::new() }) }
+        Self { store, session, parent, observer, tail: Mutex::new(Tail { state, tickets: Vec::new() }) }
     }
 
     pub(crate) fn session(&self) -> SessionId {
@@ -76,8 +76,8 @@ impl SessionLog {
         &self.store
     }
 
-    pub(crate) fn watch(&self) -> &Arc<dyn Watch> {
-        &self.watch
+    pub(crate) fn observer(&self) -> &Arc<dyn Observer> {
+        &self.observer
     }
 
     /// Reads the state. The log is locked meanwhile, so `read` must not append.
@@ -97,7 +97,7 @@ impl SessionLog {
         let ticket = self.store.submit(self.session, kind.clone())?;
         tail.tickets.push(ticket);
         if kind.outlives_power_cuts() {
-            tail.settle(&*self.watch)?;
+            tail.settle(&*self.observer)?;
         }
         let seq = tail.state.seq + 1;
         self.apply(&mut tail, seq, kind);
@@ -106,7 +106,7 @@ impl SessionLog {
 
     /// Waits until everything is written. Nothing is sent to a model before.
     pub(crate) fn settle(&self) -> Result<(), StoreError> {
-        lock(&self.tail).settle(&*self.watch)
+        lock(&self.tail).settle(&*self.observer)
     }
 
     fn apply(&self, tail: &mut Tail, seq: u64, kind: EventKind) {
@@ -114,6 +114,6 @@ impl SessionLog {
         let at = Timestamp::now();
         let event = Event { position: seq, session, seq, at, kind };
         tail.state.apply(&event);
-        self.watch.event(&Happened { session, parent, seq, at, kind: event.kind });
+        self.observer.event(&EmittedEvent { session, parent, seq, at, kind: event.kind });
     }
 }

@@ -11,20 +11,22 @@ mod subagent;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use metier_activation::{Reopen, SkillArguments};
 use metier_policy::{Answer, Question};
-use metier_runtime::{Arguments, GivenAnswer, Reopen, Restored};
+use metier_runtime::{GivenAnswer, Restored};
 use metier_store::{
-    Agreement, Answered, Decided, Event, EventKind, MissingApproval, NoteTopic, Outcome, Timestamp, Used,
+    Agreement, Answered, Decided, Event, EventKind, FailedPart, MissingApproval, NoteTopic, Outcome,
+    Timestamp, Used,
 };
 
 pub(crate) use self::call::{Calls, StartedCall};
 pub(crate) use self::recalled::Recalled;
 pub(crate) use self::run::{LastAnswer, RunState};
 pub(crate) use self::subagent::{Invoked, StartedSubagent, Subagents};
-use crate::changed::missing_approval;
-use crate::frame::Frame;
 use crate::history::{History, SkillState};
-use crate::limits::Limit;
+use crate::limits::{Limit, LimitHit};
+use crate::prompt_prefix::PromptPrefix;
+use crate::recorded_changes::missing_approval;
 
 /// The state of a session.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,7 +34,7 @@ pub(crate) struct SessionState {
     /// The place of the last event.
     pub(crate) seq: u64,
     /// What precedes the messages of every request.
-    pub(crate) frame: Option<Arc<Frame>>,
+    pub(crate) prefix: Option<Arc<PromptPrefix>>,
     pub(crate) history: History,
     /// What counts for one message of the user.
     pub(crate) run: RunState,
@@ -73,21 +75,28 @@ impl SessionState {
         self.history.take(kind);
         self.recalled.apply(kind);
         match kind {
-            EventKind::Framed(framed) => self.frame = Some(Arc::new(Frame::from_stored(framed))),
+            EventKind::Framed(framed) => self.prefix = Some(Arc::new(PromptPrefix::from_stored(framed))),
             EventKind::Started(_) | EventKind::Said { .. } => self.message(event.at),
             EventKind::Resumed { .. } => {
                 self.run.clock.resume(event.at);
                 self.is_over = false;
+                self.calls.resume();
             }
             EventKind::Asked { .. } => self.run.asked(),
             EventKind::Answered(answered) => self.answered(answered),
-            EventKind::Partial { usage, cost_micros, .. }
-            | EventKind::Compacted { usage, cost_micros, .. } => self.run.pay(*usage, *cost_micros),
+            EventKind::Partial { text, usage, cost_micros, .. } => {
+                self.run.pay(*usage, *cost_micros);
+                self.run.say(text.clone());
+            }
+            EventKind::Compacted { usage, cost_micros, .. } => self.run.pay(*usage, *cost_micros),
             EventKind::Called(called) => {
                 self.run.spent.calls = self.run.spent.calls.saturating_add(1);
                 self.calls.start(called);
             }
-            EventKind::Limited { which, .. } => self.run.reached = Limit::of(which),
+            EventKind::Limited { which, limit, used } => {
+                let (limit, used) = (*limit, *used);
+                self.run.limit_hit = Limit::of(which).map(|which| LimitHit { which, limit, used });
+            }
             EventKind::LimitExtended { which } => self.run.extend(Limit::of(which)),
             EventKind::Decided(decided) => self.decided(decided),
             EventKind::Activated(activated) => self.activate(activated),
@@ -107,23 +116,28 @@ impl SessionState {
                 self.run.spent.calls = self.run.spent.calls.saturating_add(*calls);
                 self.run.missing.extend(missing.iter().cloned());
                 self.subagents.end(*child, *outcome);
-                self.calls.end_subagent(*child, *outcome);
+                self.calls.end_subagent(*child, *outcome, missing);
             }
-            EventKind::Noted { about: NoteTopic::Subagent, .. } => self.subagents.told(),
+            EventKind::Noted { about, .. } => {
+                self.run.last = None;
+                if *about == NoteTopic::Subagent {
+                    self.subagents.told();
+                }
+            }
             EventKind::Allowed { question, answer } => self.allow(question, answer),
             EventKind::Agreed { provider, said } => {
                 self.agreed.insert(provider.clone(), *said == Agreement::Yes);
             }
             EventKind::Doubted { call, action, said, .. } => {
-                if self.calls.doubt(call, *said) {
+                if self.calls.doubt(call, action, *said) {
                     self.run.missing.push(MissingApproval { action: action.clone(), ..Default::default() });
                 }
             }
             EventKind::Used(used) => self.run.use_recorded(used),
             EventKind::Offered { .. } => self.run.is_offered = true,
             EventKind::Ended(ended) => self.ended(ended.outcome),
+            EventKind::Failed { at: FailedPart::Model, message } => self.run.failure = Some(message.clone()),
             EventKind::Retrying { .. }
-            | EventKind::Noted { .. }
             | EventKind::Diagnosed { .. }
             | EventKind::Interrupted { .. }
             | EventKind::Failed { .. }
@@ -140,6 +154,7 @@ impl SessionState {
         self.run.clock.resume(at);
         self.is_over = false;
         self.subagents.invoked = None;
+        self.calls.resume();
         for skill in &mut self.activated {
             skill.open = Reopen::No;
         }
@@ -158,7 +173,9 @@ impl SessionState {
     fn answered(&mut self, answered: &Answered) {
         self.run.pay(answered.usage, answered.cost_micros.unwrap_or_default());
         self.calls.answered(answered);
-        let last = LastAnswer { text: answered.text(), stop: answered.stop.clone() };
+        self.run.say(answered.text());
+        self.run.failure = None;
+        let last = LastAnswer { stop: answered.stop.clone() };
         self.run.last = answered.calls().next().is_none().then_some(last);
     }
 
@@ -178,7 +195,7 @@ impl SessionState {
         let restored = Restored {
             name: activated.skill.clone(),
             origin: activated.origin.clone(),
-            arguments: Arguments::Text(activated.arguments.clone()),
+            arguments: SkillArguments::Text(activated.arguments.clone()),
             digest: Some(activated.digest.clone()),
             open: Reopen::Yes,
         };

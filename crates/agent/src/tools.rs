@@ -31,12 +31,12 @@ mod write;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use metier_files::{Error, Ground, Survey, SurveyBounds};
+use metier_files::{Error, Ground, Survey, SurveyBounds, UserPaths};
 use metier_runtime::{Definition, Form, Input, Sight, Surface, ToolFormat, ToolResult, Toolset};
 use metier_skill::Tool;
 use serde_json::Value;
 
-use crate::bridge::lock;
+use crate::policy_adapter::lock;
 
 use self::ledger::Ledger;
 use self::outputs::Outputs;
@@ -78,6 +78,8 @@ pub struct Setting {
     pub project: Option<PathBuf>,
     /// The user's home, by which places are named in rules: `~/notes/**`.
     pub home: Option<PathBuf>,
+    /// The user's files that matter for what is protected in the project.
+    pub user: UserPaths,
     /// A folder of this session's own, in which the rest of long results is kept so that `Read` can open it.
     pub outputs: Option<PathBuf>,
     /// Places of the project beyond the known ones that are written only with a yes to the very question.
@@ -185,7 +187,7 @@ impl GeneralTools {
     /// Opens the project, and settles which tools there are.
     pub fn new(setting: Setting) -> Result<Self, Error> {
         let open = |folder: &PathBuf| -> Result<Arc<Project>, Error> {
-            let survey = Survey::of(folder, SurveyBounds::default())?;
+            let survey = Survey::of(folder, SurveyBounds::default())?.with_user(setting.user.clone());
             Ok(Arc::new(Project { ground: Ground::open(folder)?, survey: Mutex::new(survey) }))
         };
         let project = setting.project.as_ref().map(open).transpose()?;

@@ -1,10 +1,11 @@
 //! Where skills are looked for: from places, configuration and command line to one ordered list of roots.
 
 mod crew;
+mod files;
 mod order;
 
 use crate::code;
-use crate::config::RootConfig;
+use crate::config::{Config, RootConfig};
 use crate::origin::Class;
 use crate::places::Places;
 use crate::project::Project;
@@ -19,6 +20,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 pub(crate) use crew::{CREW_SUFFIX, crew_files};
+use files::LayoutFiles;
 
 /// Which roots are searched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,15 +51,38 @@ pub struct Layout {
     pub settings: Settings,
     /// What was odd on the way here.
     pub diagnostics: Vec<Diagnostic>,
-    /// When reading began. A file that changed since may have been read as it was before.
-    pub(crate) read_since: SystemTime,
+    files: Arc<LayoutFiles>,
 }
 
 impl Layout {
     /// Finds the project, reads the configuration and the trust store, and orders the roots. Never fails: what could not
     /// be read is among the diagnostics, and counts as not trusted and not configured.
     pub fn new(places: &Places, choice: &RootChoice) -> Self {
-        Self::trusting(places, choice, trust_in)
+        Self::trusting(Arc::new(LayoutFiles::read(places)), places, choice, trust_in)
+    }
+
+    /// The layout as seen from another folder, which may belong to another project. The user's configuration is not read
+    /// again.
+    #[must_use]
+    pub fn seen_from(&self, folder: &Path, choice: &RootChoice) -> Self {
+        let places = Places { current: folder.to_owned(), ..self.places.clone() };
+        Self::trusting(Arc::new(self.files.seen_from(&places)), &places, choice, trust_in)
+    }
+
+    /// The same after the trust in the project changed. The configuration is not read again.
+    #[must_use]
+    pub fn with_new_trust(&self) -> Self {
+        Self::trusting(Arc::clone(&self.files), &self.places, &self.choice, trust_in)
+    }
+
+    /// The project's configuration as it was read, with what is not trusted in it.
+    pub(crate) fn project_config(&self) -> Option<&Config> {
+        self.files.own.file.as_ref().map(|file| &file.config)
+    }
+
+    /// When reading began. A file that changed since may have been read as it was before.
+    pub(crate) fn read_since(&self) -> SystemTime {
+        self.files.since
     }
 
     /// The same with the skills that servers list. Nothing is read again.
@@ -71,48 +96,49 @@ impl Layout {
         layout
     }
 
-    /// The same as if the user trusted everything in the project, to see what that would switch on.
+    /// The same as if the user trusted everything in the project, to see what that would switch on. The configuration is not
+    /// read again: what is shown is what was read.
     pub(crate) fn assuming_trust(&self) -> Self {
-        Self::trusting(&self.places, &self.choice, |_, project, _| match project {
+        Self::trusting(Arc::clone(&self.files), &self.places, &self.choice, |_, project, _| match project {
             Some(project) => ProjectTrust::in_everything(&project.folder),
             None => ProjectTrust::default(),
         })
     }
 
     fn trusting(
+        files: Arc<LayoutFiles>,
         places: &Places,
         choice: &RootChoice,
         trust_in: impl FnOnce(&Places, Option<&Project>, &mut Vec<Diagnostic>) -> ProjectTrust,
     ) -> Self {
-        let read_since = SystemTime::now();
         let mut diagnostics = Vec::new();
-        let project = match Project::find(places) {
-            Ok(project) => Some(project),
+        let project = match &files.project {
+            Ok(project) => Some(project.clone()),
             Err(why) => {
                 // Whoever names the roots has not asked for a project.
-                diagnostics.extend((*choice == RootChoice::Usual).then_some(*why));
+                diagnostics.extend((*choice == RootChoice::Usual).then(|| Diagnostic::clone(why)));
                 None
             }
         };
         let trust = trust_in(places, project.as_ref(), &mut diagnostics);
         let standing = trust.standing();
-        let user = ConfigFile::read(&places.config_file(), &mut diagnostics);
-        let own =
-            project.as_ref().and_then(|project| ConfigFile::read(&project.config_file(), &mut diagnostics));
+        diagnostics.extend(files.user.diagnostics.iter().chain(&files.own.diagnostics).cloned());
+        let user = files.user.file.as_ref();
+        let own = files.own.file.clone();
         let settings = match (&project, own) {
             (Some(project), Some(own)) if standing.is_trusted() => {
                 let cut = split(own.config, &trust, &project.folder, places);
                 let trusted = ConfigFile { path: Arc::clone(&own.path), config: cut.trusted };
                 let rest = ConfigFile { path: own.path, config: cut.rest };
                 let heard = Some((&trusted, Reach::Full));
-                let mut settings = Settings::merge(user.as_ref(), heard, &mut diagnostics);
+                let mut settings = Settings::merge(user, heard, &mut diagnostics);
                 settings.hear(&rest, Reach::Narrowing);
                 settings.declare(&project.folder, &trust, &[&trusted, &rest], &mut diagnostics);
                 settings
             }
             (project, own) => {
                 let heard = own.as_ref().map(|own| (own, Reach::Narrowing));
-                let mut settings = Settings::merge(user.as_ref(), heard, &mut diagnostics);
+                let mut settings = Settings::merge(user, heard, &mut diagnostics);
                 if let Some(project) = project {
                     settings.declare(&project.folder, &trust, own.as_ref().as_slice(), &mut diagnostics);
                 }
@@ -129,7 +155,7 @@ impl Layout {
             roots: Vec::new(),
             settings,
             diagnostics,
-            read_since,
+            files,
         };
         layout.roots = match choice {
             RootChoice::Given(paths) => layout.given(paths),

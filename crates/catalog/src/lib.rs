@@ -32,6 +32,7 @@
 //!     bundled: None,
 //!     cache: None,
 //!     remote: None,
+//!     git_configs: Vec::new(),
 //!     home: Some(home),
 //! };
 //! let layout = Layout::new(&places, &RootChoice::Usual);
@@ -133,7 +134,7 @@ pub use trust::{
     AGENT_FOLDERS, ApprovalRecord, Detail, EntryDigest, ExactName, Ownership, Preview, ProjectFile,
     ProjectRecord, ProjectTrust, RULE_FILES, ReadRules, SERVER_FILES, SkillPreview, Standing, TrustChange,
     TrustDiff, TrustEntry, TrustError, TrustItem, TrustKind, TrustStore, exact_path, files_below,
-    is_listed_definition, project_files, trusts_definition,
+    is_listed_definition, trusts_definition,
 };
 pub use version::{Requirement, Version};
 pub use watch::{Change, ChangeKind, News, WatchOptions, Watcher, Watching};

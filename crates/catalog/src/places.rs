@@ -2,6 +2,7 @@
 
 use crate::bundled::Bundled;
 use crate::remote::Remote;
+use metier_files::UserPaths;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -25,6 +26,8 @@ pub struct Places {
     pub system_skills: PathBuf,
     /// The folder for what can be made again, such as the search index; `None` where nothing is kept.
     pub cache: Option<PathBuf>,
+    /// git's configuration of the user and of the machine: it may name files of a project.
+    pub git_configs: Vec<PathBuf>,
     /// The skills that come with the program, if it has any.
     pub bundled: Option<Bundled>,
     /// The skills of MCP servers, as they were listed last; `None` where there is no server.
@@ -46,8 +49,21 @@ impl Places {
             bundled: None,
             cache: None,
             remote: None,
+            git_configs: Vec::new(),
             current,
         }
+    }
+
+    /// metier's own files and folders. What is in them decides what runs.
+    pub fn own(&self) -> Vec<PathBuf> {
+        let files = ["config.toml", "approvals.json", "answers.json"].map(|name| self.config.join(name));
+        let folders = [&self.config, &self.data, &self.user_skills].into_iter().chain(&self.cache);
+        files.into_iter().chain(folders.cloned()).collect()
+    }
+
+    /// The user's files that matter for what is protected in a project.
+    pub fn user_paths(&self) -> UserPaths {
+        UserPaths { home: self.home.clone(), metier: self.own(), git_configs: self.git_configs.clone() }
     }
 
     /// The user's configuration file.
@@ -85,6 +101,7 @@ mod tests {
             bundled: None,
             cache: None,
             remote: None,
+            git_configs: Vec::new(),
         };
         let table = [
             ("~/team", "/home/ada/team"),

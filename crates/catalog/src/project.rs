@@ -91,6 +91,7 @@ mod tests {
             bundled: None,
             cache: None,
             remote: None,
+            git_configs: Vec::new(),
         };
         let found = find(&places, &|path| marks.iter().any(|mark| Path::new(mark) == path));
         match (found, expected) {

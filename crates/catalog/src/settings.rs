@@ -1,5 +1,8 @@
 //! What holds: the user's configuration and the project's, put together by how far the project is trusted.
 
+mod layer;
+
+use self::layer::Layer;
 use crate::code;
 use crate::config::{
     CatalogConfig, ChangesConfig, Config, DiscoveryConfig, GateConfig, LintConfig, McpServerConfig,
@@ -7,12 +10,11 @@ use crate::config::{
 };
 use crate::declared_name::{self, DeclaredName};
 use crate::model_settings::ModelSettings;
-use crate::origin::{Class, Origin};
-use crate::reference::Reference;
+use crate::origin::Origin;
 use crate::root::CommandsStart;
 use crate::trust::{ProjectTrust, exact_path, variable};
 use metier_diagnostic::Diagnostic;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -121,56 +123,6 @@ pub enum LayerOwner {
     TrustedProject,
     /// That of a project the user has said nothing about.
     UntrustedProject,
-}
-
-/// The settings of skills in one file, by name; those with an origin first, since they say more.
-#[derive(Clone, Debug)]
-struct Layer {
-    reach: Reach,
-    owner: LayerOwner,
-    file: Arc<Path>,
-    rules: HashMap<String, Vec<(Option<Origin>, SkillConfig)>>,
-}
-
-impl Layer {
-    fn new(file: &ConfigFile, reach: Reach, owner: LayerOwner) -> Self {
-        let mut rules: HashMap<String, Vec<_>> = HashMap::new();
-        for (name, skill) in &file.config.skills {
-            let reference: Reference = name.parse().unwrap_or_else(|_| Reference::name(name.as_str()));
-            let rules = rules.entry(reference.name).or_default();
-            rules.push((reference.origin, skill.clone()));
-            rules.sort_by_key(|(origin, _)| origin.is_none());
-        }
-        Self { reach, owner, file: Arc::clone(&file.path), rules }
-    }
-
-    /// What is said about a skill that widens, the most exact first. A name without an origin means skills of whoever wrote
-    /// the file: a stranger's skill can have any name.
-    fn widening(&self, name: &str, origin: &Origin) -> impl Iterator<Item = &SkillConfig> {
-        let is_own = match self.owner {
-            // The same as `OWN_CLASSES` in `metier-policy`, for rules.
-            LayerOwner::User => {
-                matches!(origin.class, Class::User | Class::System | Class::Config | Class::Bundled)
-            }
-            LayerOwner::TrustedProject | LayerOwner::UntrustedProject => origin.class == Class::Project,
-        };
-        let rules = self.rules.get(name).map_or(&[][..], Vec::as_slice).iter();
-        rules
-            .filter(move |(wanted, _)| wanted.as_ref().map_or(is_own, |wanted| origin.is_in(wanted)))
-            .map(|(_, skill)| skill)
-    }
-
-    /// What is said about a skill, the most exact first.
-    fn about(&self, name: &str, origin: &Origin) -> impl Iterator<Item = &SkillConfig> {
-        let rules = self.rules.get(name).map_or(&[][..], Vec::as_slice).iter();
-        rules
-            .filter(move |(wanted, _)| wanted.as_ref().is_none_or(|wanted| origin.is_in(wanted)))
-            .map(|(_, skill)| skill)
-    }
-
-    fn says(&self, name: &str, origin: &Origin) -> Option<Visibility> {
-        self.about(name, origin).find_map(|skill| skill.visibility)
-    }
 }
 
 impl GateLayer {
@@ -306,6 +258,21 @@ impl Settings {
         heard.flat_map(move |layer| layer.widening(name, origin).map(|skill| (&skill.needs, layer.owner)))
     }
 
+    /// The file that gives needs to the bare name of a skill, though the skill is not its writer's own and gets none of them: where
+    /// none of `others`, the origins of skills of that name, is either, nobody gets them.
+    pub fn unused_needs(&self, name: &str, origin: &Origin, others: &[&Origin]) -> Option<&Path> {
+        let is_unused = |layer: &&Layer| {
+            let is_bare = |(wanted, skill): &(Option<Origin>, SkillConfig)| {
+                wanted.is_none() && skill.needs != NeedsConfig::default()
+            };
+            layer.rules.get(name).is_some_and(|rules| rules.iter().any(is_bare))
+                && layer.widening(name, origin).next().is_none()
+                && !others.iter().any(|other| layer.owns(other))
+        };
+        let heard = self.layers.iter().filter(|layer| layer.reach == Reach::Full);
+        heard.filter(|layer| layer.owner == LayerOwner::User).find(is_unused).map(|layer| &*layer.file)
+    }
+
     /// Where the scripts of a skill start, if a file says so; a trusted project's word counts before the user's.
     pub fn start(&self, name: &str, origin: &Origin) -> Option<CommandsStart> {
         let heard = self.layers.iter().rev().filter(|layer| layer.reach == Reach::Full);
@@ -429,6 +396,23 @@ mod tests {
         assert!(settings.project_roots.is_empty());
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].code, &code::CONFIG_UNTRUSTED);
+    }
+
+    #[test]
+    fn needs_for_a_name_that_no_own_skill_has_are_unused() {
+        let user = file(
+            "user",
+            "[skills.a.needs]\nwrite = [\"x\"]\n[skills.\"cli:b\".needs]\nwrite = [\"x\"]\n[skills.c]\n",
+        );
+        let settings = Settings::merge(Some(&user), None, &mut Vec::new());
+        let origin = |text: &str| Origin::parse(text).unwrap();
+        let (cli, own) = (origin("cli"), origin("user.agents"));
+        assert_eq!(settings.unused_needs("a", &cli, &[&cli]), Some(Path::new("user")));
+        assert_eq!(settings.unused_needs("a", &cli, &[&cli, &own]), None);
+        assert_eq!(settings.unused_needs("a", &own, &[&own]), None);
+        for name in ["b", "c", "d"] {
+            assert_eq!(settings.unused_needs(name, &cli, &[&cli]), None, "{name}");
+        }
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub use item::{Detail, TrustItem};
 pub use preview::{Preview, SkillPreview};
 pub use project_file::{
     AGENT_FOLDERS, ProjectFile, RULE_FILES, ReadRules, SERVER_FILES, files_below, is_listed_definition,
-    project_files, trusts_definition,
+    trusts_definition,
 };
 pub use project_trust::ProjectTrust;
 pub(crate) use skill::{is_trusted, link_entry};

@@ -97,6 +97,7 @@ pub struct News {
 /// #     bundled: None,
 /// #     cache: None,
 /// #     remote: None,
+/// #     git_configs: Vec::new(),
 /// # };
 /// use metier_catalog::{Catalog, ChangeKind, Include, RootChoice, WatchOptions};
 /// use std::sync::Arc;
@@ -133,7 +134,7 @@ impl Watcher {
     ) -> (Arc<Catalog>, Self) {
         let (places, choice) = (layout.places.clone(), layout.choice.clone());
         // The layout was read before the skills are, so a change of its files counts from then on.
-        let began = layout.read_since;
+        let began = layout.read_since();
         let read = Arc::new(AtomicU64::new(0));
         let holdings = Holdings::of(layout, include, Arc::clone(&read));
         let catalog = Arc::new(Catalog::holding(places, choice, include, holdings.snapshot()));

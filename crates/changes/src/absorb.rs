@@ -9,7 +9,6 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use crate::apply::remove_marks;
 use crate::beneath::Tree;
 use crate::change::{Change, ChangeKind, ChangeSet, Entry, EntryKind};
 use crate::copy::{Depth, copy_entry};
@@ -19,6 +18,7 @@ use crate::lower::opaque_mark;
 use crate::path::LayerPath;
 use crate::scan::Expected;
 use crate::stamp::{Stamp, kind};
+use crate::xattr::remove_marks;
 
 /// Moves the chosen changes to the folder of a session's layer, and gives those that have no folder to lie in there.
 pub(crate) fn absorb(
@@ -105,7 +105,7 @@ impl Trees {
         let (folder, name) = self.session.parent(path)?;
         mkdirat(&folder, name, Mode::RWXU)?;
         // What the project has in a folder of this name was deleted before, so it must not show again.
-        if in_project && happened != ChangeKind::Attributes {
+        if in_project && !happened.is_in_place() {
             let made = self.session.open_entry(path, OFlags::RDONLY | OFlags::DIRECTORY)?;
             fsetxattr(&made, opaque_mark(self.marks), b"y", XattrFlags::empty())?;
         }

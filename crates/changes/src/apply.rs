@@ -1,24 +1,29 @@
 //! Brings a selection of changes into the project, or takes it back.
 
+mod back;
+mod open;
 mod step;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::Duration;
 
 use rustix::fs::syncfs;
 
-use self::step::{Failed, conflict_with};
-pub(crate) use self::step::{Places, interruption_point, marks, remove_marks};
+use self::open::open_closed;
+pub(crate) use self::step::{Places, interruption_point};
+use self::step::{conflict_with, failed};
 use crate::beneath::Tree;
 use crate::change::{Change, ChangeSet};
 use crate::database::changed_databases;
 use crate::error::{ApplyError, Conflict, ConflictReason, LayerError};
 use crate::journal::{Journal, Outcome, Step};
 use crate::layer::{Layer, now};
+use crate::origin::unix_millis;
 use crate::path::LayerPath;
 use crate::plan::{Plan, plan};
 use crate::stage;
@@ -36,6 +41,15 @@ pub struct Applied {
     /// What was selected and could not be applied by itself: it depends on a change that was not selected (a folder cannot
     /// be deleted while something in it stays), or it lies in the session's layer and not in the project.
     pub left_out: Vec<LayerPath>,
+}
+
+/// What was taken back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Undone {
+    /// Every path that is as it was before, in the order of paths.
+    pub paths: Vec<LayerPath>,
+    /// How many paths of the layer were applied earlier and are in the project still.
+    pub still_applied: usize,
 }
 
 /// Applies the selected changes: all of them, or none where one cannot be.
@@ -86,12 +100,13 @@ fn begin(
     if !conflicts.is_empty() {
         return Err(ApplyError::Conflicts(conflicts));
     }
+    open_closed(&places.project, &mut steps)?;
     places.open_folders(&steps)?;
     let paths = places.clean(changes, chosen, &steps, is_staged)?;
     if is_staged {
         rename_stamps(&mut steps, &paths);
     }
-    let journal = Journal { number, steps, paths };
+    let journal = Journal { number, applied_at: unix_millis(), steps, paths };
     layer.reconsider()?;
     layer.write(DRAFT, &journal)?;
     // The new content and the journal are on the disk before a name in the project leads to it. One call for everything: a
@@ -143,25 +158,15 @@ fn rename_stamps(steps: &mut [Step], paths: &[Outcome]) {
 /// Takes the steps of a journal, from wherever an earlier attempt stopped. Where one cannot be taken, takes all of them
 /// back.
 pub(crate) fn finish(layer: &Layer, places: &Places, journal: &Journal) -> Result<(), ApplyError> {
-    let mut taken = 0;
-    let mut failure = None;
-    for step in &journal.steps {
-        taken += 1;
-        if let Err(failed) = places.take(step) {
-            failure = Some(failed);
-            break;
-        }
-    }
+    let failure = journal.steps.iter().find_map(|step| places.take(step).err());
     // A program that had a file open may have written to it after it was replaced.
     let failure = failure.or_else(|| journal.steps.iter().find_map(|step| places.written_since(step).err()));
     if let Some(failed) = failure {
-        take_back(layer, places, &journal.steps[..taken])?;
+        // All of them: an earlier attempt may have come further than this one.
+        take_back(places, journal).map_err(|(path, source)| stuck(layer, &path, source))?;
         layer.turn(JOURNAL, TAKEN_BACK)?;
         stage::clear(layer)?;
-        return Err(match failed {
-            Failed::Conflict(conflict) => ApplyError::Conflicts(vec![conflict]),
-            Failed::Io { path, source } => ApplyError::Io { path, source },
-        });
+        return Err(failed.into());
     }
     sync_stage(layer)?;
     layer.turn(JOURNAL, &applied_name(journal.number))?;
@@ -169,21 +174,24 @@ pub(crate) fn finish(layer: &Layer, places: &Places, journal: &Journal) -> Resul
     wait_for_next_tick(layer)
 }
 
-fn take_back(layer: &Layer, places: &Places, steps: &[Step]) -> Result<(), ApplyError> {
-    for step in steps.iter().rev() {
-        places.take_back(step).map_err(|source| ApplyError::Stuck {
-            path: step.path().clone(),
-            source,
-            kept: layer.folder().to_owned(),
-        })?;
-    }
-    Ok(())
+/// Takes the steps of a journal back that were taken, the last of them first.
+fn take_back(places: &Places, journal: &Journal) -> Result<(), (LayerPath, io::Error)> {
+    journal
+        .steps
+        .iter()
+        .rev()
+        .try_for_each(|step| places.take_back(journal, step).map_err(|source| (step.path().clone(), source)))
 }
 
-/// Takes the last set that was applied from this layer back. Nothing happens where another program has changed one of its
-/// files since. Gives whether there was a set.
-pub fn undo(layer: &Layer) -> Result<bool, ApplyError> {
-    let Some(journal) = Standing::read(layer.folder())?.applied.pop() else { return Ok(false) };
+fn stuck(layer: &Layer, path: &LayerPath, source: io::Error) -> ApplyError {
+    ApplyError::Stuck { path: path.clone(), source, kept: layer.folder().to_owned() }
+}
+
+/// Takes back what was applied last from this layer. Nothing happens where another program has changed one of its files since, or
+/// has put something into a folder that it made. `None` where nothing was applied.
+pub fn undo(layer: &Layer) -> Result<Option<Undone>, ApplyError> {
+    let mut applied = Standing::read(layer.folder())?.applied;
+    let Some(journal) = applied.pop() else { return Ok(None) };
     stage::bring_back(layer, journal.number)?;
     let places = Places::open(layer, journal.number)?;
     let conflicts = places.changed_since(&journal)?;
@@ -194,16 +202,25 @@ pub fn undo(layer: &Layer) -> Result<bool, ApplyError> {
     sync_stage(layer)?;
     layer.turn(&applied_name(journal.number), UNDO)?;
     finish_undo(layer, &places, &journal)?;
-    Ok(true)
+    let still_applied = applied.iter().map(|journal| journal.paths.len()).sum();
+    Ok(Some(Undone { paths: journal.paths.into_iter().map(|outcome| outcome.path).collect(), still_applied }))
 }
 
-/// Takes all steps of a journal back, from wherever an earlier attempt stopped.
+/// Takes all steps of a journal back, from wherever an earlier attempt stopped. Where one cannot be taken back, takes all of
+/// them again.
 pub(crate) fn finish_undo(layer: &Layer, places: &Places, journal: &Journal) -> Result<(), ApplyError> {
-    take_back(layer, places, &journal.steps)?;
+    let taken_back = take_back(places, journal);
+    if taken_back.is_err() {
+        for step in &journal.steps {
+            places.take_again(step).map_err(|source| stuck(layer, step.path(), source))?;
+        }
+    }
     sync_stage(layer)?;
-    layer.turn(UNDO, &undone_name(journal.number))?;
+    let state = if taken_back.is_ok() { undone_name(journal.number) } else { applied_name(journal.number) };
+    layer.turn(UNDO, &state)?;
     stage::clear(layer)?;
-    wait_for_next_tick(layer)
+    wait_for_next_tick(layer)?;
+    taken_back.map_err(|(path, source)| failed(&path, source).into())
 }
 
 /// What the scan found to be changed by another program.

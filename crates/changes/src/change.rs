@@ -56,6 +56,15 @@ pub struct Change {
 }
 
 impl Change {
+    /// Why it is left out of what is applied though it was selected ([`Applied::left_out`](crate::Applied::left_out)).
+    pub const fn why_left_out(&self) -> &'static str {
+        match self.kind {
+            _ if self.in_session => "only the ignored files of the session have it",
+            ChangeKind::Deleted | ChangeKind::Modified => "something in it stays",
+            _ => "a folder above it is not applied",
+        }
+    }
+
     /// Whether there is a folder afterwards where there was none.
     pub(crate) fn is_new_folder(&self) -> bool {
         let was_folder = self.before.is_some_and(|before| before.kind == Some(EntryKind::Folder));
@@ -73,8 +82,10 @@ pub enum ChangeKind {
     Modified,
     /// It is gone, with everything below it.
     Deleted,
-    /// It has the same content and other permissions or times.
+    /// It has the same content and other permissions.
     Attributes,
+    /// It has the same content and permissions, and another time.
+    Times,
 }
 
 impl ChangeKind {
@@ -84,8 +95,14 @@ impl ChangeKind {
             Self::Created => "created",
             Self::Modified => "modified",
             Self::Deleted => "deleted",
-            Self::Attributes => "attributes",
+            Self::Attributes => "mode changed",
+            Self::Times => "touched",
         }
+    }
+
+    /// Whether the entry of the project stays and gets other attributes.
+    pub(crate) const fn is_in_place(self) -> bool {
+        matches!(self, Self::Attributes | Self::Times)
     }
 }
 
@@ -141,6 +158,9 @@ pub enum RefusalReason {
     /// The set-id bits; the rest of the file can be applied.
     #[error("the set-user-id and set-group-id bits are never applied")]
     SetId,
+    /// Extended attributes of a file whose content is the same, or of a folder.
+    #[error("extended attributes are not applied by themselves")]
+    ExtendedAttributes,
 }
 
 #[expect(clippy::ref_option, reason = "serde calls it with a reference to the field")]

@@ -32,8 +32,10 @@ pub enum FoldedKind {
     Modified,
     /// It is gone.
     Deleted,
-    /// It has other permissions or times.
+    /// It has other permissions.
     Attributes,
+    /// It has another time.
+    Times,
     /// It has another name.
     Renamed {
         /// The name it had.
@@ -50,6 +52,7 @@ impl From<ChangeKind> for FoldedKind {
             ChangeKind::Modified => Self::Modified,
             ChangeKind::Deleted => Self::Deleted,
             ChangeKind::Attributes => Self::Attributes,
+            ChangeKind::Times => Self::Times,
         }
     }
 }

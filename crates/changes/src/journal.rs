@@ -10,9 +10,19 @@ use crate::stamp::{Stamp, Time};
 pub(crate) struct Journal {
     /// Which of the layer's journals: a selection can be applied now and another one later.
     pub(crate) number: u32,
+    /// When it was applied, in milliseconds since 1970. Earlier versions did not note it.
+    #[serde(default)]
+    pub(crate) applied_at: u64,
     pub(crate) steps: Vec<Step>,
     /// Every path that it covers, with its state afterwards; `None` for what was deleted.
     pub(crate) paths: Vec<Outcome>,
+}
+
+impl Journal {
+    /// Whether it covers a path. Its paths are in their order.
+    pub(crate) fn has(&self, path: &LayerPath) -> bool {
+        self.paths.binary_search_by(|outcome| outcome.path.cmp(path)).is_ok()
+    }
 }
 
 /// One path of the project after a journal.
@@ -34,9 +44,11 @@ pub(crate) enum Step {
     Replace { path: LayerPath, old: Stamp, new: Stamp, below: Vec<Below> },
     /// Moves an entry of the project aside, a folder with everything in it.
     Remove { path: LayerPath, old: Stamp, below: Vec<Below>, slot: u32 },
+    /// Opens a folder of the project that its owner may not write: nothing in it could be changed, and it could not be moved.
+    Open { path: LayerPath, old: Stamp },
     /// Sets permissions and time.
     Attributes { path: LayerPath, old: Stamp, mode: u32, modified: Time },
-    /// Gives a new folder that its owner may not write its permissions: while it had them, it could not be moved or filled.
+    /// Gives a folder that its owner may not write its permissions: while it had them, it could not be moved or filled.
     Close { path: LayerPath, mode: u32 },
 }
 
@@ -54,6 +66,7 @@ impl Step {
             | Self::Place { path, .. }
             | Self::Replace { path, .. }
             | Self::Remove { path, .. }
+            | Self::Open { path, .. }
             | Self::Attributes { path, .. }
             | Self::Close { path, .. } => path,
         }

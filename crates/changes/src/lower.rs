@@ -56,6 +56,26 @@ pub(crate) enum LowerSide {
     Session,
 }
 
+/// What a folder of the layer lies on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LiesOn {
+    /// A folder that shows through.
+    Folder(LowerSide),
+    /// A folder that was deleted and made again, so that nothing shows through.
+    CoveredFolder(LowerSide),
+    /// Nothing, or no folder.
+    Nothing(LowerSide),
+}
+
+impl LiesOn {
+    /// Where something new in the folder would go.
+    pub(crate) fn side(self) -> LowerSide {
+        match self {
+            Self::Folder(side) | Self::CoveredFolder(side) | Self::Nothing(side) => side,
+        }
+    }
+}
+
 impl Found {
     fn new(stat: Stat, side: LowerSide) -> Self {
         Self { stat, side, shown_mode: stat.st_mode & 0o777, is_merged: false }

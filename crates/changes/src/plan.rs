@@ -39,18 +39,29 @@ pub(crate) fn plan(changes: &ChangeSet, selected: &BTreeSet<LayerPath>) -> Plan 
             at += below(&entries[at..], &change.path).count();
         }
     }
-    plan.steps.sort_by(|left, right| {
+    sort(&mut plan.steps);
+    plan
+}
+
+/// Brings steps into the order in which each finds its folder open.
+pub(crate) fn sort(steps: &mut [Step]) {
+    steps.sort_by(|left, right| {
         let order = phase(left).cmp(&phase(right));
         // Inner folders are closed before outer ones.
         order.then_with(|| if phase(left) == 2 { right.path().cmp(left.path()) } else { Ordering::Equal })
     });
-    plan
+}
+
+/// Whether a step gives a folder permissions with which something can be put into it.
+pub(crate) fn opens(step: &Step) -> bool {
+    matches!(step, Step::Attributes { old, mode, .. } if old.mode & 0o300 != 0o300 && mode & 0o300 == 0o300)
 }
 
 /// When a step has its turn: folders are opened before something is put into them, and closed afterwards.
 fn phase(step: &Step) -> u8 {
     match step {
-        Step::Attributes { old, mode, .. } if old.mode & 0o300 != 0o300 && mode & 0o300 == 0o300 => 0,
+        Step::Open { .. } => 0,
+        step if opens(step) => 0,
         Step::Attributes { .. } | Step::Close { .. } => 2,
         _ => 1,
     }
@@ -109,7 +120,7 @@ impl Planner<'_> {
                 let below = if was_folder { deleted_below() } else { Vec::new() };
                 (Step::Replace { path, old, new, below }, true)
             }
-            (ChangeKind::Attributes, Some(old), Some(new)) => {
+            (ChangeKind::Attributes | ChangeKind::Times, Some(old), Some(new)) => {
                 let (mode, modified) = (new.mode & 0o777, new.modified);
                 (Step::Attributes { path, old, mode, modified }, false)
             }
@@ -123,7 +134,7 @@ impl Planner<'_> {
         self.plan.steps.push(step);
         // A folder that its owner cannot write can be neither moved nor filled, so it is closed at the end.
         if let Some(entry) = &change.entry
-            && change.kind != ChangeKind::Attributes
+            && !change.kind.is_in_place()
             && is_folder
             && entry.mode & 0o700 != 0o700
         {

@@ -15,19 +15,33 @@ use crate::state::{JOURNAL, LayerState, Standing, UNDO};
 pub struct Recovered {
     /// Which.
     pub id: String,
+    /// What was interrupted.
+    pub interrupted: Interrupted,
     /// What became of it.
     pub state: LayerState,
     /// Why applying was not finished, for people.
     pub problem: Option<String>,
 }
 
+/// What an earlier process did not finish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Interrupted {
+    /// The call itself. Its changes are known now and wait for a decision.
+    Call,
+    /// Applying changes.
+    Apply,
+    /// Taking changes back.
+    Undo,
+}
+
 /// Finishes what was interrupted. `None` where nothing was.
 pub(crate) fn settle(layer: &Layer) -> Result<Option<Recovered>, LayerError> {
     let standing = Standing::read(layer.folder())?;
-    let outcome = if let Some(journal) = layer.read::<Journal>(JOURNAL)? {
-        finish(layer, &Places::open(layer, journal.number)?, &journal)
+    let (interrupted, outcome) = if let Some(journal) = layer.read::<Journal>(JOURNAL)? {
+        (Interrupted::Apply, finish(layer, &Places::open(layer, journal.number)?, &journal))
     } else if let Some(journal) = layer.read::<Journal>(UNDO)? {
-        finish_undo(layer, &Places::open(layer, journal.number)?, &journal)
+        (Interrupted::Undo, finish_undo(layer, &Places::open(layer, journal.number)?, &journal))
     } else {
         // The stage was not taken away yet, or was not complete yet.
         match standing.applied.last() {
@@ -35,7 +49,7 @@ pub(crate) fn settle(layer: &Layer) -> Result<Option<Recovered>, LayerError> {
             None => stage::clear(layer)?,
         }
         match standing.state {
-            LayerState::Running => scan(layer).map(|_| ()).map_err(ApplyError::Layer),
+            LayerState::Running => (Interrupted::Call, scan(layer).map(|_| ()).map_err(ApplyError::Layer)),
             _ => return Ok(None),
         }
     };
@@ -43,5 +57,6 @@ pub(crate) fn settle(layer: &Layer) -> Result<Option<Recovered>, LayerError> {
         Err(ApplyError::Layer(error)) => return Err(error),
         outcome => outcome.err().map(|error| error.to_string()),
     };
-    Ok(Some(Recovered { id: layer.id(), state: Standing::read(layer.folder())?.state, problem }))
+    let state = Standing::read(layer.folder())?.state;
+    Ok(Some(Recovered { id: layer.id(), interrupted, state, problem }))
 }

@@ -9,15 +9,15 @@ use std::path::Path;
 use metier_files::FileDigest;
 use rustix::fs::{AtFlags, Mode, OFlags, Stat, chmod, chmodat, readlinkat};
 
-use crate::apply::marks;
 use crate::beneath::Tree;
 use crate::change::{Change, ChangeKind, ChangeSet, Entry, EntryKind, Refusal, RefusalReason};
 use crate::database::changed_databases;
 use crate::error::{ConflictReason, LayerError};
 use crate::layer::{CHANGES, FOLDERS, FolderInodes, Layer, Marks, Record};
-use crate::lower::{Found, Lower, LowerSide, is_opaque, is_whiteout, origin_inode};
+use crate::lower::{Found, LiesOn, Lower, LowerSide, is_opaque, is_whiteout, origin_inode};
 use crate::path::LayerPath;
 use crate::stamp::{Stamp, Time, changed, kind};
+use crate::xattr::{has_same_attributes, marks};
 
 /// Bits that let a program run with its owner's rights. They are never applied.
 const SET_ID: u32 = 0o6000;
@@ -144,6 +144,9 @@ impl Scan {
                 if (stat.st_mode & 0o777) != before.shown_mode {
                     self.push(path, ChangeKind::Attributes, &stat, old, Content::default(), in_session);
                 }
+                if !before.is_merged {
+                    self.note_attributes(path, before.side)?;
+                }
                 if self.was_moved(&before) || self.is_exchanged(path, &before)? {
                     self.moved.push(path.clone());
                 }
@@ -182,19 +185,38 @@ impl Scan {
                 let is_same = kind(old) == Some(now)
                     && old.st_size == stat.st_size
                     && self.content(self.lower.tree(*side), path, now, old)?.digest == content.digest;
+                if is_same && now == EntryKind::File {
+                    self.note_attributes(path, *side)?;
+                }
                 let (old, new) = (Stamp::of(old), Stamp::of(stat));
                 if !is_same {
                     ChangeKind::Modified
-                } else if now == EntryKind::File
-                    && (old.mode & 0o777, old.modified) != (new.mode & 0o777, new.modified)
-                {
+                } else if now == EntryKind::File && old.mode & 0o777 != new.mode & 0o777 {
                     ChangeKind::Attributes
+                } else if now == EntryKind::File && old.modified != new.modified {
+                    ChangeKind::Times
                 } else {
                     return Ok(());
                 }
             }
         };
         self.push(path, happened, stat, before, content, in_session);
+        Ok(())
+    }
+
+    /// Lists a file or folder of the same content whose extended attributes are others: those are not applied.
+    fn note_attributes(&mut self, path: &LayerPath, side: LowerSide) -> Result<(), LayerError> {
+        let open = |tree: &Tree| tree.open_entry(path, OFlags::RDONLY | OFlags::NONBLOCK);
+        let both = open(&self.upper).and_then(|upper| Ok((upper, open(self.lower.tree(side))?)));
+        let is_same = match both.and_then(|(upper, lower)| has_same_attributes(upper, lower)) {
+            // What cannot be read here is opened, or found to be unreadable, when its content is read.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => true,
+            is_same => is_same.map_err(self.reading(Some(path)))?,
+        };
+        if !is_same {
+            let reason = RefusalReason::ExtendedAttributes;
+            self.found.refused.push(Refusal { path: path.clone(), reason });
+        }
         Ok(())
     }
 
@@ -465,25 +487,5 @@ impl Scan {
     fn reading(&self, path: Option<&LayerPath>) -> impl FnOnce(io::Error) -> LayerError + use<> {
         let root = self.lower.tree(LowerSide::Project).path();
         LayerError::io("read", path.map_or_else(|| root.to_owned(), |path| root.join(path.as_path())))
-    }
-}
-
-/// What a folder of the layer lies on.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum LiesOn {
-    /// A folder that shows through.
-    Folder(LowerSide),
-    /// A folder that was deleted and made again, so that nothing shows through.
-    CoveredFolder(LowerSide),
-    /// Nothing, or no folder.
-    Nothing(LowerSide),
-}
-
-impl LiesOn {
-    /// Where something new in the folder would go.
-    fn side(self) -> LowerSide {
-        match self {
-            Self::Folder(side) | Self::CoveredFolder(side) | Self::Nothing(side) => side,
-        }
     }
 }

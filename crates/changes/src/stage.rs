@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::apply::interruption_point;
 use crate::beneath::Tree;
-use crate::change::{ChangeKind, ChangeSet};
+use crate::change::ChangeSet;
 use crate::copy::{Depth, copy_entry, make_parents};
 use crate::error::{ApplyError, LayerError};
 use crate::layer::{Layer, remove_tree};
@@ -53,7 +53,7 @@ pub(crate) fn fill(
     let (from, to) = (open(&layer.upper())?, open(&stage.join(FOLDERS[0]))?);
     for change in &changes.entries {
         interruption_point();
-        let is_moved = change.entry.is_some() && change.kind != ChangeKind::Attributes && !change.in_session;
+        let is_moved = change.entry.is_some() && !change.kind.is_in_place() && !change.in_session;
         if is_moved && selected.contains(&change.path) {
             make_parents(&to, &change.path)
                 .and_then(|()| copy_entry(&from, &to, &change.path, Depth::Entry))

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::change::ChangeSet;
+use crate::change::{Change, ChangeSet};
 use crate::error::LayerError;
 use crate::journal::Journal;
 use crate::layer::{CHANGES, Layer, read_optional};
@@ -87,6 +87,9 @@ pub struct LayerRecord {
     pub applied: usize,
     /// How many paths are not.
     pub pending: usize,
+    /// When a part of it, or all of it, was applied last, in milliseconds since 1970; `None` where nothing of it is in the
+    /// project.
+    pub applied_at: Option<u64>,
 }
 
 /// What the files of a layer's folder say.
@@ -101,13 +104,16 @@ pub(crate) struct Standing {
 impl Standing {
     pub(crate) fn read(folder: &Path) -> Result<Self, LayerError> {
         let mut applied = Vec::new();
+        // What was taken back was decided. What nobody decided about waits, whatever became of the rest.
+        let mut taken_back: Vec<Journal> = Vec::new();
         let mut undone = false;
         let mut next = 1;
         loop {
             if let Some(journal) = read_optional::<Journal>(&folder.join(applied_name(next)))? {
                 applied.push(journal);
                 undone = false;
-            } else if folder.join(undone_name(next)).exists() {
+            } else if let Some(journal) = read_optional(&folder.join(undone_name(next)))? {
+                taken_back.push(journal);
                 undone = true;
             } else {
                 break;
@@ -121,7 +127,10 @@ impl Standing {
         };
         let has = |name: &str| folder.join(name).exists();
         let mut standing = Self { state: LayerState::Running, changes, applied };
-        let waits = standing.pending().is_some_and(|pending| !pending.is_empty());
+        let pending = standing.pending().unwrap_or_default();
+        let waits = !pending.is_empty();
+        let is_decided = |change: &Change| taken_back.iter().any(|journal| journal.has(&change.path));
+        let is_undone = undone && pending.entries.iter().all(is_decided);
         standing.state = if has(JOURNAL) || has(UNDO) {
             LayerState::Applying
         } else if standing.changes.is_none() {
@@ -130,7 +139,7 @@ impl Standing {
             LayerState::Discarded
         } else if has(TAKEN_BACK) {
             LayerState::TakenBack
-        } else if undone {
+        } else if is_undone {
             LayerState::Undone
         } else if standing.applied.is_empty() || waits {
             LayerState::Pending
@@ -155,6 +164,11 @@ impl Standing {
 
     pub(crate) fn count_applied(&self) -> usize {
         self.applied.iter().map(|journal| journal.paths.len()).sum()
+    }
+
+    /// When something of it was applied last.
+    pub(crate) fn applied_at(&self) -> Option<u64> {
+        self.applied.last().map(|journal| journal.applied_at)
     }
 }
 

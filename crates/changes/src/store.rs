@@ -269,6 +269,7 @@ fn row(folder: &Path, project: Option<&Path>) -> Option<LayerRecord> {
         origin: record.origin,
         state: standing.state,
         applied: standing.count_applied(),
+        applied_at: standing.applied_at(),
         pending: standing.pending().map_or(0, |pending| pending.entries.len()),
     })
 }

@@ -12,9 +12,9 @@ use crate::screen;
 use crate::surroundings::Surroundings;
 use crate::user_values::UserValues;
 use anyhow::{Result, anyhow};
-use metier_agent::definition::{Manner, Role};
 use metier_agent::{Ask, Reply};
 use metier_catalog::Include;
+use metier_definition::{Role, SkillDisclosure};
 use metier_policy::{Action, Answer, Decision, Layer, List, Owner, Source};
 use metier_runtime::{NotUsed, Session, Skills, SkillsBuilder, Surface};
 use std::sync::Arc;
@@ -126,7 +126,7 @@ pub(crate) fn skills(
     if let Some(window) = window {
         builder = builder.window(window);
     }
-    if let Some(Manner::Listed(disclosure)) = role.and_then(|role| role.manner) {
+    if let Some(SkillDisclosure::Listed(disclosure)) = role.and_then(|role| role.disclosure) {
         builder = builder.disclosure(disclosure);
     }
     // A file can ask for more questions than the user does, never for fewer.

@@ -6,18 +6,21 @@ use crate::model_choice::{NamedAt, Wish};
 use crate::output::clean;
 use crate::surroundings::Surroundings;
 use anyhow::{Result, bail};
-use metier_agent::definition::{Definition, Form, Found, Known, Place, Read, Role, definitions, found_at};
 use metier_catalog::{Include, Snapshot};
+use metier_definition::{
+    AgentDefinition, CheckContext, DefinitionFile, DefinitionFormat, DefinitionOrigin, ParsedDefinition,
+    Role, definition_at, definitions,
+};
 use metier_diagnostic::{Diagnostic, Paint, Severity, counted, render_text};
 use metier_files::{Kind, kind};
-use metier_mcp::client::Servers;
+use metier_mcp_client::Servers;
 use std::fmt::Write;
 use std::path::Path;
 
 /// An agent that was found, whether it may start or not.
 pub(crate) struct AgentChoice {
-    pub(crate) found: Found,
-    pub(crate) read: Read,
+    pub(crate) found: DefinitionFile,
+    pub(crate) read: ParsedDefinition,
     /// What is around it: a crew is looked at from its own folder, since that is where its skills are.
     pub(crate) surroundings: Surroundings,
     /// The skills that are there.
@@ -28,7 +31,7 @@ impl AgentChoice {
     /// Finds an agent by its file, else by its name.
     pub(crate) fn find(wanted: &str, global: &Global, surroundings: &Surroundings) -> Result<Self> {
         let path = surroundings.places.current.join(wanted);
-        let is_path = wanted.contains('/') || Form::of(Path::new(wanted), None).is_some();
+        let is_path = wanted.contains('/') || DefinitionFormat::of(Path::new(wanted), None).is_some();
         if is_path || kind(&path) == Kind::File {
             if kind(&path) != Kind::File {
                 bail!(
@@ -36,7 +39,7 @@ impl AgentChoice {
                     clean(wanted)
                 );
             }
-            let Some(found) = found_at(&path, &surroundings.layout) else {
+            let Some(found) = definition_at(&path, &surroundings.layout) else {
                 bail!(
                     "`{}` defines no agent: a file is called `NAME.md` or `NAME.skilled_crew.yaml`",
                     clean(wanted)
@@ -46,7 +49,7 @@ impl AgentChoice {
         }
         let mut names = Vec::new();
         for found in definitions(&surroundings.layout) {
-            let definition = Definition::read(found.form, &found.file, &found.ground).definition;
+            let definition = AgentDefinition::read(found.format, &found.file, &found.boundary).definition;
             if definition.is_called(wanted) {
                 return Ok(Self::of(found, global, surroundings));
             }
@@ -62,11 +65,11 @@ impl AgentChoice {
     }
 
     /// Reads an agent that was found and holds it against what there is.
-    pub(crate) fn of(found: Found, global: &Global, surroundings: &Surroundings) -> Self {
-        let (found, surroundings) = match (found.form, found.file.parent()) {
-            (Form::Crew, Some(folder)) => {
+    pub(crate) fn of(found: DefinitionFile, global: &Global, surroundings: &Surroundings) -> Self {
+        let (found, surroundings) = match (found.format, found.file.parent()) {
+            (DefinitionFormat::Crew, Some(folder)) => {
                 let own = surroundings.seen_from(folder, global);
-                (found_at(&found.file, &own.layout).unwrap_or(found), own)
+                (definition_at(&found.file, &own.layout).unwrap_or(found), own)
             }
             _ => (found, surroundings.clone()),
         };
@@ -82,8 +85,8 @@ impl AgentChoice {
         // With roots of the command line nobody has looked which servers there are.
         let servers: Vec<String> = surroundings.servers.iter().flat_map(labels).collect();
         let servers = surroundings.is_usual.then_some(servers.as_slice());
-        let known = Known { snapshot: &snapshot, model: &model, servers };
-        let read = Definition::read(found.form, &found.file, &found.ground).check(&known);
+        let known = CheckContext { snapshot: &snapshot, model: &model, servers };
+        let read = AgentDefinition::read(found.format, &found.file, &found.boundary).check(&known);
         Self { found, read, surroundings, snapshot }
     }
 
@@ -107,7 +110,7 @@ impl AgentChoice {
 
     /// Whether it is a stranger's: read, shown, and not acted on.
     pub(crate) fn is_untrusted(&self) -> bool {
-        self.found.place == Place::UntrustedProject
+        self.found.origin == DefinitionOrigin::UntrustedProject
     }
 
     /// Its problems as text, each with its file and its line.
@@ -134,7 +137,7 @@ pub(crate) fn refusal(chosen: &[AgentChoice], paint: Paint) -> Option<String> {
     }
     let names: Vec<String> = chosen
         .iter()
-        .filter(|agent| !agent.read.is_sound())
+        .filter(|agent| !agent.read.is_valid())
         .map(|agent| format!("`{}`", clean(&agent.read.definition.name.value)))
         .collect();
     let verb = if names.len() == 1 { "does not start" } else { "do not start" };

@@ -234,8 +234,8 @@ pub(crate) struct UseSkill {
 /// more.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  metier exec count-lines count.sh             starts in the skill's folder; PROJECT_DIR is the project
-  metier exec count-lines count.sh -- \"$PWD/docs\"
+  metier exec count-lines count.sh             starts in the current folder, if that is in the project
+  metier exec count-lines count.sh -- docs
   metier exec report make.py --out results     take along what it left in TMPDIR
   metier exec report make.py --json            the whole report, for programs
   metier exec site fetch.py --host api.example.org --write 'docs/**'
@@ -263,7 +263,7 @@ pub(crate) struct Exec {
     /// Lets it reach a host: api.example.com, *.example.com, with :PORT or without (repeatable)
     #[arg(long = "host", value_name = "HOST")]
     pub(crate) hosts: Vec<String>,
-    /// Lets it write to places of the project: 'docs/**', CHANGELOG.md (repeatable)
+    /// Lets it write to places of the project, seen from the current folder: 'docs/**', CHANGELOG.md (repeatable)
     #[arg(long, value_name = "GLOB")]
     pub(crate) write: Vec<String>,
     /// Lets it see a variable: the skill's secret of that name, else yours (repeatable)

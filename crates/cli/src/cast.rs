@@ -33,7 +33,7 @@ impl Cast {
         output: &mut Output,
     ) -> Result<Result<Self, Exit>> {
         let presence = Presence::of(working.no_input);
-        let surroundings = trust_question::settle(surroundings, global, presence, output)?;
+        let surroundings = trust_question::settle(surroundings, presence, output)?;
         trust_report::tell(&surroundings, output)?;
         let agents = named.iter().map(|named| AgentChoice::find(named, global, &surroundings));
         let agents = agents.collect::<Result<Vec<_>>>()?;

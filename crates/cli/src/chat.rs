@@ -17,11 +17,11 @@ use crate::resuming::{Resuming, Word, left_undone, words_to_give};
 use crate::run_view::RunView;
 use crate::surroundings::Surroundings;
 use anyhow::{Result, bail};
-use metier_agent::slash::{BuiltIn, Command};
-use metier_agent::{Answer, Company, Halt, Left, Resumed, Talk};
-use metier_catalog::{Entry, Lookup, Reference, State};
+use metier_agent::{Answer, CancelToken, Remaining, Resumed, RunHooks, Session, UserMessage};
+use metier_catalog::{Entry, EntryId, Lookup, Reference, Snapshot, State};
+use metier_definition::{BuiltinCommand, SlashCommand};
 use metier_diagnostic::grouped;
-use metier_store::{By, Outcome, SessionId};
+use metier_store::{Outcome, SessionId};
 use std::sync::Arc;
 
 pub(crate) use self::completion::{Completion, Signs};
@@ -39,7 +39,7 @@ pub(crate) struct Chat<'a> {
     view: Arc<RunView>,
     stopping: Stopping,
     /// None until something was said: a chat in which nothing is said leaves nothing behind.
-    talk: Option<Talk>,
+    current: Option<Session>,
     /// That the conversation which was taken up broke off, until it goes on.
     broken_off: Option<BrokenOff>,
 }
@@ -59,16 +59,12 @@ impl<'a> Chat<'a> {
         stopping: Stopping,
         surroundings: &'a Surroundings,
     ) -> Self {
-        Self { surroundings, outfit, agent, view, stopping, talk: None, broken_off: None }
+        Self { surroundings, outfit, agent, view, stopping, current: None, broken_off: None }
     }
 
     /// Whether a skill is among those that the agent sees: all of them where it has no list of its own.
-    fn sees(&self, entry: &Entry) -> bool {
-        let is_named = |reference: &String| {
-            let reference = reference.split('@').next().unwrap_or_default();
-            reference.rsplit(':').next() == Some(entry.name().as_str())
-        };
-        self.outfit.own.as_ref().is_none_or(|own| own.iter().any(is_named))
+    fn sees(&self, snapshot: &Snapshot, skill: EntryId) -> bool {
+        self.outfit.own.as_ref().is_none_or(|own| lists(snapshot, own, skill))
     }
 
     /// The agent.
@@ -78,44 +74,21 @@ impl<'a> Chat<'a> {
 
     /// Which session it is, once something was said.
     pub(crate) fn session(&self) -> Option<SessionId> {
-        self.talk.as_ref().map(Talk::id)
+        self.current.as_ref().map(Session::id)
     }
 
-    /// Says something to the agent, and works until there is an answer. Each message has a stop of its own.
-    pub(crate) fn say(&mut self, text: &str, names: &[String]) -> Result<Answer> {
-        let halt = Halt::new()?;
+    /// Sends a message to the agent, and works until there is an answer. Each message has a cancel token of its own.
+    pub(crate) fn send(&mut self, message: UserMessage) -> Result<Answer> {
+        let cancel = CancelToken::new()?;
         let stopping = self.stopping.clone();
-        let _during = stopping.during(&halt);
-        let answer = if let Some(talk) = &mut self.talk {
-            talk.halt_with(halt);
-            if names.is_empty() { talk.say(text) } else { talk.say_naming(text, names) }
+        let _during = stopping.during(&cancel);
+        let answer = if let Some(session) = &mut self.current {
+            session.cancel_with(cancel);
+            session.send(message)
         } else {
-            let company = self.outfit.company(&self.view, halt);
-            let (agent, setting) = (&self.outfit.agent, self.outfit.setting());
-            if names.is_empty() {
-                self.talk.insert(Talk::begin(agent, setting, text, company)?).work()
-            } else {
-                self.talk.insert(Talk::begin_naming(agent, setting, text, company)?).work_naming(names)
-            }
-        };
-        self.view.close();
-        Ok(answer?)
-    }
-
-    /// Starts a skill because the user says so.
-    pub(crate) fn start(&mut self, name: &str, arguments: &str) -> Result<Answer> {
-        let halt = Halt::new()?;
-        let stopping = self.stopping.clone();
-        let _during = stopping.during(&halt);
-        let answer = if let Some(talk) = &mut self.talk {
-            talk.halt_with(halt);
-            talk.say_skill(By::User, name, arguments)
-        } else {
-            let company: Company = self.outfit.company(&self.view, halt);
-            let words = format!("/{name} {arguments}");
-            let (agent, setting) = (&self.outfit.agent, self.outfit.setting());
-            let talk = Talk::begin_naming(agent, setting, words.trim_end(), company)?;
-            self.talk.insert(talk).work_with(By::User, name, arguments)
+            let hooks = self.outfit.hooks(&self.view, cancel);
+            let session = Session::start(&self.outfit.agent, self.outfit.setting(), message, hooks)?;
+            self.current.insert(session).run()
         };
         self.view.close();
         Ok(answer?)
@@ -125,11 +98,11 @@ impl<'a> Chat<'a> {
     pub(crate) fn take_up(&mut self, id: SessionId) -> Result<Vec<String>> {
         let resumed = self.resumed(id)?;
         let mut lines = left_undone(&resumed);
-        let goes_on = resumed.left == Left::Work && resumed.ended.is_none_or(goes_on_at_once);
+        let goes_on = resumed.remaining == Remaining::Work && resumed.ended.is_none_or(goes_on_at_once);
         if goes_on {
             lines.push("it broke off, and goes on now".to_owned());
-            self.broken_off = Some(BrokenOff { begun: resumed.begun.len() });
-        } else if resumed.left == Left::Work {
+            self.broken_off = Some(BrokenOff { begun: resumed.uncertain.len() });
+        } else if resumed.remaining == Remaining::Work {
             let how = resumed.ended.map_or("broke off", |ended| match ended {
                 Outcome::Cancelled => "was stopped",
                 _ => "failed",
@@ -137,19 +110,19 @@ impl<'a> Chat<'a> {
             let id = id.short();
             lines.push(format!("it {how}; say how to go on, or leave and let `metier resume {id}` do it"));
         }
-        self.talk = Some(resumed.talk);
+        self.current = Some(resumed.session);
         Ok(lines)
     }
 
     fn resumed(&mut self, id: SessionId) -> Result<Resumed> {
         // Whoever has a conversation holds it: the one before goes first, it may be the same.
-        self.talk = None;
+        self.current = None;
         self.broken_off = None;
         self.view.recall(self.outfit.agent.store(), id)?;
         let word = Word::of(self.outfit.presence);
-        let watch = Arc::new(Resuming { view: Arc::clone(&self.view), word });
-        let company = Company { watch, ..self.outfit.company(&self.view, Halt::new()?) };
-        Ok(Talk::resume(&self.outfit.agent, self.outfit.setting(), id, company)?)
+        let observer = Arc::new(Resuming { view: Arc::clone(&self.view), word });
+        let hooks = RunHooks { observer, ..self.outfit.hooks(&self.view, CancelToken::new()?) };
+        Ok(Session::resume(&self.outfit.agent, self.outfit.setting(), id, hooks)?)
     }
 
     /// Whether a conversation was taken up that broke off and has not gone on yet.
@@ -159,15 +132,15 @@ impl<'a> Chat<'a> {
 
     /// Goes on with what broke off, as far as it gets; and how to give a word that nobody was there to give.
     pub(crate) fn go_on(&mut self) -> Result<(Answer, Option<String>)> {
-        let (Some(BrokenOff { begun }), Some(talk)) = (self.broken_off.take(), &mut self.talk) else {
+        let (Some(BrokenOff { begun }), Some(session)) = (self.broken_off.take(), &mut self.current) else {
             bail!("there is nothing to go on with");
         };
-        let halt = Halt::new()?;
+        let cancel = CancelToken::new()?;
         let stopping = self.stopping.clone();
-        let _during = stopping.during(&halt);
-        talk.halt_with(halt);
-        let answer = talk.work();
-        let id = talk.id().short();
+        let _during = stopping.during(&cancel);
+        session.cancel_with(cancel);
+        let answer = session.run();
+        let id = session.id().short();
         self.view.close();
         let answer = answer?;
         let words = words_to_give(&answer, begun, &id);
@@ -176,13 +149,13 @@ impl<'a> Chat<'a> {
 
     /// Makes the conversation shorter.
     pub(crate) fn compact(&mut self) -> Result<String> {
-        let Some(talk) = &mut self.talk else {
+        let Some(session) = &mut self.current else {
             return Ok("nothing was said yet, so there is nothing to make shorter".to_owned());
         };
-        let halt = Halt::new()?;
-        let _during = self.stopping.during(&halt);
-        talk.halt_with(halt);
-        Ok(match talk.compact()? {
+        let cancel = CancelToken::new()?;
+        let _during = self.stopping.during(&cancel);
+        session.cancel_with(cancel);
+        Ok(match session.compact()? {
             None => "there is too little to make it shorter".to_owned(),
             Some(done) => {
                 let (before, after) = (grouped(done.before), grouped(done.after));
@@ -198,7 +171,7 @@ impl<'a> Chat<'a> {
         self.outfit.change_model(name, self.surroundings)?;
         if let Some(id) = self.session() {
             // The same conversation with another model; nothing goes on before something is said.
-            self.talk = Some(self.resumed(id)?.talk);
+            self.current = Some(self.resumed(id)?.session);
         }
         Ok(())
     }
@@ -218,7 +191,8 @@ impl<'a> Chat<'a> {
 
     /// Everything that can be completed: commands first, then the skills that the user may start.
     pub(crate) fn completions(&self) -> Vec<Completion> {
-        let built_in = BuiltIn::all().map(|built_in| (built_in.name().to_owned(), telling::hint(built_in)));
+        let built_in =
+            BuiltinCommand::all().map(|built_in| (built_in.name().to_owned(), telling::hint(built_in)));
         let own = self.commands().iter().map(|command| (command.name.value.clone(), "[ARGUMENTS]"));
         let commands = built_in.chain(own).map(|(name, hint)| Completion {
             name,
@@ -283,8 +257,16 @@ fn is_startable(entry: &Entry) -> bool {
     is_ready && entry.is_user_invocable()
 }
 
+/// Whether one of these references means this very skill, and not another one of the same name.
+fn lists(snapshot: &Snapshot, references: &[String], skill: EntryId) -> bool {
+    references.iter().filter_map(|written| written.parse::<Reference>().ok()).any(|reference| {
+        let found = snapshot.find(&reference);
+        matches!(found, Lookup::Found(id, _) | Lookup::Unusable(id, _) if id == skill)
+    })
+}
+
 impl Names for Chat<'_> {
-    fn commands(&self) -> &[Command] {
+    fn commands(&self) -> &[SlashCommand] {
         self.agent.as_ref().map_or(&[], |agent| &agent.read.definition.commands)
     }
 
@@ -292,7 +274,7 @@ impl Names for Chat<'_> {
         let snapshot = self.outfit.skills.snapshot();
         let reference = name.parse::<Reference>().ok();
         reference.is_some_and(|reference| match snapshot.find(&reference) {
-            Lookup::Found(_, entry) | Lookup::Unusable(_, entry) => self.sees(entry),
+            Lookup::Found(id, _) | Lookup::Unusable(id, _) => self.sees(&snapshot, id),
             _ => false,
         })
     }
@@ -301,8 +283,38 @@ impl Names for Chat<'_> {
         let snapshot = self.outfit.skills.snapshot();
         let reference = name.parse::<Reference>().ok();
         reference.is_some_and(|reference| match snapshot.find(&reference) {
-            Lookup::Found(_, entry) => is_startable(entry) && self.sees(entry),
+            Lookup::Found(id, entry) => is_startable(entry) && self.sees(&snapshot, id),
             _ => false,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use metier_catalog::{Include, Layout, Places, RootChoice};
+    use metier_testkit::Workspace;
+
+    #[test]
+    fn a_reference_lists_the_skill_that_it_means_and_no_namesake() {
+        let workspace = Workspace::new()
+            .dir("project/.git")
+            .skill("project/.claude/skills/deploy", "Deploys the project.")
+            .skill("home/.claude/skills/deploy", "Deploys anything.");
+        let places = Places { home: Some(workspace.join("home")), ..Places::bare(workspace.join("project")) };
+        let snapshot = Snapshot::load(Arc::new(Layout::new(&places, &RootChoice::Usual)), Include::Usual);
+        let id = |written: &str| match snapshot.find(&written.parse().unwrap()) {
+            Lookup::Found(id, _) | Lookup::Unusable(id, _) => id,
+            other => panic!("{written}: {other:?}"),
+        };
+        let check = |listed: &str, called: &str, expect: bool| {
+            assert_eq!(lists(&snapshot, &[listed.to_owned()], id(called)), expect, "{listed} {called}");
+        };
+        check("project:deploy", "project:deploy", true);
+        check("project:deploy", "user:deploy", false);
+        check("user:deploy", "project:deploy", false);
+        check("deploy", "user:deploy", true);
+        check("other", "user:deploy", false);
+        check("deploy@99", "user:deploy", false);
     }
 }

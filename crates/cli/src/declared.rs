@@ -5,16 +5,14 @@ use crate::surroundings::Surroundings;
 use crate::user_values::UserValues;
 use anyhow::Result;
 use metier_catalog::{Entry, SkillFile, Snapshot};
-use metier_runtime::{DeclaredEnvironment, Variable, VariableValue};
+use metier_exec::{DeclaredEnvironment, Variable, VariableValue};
+use metier_runtime::ValueSource;
 use metier_skill::injected_commands;
 use serde::Serialize;
 
 /// The declared names, with what they are here.
 pub(crate) fn declared(surroundings: &Surroundings) -> DeclaredEnvironment {
-    DeclaredEnvironment::from_source(
-        &surroundings.layout.settings.environment,
-        &UserValues(surroundings.clone()),
-    )
+    UserValues(surroundings.clone()).declared_environment(&surroundings.layout.settings.environment)
 }
 
 /// The same, before anything of a skill is started: with a required one missing nothing is.

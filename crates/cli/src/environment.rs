@@ -28,6 +28,7 @@ pub(crate) fn places() -> Result<Places> {
         (config, data, skills, cache.map(|cache| cache.join("metier")))
     };
     Ok(Places {
+        git_configs: git_configs(home.as_deref()),
         home,
         current,
         temp: temp(),
@@ -39,6 +40,18 @@ pub(crate) fn places() -> Result<Places> {
         cache,
         remote: None,
     })
+}
+
+/// git's configuration of the user and of the machine, as git finds it.
+fn git_configs(home: Option<&Path>) -> Vec<PathBuf> {
+    let system = path_from("GIT_CONFIG_SYSTEM").unwrap_or_else(|| PathBuf::from("/etc/gitconfig"));
+    if let Some(global) = path_from("GIT_CONFIG_GLOBAL") {
+        return vec![system, global];
+    }
+    let below_home = |rest: &str| home.map(|home| home.join(rest));
+    let shared = path_from("XDG_CONFIG_HOME").or_else(|| below_home(".config"));
+    let shared = shared.map(|folder| folder.join("git/config"));
+    std::iter::once(system).chain(shared).chain(below_home(".gitconfig")).collect()
 }
 
 /// Where files are put that nobody keeps.
@@ -74,7 +87,7 @@ pub(crate) fn language() -> String {
         text.to_uppercase().contains("UTF-8")
             && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-@".contains(&byte))
     };
-    env::var("LANG").ok().filter(plain).unwrap_or_else(|| metier_runtime::LANGUAGE.to_owned())
+    env::var("LANG").ok().filter(plain).unwrap_or_else(|| metier_exec::LANGUAGE.to_owned())
 }
 
 /// The value of a variable that the user lets a skill see.

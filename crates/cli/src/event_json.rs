@@ -1,7 +1,7 @@
 //! An event as one JSON object, for programs: `{"session", "seq", "at", "type", "data"}`, as an export has it, and `parent` behind
 //! the session where that is a child.
 
-use metier_agent::Happened;
+use metier_agent::EmittedEvent;
 use metier_store::{Event, EventKind, SessionId, Timestamp};
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ pub(crate) fn object(event: &Event, parent: Option<SessionId>) -> Value {
 }
 
 /// The same while it happens.
-pub(crate) fn happening(event: &Happened) -> Value {
+pub(crate) fn happening(event: &EmittedEvent) -> Value {
     written((event.session, event.parent), event.seq, event.at, &event.kind)
 }
 

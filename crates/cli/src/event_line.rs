@@ -8,6 +8,7 @@ mod changes;
 use crate::output::{Tone, clean, shortened};
 use metier_diagnostic::{counted, grouped};
 use metier_model::Money;
+use metier_policy::Answer;
 use metier_store::{
     Activated, Agreement, Answered, Called, Decided, Doubt, Ended, EventKind, EventSeverity, Finished,
     LimitKind, Outcome, SessionId, Started, Usage, Verdict,
@@ -159,15 +160,7 @@ pub(crate) fn lines(kind: &EventKind, told: &mut Told) -> Vec<Line> {
             vec![line(Style::Detail, format!("[compacted] the conversation was made shorter{why}"))]
         }
         EventKind::Doubted { action, said, .. } => vec![of_doubt(action, *said)],
-        EventKind::Allowed { answer, .. } => {
-            let text = match answer.as_str() {
-                "always" => "always allowed in this project (undo: `metier approvals`)".to_owned(),
-                "session_exact" => "allowed for this session".to_owned(),
-                "session_tool" => "this tool is allowed for this session".to_owned(),
-                other => format!("allowed: {}", clean(other)),
-            };
-            vec![line(Style::Detail, format!("[gate] {text}"))]
-        }
+        EventKind::Allowed { answer, .. } => vec![of_approval(answer)],
         EventKind::Agreed { provider, said } => vec![of_agreement(provider, *said)],
         EventKind::Remembered { .. } => vec![line(Style::Detail, "[memory] kept a record")],
         EventKind::Recalled { records, .. } => {
@@ -247,6 +240,19 @@ fn of_doubt(action: &str, said: Doubt) -> Line {
         Doubt::Unanswered => "nobody could be asked",
     };
     line(Style::Caution, format!("[begun] {}: may have happened; {said}", short(action)))
+}
+
+/// The line for an approval, whose answer is stored as the policy writes it.
+fn of_approval(stored: &str) -> Line {
+    let text = match serde_json::from_value(stored.into()) {
+        Ok(Answer::Always) => "always allowed in this project (undo: `metier approvals`)".to_owned(),
+        Ok(Answer::SessionExact) => "allowed for this session".to_owned(),
+        Ok(Answer::SessionTool) => "this tool is allowed for this session".to_owned(),
+        Ok(Answer::Once) => "allowed once".to_owned(),
+        Ok(Answer::No) => "not allowed".to_owned(),
+        Err(_) => format!("allowed: {}", clean(stored)),
+    };
+    line(Style::Detail, format!("[gate] {text}"))
 }
 
 fn of_agreement(provider: &str, said: Agreement) -> Line {

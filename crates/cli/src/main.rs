@@ -42,6 +42,7 @@ mod skill_models;
 mod slash_line;
 mod surroundings;
 mod trust_report;
+mod typed_path;
 mod user_values;
 
 use args::Cli;

@@ -5,6 +5,7 @@
 //! asked, and not for what.
 
 mod aliases;
+mod config;
 mod local_server;
 mod proxy_variables;
 
@@ -13,8 +14,6 @@ use metier_catalog::ModelSettings;
 use metier_model::{
     ChatModel, Directory, Endpoint, Key, ModelChoice, ModelConfig, Place, Provider, ProviderConfig,
 };
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -157,9 +156,9 @@ impl Wish<'_> {
             return Ok(());
         }
         if self.settings.models.contains_key(name) {
-            let own = aliases::followed(&self.models()?, name).map_err(|why| anyhow!(why))?;
+            let own = aliases::followed(&self.models(), name).map_err(|why| anyhow!(why))?;
             self.check_provider(&own.model)?;
-            Directory::new(&BTreeMap::from([(name.to_owned(), own)]), &self.providers()?)?.resolve(name)?;
+            Directory::new(&BTreeMap::from([(name.to_owned(), own)]), &self.providers())?.resolve(name)?;
             return Ok(());
         }
         self.check_provider(name)?;
@@ -174,10 +173,10 @@ impl Wish<'_> {
         }
         if self.settings.models.contains_key(name) {
             // By itself, so that what is wrong with it is told, and not with another one.
-            let own = aliases::followed(&self.models()?, name).map_err(|why| anyhow!(why))?;
+            let own = aliases::followed(&self.models(), name).map_err(|why| anyhow!(why))?;
             self.check_provider(&own.model)?;
             let one = BTreeMap::from([(name.to_owned(), own)]);
-            return self.open(Directory::new(&one, &self.providers()?)?.resolve(name)?, how);
+            return self.open(Directory::new(&one, &self.providers())?.resolve(name)?, how);
         }
         self.check_provider(name)?;
         self.open(self.directory()?.resolve(name)?, how)
@@ -188,7 +187,7 @@ impl Wish<'_> {
         if let Some((provider, _)) = model.split_once('/')
             && let Some(config) = self.settings.providers.get(provider)
         {
-            Provider::configured(provider, &translated(config)?)?;
+            Provider::configured(provider, &config::provider(config))?;
         }
         Ok(())
     }
@@ -263,7 +262,7 @@ impl Wish<'_> {
 
     /// The first name of `[models]`, by the alphabet, of the first provider with a key that has one.
     fn configured_with_key(&self, with_key: &[(Provider, String)]) -> Option<(String, String)> {
-        let models = self.models().ok()?;
+        let models = self.models();
         with_key.iter().find_map(|(provider, variable)| {
             let is_theirs = |name: &&String| {
                 let model = aliases::followed(&models, name).map(|config| config.model).unwrap_or_default();
@@ -284,7 +283,7 @@ impl Wish<'_> {
 
     /// The built-in providers as the user's configuration has them, in the order of the table; then the user's own, by name.
     fn known_providers(&self) -> Vec<Provider> {
-        let configured = self.providers().unwrap_or_default();
+        let configured = self.providers();
         let of_config = |name: &str| Provider::configured(name, configured.get(name)?).ok();
         let mut known: Vec<Provider> =
             Provider::built_in().map(|built_in| of_config(&built_in.name).unwrap_or(built_in)).collect();
@@ -298,8 +297,8 @@ impl Wish<'_> {
 
     /// Everything that can be used. What is wrong with a name that nobody asked for is no reason to fail.
     fn directory(&self) -> Result<Directory> {
-        let providers = self.providers()?;
-        let models = self.models()?;
+        let providers = self.providers();
+        let models = self.models();
         let followed =
             models.keys().filter_map(|name| Some((name.clone(), aliases::followed(&models, name).ok()?)));
         let usable = followed.filter(|(name, config)| {
@@ -308,33 +307,22 @@ impl Wish<'_> {
         Ok(Directory::new(&usable.collect(), &providers)?)
     }
 
-    fn models(&self) -> Result<BTreeMap<String, ModelConfig>> {
+    fn models(&self) -> BTreeMap<String, ModelConfig> {
         let models = self.settings.models.iter();
-        models.map(|(name, config)| Ok((name.clone(), translated(config)?))).collect()
+        models.map(|(name, read)| (name.clone(), config::model(read))).collect()
     }
 
     /// The user's providers, without those that have no address.
-    fn providers(&self) -> Result<BTreeMap<String, ProviderConfig>> {
-        let mut providers = BTreeMap::new();
-        for (name, config) in &self.settings.providers {
-            let config: ProviderConfig = translated(config)?;
-            if Provider::configured(name, &config).is_ok() {
-                providers.insert(name.clone(), config);
-            }
-        }
-        Ok(providers)
+    fn providers(&self) -> BTreeMap<String, ProviderConfig> {
+        let providers = self.settings.providers.iter();
+        let providers = providers.map(|(name, read)| (name.clone(), config::provider(read)));
+        providers.filter(|(name, config)| Provider::configured(name, config).is_ok()).collect()
     }
 
     /// The value of a variable; set and empty counts as not set.
     fn set(&self, variable: &str) -> Option<String> {
         (self.variable)(variable).filter(|value| !value.trim().is_empty())
     }
-}
-
-/// A table of the configuration as metier-model has it. The two know the same keys, which a test holds: one is read with
-/// lines and columns, the other can be had without a configuration.
-fn translated<T: DeserializeOwned>(config: &impl Serialize) -> Result<T> {
-    Ok(serde_json::from_value(serde_json::to_value(config)?)?)
 }
 
 #[cfg(test)]

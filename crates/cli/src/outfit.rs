@@ -12,15 +12,16 @@ use crate::servers::{ask_all, of_role};
 use crate::skill_models;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
-use metier_agent::definition::{Role, Shelf};
 use metier_agent::{
-    Agent, Compaction, Company, Halt, Limits, Offer, Offline, OutsideTools, RouterGuide, Setting, Web,
+    Agent, CancelToken, Compaction, DefinedAgents, Limits, Offer, OutsideTools, RunHooks, Setting, Web,
 };
 use metier_catalog::{Entry, Standing, State};
+use metier_definition::{DefinitionFormat, Role};
 use metier_diagnostic::counted;
-use metier_files::PassingFolder;
-use metier_mcp::client::Servers;
+use metier_files::{PassingFolder, UserPaths};
+use metier_mcp_client::Servers;
 use metier_model::{ChatModel, Prices};
+use metier_planner::{IndexRouter, OfflinePlanner};
 use metier_runtime::Skills;
 use metier_store::Store;
 use std::num::NonZeroU32;
@@ -52,8 +53,9 @@ pub(crate) struct Outfit {
     outputs: PassingFolder,
     project: Option<PathBuf>,
     home: Option<PathBuf>,
-    /// The role that it plays, and in which form of file it is written.
-    cast: Option<(metier_agent::definition::Form, Role)>,
+    user: UserPaths,
+    /// The role that it plays, and the format of its file.
+    cast: Option<(DefinitionFormat, Role)>,
 }
 
 /// Whom an agent asks.
@@ -96,7 +98,7 @@ impl Outfit {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let config = surroundings.layout.settings.models.limits()?;
         let budget = role.map(|role| role.budget).unwrap_or_default();
-        let settled = budget.settle(config);
+        let settled = Limits::settled(&budget, config);
         let turns = wishes.max_turns.map_or(settled.turns, |turns| turns.get().into());
         let limits = Limits { turns, ..settled };
         let models = skill_models::configured(surroundings, mind.model.id());
@@ -110,7 +112,7 @@ impl Outfit {
             let (mut said, mut shared) = (Vec::new(), Vec::new());
             let servers = definition.roles.iter().map(|role| {
                 let (servers, found) = of_role(chosen, role);
-                let servers = servers.map(|servers| servers.sharing(&shared));
+                let servers = servers.map(|servers| servers.share_connections(&shared));
                 shared.extend(servers.clone());
                 said.extend(found);
                 (role.name.value.as_str(), servers)
@@ -124,13 +126,14 @@ impl Outfit {
                 let (_, own) = servers.iter().find(|(name, _)| *name == role.name.value)?;
                 own.clone().map(|own| Arc::new(own) as Arc<dyn OutsideTools>)
             };
-            agent = definition.played_by(role, agent, &snapshot, config, &outside);
+            agent = agent.with_crew(definition, role, &snapshot, config, &outside);
             // The planner reads a catalogue, and has no use for conversations beside its own.
             if mind.offline.is_some() {
-                agent = definition.played_alone(role, agent, &snapshot);
+                agent = agent.without_crew(definition, role, &snapshot);
             }
         }
-        let agent = agent.limits(limits).agents(Arc::new(Shelf::new(Arc::clone(&surroundings.layout))));
+        let agent =
+            agent.limits(limits).agents(Arc::new(DefinedAgents::new(Arc::clone(&surroundings.layout))));
         let outputs = PassingFolder::make(&surroundings.places.temp)
             .context("there is no place for the run's files")?;
         Ok(Self {
@@ -142,7 +145,8 @@ impl Outfit {
             outputs,
             project: surroundings.layout.project.as_ref().map(|project| project.folder.clone()),
             home: surroundings.places.home.clone(),
-            cast: wishes.agent.and_then(|agent| Some((agent.found.form, agent.role()?.clone()))),
+            user: surroundings.places.user_paths(),
+            cast: wishes.agent.and_then(|agent| Some((agent.found.format, agent.role()?.clone()))),
         })
     }
 
@@ -162,6 +166,7 @@ impl Outfit {
         let usual = Setting {
             project: self.project.clone(),
             home: self.home.clone(),
+            user: self.user.clone(),
             outputs: Some(self.outputs.path().to_owned()),
             guarded: Vec::new(),
             web: Web::system().ok(),
@@ -170,7 +175,7 @@ impl Outfit {
             memory: Offer::Yes,
         };
         match &self.cast {
-            Some((form, role)) => role.setting(*form, usual),
+            Some((format, role)) => usual.for_role(role, *format),
             None => usual,
         }
     }
@@ -182,8 +187,8 @@ impl Outfit {
     }
 
     /// Who is there during a conversation.
-    pub(crate) fn company(&self, view: &Arc<RunView>, halt: Halt) -> Company {
-        Company { watch: Arc::clone(view) as _, halt, ask: agency::company(self.presence) }
+    pub(crate) fn hooks(&self, view: &Arc<RunView>, cancel: CancelToken) -> RunHooks {
+        RunHooks { observer: Arc::clone(view) as _, cancel, ask: agency::company(self.presence) }
     }
 
     /// Skills of a project that nobody trusts yet are not offered; whoever runs something there should know.
@@ -248,8 +253,8 @@ impl Mind {
                 Ok(Self { model: chosen.model, prices, compaction, offline: None })
             }
             Settled::Offline { why } => {
-                let guide = RouterGuide::new(skills.finder()).among(own);
-                let model = Arc::new(Offline::new(Arc::new(guide))?);
+                let router = IndexRouter::new(skills.finder()).among(own);
+                let model = Arc::new(OfflinePlanner::new(Arc::new(router))?);
                 let compaction = Compaction::default();
                 Ok(Self { model, prices: None, compaction, offline: Some(why) })
             }

@@ -4,8 +4,8 @@
 use crate::agency;
 use crate::surroundings::Surroundings;
 use metier_catalog::{Entry, EntryId, Snapshot};
+use metier_exec::{SkillFolders, missing};
 use metier_files::SkillDir;
-use metier_runtime::{SkillFolders, missing};
 use serde::Serialize;
 use std::sync::Arc;
 

@@ -4,7 +4,9 @@ use crate::agency::Presence;
 use crate::output::clean;
 use crate::question;
 use crate::run_view::RunView;
-use metier_agent::{Again, Answer, Begun, Further, Happened, Piece, Reached, Resumed, Watch};
+use metier_agent::{
+    Answer, EmittedEvent, LimitHit, Observer, OnLimit, Resumed, RetryDecision, StreamDelta, UncertainCall,
+};
 use metier_runtime::Change;
 use metier_store::Outcome;
 use std::sync::Arc;
@@ -38,35 +40,35 @@ pub(crate) struct Resuming {
     pub(crate) word: Word,
 }
 
-impl Watch for Resuming {
-    fn event(&self, event: &Happened) {
+impl Observer for Resuming {
+    fn event(&self, event: &EmittedEvent) {
         self.view.event(event);
     }
 
-    fn piece(&self, piece: Piece<'_>) {
-        self.view.piece(piece);
+    fn delta(&self, delta: StreamDelta<'_>) {
+        self.view.delta(delta);
     }
 
     fn change(&self, change: &Change) {
         self.view.change(change);
     }
 
-    fn reached(&self, reached: &Reached) -> Further {
-        self.view.reached(reached)
+    fn limit_hit(&self, hit: &LimitHit) -> OnLimit {
+        self.view.limit_hit(hit)
     }
 
-    fn begun(&self, begun: &Begun) -> Again {
+    fn uncertain_call(&self, call: &UncertainCall) -> RetryDecision {
         match self.word {
-            Word::Again => Again::Yes,
-            Word::Leave => Again::No,
-            Word::None => Again::Nobody,
+            Word::Again => RetryDecision::Retry,
+            Word::Leave => RetryDecision::Skip,
+            Word::None => RetryDecision::Unanswered,
             Word::Asked => {
                 self.view.close();
-                let lines = vec![begun.action.clone(), "may have happened; do it again?".to_owned()];
+                let lines = vec![call.action.clone(), "may already have run; run it again?".to_owned()];
                 match question::is_yes(lines) {
-                    Ok(true) => Again::Yes,
-                    Ok(false) => Again::No,
-                    Err(_) => Again::Nobody,
+                    Ok(true) => RetryDecision::Retry,
+                    Ok(false) => RetryDecision::Skip,
+                    Err(_) => RetryDecision::Unanswered,
                 }
             }
         }
@@ -76,9 +78,9 @@ impl Watch for Resuming {
 /// What a run left undone and what is gone meanwhile, a line each.
 pub(crate) fn left_undone(resumed: &Resumed) -> Vec<String> {
     let begun = resumed
-        .begun
+        .uncertain
         .iter()
-        .map(|begun| format!("begun and not finished, may have happened: {}", clean(&begun.action)));
+        .map(|begun| format!("interrupted, may already have run: {}", clean(&begun.action)));
     let gone = resumed
         .gone
         .iter()

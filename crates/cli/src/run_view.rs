@@ -8,7 +8,7 @@ use crate::output::{Form, Tone, tinted};
 use crate::passing_line;
 use crate::question;
 use crate::screen;
-use metier_agent::{Further, Happened, Piece, Reached, Watch};
+use metier_agent::{EmittedEvent, LimitHit, Observer, OnLimit, StreamDelta};
 use metier_diagnostic::Paint;
 use metier_runtime::Change;
 use metier_store::{EventKind, EventQuery, EventSeverity, FailedPart, SessionId, Store, StoreError, Verdict};
@@ -180,8 +180,8 @@ fn close(state: &mut State) {
     }
 }
 
-impl Watch for RunView {
-    fn event(&self, event: &Happened) {
+impl Observer for RunView {
+    fn event(&self, event: &EmittedEvent) {
         if self.form == Form::Json {
             // Nobody reads what cannot be written; the run goes on, since its journal is elsewhere.
             screen::out_line(json_text::line(&happening(event)));
@@ -214,22 +214,22 @@ impl Watch for RunView {
         }
     }
 
-    fn piece(&self, piece: Piece<'_>) {
+    fn delta(&self, piece: StreamDelta<'_>) {
         if self.form == Form::Json {
-            if let Piece::Text(text) = piece {
+            if let StreamDelta::Text(text) = piece {
                 screen::out_line(json_text::line(&json!({ "type": "piece", "text": text })));
             }
             return;
         }
         match piece {
-            Piece::Text(text) if !text.is_empty() => {
+            StreamDelta::Text(text) if !text.is_empty() => {
                 let mut state = self.state();
                 let shown = state.shown(text);
                 passing_line::clear();
                 state.is_open = !shown.ends_with('\n');
                 let _ = screen::lock().out(shown.as_bytes());
             }
-            Piece::Output { text, .. } if self.loudness == Loudness::Steps && self.is_live => {
+            StreamDelta::Output { text, .. } if self.loudness == Loudness::Steps && self.is_live => {
                 let mut state = self.state();
                 // A line of the answer that has no end yet would be taken for ours.
                 if state.is_open {
@@ -246,13 +246,13 @@ impl Watch for RunView {
         question::attach(change);
     }
 
-    fn reached(&self, reached: &Reached) -> Further {
+    fn limit_hit(&self, hit: &LimitHit) -> OnLimit {
         if self.presence == Presence::Nobody {
-            return Further::Stop;
+            return OnLimit::Stop;
         }
         close(&mut self.state());
-        let asked = question::is_yes(vec![format!("{reached}; go on with as much again?")]);
-        if asked.unwrap_or(false) { Further::GoOn } else { Further::Stop }
+        let asked = question::is_yes(vec![format!("{hit}; continue with as much again?")]);
+        if asked.unwrap_or(false) { OnLimit::Extend } else { OnLimit::Stop }
     }
 }
 

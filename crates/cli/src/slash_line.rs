@@ -3,8 +3,8 @@
 use crate::agent_choice::AgentChoice;
 use crate::exit::Exit;
 use crate::output::clean;
-use metier_agent::slash::{BuiltIn, Slash, SlashCommands, skills_page};
 use metier_catalog::{Entry, Lookup, Reference};
+use metier_definition::{BuiltinCommand, SlashCommands, SlashInput, skills_page};
 
 /// What became of it.
 pub(crate) enum Typed {
@@ -22,20 +22,20 @@ pub(crate) fn read(request: &str, agent: &AgentChoice) -> Typed {
     let is_skill =
         |name: &str| skills.iter().any(|entry| entry.name().as_str() == name && entry.is_user_invocable());
     let commands = SlashCommands { commands: &agent.read.definition.commands, is_skill: &is_skill };
-    match commands.read(request) {
-        Slash::Message(_) | Slash::Nothing => Typed::Request(request.to_owned()),
-        Slash::Skill { name, arguments } => Typed::Skill(name, arguments),
-        Slash::Expanded(expanded) => Typed::Request(expanded.message()),
-        Slash::BuiltIn(BuiltIn::Help, _) => Typed::Answer(commands.help(), Exit::Fine),
-        Slash::BuiltIn(BuiltIn::Skills, _) => {
+    match commands.parse(request) {
+        SlashInput::Message(_) | SlashInput::Nothing => Typed::Request(request.to_owned()),
+        SlashInput::Skill { name, arguments } => Typed::Skill(name, arguments),
+        SlashInput::Expanded(expanded) => Typed::Request(expanded.message()),
+        SlashInput::BuiltIn(BuiltinCommand::Help, _) => Typed::Answer(commands.help(), Exit::Fine),
+        SlashInput::BuiltIn(BuiltinCommand::Skills, _) => {
             let listed = skills.iter().map(|entry| (entry.name().as_str(), entry.description()));
             Typed::Answer(skills_page(listed), Exit::Fine)
         }
-        Slash::BuiltIn(other, _) => Typed::Answer(
+        SlashInput::BuiltIn(other, _) => Typed::Answer(
             format!("`/{}` is for a conversation: see `metier chat`\n", other.name()),
             Exit::Failed,
         ),
-        Slash::Answer(text) => Typed::Answer(format!("{}\n", clean(&text)), Exit::Failed),
+        SlashInput::Answer(text) => Typed::Answer(format!("{}\n", clean(&text)), Exit::Failed),
     }
 }
 

@@ -7,9 +7,9 @@ use anyhow::Result;
 use metier_catalog::{Include, Layout, MAX_DOCUMENT, Places, RootChoice, Snapshot};
 use metier_changes::LayerStore;
 use metier_diagnostic::Diagnostic;
+use metier_exec::{ResultFolder, ResultFolderContext, ResultOptions, SearchPath};
 use metier_files::read_bounded;
-use metier_mcp::client::Servers;
-use metier_runtime::{ResultFolder, ResultOptions, SearchPath, Surrounding};
+use metier_mcp_client::Servers;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,11 +29,20 @@ impl Surroundings {
         let places = environment::places()?;
         let choice =
             if global.root.is_empty() { RootChoice::Usual } else { RootChoice::Given(global.root.clone()) };
-        let is_usual = global.root.is_empty();
-        let mut layout = Layout::new(&places, &choice);
+        Ok(Self::of(Layout::new(&places, &choice)))
+    }
+
+    /// The surroundings of a layout, with what its servers listed when they were asked last.
+    fn of(mut layout: Layout) -> Self {
+        let is_usual = layout.choice == RootChoice::Usual;
         let servers = if is_usual { servers::of(&mut layout) } else { None };
-        let around = Self { places, layout: Arc::new(layout), is_usual, servers };
-        Ok(if around.servers.is_some() { around.with_servers_as_listed() } else { around })
+        let places = layout.places.clone();
+        Self { places, layout: Arc::new(layout), is_usual, servers }.with_servers_as_listed()
+    }
+
+    /// The same after the user trusted the project. The configuration is the one that was read and shown.
+    pub(crate) fn with_new_trust(&self) -> Self {
+        Self::of(self.layout.with_new_trust())
     }
 
     /// The same with what its servers listed when they were asked last.
@@ -43,7 +52,7 @@ impl Surroundings {
         Self { places: layout.places.clone(), layout: Arc::new(layout), ..self.clone() }
     }
 
-    /// The same as it looks from another folder, such as that of a crew.
+    /// The same as it looks from another folder, such as that of a crew. The user's configuration is not read again.
     pub(crate) fn seen_from(&self, folder: &Path, global: &Global) -> Self {
         if folder == self.places.current {
             return self.clone();
@@ -52,11 +61,7 @@ impl Surroundings {
         let roots = named.map(|root| self.places.current.join(root));
         let choice =
             if global.root.is_empty() { RootChoice::Usual } else { RootChoice::Given(roots.collect()) };
-        let places = Places { current: folder.to_owned(), ..self.places.clone() };
-        let mut layout = Layout::new(&places, &choice);
-        let servers = if self.is_usual { servers::of(&mut layout) } else { None };
-        let around = Self { places, layout: Arc::new(layout), is_usual: self.is_usual, servers };
-        around.with_servers_as_listed()
+        Self::of(self.layout.seen_from(folder, &choice))
     }
 
     /// All skills as they are now.
@@ -81,12 +86,8 @@ impl Surroundings {
         options: ResultOptions,
     ) -> Result<Option<ResultFolder>> {
         let bases: Vec<&Path> = self.project().into_iter().chain(self.places.home.as_deref()).collect();
-        let places = &self.places;
-        let own: Vec<&Path> = [places.config.as_path(), &places.data, &places.user_skills]
-            .into_iter()
-            .chain(places.cache.as_deref())
-            .collect();
-        let around = Surrounding { bases: &bases, own: &own };
+        let user = self.places.user_paths();
+        let around = ResultFolderContext { bases: &bases, user: Some(&user) };
         Ok(folder.map(|folder| ResultFolder::at(folder, around, options)).transpose()?)
     }
 

@@ -57,7 +57,6 @@ mod plain_path;
 mod program;
 mod protected;
 mod relative;
-mod repository_config;
 mod secrets;
 mod skill_dir;
 mod stamp;
@@ -87,7 +86,8 @@ pub use passing_folder::PassingFolder;
 pub use plain_path::plain_path;
 pub use program::{is_program, link_target, names_in, private_folder, which_in};
 pub use protected::{
-    Missing, PROTECTED, Presence, Protected, ProtectedRule, may_hold_protected, obeyed_by, protected_part,
+    Missing, NoChanges, PROTECTED, Planned, PlannedChanges, Presence, Protected, ProtectedPlaces,
+    ProtectedRule, UserPaths, may_hold_protected, obeyed_by, protected_part,
 };
 pub use relative::{RelativePath, RelativePathError};
 pub use secrets::{Proof, SECRETS, SecretRule, looks_secret};

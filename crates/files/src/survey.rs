@@ -19,7 +19,7 @@ use self::answers::Found;
 use self::folder::{Folder, What};
 use crate::entries::EntryBuffer;
 use crate::open::FOLDER;
-use crate::protected::Protected;
+use crate::protected::{PlannedChanges, Protected, ProtectedPlaces, UserPaths};
 use crate::{Error, OsError, Stamp};
 
 /// Where a look over a project ends. Folders near the top are looked at first, since secrets lie there.
@@ -128,6 +128,7 @@ pub struct Survey {
     /// Files that are secrets and have other names as well.
     linked: HashSet<(u64, u64)>,
     buffer: EntryBuffer,
+    user: UserPaths,
     found: Found,
 }
 
@@ -148,6 +149,7 @@ impl Survey {
             entries: 0,
             linked: HashSet::new(),
             buffer: EntryBuffer::default(),
+            user: UserPaths::default(),
             found: Found::default(),
         };
         let mut read = HashSet::new();
@@ -180,9 +182,35 @@ impl Survey {
         masked
     }
 
-    /// What stays read-only though the project is writable, by path.
+    /// The same with the user's own files, which may lie inside the project or name places of it.
+    #[must_use]
+    pub fn with_user(mut self, user: UserPaths) -> Self {
+        self.user = user;
+        self
+    }
+
+    pub(crate) fn user(&self) -> &UserPaths {
+        &self.user
+    }
+
+    /// Places of the table, by path. [`Survey::protected_places`] has more: where links lead, and what git's configuration names.
     pub fn protected(&self) -> &[Protected] {
         &self.found.protected
+    }
+
+    /// Everything that is protected in the project, as it is and with changes.
+    pub fn protected_places(&self, changes: &dyn PlannedChanges) -> ProtectedPlaces {
+        ProtectedPlaces::new(self, changes)
+    }
+
+    /// The work trees of repositories: in the project, or the one it lies in.
+    pub(crate) fn repositories(&self) -> &[PathBuf] {
+        &self.found.repositories
+    }
+
+    /// Links with the name of a folder that holds protected places.
+    pub(crate) fn holder_links(&self) -> &[PathBuf] {
+        &self.found.holder_links
     }
 
     /// Folders that could not be looked at, by path. A script cannot read them either, as it runs as the same user.
@@ -202,7 +230,8 @@ impl Survey {
         let held = fstat(&self.root).map(|stat| Stamp::of_stat(&stat).identity());
         if here.map(|stat| Stamp::of_stat(&stat).identity()) != held {
             let before = std::mem::take(&mut self.found);
-            *self = Self::of(&self.project, self.bounds)?;
+            let user = std::mem::take(&mut self.user);
+            *self = Self::of(&self.project, self.bounds)?.with_user(user);
             return Ok(if self.found == before { Changed::Same } else { Changed::Other });
         }
         let stale: Vec<CString> = self

@@ -13,12 +13,12 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
-use metier_mcp::server::Exchange;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 use crate::connection;
 use crate::connections::{ConnectionLimits, Connections};
+use crate::endpoint::Endpoint;
 use crate::guard::{Guard, Refused};
 
 /// How long open connections get to end when the server does.
@@ -86,22 +86,23 @@ impl Site {
         self.address
     }
 
-    /// Where MCP is.
-    pub fn url(&self) -> String {
-        format!("http://{}/mcp", self.address)
+    /// The URL of a path, which begins with `/`.
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
     }
 
-    /// Serves until `stop` is over; then what is open gets a moment to end.
+    /// Serves an endpoint until `stop` completes. Connections that are open then get a moment to end; a service that keeps
+    /// some open by itself closes them in `stop`.
     pub async fn serve(
         self,
-        exchange: Exchange,
+        endpoint: Endpoint,
         stop: impl Future<Output = ()> + Send + 'static,
     ) -> Result<(), SiteError> {
         let listener = tokio::net::TcpListener::from_std(self.listener)?;
         let limits = self.limits;
         let router = Router::new()
-            .route("/mcp", any(answer))
-            .with_state(Answering { exchange: exchange.clone(), body_timeout: limits.body_timeout })
+            .route(endpoint.path, any(answer))
+            .with_state(Answering { endpoint, body_timeout: limits.body_timeout })
             .layer(middleware::from_fn_with_state(Arc::new(self.guard), check));
         let connections = Connections::new(limits);
         let refusals = Arc::new(Semaphore::new(MAX_REFUSALS));
@@ -139,7 +140,6 @@ impl Site {
                 },
             }
         }
-        exchange.close();
         stopped.send_replace(true);
         let ended = async { while open.join_next().await.is_some() {} };
         let _ = tokio::time::timeout(FAREWELL, ended).await;
@@ -179,14 +179,14 @@ async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
 /// What answers requests.
 #[derive(Clone)]
 struct Answering {
-    exchange: Exchange,
+    endpoint: Endpoint,
     body_timeout: Duration,
 }
 
 /// Reads the body within its time, and answers. The answer itself may take any time.
 async fn answer(State(answering): State<Answering>, request: Request) -> Response {
     let (head, body) = request.into_parts();
-    let read = axum::body::to_bytes(body, Exchange::MAX_REQUEST_BYTES);
+    let read = axum::body::to_bytes(body, answering.endpoint.max_body);
     let body = match tokio::time::timeout(answering.body_timeout, read).await {
         Ok(Ok(body)) => body,
         Ok(Err(_)) => {
@@ -194,7 +194,7 @@ async fn answer(State(answering): State<Answering>, request: Request) -> Respons
         }
         Err(_) => return closing(StatusCode::REQUEST_TIMEOUT, "the request's body took too long\n"),
     };
-    answering.exchange.answer(Request::from_parts(head, Body::from(body))).await.map(Body::new)
+    answering.endpoint.answer(Request::from_parts(head, Body::from(body))).await
 }
 
 /// A refusal after which the connection is closed: what is left of the request was not read.

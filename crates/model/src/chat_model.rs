@@ -16,6 +16,12 @@ pub trait ChatModel: Send + Sync {
 
     /// Asks. After an error nothing more comes.
     fn ask<'a>(&'a self, request: &'a Request) -> Answer<'a>;
+
+    /// Whether this is the offline planner and no language model: its answers are complete texts for the user, its refusals
+    /// explain themselves, and it cannot summarise.
+    fn is_planner(&self) -> bool {
+        false
+    }
 }
 
 /// An answer while it comes.

@@ -62,6 +62,10 @@ impl ChatModel for Constrained {
         self.inner.id()
     }
 
+    fn is_planner(&self) -> bool {
+        self.inner.is_planner()
+    }
+
     fn ask<'a>(&'a self, request: &'a Request) -> Answer<'a> {
         outlet::stream(move |outlet| async move { self.answer(request, &outlet).await })
     }

@@ -87,7 +87,29 @@ pub enum ModelError {
     },
 }
 
+/// How providers say that a request is longer than the model's context window. There is no common code for it: most send 400 and
+/// a sentence.
+const TOO_LONG: &[&str] = &[
+    "context length",
+    "context_length",
+    "context window",
+    "context size",
+    "maximum context",
+    "prompt is too long",
+    "input is too long",
+    "too many tokens",
+    "input token count",
+    "exceeds the available context",
+];
+
 impl ModelError {
+    /// Whether the provider refused the request because it is longer than the context window.
+    pub fn is_too_long(&self) -> bool {
+        let Self::Refused { status, message } = self else { return false };
+        let message = message.to_ascii_lowercase();
+        *status == 413 || TOO_LONG.iter().any(|words| message.contains(words))
+    }
+
     /// What had come before it. Whoever streams has shown it already.
     pub fn received(&self) -> Option<&Received> {
         match self {

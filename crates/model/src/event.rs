@@ -75,6 +75,8 @@ pub enum Stop {
     Length,
     /// It, or a filter behind it, would not answer.
     Refused(String),
+    /// A step of the answer failed; its text says which and why. Only the offline planner ends so.
+    Failed,
     /// Something else, in the provider's word.
     Other(String),
 }

@@ -55,6 +55,10 @@ impl ChatModel for Recorder {
         self.inner.id()
     }
 
+    fn is_planner(&self) -> bool {
+        self.inner.is_planner()
+    }
+
     fn ask<'a>(&'a self, request: &'a Request) -> Answer<'a> {
         outlet::stream(move |outlet| async move {
             let mut exchange = Exchange {

@@ -1,6 +1,6 @@
 //! What of a call's changes may be applied, path by path.
 
-use crate::action::{Action, Actor, Need};
+use crate::action::{Action, Actor, Deed, Need};
 use crate::answer::{Answer, Question};
 use crate::aspect::{Aspect, Part};
 use crate::decision::{Decision, Reason, Ruling};
@@ -10,10 +10,13 @@ use crate::mode::Mode;
 use crate::path_change::{PathChange, PathChangeKind};
 use crate::place::Place;
 use crate::rule::Rule;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// The most rules that name one path each. More than a person pastes become rules for folders.
+/// From this many rules on, one rule stands for a new folder with all that is in it.
 const MAX_EXACT_RULES: usize = 20;
+
+/// How many rules there are at most, those for protected places not counted: more than anybody pastes.
+const MAX_RULES: usize = 40;
 
 /// What may be applied. Every change is in exactly one of the three, by its number in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +25,8 @@ pub struct ChangesDecision {
     pub allowed: Vec<(usize, Reason)>,
     /// Not applied, whatever a person says, and why.
     pub refused: Vec<(usize, Decision)>,
+    /// The rules that would allow what only the mode refused.
+    pub refused_rules: ChangeRules,
     /// The rest, as one question.
     pub undecided: Option<UndecidedChanges>,
 }
@@ -37,6 +42,15 @@ impl ChangesDecision {
     }
 }
 
+/// Rules that allow changes and nothing else that is there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChangeRules {
+    /// One for each path, or for a folder that is new with all that is in it.
+    pub rules: Vec<Rule>,
+    /// How many of the changes none of them covers.
+    pub uncovered: usize,
+}
+
 /// Changes that take a yes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UndecidedChanges {
@@ -46,6 +60,8 @@ pub struct UndecidedChanges {
     pub decision: Decision,
     /// Which changes.
     pub paths: Vec<usize>,
+    /// How many of them no rule of `decision` covers.
+    pub uncovered: usize,
 }
 
 impl Gate<'_> {
@@ -79,7 +95,7 @@ impl Gate<'_> {
             }
         }
         let parents = parents(changes, &allowed);
-        let mut paths = Vec::new();
+        let (mut paths, mut by_mode) = (Vec::new(), Vec::new());
         let mut reason = None;
         for (at, decision) in open {
             let Some(change) = changes.get(at) else { continue };
@@ -92,9 +108,15 @@ impl Gate<'_> {
                     reason.get_or_insert(decision.by);
                     paths.push(at);
                 }
-                _ => refused.push((at, decision)),
+                _ => {
+                    if is_lacking(&decision) {
+                        by_mode.push(change.clone());
+                    }
+                    refused.push((at, decision));
+                }
             }
         }
+        let refused_rules = rules_for(&Action::changes(actor.clone(), by_mode));
         allowed.sort_by_key(|(at, _)| *at);
         let asked = paths.iter().filter_map(|at| changes.get(*at)).cloned().collect();
         let action = Action::changes(actor.clone(), asked);
@@ -108,12 +130,13 @@ impl Gate<'_> {
                 None
             }
             Some(reason) => {
-                let decision = self.ask(reason, question, rules_for(&action));
-                Some(UndecidedChanges { action, decision, paths })
+                let ChangeRules { rules, uncovered } = rules_for(&action);
+                let decision = self.ask(reason, question, rules);
+                Some(UndecidedChanges { action, decision, paths, uncovered })
             }
         };
         refused.sort_by_key(|(at, _)| *at);
-        ChangesDecision { allowed, refused, undecided }
+        ChangesDecision { allowed, refused, refused_rules, undecided }
     }
 }
 
@@ -147,41 +170,56 @@ fn parents<'a>(changes: &'a [PathChange], allowed: &[(usize, Reason)]) -> HashMa
     parents
 }
 
-/// Rules that allow exactly these changes: one each, or where that is too many, one for each folder at the top and one for each
-/// protected place. What no rule can name has none.
-fn rules_for(action: &Action) -> Vec<Rule> {
+/// Rules that allow exactly these changes: one for each path. Where that is too many, one rule stands for a folder that the changes
+/// make, since nothing else can be in it. What is left over after that is counted.
+fn rules_for(action: &Action) -> ChangeRules {
     let aspects = action.aspects();
-    let is_named = |aspect: &Aspect<'_>| {
-        let place = aspect.place();
-        aspects.len() <= MAX_EXACT_RULES || place.is_none_or(|place| place.is_guarded() || !place.is_inside())
-    };
-    let folded: Vec<&Place> =
-        aspects.iter().filter(|aspect| !is_named(aspect)).filter_map(Aspect::place).collect();
-    let named = aspects.iter().filter(|aspect| is_named(aspect)).filter_map(Aspect::rule);
-    named.chain(folders(&folded).iter().filter_map(|glob| action.write_rule(glob))).collect()
+    let folders = if aspects.len() > MAX_EXACT_RULES { new_folders(action) } else { HashMap::new() };
+    let mut found = ChangeRules::default();
+    // Each rule for what is not protected, with the number of changes that it covers.
+    let mut rules: Vec<(Rule, usize)> = Vec::new();
+    let mut known: HashMap<&str, usize> = HashMap::new();
+    for aspect in &aspects {
+        let place = aspect.place().filter(|place| !place.is_guarded());
+        let folder = place.and_then(|place| outermost(place.as_str(), &folders));
+        if let Some(at) = folder.and_then(|folder| known.get(folder)) {
+            rules[*at].1 += 1;
+            continue;
+        }
+        let glob = folder.and_then(|folder| below(folders.get(folder)?));
+        match (glob.map_or_else(|| aspect.rule(), |glob| action.write_rule(&glob)), place, folder) {
+            (None, _, _) => found.uncovered += 1,
+            (Some(rule), None, _) => found.rules.push(rule),
+            (Some(rule), Some(_), None) => rules.push((rule, 1)),
+            (Some(rule), Some(_), Some(folder)) => {
+                known.insert(folder, rules.len());
+                rules.push((rule, 1));
+            }
+        }
+    }
+    found.uncovered += rules.iter().skip(MAX_RULES).map(|(_, covered)| covered).sum::<usize>();
+    found.rules.extend(rules.into_iter().take(MAX_RULES).map(|(rule, _)| rule));
+    found
 }
 
-/// The globs of the folders at the top that hold these places. A file at the top stands for itself, unless there are too many.
-fn folders(places: &[&Place]) -> Vec<FileGlob> {
-    let mut tops: BTreeMap<&str, (&Place, bool)> = BTreeMap::new();
-    for place in places {
-        let (top, is_below) = match place.as_str().split_once('/') {
-            Some((top, _)) => (top, true),
-            None => (place.as_str(), place.is_folder()),
-        };
-        tops.entry(top).and_modify(|(_, below)| *below |= is_below).or_insert((place, is_below));
-    }
-    if tops.len() > MAX_EXACT_RULES {
-        return "**".parse().into_iter().collect();
-    }
-    let glob = |(top, (place, is_below)): (&str, &(&Place, bool))| {
-        if *is_below {
-            FileGlob::exact(top).ok().and_then(|top| format!("{top}/**").parse().ok())
-        } else {
-            FileGlob::nearest(place).ok()
-        }
+/// The folders that the changes make, by their names.
+fn new_folders(action: &Action) -> HashMap<&str, &Place> {
+    let Deed::Changes(changes) = &action.deed else { return HashMap::new() };
+    let is_new = |change: &&PathChange| {
+        change.kind == PathChangeKind::Create && change.place.is_folder() && !change.place.is_guarded()
     };
-    tops.iter().filter_map(|(top, found)| glob((top, found))).collect()
+    changes.iter().filter(is_new).map(|change| (change.place.as_str(), &change.place)).collect()
+}
+
+/// The outermost of the folders that a path is or lies in.
+fn outermost<'a>(path: &'a str, folders: &HashMap<&str, &Place>) -> Option<&'a str> {
+    let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
+    ends.map(|end| &path[..end]).find(|part| folders.contains_key(part))
+}
+
+/// The glob of a folder and all that is in it.
+fn below(folder: &Place) -> Option<FileGlob> {
+    format!("{}/**", FileGlob::of_place(folder).ok()?).parse().ok()
 }
 
 impl<'a> Aspect<'a> {

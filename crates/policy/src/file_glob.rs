@@ -1,5 +1,9 @@
 //! Globs of files, as rules write them.
 
+mod token;
+
+use self::token::{Token, tokens};
+use crate::matchable::matchable;
 use crate::place::{Place, clean, is_guarded};
 use globset::{GlobBuilder, GlobMatcher};
 use metier_diagnostic::acts;
@@ -8,8 +12,8 @@ use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
 /// `docs/**`, `*.md`, `/etc/hosts`, `~/notes/**`: `*` stays inside a step, `**` goes through them, `[ab]`, `{a,b}` and `?`
-/// are as in a shell, a backslash takes the meaning from the next character. A folder with a slash behind it means
-/// everything below.
+/// are as in a shell, a backslash takes the meaning from the next character. `\u{25c6}` is that character and `\xff` that byte,
+/// for names that cannot be written otherwise. A folder with a slash behind it means everything below.
 #[derive(Clone, Debug)]
 pub struct FileGlob {
     text: String,
@@ -36,32 +40,43 @@ pub enum NoGlob {
 impl FileGlob {
     /// The glob that means one file and nothing else.
     pub fn exact(path: &str) -> Result<Self, NoGlob> {
-        // Written as a folder it would mean everything below.
-        escape(path.trim_end_matches('/')).parse()
+        Self::exact_name(path.as_bytes())
     }
 
-    /// The narrowest glob that can be written for a place: it means one file and nothing else, unless the name has characters that
-    /// no rule can have. Each byte of those is any byte, which is what `?` means to the matcher.
-    pub fn nearest(place: &Place) -> Result<Self, NoGlob> {
-        let name = place.names().next().unwrap_or_default();
-        let name = name.trim_end_matches('/');
-        // A rule is read without spaces at its end.
-        let end = name.trim_end_matches(' ').len();
-        let is_odd = |(at, c): (usize, char)| acts(c) || c == char::REPLACEMENT_CHARACTER || at >= end;
+    /// The glob that means one place and nothing else, by the name that people see.
+    pub fn of_place(place: &Place) -> Result<Self, NoGlob> {
+        Self::exact_name(&place.first_name())
+    }
+
+    /// The same for a name that need not be UTF-8. What a line cannot show, and what is lost at the end of a rule, is an escape.
+    fn exact_name(name: &[u8]) -> Result<Self, NoGlob> {
+        // Written as a folder it would mean everything below.
+        let end = name.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
+        let name = &name[..end];
         let mut text = String::with_capacity(name.len());
-        for (at, c) in name.char_indices() {
-            if is_odd((at, c)) {
-                text.push_str(&"?".repeat(c.len_utf8()));
-            } else {
-                text.push_str(&escape(c.encode_utf8(&mut [0; 4])));
+        for chunk in name.utf8_chunks() {
+            for c in chunk.valid().chars() {
+                if acts(c) {
+                    text.extend(c.escape_unicode());
+                } else {
+                    text.push_str(&escape(c.encode_utf8(&mut [0; 4])));
+                }
             }
+            text.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
         }
-        text.parse()
+        let seen = text.trim_end().len();
+        let hidden: String = text.split_off(seen).chars().flat_map(char::escape_unicode).collect();
+        (text + &hidden).parse()
     }
 
     /// Whether a path is meant.
     pub fn matches(&self, path: &str) -> bool {
-        self.matcher.is_match(path)
+        self.matches_name(&matchable(path.as_bytes()))
+    }
+
+    /// The same for a name as [`matchable`] writes it.
+    fn matches_name(&self, name: &str) -> bool {
+        self.matcher.is_match(name)
     }
 
     /// Whether a place is meant by one of its names. A glob that does not start at the root or at home means names
@@ -75,13 +90,13 @@ impl FileGlob {
     /// Whether a name of a place is meant. What means everything below a folder means the folder, too: it cannot be written
     /// without it.
     fn matches_as(&self, place: &Place, name: &str) -> bool {
-        self.matches(name) || (place.is_folder() && self.matches(&format!("{name}/")))
+        self.matches_name(name) || (place.is_folder() && self.matches_name(&format!("{name}/")))
     }
 
     /// Whether writing to a place is meant. One that takes a yes to the very question is meant only by itself: `**` was
     /// written with the project's files in mind, not with `.git/hooks`.
     pub fn covers(&self, place: &Place) -> bool {
-        self.means(place) && ((self.is_exact() && place.is_text()) || !place.is_guarded())
+        self.means(place) && (self.is_exact() || !place.is_guarded())
     }
 
     fn starts_elsewhere(&self) -> bool {
@@ -95,8 +110,8 @@ impl FileGlob {
             let is_bare = !self.text.contains('/');
             let last = name.rsplit('/').next().unwrap_or(name);
             self.matches_as(place, name)
-                || (is_bare && self.matches(last))
-                || ancestors(name).any(|above| self.matches(above))
+                || (is_bare && self.matches_name(last))
+                || ancestors(name).any(|above| self.matches_name(above))
         })
     }
 
@@ -108,7 +123,7 @@ impl FileGlob {
         }
         // As a place, not as a text: `**` matches the text `/etc/hosts` and does not mean that file.
         if other.is_exact() {
-            return self.covers(&Place::new(&other.literal()));
+            return self.covers(&Place::from_bytes(&other.literal()));
         }
         // What takes a yes to the very question is meant by its own name only, one file of it or many.
         if is_guarded(&other.fixed_steps().join("/")) {
@@ -142,45 +157,13 @@ impl FileGlob {
 
     /// Whether it means one file only.
     pub fn is_exact(&self) -> bool {
-        let mut escaped = false;
-        !self.text.chars().any(|c| match c {
-            _ if escaped => {
-                escaped = false;
-                false
-            }
-            '\\' => {
-                escaped = true;
-                false
-            }
-            '[' => true,
-            c => SPECIAL.contains(&c),
-        }) || escape(&self.literal()) == self.text
+        tokens(&self.text).all(|token| matches!(token, Token::Literal(_)))
     }
 
     /// The one file it means, where it is exact.
-    fn literal(&self) -> String {
-        let mut literal = String::with_capacity(self.text.len());
-        let mut rest = self.text.as_str();
-        // `globset::escape` writes a special character as a class of one, and a person as a backslash.
-        while let Some(c) = rest.chars().next() {
-            let class = ["[?]", "[*]", "[[]", "[]]", "[{]", "[}]", "[!]", "[,]"]
-                .iter()
-                .find(|class| rest.starts_with(**class));
-            if let Some(class) = class {
-                literal.extend(class.chars().nth(1));
-                rest = rest.get(class.len()..).unwrap_or_default();
-                continue;
-            }
-            rest = rest.get(c.len_utf8()..).unwrap_or_default();
-            if c == '\\' {
-                let next = rest.chars().next();
-                literal.extend(next);
-                rest = rest.get(next.map_or(0, char::len_utf8)..).unwrap_or_default();
-            } else {
-                literal.push(c);
-            }
-        }
-        literal
+    fn literal(&self) -> Vec<u8> {
+        let literal = |token| if let Token::Literal(bytes) = token { bytes } else { Vec::new() };
+        tokens(&self.text).flat_map(literal).collect()
     }
 
     /// What kind of places it means, for whoever has to open them.
@@ -189,7 +172,7 @@ impl FileGlob {
             return Shape::Elsewhere;
         }
         if self.is_exact() {
-            return Shape::One(self.literal());
+            return Shape::One(String::from_utf8_lossy(&self.literal()).into_owned());
         }
         let fixed = self.fixed_steps().join("/");
         let below = self.text.strip_suffix("**").map(|folder| folder.trim_end_matches('/'));
@@ -226,6 +209,29 @@ fn escape(text: &str) -> String {
     globset::escape(text).replace('\\', "\\\\")
 }
 
+/// A glob as the library reads it: without our own escapes, and with names as [`matchable`] writes them.
+fn pattern(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len());
+    // Bytes that follow each other may be one character.
+    let mut literal = Vec::new();
+    let flush = |literal: &mut Vec<u8>, pattern: &mut String| {
+        // A comma would part what is in braces.
+        pattern.push_str(&escape(&matchable(literal)).replace(',', "[,]"));
+        literal.clear();
+    };
+    for token in tokens(text) {
+        match token {
+            Token::Literal(bytes) => literal.extend(bytes),
+            Token::Special(special) => {
+                flush(&mut literal, &mut pattern);
+                pattern.push_str(special);
+            }
+        }
+    }
+    flush(&mut literal, &mut pattern);
+    pattern
+}
+
 fn is_outside(name: &str) -> bool {
     name == ".." || name.starts_with("../")
 }
@@ -250,7 +256,7 @@ impl FromStr for FileGlob {
         // The root is a folder however it is written: `/.` shown as `/` would mean more when it is read back.
         let below = if text.ends_with('/') || clean(text) == "/" { "/**" } else { "" };
         let text = clean(&format!("{text}{below}"));
-        let glob = GlobBuilder::new(&text).literal_separator(true).backslash_escape(true).build();
+        let glob = GlobBuilder::new(&pattern(&text)).literal_separator(true).backslash_escape(true).build();
         let glob = glob.map_err(|error| NoGlob::Shape(error.kind().to_string()))?;
         Ok(Self { matcher: glob.compile_matcher(), text })
     }
@@ -392,7 +398,7 @@ mod tests {
         {
             let exact = FileGlob::exact(path).unwrap();
             assert!(exact.is_exact() && exact.matches(path), "{path}: {exact}");
-            assert_eq!(exact.literal(), path);
+            assert_eq!(exact.literal(), path.as_bytes());
             assert_eq!(FileGlob::exact(&format!("{path}/")), Ok(exact));
         }
         for text in ["a*", "[ab]", "{a,b}", "x?"] {
@@ -401,23 +407,27 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_no_rule_can_have_gets_the_narrowest_glob() {
+    fn a_name_that_cannot_be_written_gets_escapes() {
         for (place, expect) in [
             (Place::new("docs/a b.md"), "docs/a b.md"),
             (Place::new("a*[1].md"), "a[*][[]1[]].md"),
-            (Place::new("docs/a\nb\u{202e}.md"), "docs/a?b???.md"),
-            (Place::new("docs/a  "), "docs/a??"),
-            (Place::from_bytes(b"docs/\xff.md"), "docs/???.md"),
+            (Place::new("docs/a\nb\u{202e}.md"), r"docs/a\u{a}b\u{202e}.md"),
+            (Place::new("docs/a  "), r"docs/a\u{20}\u{20}"),
+            (Place::new("a\u{3000}"), r"a\u{3000}"),
+            (Place::new(r"a\x80"), r"a\\x80"),
+            (Place::from_bytes(b"docs/\xff.md"), r"docs/\xff.md"),
+            (Place::from_bytes(b".git/hooks/\xff"), r".git/hooks/\xff"),
         ] {
-            let glob = FileGlob::nearest(&place).unwrap();
+            let glob = FileGlob::of_place(&place).unwrap();
             assert_eq!(glob.to_string(), expect);
-            assert!(glob.covers(&place), "{expect}");
+            assert!(glob.covers(&place) && glob.is_exact(), "{expect}");
         }
-        assert!(
-            !FileGlob::nearest(&Place::from_bytes(b".git/hooks/\xff"))
-                .unwrap()
-                .covers(&Place::from_bytes(b".git/hooks/\xff"))
-        );
+        assert!(!glob(r"\xff").covers(&Place::from_bytes(b"\xfe")));
+        assert!(!glob(r"\xff").covers(&Place::new("\u{fffd}")));
+        assert!(glob(r"\xc3\xa4\u{2a}").means(&Place::new("ä*")) && !glob(r"a\u{2a}").matches("ab"));
+        assert!(glob(r"*\xff").means(&Place::from_bytes(b"ab\xff")) && !glob(r"*\xff").is_exact());
+        // As before: a backslash takes the meaning from what follows.
+        assert!(glob(r"\u\x1").matches("ux1") && glob(r"\*").matches("*"));
     }
 
     #[test]

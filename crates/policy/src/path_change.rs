@@ -29,13 +29,15 @@ pub enum PathChangeKind {
     Modify,
     /// It has other permissions.
     Attributes,
+    /// It has another time.
+    Times,
     /// It is new.
     Create,
 }
 
 impl PathChangeKind {
     /// Every kind, in the order in which questions show them: what is lost comes first.
-    pub const ALL: [Self; 4] = [Self::Delete, Self::Modify, Self::Attributes, Self::Create];
+    pub const ALL: [Self; 5] = [Self::Delete, Self::Modify, Self::Attributes, Self::Times, Self::Create];
 
     /// The word users see.
     pub const fn word(self) -> &'static str {
@@ -43,6 +45,7 @@ impl PathChangeKind {
             Self::Delete => "delete",
             Self::Modify => "modify",
             Self::Attributes => "set permissions of",
+            Self::Times => "set the time of",
             Self::Create => "create",
         }
     }

@@ -4,6 +4,8 @@ mod guarded;
 
 pub use guarded::{GUARDED, is_guarded};
 
+use crate::matchable::{matchable, name_of};
+use metier_diagnostic::escaped_name;
 use std::fmt;
 
 /// A place in the file system, cleaned of `.`, `..` and double slashes, by all of its names.
@@ -15,10 +17,8 @@ use std::fmt;
 pub struct Place {
     /// The name shown to people: the first name, with bytes that are not UTF-8 as escapes.
     shown: String,
-    /// Every name that patterns are held against, the shown one first; bytes that are not UTF-8 are `\u{fffd}` here.
+    /// Every name that patterns are held against, the shown one first, as [`matchable`] writes it.
     names: Vec<String>,
-    /// The path's own bytes, where they are not UTF-8: two files may have the same name otherwise.
-    bytes: Option<Vec<u8>>,
     guarded: bool,
     is_folder: bool,
 }
@@ -26,26 +26,21 @@ pub struct Place {
 impl Place {
     /// A path, relative to the folder that rules are seen from (the project, or the skill for its own files) or absolute.
     pub fn new(path: &str) -> Self {
-        let path = clean(path);
-        let guarded = guarded::is_listed(&path);
-        Self { names: vec![path.clone()], shown: path, bytes: None, guarded, is_folder: false }
+        Self::from_bytes(path.as_bytes())
     }
 
     /// The same for a path as the system has it, which need not be UTF-8.
     pub fn from_bytes(path: &[u8]) -> Self {
-        if let Ok(path) = std::str::from_utf8(path) {
-            Self::new(path)
-        } else {
-            let place = Self::new(&String::from_utf8_lossy(path));
-            Self { bytes: Some(path.to_vec()), ..place }.with_shown("")
-        }
+        let path = clean(&matchable(path));
+        let guarded = guarded::is_listed(&path);
+        Self { shown: shown(&path), names: vec![path], guarded, is_folder: false }
     }
 
     /// The same place with a second name, where it lies below `folder`: `below("/srv/project", "")` gives the name
     /// relative to the project, `below("/home/ada", "~/")` the name with a tilde. The new name is the shown one.
     #[must_use]
     pub fn below(mut self, folder: &str, prefix: &str) -> Self {
-        let folder = clean(folder);
+        let folder = clean(&matchable(folder.as_bytes()));
         let rest = self.names.iter().find_map(|name| {
             let rest = name.strip_prefix(folder.as_str())?;
             rest.strip_prefix('/').filter(|rest| !rest.is_empty()).map(str::to_owned)
@@ -53,20 +48,8 @@ impl Place {
         if let Some(rest) = rest {
             let name = format!("{prefix}{rest}");
             self.guarded |= guarded::is_listed(&name);
-            self.shown.clone_from(&name);
+            self.shown = shown(&name);
             self.names.insert(0, name);
-            return self.with_shown(prefix);
-        }
-        self
-    }
-
-    /// The same with its odd bytes shown as escapes, in as many steps as its first name has behind `prefix`.
-    fn with_shown(mut self, prefix: &str) -> Self {
-        if let (Some(bytes), Some(name)) = (&self.bytes, self.names.first()) {
-            let count = name.strip_prefix(prefix).unwrap_or(name).split('/').count();
-            let steps: Vec<&[u8]> = bytes.split(|byte| *byte == b'/').collect();
-            let last = steps.get(steps.len().saturating_sub(count)..).unwrap_or_default();
-            self.shown = format!("{prefix}{}", escaped(&last.join(&b'/')));
         }
         self
     }
@@ -97,17 +80,18 @@ impl Place {
         self.guarded || (!self.is_folder && self.names.iter().any(|name| guarded::is_git_file(name)))
     }
 
-    /// Whether every byte of its name can be written in a rule.
-    pub(crate) fn is_text(&self) -> bool {
-        self.bytes.is_none()
+    /// The bytes of its first name.
+    pub(crate) fn first_name(&self) -> Vec<u8> {
+        name_of(self.names.first().map_or("", String::as_str))
     }
 
     /// What tells it from every other place, for the key of an approval.
     pub(crate) fn key(&self) -> String {
-        match &self.bytes {
+        let name = self.first_name();
+        match String::from_utf8(name) {
+            Ok(text) => text,
             // A path has no NUL, so this is nobody's name.
-            Some(bytes) => format!("\0{}", bytes.escape_ascii()),
-            None => self.shown.clone(),
+            Err(error) => format!("\0{}", error.as_bytes().escape_ascii()),
         }
     }
 
@@ -116,8 +100,8 @@ impl Place {
         !self.shown.starts_with(['/', '~']) && self.shown != ".." && !self.shown.starts_with("../")
     }
 
-    /// Every name, the shown one first.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
+    /// Every name that patterns are held against, the shown one first.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }
 
@@ -133,14 +117,12 @@ impl fmt::Display for Place {
     }
 }
 
-/// Bytes that are not UTF-8 as escapes, the rest as it is.
-fn escaped(bytes: &[u8]) -> String {
-    let mut text = String::new();
-    for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
-        text.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
+/// A name for people. What a line cannot show is escaped where the line is shown, but for bytes that are not UTF-8.
+fn shown(name: &str) -> String {
+    match String::from_utf8(name_of(name)) {
+        Ok(text) => text,
+        Err(error) => escaped_name(error.as_bytes()),
     }
-    text
 }
 
 /// A path without empty steps, `.` and, as far as it can be said without looking, `..`.
@@ -204,7 +186,7 @@ mod tests {
             Place::from_bytes(&[b"/p/docs/a".as_slice(), &[byte], b".md"].concat()).below("/p", "")
         };
         assert_eq!(place(0xff).as_str(), r"docs/a\xff.md");
-        assert_eq!(place(0xff).names().next(), Some("docs/a\u{fffd}.md"));
+        assert_eq!(place(0xff).first_name(), b"docs/a\xff.md");
         assert_ne!(place(0xff).key(), place(0xfe).key());
         assert_ne!(place(0xff).key(), Place::new(place(0xff).as_str()).key());
         assert_eq!(Place::from_bytes(b"docs/a"), Place::new("docs/a"));

@@ -18,7 +18,8 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use metier_runtime::{Arguments, Plan, Session, Skills, Values};
+use metier_activation::{RenderPlan, SkillArguments, TokenValues};
+use metier_runtime::{Session, Skills};
 use metier_testkit::Workspace;
 use serde_json::json;
 
@@ -77,8 +78,8 @@ fn body() -> String {
 }
 
 fn rendering(body: &str) {
-    let arguments = Arguments::Text("main 'my branch'".to_owned());
-    let values = Values {
+    let arguments = SkillArguments::Text("main 'my branch'".to_owned());
+    let values = TokenValues {
         arguments: &arguments,
         declared: &[],
         skill: Path::new("/skills/demo"),
@@ -89,7 +90,7 @@ fn rendering(body: &str) {
         environment: &[],
     };
     let render = || {
-        black_box(Plan::new(black_box(body), values).unwrap().render(&[]));
+        black_box(RenderPlan::new(black_box(body), values).unwrap().render(&[]));
     };
     let copy = || {
         black_box(black_box(body).to_owned());

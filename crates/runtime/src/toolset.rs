@@ -30,6 +30,7 @@ mod visible;
 use std::path::Path;
 
 use metier_catalog::EntryId;
+use metier_exec::command_error;
 use metier_skill::Tool;
 use serde_json::Value;
 
@@ -37,7 +38,6 @@ use self::folders::Folders;
 use self::input::cut;
 use self::result::error_json;
 use self::spec::{Act, Spec, spec, specs};
-use crate::output::command_error;
 
 pub use self::definition::{Definition, Sight, ToolFormat};
 pub use self::form::{Field, Form, Kind, Need};

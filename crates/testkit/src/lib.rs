@@ -1,4 +1,4 @@
-//! Temporary workspaces for metier's tests.
+//! Temporary workspaces for metier's tests, and the examples that they run.
 //!
 //! A [`Workspace`] is a folder below the system's temporary folder that is filled in one expression and removed when it
 //! goes out of scope. It can hold what real skill folders hold and what hostile ones hold: links, FIFOs, sockets,
@@ -19,6 +19,8 @@
 //! assert!(workspace.join("skills/alias/SKILL.md").is_absolute());
 //! ```
 
+mod example;
 mod workspace;
 
+pub use example::example;
 pub use workspace::Workspace;

@@ -3,7 +3,7 @@
 use cargo_metadata::TargetKind;
 
 use crate::none;
-use crate::workspace::{METADATA, beside_manifest, file};
+use crate::workspace::{METADATA, SOURCES, beside_manifest, exists, file};
 
 /// The map is read in one sitting or not at all.
 const LONGEST_MAP: usize = 300;
@@ -53,6 +53,60 @@ fn the_map_is_short() {
     if let Some(text) = file("ARCHITECTURE.md") {
         none(&map_problems(&text));
     }
+}
+
+#[test]
+fn the_library_page_says_how_many_changes_are_remembered() {
+    let page = file("docs/library.md").expect("the library has a page");
+    let (_, rest) = page.split_once("the last ").expect("it says how many changes are remembered");
+    let (number, _) = rest.split_once(" are remembered").expect("it says how many changes are remembered");
+    let limit = format!("_CHANGES: usize = {};", number.replace(',', "_"));
+    let is_limit = SOURCES.iter().any(|source| {
+        source.path.starts_with("crates/runtime/src/")
+            && source.product_lines().any(|line| line.contains(&limit))
+    });
+    assert!(is_limit, "docs/library.md says {number}, and no constant of metier-runtime ends in `{limit}`");
+}
+
+/// The paths that the map names: `crates/…` anywhere, and in the tables of crates the files below their `src/`.
+fn named_paths(text: &str) -> Vec<String> {
+    let quoted = |part: &str| -> Vec<String> {
+        part.split('`').skip(1).step_by(2).map(|name| name.trim_end_matches('/').to_owned()).collect()
+    };
+    let mut paths: Vec<String> = Vec::new();
+    let (mut is_inside, mut package) = (false, String::new());
+    for line in text.lines() {
+        if let Some(heading) = line.strip_prefix("## ") {
+            is_inside = heading == "Inside the crates";
+        }
+        let is_path = |name: &String| ["crates/", "docs/", "xtask/"].iter().any(|top| name.starts_with(top));
+        paths.extend(quoted(line).into_iter().filter(is_path));
+        let cells: Vec<&str> = line.trim_matches('|').split('|').collect();
+        if !is_inside || cells.len() < 3 || line.starts_with("|-") {
+            continue;
+        }
+        if let Some(name) = quoted(cells[0]).into_iter().next() {
+            package = name;
+        }
+        paths.extend(quoted(cells[1]).into_iter().map(|name| format!("crates/{package}/src/{name}")));
+    }
+    paths
+}
+
+#[test]
+fn the_map_names_no_file_that_is_gone() {
+    let text = file("ARCHITECTURE.md").expect("the map is there");
+    let paths = named_paths(&text);
+    assert!(paths.len() > 100, "the map is read");
+    let is_there = |path: &String| exists(path) || exists(&format!("{path}.rs"));
+    let gone = paths.iter().filter(|path| !is_there(path));
+    none(&gone.map(|path| format!("ARCHITECTURE.md names `{path}`, which is gone")).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_names_in_the_map_are_read_as_paths() {
+    let text = "`docs/a.md`\n## Inside the crates\n| crate | files | what |\n|---|---|---|\n| `x` | `a`, `b/` | c |\n| | `d` | e |\n";
+    assert_eq!(named_paths(text), ["docs/a.md", "crates/x/src/a", "crates/x/src/b", "crates/x/src/d"]);
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! Each foreign library lives in one place, so that another one can take its place there. What a test uses ends with
 //! the test, so dev-dependencies are free.
 
+use std::collections::BTreeSet;
+
 use cargo_metadata::DependencyKind;
 
 use crate::none;
-use crate::workspace::{Dependency, dependencies};
+use crate::workspace::{Dependency, dependencies, file};
 
 /// A foreign crate, and who may build on it.
 const HOMES: &[(&str, &[&str])] = &[
@@ -38,19 +40,21 @@ const HOMES: &[(&str, &[&str])] = &[
     ("landlock", &["metier-sandbox"]),
     // The probe attacks by bare system calls, since no library would make such ones.
     ("libc", &["metier-probe", "metier-sandbox"]),
-    ("sha2", &["metier-files"]),
+    // Digests of files; the MCP server signs with the same hash.
+    ("sha2", &["metier-files", "metier-mcp-server"]),
+    ("hmac", &["metier-mcp-server"]),
     // MCP on the wire: everyone else sees skills, tools and questions.
-    ("rmcp", &["metier-mcp"]),
+    ("rmcp", &["metier-mcp-client", "metier-mcp-server"]),
     // HTTP for others to ask: everyone else sees a `Site`.
     ("axum", &["metier-http"]),
     ("hyper", &["metier-http"]),
     ("hyper-util", &["metier-http"]),
-    ("sse-stream", &["metier-mcp"]),
+    ("sse-stream", &["metier-mcp-client"]),
     // Providers of models: everyone else sees a `ChatModel` and its events. The SDK's HTTP is given a client of ours, which is
     // bounded and follows nobody.
-    ("reqwest", &["metier-model", "metier-mcp"]),
-    ("rustls", &["metier-model", "metier-agent", "metier-mcp"]),
-    ("rustls-platform-verifier", &["metier-model", "metier-mcp"]),
+    ("reqwest", &["metier-model", "metier-mcp-client"]),
+    ("rustls", &["metier-model", "metier-agent", "metier-mcp-client"]),
+    ("rustls-platform-verifier", &["metier-model", "metier-mcp-client"]),
     // HTTP on the wire: everyone else sees contacts and events.
     ("httparse", &["metier-proxy"]),
     // Whose certificates the agent believes for pages of the web; a model's provider may be a company's own server.
@@ -68,7 +72,7 @@ const HOMES: &[(&str, &[&str])] = &[
     // Line editing: a library has no terminal.
     ("rustyline", &["metier"]),
     // Configuration: everyone else gets it passed in. A Python script says in TOML which packages it wants.
-    ("toml", &["metier-catalog", "metier-runtime"]),
+    ("toml", &["metier-catalog", "metier-exec"]),
     // The command line: a library has no arguments.
     ("clap", &["metier", "xtask"]),
     ("clap_complete", &["metier"]),
@@ -95,6 +99,56 @@ fn problems(dependencies: &[Dependency]) -> Vec<String> {
             })
         })
         .collect()
+}
+
+/// Comments of the workspace's manifest that name the only crates with a library, held against who has it.
+fn comment_problems(manifest: &str, dependencies: &[Dependency]) -> Vec<String> {
+    let (mut problems, mut comment) = (Vec::new(), String::new());
+    for line in manifest.lines() {
+        if let Some(more) = line.strip_prefix("# ") {
+            comment = format!("{comment} {more}");
+            continue;
+        }
+        let comment = std::mem::take(&mut comment);
+        let Some((library, _)) = line.split_once(" = ") else { continue };
+        let Some(said) = only(&comment) else { continue };
+        let normal = dependencies.iter().filter(|one| one.kind != DependencyKind::Development);
+        let has: BTreeSet<&str> =
+            normal.filter(|one| one.to == library).map(|one| one.from.as_str()).collect();
+        if said != has {
+            problems.push(format!("Cargo.toml says that only {said:?} have `{library}`; these do: {has:?}"));
+        }
+    }
+    problems
+}
+
+/// The crates in `only A has it` or `only A and B have it`.
+fn only(comment: &str) -> Option<BTreeSet<&str>> {
+    let (_, rest) = comment.split_once("nly ")?;
+    let (names, _) = rest.split_once(" has it").or_else(|| rest.split_once(" have it"))?;
+    Some(names.split(" and ").map(|name| if name == "the binary" { "metier" } else { name }).collect())
+}
+
+#[test]
+fn comments_name_the_crates_that_have_a_library() {
+    let manifest = file("Cargo.toml").expect("the workspace has a manifest");
+    none(&comment_problems(&manifest, &dependencies()));
+}
+
+#[test]
+fn a_comment_that_names_other_crates_is_a_problem() {
+    let has = |from: &str, kind| Dependency::new(from, "reqwest", kind);
+    let dependencies = [
+        has("metier-model", DependencyKind::Normal),
+        has("metier-mcp", DependencyKind::Normal),
+        has("metier-cli", DependencyKind::Development),
+    ];
+    let manifest =
+        |who: &str| format!("[workspace.dependencies]\n# HTTP; only {who} it.\n# More.\nreqwest = \"1\"\n");
+    none(&comment_problems(&manifest("metier-model and metier-mcp have"), &dependencies));
+    assert_eq!(comment_problems(&manifest("metier-model has"), &dependencies).len(), 1);
+    assert_eq!(only(" Line editing; only the binary has it."), Some(BTreeSet::from(["metier"])));
+    assert_eq!(only(" Says nothing of it."), None);
 }
 
 #[test]

@@ -23,6 +23,11 @@ pub(crate) fn file(path: &str) -> Option<String> {
     fs::read_to_string(root().join(path)).ok()
 }
 
+/// Whether there is a file or folder at this path of the repository.
+pub(crate) fn exists(path: &str) -> bool {
+    root().join(path).exists()
+}
+
 /// One crate naming another in its manifest.
 #[derive(Debug, Clone)]
 pub(crate) struct Dependency {

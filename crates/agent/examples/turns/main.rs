@@ -16,7 +16,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use metier_agent::{Agent, Company, Halt, Limits, Piece, Setting, Talk, Unwatched, Watch};
+use metier_agent::{
+    Agent, CancelToken, Limits, NoObserver, Observer, RunHooks, Session, Setting, StreamDelta, UserMessage,
+};
 use metier_model::{Endpoint, Protocol, Remote};
 use metier_runtime::Skills;
 use metier_store::{Outcome, Store};
@@ -80,9 +82,9 @@ impl Bench {
         Self { agent, server, port, _workspace: workspace }
     }
 
-    fn talk(&self, request: &str, watch: Arc<dyn Watch>) -> Talk {
-        let company = Company { watch, halt: Halt::new().unwrap(), ask: None };
-        Talk::begin(&self.agent, Setting::default(), request, company).unwrap()
+    fn talk(&self, request: &str, watch: Arc<dyn Observer>) -> Session {
+        let company = RunHooks { observer: watch, cancel: CancelToken::new().unwrap(), ask: None };
+        Session::start(&self.agent, Setting::default(), UserMessage::new(request), company).unwrap()
     }
 
     fn stats(&self) -> Vec<u64> {
@@ -92,8 +94,8 @@ impl Bench {
     /// From an answer to the next request, at more than fifty turns of context.
     fn own_time(&self) {
         for round in 0..5 {
-            let mut talk = self.talk(&format!("id=own{round} turns={TURNS} delay=0"), Arc::new(Unwatched));
-            assert_eq!(talk.work().unwrap().ended.outcome, Outcome::Done);
+            let mut talk = self.talk(&format!("id=own{round} turns={TURNS} delay=0"), Arc::new(NoObserver));
+            assert_eq!(talk.run().unwrap().ended.outcome, Outcome::Done);
         }
         let mut times = self.stats();
         times.sort_unstable();
@@ -113,7 +115,7 @@ impl Bench {
         for round in 0..FIRST_BYTES {
             let mut talk =
                 self.talk(&format!("id=first{round} turns=0 delay=1 stamp"), Arc::clone(&seen) as _);
-            talk.work().unwrap();
+            talk.run().unwrap();
             times.extend(seen.0.lock().unwrap().take());
         }
         times.sort_unstable();
@@ -134,8 +136,8 @@ impl Bench {
                 .map(|number| {
                     let work = move || {
                         let mut talk =
-                            self.talk(&format!("id=many{number} turns=2 delay=8000"), Arc::new(Unwatched));
-                        talk.work().unwrap().ended.outcome
+                            self.talk(&format!("id=many{number} turns=2 delay=8000"), Arc::new(NoObserver));
+                        talk.run().unwrap().ended.outcome
                     };
                     // A conversation needs little of a stack; what is not touched is not resident in any case.
                     std::thread::Builder::new().stack_size(1 << 20).spawn_scoped(scope, work).unwrap()
@@ -172,9 +174,9 @@ impl Drop for Bench {
 #[derive(Default)]
 struct FirstPiece(Mutex<Option<Duration>>);
 
-impl Watch for FirstPiece {
-    fn piece(&self, piece: Piece<'_>) {
-        if let Piece::Text(text) = piece
+impl Observer for FirstPiece {
+    fn delta(&self, piece: StreamDelta<'_>) {
+        if let StreamDelta::Text(text) = piece
             && let Ok(sent) = text.trim().parse::<u64>()
         {
             let passed = server::now().saturating_sub(sent);

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use metier_activation::neutral;
 use metier_model::{Block, Message, Part, Request, ToolChoice};
-use metier_runtime::neutral;
 
 use crate::history::History;
 
 /// How long a summary may be, in bytes: about 2,000 tokens, which every later turn pays for.
-pub(crate) const MOST_SUMMARY: usize = 8 * 1024;
+pub(crate) const MAX_SUMMARY: usize = 8 * 1024;
 
 /// How much of one message a model sees that makes a summary, in bytes; and of one output, of which the beginning says most.
 const MOST_WORDS: usize = 4 * 1024;

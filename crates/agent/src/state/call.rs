@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use metier_store::{Activated, Answered, Called, Doubt, Effect, Outcome, SessionId};
+use metier_store::{Activated, Answered, Called, Doubt, Effect, MissingApproval, Outcome, SessionId};
 
 use super::StartedSubagent;
 use crate::repeat_guard::call_mark;
@@ -14,6 +14,9 @@ pub(crate) struct Calls {
     pub(crate) started: HashMap<String, StartedCall>,
     /// Calls that may have happened and were left, of all answers: the same call is not made again without an approval.
     pub(crate) doubted: Vec<u64>,
+    /// Calls without a result that may have run and wait for a person: the run ends until one can be asked. Their ids, and what each
+    /// would do.
+    unanswered: Vec<(String, String)>,
 }
 
 /// A call that was started and has no result.
@@ -54,10 +57,11 @@ impl Calls {
         }
     }
 
-    pub(super) fn end_subagent(&mut self, id: SessionId, outcome: Outcome) {
+    pub(super) fn end_subagent(&mut self, id: SessionId, outcome: Outcome, missing: &[MissingApproval]) {
         let subagents = self.started.values_mut().filter_map(|started| started.subagent.as_mut());
         for subagent in subagents.filter(|subagent| subagent.id == id) {
             subagent.outcome = Some(outcome);
+            subagent.missing = missing.to_vec();
         }
     }
 
@@ -70,12 +74,30 @@ impl Calls {
 
     /// A call has its result. `None` if it was never started.
     pub(super) fn finish(&mut self, id: &str) -> Option<FinishedCall> {
+        self.unanswered.retain(|(call, _)| call != id);
         let started = self.started.remove(id)?;
         Some(FinishedCall { effect: started.called.effect, input: self.asked.get(id).cloned() })
     }
 
-    /// Takes what was decided about a call that may have happened. True if nobody could decide.
-    pub(super) fn doubt(&mut self, call: &str, said: Doubt) -> bool {
+    /// What waits for a person: own calls that may have happened, and calls whose sub-agents wait.
+    pub(crate) fn waiting(&self) -> Vec<String> {
+        let subagents = self.started.values().filter_map(|started| started.subagent.as_ref());
+        let waiting = subagents.filter(|subagent| subagent.outcome == Some(Outcome::NeedsYes));
+        let actions =
+            waiting.flat_map(|subagent| subagent.missing.iter().map(|missing| missing.action.clone()));
+        self.unanswered.iter().map(|(_, action)| action.clone()).chain(actions).collect()
+    }
+
+    /// Work continues: what waited for a person is tried again.
+    pub(super) fn resume(&mut self) {
+        self.unanswered.clear();
+        for subagent in self.started.values_mut().filter_map(|started| started.subagent.as_mut()) {
+            subagent.outcome = subagent.outcome.filter(|outcome| *outcome != Outcome::NeedsYes);
+        }
+    }
+
+    /// Takes what was decided about a call that may have run. True if no one could be asked.
+    pub(super) fn doubt(&mut self, call: &str, action: &str, said: Doubt) -> bool {
         if let Some((tool, raw)) = self.asked.get(call) {
             let mark = call_mark(tool, raw);
             self.doubted.retain(|known| *known != mark);
@@ -86,6 +108,9 @@ impl Calls {
         // What is made again starts a sub-agent of its own.
         if let Some(started) = self.started.get_mut(call).filter(|_| said == Doubt::Again) {
             started.subagent = None;
+        }
+        if said == Doubt::Unanswered {
+            self.unanswered.push((call.to_owned(), action.to_owned()));
         }
         said == Doubt::Unanswered
     }

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use metier_store::{MissingApproval, Timestamp, Usage, Used};
 
-use crate::limits::{Limit, Limits, Spent};
+use crate::limits::{Limit, LimitHit, Limits, Spent};
 use crate::repeat_guard::RepeatGuard;
 
 /// What counts for one message of the user.
@@ -11,25 +11,29 @@ pub(crate) struct RunState {
     /// What was used up since the message, or since the last end.
     pub(crate) spent: Spent,
     pub(crate) clock: Clock,
-    /// The limits that somebody extended, each as often as it happened.
+    /// The limits that were extended, each as often as it happened.
     pub(crate) extended: Vec<Limit>,
-    /// The limit that was reached and about which nothing was decided yet.
-    pub(super) reached: Option<Limit>,
+    /// The limit that was reached and not extended.
+    pub(crate) limit_hit: Option<LimitHit>,
     pub(crate) repeats: RepeatGuard,
-    /// Approvals that nobody was there to give.
+    /// Approvals that are missing because no one could be asked.
     pub(crate) missing: Vec<MissingApproval>,
     /// The skills that were activated and have no activity entry yet, with what had been spent before.
     pub(crate) used: Vec<(Used, Spent)>,
-    /// The model's last answer, if it called nothing.
+    /// The last text of the model that was not empty: what a run ends with that breaks off.
+    pub(crate) said: String,
+    /// The model's last answer, if it called nothing and nothing was put into the conversation since.
     pub(crate) last: Option<LastAnswer>,
+    /// Why the model could not be asked.
+    pub(crate) failure: Option<String>,
     /// Whether skills were looked for.
     pub(crate) is_offered: bool,
 }
 
-/// The text of an answer, and why it ended.
+/// An answer without calls.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LastAnswer {
-    pub(crate) text: String,
+    /// Why it ended, in the stored word.
     pub(crate) stop: Option<String>,
 }
 
@@ -45,7 +49,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Work begins, or goes on in another process.
+    /// Work begins, or continues in another process.
     pub(super) fn resume(&mut self, at: Timestamp) {
         self.before = self.worked(self.latest);
         self.began = Some(at);
@@ -70,18 +74,24 @@ impl RunState {
     }
 
     pub(super) fn asked(&mut self) {
+        self.last = None;
         self.spent.turns = self.spent.turns.saturating_add(1);
         // Sessions from before `limit_extended`: a limit that was followed by another turn was extended.
-        let reached = self.reached.take();
-        if reached.is_some() {
-            self.extend(reached);
+        if let Some(hit) = self.limit_hit.take() {
+            self.extend(Some(hit.which));
         }
     }
 
     pub(super) fn extend(&mut self, which: Option<Limit>) {
-        self.reached = None;
+        self.limit_hit = None;
         self.extended.extend(which);
         self.repeats = RepeatGuard::default();
+    }
+
+    pub(super) fn say(&mut self, text: String) {
+        if !text.is_empty() {
+            self.said = text;
+        }
     }
 
     pub(super) fn pay(&mut self, usage: Usage, cost_micros: u64) {

@@ -1,6 +1,6 @@
-use metier_store::{Outcome, SessionId, SubagentMode};
+use metier_store::{MissingApproval, Outcome, SessionId, SubagentMode};
 
-use crate::child::{ChildMode, Worker};
+use crate::subagent::{SubagentKind, Worker};
 
 /// The sub-agents that no call waits for.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,9 +16,11 @@ pub(crate) struct Subagents {
 pub(crate) struct StartedSubagent {
     pub(crate) id: SessionId,
     pub(crate) worker: Worker,
-    pub(crate) mode: ChildMode,
+    pub(crate) mode: SubagentKind,
     /// How it ended, where its parent knows.
     pub(crate) outcome: Option<Outcome>,
+    /// The approvals that it lacked.
+    pub(crate) missing: Vec<MissingApproval>,
 }
 
 /// A sub-agent that is the answer to the user.
@@ -29,17 +31,24 @@ pub(crate) struct Invoked {
     pub(crate) is_told: bool,
 }
 
+impl Invoked {
+    /// Whether it cannot answer any more: the model was told, and answers itself.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.is_told && self.child.outcome == Some(Outcome::Cancelled)
+    }
+}
+
 impl StartedSubagent {
     pub(super) fn new(id: SessionId, skill: Option<&str>, agent: Option<&str>, mode: &SubagentMode) -> Self {
         let worker = match (skill, agent) {
             (None, Some(name)) => Worker::Role(name.to_owned()),
             (skill, _) => Worker::Skill(skill.unwrap_or_default().to_owned()),
         };
-        Self { id, worker, mode: ChildMode::of(mode), outcome: None }
+        Self { id, worker, mode: SubagentKind::of(mode), outcome: None, missing: Vec::new() }
     }
 
     pub(super) fn is_background(&self) -> bool {
-        self.mode == ChildMode::Background
+        self.mode == SubagentKind::Background
     }
 }
 

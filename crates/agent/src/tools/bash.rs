@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use metier_runtime::{Field, FieldKind, Form, Input, NotDone, NotRun, Ran, Sight, ToolResult, run_bash};
+use metier_exec::{RunError, RunOutput, run_bash};
+use metier_runtime::{Field, FieldKind, Form, Input, NotDone, Sight, ToolResult};
 use metier_skill::Tool;
 
 use super::refusal::Refused;
@@ -69,7 +70,7 @@ fn seconds(given: u64) -> (u64, Option<String>) {
 }
 
 /// The result, with what is left out of it kept where `Read` can open it.
-fn text(tools: &GeneralTools, ran: &mut Ran) -> (String, Option<String>) {
+fn text(tools: &GeneralTools, ran: &mut RunOutput) -> (String, Option<String>) {
     let Some(outputs) = tools.outputs.as_ref().filter(|_| !ran.long.is_empty()) else {
         return (ran.text.clone(), None);
     };
@@ -85,7 +86,7 @@ fn text(tools: &GeneralTools, ran: &mut Ran) -> (String, Option<String>) {
 
 fn not_done(error: NotDone) -> Refused {
     match error {
-        NotDone::NotRun(NotRun::Gate { decision, .. }) => Refused::Gate(decision, None),
+        NotDone::NotRun(RunError::Gate { decision, .. }) => Refused::Gate(decision, None),
         error => Refused::text(error.to_string()),
     }
 }

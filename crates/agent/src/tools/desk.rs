@@ -4,8 +4,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use metier_exec::{AgentContext, ChangeReport, EditError, ExecEnv, FileEdit, RunError, RunOutput};
 use metier_policy::{Action, Decision, Skill};
-use metier_runtime::{Change, ChangeReport, EditError, FileEdit, NotDone, NotRun, Own, Ran, Workbench};
+use metier_runtime::{Change, NotDone};
 use metier_sandbox::{Cancel, Stream};
 
 use super::{Ask, Memory};
@@ -56,7 +57,7 @@ pub struct ActiveSkill {
 }
 
 /// Something that runs for the agent. It is called again after a question was answered.
-pub type RunJob<'a> = dyn FnMut(&Workbench<'_>, &Own<'_>) -> Result<Ran, NotRun> + 'a;
+pub type RunJob<'a> = dyn FnMut(&ExecEnv<'_>, &AgentContext<'_>) -> Result<RunOutput, RunError> + 'a;
 
 /// What is to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,5 +83,5 @@ pub trait Hands: Sync {
     }
 
     /// Does the job with all that the agent's processes need, and again after each yes that it takes.
-    fn run(&self, running: &Running, job: &mut RunJob<'_>) -> Result<Ran, NotDone>;
+    fn run(&self, running: &Running, job: &mut RunJob<'_>) -> Result<RunOutput, NotDone>;
 }

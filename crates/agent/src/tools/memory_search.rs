@@ -1,7 +1,8 @@
 //! `memory_search`: records from before.
 
+use metier_activation::{attribute, neutral};
 use metier_policy::{Action, Actor};
-use metier_runtime::{Field, FieldKind, Form, Input, Sight, ToolResult, attribute, neutral};
+use metier_runtime::{Field, FieldKind, Form, Input, Sight, ToolResult};
 use metier_skill::Tool;
 
 use super::memory::{Author, Record, Wanted, author, tags};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use metier_files::{Ground, RelativePath, Survey};
+use metier_files::{Ground, NoChanges, RelativePath, Survey};
 use metier_policy::{Action, Actor, Place, Skill};
 use metier_skill::Tool;
 
@@ -149,11 +149,14 @@ impl GeneralTools {
             place = place.below(&home.to_string_lossy(), "~/");
         }
         place = place.below(&survey.project().to_string_lossy(), "");
+        let is_protected = path
+            .strip_prefix(survey.project())
+            .is_ok_and(|inside| survey.protected_places(&NoChanges).reason(inside, false).is_some());
         let lower = |path: &Path| path.to_string_lossy().to_lowercase();
         // Without case, since some file systems do not tell names apart by it.
         let path = PathBuf::from(lower(path));
         let is_in = |folder: &Path| path.starts_with(lower(folder));
-        let is_guarded = survey.protected().iter().any(|protected| is_in(&protected.path))
+        let is_guarded = is_protected
             || self.setting.guarded.iter().any(|folder| is_in(folder))
             || desk.active.iter().any(|active| is_in(&active.folder));
         if is_guarded { place.guarded() } else { place }

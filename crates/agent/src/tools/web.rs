@@ -34,7 +34,7 @@ pub(super) use self::charset::decoded;
 pub(super) use self::html::readable;
 pub(super) use self::invisible::without_invisible;
 pub(super) use self::patience::Patience;
-pub(super) use self::reach::Reached;
+pub(super) use self::reach::LimitHit;
 use self::request::Limits;
 pub(super) use self::request::get;
 pub(super) use self::url::{Scheme, Url};

@@ -2,13 +2,14 @@
 
 use std::time::Instant;
 
+use metier_activation::{attribute, neutral};
 use metier_files::BinaryKind;
 use metier_policy::{Action, Actor, Decision, Host, Mode, Reason};
-use metier_runtime::{Field, FieldKind, Form, Input, Outcome, Sight, ToolResult, attribute, neutral};
+use metier_runtime::{Field, FieldKind, Form, Input, Outcome, Sight, ToolResult};
 use metier_skill::Tool;
 
 use super::refusal::{Refused, decide};
-use super::web::{Answer, Patience, Reached, Scheme, Url, Web, decoded, get, readable, without_invisible};
+use super::web::{Answer, LimitHit, Patience, Scheme, Url, Web, decoded, get, readable, without_invisible};
 use super::{Desk, Effect, Entry, GeneralTools};
 
 /// How often a page may send on to another one.
@@ -61,7 +62,7 @@ fn fetch(web: &Web, first: Url, desk: &Desk<'_>) -> Result<(Url, Answer, Box<Dec
             decision
         };
         let reached =
-            if url.host.is_address() && is_named(&decision) { Reached::Named } else { Reached::Public };
+            if url.host.is_address() && is_named(&decision) { LimitHit::Named } else { LimitHit::Public };
         let names = |address| {
             let decision = desk.hands.judge(&Action::fetch(Actor::Agent, Host::from(address), url.port));
             is_named(&decision)

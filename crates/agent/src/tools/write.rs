@@ -1,11 +1,10 @@
 //! `Write`: a file of the project, written whole.
 
 use metier_diagnostic::counted;
+use metier_exec::{ChangeReport, EditError, FileEdit};
 use metier_files::{BinaryKind, Error, Expected, FileDigest, RelativePath};
 use metier_policy::{Action, Actor, Decision, Reason, Ruling};
-use metier_runtime::{
-    Change, ChangeReport, EditError, Field, FieldKind, FileEdit, Form, Input, Sight, ToolResult,
-};
+use metier_runtime::{Change, Field, FieldKind, Form, Input, Sight, ToolResult};
 use metier_skill::Tool;
 
 use super::difference::{change, counts};

@@ -94,7 +94,7 @@ fn active_skills_are_seen_and_a_host_is_refused_by_name() {
     let mut room = Room::new(workspace).active("pdf", "skills/pdf");
     let folder = room.workspace.join("skills/pdf").display().to_string();
     assert_eq!(bash(&room, "bash $SKILL_DIR/scripts/hi.sh"), format!("hi from {folder}"));
-    room.hands.way_out.outside = Arc::new(Nowhere);
+    room.hands.network.outside = Arc::new(Nowhere);
     let line = "exec 3<>/dev/tcp/${HTTP_PROXY##*/}; true";
     let line = format!("p=${{HTTP_PROXY##*/}}; {}", line.replace("${HTTP_PROXY##*/}", "${p%:*}/${p##*:}"));
     let ask = format!("{line}; printf 'CONNECT api.example.org:443 HTTP/1.1\\r\\n\\r\\n' >&3; head -n 1 <&3");

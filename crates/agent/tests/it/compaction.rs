@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
-use metier_agent::{Again, Compaction, History, Talk};
+use metier_agent::{Compaction, History, RetryDecision, Session, UserMessage};
 use metier_model::{Message, ModelError, Request};
 use metier_store::{EventKind, Outcome, SessionId};
 use metier_testkit::Workspace;
@@ -97,9 +97,9 @@ fn two_hundred_turns_with_five_skills_in_a_small_window() {
     let model = Acting::new(act);
     let agent = place.agent(&model);
     let mut talk = place.begin(&agent, "turn 0 of the work");
-    assert_eq!(talk.work().unwrap().ended.outcome, Outcome::Done);
+    assert_eq!(talk.run().unwrap().ended.outcome, Outcome::Done);
     for turn in 1..200 {
-        let answer = talk.say(&format!("turn {turn} of the work")).unwrap();
+        let answer = talk.send(UserMessage::new(format!("turn {turn} of the work"))).unwrap();
         assert_eq!(answer.ended.text, format!("Answer to turn {turn}."));
         let (tokens, window) = talk.fill();
         assert!(tokens < window, "{tokens} of {window} after turn {turn}");
@@ -204,13 +204,16 @@ fn assert_cleared_oldest_first(request: &Request) -> usize {
 fn assert_goes_on_in_another_process(place: &Place, id: SessionId) {
     let model = Acting::new(act);
     let agent = place.agent(&model);
-    let watcher = onlooker(Again::Nobody);
-    let mut talk = Talk::resume(&agent, place.setting(), id, company(&watcher)).unwrap().talk;
+    let watcher = onlooker(RetryDecision::Unanswered);
+    let mut talk = Session::resume(&agent, place.setting(), id, company(&watcher)).unwrap().session;
     let mut history = History::default();
     for kind in place.kinds(id) {
         history.take(&kind);
     }
-    assert_eq!(talk.say("turn 200 of the work").unwrap().ended.text, "Answer to turn 200.");
+    assert_eq!(
+        talk.send(UserMessage::new("turn 200 of the work")).unwrap().ended.text,
+        "Answer to turn 200."
+    );
     let first = model.asked().into_iter().find(|request| !is_summary(request)).unwrap();
     let same = history.messages().len();
     assert!(first.messages.len() <= same || first.messages[..same] == *history.messages());
@@ -227,14 +230,14 @@ fn without_a_summary_it_is_cut_with_a_marker_and_says_why() {
     });
     let agent = place.agent(&model);
     let mut talk = place.begin(&agent, "turn 1 of the work");
-    talk.work().unwrap();
+    talk.run().unwrap();
     for turn in 2..8 {
-        talk.say(&format!("turn {turn} of the work")).unwrap();
+        talk.send(UserMessage::new(format!("turn {turn} of the work"))).unwrap();
     }
     let shortened = talk.compact().unwrap().unwrap();
     assert!(shortened.no_summary.as_ref().unwrap().contains("no summaries today"), "{shortened:?}");
     assert!(shortened.cut > 2 && shortened.after < shortened.before, "{shortened:?}");
-    talk.say("turn 8 of the work").unwrap();
+    talk.send(UserMessage::new("turn 8 of the work")).unwrap();
     let request = model.asked().into_iter().rfind(|request| !is_summary(request)).unwrap();
     let head = texts(&request.messages).remove(0);
     assert!(head.contains(&format!("[{} messages were cut here to make room]", shortened.cut)), "{head}");
@@ -258,9 +261,9 @@ fn a_provider_that_says_it_is_too_long_gets_a_shorter_one() {
     });
     let agent = place.agent(&model);
     let mut talk = place.begin(&agent, "turn 1 of the work");
-    talk.work().unwrap();
+    talk.run().unwrap();
     for turn in 2..9 {
-        let answer = talk.say(&format!("turn {turn} of the work")).unwrap();
+        let answer = talk.send(UserMessage::new(format!("turn {turn} of the work"))).unwrap();
         assert_eq!(
             (answer.ended.outcome, answer.ended.text),
             (Outcome::Done, format!("Answer to turn {turn}."))
@@ -276,8 +279,8 @@ fn a_conversation_that_has_room_is_left_alone() {
     let model = Acting::new(act);
     let agent = place.agent(&model);
     let mut talk = place.begin(&agent, "turn 1 of the work");
-    talk.work().unwrap();
-    talk.say("turn 2 of the work").unwrap();
+    talk.run().unwrap();
+    talk.send(UserMessage::new("turn 2 of the work")).unwrap();
     assert!(!place.kinds(talk.id()).iter().any(|kind| matches!(kind, EventKind::Compacted { .. })));
     let asked = model.asked();
     let is_first = |message: &Arc<Message>| matches!(&**message, Message::User(_));

@@ -15,7 +15,10 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use metier_agent::{Again, Agent, Begun, Compaction, Company, Halt, Happened, Offer, Setting, Talk, Watch};
+use metier_agent::{
+    Agent, CancelToken, Compaction, EmittedEvent, Observer, Offer, RetryDecision, RunHooks, Session, Setting,
+    UncertainCall, UserMessage,
+};
 use metier_model::{Message, Part, Request};
 use metier_runtime::Skills;
 use metier_sandbox::Helper;
@@ -125,7 +128,7 @@ fn so_far(request: &Request) -> (u64, bool) {
                 for outcome in outcomes {
                     let Some(number) = calls.get(&outcome.call_id) else { continue };
                     let is_done = outcome.status == metier_model::OutcomeStatus::Done;
-                    if is_done || outcome.text.contains("may have happened") {
+                    if is_done || outcome.text.contains("may have run") {
                         step = *number;
                     }
                 }
@@ -167,10 +170,10 @@ fn line_of(arguments: &str) -> Option<u64> {
 }
 
 /// Tells the parent what happens, one line at a time, and says what it was told to say.
-struct Teller(Again);
+struct Teller(RetryDecision);
 
-impl Watch for Teller {
-    fn event(&self, event: &Happened) {
+impl Observer for Teller {
+    fn event(&self, event: &EmittedEvent) {
         let mut stand = stand();
         match event.kind {
             EventKind::ChildBegan { .. } => {
@@ -192,13 +195,13 @@ impl Watch for Teller {
         tell(&format!("settled {seq}"));
     }
 
-    fn begun(&self, _: &Begun) -> Again {
+    fn uncertain_call(&self, _: &UncertainCall) -> RetryDecision {
         self.0
     }
 }
 
 /// Works in a folder until it is done, or ends.
-fn work(folder: &Path, session: Option<SessionId>, says: Again) -> Outcome {
+fn work(folder: &Path, session: Option<SessionId>, says: RetryDecision) -> Outcome {
     let skills = Skills::builder()
         .root(folder.join("skills"))
         .project(folder.join("project"))
@@ -217,19 +220,20 @@ fn work(folder: &Path, session: Option<SessionId>, says: Again) -> Outcome {
         memory: Offer::Yes,
         ..Setting::default()
     };
-    let company = Company { watch: Arc::new(Teller(says)), halt: Halt::new().unwrap(), ask: None };
+    let company =
+        RunHooks { observer: Arc::new(Teller(says)), cancel: CancelToken::new().unwrap(), ask: None };
     let mut talk = match session {
         Some(id) => {
-            let resumed = Talk::resume(&agent, setting, id, company).unwrap();
-            if resumed.left == metier_agent::Left::Nothing {
+            let resumed = Session::resume(&agent, setting, id, company).unwrap();
+            if resumed.remaining == metier_agent::Remaining::Nothing {
                 return Outcome::Done;
             }
-            resumed.talk
+            resumed.session
         }
-        None => Talk::begin(&agent, setting, "fill the ledger", company).unwrap(),
+        None => Session::start(&agent, setting, UserMessage::new("fill the ledger"), company).unwrap(),
     };
     tell(&format!("session {}", talk.id()));
-    talk.work().unwrap().ended.outcome
+    talk.run().unwrap().ended.outcome
 }
 
 #[test]
@@ -239,9 +243,9 @@ fn an_agent_with_effects_works_until_it_ends() {
     let folder = variable(CHILD[0]).map_or_else(|| own.join(""), PathBuf::from);
     let session = variable(CHILD[1]).map(|id| id.parse().unwrap());
     let says = match variable(CHILD[2]).as_deref() {
-        Some("yes") => Again::Yes,
-        Some("no") => Again::No,
-        _ => Again::Nobody,
+        Some("yes") => RetryDecision::Retry,
+        Some("no") => RetryDecision::Skip,
+        _ => RetryDecision::Unanswered,
     };
     stand().aim = variable(CHILD[3]).as_deref().and_then(Aim::read);
     let outcome = work(&folder, session, says);

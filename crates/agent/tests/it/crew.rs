@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use metier_agent::{
-    Agent, Annotated, Answer, Company, Footing, Halt, Offer, OutsideAnswer, OutsideTool, OutsideTools,
-    ServerStanding, Setting, Talk, Unwatched,
+    Agent, Annotated, Answer, CancelToken, Footing, NoObserver, Offer, OutsideAnswer, OutsideTool,
+    OutsideTools, RunHooks, ServerStanding, Session, Setting, UserMessage,
 };
 use metier_catalog::LimitsConfig;
 use metier_model::{Request, Scripted, ToolChoice, Turn};
@@ -16,7 +16,7 @@ use metier_store::{By, EventKind, EventQuery, SessionId, Store};
 use serde_json::{Map, Value, json};
 use tokio::runtime::Builder;
 
-use crate::definitions::{Machine, crew_project};
+use crate::machine::{Machine, crew_project};
 
 /// A server of one role, with one tool; it remembers whether it was looked at.
 struct Clock {
@@ -76,25 +76,26 @@ impl Stage {
     /// Whoever is spoken to, and what it works with.
     fn entry(&self, model: &Arc<Scripted>) -> (Agent, Setting) {
         let read = self.machine.checked("team/todo.skilled_crew.yaml");
-        assert!(read.is_sound(), "{:?}", read.diagnostics);
+        assert!(read.is_valid(), "{:?}", read.diagnostics);
         let skills = Skills::builder().places(self.machine.places.clone()).allow("mcp:*/*").open();
         let snapshot = skills.snapshot();
         let runtime = Arc::new(Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap());
         let agent = Agent::new(skills, Arc::clone(model) as _, self.store.clone(), runtime);
         let role = read.definition.entry().unwrap();
-        let outside = |role: &metier_agent::definition::Role| {
+        let outside = |role: &metier_definition::Role| {
             let own = if role.name.value == "keeper" { &self.keepers } else { &self.researchers };
             Some(Arc::clone(own) as Arc<dyn OutsideTools>)
         };
-        let agent = read.definition.played_by(role, agent, &snapshot, &LimitsConfig::default(), &outside);
+        let agent = agent.with_crew(&read.definition, role, &snapshot, &LimitsConfig::default(), &outside);
         let project: Option<PathBuf> = Some(self.machine.project(""));
         let usual = Setting { project, commands: Offer::Yes, ..Setting::default() };
-        (agent, role.setting(read.definition.form, usual))
+        (agent, usual.for_role(role, read.definition.format))
     }
 
-    fn play(&self, model: &Arc<Scripted>, work: impl FnOnce(&mut Talk) -> Answer) -> (Answer, SessionId) {
+    fn play(&self, model: &Arc<Scripted>, work: impl FnOnce(&mut Session) -> Answer) -> (Answer, SessionId) {
         let (agent, setting) = self.entry(model);
-        let mut talk = Talk::begin(&agent, setting, "what is on my list?", nobody()).unwrap();
+        let mut talk =
+            Session::start(&agent, setting, UserMessage::new("what is on my list?"), nobody()).unwrap();
         let answer = work(&mut talk);
         (answer, talk.id())
     }
@@ -132,8 +133,8 @@ impl Stage {
     }
 }
 
-fn nobody() -> Company {
-    Company { watch: Arc::new(Unwatched), halt: Halt::new().unwrap(), ask: None }
+fn nobody() -> RunHooks {
+    RunHooks { observer: Arc::new(NoObserver), cancel: CancelToken::new().unwrap(), ask: None }
 }
 
 fn system(request: &Request) -> String {
@@ -156,7 +157,7 @@ fn p24_the_orchestrator_of_the_first_seed_hands_over_to_its_skills_and_they_hand
         Turn::calls([("hand_back", r#"{"result": "1. buy milk"}"#)]),
         Turn::says("There is one task: buy milk."),
     ]));
-    let (answer, top) = stage.play(&model, |talk| talk.work().unwrap());
+    let (answer, top) = stage.play(&model, |talk| talk.run().unwrap());
     assert_eq!(answer.ended.text, "There is one task: buy milk.");
 
     let asked = model.asked();
@@ -199,7 +200,7 @@ fn another_agent_of_a_crew_is_a_child_with_its_own_skills_servers_and_way_back()
         Turn::calls([("hand_back", r#"{"result": "it is white"}"#)]),
         Turn::says("Milk is white."),
     ]));
-    let (answer, top) = stage.play(&model, |talk| talk.work().unwrap());
+    let (answer, top) = stage.play(&model, |talk| talk.run().unwrap());
     assert_eq!((answer.ended.text.as_str(), answer.ended.turns), ("Milk is white.", 2));
 
     let asked = model.asked();
@@ -241,7 +242,7 @@ fn another_agent_of_a_crew_that_was_at_work_goes_on_where_it_was() {
         Turn::calls([("hand_back", r#"{"result": "it is white"}"#)]),
         Turn::says("Milk is white."),
     ]));
-    let (_, top) = stage.play(&model, |talk| talk.work().unwrap());
+    let (_, top) = stage.play(&model, |talk| talk.run().unwrap());
     let [(role, ..)] = stage.began(top)[..] else { panic!("{:?}", stage.began(top)) };
     let began = |kind: &EventKind| matches!(kind, EventKind::ChildBegan { .. });
     let finished = |kind: &EventKind| matches!(kind, EventKind::Finished(_));
@@ -252,9 +253,9 @@ fn another_agent_of_a_crew_that_was_at_work_goes_on_where_it_was() {
         Turn::says("Milk is white."),
     ]));
     let (agent, setting) = stage.entry(&model);
-    let mut resumed = Talk::resume(&agent, setting, top, nobody()).unwrap();
-    assert!(resumed.begun.is_empty(), "{:?}", resumed.begun);
-    let answer = resumed.talk.work().unwrap();
+    let mut resumed = Session::resume(&agent, setting, top, nobody()).unwrap();
+    assert!(resumed.uncertain.is_empty(), "{:?}", resumed.uncertain);
+    let answer = resumed.session.run().unwrap();
     assert_eq!(answer.ended.text, "Milk is white.");
     let asked = model.asked();
     assert_eq!(tools(&asked[0]), ["mcp__library__now", "handoff_to_search", "hand_back"]);
@@ -266,7 +267,10 @@ fn another_agent_of_a_crew_that_was_at_work_goes_on_where_it_was() {
 fn a_user_reaches_the_skill_of_another_agent_by_its_name() {
     let stage = Stage::new();
     let model = Arc::new(Scripted::new([Turn::calls([("hand_back", r#"{"result": "milk is white"}"#)])]));
-    let (answer, _) = stage.play(&model, |talk| talk.work_with(By::User, "search", "milk").unwrap());
+    let (answer, _) = stage.play(&model, |talk| {
+        talk.send(UserMessage::Skill { by: By::User, name: "search".into(), arguments: "milk".into() })
+            .unwrap()
+    });
     assert_eq!(answer.ended.text, "milk is white");
     let asked = model.asked();
     assert_eq!(
@@ -284,11 +288,11 @@ fn an_agent_of_a_crew_that_may_be_no_child_is_refused_with_the_reason() {
         Turn::calls([("hand_back", r#"{"result": "nobody there"}"#)]),
         Turn::says("So."),
     ]));
-    let (_, top) = stage.play(&model, |talk| talk.work().unwrap());
+    let (_, top) = stage.play(&model, |talk| talk.run().unwrap());
     let [(child, ..)] = &stage.began(top)[..] else { panic!("{:?}", stage.began(top)) };
     // Whoever was handed work over to hands back, and not on: there is no circle.
     assert!(stage.began(*child).is_empty());
     let asked = model.asked();
     let last = format!("{:?}", asked[2].messages.last().unwrap());
-    assert!(last.contains("`handoff_to_keeper` is not among the tools of `researcher`"), "{last}");
+    assert!(last.contains("`handoff_to_keeper` is not a tool of `researcher`"), "{last}");
 }

@@ -13,12 +13,12 @@ mod commands;
 mod compaction;
 mod crash;
 mod crew;
-mod definition_invariant;
-mod definitions;
+mod defined_agents;
 mod fetching;
 mod looking;
+#[path = "../../../definition/tests/it/machine.rs"]
+mod machine;
 mod memory;
-mod offline;
 mod outside;
 mod resume;
 mod resume_children;

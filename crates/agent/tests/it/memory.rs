@@ -1,6 +1,6 @@
 //! What an agent remembers by itself: what comes with a message, and what a run leaves.
 
-use metier_agent::{Agent, Offer, Talk};
+use metier_agent::{Agent, Offer, Session, UserMessage};
 use metier_store::{EventKind, Outcome, Recall, Record, RecordId, RecordKind, Scope};
 use metier_testkit::Workspace;
 use serde_json::json;
@@ -25,7 +25,7 @@ fn use_skill(name: &str) -> Act {
     Act::call("skill_use", json!({ "skill_name": name }))
 }
 
-fn recalled(place: &Place, talk: &Talk) -> Vec<(Vec<RecordId>, String)> {
+fn recalled(place: &Place, talk: &Session) -> Vec<(Vec<RecordId>, String)> {
     let kinds = place.kinds(talk.id()).into_iter();
     kinds
         .filter_map(|kind| match kind {
@@ -53,9 +53,9 @@ fn of_skill(place: &Place, name: &str) -> impl FnOnce(&mut Record) + use<> {
     move |record| (record.skill, record.origin) = (Some(name), Some(owner))
 }
 
-fn run(place: &Place, agent: &Agent, request: &str) -> Talk {
+fn run(place: &Place, agent: &Agent, request: &str) -> Session {
     let mut talk = place.begin(agent, request);
-    talk.work().unwrap();
+    talk.run().unwrap();
     talk
 }
 
@@ -113,8 +113,8 @@ fn ultron_at_most_five_entries_come_and_not_those_of_the_last_turn() {
     remember(&place, "Cats are kept elsewhere.", |_| {});
     let agent = place.agent(&Acting::script([]));
     let mut talk = run(&place, &agent, "how is a release made?");
-    talk.say("and the release after it?").unwrap();
-    talk.say("the release again").unwrap();
+    talk.send(UserMessage::new("and the release after it?")).unwrap();
+    talk.send(UserMessage::new("the release again")).unwrap();
     let turns = recalled(&place, &talk);
     let sizes: Vec<usize> = turns.iter().map(|(records, _)| records.len()).collect();
     assert_eq!(sizes, [5, 3], "what is in the conversation already does not come again");
@@ -170,7 +170,7 @@ fn records_are_data_in_an_envelope_that_cannot_be_closed_from_inside_and_are_bou
     }
     let agent = place.agent(&Acting::script([]));
     let mut talk = run(&place, &agent, "release");
-    talk.say("one more release").unwrap();
+    talk.send(UserMessage::new("one more release")).unwrap();
     let turns = recalled(&place, &talk);
     assert!(
         turns.iter().all(|(_, message)| message.len() < 10_000),
@@ -282,10 +282,10 @@ fn a_run_whose_end_is_tried_twice_leaves_one_record() {
         place.store.append(id, kind).unwrap();
     }
     for _ in 0..2 {
-        let watcher = onlooker(metier_agent::Again::Nobody);
+        let watcher = onlooker(metier_agent::RetryDecision::Unanswered);
         let mut resumed = place.resume(&agent, id, &watcher);
-        if resumed.left == metier_agent::Left::Work {
-            assert_eq!(resumed.talk.work().unwrap().ended.text, "done");
+        if resumed.remaining == metier_agent::Remaining::Work {
+            assert_eq!(resumed.session.run().unwrap().ended.text, "done");
         }
     }
     assert_eq!(

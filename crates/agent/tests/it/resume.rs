@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use metier_agent::{Again, Left, Limits, Talk, TalkError};
+use metier_agent::{Limits, Remaining, RetryDecision, Session, SessionError, UserMessage};
 use metier_policy::Answer;
 use metier_store::{Effect, EventKind, Export, Finished, Outcome, Store};
 use metier_testkit::Workspace;
@@ -28,10 +28,10 @@ fn a_look_that_was_begun_is_made_again_and_so_is_what_was_never_begun() {
     let agent = place.agent(&model);
     let kinds = [asked(1), calling(&[read(), read()]), called("1", "Read", Effect::ReadOnly)];
     let id = place.killed_after(&agent, "please", kinds);
-    let watcher = onlooker(Again::Nobody);
+    let watcher = onlooker(RetryDecision::Unanswered);
     let mut resumed = place.resume(&agent, id, &watcher);
-    assert_eq!((resumed.left, resumed.begun.len()), (Left::Work, 0));
-    let answer = resumed.talk.work().unwrap();
+    assert_eq!((resumed.remaining, resumed.uncertain.len()), (Remaining::Work, 0));
+    let answer = resumed.session.run().unwrap();
     assert_eq!((answer.ended.outcome, answer.ended.text.as_str()), (Outcome::Done, "done"));
     let request = model.asked().pop().unwrap();
     assert_pairs(&request.messages);
@@ -52,9 +52,9 @@ fn what_may_have_happened_is_not_done_again_without_a_yes() {
 
     // Nobody is there: it ends, names the step, and nothing has happened. So it does the next time.
     for _ in 0..2 {
-        let mut resumed = place.resume(&agent, id, &onlooker(Again::Nobody));
-        assert_eq!(resumed.begun[0].tool, "Write");
-        let answer = resumed.talk.work().unwrap();
+        let mut resumed = place.resume(&agent, id, &onlooker(RetryDecision::Unanswered));
+        assert_eq!(resumed.uncertain[0].tool, "Write");
+        let answer = resumed.session.run().unwrap();
         assert_eq!(answer.ended.outcome, Outcome::NeedsYes);
         assert!(answer.ended.why.unwrap().contains("Write {\"file_path\":\"new.md\""));
         assert!(answer.needs[0].action.starts_with("Write "));
@@ -63,8 +63,8 @@ fn what_may_have_happened_is_not_done_again_without_a_yes() {
     }
 
     // Somebody says yes.
-    let watcher = onlooker(Again::Yes);
-    let answer = place.resume(&agent, id, &watcher).talk.work().unwrap();
+    let watcher = onlooker(RetryDecision::Retry);
+    let answer = place.resume(&agent, id, &watcher).session.run().unwrap();
     assert_eq!(answer.ended.outcome, Outcome::Done);
     assert_eq!(place.holds("project/new.md"), "two\n");
     assert_eq!(watcher.begun.lock().unwrap().len(), 1);
@@ -80,24 +80,20 @@ fn a_no_is_told_to_the_model_and_the_very_same_call_still_takes_a_yes() {
     let agent = place.agent_with(&model, |skills| skills.allow("Write(new.md)"));
     let kinds = [asked(1), calling(&[write("two\n")]), called("1", "Write", Effect::Writes)];
     let id = place.killed_after(&agent, "please", kinds);
-    let answer = place.resume(&agent, id, &onlooker(Again::No)).talk.work().unwrap();
+    let answer = place.resume(&agent, id, &onlooker(RetryDecision::Skip)).session.run().unwrap();
     assert_eq!(answer.ended.outcome, Outcome::Done);
     let first = texts(&model.asked()[0].messages);
-    assert!(first.last().unwrap().contains("it may have happened"), "{first:#?}");
+    assert!(first.last().unwrap().contains("it may have run"), "{first:#?}");
     assert_eq!(place.holds("project/new.md"), "");
 
     // Also in the next process, where nobody can be asked.
-    let mut resumed = place.resume(&agent, id, &onlooker(Again::Nobody));
-    assert_eq!(resumed.left, Left::Nothing);
-    let answer = resumed.talk.say("go on").unwrap();
+    let mut resumed = place.resume(&agent, id, &onlooker(RetryDecision::Unanswered));
+    assert_eq!(resumed.remaining, Remaining::Nothing);
+    let answer = resumed.session.send(UserMessage::new("go on")).unwrap();
     assert_eq!(place.holds("project/new.md"), "three\n", "another call is another step");
     assert_eq!(answer.ended.outcome, Outcome::Done);
     let results = texts(&model.asked().last().unwrap().messages);
-    assert_eq!(
-        results.iter().filter(|text| text.contains("it may have happened")).count(),
-        3,
-        "{results:#?}"
-    );
+    assert_eq!(results.iter().filter(|text| text.contains("it may have run")).count(), 3, "{results:#?}");
 }
 
 #[test]
@@ -107,12 +103,12 @@ fn whoever_says_something_else_gets_a_conversation_in_which_every_call_has_its_r
     let agent = place.agent(&model);
     let kinds = [asked(1), calling(&[write("x"), read()]), called("1", "Write", Effect::Writes)];
     let id = place.killed_after(&agent, "please", kinds);
-    let mut resumed = place.resume(&agent, id, &onlooker(Again::Yes));
-    resumed.talk.say("never mind").unwrap();
+    let mut resumed = place.resume(&agent, id, &onlooker(RetryDecision::Retry));
+    resumed.session.send(UserMessage::new("never mind")).unwrap();
     let request = model.asked().pop().unwrap();
     assert_pairs(&request.messages);
     let texts = texts(&request.messages);
-    assert!(texts.iter().any(|text| text.contains("may have happened")));
+    assert!(texts.iter().any(|text| text.contains("may have run")));
     assert!(texts.iter().any(|text| text.contains("This call was not made")));
     assert!(texts.last().unwrap().starts_with("user: never mind"), "{texts:#?}");
     assert_eq!(place.holds("project/new.md"), "");
@@ -130,9 +126,9 @@ fn an_end_that_was_not_written_is_written_without_asking_the_model_again() {
         ..Default::default()
     };
     let id = place.killed_after(&agent, "please", [asked(1), EventKind::Answered(said)]);
-    let mut resumed = place.resume(&agent, id, &onlooker(Again::Nobody));
-    assert_eq!(resumed.left, Left::Work);
-    let answer = resumed.talk.work().unwrap();
+    let mut resumed = place.resume(&agent, id, &onlooker(RetryDecision::Unanswered));
+    assert_eq!(resumed.remaining, Remaining::Work);
+    let answer = resumed.session.run().unwrap();
     assert_eq!((answer.ended.outcome, answer.ended.text.as_str()), (Outcome::Done, "That is all."));
     assert!(model.asked().is_empty());
 }
@@ -144,7 +140,7 @@ fn a_process_that_ended_before_anything_was_sent_begins_with_a_new_frame() {
     let agent = place.agent(&model);
     let started = metier_store::Started { request: "greet Ada".into(), ..Default::default() };
     let id = place.store.begin(started).unwrap();
-    let answer = place.resume(&agent, id, &onlooker(Again::Nobody)).talk.work().unwrap();
+    let answer = place.resume(&agent, id, &onlooker(RetryDecision::Unanswered)).session.run().unwrap();
     assert_eq!(answer.ended.outcome, Outcome::Done);
     let request = model.asked().pop().unwrap();
     assert!(request.system.iter().any(|block| block.text.contains("greet")));
@@ -159,21 +155,21 @@ fn one_works_on_a_session_at_a_time_and_a_second_message_is_told_that_it_is_busy
     let place = Place::new(Workspace::new());
     let model = Acting::script([]);
     let agent = place.agent(&model);
-    let watcher = onlooker(Again::Nobody);
+    let watcher = onlooker(RetryDecision::Unanswered);
     let mut talk = place.begin(&agent, "please");
     let id = talk.id();
-    let busy = Talk::resume(&agent, place.setting(), id, company(&watcher)).unwrap_err();
-    assert!(matches!(busy, TalkError::Busy(session) if session == id));
+    let busy = Session::resume(&agent, place.setting(), id, company(&watcher)).unwrap_err();
+    assert!(matches!(busy, SessionError::Busy(session) if session == id));
     assert!(busy.to_string().contains("is busy with the last message"), "{busy}");
     assert_eq!(place.store.standing(id).unwrap().state, metier_store::SessionState::AtWork);
-    talk.work().unwrap();
+    talk.run().unwrap();
     // While it rests another may go on, and it takes up what that one said.
     talk.rest();
-    let mut other = place.resume(&agent, id, &watcher).talk;
-    other.say("from the other one").unwrap();
-    assert!(matches!(talk.say("now"), Err(TalkError::Busy(_))));
+    let mut other = place.resume(&agent, id, &watcher).session;
+    other.send(UserMessage::new("from the other one")).unwrap();
+    assert!(matches!(talk.send(UserMessage::new("now")), Err(SessionError::Busy(_))));
     drop(other);
-    talk.say("and from this one").unwrap();
+    talk.send(UserMessage::new("and from this one")).unwrap();
     let last = texts(&model.asked().pop().unwrap().messages);
     assert!(last.iter().any(|text| text == "user: from the other one"), "{last:#?}");
     let seqs: Vec<u64> = place
@@ -204,7 +200,7 @@ fn what_was_spent_before_counts_and_so_does_what_failed() {
         finished("1", "x"),
     ];
     let id = place.killed_after(&agent, "please", kinds);
-    let answer = place.resume(&agent, id, &onlooker(Again::Nobody)).talk.work().unwrap();
+    let answer = place.resume(&agent, id, &onlooker(RetryDecision::Unanswered)).session.run().unwrap();
     assert_eq!(answer.ended.outcome, Outcome::Partial);
     assert_eq!((model.asked().len(), answer.ended.turns, answer.ended.calls), (1, 3, 3));
 
@@ -223,7 +219,7 @@ fn what_was_spent_before_counts_and_so_does_what_failed() {
     let agent = place.agent(&model);
     let once = || [asked(1), failing(), called("1", "Read", Effect::ReadOnly), failed()];
     let id = place.killed_after(&agent, "please", once().into_iter().chain(once()));
-    let answer = place.resume(&agent, id, &onlooker(Again::Nobody)).talk.work().unwrap();
+    let answer = place.resume(&agent, id, &onlooker(RetryDecision::Unanswered)).session.run().unwrap();
     assert_eq!(answer.ended.why.unwrap(), "the same call failed 3 times in a row");
     assert_eq!(model.asked().len(), 1);
 }
@@ -243,13 +239,13 @@ fn active_skills_have_their_scopes_again_and_their_texts_are_known_to_be_there()
     ]);
     let agent = place.agent(&model);
     let mut talk = place.begin(&agent, "please");
-    talk.work().unwrap();
+    talk.run().unwrap();
     let id = talk.id();
     drop(talk);
-    let mut resumed = place.resume(&agent, id, &onlooker(Again::Nobody));
-    assert_eq!(resumed.left, Left::Work);
+    let mut resumed = place.resume(&agent, id, &onlooker(RetryDecision::Unanswered));
+    assert_eq!(resumed.remaining, Remaining::Work);
     assert!(resumed.gone.is_empty());
-    resumed.talk.work().unwrap();
+    resumed.session.run().unwrap();
     let last = texts(&model.asked().pop().unwrap().messages);
     assert!(last.iter().any(|text| text.contains("lets only `Read` be called")), "{last:#?}");
     assert!(last.iter().any(|text| text.contains("is in this conversation already")), "{last:#?}");
@@ -259,12 +255,16 @@ fn active_skills_have_their_scopes_again_and_their_texts_are_known_to_be_there()
     // Once the user speaks the fence is over, also when that is in another process.
     let model = Acting::script([bash()]);
     let agent = place.agent(&model);
-    place.resume(&agent, id, &onlooker(Again::Nobody)).talk.say("run it").unwrap();
+    place
+        .resume(&agent, id, &onlooker(RetryDecision::Unanswered))
+        .session
+        .send(UserMessage::new("run it"))
+        .unwrap();
     let last = texts(&model.asked().pop().unwrap().messages);
     assert_eq!(last.last().unwrap(), "result: ran");
     // A skill that is gone is said.
     std::fs::remove_dir_all(place.workspace.join("skills/fenced")).unwrap();
-    let resumed = place.resume(&place.agent(&model), id, &onlooker(Again::Nobody));
+    let resumed = place.resume(&place.agent(&model), id, &onlooker(RetryDecision::Unanswered));
     assert_eq!(resumed.gone, ["fenced"]);
 }
 
@@ -282,7 +282,7 @@ fn what_was_allowed_for_the_session_is_allowed_when_it_goes_on_but_not_in_a_stra
     let model = Acting::script([reads(), writes("two\n"), Act::says("ok"), reads(), writes("three\n")]);
     let agent = place.agent_with(&model, |skills| skills.ask(ask));
     let mut talk = place.begin(&agent, "please");
-    talk.work().unwrap();
+    talk.run().unwrap();
     let id = talk.id();
     drop(talk);
     assert_eq!((questions.load(Ordering::SeqCst), place.holds("project/notes.md").as_str()), (1, "two\n"));
@@ -291,7 +291,11 @@ fn what_was_allowed_for_the_session_is_allowed_when_it_goes_on_but_not_in_a_stra
     place.store.export(&Export::Everything, &mut exported).unwrap();
     // Here nobody can be asked: only what was allowed before goes.
     let nobody = place.agent(&model);
-    place.resume(&nobody, id, &onlooker(Again::Nobody)).talk.say("again").unwrap();
+    place
+        .resume(&nobody, id, &onlooker(RetryDecision::Unanswered))
+        .session
+        .send(UserMessage::new("again"))
+        .unwrap();
     assert_eq!(place.holds("project/notes.md"), "three\n");
 
     let mut elsewhere = Place::new(Workspace::new());
@@ -299,7 +303,11 @@ fn what_was_allowed_for_the_session_is_allowed_when_it_goes_on_but_not_in_a_stra
     elsewhere.store.import(&mut exported.as_slice()).unwrap();
     let model = Acting::script([reads(), writes("four\n")]);
     let agent = elsewhere.agent(&model);
-    elsewhere.resume(&agent, id, &onlooker(Again::Nobody)).talk.say("again").unwrap();
+    elsewhere
+        .resume(&agent, id, &onlooker(RetryDecision::Unanswered))
+        .session
+        .send(UserMessage::new("again"))
+        .unwrap();
     assert_eq!(elsewhere.holds("project/notes.md"), "one\n");
 }
 
@@ -321,8 +329,8 @@ fn an_activation_that_had_come_to_nothing_is_made_again_and_asked_about_only_whe
             called("1", "skill_use", Effect::Runs),
         ];
         let id = place.killed_after(&agent, "please", kinds);
-        let mut resumed = place.resume(&agent, id, &onlooker(Again::Nobody));
-        assert_eq!(resumed.begun.len(), usize::from(expect == Outcome::NeedsYes), "{more}{body}");
-        assert_eq!(resumed.talk.work().unwrap().ended.outcome, expect, "{more}{body}");
+        let mut resumed = place.resume(&agent, id, &onlooker(RetryDecision::Unanswered));
+        assert_eq!(resumed.uncertain.len(), usize::from(expect == Outcome::NeedsYes), "{more}{body}");
+        assert_eq!(resumed.session.run().unwrap().ended.outcome, expect, "{more}{body}");
     }
 }

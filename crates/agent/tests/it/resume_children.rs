@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use metier_agent::{Again, Agent, Left, Talk};
+use metier_agent::{Agent, Remaining, RetryDecision, Session, UserMessage};
 use metier_model::{Message, Request};
 use metier_policy::{Answer, Mode};
 use metier_store::{By, EventKind, EventQuery, Export, Family, Outcome, SessionFilter, SessionId, Store};
@@ -85,7 +85,7 @@ fn killed_at(place: &mut Place, child_until: Until<'_>) -> (SessionId, SessionId
     let model = clerks();
     let agent = agent(place, &model);
     let mut talk = place.begin(&agent, "please");
-    assert_eq!(talk.work().unwrap().ended.outcome, Outcome::Done);
+    assert_eq!(talk.run().unwrap().ended.outcome, Outcome::Done);
     let id = talk.id();
     drop(talk);
     let child = children(&place.store, id)[0];
@@ -102,19 +102,20 @@ fn only_the_unfinished_step_of_a_child_takes_a_yes_and_what_it_had_done_is_not_d
     let model = clerks();
     let agent = agent(&place, &model);
     for _ in 0..2 {
-        let mut resumed = place.resume(&agent, id, &onlooker(Again::Nobody));
-        let begun: Vec<_> = resumed.begun.iter().map(|begun| (begun.tool.as_str(), begun.child)).collect();
+        let mut resumed = place.resume(&agent, id, &onlooker(RetryDecision::Unanswered));
+        let begun: Vec<_> =
+            resumed.uncertain.iter().map(|begun| (begun.tool.as_str(), begun.child)).collect();
         assert_eq!(begun, [("Write", Some(child))], "the child's own step, not the call that began it");
-        let answer = resumed.talk.work().unwrap();
+        let answer = resumed.session.run().unwrap();
         assert_eq!(answer.ended.outcome, Outcome::NeedsYes);
         let why = answer.ended.why.unwrap();
-        assert!(why.contains("not done again without a yes: Write {\"file_path\":\"b.md\""), "{why}");
+        assert!(why.contains("needs your approval to run again: Write {\"file_path\":\"b.md\""), "{why}");
         assert!(answer.needs[0].action.starts_with("Write "), "{:?}", answer.needs);
         assert_eq!(place.holds("project/b.md"), "");
         assert!(model.asked().is_empty(), "nobody is asked before it is settled");
     }
-    let watcher = onlooker(Again::Yes);
-    let answer = place.resume(&agent, id, &watcher).talk.work().unwrap();
+    let watcher = onlooker(RetryDecision::Retry);
+    let answer = place.resume(&agent, id, &watcher).session.run().unwrap();
     assert_eq!((answer.ended.outcome, answer.ended.text.as_str()), (Outcome::Done, "It is done."));
     assert_eq!(watcher.begun.lock().unwrap().len(), 1);
     assert_eq!(place.holds("project/a.md"), "changed since\n", "a finished step is not done again");
@@ -123,7 +124,7 @@ fn only_the_unfinished_step_of_a_child_takes_a_yes_and_what_it_had_done_is_not_d
     let told = texts(&model.asked().pop().unwrap().messages);
     assert!(told.iter().any(|text| text.contains("[skill clerk: complete")), "{told:#?}");
     assert!(told.iter().any(|text| text.contains("Both are there.")), "{told:#?}");
-    assert_eq!(place.resume(&agent, id, &watcher).left, Left::Nothing);
+    assert_eq!(place.resume(&agent, id, &watcher).remaining, Remaining::Nothing);
 }
 
 #[test]
@@ -132,12 +133,12 @@ fn a_no_is_told_to_the_child_which_goes_on() {
     let (id, _) = killed_at(&mut place, &has_begun("b.md"));
     let model = clerks();
     let agent = agent(&place, &model);
-    let answer = place.resume(&agent, id, &onlooker(Again::No)).talk.work().unwrap();
+    let answer = place.resume(&agent, id, &onlooker(RetryDecision::Skip)).session.run().unwrap();
     assert_eq!(answer.ended.outcome, Outcome::Done);
     assert_eq!(place.holds("project/b.md"), "");
     let first = &model.asked()[0];
     assert!(is_child(first));
-    assert!(texts(&first.messages).last().unwrap().contains("it may have happened"));
+    assert!(texts(&first.messages).last().unwrap().contains("it may have run"));
 }
 
 #[test]
@@ -147,9 +148,9 @@ fn a_child_between_two_steps_goes_on_without_a_question() {
     let (id, child) = killed_at(&mut place, &finished);
     let model = clerks();
     let agent = agent(&place, &model);
-    let mut resumed = place.resume(&agent, id, &onlooker(Again::Nobody));
-    assert!(resumed.begun.is_empty(), "{:?}", resumed.begun);
-    assert_eq!(resumed.talk.work().unwrap().ended.outcome, Outcome::Done);
+    let mut resumed = place.resume(&agent, id, &onlooker(RetryDecision::Unanswered));
+    assert!(resumed.uncertain.is_empty(), "{:?}", resumed.uncertain);
+    assert_eq!(resumed.session.run().unwrap().ended.outcome, Outcome::Done);
     let (a, b) = (place.holds("project/a.md"), place.holds("project/b.md"));
     assert_eq!((a.as_str(), b.as_str()), ("changed since\n", "written\n"));
     // What it used before counts: three turns of the child, whatever process they were in.
@@ -167,9 +168,9 @@ fn a_child_that_was_over_before_its_parent_took_note_is_not_run_again() {
     let (id, child) = killed_at(&mut place, &|_| false);
     let model = clerks();
     let agent = agent(&place, &model);
-    let mut resumed = place.resume(&agent, id, &onlooker(Again::Nobody));
-    assert!(resumed.begun.is_empty());
-    assert_eq!(resumed.talk.work().unwrap().ended.outcome, Outcome::Done);
+    let mut resumed = place.resume(&agent, id, &onlooker(RetryDecision::Unanswered));
+    assert!(resumed.uncertain.is_empty());
+    assert_eq!(resumed.session.run().unwrap().ended.outcome, Outcome::Done);
     assert!(!model.asked().iter().any(is_child));
     assert_eq!(place.holds("project/b.md"), "");
     let ends: Vec<_> =
@@ -185,9 +186,9 @@ fn a_child_in_the_background_goes_on_there() {
     let (id, child) = killed_at(&mut place, &has_begun("b.md"));
     let model = clerks();
     let agent = agent(&place, &model);
-    let mut resumed = place.resume(&agent, id, &onlooker(Again::Yes));
-    assert_eq!(resumed.begun.iter().map(|begun| begun.child).collect::<Vec<_>>(), [Some(child)]);
-    assert_eq!(resumed.talk.work().unwrap().ended.outcome, Outcome::Done);
+    let mut resumed = place.resume(&agent, id, &onlooker(RetryDecision::Retry));
+    assert_eq!(resumed.uncertain.iter().map(|begun| begun.child).collect::<Vec<_>>(), [Some(child)]);
+    assert_eq!(resumed.session.run().unwrap().ended.outcome, Outcome::Done);
     let (a, b) = (place.holds("project/a.md"), place.holds("project/b.md"));
     assert_eq!((a.as_str(), b.as_str()), ("changed since\n", "written\n"));
     let told = texts(&model.asked().into_iter().rfind(|request| !is_child(request)).unwrap().messages);
@@ -199,7 +200,9 @@ fn a_child_that_the_user_started_goes_on_and_is_the_answer() {
     let mut place = place("");
     let agent_before = agent(&place, &clerks());
     let mut talk = place.begin(&agent_before, "/clerk now");
-    let answer = talk.work_with(By::User, "clerk", "now").unwrap();
+    let answer = talk
+        .send(UserMessage::Skill { by: By::User, name: "clerk".into(), arguments: "now".into() })
+        .unwrap();
     assert_eq!((answer.ended.outcome, answer.ended.text.as_str()), (Outcome::Done, "Both are there."));
     let id = talk.id();
     drop(talk);
@@ -208,17 +211,17 @@ fn a_child_that_the_user_started_goes_on_and_is_the_answer() {
     std::fs::remove_file(place.workspace.join("project/b.md")).unwrap();
     let model = clerks();
     let agent = agent(&place, &model);
-    let mut resumed = place.resume(&agent, id, &onlooker(Again::Nobody));
-    assert_eq!(resumed.begun.len(), 1);
-    assert_eq!(resumed.talk.work().unwrap().ended.outcome, Outcome::NeedsYes);
+    let mut resumed = place.resume(&agent, id, &onlooker(RetryDecision::Unanswered));
+    assert_eq!(resumed.uncertain.len(), 1);
+    assert_eq!(resumed.session.run().unwrap().ended.outcome, Outcome::NeedsYes);
     drop(resumed);
-    let mut resumed = place.resume(&agent, id, &onlooker(Again::Yes));
-    assert_eq!(resumed.left, Left::Work);
-    let answer = resumed.talk.work().unwrap();
+    let mut resumed = place.resume(&agent, id, &onlooker(RetryDecision::Retry));
+    assert_eq!(resumed.remaining, Remaining::Work);
+    let answer = resumed.session.run().unwrap();
     assert_eq!((answer.ended.outcome, answer.ended.text.as_str()), (Outcome::Done, "Both are there."));
     assert!(model.asked().iter().all(is_child), "the child's answer is the answer");
     drop(resumed);
-    assert_eq!(place.resume(&agent, id, &onlooker(Again::Yes)).left, Left::Nothing);
+    assert_eq!(place.resume(&agent, id, &onlooker(RetryDecision::Retry)).remaining, Remaining::Nothing);
 }
 
 #[test]
@@ -227,7 +230,7 @@ fn a_child_whose_skill_is_gone_is_asked_about_whole() {
     let (id, child) = killed_at(&mut place, &has_begun("b.md"));
     std::fs::remove_dir_all(place.workspace.join("skills/clerk")).unwrap();
     let agent = agent(&place, &clerks());
-    let answer = place.resume(&agent, id, &onlooker(Again::Nobody)).talk.work().unwrap();
+    let answer = place.resume(&agent, id, &onlooker(RetryDecision::Unanswered)).session.run().unwrap();
     assert_eq!(answer.ended.outcome, Outcome::NeedsYes);
     assert!(answer.ended.why.unwrap().contains("skill_use"), "{child}");
     assert_eq!(place.holds("project/b.md"), "");
@@ -254,7 +257,7 @@ fn what_was_allowed_in_a_child_is_allowed_in_its_parent_when_that_goes_on_but_no
     };
     let agent = place.agent_with(&echoes(), |skills| skills.mode(Mode::Strict).ask(ask));
     let mut talk = place.begin(&agent, "please");
-    talk.work().unwrap();
+    talk.run().unwrap();
     let id = talk.id();
     drop(talk);
     assert_eq!(questions.load(Ordering::SeqCst), 1);
@@ -266,8 +269,10 @@ fn what_was_allowed_in_a_child_is_allowed_in_its_parent_when_that_goes_on_but_no
         let model = echoes();
         let agent = place.agent_with(&model, |skills| skills.mode(Mode::Strict));
         let mut talk =
-            Talk::resume(&agent, place.setting(), id, company(&onlooker(Again::Nobody))).unwrap().talk;
-        talk.say("and you").unwrap();
+            Session::resume(&agent, place.setting(), id, company(&onlooker(RetryDecision::Unanswered)))
+                .unwrap()
+                .session;
+        talk.send(UserMessage::new("and you")).unwrap();
         texts(&model.asked().pop().unwrap().messages).pop().unwrap()
     };
     assert_eq!(goes_on(&place), "result: hi");

@@ -8,7 +8,8 @@ use std::task::{Context, Poll};
 
 use futures_core::Stream;
 use metier_agent::{
-    Again, Agent, Begun, Compaction, Company, Halt, Happened, Limits, Offer, Resumed, Setting, Talk, Watch,
+    Agent, CancelToken, Compaction, EmittedEvent, Limits, Observer, Offer, Resumed, RetryDecision, RunHooks,
+    Session, Setting, UncertainCall, UserMessage,
 };
 use metier_model::{Answer, ChatModel, Event, Message, ModelError, ModelId, Part, Request, Seal, Stop};
 use metier_runtime::{Skills, SkillsBuilder};
@@ -101,17 +102,17 @@ impl Stream for Played {
 
 /// Somebody who looks on, and says the same about every call that may have happened.
 pub(crate) struct Onlooker {
-    pub(crate) says: Again,
+    pub(crate) says: RetryDecision,
     pub(crate) events: Mutex<Vec<EventKind>>,
-    pub(crate) begun: Mutex<Vec<Begun>>,
+    pub(crate) begun: Mutex<Vec<UncertainCall>>,
 }
 
-impl Watch for Onlooker {
-    fn event(&self, event: &Happened) {
+impl Observer for Onlooker {
+    fn event(&self, event: &EmittedEvent) {
         self.events.lock().unwrap().push(event.kind.clone());
     }
 
-    fn begun(&self, begun: &Begun) -> Again {
+    fn uncertain_call(&self, begun: &UncertainCall) -> RetryDecision {
         self.begun.lock().unwrap().push(begun.clone());
         self.says
     }
@@ -175,13 +176,13 @@ impl Place {
         }
     }
 
-    pub(crate) fn begin(&self, agent: &Agent, request: &str) -> Talk {
-        let company = company(&onlooker(Again::Nobody));
-        Talk::begin(agent, self.setting(), request, company).unwrap()
+    pub(crate) fn begin(&self, agent: &Agent, request: &str) -> Session {
+        let company = company(&onlooker(RetryDecision::Unanswered));
+        Session::start(agent, self.setting(), UserMessage::new(request), company).unwrap()
     }
 
     pub(crate) fn resume(&self, agent: &Agent, id: SessionId, onlooker: &Arc<Onlooker>) -> Resumed {
-        Talk::resume(agent, self.setting(), id, company(onlooker)).unwrap()
+        Session::resume(agent, self.setting(), id, company(onlooker)).unwrap()
     }
 
     /// A session whose process ended after this: what a kill leaves in the store.
@@ -207,12 +208,12 @@ impl Place {
     }
 }
 
-pub(crate) fn onlooker(says: Again) -> Arc<Onlooker> {
+pub(crate) fn onlooker(says: RetryDecision) -> Arc<Onlooker> {
     Arc::new(Onlooker { says, events: Mutex::default(), begun: Mutex::default() })
 }
 
-pub(crate) fn company(onlooker: &Arc<Onlooker>) -> Company {
-    Company { watch: Arc::clone(onlooker) as _, halt: Halt::new().unwrap(), ask: None }
+pub(crate) fn company(onlooker: &Arc<Onlooker>) -> RunHooks {
+    RunHooks { observer: Arc::clone(onlooker) as _, cancel: CancelToken::new().unwrap(), ask: None }
 }
 
 pub(crate) fn asked(turn: u64) -> EventKind {

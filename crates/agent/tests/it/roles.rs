@@ -1,11 +1,13 @@
-//! Agents that somebody wrote down, at work: what their model is told, and what they may do.
+//! Agents from files, at work: what their model is told, and what they may do.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use metier_agent::definition::{Definition, Form};
-use metier_agent::{Agent, Company, Halt, Offer, Setting, Talk, TalkError, Unwatched};
+use metier_agent::{
+    Agent, CancelToken, NoObserver, Offer, RunHooks, Session, SessionError, Setting, UserMessage,
+};
 use metier_catalog::LimitsConfig;
+use metier_definition::{AgentDefinition, DefinitionFormat};
 use metier_model::{Request, Scripted, Turn};
 use metier_runtime::Skills;
 use metier_store::{EventKind, EventQuery, Store};
@@ -34,10 +36,11 @@ impl Stage {
         Self { workspace: workspace(), store: Store::in_memory().unwrap() }
     }
 
-    fn begin(&self, file: &str, model: &Arc<Scripted>) -> Result<Talk, TalkError> {
+    fn begin(&self, file: &str, model: &Arc<Scripted>) -> Result<Session, SessionError> {
         let path: Arc<Path> = self.workspace.join("project/a.md").as_path().into();
-        let read = Definition::parse(Form::Agent, &path, file, &self.workspace.join("project"));
-        assert!(read.is_sound(), "{:?}", read.diagnostics);
+        let read =
+            AgentDefinition::parse(DefinitionFormat::Agent, &path, file, &self.workspace.join("project"));
+        assert!(read.is_valid(), "{:?}", read.diagnostics);
         let skills = Skills::builder()
             .root(self.workspace.join("skills"))
             .project(self.workspace.join("project"))
@@ -46,22 +49,24 @@ impl Stage {
         let runtime = Arc::new(Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap());
         let agent = Agent::new(skills, Arc::clone(model) as _, self.store.clone(), runtime);
         let role = read.definition.entry().unwrap();
-        let agent = role.played_by(agent, &read.definition, &snapshot, &LimitsConfig::default());
+        let agent = agent.with_role(&read.definition, role, &snapshot, &LimitsConfig::default());
         let usual = Setting {
             project: Some(self.workspace.join("project")),
             commands: Offer::Yes,
             memory: Offer::Yes,
             ..Setting::default()
         };
-        let company = Company { watch: Arc::new(Unwatched), halt: Halt::new().unwrap(), ask: None };
-        Talk::begin(&agent, role.setting(read.definition.form, usual), "please", company)
+        let hooks =
+            RunHooks { observer: Arc::new(NoObserver), cancel: CancelToken::new().unwrap(), ask: None };
+        let setting = usual.for_role(role, read.definition.format);
+        Session::start(&agent, setting, UserMessage::new("please"), hooks)
     }
 
     /// What the model was asked first, and what its calls gave.
     fn play(&self, file: &str, turns: impl IntoIterator<Item = Turn>) -> (Request, Vec<String>) {
         let model = Arc::new(Scripted::new(turns));
         let mut talk = self.begin(file, &model).unwrap();
-        talk.work().unwrap();
+        talk.run().unwrap();
         let events = self.store.events(&EventQuery::of(talk.id())).unwrap();
         let results = events.into_iter().filter_map(|event| match event.kind {
             EventKind::Finished(finished) => Some(finished.text),
@@ -161,7 +166,7 @@ fn an_agents_limits_end_its_run_and_its_name_is_written_down() {
     let model =
         Arc::new(Scripted::new((0..9).map(|_| Turn::calls([("Read", r#"{"file_path": "notes.md"}"#)]))));
     let mut talk = stage.begin("---\nname: short\nlimits: {turns: 2}\n---\nGo.\n", &model).unwrap();
-    let answer = talk.work().unwrap();
+    let answer = talk.run().unwrap();
     assert_eq!(
         (answer.ended.turns, answer.ended.why.as_deref()),
         (2, Some("the model was asked 2 times, the limit is 2"))

@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use metier_agent::{ActiveSkill, Ask, Desk, GeneralTools, Hands, Memory, Offer, RunJob, Running, Setting};
+use metier_exec::{
+    AgentContext, ExecEnv, LANGUAGE, NetworkAccess, NodeVersions, RequestedGrants, RunError, RunOutput,
+    SearchPath,
+};
 use metier_files::{Survey, SurveyBounds};
 use metier_policy::{
     Action, Answer, Answers, Asking, Decision, Gate, Layer, List, Owner, Rules, Scope, Source, Standing,
 };
-use metier_runtime::{
-    Change, LANGUAGE, NodeVersions, NotDone, NotRun, Own, Ran, SearchPath, ToolResult, Wants, WayOut,
-    Workbench,
-};
+use metier_runtime::{Change, NotDone, ToolResult};
 use metier_sandbox::{Choice, Helper, Limits, Sandbox, Setup, Tier};
 use metier_testkit::Workspace;
 use serde_json::Value;
@@ -20,19 +21,19 @@ use serde_json::Value;
 pub(crate) struct Room {
     pub(crate) workspace: Workspace,
     pub(crate) tools: GeneralTools,
-    pub(crate) hands: Session,
+    pub(crate) hands: SkillSession,
     pub(crate) active: Vec<ActiveSkill>,
 }
 
 /// The gate of a session, and what contains its processes.
-pub(crate) struct Session {
+pub(crate) struct SkillSession {
     pub(crate) rules: Rules,
     pub(crate) scopes: Vec<Scope>,
     /// What a person says to every question; without it nobody can be asked.
     pub(crate) says: Option<Answer>,
     /// What was asked about: the sentence, and the change that was shown with it.
     pub(crate) asked: Mutex<Vec<(String, Option<Change>)>>,
-    pub(crate) way_out: WayOut,
+    pub(crate) network: NetworkAccess,
     /// How often something ran.
     pub(crate) runs: Mutex<usize>,
     answers: Mutex<Answers>,
@@ -66,12 +67,12 @@ impl Room {
         setup.helper = Helper::Program(helper());
         // A weaker means does not show the project at all, and the tests would try nothing.
         setup.choice = Choice::Only(Tier::Namespaces);
-        let hands = Session {
+        let hands = SkillSession {
             rules: Rules::default(),
             scopes: Vec::new(),
             says: None,
             asked: Mutex::default(),
-            way_out: WayOut::default(),
+            network: NetworkAccess::default(),
             runs: Mutex::default(),
             answers: Mutex::default(),
             sandbox: Sandbox::new(setup),
@@ -136,7 +137,7 @@ impl Room {
     }
 }
 
-impl Session {
+impl SkillSession {
     fn gate<T>(&self, work: impl FnOnce(Gate<'_>) -> T) -> T {
         let answers = self.answers.lock().unwrap().clone();
         let asking = if self.says.is_some() { Asking::Terminal } else { Asking::Nobody };
@@ -156,7 +157,7 @@ impl Session {
     }
 }
 
-impl Hands for Session {
+impl Hands for SkillSession {
     fn decide(&self, action: &Action, shown: Option<&Change>) -> Decision {
         let decision = self.judge(action);
         if decision.is_allowed() || !self.ask(action, &decision, shown) {
@@ -169,12 +170,12 @@ impl Hands for Session {
         self.gate(|gate| gate.decide(action))
     }
 
-    fn run(&self, running: &Running, job: &mut RunJob<'_>) -> Result<Ran, NotDone> {
+    fn run(&self, running: &Running, job: &mut RunJob<'_>) -> Result<RunOutput, NotDone> {
         *self.runs.lock().unwrap() += 1;
         let survey = Survey::of(&self.project, SurveyBounds::default()).unwrap();
         let toolbox = self.path.toolbox(&[]);
-        let wants = Wants::default();
-        let own = Own {
+        let grants = RequestedGrants::default();
+        let own = AgentContext {
             project: &survey,
             skills: &self.skills,
             data: None,
@@ -182,15 +183,15 @@ impl Hands for Session {
             limits: Limits { time: running.time, ..Limits::default() },
             session: "session-1",
             language: LANGUAGE,
-            wants: &wants,
+            grants: &grants,
         };
         let node = NodeVersions::default();
-        let (sandbox, path, way_out) = (&self.sandbox, &self.path, &self.way_out);
+        let (sandbox, path, network) = (&self.sandbox, &self.path, &self.network);
         loop {
-            match self.gate(|gate| {
-                job(&Workbench { sandbox, gate, path, node: &node, way_out, layers: None }, &own)
-            }) {
-                Err(NotRun::Gate { action, decision }) if self.ask(&action, &decision, None) => {}
+            match self
+                .gate(|gate| job(&ExecEnv { sandbox, gate, path, node: &node, network, layers: None }, &own))
+            {
+                Err(RunError::Gate { action, decision }) if self.ask(&action, &decision, None) => {}
                 other => return Ok(other?),
             }
         }

@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use metier_agent::{
-    Agent, Answer, Company, Halt, Happened, Limits, Offer, Piece, Reached, Setting, Talk, Watch,
+    Agent, Answer, CancelToken, EmittedEvent, LimitHit, Limits, Observer, Offer, RunHooks, Session, Setting,
+    StreamDelta, UserMessage,
 };
 use metier_model::{
     Endpoint, Event, Message, ModelError, Part, Protocol, Remote, Request, Scripted, Step, Stop, Turn,
@@ -33,29 +34,29 @@ struct Seen {
     /// What programs wrote while they ran.
     output: Mutex<String>,
     /// Stops the agent when its first words come.
-    halt: Mutex<Option<Halt>>,
+    halt: Mutex<Option<CancelToken>>,
     /// Stops the agent when its provider is to be asked again.
-    halt_at_retry: Mutex<Option<Halt>>,
+    halt_at_retry: Mutex<Option<CancelToken>>,
 }
 
-impl Watch for Seen {
-    fn event(&self, event: &Happened) {
+impl Observer for Seen {
+    fn event(&self, event: &EmittedEvent) {
         self.events.lock().unwrap().push(event.kind.clone());
         if let (EventKind::Retrying { .. }, Some(halt)) = (&event.kind, &*self.halt_at_retry.lock().unwrap())
         {
-            halt.halt();
+            halt.cancel();
         }
     }
 
-    fn piece(&self, piece: Piece<'_>) {
-        if let Piece::Text(text) = piece {
+    fn delta(&self, piece: StreamDelta<'_>) {
+        if let StreamDelta::Text(text) = piece {
             self.text.lock().unwrap().push_str(text);
         }
-        if let Piece::Output { text, .. } = piece {
+        if let StreamDelta::Output { text, .. } = piece {
             self.output.lock().unwrap().push_str(text);
         }
         if let Some(halt) = &*self.halt.lock().unwrap() {
-            halt.halt();
+            halt.cancel();
         }
     }
 }
@@ -100,13 +101,15 @@ impl House {
         }
     }
 
-    fn company(&self) -> Company {
-        Company { watch: Arc::clone(&self.seen) as _, halt: Halt::new().unwrap(), ask: None }
+    fn company(&self) -> RunHooks {
+        RunHooks { observer: Arc::clone(&self.seen) as _, cancel: CancelToken::new().unwrap(), ask: None }
     }
 
     fn run(&self, model: &Arc<Scripted>) -> Answer {
-        let mut talk = Talk::begin(&self.agent(model), self.setting(), "please", self.company()).unwrap();
-        talk.work().unwrap()
+        let mut talk =
+            Session::start(&self.agent(model), self.setting(), UserMessage::new("please"), self.company())
+                .unwrap();
+        talk.run().unwrap()
     }
 
     fn results(&self) -> Vec<String> {
@@ -361,6 +364,9 @@ fn an_end_that_is_none_is_told_in_words() {
     check("part", Stop::Refused("content_filter".into()), Outcome::Failed, Some(declined));
     let broken = "the model broke its answer off (MALFORMED_FUNCTION_CALL: no)";
     check("part", Stop::Other("MALFORMED_FUNCTION_CALL: no".into()), Outcome::Failed, Some(broken));
+    let failed = "the model broke its answer off (failed)";
+    check("part", Stop::Failed, Outcome::Failed, Some(failed));
+    check("part", Stop::Other("failed".into()), Outcome::Failed, Some(failed));
     // Behind work that was done there may be nothing left to say.
     let house = House::new();
     let quiet = Turn::default().ends(Stop::EndOfTurn);
@@ -374,10 +380,11 @@ fn that_the_provider_is_asked_again_is_known_before_the_wait() {
     let again = Event::Retrying { attempt: 2, after: Duration::from_secs(1), why: "429".into() };
     let company = house.company();
     // Whoever hears of it stops it, and the model never says more.
-    *house.seen.halt_at_retry.lock().unwrap() = Some(company.halt.clone());
+    *house.seen.halt_at_retry.lock().unwrap() = Some(company.cancel.clone());
     let model = scripted([Turn::new([Step::Event(again), Step::Hang])]);
-    let mut talk = Talk::begin(&house.agent(&model), house.setting(), "please", company).unwrap();
-    assert_eq!(talk.work().unwrap().ended.outcome, Outcome::Cancelled);
+    let mut talk =
+        Session::start(&house.agent(&model), house.setting(), UserMessage::new("please"), company).unwrap();
+    assert_eq!(talk.run().unwrap().ended.outcome, Outcome::Cancelled);
     let events = house.seen.events.lock().unwrap();
     let attempt = events.iter().find_map(|kind| match kind {
         EventKind::Retrying { attempt, after_ms, .. } => Some((*attempt, *after_ms)),
@@ -392,9 +399,10 @@ fn stopping_in_the_middle_of_an_answer_gives_what_had_come() {
     let steps = [Step::Event(Event::Text("half an".into())), Step::Hang];
     let model = scripted([Turn::new(steps)]);
     let company = house.company();
-    *house.seen.halt.lock().unwrap() = Some(company.halt.clone());
-    let mut talk = Talk::begin(&house.agent(&model), house.setting(), "please", company).unwrap();
-    let answer = talk.work().unwrap();
+    *house.seen.halt.lock().unwrap() = Some(company.cancel.clone());
+    let mut talk =
+        Session::start(&house.agent(&model), house.setting(), UserMessage::new("please"), company).unwrap();
+    let answer = talk.run().unwrap();
     assert_eq!(answer.ended.outcome, Outcome::Cancelled);
     assert_eq!(answer.ended.text, "half an");
 }
@@ -407,14 +415,15 @@ fn stopping_while_a_command_runs_ends_it() {
         Turn::says("never"),
     ]);
     let company = house.company();
-    let halt = company.halt.clone();
-    let mut talk = Talk::begin(&house.agent(&model), house.setting(), "please", company).unwrap();
+    let halt = company.cancel.clone();
+    let mut talk =
+        Session::start(&house.agent(&model), house.setting(), UserMessage::new("please"), company).unwrap();
     let stopper = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(400));
-        halt.halt();
+        halt.cancel();
     });
     let began = std::time::Instant::now();
-    let answer = talk.work().unwrap();
+    let answer = talk.run().unwrap();
     stopper.join().unwrap();
     assert_eq!(answer.ended.outcome, Outcome::Cancelled);
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
@@ -454,20 +463,21 @@ fn a_conversation_goes_on_and_begins_with_the_same_messages_also_from_the_store(
     let model = scripted([
         Turn::calls([("skill_use", r#"{"skill_name": "greet", "arguments": "Ada"}"#)]),
         Turn::says("Hello."),
-        Turn::says("Again."),
+        Turn::says("RetryDecision."),
         Turn::says("Once more."),
     ]);
     let agent = house.agent(&model);
-    let mut talk = Talk::begin(&agent, house.setting(), "please", house.company()).unwrap();
-    talk.work().unwrap();
+    let mut talk =
+        Session::start(&agent, house.setting(), UserMessage::new("please"), house.company()).unwrap();
+    talk.run().unwrap();
     // An edit of the skill changes nothing that was said.
     std::fs::write(house.workspace.join("skills/greet/SKILL.md"), GREET.replace("hello", "goodbye")).unwrap();
     talk.rest();
-    talk.say("and Bob").unwrap();
+    talk.send(UserMessage::new("and Bob")).unwrap();
     let id = talk.id();
     drop(talk);
-    let mut talk = Talk::take_up(&agent, house.setting(), id, house.company()).unwrap();
-    talk.say("and Eve").unwrap();
+    let mut talk = Session::resume(&agent, house.setting(), id, house.company()).unwrap().session;
+    talk.send(UserMessage::new("and Eve")).unwrap();
     let asked = model.asked();
     for pair in asked.windows(2) {
         assert_eq!(pair[0].system, pair[1].system);
@@ -499,13 +509,19 @@ fn the_same_thirty_turns_are_the_same_bytes_twice_also_when_skills_change_meanwh
             _ => Turn::says("so far"),
         });
         let model = scripted(turns);
-        let mut talk = Talk::begin(&house.agent(&model), house.setting(), "please", house.company()).unwrap();
-        talk.work().unwrap();
+        let mut talk = Session::start(
+            &house.agent(&model),
+            house.setting(),
+            UserMessage::new("please"),
+            house.company(),
+        )
+        .unwrap();
+        talk.run().unwrap();
         for message in 0..9 {
             if message == 4 {
                 std::fs::write(&document, GREET.replace("Greets somebody.", "Greets everybody.")).unwrap();
             }
-            talk.say(&format!("go on {message}")).unwrap();
+            talk.send(UserMessage::new(format!("go on {message}"))).unwrap();
         }
         std::fs::write(&document, GREET).unwrap();
         model.asked()
@@ -529,16 +545,17 @@ fn the_same_thirty_turns_are_the_same_bytes_twice_also_when_skills_change_meanwh
 #[test]
 fn somebody_who_is_there_can_let_it_go_on_over_a_limit() {
     struct Patient;
-    impl Watch for Patient {
-        fn reached(&self, reached: &Reached) -> metier_agent::Further {
+    impl Observer for Patient {
+        fn limit_hit(&self, reached: &LimitHit) -> metier_agent::OnLimit {
             assert_eq!(reached.to_string(), "the model was asked once, the limit is 1");
-            metier_agent::Further::GoOn
+            metier_agent::OnLimit::Extend
         }
     }
     let mut house = House::new();
     house.limits = Limits { turns: 1, ..Limits::default() };
     let model = scripted([Turn::calls([("Glob", r#"{"pattern": "*"}"#)]), Turn::says("done")]);
-    let company = Company { watch: Arc::new(Patient), ..house.company() };
-    let mut talk = Talk::begin(&house.agent(&model), house.setting(), "please", company).unwrap();
-    assert_eq!(talk.work().unwrap().ended.outcome, Outcome::Done);
+    let company = RunHooks { observer: Arc::new(Patient), ..house.company() };
+    let mut talk =
+        Session::start(&house.agent(&model), house.setting(), UserMessage::new("please"), company).unwrap();
+    assert_eq!(talk.run().unwrap().ended.outcome, Outcome::Done);
 }

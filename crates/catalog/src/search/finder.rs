@@ -3,13 +3,14 @@
 use super::cache;
 use super::gather::{AsItIs, Content, Look, Looks, gather};
 use super::route::{Route, Routed};
+use super::shortlist::SHORTLIST_LENGTH;
 use crate::entry::EntryId;
 use crate::snapshot::Snapshot;
 use metier_search::{Desk, Hit, Index, Key, Reasons, Request};
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, TryLockError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 /// Segments beyond which they are made one. Each costs a lookup per word.
 const MAX_SEGMENTS: usize = 4;
@@ -30,6 +31,16 @@ pub struct Finder {
     file: Option<PathBuf>,
     /// Room to work in, kept between requests; who finds it taken makes another.
     desk: Mutex<Desk>,
+    /// The last short route. A session routes a request to offer skills, and the offline planner routes it again at once.
+    last: Mutex<Option<LastRoute>>,
+}
+
+/// A request with its route.
+#[derive(Debug)]
+struct LastRoute {
+    request: String,
+    limit: usize,
+    route: Route,
 }
 
 /// The skills of each content, by content and then in the order of the snapshot.
@@ -108,7 +119,16 @@ impl Finder {
         }
         let synced = Synced { skills: gathered.known.len(), read: gathered.read, changed };
         let index = Arc::new(index);
-        Self { snapshot, index, owners, looks: next_looks, synced, file, desk: Mutex::default() }
+        Self {
+            snapshot,
+            index,
+            owners,
+            looks: next_looks,
+            synced,
+            file,
+            desk: Mutex::default(),
+            last: Mutex::default(),
+        }
     }
 
     /// Writes what it knows to the cache folder, if there is one and it changed.
@@ -138,9 +158,24 @@ impl Finder {
 
     /// The skills that fit a request, best first, at most `limit`.
     pub fn route(&self, request: &str, limit: usize) -> Route {
+        if let Some(route) = self.last_route(request, limit) {
+            return route;
+        }
         let mut route = self.route_request(&Request::new(request), limit);
         route.skills.retain(|routed| self.is_meant(routed.entry, request));
+        // Longer routes are large, and only listings ask for them.
+        if limit <= SHORTLIST_LENGTH {
+            let last = LastRoute { request: request.to_owned(), limit, route: route.clone() };
+            *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(last);
+        }
         route
+    }
+
+    /// The route of the same request, if it was the last one. The snapshot and the index never change, so neither does the route.
+    fn last_route(&self, request: &str, limit: usize) -> Option<Route> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = last.as_ref().filter(|last| last.limit == limit && last.request == request)?;
+        Some(same.route.clone())
     }
 
     /// Whether a skill that is for certain files is asked for: the request names one of them.

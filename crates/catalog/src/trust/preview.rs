@@ -72,7 +72,7 @@ impl Preview {
         Some(Self {
             project: project.folder.clone(),
             skills: skills.map(|entry| SkillPreview::of(snapshot, entry)).collect(),
-            files: project_files(project, &layout.places),
+            files: project_files(layout),
             links: links(snapshot),
             roots: roots.map(|root| exact_path(&project.folder, &root.path)).collect(),
         })

@@ -8,8 +8,7 @@ use super::project_trust::ProjectTrust;
 use super::server_items::{bare_servers, server_file, servers};
 use crate::config::Config;
 use crate::declared_name::{self, MANIFESTS};
-use crate::layout::{CREW_SUFFIX, crew_files};
-use crate::places::Places;
+use crate::layout::{CREW_SUFFIX, Layout, crew_files};
 use crate::project::Project;
 use metier_files::{ListBounds, SkillDir, read_bounded};
 use metier_policy::{Layer, List, Owner, Source, from_agents_json, from_claude_settings};
@@ -67,7 +66,8 @@ pub struct ProjectFile {
 
 /// The files of a project that are acted on, by path, with everything that they switch on. Those that are not there, or
 /// switch nothing on, are left out.
-pub fn project_files(project: &Project, places: &Places) -> Vec<ProjectFile> {
+pub(super) fn project_files(layout: &Layout) -> Vec<ProjectFile> {
+    let Some(project) = &layout.project else { return Vec::new() };
     let mut files = Vec::new();
     let mut add = |file: &Path, items: &dyn Fn(&str, &str) -> Vec<TrustItem>| {
         let place = exact_path(&project.folder, file);
@@ -81,10 +81,13 @@ pub fn project_files(project: &Project, places: &Places) -> Vec<ProjectFile> {
         }
     };
     let at = |path: &str| project.folder.join(path);
-    add(&project.config_file(), &|_, text| {
+    let of_config = |config: &Config| config_items(config, &project.folder, &layout.places);
+    // What is trusted is what was read and is used, not what the file says by now. One that could not be used is looked into
+    // all the same.
+    if layout.project_config().is_none() {
         let path: Arc<Path> = Path::new("metier.toml").into();
-        config_items(&Config::read(text, &path).0, &project.folder, places)
-    });
+        add(&project.config_file(), &|_, text| of_config(&Config::read(text, &path).0));
+    }
     for path in SERVER_FILES {
         add(&at(path), &|place, text| json(place, text, servers));
     }
@@ -111,6 +114,9 @@ pub fn project_files(project: &Project, places: &Places) -> Vec<ProjectFile> {
                 }
             }
         }
+    }
+    if let Some(acts) = layout.project_config().map(of_config).filter(|acts| !acts.is_empty()) {
+        files.push(ProjectFile { path: exact_path(&project.folder, &project.config_file()), acts });
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));
     files.dedup_by(|a, b| a.path == b.path && a.acts == b.acts);

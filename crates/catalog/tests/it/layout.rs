@@ -1,7 +1,7 @@
 //! From places and configuration to roots.
 
 use crate::machine::{Machine, codes, found, listed, offered, origins};
-use metier_catalog::{AllowedTools, RootTrust, Standing};
+use metier_catalog::{AllowedTools, Layout, Ownership, Preview, RootChoice, RootTrust, Standing, TrustStore};
 
 #[test]
 fn roots_are_in_the_order_of_precedence() {
@@ -204,4 +204,34 @@ fn a_broken_configuration_is_reported_and_the_rest_holds() {
     assert_eq!(listed(&snapshot), ["user.claude:a off"]);
     let said = &snapshot.diagnostics()[0];
     assert_eq!((said.code.name(), said.line(), said.column()), ("config-invalid", Some(4), Some(9)));
+}
+
+#[test]
+fn another_trust_or_folder_does_not_read_the_configuration_again() {
+    let user = "home/.config/metier/config.toml";
+    let own = "home/project/metier.toml";
+    let denying = |command: &str| format!("[gate]\ndeny = [\"command:{command}\"]\n");
+    let machine = Machine::new(|files| {
+        files
+            .file(user, denying("user-before"))
+            .file(own, denying("project-before"))
+            .file("home/other/metier.toml", denying("other"))
+    });
+    let layout = machine.layout();
+    let preview = Preview::of(&layout).unwrap();
+    TrustStore::update(&machine.places.data, |store| store.trust(&preview, "now", Ownership::Theirs))
+        .unwrap();
+    let machine =
+        machine.with(|files| files.file(user, denying("user-after")).file(own, denying("project-after")));
+    let denied = |layout: &Layout| -> Vec<String> {
+        layout.settings.gate.iter().flat_map(|layer| layer.config.deny.clone()).collect()
+    };
+
+    let trusted = layout.with_new_trust();
+    assert_eq!((layout.standing, trusted.standing), (Standing::Untrusted, Standing::Trusted));
+    assert_eq!(denied(&layout), ["command:user-before", "command:project-before"]);
+    assert_eq!(denied(&trusted), denied(&layout));
+    let other = layout.seen_from(&machine.files.join("home/other"), &RootChoice::Usual);
+    assert_eq!(denied(&other), ["command:user-before", "command:other"]);
+    assert_eq!(denied(&machine.layout()), ["command:user-after", "command:project-after"]);
 }

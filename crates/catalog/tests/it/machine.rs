@@ -62,6 +62,7 @@ pub(crate) fn places(base: &Path) -> Places {
         bundled: None,
         cache: None,
         remote: None,
+        git_configs: Vec::new(),
     }
 }
 

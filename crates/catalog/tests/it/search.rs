@@ -55,6 +55,22 @@ fn skills_are_found_by_their_bodies_and_scripts_too() {
 }
 
 #[test]
+fn a_request_that_is_routed_again_has_the_same_route() {
+    let library = library();
+    let (kept, anew) = (finder(&library), || finder(&library));
+    for (request, limit) in [
+        ("income tax", 3),
+        ("income tax", 3),
+        ("income tax", 1),
+        ("server logs", 1),
+        ("income tax", 30),
+        ("income tax", 3),
+    ] {
+        assert_eq!(kept.route(request, limit), anew().route(request, limit), "{request} {limit}");
+    }
+}
+
+#[test]
 fn what_is_known_is_not_read_again() {
     let machine = library();
     std::thread::sleep(TICK);

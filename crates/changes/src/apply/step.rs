@@ -3,30 +3,29 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::os::fd::AsFd;
 
 use rustix::fs::{
-    AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_OMIT, chmodat, flistxattr, fremovexattr,
-    mkdirat, statat, unlinkat, utimensat,
+    AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_OMIT, chmodat, mkdirat, statat, utimensat,
 };
 use rustix::io::Errno;
 
 use crate::beneath::Tree;
-use crate::change::{ChangeKind, ChangeSet, EntryKind};
+use crate::change::{ChangeSet, EntryKind};
 use crate::error::{ApplyError, Conflict, ConflictReason, LayerError};
-use crate::journal::{Below, Journal, Outcome, Step};
+use crate::journal::{Below, Outcome, Step};
 use crate::layer::Layer;
 use crate::path::LayerPath;
 use crate::stage;
 use crate::stamp::{Stamp, Time};
+use crate::xattr::remove_marks;
 
 /// The three folders between which entries move.
 pub(crate) struct Places {
     /// Which journal, so that what two of them remove has two places.
     number: u32,
-    project: Tree,
-    upper: Tree,
-    old: Tree,
+    pub(super) project: Tree,
+    pub(super) upper: Tree,
+    pub(super) old: Tree,
 }
 
 /// Why a step was not taken.
@@ -35,8 +34,17 @@ pub(crate) enum Failed {
     Io { path: LayerPath, source: io::Error },
 }
 
+impl From<Failed> for ApplyError {
+    fn from(failed: Failed) -> Self {
+        match failed {
+            Failed::Conflict(conflict) => Self::Conflicts(vec![conflict]),
+            Failed::Io { path, source } => Self::Io { path, source },
+        }
+    }
+}
+
 /// How the kernel's errors read for the project: a missing folder was deleted, a link in the way was put there.
-fn failed(path: &LayerPath, source: io::Error) -> Failed {
+pub(super) fn failed(path: &LayerPath, source: io::Error) -> Failed {
     let reason = match source.raw_os_error().map(Errno::from_raw_os_error) {
         Some(Errno::NOENT | Errno::NOTDIR) => ConflictReason::Gone,
         Some(Errno::EXIST) => ConflictReason::Appeared,
@@ -65,7 +73,7 @@ pub(super) fn conflict_with(project: &Tree, step: &Step) -> Result<Option<Confli
     let expected = match step {
         Step::MakeFolder { .. } | Step::Place { .. } => None,
         Step::Replace { old, .. } | Step::Remove { old, .. } | Step::Attributes { old, .. } => Some(old),
-        Step::Close { .. } => return Ok(None),
+        Step::Open { .. } | Step::Close { .. } => return Ok(None),
     };
     let reason = match (expected, found) {
         (None, None) => return Ok(None),
@@ -124,7 +132,7 @@ impl Places {
                 continue;
             }
             let after = match (&change.entry, change.after) {
-                (Some(entry), Some(after)) if change.kind != ChangeKind::Attributes => {
+                (Some(entry), Some(after)) if !change.kind.is_in_place() => {
                     let added = if closing.contains(&change.path) { 0o700 } else { 0 };
                     // The copies on a stage are other files than those that were scanned.
                     if !change.is_unclean && !is_staged && added == 0 {
@@ -154,7 +162,8 @@ impl Places {
         if found.mode != mode {
             chmodat(&folder, name, Mode::from_raw_mode(mode), AtFlags::empty())?;
         }
-        Ok(Stamp { mode, ..found })
+        // As it is, and not as it was meant to be: some file systems know less of permissions.
+        Ok(Stamp::of(&statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)?))
     }
 
     /// Takes a step, or finds that it was taken.
@@ -171,7 +180,7 @@ impl Places {
                     interruption_point();
                 }
                 // Open until the end; `Step::Close` follows where it is not to stay so. The umask takes nothing away here.
-                self.set_mode(path, *mode | 0o700).map_err(io)
+                self.set_open(path, *mode).map_err(io)
             }
             Step::Place { new, .. } => {
                 if found.is_some_and(|found| found.is_same_file(new)) {
@@ -205,6 +214,11 @@ impl Places {
                 check(path, moved.as_ref().map(Stamp::of), old)?;
                 check_below(&self.old, &aside, path, old, below)
             }
+            Step::Open { old, .. } => match found {
+                Some(found) if found.is_same_file(old) => self.set_open(path, old.mode).map_err(io),
+                // It was moved already, or the steps after this one find out that it is gone.
+                _ => Ok(()),
+            },
             Step::Attributes { old, mode, modified, .. } => {
                 let found = found.ok_or_else(|| conflict(path, ConflictReason::Gone))?;
                 if has_attributes(&found, *mode, *modified) {
@@ -234,98 +248,21 @@ impl Places {
     }
 
     /// Where a removed entry is kept.
-    fn slot(&self, slot: u32) -> LayerPath {
+    pub(super) fn slot(&self, slot: u32) -> LayerPath {
         LayerPath::top(format!("{}-{slot}", self.number).as_ref())
     }
 
-    fn set_mode(&self, path: &LayerPath, mode: u32) -> io::Result<()> {
+    /// Gives a folder permissions with which its owner can change it.
+    pub(super) fn set_open(&self, path: &LayerPath, mode: u32) -> io::Result<()> {
+        self.set_mode(path, mode & 0o777 | 0o700)
+    }
+
+    pub(super) fn set_mode(&self, path: &LayerPath, mode: u32) -> io::Result<()> {
         let (folder, name) = self.project.parent(path)?;
         Ok(chmodat(&folder, name, Mode::from_raw_mode(mode), AtFlags::empty())?)
     }
 
-    /// Takes a step back, or finds that it was not taken. What another program has put in its place meanwhile stays.
-    pub(crate) fn take_back(&self, step: &Step) -> io::Result<()> {
-        interruption_point();
-        let path = step.path();
-        let found = self.project.stat(path)?.as_ref().map(Stamp::of);
-        match step {
-            Step::MakeFolder { .. } => {
-                if found.is_none() {
-                    return Ok(());
-                }
-                let (folder, name) = self.project.parent(path)?;
-                match unlinkat(&folder, name, AtFlags::REMOVEDIR) {
-                    Ok(()) | Err(Errno::NOENT | Errno::NOTEMPTY | Errno::NOTDIR) => Ok(()),
-                    Err(error) => Err(error.into()),
-                }
-            }
-            Step::Place { new, .. } => {
-                if found.is_some_and(|found| found.is_same_file(new)) {
-                    self.project.rename_to(path, &self.upper, path, RenameFlags::NOREPLACE)?;
-                }
-                Ok(())
-            }
-            Step::Replace { new, .. } => {
-                if found.is_some_and(|found| found.is_same_file(new)) {
-                    self.project.rename_to(path, &self.upper, path, RenameFlags::EXCHANGE)?;
-                }
-                Ok(())
-            }
-            Step::Remove { slot, .. } => {
-                let aside = self.slot(*slot);
-                if self.old.stat(&aside)?.is_some() && found.is_none() {
-                    self.old.rename_to(&aside, &self.project, path, RenameFlags::NOREPLACE)?;
-                }
-                Ok(())
-            }
-            Step::Attributes { old, mode, modified, .. } => match found {
-                Some(found) if found.is_same_file(old) && has_attributes(&found, *mode, *modified) => {
-                    self.set_attributes(path, old.mode & 0o777, old.modified)
-                }
-                _ => Ok(()),
-            },
-            Step::Close { mode, .. } => match found {
-                Some(found) if found.kind == Some(EntryKind::Folder) => self.set_mode(path, *mode | 0o700),
-                _ => Ok(()),
-            },
-        }
-    }
-
-    /// What of an applied set is not as it was applied.
-    pub(crate) fn changed_since(&self, journal: &Journal) -> Result<Vec<Conflict>, ApplyError> {
-        let in_place: BTreeSet<&LayerPath> = journal
-            .steps
-            .iter()
-            .filter(|step| matches!(step, Step::Attributes { .. } | Step::MakeFolder { .. }))
-            .map(Step::path)
-            .collect();
-        let mut conflicts = Vec::new();
-        for Outcome { path, after } in &journal.paths {
-            let found = match self.project.stat(path) {
-                // A link is where a folder was, so nothing is below it.
-                Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => None,
-                found => found.map_err(|source| ApplyError::Io { path: path.clone(), source })?,
-            };
-            let reason = match (after, found.as_ref().map(Stamp::of)) {
-                (None, None) => continue,
-                (None, Some(_)) => ConflictReason::Appeared,
-                (Some(_), None) => ConflictReason::Gone,
-                (Some(after), Some(found)) => {
-                    let is_ours = in_place.contains(path) || after.is_same_file(&found);
-                    let is_folder = found.kind == Some(EntryKind::Folder);
-                    if is_ours && (is_folder || (after.size, after.modified) == (found.size, found.modified))
-                    {
-                        continue;
-                    }
-                    ConflictReason::Changed
-                }
-            };
-            conflicts.push(Conflict { path: path.clone(), reason });
-        }
-        Ok(conflicts)
-    }
-
-    fn set_attributes(&self, path: &LayerPath, mode: u32, modified: Time) -> io::Result<()> {
+    pub(super) fn set_attributes(&self, path: &LayerPath, mode: u32, modified: Time) -> io::Result<()> {
         let (folder, name) = self.project.parent(path)?;
         let stat = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
         if Stamp::of(&stat).kind == Some(EntryKind::File) {
@@ -376,7 +313,7 @@ fn check_names(
 }
 
 /// Whether permissions and time are set. A folder's time changes with every entry, so it is never set.
-fn has_attributes(found: &Stamp, mode: u32, modified: Time) -> bool {
+pub(super) fn has_attributes(found: &Stamp, mode: u32, modified: Time) -> bool {
     found.mode & 0o777 == mode && (found.kind == Some(EntryKind::Folder) || found.modified == modified)
 }
 
@@ -392,33 +329,6 @@ fn check(path: &LayerPath, found: Option<Stamp>, expected: &Stamp) -> Result<(),
         Some(found) if expected.is_unchanged(&found) => Ok(()),
         Some(_) => Err(conflict(path, ConflictReason::Changed)),
     }
-}
-
-/// The overlay keeps notes in extended attributes. They mean nothing outside of it, and a script can set some itself.
-pub(crate) fn remove_marks(file: impl AsFd) -> io::Result<()> {
-    for mark in marks(&file)? {
-        fremovexattr(file.as_fd(), mark.as_slice())?;
-    }
-    Ok(())
-}
-
-/// The names of the overlay's notes, those that a script set included.
-pub(crate) fn marks(file: impl AsFd) -> io::Result<Vec<Vec<u8>>> {
-    let mut names = [0; 1024];
-    let mut larger = Vec::new();
-    let names = match flistxattr(file.as_fd(), &mut names[..]) {
-        Ok(length) => &names[..length],
-        Err(Errno::OPNOTSUPP) => return Ok(Vec::new()),
-        Err(Errno::RANGE) => {
-            // The kernel's own limit.
-            larger.resize(64 << 10, 0);
-            let length = flistxattr(file.as_fd(), &mut larger[..])?;
-            &larger[..length]
-        }
-        Err(error) => return Err(error.into()),
-    };
-    let is_mark = |name: &&[u8]| name.starts_with(b"user.overlay.") || name.starts_with(b"trusted.overlay.");
-    Ok(names.split(|byte| *byte == 0).filter(is_mark).map(<[u8]>::to_vec).collect())
 }
 
 /// A moment at which the machine may stop. Tests stop here.

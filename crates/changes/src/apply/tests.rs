@@ -1,5 +1,7 @@
 //! Random projects and random work in them: applied, stopped at every moment, taken back.
 
+mod entries;
+
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,10 +11,10 @@ use std::path::{Path, PathBuf};
 
 use metier_testkit::Workspace;
 use proptest::prelude::*;
-use rustix::fs::{CWD, FileType, Mode, XattrFlags, mknodat, setxattr};
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use super::{apply, undo};
-use crate::change::{ChangeKind, ChangeSet};
+use crate::change::ChangeSet;
 use crate::error::{ApplyError, ConflictReason};
 use crate::layer::Layer;
 use crate::origin::CallOrigin;
@@ -47,8 +49,8 @@ type Model = BTreeMap<PathBuf, Node>;
 
 fn node() -> impl Strategy<Value = Node> {
     prop_oneof![
-        4 => ("[xyz]{0,3}", prop::sample::select(vec![0o644, 0o600, 0o755])).prop_map(|(text, mode)| Node::File(text, mode)),
-        3 => prop::sample::select(vec![0o755, 0o700]).prop_map(Node::Folder),
+        4 => ("[xyz]{0,3}", prop::sample::select(vec![0o644, 0o600, 0o755, 0o444])).prop_map(|(text, mode)| Node::File(text, mode)),
+        3 => prop::sample::select(vec![0o755, 0o700, 0o555]).prop_map(Node::Folder),
         1 => "[a-c]".prop_map(Node::Link),
     ]
 }
@@ -75,6 +77,24 @@ fn write(root: &Path, model: &Model) {
     for (path, node) in model {
         put(&root.join(path), node);
     }
+    close_folders(root, model);
+}
+
+/// Gives folders their permissions when everything is in them.
+fn close_folders(root: &Path, model: &Model) {
+    for (path, node) in model.iter().rev() {
+        let place = root.join(path);
+        if let Node::Folder(mode) = node
+            && place.exists()
+        {
+            fs::set_permissions(place, fs::Permissions::from_mode(*mode)).unwrap();
+        }
+    }
+}
+
+/// Removes what a case made, closed folders too.
+fn tidy(workspace: &Workspace) {
+    crate::layer::remove_tree(workspace.path()).unwrap();
 }
 
 fn put(place: &Path, node: &Node) {
@@ -83,10 +103,7 @@ fn put(place: &Path, node: &Node) {
             fs::write(place, text).unwrap();
             fs::set_permissions(place, fs::Permissions::from_mode(*mode)).unwrap();
         }
-        Node::Folder(mode) => {
-            fs::create_dir(place).unwrap();
-            fs::set_permissions(place, fs::Permissions::from_mode(*mode)).unwrap();
-        }
+        Node::Folder(_) => fs::create_dir(place).unwrap(),
         Node::Link(target) => symlink(target, place).unwrap(),
     }
 }
@@ -142,6 +159,7 @@ fn work(layer: &Layer, before: &Model, after: &Model) {
             mknodat(CWD, upper.join(path), FileType::CharacterDevice, Mode::empty(), 0).unwrap();
         }
     }
+    close_folders(&upper, after);
 }
 
 fn differs_below(folder: &Path, before: &Model, after: &Model) -> bool {
@@ -216,6 +234,7 @@ proptest! {
         prop_assert_eq!(read(&ground.project()), after);
         undo(&ground.layer).unwrap();
         prop_assert_eq!(read(&ground.project()), before);
+        tidy(&ground.workspace);
     }
 
     #[test]
@@ -234,6 +253,9 @@ proptest! {
             }
             Err(error) => return Err(TestCaseError::fail(error.to_string())),
         }
+        undo(&ground.layer).unwrap();
+        prop_assert_eq!(read(&ground.project()), before);
+        tidy(&ground.workspace);
     }
 
     #[test]
@@ -253,6 +275,7 @@ proptest! {
                 LayerState::Pending | LayerState::TakenBack => prop_assert_eq!(&now, &before),
                 other => return Err(TestCaseError::fail(other.word())),
             }
+            tidy(&workspace);
             if !stopped {
                 break;
             }
@@ -274,6 +297,7 @@ proptest! {
             let now = read(&workspace.join("project"));
             // Before its journal is there, an undo has not begun.
             prop_assert!(now == before || !stopped || moment == 0 && now == after, "{:?}", now);
+            tidy(&workspace);
             if !stopped {
                 break;
             }
@@ -294,16 +318,31 @@ struct Memory(PathBuf);
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        let _ = crate::layer::remove_tree(&self.0);
     }
 }
 
 #[test]
 fn a_stop_at_any_moment_leaves_nothing_of_a_stage() {
-    let before =
-        plain(&[("a", file("one")), ("d", Node::Folder(0o755)), ("d/x", file("x")), ("g", file("gone"))]);
-    let after =
-        plain(&[("a", file("two")), ("d", file("a file")), ("n", Node::Folder(0o755)), ("n/y", file("y"))]);
+    let before = plain(&[
+        ("a", file("one")),
+        ("d", Node::Folder(0o555)),
+        ("d/x", file("x")),
+        ("g", file("gone")),
+        ("p", Node::Folder(0o555)),
+        ("p/x", file("x")),
+        ("r", Node::Folder(0o555)),
+        ("r/x", file("x")),
+    ]);
+    let after = plain(&[
+        ("a", file("two")),
+        ("d", file("a file")),
+        ("n", Node::Folder(0o555)),
+        ("n/y", file("y")),
+        ("p", Node::Folder(0o500)),
+        ("p/x", file("other")),
+        ("p/y", Node::File("y".to_owned(), 0o444)),
+    ]);
     let device = |path: &Path| fs::metadata(path).map(|found| found.dev()).ok();
     for deed in ["apply", "undo"] {
         for moment in 0.. {
@@ -335,6 +374,7 @@ fn a_stop_at_any_moment_leaves_nothing_of_a_stage() {
             let state = store.list(None)[0].state;
             let expected = if state == LayerState::Applied { &after } else { &before };
             assert_eq!(&read(&project), expected, "{deed} stopped at {moment}, {}", state.word());
+            tidy(&workspace);
             if stopped.is_ok() {
                 assert!(moment > 5, "{deed} had only {moment} moments");
                 break;
@@ -414,69 +454,4 @@ fn undo_keeps_its_hands_off_what_was_changed_since() {
     let theirs = read(&ground.project());
     assert!(matches!(undo(&ground.layer), Err(ApplyError::Conflicts(_))));
     assert_eq!(read(&ground.project()), theirs);
-}
-
-#[test]
-fn special_files_and_set_id_bits_stay_behind() {
-    let workspace = Workspace::new().dir("layers").dir("project");
-    let store = LayerStore::new(&workspace.join("layers"));
-    let layer = store.create(&workspace.join("project"), CallOrigin::default()).unwrap();
-    let upper = layer.upper();
-    fs::create_dir(upper.join("d")).unwrap();
-    fs::write(upper.join("d/f"), "text").unwrap();
-    mknodat(CWD, upper.join("d/pipe"), FileType::Fifo, Mode::RUSR, 0).unwrap();
-    fs::write(upper.join("d/suid"), "x").unwrap();
-    fs::set_permissions(upper.join("d/suid"), fs::Permissions::from_mode(0o4755)).unwrap();
-    // A mark for something that never was.
-    mknodat(CWD, upper.join("d/stray"), FileType::CharacterDevice, Mode::empty(), 0).unwrap();
-    let changes = scan(&layer).unwrap();
-    let refused: Vec<String> = changes.refused.iter().map(|refused| refused.path.to_string()).collect();
-    assert_eq!(refused, ["d/pipe", "d/suid"]);
-    apply(&layer, &changes, &all(&changes)).unwrap();
-    let expected = plain(&[
-        ("d", Node::Folder(0o755)),
-        ("d/f", file("text")),
-        ("d/suid", Node::File("x".to_owned(), 0o755)),
-    ]);
-    assert_eq!(read(&workspace.join("project")), expected);
-}
-
-#[test]
-fn closed_files_and_marks_of_the_overlay_are_handled() {
-    let before = plain(&[("d", Node::Folder(0o755)), ("d/x", file("x")), ("d/y", file("y"))]);
-    let ground = Ground::new(&before, &before);
-    let upper = ground.layer.upper();
-    // The folder was deleted and made again, with one file in it.
-    fs::create_dir(upper.join("d")).unwrap();
-    fs::write(upper.join("d/z"), "z").unwrap();
-    let prefix = ground.layer.record().marks.prefix();
-    if setxattr(upper.join("d"), format!("{prefix}opaque"), b"y", XattrFlags::empty()).is_err() {
-        eprintln!("NOT TRIED: this file system has no extended attributes");
-        return;
-    }
-    fs::set_permissions(upper.join("d/z"), fs::Permissions::from_mode(0o000)).unwrap();
-    let changes = scan(&ground.layer).unwrap();
-    let seen: Vec<_> = changes.entries.iter().map(|change| (change.path.to_string(), change.kind)).collect();
-    assert_eq!(
-        seen,
-        [
-            ("d/x".to_owned(), ChangeKind::Deleted),
-            ("d/y".to_owned(), ChangeKind::Deleted),
-            ("d/z".to_owned(), ChangeKind::Created)
-        ]
-    );
-    apply(&ground.layer, &changes, &all(&changes)).unwrap();
-    let metadata = fs::metadata(ground.project().join("d/z")).unwrap();
-    assert_eq!(metadata.mode() & 0o777, 0);
-    assert!(!ground.project().join("d/x").exists());
-}
-
-#[test]
-fn a_renamed_file_is_recognised() {
-    let before = plain(&[("a", file("content")), ("b", file("other"))]);
-    let after = plain(&[("b", file("other")), ("c", file("content"))]);
-    let ground = Ground::new(&before, &after);
-    let changes = scan(&ground.layer).unwrap();
-    let renamed: Vec<_> = changes.entries.iter().filter_map(|change| change.renamed_from.as_ref()).collect();
-    assert_eq!(renamed.iter().map(ToString::to_string).collect::<Vec<_>>(), ["a"]);
 }

@@ -17,3 +17,4 @@ mod shown;
 mod states;
 mod store;
 mod support;
+mod undo;

@@ -33,12 +33,12 @@ fn what_was_not_selected_is_applied_later_and_undone_in_reverse() {
     apply(&layer, &layer.pending().unwrap(), &all(&pending)).unwrap();
     assert_eq!(layer.state().unwrap(), LayerState::Applied);
     assert!(!ground.project().join("b").exists());
-    assert!(undo(&layer).unwrap());
+    assert!(undo(&layer).unwrap().is_some());
     assert_eq!(tree(&ground.project()), between);
     assert_eq!(layer.state().unwrap(), LayerState::Undone);
-    assert!(undo(&layer).unwrap());
+    assert!(undo(&layer).unwrap().is_some());
     assert_eq!(tree(&ground.project()), before);
-    assert!(!undo(&layer).unwrap());
+    assert!(undo(&layer).unwrap().is_none());
     // And once more.
     apply(&layer, &layer.pending().unwrap(), &all(&changes)).unwrap();
     assert_eq!(layer.state().unwrap(), LayerState::Applied);

@@ -1,6 +1,7 @@
 //! The arguments of `changes`.
 
 use clap::{Args, Subcommand};
+use std::path::PathBuf;
 
 /// Lists what commands changed in the project: waiting for approval, applied, discarded
 ///
@@ -16,7 +17,7 @@ use clap::{Args, Subcommand};
   metier changes apply last docs/a.md   only this path
   metier changes apply last --ignored   what git ignores, such as `target/`
   metier changes discard last
-  metier changes undo                   takes back the set that was applied last")]
+  metier changes undo                   takes back what was applied last")]
 pub(crate) struct Changes {
     #[command(subcommand)]
     pub(crate) action: Option<ChangesAction>,
@@ -39,9 +40,9 @@ pub(crate) struct ChangesShow {
     /// The set: its id, the beginning of it, or `last`
     #[arg(value_name = "ID", default_value = "last")]
     pub(crate) id: String,
-    /// Only these paths and what is below them
+    /// Only these paths and what is below them, seen from the current folder
     #[arg(value_name = "PATH")]
-    pub(crate) paths: Vec<String>,
+    pub(crate) paths: Vec<PathBuf>,
     /// Adds the changed lines of text files
     #[arg(long)]
     pub(crate) diff: bool,
@@ -56,9 +57,9 @@ pub(crate) struct ChangesApply {
     /// The set: its id, the beginning of it, or `last`
     #[arg(value_name = "ID")]
     pub(crate) id: String,
-    /// Only these paths and what is below them
+    /// Only these paths and what is below them, seen from the current folder
     #[arg(value_name = "PATH")]
-    pub(crate) paths: Vec<String>,
+    pub(crate) paths: Vec<PathBuf>,
     /// Applies the ignored and cache files, such as `target/`, that the session of the set keeps
     #[arg(long)]
     pub(crate) ignored: bool,
@@ -67,7 +68,7 @@ pub(crate) struct ChangesApply {
     pub(crate) yes: bool,
     /// Names a protected path that `--yes` applies too; may be repeated
     #[arg(long, value_name = "PATH", requires = "yes")]
-    pub(crate) protected: Vec<String>,
+    pub(crate) protected: Vec<PathBuf>,
 }
 
 /// Drops a set; it is kept for a week in case you change your mind
@@ -81,7 +82,10 @@ pub(crate) struct ChangesDiscard {
     pub(crate) pending: bool,
 }
 
-/// Takes the set back that was applied last, while nothing else has changed its files
+/// Takes back what was applied last, while nothing else has changed it
+///
+/// A file that was changed since, or that was put into a folder that the set made, is a conflict: it is named, and nothing
+/// is taken back. Of a set that was applied in parts, the last part is taken back.
 #[derive(Debug, Args)]
 pub(crate) struct ChangesUndo {
     /// The set: its id, the beginning of it, or `last`

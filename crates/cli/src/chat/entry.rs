@@ -1,6 +1,6 @@
-//! What a line of a chat means: [`metier_agent::slash`] knows commands and skills, here come the skills that stand in a message.
+//! What a line of a chat means: [`metier_definition`] knows commands and skills, here come the skills that stand in a message.
 
-use metier_agent::slash::{BuiltIn, Command, Slash, SlashCommands};
+use metier_definition::{BuiltinCommand, SlashCommand, SlashCommands, SlashInput};
 
 /// What somebody typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -8,7 +8,7 @@ pub(crate) enum Entry {
     /// Nothing.
     Nothing,
     /// A command of metier's own, with what stood behind it.
-    BuiltIn(BuiltIn, String),
+    BuiltIn(BuiltinCommand, String),
     /// A message for the model, with the skills that the user names in it.
     Message { text: String, names: Vec<String> },
     /// A skill that the user starts, with what stood behind its name.
@@ -24,7 +24,7 @@ pub(crate) trait Names {
     /// Whether `$NAME` in a message activates one.
     fn is_usable(&self, name: &str) -> bool;
     /// The commands of the agent that is spoken to.
-    fn commands(&self) -> &[Command];
+    fn commands(&self) -> &[SlashCommand];
 }
 
 impl Entry {
@@ -35,13 +35,13 @@ impl Entry {
             return Self::message(text, known);
         }
         let commands = SlashCommands { commands: known.commands(), is_skill: &|name| known.is_skill(name) };
-        match commands.read(text) {
-            Slash::Nothing => Self::Nothing,
-            Slash::Message(text) => Self::message(&text, known),
-            Slash::BuiltIn(built_in, rest) => Self::BuiltIn(built_in, rest),
-            Slash::Expanded(expanded) => Self::message(&expanded.message(), known),
-            Slash::Skill { name, arguments } => Self::Skill { name, arguments },
-            Slash::Answer(text) => Self::Answer(text),
+        match commands.parse(text) {
+            SlashInput::Nothing => Self::Nothing,
+            SlashInput::Message(text) => Self::message(&text, known),
+            SlashInput::BuiltIn(built_in, rest) => Self::BuiltIn(built_in, rest),
+            SlashInput::Expanded(expanded) => Self::message(&expanded.message(), known),
+            SlashInput::Skill { name, arguments } => Self::Skill { name, arguments },
+            SlashInput::Answer(text) => Self::Answer(text),
         }
     }
 
@@ -86,7 +86,7 @@ mod tests {
             ["deploy", "review"].contains(&name)
         }
 
-        fn commands(&self) -> &[Command] {
+        fn commands(&self) -> &[SlashCommand] {
             &[]
         }
     }
@@ -107,10 +107,10 @@ mod tests {
     #[test]
     fn a_line_is_a_command_a_skill_or_a_message() {
         check("  \n", &Entry::Nothing);
-        check("?", &Entry::BuiltIn(BuiltIn::Help, String::new()));
-        check("/help", &Entry::BuiltIn(BuiltIn::Help, String::new()));
-        check(" /model  fast ", &Entry::BuiltIn(BuiltIn::Model, "fast".to_owned()));
-        check("/quit", &Entry::BuiltIn(BuiltIn::Exit, String::new()));
+        check("?", &Entry::BuiltIn(BuiltinCommand::Help, String::new()));
+        check("/help", &Entry::BuiltIn(BuiltinCommand::Help, String::new()));
+        check(" /model  fast ", &Entry::BuiltIn(BuiltinCommand::Model, "fast".to_owned()));
+        check("/quit", &Entry::BuiltIn(BuiltinCommand::Exit, String::new()));
         check("/cook", &Entry::Answer("Unknown command: **cook**. Type /help to list commands.".to_owned()));
         check("/deploy", &skill("deploy", ""));
         check("/deploy prod  --now\nwith care", &skill("deploy", "prod  --now\nwith care"));

@@ -3,7 +3,7 @@
 use crate::keyboard;
 use crate::screen;
 use anyhow::Result;
-use metier_agent::Halt;
+use metier_agent::CancelToken;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// What stops the message that is worked on, while one is.
 #[derive(Clone, Default)]
 pub(crate) struct Stopping {
-    current: Arc<Mutex<Option<Halt>>>,
+    current: Arc<Mutex<Option<CancelToken>>>,
 }
 
 /// A message is worked on as long as this lasts.
@@ -44,13 +44,13 @@ impl Stopping {
     }
 
     /// A message begins.
-    pub(crate) fn during(&self, halt: &Halt) -> During<'_> {
-        self.set(Some(halt.clone()));
+    pub(crate) fn during(&self, cancel: &CancelToken) -> During<'_> {
+        self.set(Some(cancel.clone()));
         During(self)
     }
 
-    fn set(&self, halt: Option<Halt>) {
-        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = halt;
+    fn set(&self, cancel: Option<CancelToken>) {
+        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = cancel;
     }
 
     fn take(&self, signal: i32, between: Between, terminal: Option<&Termios>) {
@@ -58,8 +58,8 @@ impl Stopping {
         match (signal, current) {
             // The first one ends the turn in good order. Where that takes too long the second one ends metier, and with it
             // everything that runs.
-            (SIGINT, Some(halt)) if !halt.is_said() => {
-                halt.halt();
+            (SIGINT, Some(cancel)) if !cancel.is_cancelled() => {
+                cancel.cancel();
                 keyboard::interrupt();
             }
             (SIGINT, None) if between == Between::Nothing => {}

@@ -5,9 +5,9 @@ use crate::event_line::fresh;
 use crate::moment;
 use crate::output::{clean, shortened, width};
 use anyhow::Result;
-use metier_agent::slash::{BuiltIn, SlashCommands, skills_page};
 use metier_agent::{Footing, GeneralTools, ServerStanding};
-use metier_catalog::{Entry, State};
+use metier_catalog::{Entry, EntryId, State};
+use metier_definition::{BuiltinCommand, SlashCommands, skills_page};
 use metier_diagnostic::grouped;
 use metier_model::Money;
 use metier_runtime::Surface;
@@ -18,18 +18,18 @@ const LISTED: usize = 10;
 
 impl Chat<'_> {
     /// Answers a command. Markdown, since whoever reads it may be a program that shows Markdown.
-    pub(crate) fn tell(&mut self, built_in: BuiltIn, rest: &str) -> Result<String> {
+    pub(crate) fn tell(&mut self, built_in: BuiltinCommand, rest: &str) -> Result<String> {
         match built_in {
-            BuiltIn::Help => Ok(self.help()),
-            BuiltIn::Skills => Ok(self.skills()),
-            BuiltIn::Tools => self.tools(),
-            BuiltIn::Model => self.model(rest),
-            BuiltIn::Cost => self.cost(),
-            BuiltIn::Resume => self.resume(rest),
-            BuiltIn::Compact => self.compact(),
-            BuiltIn::Servers => Ok(self.servers()),
+            BuiltinCommand::Help => Ok(self.help()),
+            BuiltinCommand::Skills => Ok(self.skills()),
+            BuiltinCommand::Tools => self.tools(),
+            BuiltinCommand::Model => self.model(rest),
+            BuiltinCommand::Cost => self.cost(),
+            BuiltinCommand::Resume => self.resume(rest),
+            BuiltinCommand::Compact => self.compact(),
+            BuiltinCommand::Servers => Ok(self.servers()),
             // Whoever reads lines ends it.
-            BuiltIn::Exit => Ok(String::new()),
+            BuiltinCommand::Exit => Ok(String::new()),
         }
     }
 
@@ -49,9 +49,10 @@ impl Chat<'_> {
     /// The skills, and nothing but skills.
     fn skills(&self) -> String {
         let snapshot = self.outfit.skills.snapshot();
-        let is_there = |entry: &Entry| (entry.is_offered() || is_startable(entry)) && self.sees(entry);
-        let mut entries: Vec<&Entry> =
-            snapshot.entries().map(|(_, entry)| entry).filter(|entry| is_there(entry)).collect();
+        let is_there = |(id, entry): &(EntryId, &Entry)| {
+            (entry.is_offered() || is_startable(entry)) && self.sees(&snapshot, *id)
+        };
+        let mut entries: Vec<&Entry> = snapshot.entries().filter(is_there).map(|(_, entry)| entry).collect();
         entries.sort_by_key(|entry| entry.name().to_string());
         if entries.is_empty() {
             return "there are no skills here; `metier list` says where they are looked for".to_owned();
@@ -170,10 +171,10 @@ impl Chat<'_> {
 }
 
 /// What may stand behind a command.
-pub(super) fn hint(built_in: BuiltIn) -> &'static str {
+pub(super) fn hint(built_in: BuiltinCommand) -> &'static str {
     match built_in {
-        BuiltIn::Model => "[NAME]",
-        BuiltIn::Resume => "[ID]",
+        BuiltinCommand::Model => "[NAME]",
+        BuiltinCommand::Resume => "[ID]",
         _ => "",
     }
 }

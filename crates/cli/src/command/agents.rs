@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::output::{Form, Output, Tone, clean, shortened};
 use crate::surroundings::Surroundings;
 use anyhow::Result;
-use metier_agent::definition::{Form as Kind, Role, SkillList, definitions};
+use metier_definition::{DefinitionFormat, Role, SkillDisclosure, SkillList, definitions};
 use metier_diagnostic::{Diagnostic, JsonDiagnostic, Severity, counted};
 use serde_json::{Value, json};
 
@@ -45,8 +45,8 @@ pub(crate) fn run(
         }
     }
     // Whoever names agents asks whether they are sound; a listing could answer.
-    let is_sound = args.names.is_empty() || agents.iter().all(|agent| agent.read.is_sound());
-    Ok(if is_sound { Exit::Fine } else { Exit::Failed })
+    let is_valid = args.names.is_empty() || agents.iter().all(|agent| agent.read.is_valid());
+    Ok(if is_valid { Exit::Fine } else { Exit::Failed })
 }
 
 fn write(agent: &AgentChoice, args: &Agents, output: &mut Output) -> Result<()> {
@@ -54,17 +54,17 @@ fn write(agent: &AgentChoice, args: &Agents, output: &mut Output) -> Result<()> 
     let name = output.tinted(Tone::Strong, &definition.name.value);
     let standing = if agent.is_untrusted() {
         output.tinted(Tone::Caution, " (not trusted)")
-    } else if agent.read.is_sound() {
+    } else if agent.read.is_valid() {
         String::new()
     } else {
         output.tinted(Tone::Bad, " (does not start)")
     };
     let what = agent.role().and_then(|role| role.description.as_ref()).map_or("", |what| what.value.as_str());
     let what = shortened(what, MOST_DESCRIPTION);
-    let line = format!("{name}  {}  {}{standing}", definition.form.word(), clean(&agent.shown()));
+    let line = format!("{name}  {}  {}{standing}", definition.format.word(), clean(&agent.shown()));
     output.line(if what.is_empty() { line } else { format!("{line}  {what}") })?;
     for role in &definition.roles {
-        let whose = if definition.form == Kind::Crew {
+        let whose = if definition.format == DefinitionFormat::Crew {
             format!("{}: ", clean(&role.name.value))
         } else {
             String::new()
@@ -115,16 +115,16 @@ fn object(agent: &AgentChoice) -> Value {
             "skills": skills,
             "tools": role.tools.as_ref().map(|tools| tools.value.iter().map(ToString::to_string).collect::<Vec<_>>()),
             "servers": role.servers.iter().map(|server| server.value.name()).collect::<Vec<_>>(),
-            "disclosure": role.manner.map(metier_agent::definition::Manner::word),
+            "disclosure": role.disclosure.map(SkillDisclosure::word),
         })
     };
     json!({
         "name": definition.name.value,
-        "form": definition.form.word(),
+        "form": definition.format.word(),
         "path": agent.shown(),
-        "place": agent.found.place.word(),
-        "trusted": agent.found.place.is_trusted(),
-        "sound": agent.read.is_sound(),
+        "place": agent.found.origin.word(),
+        "trusted": agent.found.origin.is_trusted(),
+        "sound": agent.read.is_valid(),
         "entry": definition.entry().map(|role| &role.name.value),
         "roles": definition.roles.iter().map(role).collect::<Vec<_>>(),
         "commands": definition.commands.iter().map(|command| &command.name.value).collect::<Vec<_>>(),

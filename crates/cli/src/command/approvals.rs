@@ -104,6 +104,10 @@ fn take_back(
         let known = store.all()?;
         let mut ids = Vec::new();
         for typed in &args.ids {
+            // The beginning of every id: a variable of a shell that is not set.
+            if typed.is_empty() {
+                bail!("an id is missing; `metier approvals --all` lists them");
+            }
             let mut found = known.iter().map(StoredApproval::id).filter(|id| id.starts_with(typed.as_str()));
             match (found.next(), found.next()) {
                 (Some(id), None) => ids.push(id),

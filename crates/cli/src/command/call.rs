@@ -8,7 +8,8 @@ use crate::interrupt;
 use crate::output::{Form, Output, clean};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
-use metier_runtime::{Outcome, ResultOptions, Surface, ToolResult, Toolset};
+use metier_exec::ResultOptions;
+use metier_runtime::{Outcome, Surface, ToolResult, Toolset};
 use metier_sandbox::Existing;
 use serde_json::{Value, json};
 

@@ -8,18 +8,19 @@ mod text;
 use crate::args::{Changes, ChangesAction, ChangesApply, ChangesDiscard, ChangesShow, ChangesUndo};
 use crate::exit::Exit;
 use crate::keyboard;
-use crate::output::{Form, Output};
+use crate::output::{Form, Output, clean};
 use crate::question;
 use crate::surroundings::Surroundings;
+use crate::typed_path::{from_current, in_project};
 use anyhow::{Context, Result, bail};
 use metier_changes::{
-    ApplyError, ChangeSet, DEFAULT_RETENTION, LayerPath, LayerRecord, LayerState, LayerStore, Recovered,
-    apply, undo,
+    ApplyError, ChangeSet, Conflict, DEFAULT_RETENTION, Interrupted, LayerPath, LayerRecord, LayerState,
+    LayerStore, Recovered, Undone, apply, undo,
 };
 use metier_diagnostic::counted;
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &Changes, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
     let store = surroundings.layers();
@@ -36,21 +37,27 @@ pub(crate) fn run(args: &Changes, surroundings: &Surroundings, output: &mut Outp
 pub(crate) fn recover(surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     let Some(project) = surroundings.project() else { return Ok(()) };
     let store = surroundings.layers();
-    for Recovered { id, state, problem } in store.recover(project)? {
-        let text = match (state, problem) {
-            (LayerState::Applied, _) => {
+    for Recovered { id, interrupted, state, problem } in store.recover(project)? {
+        let text = match (interrupted, problem) {
+            (_, Some(problem)) if state == LayerState::Applying => {
+                format!("the changes `{id}` are in the project in part: {problem}")
+            }
+            (Interrupted::Apply, None) => {
                 format!("finished applying the changes `{id}`, which was interrupted")
             }
-            (LayerState::Undone, _) => format!("finished undoing the changes `{id}`, which was interrupted"),
-            (LayerState::TakenBack, Some(problem)) => {
-                format!(
-                    "the changes `{id}` were being applied when metier was stopped; they were taken back: {problem}"
-                )
+            (Interrupted::Apply, Some(problem)) => format!(
+                "the changes `{id}` were being applied when metier was stopped; they were taken back: {problem}"
+            ),
+            (Interrupted::Undo, None) => {
+                format!("finished undoing the changes `{id}`, which was interrupted")
             }
-            (LayerState::Pending, _) => {
+            (Interrupted::Undo, Some(problem)) => format!(
+                "the changes `{id}` were being undone when metier was stopped; they stay applied: {problem}"
+            ),
+            (Interrupted::Call, _) if state == LayerState::Pending => {
                 format!("an interrupted command left changes; look at them: `metier changes show {id}`")
             }
-            _ => continue,
+            (Interrupted::Call, _) => continue,
         };
         output.aside(&text)?;
     }
@@ -107,9 +114,9 @@ fn show(
     let set = find(&args.id, store, surroundings)?;
     let layer = store.open(&set.id)?;
     let changes = layer.changes()?;
-    let selected = selected(&changes, &args.paths)?;
+    let selected = selected(&changes, &args.paths, &set.project, surroundings)?;
     let shown = || changes.entries.iter().filter(|change| selected.contains(&change.path));
-    let protected = protected::paths(&set.project, &changes)?;
+    let protected = protected::paths(&layer, &changes, surroundings)?;
     if output.form() == Form::Json {
         let waiting = layer.pending()?;
         let listed = changes.listed();
@@ -144,16 +151,17 @@ fn apply_set(
     let set = find(&args.id, store, surroundings)?;
     let layer = store.open(&set.id)?;
     let changes = layer.pending()?;
-    let selected = selected(&changes, &args.paths)?;
+    let selected = selected(&changes, &args.paths, &set.project, surroundings)?;
     if selected.is_empty() {
         output.line(format!("nothing of `{}` waits to be applied", set.id))?;
         return Ok(Exit::Fine);
     }
-    let protected = &protected::paths(&set.project, &changes)? & &selected;
+    let protected = &protected::paths(&layer, &changes, surroundings)? & &selected;
     if args.yes {
-        let unnamed = protected::unnamed(&protected, &changes, args)?;
+        let unnamed = protected::unnamed(&protected, &changes, args, &set.project, surroundings)?;
         if !unnamed.is_empty() {
-            protected::refuse(&unnamed, &protected, args, output)?;
+            let typed = |path: &LayerPath| from_current(path, &surroundings.places.current, &set.project);
+            protected::refuse(&unnamed, &protected, args, typed, output)?;
             return Ok(Exit::NeedsYes);
         }
     } else {
@@ -168,9 +176,15 @@ fn apply_set(
     match apply(&layer, &changes, &selected) {
         Ok(applied) => {
             let count = selected.len().saturating_sub(applied.left_out.len());
-            tell(&set.id, &set.project, &format!("applied {}", counted(count, "change", "changes")), output)?;
-            for path in &applied.left_out {
-                output.aside(&format!("not applied: {path}, since something in it stays"))?;
+            let count = counted(count, "change", "changes");
+            tell(
+                &set.id,
+                &set.project,
+                &format!("applied {count}{}", elsewhere(&set, surroundings)),
+                output,
+            )?;
+            for change in changes.entries.iter().filter(|change| applied.left_out.contains(&change.path)) {
+                output.aside(&clean(&format!("not applied: {} ({})", change.path, change.why_left_out())))?;
             }
             Ok(Exit::Fine)
         }
@@ -201,22 +215,76 @@ fn undo_set(
     output: &mut Output,
 ) -> Result<Exit> {
     let set = if args.id == "last" {
-        let sets = store.list(surroundings.project()).into_iter().rev();
-        let mut applied = sets.filter(|set| set.applied > 0);
-        applied.next().context("nothing was applied here that could be undone")?
+        // The one that was applied last, which need not be the one that ran last.
+        let sets = store.list(surroundings.project()).into_iter().filter(|set| set.applied > 0);
+        let last = sets.max_by_key(|set| set.applied_at);
+        last.context("nothing was applied here that could be undone")?
     } else {
         find(&args.id, store, surroundings)?
     };
     let layer = store.open(&set.id)?;
     match undo(&layer) {
-        Ok(true) => {
-            let what = format!("undid {}", counted(set.applied, "change", "changes"));
+        Ok(Some(undone)) => {
+            let what = format!("{}{}", undone_text(&undone), elsewhere(&set, surroundings));
             tell(&set.id, &set.project, &what, output)?;
             Ok(Exit::Fine)
         }
-        Ok(false) => bail!("nothing of `{}` was applied, so there is nothing to undo", set.id),
-        Err(error) => refused(&error),
+        Ok(None) => bail!("nothing of `{}` was applied, so there is nothing to undo", set.id),
+        Err(ApplyError::Conflicts(conflicts)) => {
+            let advice = undo_advice(&set.id, &later_sets(&conflicts, &set, store));
+            bail!("nothing was undone: {}. {advice}", text::conflicts(&conflicts))
+        }
+        Err(error) => bail!("nothing was undone: {error}"),
     }
+}
+
+/// How many paths of an undo are named.
+const MAX_NAMED: usize = 5;
+
+/// `undid 2 changes: a, b`, with what was applied earlier and stays.
+fn undone_text(undone: &Undone) -> String {
+    let Undone { paths, still_applied } = undone;
+    let names: Vec<String> = paths.iter().take(MAX_NAMED).map(ToString::to_string).collect();
+    let more = if paths.len() > MAX_NAMED { ", …" } else { "" };
+    let mut text = format!("undid {}: {}{more}", counted(paths.len(), "change", "changes"), names.join(", "));
+    match still_applied {
+        0 => {}
+        1 => text.push_str("; 1 path that was applied before stays applied"),
+        more => text.push_str(&format!("; {more} paths that were applied before stay applied")),
+    }
+    clean(&text)
+}
+
+/// Sets that were applied later and changed the paths of conflicts, the latest first.
+fn later_sets(conflicts: &[Conflict], set: &LayerRecord, store: &LayerStore) -> Vec<String> {
+    let is_later =
+        |other: &LayerRecord| other.id != set.id && other.applied > 0 && other.applied_at >= set.applied_at;
+    let has_path = |other: &LayerRecord| {
+        let changes = store.open(&other.id).and_then(|layer| layer.changes());
+        let is_its = |path: &LayerPath| {
+            conflicts.iter().any(|conflict| path.is_below(&conflict.path) || conflict.path.is_below(path))
+        };
+        changes.is_ok_and(|changes| changes.entries.iter().any(|change| is_its(&change.path)))
+    };
+    let mut later: Vec<LayerRecord> = store.list(Some(&set.project)).into_iter().filter(is_later).collect();
+    later.sort_by_key(|other| other.applied_at);
+    later.into_iter().rev().filter(has_path).map(|other| other.id).collect()
+}
+
+fn undo_advice(id: &str, later: &[String]) -> String {
+    match later.first() {
+        Some(later) => format!("A later set changed this: run `metier changes undo {later}` first"),
+        None => format!(
+            "Move what is new elsewhere and bring the rest back to what was applied (`metier changes show {id} --diff`), \
+             then run `metier changes undo {id}` again"
+        ),
+    }
+}
+
+/// Where a set was applied or undone, if that is not the current project.
+fn elsewhere(set: &LayerRecord, surroundings: &Surroundings) -> String {
+    let is_here = surroundings.project() == Some(set.project.as_path());
+    if is_here { String::new() } else { clean(&format!(" in {}", set.project.display())) }
 }
 
 fn discard(
@@ -249,18 +317,25 @@ fn discard(
 }
 
 /// The paths that are meant: all, or the named ones with what is below them.
-fn selected(changes: &ChangeSet, paths: &[String]) -> Result<BTreeSet<LayerPath>> {
+fn selected(
+    changes: &ChangeSet,
+    paths: &[PathBuf],
+    project: &Path,
+    surroundings: &Surroundings,
+) -> Result<BTreeSet<LayerPath>> {
     let all = || changes.entries.iter().map(|change| change.path.clone());
     if paths.is_empty() {
         return Ok(all().collect());
     }
     let mut selected = BTreeSet::new();
     for path in paths {
-        let folder = path_in_project(path)?;
+        let Some(folder) = in_project(path, &surroundings.places.current, project)? else {
+            return Ok(all().collect());
+        };
         let before = selected.len();
         selected.extend(all().filter(|changed| changed.is_below(&folder)));
-        if selected.len() == before {
-            bail!("`{path}` is not among the changes; `metier changes show` lists them");
+        if selected.len() == before && !selected.contains(&folder) {
+            bail!("{}", not_among(path, &folder, changes, project, surroundings));
         }
     }
     // A new file needs the new folders above it.
@@ -275,10 +350,22 @@ fn selected(changes: &ChangeSet, paths: &[String]) -> Result<BTreeSet<LayerPath>
     Ok(selected)
 }
 
-/// A path as the user wrote it.
-fn path_in_project(text: &str) -> Result<LayerPath> {
-    let path = Path::new(text.trim_end_matches('/')).components().collect();
-    LayerPath::new(path).with_context(|| format!("`{text}` is not a path inside the project"))
+/// Why a typed path selects nothing. Lists show paths as the project has them, so one may have been copied from there.
+fn not_among(
+    typed: &Path,
+    meant: &LayerPath,
+    changes: &ChangeSet,
+    project: &Path,
+    surroundings: &Surroundings,
+) -> String {
+    let mut text = format!("`{meant}` is not among the changes; `metier changes show` lists them");
+    let listed = LayerPath::new(typed.components().collect())
+        .filter(|listed| changes.entries.iter().any(|change| change.path.is_below(listed)));
+    if let Some(listed) = listed {
+        let typed = from_current(&listed, &surroundings.places.current, project);
+        text.push_str(&format!(". Paths are seen from the current folder: write `{}`", typed.display()));
+    }
+    clean(&text)
 }
 
 fn tell(id: &str, project: &Path, what: &str, output: &mut Output) -> Result<()> {

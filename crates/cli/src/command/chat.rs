@@ -12,10 +12,10 @@ use crate::output::{Form, Output, Tone, clean, tinted};
 use crate::screen;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
-use metier_agent::Answer;
-use metier_agent::slash::BuiltIn;
+use metier_agent::{Answer, UserMessage};
+use metier_definition::BuiltinCommand;
 use metier_diagnostic::{Paint, counted};
-use metier_store::Outcome;
+use metier_store::{By, Outcome};
 use serde_json::json;
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
@@ -47,7 +47,7 @@ pub(crate) fn run(
     let mut chat = Chat::new(outfit, agent, view, stopping, surroundings);
     greet(&chat, output)?;
     if let Some(id) = &args.resume {
-        let text = chat.tell(BuiltIn::Resume, id)?;
+        let text = chat.tell(BuiltinCommand::Resume, id)?;
         tell("resume", &text, output)?;
     }
     if is_typed { typed(chat, surroundings, output) } else { streamed(chat, output) }
@@ -109,7 +109,7 @@ fn typed(mut chat: Chat<'_>, surroundings: &Surroundings, output: &mut Output) -
         is_leaving = false;
         match Line::read(&line, &chat) {
             Line::Nothing => {}
-            Line::BuiltIn(BuiltIn::Exit, _) => break,
+            Line::BuiltIn(BuiltinCommand::Exit, _) => break,
             Line::BuiltIn(built_in, rest) => answer_self(&mut chat, built_in, &rest, output)?,
             Line::Answer(text) => tell("unknown", &clean(&text), output)?,
             Line::Skill { name, .. } if !may_go(&chat, &name, output)? => {}
@@ -168,7 +168,7 @@ fn streamed(mut chat: Chat<'_>, output: &mut Output) -> Result<Exit> {
         let line = String::from_utf8_lossy(&line).into_owned();
         match Line::read(&line, &chat) {
             Line::Nothing => {}
-            Line::BuiltIn(BuiltIn::Exit, _) => break,
+            Line::BuiltIn(BuiltinCommand::Exit, _) => break,
             Line::BuiltIn(built_in, rest) => answer_self(&mut chat, built_in, &rest, output)?,
             Line::Answer(text) => {
                 tell("unknown", &clean(&text), output)?;
@@ -184,7 +184,7 @@ fn streamed(mut chat: Chat<'_>, output: &mut Output) -> Result<Exit> {
     Ok(worst)
 }
 
-fn answer_self(chat: &mut Chat<'_>, built_in: BuiltIn, rest: &str, output: &mut Output) -> Result<()> {
+fn answer_self(chat: &mut Chat<'_>, built_in: BuiltinCommand, rest: &str, output: &mut Output) -> Result<()> {
     match chat.tell(built_in, rest) {
         Ok(text) => tell(built_in.name(), &text, output),
         // A command that fails is no reason to end a conversation.
@@ -216,8 +216,9 @@ type Worked = (Answer, Option<String>);
 /// Gives a line to the agent.
 fn said(chat: &mut Chat<'_>, line: Line) -> Result<Worked> {
     let answer = match line {
-        Line::Skill { name, arguments } => chat.start(&name, &arguments),
-        Line::Message { text, names } => chat.say(&text, &names),
+        Line::Skill { name, arguments } => chat.send(UserMessage::Skill { by: By::User, name, arguments }),
+        Line::Message { text, names } if names.is_empty() => chat.send(UserMessage::Text(text)),
+        Line::Message { text, names } => chat.send(UserMessage::Mentions { text, skills: names }),
         // Whoever reads lines has answered these.
         Line::Nothing | Line::BuiltIn(..) | Line::Answer(_) => bail!("there is nothing to say"),
     };

@@ -13,13 +13,15 @@ use crate::output::{Form, Output, clean};
 use crate::screen;
 use crate::script_output::ScriptOutput;
 use crate::surroundings::Surroundings;
+use crate::typed_path::glob_in_project;
 use anyhow::{Context, Result};
 use metier_diagnostic::counted;
-use metier_policy::Ruling;
-use metier_runtime::{
-    ChangeReport, ChangeState, Declared, LongOutput, NotUsed, Ran, ResultFolder, ResultOptions, ScriptCall,
-    Words, why_stopped,
+use metier_exec::{
+    ChangeReport, ChangeState, DeclaredNeeds, LongOutput, ResultFolder, ResultOptions, RunOutput,
+    ScriptArguments, why_stopped,
 };
+use metier_policy::Ruling;
+use metier_runtime::{NotUsed, ScriptCall};
 use metier_sandbox::{Copied, Ended, Existing, LeaveOut, OutputKind, Outputs, Report, Stop, Stream};
 use std::io;
 use std::path::Path;
@@ -47,11 +49,13 @@ pub(crate) fn run(
     session.listen_with(Arc::new(move |stream, bytes| {
         shown.lock().unwrap_or_else(PoisonError::into_inner).show(stream, bytes);
     }));
+    let (current, project) = (&surroundings.places.current, surroundings.project());
+    let write: Vec<String> = args.write.iter().map(|glob| glob_in_project(glob, current, project)).collect();
     let call = ScriptCall {
         skill: &args.name,
         script: &args.script,
-        arguments: Words::Split(args.arguments.clone()),
-        given: Declared { hosts: &args.hosts, write: &args.write, env: &args.env },
+        arguments: ScriptArguments::Split(args.arguments.clone()),
+        given: DeclaredNeeds { hosts: &args.hosts, write: &write, env: &args.env },
         time: args.timeout.map(Duration::from_secs),
         start: args.start.map(Into::into),
     };
@@ -84,7 +88,7 @@ pub(crate) fn refused(error: &NotUsed, output: &mut Output) -> Result<Exit> {
     Ok(if needs_yes { Exit::NeedsYes } else { Exit::Failed })
 }
 
-fn finish(ran: &Ran, out: Option<(&Path, &ResultFolder)>, output: &mut Output) -> Result<Exit> {
+fn finish(ran: &RunOutput, out: Option<(&Path, &ResultFolder)>, output: &mut Output) -> Result<Exit> {
     let taken = match out {
         Some((folder, results)) => Some(
             take_along(ran, results)
@@ -138,8 +142,14 @@ fn change_lines(report: &ChangeReport) -> Vec<String> {
     for state in shown {
         let mut entries = report.entries.iter().filter(|entry| entry.state == state);
         for entry in entries.by_ref().take(MOST_CHANGES) {
-            let note = entry.note.as_ref().map_or_else(String::new, |note| format!(" ({note})"));
-            lines.push(format!("{}: {} {}{note}", state.word(), entry.kind.word(), entry.path));
+            let protected = entry.protected_because.filter(|_| state != ChangeState::Applied);
+            let protected = protected.map(|reason| format!("protected: {reason}"));
+            let notes: Vec<String> = protected.into_iter().chain(entry.note.clone()).collect();
+            let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
+            // Of what is never applied the note says what it is.
+            let kind = if state == ChangeState::Never { None } else { Some(entry.kind.word()) };
+            let kind = kind.map_or_else(String::new, |kind| format!("{kind} "));
+            lines.push(format!("{}: {kind}{}{notes}", state.word(), entry.path));
         }
         match entries.count() {
             0 => {}
@@ -159,10 +169,16 @@ fn change_lines(report: &ChangeReport) -> Vec<String> {
     }
     lines.extend(report.problem.clone());
     if report.needs_approval() {
-        let rules = &report.allow_with;
+        let (rules, id) = (&report.allow_with, &report.id);
         let or = if rules.is_empty() { "" } else { ", or allow such changes:" };
-        lines.push(format!("apply them with `metier changes apply {}`{or}", report.id));
+        lines.push(format!("apply them with `metier changes apply {id}`{or}"));
         lines.extend(rules.iter().map(|rule| format!("  --allow {}", shell_word(rule))));
+        if !rules.is_empty() && report.uncovered > 0 {
+            let more = counted(report.uncovered, "path is", "paths are");
+            lines.push(format!(
+                "  {more} not covered by these rules; `metier changes apply {id}` applies exactly this set"
+            ));
+        }
     }
     lines
 }
@@ -174,7 +190,7 @@ struct Taken {
     long: Vec<LongOutput>,
 }
 
-fn take_along(ran: &Ran, results: &ResultFolder) -> io::Result<Taken> {
+fn take_along(ran: &RunOutput, results: &ResultFolder) -> io::Result<Taken> {
     let mut taken = Taken { copied: results.take(&ran.report.outputs)?, long: Vec::new() };
     for long in &ran.long {
         match results.put(&long.name, &long.bytes)? {
@@ -192,7 +208,12 @@ const MOST_CHANGES: usize = 10;
 const MOST_RESULTS: usize = 10;
 
 /// What is to be said after the script's own words.
-fn closing_lines(ran: &Ran, out: Option<&Path>, copied: Option<&Copied>, kept: Kept<'_>) -> Vec<String> {
+fn closing_lines(
+    ran: &RunOutput,
+    out: Option<&Path>,
+    copied: Option<&Copied>,
+    kept: Kept<'_>,
+) -> Vec<String> {
     let Report { ended, outputs, stdout, stderr, .. } = &ran.report;
     let mut lines = ran.notes.clone();
     for (name, stream, captured) in

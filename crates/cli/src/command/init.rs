@@ -194,7 +194,8 @@ fn write(found: &Found, surroundings: &Surroundings, output: &mut Output) -> Res
 
 /// Shows what trust would switch on, and asks where somebody can answer.
 fn ask_for_trust(surroundings: &Surroundings, output: &mut Output) -> Result<Standing> {
-    let Some(preview) = Preview::of(&trust::layout_of(None, surroundings)?) else {
+    let layout = trust::layout_of(None, surroundings)?;
+    let Some(preview) = Preview::of(&layout) else {
         return Ok(Standing::Untrusted);
     };
     output.section("trust would switch this on:")?;

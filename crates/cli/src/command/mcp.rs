@@ -11,7 +11,7 @@ use crate::screen;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
 use metier_diagnostic::Diagnostic;
-use metier_mcp::server::Server;
+use metier_mcp_server::Server;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -70,7 +70,7 @@ pub(super) fn server(
         builder = builder.only(name);
     }
     if !global.quiet {
-        builder = builder.tell(|found: &Diagnostic| {
+        builder = builder.on_diagnostic(|found: &Diagnostic| {
             let help = found.help.as_deref().map(|help| format!("; {help}")).unwrap_or_default();
             screen::err_line(clean(&format!("{}: {}{help}", found.code.name(), found.message)));
         });

@@ -7,7 +7,8 @@ use crate::exit::Exit;
 use crate::output::{Form, Output, clean};
 use crate::surroundings::Surroundings;
 use anyhow::Result;
-use metier_runtime::{How, Made, NotUsed, Order, PrepareError, Reaching, Registries};
+use metier_exec::{PrepareError, PrepareOptions, PrepareOutcome, PrepareWork, Registries, RegistryAccess};
+use metier_runtime::NotUsed;
 use serde::Serialize;
 use std::path::Path;
 
@@ -35,8 +36,8 @@ pub(crate) fn run(
 ) -> Result<Exit> {
     let skills = agency::one_call(global, surroundings)?.open();
     let registries = Registries::public()?;
-    let reaching = if args.offline { Reaching::Never } else { Reaching::IfNeeded };
-    let order = Order { registries: &registries, reaching, cancel: None };
+    let reaching = if args.offline { RegistryAccess::Never } else { RegistryAccess::IfNeeded };
+    let order = PrepareOptions { registries: &registries, reaching, cancel: None };
     let made = agency::session(&skills).prepare(&args.name, &order, &mut |what| {
         // That nobody reads along is no reason to stop.
         let _ = output.aside(&format!("{what} ..."));
@@ -52,7 +53,12 @@ pub(crate) fn run(
     }
 }
 
-fn show(name: &str, made: &[Made], surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+fn show(
+    name: &str,
+    made: &[PrepareOutcome],
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<Exit> {
     if output.form() == Form::Json {
         let environments: Vec<Json<'_>> = made.iter().map(Json::of).collect();
         output.json(&serde_json::json!({ "skill": name, "environments": environments }))?;
@@ -65,11 +71,11 @@ fn show(name: &str, made: &[Made], surroundings: &Surroundings, output: &mut Out
         )?;
         return Ok(Exit::Fine);
     }
-    for Made { prepared, how } in made {
+    for PrepareOutcome { prepared, how } in made {
         let how = match how {
-            How::Ready => "ready",
-            How::Stocked => "ready, made from what was fetched before",
-            How::Fetched => "ready, fetched and made",
+            PrepareWork::Ready => "ready",
+            PrepareWork::Stocked => "ready, made from what was fetched before",
+            PrepareWork::Fetched => "ready, fetched and made",
         };
         output.line(format!("{}: {} {how}", clean(name), prepared.language))?;
         for package in &prepared.packages {
@@ -82,14 +88,14 @@ fn show(name: &str, made: &[Made], surroundings: &Surroundings, output: &mut Out
 }
 
 impl<'a> Json<'a> {
-    fn of(made: &'a Made) -> Self {
+    fn of(made: &'a PrepareOutcome) -> Self {
         let packages = made.prepared.packages.iter();
         Self {
             language: made.prepared.language.word(),
             how: match made.how {
-                How::Ready => "ready",
-                How::Stocked => "stocked",
-                How::Fetched => "fetched",
+                PrepareWork::Ready => "ready",
+                PrepareWork::Stocked => "stocked",
+                PrepareWork::Fetched => "fetched",
             },
             folder: &made.prepared.folder,
             bytes: made.prepared.bytes,

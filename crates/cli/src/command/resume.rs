@@ -12,7 +12,7 @@ use crate::question;
 use crate::resuming::{Resuming, Word, left_undone, words_to_give};
 use crate::surroundings::Surroundings;
 use anyhow::{Result, bail};
-use metier_agent::{Company, Halt, Talk};
+use metier_agent::{CancelToken, RunHooks, Session};
 use metier_files::{Kind, kind};
 use metier_policy::shell::quote;
 use metier_store::{Family, Outcome, SessionFilter, SessionState, Store, Summary};
@@ -49,8 +49,8 @@ pub(crate) fn run(
         Err(exit) => return Ok(exit),
     };
     let outfit = cast.outfit(&args.working, global, output)?;
-    let halt = Halt::new()?;
-    stop_on_signal(&halt)?;
+    let cancel = CancelToken::new()?;
+    stop_on_signal(&cancel)?;
     let view = outfit.view(global, output);
     view.recall(&store, summary.id)?;
     let word = match (args.yes, args.leave) {
@@ -58,9 +58,9 @@ pub(crate) fn run(
         (_, true) => Word::Leave,
         _ => Word::of(cast.presence()),
     };
-    let watch = Arc::new(Resuming { view: Arc::clone(&view), word });
-    let company = Company { watch, ..outfit.company(&view, halt) };
-    let mut resumed = Talk::resume(&outfit.agent, outfit.setting(), summary.id, company)?;
+    let observer = Arc::new(Resuming { view: Arc::clone(&view), word });
+    let hooks = RunHooks { observer, ..outfit.hooks(&view, cancel) };
+    let mut resumed = Session::resume(&outfit.agent, outfit.setting(), summary.id, hooks)?;
     if output.form() == Form::Text {
         let title = shortened(&summary.title, width());
         output.aside(&format!("going on with {}: {title}", summary.id.short()))?;
@@ -68,11 +68,11 @@ pub(crate) fn run(
             output.aside(&format!("  {line}"))?;
         }
     }
-    let answer = resumed.talk.work()?;
+    let answer = resumed.session.run()?;
     view.close();
-    let id = resumed.talk.id().short();
+    let id = resumed.session.id().short();
     ending::tell(&answer, &format!("; `metier log {id}` shows it again"), output)?;
-    if let Some(words) = words_to_give(&answer, resumed.begun.len(), &id) {
+    if let Some(words) = words_to_give(&answer, resumed.uncertain.len(), &id) {
         output.aside(&words)?;
     }
     outfit.tell_offline(output)?;

@@ -9,7 +9,7 @@ use crate::output::{self, Output};
 use crate::slash_line::{self, Typed};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
-use metier_agent::{Halt, Talk};
+use metier_agent::{CancelToken, Session, UserMessage};
 use metier_catalog::{Lookup, Reference};
 use metier_runtime::Skills;
 use metier_store::By;
@@ -50,21 +50,22 @@ pub(crate) fn run(
         }
     }
     let outfit = cast.outfit(&args.working, global, output)?;
-    let halt = Halt::new()?;
-    stop_on_signal(&halt)?;
+    let cancel = CancelToken::new()?;
+    stop_on_signal(&cancel)?;
     let view = outfit.view(global, output);
-    let company = outfit.company(&view, halt);
-    let mut talk = Talk::begin(&outfit.agent, outfit.setting(), &request, company)?;
     if cast.first().is_none() {
         started = named_skill(&request, &outfit.skills);
     }
-    // The planner that needs no model reads the name itself, and would know less in a child.
-    let answer = match started.filter(|_| outfit.offline.is_none()) {
-        Some((name, arguments)) => talk.work_with(By::User, &name, &arguments)?,
-        None => talk.work()?,
+    // The planner that needs no model reads the name itself, and would know less in a sub-agent.
+    let message = match started.filter(|_| outfit.offline.is_none()) {
+        Some((name, arguments)) => UserMessage::Skill { by: By::User, name, arguments },
+        None => UserMessage::Text(request),
     };
+    let hooks = outfit.hooks(&view, cancel);
+    let mut session = Session::start(&outfit.agent, outfit.setting(), message, hooks)?;
+    let answer = session.run()?;
     view.close();
-    let behind = format!("; `metier log {}` shows it again", talk.id().short());
+    let behind = format!("; `metier log {}` shows it again", session.id().short());
     ending::tell(&answer, &behind, output)?;
     outfit.tell_offline(output)?;
     Ok(ending::exit(answer.ended.outcome))
@@ -98,16 +99,16 @@ fn named_skill(request: &str, skills: &Skills) -> Option<(String, String)> {
 }
 
 /// The first Ctrl-C ends the run in good order; the second one ends metier, and with it everything that runs.
-pub(super) fn stop_on_signal(halt: &Halt) -> Result<()> {
+pub(super) fn stop_on_signal(cancel: &CancelToken) -> Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
-    let halt = halt.clone();
+    let cancel = cancel.clone();
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for signal in &mut signals {
-            if halt.is_said() {
+            if cancel.is_cancelled() {
                 keyboard::restore();
                 let _ = signal_hook::low_level::emulate_default_handler(signal);
             }
-            halt.halt();
+            cancel.cancel();
             // An open question gets a no: nobody waits for what it is about.
             keyboard::interrupt();
         }

@@ -8,8 +8,8 @@ use crate::args::Reference;
 use crate::exit::Exit;
 use crate::output::Output;
 use anyhow::Result;
-use metier_agent::definition;
 use metier_catalog::Config;
+use metier_definition::DefinitionFormat;
 use metier_diagnostic::Code;
 use std::fmt::Write;
 
@@ -18,10 +18,12 @@ pub(crate) fn run(what: Reference, output: &mut Output) -> Result<Exit> {
         Reference::Config => output.block(&serde_json::to_string_pretty(&Config::schema())?)?,
         Reference::Skill => output.block(&serde_json::to_string_pretty(&frontmatter::schema())?)?,
         Reference::Agent => {
-            output.block(&serde_json::to_string_pretty(&definition::schema(definition::Form::Agent))?)?;
+            output
+                .block(&serde_json::to_string_pretty(&metier_definition::schema(DefinitionFormat::Agent))?)?;
         }
         Reference::Crew => {
-            output.block(&serde_json::to_string_pretty(&definition::schema(definition::Form::Crew))?)?;
+            output
+                .block(&serde_json::to_string_pretty(&metier_definition::schema(DefinitionFormat::Crew))?)?;
         }
         Reference::Diagnostics => output.raw(diagnostics()?.as_bytes())?,
         Reference::Rules => output.raw(rules::page()?.as_bytes())?,
@@ -39,10 +41,10 @@ fn diagnostics() -> Result<String> {
     for (title, codes) in [
         ("A SKILL.md", metier_skill::code::ALL),
         ("Finding skills", metier_catalog::code::ALL),
-        ("Using a skill", metier_runtime::code::ALL),
-        ("Agents and crews", definition::code::ALL),
-        ("MCP servers", metier_mcp::client::code::ALL),
-        ("Serving skills", metier_mcp::server::unfit::ALL),
+        ("Using a skill", metier_activation::code::ALL),
+        ("Agents and crews", metier_definition::code::ALL),
+        ("MCP servers", metier_mcp_client::code::ALL),
+        ("Serving skills", metier_mcp_server::code::ALL),
     ] {
         write!(page, "\n## {title}\n\n| code | severity | meaning |\n|---|---|---|\n")?;
         let mut codes: Vec<&&Code> = codes.iter().collect();

@@ -6,7 +6,8 @@ use crate::exit::Exit;
 use crate::output::{Form, Output};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
-use metier_http::{ConnectionLimits, Door, Guard, Keep, Site, Token};
+use metier_http::{ConnectionLimits, Door, Endpoint, Guard, Keep, Site, Token};
+use metier_mcp_server::HttpService;
 use rustix::process::{Resource, getrlimit};
 use serde_json::json;
 use std::path::PathBuf;
@@ -14,6 +15,9 @@ use std::time::Duration;
 
 /// How long what still runs gets to end.
 const FAREWELL: Duration = Duration::from_secs(2);
+
+/// The path of MCP.
+const MCP_PATH: &str = "/mcp";
 
 pub(crate) fn run(
     args: &Serve,
@@ -45,9 +49,11 @@ pub(crate) fn run(
     let runtime = runtime()?;
     let stop = stop_on_signal()?;
     match output.form() {
-        Form::Json => output.json(&json!({ "url": site.url(), "token": token, "token_file": file }))?,
+        Form::Json => {
+            output.json(&json!({ "url": site.url(MCP_PATH), "token": token, "token_file": file }))?;
+        }
         Form::Text => {
-            output.line(format!("MCP is at {}", site.url()))?;
+            output.line(format!("MCP is at {}", site.url(MCP_PATH)))?;
             match (&token, &file) {
                 (Some(token), Some(file)) => {
                     output.line(format!("token: {token}"))?;
@@ -61,7 +67,17 @@ pub(crate) fn run(
         }
     }
     output.flush()?;
-    let ended = runtime.block_on(site.serve(server.exchange(), stop));
+    let service = server.http_service();
+    let closing = service.clone();
+    let endpoint = Endpoint::new(MCP_PATH, HttpService::MAX_REQUEST_BYTES, move |request| {
+        let service = service.clone();
+        async move { service.answer(request).await }
+    });
+    let stop = async move {
+        stop.await;
+        closing.close();
+    };
+    let ended = runtime.block_on(site.serve(endpoint, stop));
     runtime.shutdown_timeout(FAREWELL);
     ended?;
     Ok(Exit::Fine)

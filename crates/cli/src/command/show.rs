@@ -209,7 +209,7 @@ fn write(
 
 /// What of the user's own folders the scripts of a skill would see, read-only; nothing where it has none.
 fn shown_to_scripts(listing: &Listing, surroundings: &Surroundings) -> Vec<String> {
-    if !listing.files.iter().any(|file| file.path.as_path().starts_with(metier_runtime::SCRIPTS)) {
+    if !listing.files.iter().any(|file| file.path.as_path().starts_with(metier_exec::SCRIPTS)) {
         return Vec::new();
     }
     let path = surroundings.search_path();

@@ -70,12 +70,13 @@ pub(super) fn record(preview: &Preview, ownership: Ownership, data: &Path) -> Re
 }
 
 /// The project in question with its usual roots: trust is about the project, whatever `--root` says.
-pub(super) fn layout_of(project: Option<&Path>, surroundings: &Surroundings) -> Result<Layout> {
-    let mut places = surroundings.places.clone();
-    if let Some(project) = project {
-        places.current = folder(project, surroundings)?;
-    }
-    Ok(Layout::new(&places, &RootChoice::Usual))
+pub(super) fn layout_of(project: Option<&Path>, surroundings: &Surroundings) -> Result<Arc<Layout>> {
+    let folder = match project {
+        None if surroundings.is_usual => return Ok(Arc::clone(&surroundings.layout)),
+        None => surroundings.places.current.clone(),
+        Some(project) => folder(project, surroundings)?,
+    };
+    Ok(Arc::new(surroundings.layout.seen_from(&folder, &RootChoice::Usual)))
 }
 
 fn folder(project: &Path, surroundings: &Surroundings) -> Result<PathBuf> {
@@ -140,9 +141,9 @@ struct Previewed<'a> {
     variables_set: BTreeSet<&'a str>,
 }
 
-fn show_preview(preview: &Preview, layout: Layout, output: &mut Output) -> Result<Exit> {
+fn show_preview(preview: &Preview, layout: Arc<Layout>, output: &mut Output) -> Result<Exit> {
     let standing = layout.standing;
-    let changes = Snapshot::load(Arc::new(layout), Include::Usual).trust_changes();
+    let changes = Snapshot::load(layout, Include::Usual).trust_changes();
     match output.form() {
         Form::Json => {
             let variables_set = variables_set(preview.items());

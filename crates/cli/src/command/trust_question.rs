@@ -2,7 +2,6 @@
 
 use super::trust;
 use crate::agency::Presence;
-use crate::args::Global;
 use crate::output::Output;
 use crate::question::{self, Question};
 use crate::surroundings::Surroundings;
@@ -30,7 +29,6 @@ const MOST_BYTES: u64 = 1 << 20;
 /// the surroundings as they are then.
 pub(crate) fn settle(
     surroundings: &Surroundings,
-    global: &Global,
     presence: Presence,
     output: &mut Output,
 ) -> Result<Surroundings> {
@@ -60,7 +58,7 @@ pub(crate) fn settle(
         Answer::Mine => trust::record(&preview, Ownership::Mine, &surroundings.places.data)?,
     }
     output.aside("trusted; `metier trust --revoke` takes it back")?;
-    Surroundings::look_around(global)
+    Ok(surroundings.with_new_trust())
 }
 
 /// What a yes would switch on: everything of a project that is new, else what has changed since.

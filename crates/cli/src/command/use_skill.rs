@@ -12,8 +12,8 @@ use crate::output::{Form, Output, clean};
 use crate::servers::ask_for;
 use crate::surroundings::Surroundings;
 use anyhow::Result;
+use metier_activation::{Activation, Invoker, SkillArguments};
 use metier_diagnostic::{Diagnostic, Severity};
-use metier_runtime::{Activation, Arguments, By};
 
 pub(crate) fn run(
     args: &UseSkill,
@@ -23,11 +23,11 @@ pub(crate) fn run(
 ) -> Result<Exit> {
     may_start(surroundings)?;
     let surroundings = &ask_for(&args.name, surroundings)?;
-    let arguments = Arguments::of_command_line(args.arguments.clone());
+    let arguments = SkillArguments::of_command_line(args.arguments.clone());
     let skills = agency::one_call(global, surroundings)?.open();
     let mut session = agency::session(&skills);
     if args.dry_run {
-        let plan = session.with_draft(By::Viewer, &args.name, arguments, report::Plan::of);
+        let plan = session.with_draft(Invoker::Viewer, &args.name, arguments, report::Plan::of);
         return match plan {
             Ok(plan) => show_plan(&plan, surroundings, output),
             Err(error) => refused(&error, output),
@@ -35,7 +35,7 @@ pub(crate) fn run(
     }
     let cancel = interrupt::listen()?;
     session.cancel_with(cancel.clone());
-    let made = interrupt::during(&cancel, || session.activation(By::Viewer, &args.name, arguments));
+    let made = interrupt::during(&cancel, || session.activation(Invoker::Viewer, &args.name, arguments));
     if cancel.is_cancelled() {
         output.aside("stopped; the skill was not activated")?;
         return Ok(Exit::NeedsYes);

@@ -301,3 +301,20 @@ fn numbers_are_written_with_separators_and_times_in_few_letters() {
         assert_eq!(span(ms), expect);
     }
 }
+
+#[test]
+fn an_approval_is_told_by_what_the_policy_stored() {
+    let stored = |answer: metier_policy::Answer| -> String {
+        serde_json::from_value(serde_json::to_value(answer).unwrap()).unwrap()
+    };
+    let check = |answer: String, expect: &str| {
+        let event = EventKind::Allowed { question: Value::Null, answer };
+        assert_eq!(told(&[event]), [format!("Detail [gate] {expect}")]);
+    };
+    check(stored(Answer::Always), "always allowed in this project (undo: `metier approvals`)");
+    check(stored(Answer::SessionExact), "allowed for this session");
+    check(stored(Answer::SessionTool), "this tool is allowed for this session");
+    check(stored(Answer::Once), "allowed once");
+    check(stored(Answer::No), "not allowed");
+    check("by\u{1b}[2J a newer metier".to_owned(), "allowed: by\\u{1b}[2J a newer metier");
+}

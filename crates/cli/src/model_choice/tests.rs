@@ -192,20 +192,20 @@ fn the_tables_of_the_configuration_are_those_of_the_models() {
          [providers.p]\nprotocol = \"gemini\"\nbase_url = \"u\"\nkey_env = \"K\"\nheaders = { a = \"b\" }\nheader_env = { c = \"D\" }\nproxy = \"q\"\n\
          plain_http = true\nconnect_seconds = 1\nfirst_byte_seconds = 2\nbetween_bytes_seconds = 3\n",
     );
-    let model: ModelConfig = translated(&whole.models["a"]).unwrap();
+    let model = config::model(&whole.models["a"]);
     assert_eq!(model.effort, Some(metier_model::Effort::Tokens(3)));
     assert_eq!(
         (model.tools, model.price.unwrap().cache_write),
         (metier_model::ToolSupport::Constrained, Some("4".to_owned()))
     );
-    let model: ModelConfig = translated(&whole.models["b"]).unwrap();
+    let model = config::model(&whole.models["b"]);
     assert_eq!((model.effort, model.price), (Some(metier_model::Effort::High), None));
-    let provider: ProviderConfig = translated(&whole.providers["p"]).unwrap();
+    let provider = config::provider(&whole.providers["p"]);
     assert_eq!((provider.protocol, provider.plain_http), (Some(metier_model::Protocol::Gemini), true));
     assert_eq!((&*provider.header_env["c"], provider.between_bytes_seconds.unwrap().get()), ("D", 3));
     for protocol in ["openai", "anthropic"] {
         let read = settings(&format!("[providers.p]\nprotocol = \"{protocol}\"\nbase_url = \"u\"\n"));
-        assert!(translated::<ProviderConfig>(&read.providers["p"]).unwrap().protocol.is_some());
+        assert!(config::provider(&read.providers["p"]).protocol.is_some());
     }
 }
 

@@ -39,7 +39,7 @@ fn a_link_out_of_the_project_is_no_place_to_start() {
     let workspace = with_link_in_place(workspace);
     let said = metier(&workspace, &["doctor"]).stdout;
     assert_ne!(found(&workspace, "db").as_deref(), Some(PRIVATE), "{said}");
-    assert!(said.contains("leads out of the project"), "{said}");
+    assert!(said.contains("is outside of the project"), "{said}");
 }
 
 #[test]
@@ -53,5 +53,5 @@ fn the_same_holds_for_a_server_that_an_agent_describes() {
     let workspace = with_link_in_place(workspace);
     let run = metier(&workspace, &["run", "--agent", "bot", "hello", "--no-input"]);
     assert_ne!(found(&workspace, "db").as_deref(), Some(PRIVATE), "{}", run.stderr);
-    assert!(run.stderr.contains("leads out of the project"), "{}", run.stderr);
+    assert!(run.stderr.contains("is outside of the project"), "{}", run.stderr);
 }

@@ -145,14 +145,14 @@ fn over_mcp_the_question_is_whole_or_is_not_asked() {
     let mut client = McpClient::start(&many, &[], &forms);
     let refused = asked(&mut client, "skill_run_script", &script).unwrap_err();
     assert!(refused.contains("skill:user.agents:fetch-docs/host:h59.example.org"), "{refused}");
-    assert!(refused.contains("nobody was asked"), "{refused}");
+    assert!(refused.contains("the user was not asked"), "{refused}");
     // A command that is too long for one question.
     let mut client = McpClient::start(&workspace, &["--skill", "fetch-docs", "--mode", "strict"], &forms);
     let long = |length| json!({ "reason": "r", "commandLine": format!("echo {} END", "x".repeat(length)) });
     let question = asked(&mut client, "run_command_line", &long(1_000)).unwrap();
     assert!(question.contains(&format!("{} END", "x".repeat(1_000))), "{question}");
     let refused = asked(&mut client, "run_command_line", &long(12_000)).unwrap_err();
-    assert!(refused.contains("nobody was asked"), "{refused}");
+    assert!(refused.contains("the user was not asked"), "{refused}");
 }
 
 #[test]

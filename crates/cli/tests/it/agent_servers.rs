@@ -153,7 +153,7 @@ fn an_agent_of_agentmds_has_the_servers_that_it_names_from_the_file_beside_it() 
     let changed =
         named.file("project/workspace/agents/mcp-servers.json", "{\"clock\": {\"command\": \"sh\"}}");
     let run = keeper(&changed, &["--allow", "mcp:clock/now"]);
-    assert!(run.stderr.contains("is other than when you trusted the project"), "{}", run.stderr);
+    assert!(run.stderr.contains("has changed since you trusted the project"), "{}", run.stderr);
     assert_eq!(run.stdout, "There is no clock.\n", "{}", run.stderr);
     // One that names none has none, as that system has it.
     let run = keeper(&machine(""), &[]);

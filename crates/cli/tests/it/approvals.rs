@@ -51,6 +51,9 @@ fn always_is_for_one_project_and_is_listed_and_revoked() {
     let refused = elsewhere(&workspace, &["exec", "tool", "a.sh"]);
     assert_eq!((refused.code, refused.stdout.as_str()), (4, ""), "{}", refused.stderr);
 
+    // A variable of a shell that is not set is not the beginning of every id.
+    let empty = run(&["approvals", "revoke", ""]);
+    assert!(empty.code == 1 && empty.stderr.contains("an id is missing"), "{}{}", empty.stdout, empty.stderr);
     let list = run(&["approvals", "--json"]).json();
     let approval = &list["approvals"][0];
     assert_eq!(approval["who"], "user.agents:tool");

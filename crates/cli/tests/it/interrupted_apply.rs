@@ -161,8 +161,16 @@ fn applying_undoing_and_recovering_are_all_or_nothing() {
         ground.is_new(&id, &old, &new, &format!("{} killed after {after:?}", args[1]))
     };
     let mut is_new = false;
-    for _ in 0..200 {
-        is_new = kill(&apply, lengths[0]);
+    let mut length = lengths[0];
+    for round in 0..400 {
+        if round >= 200 {
+            if ground.unfinished.get() > 0 {
+                break;
+            }
+            // A machine that became busier is slower than it was when it was measured, and all kills met the start of the program.
+            length = length.mul_f64(1.05);
+        }
+        is_new = kill(&apply, length);
         if is_new {
             finished += 1;
             undo_kills += 1;
@@ -175,7 +183,7 @@ fn applying_undoing_and_recovering_are_all_or_nothing() {
     }
     let unfinished = ground.unfinished.get();
     eprintln!(
-        "200 kills of apply, of which {finished} ended as new; {undo_kills} of undo, {recoveries} of recoveries; \
+        "at least 200 kills of apply, of which {finished} ended as new; {undo_kills} of undo, {recoveries} of recoveries; \
          {unfinished} met a project between old and new, in {:?}",
         begin.elapsed()
     );

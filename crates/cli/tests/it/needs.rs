@@ -164,6 +164,75 @@ fn at_a_terminal_all_needs_are_one_question_and_always_holds_until_a_file_change
     assert_eq!(metier(&workspace, &["exec", "tool", "a.py"]).code, 4);
 }
 
+/// A skill that declares a write and nothing else, and changes more than that.
+fn writer() -> Workspace {
+    let needs = "metadata:\n  metier:\n    needs:\n      write: [\"docs/**\"]\n";
+    let script = "import os\nos.chdir(os.environ['PROJECT_DIR'])\nopen('docs/a.md', 'w').write('new')\n\
+                  if os.path.exists('more'): open('other', 'w').write('new')\nprint('ran')\n";
+    skill(needs, script).file("project/docs/a.md", "old")
+}
+
+#[test]
+fn at_a_terminal_a_declared_write_is_asked_about_before_the_run_and_not_after_it() {
+    for (more, answer, expect) in [(false, "y\n", "new"), (true, "y\n", "new"), (false, "n\n", "old")] {
+        let workspace = writer();
+        let workspace = if more { workspace.file("project/more", "") } else { workspace };
+        let mut typist = Typist::at(&workspace, &["exec", "tool", "a.py"]);
+        typist.wait_for(QUESTION);
+        let asked = typist.screen_text();
+        assert!(asked.contains("- write `docs/**`") && !asked.contains("ran\n"), "{asked}");
+        typist.types(answer);
+        if more {
+            // What was not declared is asked about by itself.
+            typist.wait_for("create `other`");
+            typist.wait_for("[n]o > ");
+            typist.types("n\n");
+        }
+        if expect == "new" && !more {
+            typist.wait_for("applied: modified docs/a.md");
+        }
+        assert_eq!(typist.ends().success(), expect == "new" && !more, "{}", typist.screen_text());
+        let shown = typist.screen_text();
+        assert!(!shown.contains("modify `docs/a.md`"), "{shown}");
+        assert_eq!(shown.contains("ran"), expect == "new", "{shown}");
+        assert_eq!(std::fs::read_to_string(workspace.join("project/docs/a.md")).unwrap(), expect);
+        assert!(!workspace.join("project/other").exists());
+    }
+}
+
+#[test]
+fn a_declared_write_without_a_terminal_lets_the_script_run_and_its_changes_wait() {
+    let workspace = writer();
+    let run = metier(&workspace, &["exec", "tool", "a.py"]);
+    assert_eq!((run.code, run.stdout.as_str()), (4, "ran\n"), "{}", run.stderr);
+    assert!(run.stderr.contains("--allow 'skill:user.agents:tool/write:docs/a.md'"), "{}", run.stderr);
+    let workspace =
+        writer().file("home/.config/metier/config.toml", "[skills.tool.needs]\nwrite = [\"docs/**\"]\n");
+    let run = metier(&workspace, &["exec", "tool", "a.py"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(std::fs::read_to_string(workspace.join("project/docs/a.md")).unwrap(), "new");
+}
+
+#[test]
+fn needs_for_a_bare_name_that_no_own_skill_has_are_said_to_be_unused() {
+    let text = "---\nname: w\ndescription: Works.\n---\nRun it.\n";
+    let workspace = Workspace::new()
+        .dir("project")
+        .file("skills/w/SKILL.md", text)
+        .file("skills/w/scripts/a.sh", "echo 1 > \"$PROJECT_DIR/x\"\n")
+        .file("home/.config/metier/config.toml", "[skills.w.needs]\nwrite = [\"x\"]\n");
+    let root = workspace.join("skills").display().to_string();
+    let args = ["exec", "w", "a.sh", "--root", &root];
+    let run = metier(&workspace, &args);
+    assert_eq!(run.code, 4, "{}", run.stderr);
+    assert!(run.stderr.contains("`[skills.w.needs]` in "), "{}", run.stderr);
+    assert!(run.stderr.contains("write `[skills.\"cli:w\".needs]`"), "{}", run.stderr);
+    let workspace =
+        workspace.file("home/.config/metier/config.toml", "[skills.\"cli:w\".needs]\nwrite = [\"x\"]\n");
+    let run = metier(&workspace, &args);
+    assert_eq!((run.code, run.stderr.contains("is not used")), (0, false), "{}", run.stderr);
+}
+
 #[test]
 fn at_a_terminal_the_changes_of_a_script_are_one_question_after_its_only_run() {
     let script = "import os\nos.chdir(os.environ['PROJECT_DIR'])\nopen('docs/a.md', 'w').write('new')\n\

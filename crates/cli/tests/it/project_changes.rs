@@ -12,8 +12,9 @@ use std::process::{Command, Stdio};
 use metier_files::FileDigest;
 use metier_testkit::Workspace;
 
-use self::commands::{FILES, GIT, LARGE, PACKAGES, Row};
+use self::commands::{FILES, GIT, LARGE, PACKAGES, READ_ONLY, Row};
 use crate::binary::{Run, metier, metier_with};
+use crate::ordinary_user::again_as_user;
 
 /// What makes two runs of a command alike: fixed dates and names, nothing of the user's.
 const FIXED: &str = "set -e; umask 022; export LC_ALL=C TZ=UTC GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b \
@@ -190,6 +191,8 @@ fn check(row: &Row) -> Result<(), String> {
     let count = Command::new("find").arg(workspace.join("home")).args(["-name", "count"]).output().unwrap();
     let count = String::from_utf8(count.stdout).unwrap();
     let runs = std::fs::read_to_string(count.trim()).unwrap_or_default();
+    // An ordinary user cannot remove folders that are closed.
+    bare(&workspace, "cd ..; chmod -R u+rwX .");
     ensure(runs == "run\n", || format!("it has to run exactly once, and ran: {runs:?}"))
 }
 
@@ -232,6 +235,16 @@ fn packages_are_made_as_their_managers_alone_make_them() {
 #[test]
 fn many_and_large_files_are_changed_as_the_bare_command_changes_them() {
     check_all(LARGE);
+}
+
+#[test]
+fn read_only_entries_are_changed_as_the_bare_command_changes_them() {
+    check_all(READ_ONLY);
+}
+
+#[test]
+fn an_ordinary_user_changes_read_only_entries_as_the_bare_command_does() {
+    again_as_user("project_changes::read_only", "project_changes::an_ordinary_user");
 }
 
 #[test]
@@ -279,4 +292,50 @@ fn a_printed_rule_is_one_word_for_a_shell() {
     let rule = run.stderr.lines().find_map(|line| line.trim().strip_prefix("--allow ")).unwrap();
     let output = Command::new("/bin/sh").args(["-c", &format!("printf %s {rule}")]).output().unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "skill:user.agents:sh/write:x';touch pwned;'");
+}
+
+#[test]
+fn what_was_only_touched_or_closed_is_called_so() {
+    let workspace = machine();
+    let run = metier(&workspace, &["exec", "sh", "run.sh", "--", "touch a; chmod 600 docs/t"]);
+    assert_eq!(run.code, 4, "{}", run.stderr);
+    let said = &run.stderr;
+    assert!(said.contains("not approved: touched a") && said.contains("mode changed docs/t"), "{said}");
+    let shown = metier(&workspace, &["changes", "show"]).stdout;
+    assert!(shown.contains("a (5 bytes), touched") && shown.contains(", mode changed"), "{shown}");
+    let kinds = metier(&workspace, &["changes", "show", "--json"]).json()["entries"].clone();
+    assert_eq!((&kinds[0]["kind"], &kinds[1]["kind"]), (&"times".into(), &"attributes".into()));
+}
+
+#[test]
+fn a_folder_that_cannot_be_deleted_says_why() {
+    let workspace = machine();
+    let rules = ["--allow", "skill:sh/write:docs", "--allow", "skill:sh/write:b"];
+    let run = metier(
+        &workspace,
+        &[&["exec", "sh", "run.sh"], &rules[..], &["--", "rm -rf docs; echo 1 > b"]].concat(),
+    );
+    assert_eq!(run.code, 4, "{}", run.stderr);
+    assert!(run.stderr.contains("failed: deleted docs (something in it stays)"), "{}", run.stderr);
+    assert!(workspace.join("project/docs/t").exists() && workspace.join("project/b").exists());
+}
+
+#[test]
+fn extended_attributes_alone_are_named_as_not_applied() {
+    let workspace = machine();
+    let tried = Command::new("python3")
+        .args(["-c", "import os, sys; os.setxattr(sys.argv[1], 'user.x', b'1')"])
+        .arg(workspace.join("project/docs"))
+        .status();
+    if !tried.is_ok_and(|tried| tried.success()) {
+        return;
+    }
+    let line = "python3 -c 'import os; os.setxattr(\"a\", \"user.x\", b\"1\")'";
+    let run = metier(&workspace, &["exec", "sh", "run.sh", "--", line]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let said = "never applied: a (extended attributes are not applied by themselves)";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    // Nothing of it can be applied, so nothing waits.
+    let sets = metier(&workspace, &["changes", "--json"]).json()["changes"].clone();
+    assert_eq!(sets.as_array().map(Vec::len), Some(0), "{sets}");
 }

@@ -58,16 +58,16 @@ fn a_step_that_may_have_happened_takes_a_yes() {
     typist.kills();
     let run = metier(&workspace, &["resume"]);
     assert_eq!(run.code, 4, "{}", run.stderr);
-    assert!(run.stderr.contains("begun and not finished, may have happened: Bash"), "{}", run.stderr);
+    assert!(run.stderr.contains("interrupted, may already have run: Bash"), "{}", run.stderr);
     assert!(run.stderr.contains("--leave"), "{}", run.stderr);
     let mut typist = Typist::at(&workspace, &["resume"]);
-    typist.wait_for("may have happened; do it again? [y]es [n]o > ");
+    typist.wait_for("may already have run; run it again? [y]es [n]o > ");
     typist.types("n\n");
     typist.wait_for("I looked: it had not happened.");
     assert!(typist.ends().success());
     server.request();
     let texts = server.request()["messages"].to_string();
-    assert!(texts.contains("\"role\":\"tool\"") && texts.contains("may have happened"), "{texts}");
+    assert!(texts.contains("\"role\":\"tool\"") && texts.contains("may have run"), "{texts}");
 }
 
 #[test]
@@ -105,12 +105,12 @@ fn in_a_chat_a_run_that_broke_off_goes_on_at_once_with_the_same_question() {
     // Nobody can be asked, so it says who can say it, and how.
     let run = metier_with_input(&workspace, &["chat"], &format!("/resume {id}\n"));
     assert_eq!(run.code, 4, "{}", run.stderr);
-    assert!(run.stdout.contains("begun and not finished, may have happened: Bash"), "{}", run.stdout);
+    assert!(run.stdout.contains("interrupted, may already have run: Bash"), "{}", run.stdout);
     assert!(run.stderr.contains(&format!("`metier resume {id} --leave`")), "{}", run.stderr);
     let mut typist = Typist::at(&workspace, &["chat"]);
     typist.wait_for("> ");
     typist.types(&format!("/resume {id}\r"));
-    typist.wait_for("may have happened; do it again? [y]es [n]o > ");
+    typist.wait_for("may already have run; run it again? [y]es [n]o > ");
     typist.types("n\n");
     typist.wait_for("I looked: it had not happened.");
     typist.wait_for("> ");

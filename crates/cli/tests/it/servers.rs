@@ -111,7 +111,7 @@ fn a_projects_servers_are_not_started_before_it_is_trusted_and_what_is_wrong_has
         doctor.stdout
     );
     let unknown = metier(&machine, &["use", "mcp.nobody:x"]);
-    assert!(unknown.stderr.contains("there is no MCP server `nobody`"), "{}", unknown.stderr);
+    assert!(unknown.stderr.contains("unknown MCP server `nobody`"), "{}", unknown.stderr);
 }
 
 /// A server that tries to write two files of the project when it starts, and says what it could.
@@ -184,6 +184,6 @@ fn a_folder_that_a_server_may_not_write_keeps_it_from_starting_and_says_why() {
     assert_eq!(metier(&machine, &["trust"]).code, 0);
     let doctor = metier(&machine, &["doctor"]);
     let said = format!("{}{}", doctor.stdout, doctor.stderr);
-    assert!(said.contains("counts only in `[mcp.NAME]` of your own configuration"), "{said}");
+    assert!(said.contains("`write` is only allowed in `[mcp.NAME]` of your own configuration"), "{said}");
     assert!(!machine.join("project/notes/made.txt").exists());
 }

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use super::folder::{File, What};
 use super::{Bounded, Secret, Survey, Unreadable, links, os};
 use crate::protected::{IN_GIT, Missing, PROTECTED, Presence, Protected, missing_place};
-use crate::repository_config::named_by_config;
 
 /// The answers, made anew when something changed.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -16,6 +15,8 @@ pub(super) struct Found {
     pub(super) secrets: Vec<Secret>,
     pub(super) channels: Vec<PathBuf>,
     pub(super) protected: Vec<Protected>,
+    pub(super) repositories: Vec<PathBuf>,
+    pub(super) holder_links: Vec<PathBuf>,
     pub(super) unreadable: Vec<Unreadable>,
     pub(super) bounded: Option<Bounded>,
 }
@@ -51,12 +52,19 @@ impl Survey {
                     What::Protected(rule, presence) => {
                         found.protected.push(Protected { path, presence: *presence, what: rule.what });
                     }
-                    What::File(_) | What::Repository(_) => {}
+                    What::HolderLink => found.holder_links.push(path),
+                    What::Repository(_) => found.repositories.push(place.clone()),
+                    What::File(_) => {}
                     What::Document => protect_skill(&place, &self.project, &path, &mut found.protected),
                 }
             }
         }
         self.add_missing(&mut found.protected);
+        if !found.repositories.contains(&self.project) {
+            // The project may be a folder of a larger repository, whose configuration holds for it.
+            let above = self.project.ancestors().skip(1).find(|folder| is_present(&folder.join(".git")));
+            found.repositories.extend(above.map(Path::to_owned));
+        }
         found.secrets.sort();
         found.secrets.dedup_by(|a, b| a.path == b.path);
         found.channels.sort();
@@ -91,13 +99,7 @@ impl Survey {
             let base = self.place(path);
             let git_folder = match git {
                 // A folder's own parts are protected one by one, or nobody could commit.
-                Some((name, None)) => {
-                    for path in named_by_config(&base.join(os(name)), &base) {
-                        let presence = if path.exists() { Presence::Existing } else { Presence::Missing };
-                        protected.push(Protected { path, presence, what: "git's configuration names it" });
-                    }
-                    true
-                }
+                Some((_, None)) => true,
                 // A file that names git's folder, or a link to it.
                 Some((name, Some(presence))) => {
                     protected.push(Protected { path: base.join(os(name)), presence, what: "git obeys it" });
@@ -131,6 +133,10 @@ fn protect_skill(place: &Path, project: &Path, document: &Path, protected: &mut 
     } else {
         protected.push(Protected { path: place.to_owned(), presence, what });
     }
+}
+
+fn is_present(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok()
 }
 
 fn lower(path: &Path) -> Vec<u8> {

@@ -12,7 +12,7 @@ use super::below;
 use crate::document_name::DocumentName;
 use crate::entries::{EntryBuffer, each_entry};
 use crate::open::{FILE, FOLDER, open_unlinked};
-use crate::protected::{Presence, ProtectedRule, rule_for};
+use crate::protected::{Presence, ProtectedRule, is_holder, rule_for};
 use crate::secrets::{Proof, SecretRule, Shape, rules_for};
 use crate::{OsError, Stamp};
 
@@ -54,6 +54,8 @@ pub(super) enum What {
     Protected(&'static ProtectedRule, Presence),
     /// Git's folder (`None`), or what stands in its place.
     Repository(Option<Presence>),
+    /// A link with the name of a folder that holds places that stay read-only.
+    HolderLink,
     /// A skill's document.
     Document,
 }
@@ -183,6 +185,9 @@ impl Folder {
                 rules.extend(rules_for(folder, bytes, Shape::Folder));
                 if !rules.is_empty() {
                     keep(What::Link(rules));
+                }
+                if is_holder(folder, bytes) {
+                    keep(What::HolderLink);
                 }
             }
             // What is gone by now has no type, and is seen at the next look by the folder's stamp.

@@ -41,7 +41,7 @@ impl Aspect<'_> {
         };
         let rule = match self.part {
             Part::Activate => own(None)?,
-            Part::Read(place) => own(Some(SkillPart::Read(FileGlob::nearest(place).ok()?)))?,
+            Part::Read(place) => own(Some(SkillPart::Read(FileGlob::of_place(place).ok()?)))?,
             Part::Script { file, .. } => {
                 own(Some(SkillPart::Script(FileGlob::exact(script_name(file)).ok()?)))?
             }
@@ -55,7 +55,7 @@ impl Aspect<'_> {
                 }
             }
             Part::Tool { tool, place, .. } => {
-                let exact = |place: &crate::Place| FileGlob::nearest(place).ok();
+                let exact = |place: &crate::Place| FileGlob::of_place(place).ok();
                 match (tool, place) {
                     (Tool::Write | Tool::Edit | Tool::Read | Tool::Grep | Tool::Glob, Some(place)) => {
                         Rule::Tool { tool, glob: Some(exact(place)?) }
@@ -72,12 +72,12 @@ impl Aspect<'_> {
     fn rule_of_need(&self, need: &Need, tool: Option<Tool>) -> Option<Rule> {
         let reach = match (need, tool) {
             (Need::Write(place), Some(tool)) => {
-                return Some(Rule::Tool { tool, glob: Some(FileGlob::nearest(place).ok()?) });
+                return Some(Rule::Tool { tool, glob: Some(FileGlob::of_place(place).ok()?) });
             }
             (Need::Host { host, port }, Some(Tool::WebFetch)) => {
                 return Some(Rule::Fetch(HostPattern::exact(host, *port)));
             }
-            (Need::Write(place), None) => Reach::Write(FileGlob::nearest(place).ok()?),
+            (Need::Write(place), None) => Reach::Write(FileGlob::of_place(place).ok()?),
             (Need::WriteBelow(glob), _) => Reach::Write(glob.clone()),
             (Need::Host { host, port }, _) => Reach::Host(HostPattern::exact(host, *port)),
             (Need::Hosts(hosts), Some(Tool::WebFetch)) => return Some(Rule::Fetch(hosts.clone())),

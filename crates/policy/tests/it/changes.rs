@@ -175,8 +175,9 @@ fn an_approval_is_for_the_paths_and_kinds_that_were_shown() {
 fn the_rules_of_a_refusal_allow_exactly_what_was_refused() {
     let many: Vec<String> =
         (0..50).map(|n| format!("+ out/{n}")).chain((0..9).map(|n| format!("~ f{n}"))).collect();
+    let many: Vec<String> = many.into_iter().chain(["+ out/".to_owned(), "+ out/deep/".to_owned()]).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).chain(["+ .git/config", "+ sub/.envrc"]).collect();
-    let files: Vec<String> = (0..50).map(|n| format!("+ f{n}")).collect();
+    let files: Vec<String> = (0..50).map(|n| format!("+ old/f{n}")).collect();
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
     for (texts, expect) in [
         (&["+ a"][..], &["skill:user:pdf/write:a"][..]),
@@ -190,36 +191,53 @@ fn the_rules_of_a_refusal_allow_exactly_what_was_refused() {
             ],
         ),
         (&["+ .git/hooks/pre-commit"], &["skill:user:pdf/write:.git/hooks/pre-commit"]),
+        // A folder that the changes make is one rule.
         (&many, &[]),
-        (&files, &["skill:user:pdf/write:**"]),
+        // One that was there is not: a rule for it would allow more than these.
+        (&files, &[]),
     ] {
         for mode in ["", "mode allow"] {
             let mut session = Session::new(mode);
             session.asking = Asking::Nobody;
             let decision = session.decide(&pdf(), &changes(texts), &[]);
-            let printed: Vec<String> = match &decision.undecided {
+            let (rules, uncovered) = match &decision.undecided {
                 Some(undecided) => {
                     assert_eq!(undecided.decision.ruling, Ruling::Refuse);
-                    undecided.decision.allow_with.iter().map(ToString::to_string).collect()
+                    (&undecided.decision.allow_with, undecided.uncovered)
                 }
-                None => decision
-                    .refused
-                    .iter()
-                    .flat_map(|(_, one)| &one.allow_with)
-                    .map(ToString::to_string)
-                    .collect(),
+                None => (&decision.refused_rules.rules, decision.refused_rules.uncovered),
             };
-            if !expect.is_empty() && mode.is_empty() {
+            let printed: Vec<String> = rules.iter().map(ToString::to_string).collect();
+            if !expect.is_empty() {
                 assert_eq!(printed, expect);
             }
+            assert_eq!(
+                printed.iter().any(|rule| rule.ends_with("/write:out/**")),
+                texts == many,
+                "{printed:?}"
+            );
+            assert!(
+                !printed.iter().any(|rule| rule.contains("old/*") || rule.ends_with(":**")),
+                "{printed:?}"
+            );
+            assert_eq!(
+                (printed.len(), uncovered),
+                if texts == files { (40, 10) } else { (printed.len(), 0) }
+            );
             let layer = Layer::new(Source::new(Owner::User, "config.toml")).list(List::Allow, &printed);
             let layer = if mode.is_empty() { layer } else { layer.mode("allow") };
             assert_eq!(layer.problems(), []);
             session.rules = Rules::new(vec![layer], Standing::Untrusted);
-            assert_eq!(session.letters(&pdf(), texts, &[]), "a".repeat(texts.len()), "{printed:?}");
+            let letters = session.letters(&pdf(), texts, &[]);
+            assert_eq!(letters.matches('a').count(), texts.len() - uncovered, "{printed:?}");
             let other = session.letters(&Actor::Agent, texts, &[]);
             assert!(!other.contains('a'), "somebody else: {printed:?}");
-            assert!(!session.letters(&pdf(), &["+ .mcp.json", "+ /etc/x"], &[]).contains('a'), "{printed:?}");
+            assert!(
+                !session
+                    .letters(&pdf(), &["+ .mcp.json", "+ /etc/x", "+ old/g", "~ g", "+ outside"], &[])
+                    .contains('a'),
+                "{printed:?}"
+            );
         }
     }
 }
@@ -276,14 +294,8 @@ fn ten_thousand_paths_are_decided_and_shown_at_once() {
         ]
     );
     let rules: Vec<String> = undecided.decision.allow_with.iter().map(ToString::to_string).collect();
-    assert_eq!(
-        rules,
-        [
-            "skill:user:pdf/write:.git/config",
-            "skill:user:pdf/write:README.md",
-            "skill:user:pdf/write:target/**"
-        ]
-    );
+    assert_eq!((rules.len(), undecided.uncovered), (1 + 40, list.len() - 1 - 40));
+    assert_eq!(rules[0], "skill:user:pdf/write:.git/config");
     session.answers.give(&undecided.decision.question.unwrap(), Answer::SessionExact);
     let begun = Instant::now();
     assert_eq!(session.decide(&pdf(), &list, &[]).allowed.len(), list.len());

@@ -30,6 +30,7 @@ mod gate_rules;
 mod gate_scope;
 
 mod git_places;
+mod printed_paths;
 mod refusals;
 mod rule_invariant;
 mod rule_property;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use metier_catalog::CommandsStart;
-use metier_runtime::{Declared, ScriptCall, Session, Skills, SkillsBuilder, Words};
+use metier_exec::{DeclaredNeeds, ScriptArguments};
+use metier_runtime::{ScriptCall, Session, Skills, SkillsBuilder};
 
 /// What the rule of the bench allows: every path of the project that is not protected.
 const RULE: &str = "skill:bench/write:**";
@@ -145,8 +146,8 @@ pub(crate) fn run_script(session: &mut Session) {
     let call = ScriptCall {
         skill: "bench",
         script: "task",
-        arguments: Words::Split(Vec::new()),
-        given: Declared { hosts: &[], write: &[], env: &[] },
+        arguments: ScriptArguments::Split(Vec::new()),
+        given: DeclaredNeeds { hosts: &[], write: &[], env: &[] },
         time: None,
         start: Some(CommandsStart::Project),
     };

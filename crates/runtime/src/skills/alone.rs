@@ -3,15 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use metier_activation::{DisallowedTools, ScopeEnd, SessionActivations, SkillScope, SkillTerms};
 use metier_catalog::EntryId;
 use metier_policy::{Action, Answer, Decision, McpTools};
 use serde_json::Value;
 
 use super::room::{Room, Spot};
 use super::session::Session;
-use crate::activation::Conversation;
-use crate::scope::{End, SkillScope};
-use crate::terms::{SkillTerms, Whole};
 use crate::toolset::{Purpose, RunsFor, ToolResult};
 
 /// Who answers the questions of a session: what is to happen, and what was decided about it.
@@ -23,7 +21,7 @@ impl Session {
     pub fn begin_anew(&mut self, active: &[PathBuf]) {
         // The rules are read with what has changed.
         self.refresh();
-        self.room.conversation.replace(Conversation::default());
+        self.room.conversation.replace(SessionActivations::default());
         super::house::lock(&self.room.answers).forget_refusals();
         self.room.forget_secrets();
         self.room.cancel = None;
@@ -89,7 +87,7 @@ impl Room {
             servers: &McpTools::default(),
             dialect: self.surface.dialect(),
         };
-        let scope = SkillScope::new(&skill, terms.open(Whole::Yes), manifest);
-        Ok(SkillScope { end: End::NextUserMessage, ..scope })
+        let scope = SkillScope::new(&skill, terms.open(DisallowedTools::Apply), manifest);
+        Ok(SkillScope { end: ScopeEnd::NextUserMessage, ..scope })
     }
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use metier_catalog::{Catalog, Disclosure, Include, Layout, Places, RootChoice, Snapshot, WatchOptions};
 use metier_changes::LayerStore;
+use metier_exec::{LANGUAGE, NodeVersions, SearchPath, Variable, VariableValue};
 use metier_files::{TreeCopies, real_path};
 use metier_policy::{Action, Answer, Decision, Kept, Layer, List, Mode, Owner, Source};
 use metier_sandbox::{Helper, Sandbox, Setup};
@@ -18,10 +19,6 @@ use super::house::{Ask, House, RefusalObserver, ShownPath};
 use super::known::KnownSkills;
 use super::ledger::Ledger;
 use super::value_source::ValueSource;
-use crate::containment::LANGUAGE;
-use crate::render::{Variable, VariableValue};
-use crate::run::NodeVersions;
-use crate::search_path::SearchPath;
 
 /// Where programs are found when nobody says: the system's folders. The user's own are for the program to name.
 const SEARCH_PATH: &str = "/usr/local/bin:/usr/bin:/bin";

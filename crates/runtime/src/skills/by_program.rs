@@ -4,20 +4,20 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use metier_activation::{
+    Activation, ActivationDraft, ActivationError, ActivationRequest, Invoker, SkillArguments,
+};
 use metier_catalog::{CommandsStart, EntryId, State};
+use metier_exec::{
+    DeclaredNeeds, ExecEnv, MissingRequirement, PrepareOptions, PrepareOutcome, ResultFolder, RunOutput,
+    ScriptArguments, run_script,
+};
 use metier_policy::{Action, Mode, Problem};
 
 use super::outputs::Keeping;
 use super::room::{CallTerms, Gated};
 use super::session::{NotUsed, Session};
-use crate::activation::{Activation, By, Draft, NotActivated, Request};
-use crate::prepare::{Made, Order};
-use crate::render::Arguments;
-use crate::requirements::Missing;
-use crate::result_folder::ResultFolder;
-use crate::run::{Ran, Words, Workbench, run_script};
 use crate::toolset::{Hands, Work, WorkKind};
-use crate::wants::Declared;
 
 /// A script that a program runs for its user.
 #[derive(Clone, Debug)]
@@ -27,9 +27,9 @@ pub struct ScriptCall<'a> {
     /// The script.
     pub script: &'a str,
     /// What it is told.
-    pub arguments: Words,
+    pub arguments: ScriptArguments,
     /// What the user gives it beyond what the skill and the configuration say; it takes no further yes.
-    pub given: Declared<'a>,
+    pub given: DeclaredNeeds<'a>,
     /// How long it may take, whatever the skill and the configuration say.
     pub time: Option<Duration>,
     /// Where it starts, whatever the configuration says.
@@ -38,22 +38,22 @@ pub struct ScriptCall<'a> {
 
 impl Session {
     /// Runs a script as if its skill were active: its fence and its grants hold.
-    pub fn run_script(&mut self, call: &ScriptCall<'_>) -> Result<Ran, NotUsed> {
+    pub fn run_script(&mut self, call: &ScriptCall<'_>) -> Result<RunOutput, NotUsed> {
         let id = self.usable(call.skill)?;
         self.assume_active(id)?;
         self.room.allow(&self.rules_for(id, &call.given));
         let terms = CallTerms { given: call.given, time: call.time, start: call.start };
         let work = Work { id, kind: WorkKind::Script, time: self.room.surface.time() };
         let room = &self.room;
-        let ran = room.perform(work, &terms, &mut |bench, using| {
+        let ran = room.perform(work, &terms, &mut |env, context| {
             let mut hear = |stream, piece: &[u8]| room.hear(stream, piece);
-            run_script(bench, using, call.script, &call.arguments, room.cancel(), &mut hear)
+            run_script(env, context, call.script, &call.arguments, room.cancel(), &mut hear)
         });
         Ok(ran?)
     }
 
     /// The rules that allow what the user gives to a skill.
-    fn rules_for(&self, id: EntryId, given: &Declared<'_>) -> Vec<String> {
+    fn rules_for(&self, id: EntryId, given: &DeclaredNeeds<'_>) -> Vec<String> {
         let skill = Hands::skill(&self.room, id);
         let lists = [("host", given.hosts), ("write", given.write), ("secret", given.env)];
         let rules = lists.into_iter().flat_map(|(word, texts)| texts.iter().map(move |text| (word, text)));
@@ -63,9 +63,9 @@ impl Session {
     /// The activation of a skill, made and not taken into the conversation.
     pub fn activation(
         &self,
-        by: By,
+        by: Invoker,
         name: &str,
-        arguments: impl Into<Arguments>,
+        arguments: impl Into<SkillArguments>,
     ) -> Result<Activation, NotUsed> {
         let id = self.usable(name)?;
         Ok(*self.room.activation_apart(id, by, &arguments.into(), Gated::NotYet)?)
@@ -74,22 +74,22 @@ impl Session {
     /// Looks at what an activation would be made of. Nothing runs and nobody is asked.
     pub fn with_draft<T>(
         &self,
-        by: By,
+        by: Invoker,
         name: &str,
-        arguments: impl Into<Arguments>,
-        look: impl FnOnce(&Draft<'_>, &Workbench<'_>) -> Result<T, NotActivated>,
+        arguments: impl Into<SkillArguments>,
+        look: impl FnOnce(&ActivationDraft<'_>, &ExecEnv<'_>) -> Result<T, ActivationError>,
     ) -> Result<T, NotUsed> {
         let (id, arguments) = (self.usable(name)?, arguments.into());
-        Ok(self.room.with_draft(id, Request { by, arguments: &arguments }, look)?)
+        Ok(self.room.with_draft(id, ActivationRequest { by, arguments: &arguments }, look)?)
     }
 
     /// Installs the packages that a skill's scripts want, for this skill alone.
     pub fn prepare(
         &self,
         name: &str,
-        order: &Order<'_>,
+        order: &PrepareOptions<'_>,
         progress: &mut dyn FnMut(&str),
-    ) -> Result<Vec<Made>, NotUsed> {
+    ) -> Result<Vec<PrepareOutcome>, NotUsed> {
         Ok(self.room.prepare(self.usable(name)?, order, progress)?)
     }
 
@@ -99,7 +99,7 @@ impl Session {
     }
 
     /// What a skill requires and its scripts would not find.
-    pub fn missing(&self, id: EntryId) -> Vec<Missing> {
+    pub fn missing(&self, id: EntryId) -> Vec<MissingRequirement> {
         self.room.missing_of(id)
     }
 

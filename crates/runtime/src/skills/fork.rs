@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use metier_activation::{
+    Activation, ActivationError, ActivationOutcome, Invoker, ScopeEnd, SkillArguments, SkillScope,
+};
 use metier_catalog::{EntryId, State, one_line};
 use metier_policy::{Action, Decision, Skill};
 use metier_skill::{Context, Tool};
@@ -9,9 +12,6 @@ use serde_json::Value;
 
 use super::room::{Gated, Restored};
 use super::session::{NotUsed, Session};
-use crate::activation::{Activated, Activation, By, NotActivated};
-use crate::render::Arguments;
-use crate::scope::{End, SkillScope};
 use crate::toolset::{Coverage, Entrance, Hands, Told, Toolset};
 
 /// Characters of a description where it says what a child is for: what the open standard allows.
@@ -49,7 +49,7 @@ pub struct ChildWanted {
     /// The same as the gate knows it.
     pub skill: Skill,
     /// What it is told.
-    pub arguments: Arguments,
+    pub arguments: SkillArguments,
 }
 
 impl Session {
@@ -84,8 +84,8 @@ impl Session {
 
     fn wanted(&self, id: EntryId, told: Told) -> ChildWanted {
         let arguments = match told {
-            Told::Text(text) => Arguments::Text(text),
-            Told::List(words) => Arguments::List(words),
+            Told::Text(text) => SkillArguments::Text(text),
+            Told::List(words) => SkillArguments::List(words),
         };
         ChildWanted { id, skill: Hands::skill(&self.room, id), arguments }
     }
@@ -116,7 +116,12 @@ impl Session {
 
     /// Prepares a child of this conversation that runs one skill, whatever its `context` says: a fork, or a handoff. Nothing
     /// of it is in this conversation; give its final answer to the model and drop it.
-    pub fn fork(&self, by: By, name: &str, arguments: impl Into<Arguments>) -> Result<Fork, NotUsed> {
+    pub fn fork(
+        &self,
+        by: Invoker,
+        name: &str,
+        arguments: impl Into<SkillArguments>,
+    ) -> Result<Fork, NotUsed> {
         self.fork_entry(self.find(name)?, by, &arguments.into(), Gated::NotYet)
     }
 
@@ -126,22 +131,28 @@ impl Session {
         let decision = Hands::decide(&self.room, &action);
         if !decision.is_allowed() {
             let (action, decision) = (Box::new(action), Box::new(decision));
-            return Err(NotUsed::NotActivated(NotActivated::Gate { action, decision }));
+            return Err(NotUsed::NotActivated(ActivationError::Gate { action, decision }));
         }
-        let mut fork = self.fork_entry(wanted.id, By::Model, &wanted.arguments, Gated::Already)?;
+        let mut fork = self.fork_entry(wanted.id, Invoker::Model, &wanted.arguments, Gated::Already)?;
         fork.decision = Some(decision);
         Ok(fork)
     }
 
-    fn fork_entry(&self, id: EntryId, by: By, told: &Arguments, gated: Gated) -> Result<Fork, NotUsed> {
+    fn fork_entry(
+        &self,
+        id: EntryId,
+        by: Invoker,
+        told: &SkillArguments,
+        gated: Gated,
+    ) -> Result<Fork, NotUsed> {
         let mut activation = self.room.activation_apart(id, by, told, gated)?;
-        activation.scope.end = End::Child;
+        activation.scope.end = ScopeEnd::Child;
         let mut session = self.child(&activation.scope);
         let content = activation.content().to_owned();
-        let activated = Activated::Fresh(activation);
+        let activated = ActivationOutcome::Fresh(activation);
         session.room.conversation.borrow_mut().enter(&activated);
         session.activated(id);
-        let Activated::Fresh(activation) = activated else {
+        let ActivationOutcome::Fresh(activation) = activated else {
             return Err(NotUsed::Trouble("the skill was not activated".to_owned()));
         };
         Ok(Fork { content, activation, session, decision: None })
@@ -151,7 +162,7 @@ impl Session {
     /// rendered and nothing runs. `None` where its own skill is not to be had any more.
     pub fn fork_again(&self, skills: &[Restored]) -> Option<ForkAgain> {
         let (own, others) = skills.split_first()?;
-        let (id, scope) = self.room.restored_scope(own, End::Child)?;
+        let (id, scope) = self.room.restored_scope(own, ScopeEnd::Child)?;
         let mut session = self.child(&scope);
         session.room.reopen(scope.clone(), own);
         session.activated(id);

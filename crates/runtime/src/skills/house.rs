@@ -5,6 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use metier_catalog::{Disclosure, Entry, Finder, Layout, Places, Snapshot};
 use metier_changes::LayerStore;
+use metier_exec::{
+    DeclaredEnvironment, NodeVersions, SearchPath, Toolbox, Variable, VariableValue, rules_in_force,
+};
 use metier_files::TreeCopies;
 use metier_policy::{Action, Answer, Decision, Kept, Layer, Rules};
 use metier_sandbox::Sandbox;
@@ -13,11 +16,6 @@ use metier_secret::{Secret, SecretName};
 use super::known::KnownSkills;
 use super::ledger::Ledger;
 use super::value_source::{SkillSecrets, ValueSource};
-use crate::declared_environment::DeclaredEnvironment;
-use crate::render::{Variable, VariableValue};
-use crate::rule_files::rules_in_force;
-use crate::run::NodeVersions;
-use crate::search_path::{SearchPath, Toolbox};
 
 /// Who answers questions.
 pub(super) type Ask = dyn Fn(&Action, &Decision) -> Answer + Send + Sync;
@@ -77,7 +75,7 @@ impl House {
 
     /// The names that the configuration declares, with what the program gave for them or its source has.
     pub(super) fn declared(&self, layout: &Layout) -> DeclaredEnvironment {
-        DeclaredEnvironment::from_source(&layout.settings.environment, self)
+        self.declared_environment(&layout.settings.environment)
     }
 
     /// The programs that every script may call.

@@ -2,11 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use metier_exec::{ResultFolder, RunOutput};
 use metier_files::PassingFolder;
 use metier_sandbox::{Existing, Outputs as Results};
-
-use crate::result_folder::ResultFolder;
-use crate::run::Ran;
 
 /// The most runs of a session whose long outputs are kept. Each may hold two files of some megabytes, and a model that fills
 /// more than this reads none of them.
@@ -33,7 +31,7 @@ pub(super) enum Keeping {
 
 impl Outputs {
     /// Keeps what is too long of a run; gives the place before the names of its files, or nothing where there is none.
-    pub(super) fn keep(&mut self, ran: &Ran, base: &Path) -> Result<Option<String>, String> {
+    pub(super) fn keep(&mut self, ran: &RunOutput, base: &Path) -> Result<Option<String>, String> {
         if ran.long.is_empty() {
             return Ok(None);
         }
@@ -65,7 +63,7 @@ impl Outputs {
     }
 }
 
-fn put(ran: &Ran, shown: &Path, results: &ResultFolder) -> Result<String, String> {
+fn put(ran: &RunOutput, shown: &Path, results: &ResultFolder) -> Result<String, String> {
     for long in &ran.long {
         let trouble = |why: &dyn std::fmt::Display| {
             format!("the whole output was not written to {}: {why}", shown.join(&long.name).display())

@@ -4,13 +4,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use metier_catalog::{EntryId, RoutingRecord, SHORTLIST_BUDGET, SHORTLIST_LENGTH, Shortlist};
+use metier_exec::{ChangeReport, EditError, FileEdit, RunOutput};
 use metier_policy::{Action, Answer, Decision, McpTools, Question, Skill};
 use metier_sandbox::Cancel;
 
 use super::room::{Listener, OwnJob};
 use super::session::Session;
-use crate::call_changes::{ChangeReport, EditError, FileEdit};
-use crate::run::Ran;
 use crate::toolset::{Hands, NotDone};
 
 /// A skill that was activated in a session.
@@ -60,7 +59,7 @@ impl Session {
 
     /// Does a job of the agent's own in the project, and again after each yes that it takes. It sees the folders of the
     /// active skills, since their texts name files of theirs.
-    pub fn run_own(&self, time: Duration, job: &mut OwnJob<'_>) -> Result<Ran, NotDone> {
+    pub fn run_own(&self, time: Duration, job: &mut OwnJob<'_>) -> Result<RunOutput, NotDone> {
         self.room.run_own(time, &self.folders, job)
     }
 

@@ -19,7 +19,12 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use metier_activation::SessionActivations;
 use metier_catalog::{Entry, EntryId, SkillFile, Snapshot};
+use metier_exec::{
+    DeclaredEnvironment, ExecEnv, NetworkAccess, RequestedGrants, SkillContainment, SkillContext,
+    SkillFolders, StartDir, Toolbox, bind_copy, policy_skill,
+};
 use metier_files::{SkillDir, Survey, SurveyBounds, TreeCopy, TreeDigest};
 use metier_policy::{Answers, Asking, Digest, Gate, Layer, List, McpTools, Rules, Skill};
 use metier_sandbox::{Cancel, Limits, Stream};
@@ -27,17 +32,7 @@ use metier_sandbox::{Cancel, Limits, Stream};
 use super::house::{Ask, House, lock};
 use super::outputs::Outputs;
 use super::value_source::SkillSecrets;
-use crate::activation::Conversation;
-use crate::containment::{Containment, Start};
-use crate::declared_environment::DeclaredEnvironment;
-use crate::rule_files::known_to_the_gate;
-use crate::run::{Using, Workbench};
-use crate::search_path::Toolbox;
-use crate::skill_binding::bind;
-use crate::skill_folders::SkillFolders;
 use crate::toolset::{NotDone, Surface};
-use crate::wants::Wants;
-use crate::way_out::WayOut;
 
 /// Hears what programs write while they run, without what nobody may see.
 pub type Listener = Arc<dyn Fn(Stream, &[u8]) + Send + Sync>;
@@ -57,7 +52,7 @@ pub(super) struct Room {
     layer: Layer,
     /// What was answered. A child has the same ones: a yes for the session is for all of it, whoever asked.
     pub(super) answers: Arc<Mutex<Answers>>,
-    pub(super) conversation: RefCell<Conversation>,
+    pub(super) conversation: RefCell<SessionActivations>,
     /// What was answered for longer than once and nobody has written down yet.
     pub(super) given: RefCell<Vec<super::own::GivenAnswer>>,
     /// The project as it was looked over last.
@@ -89,10 +84,10 @@ pub(super) struct Spot {
 
 /// What a process of a skill gets beyond its spot.
 struct Supply<'a> {
-    wants: &'a Wants,
+    grants: &'a RequestedGrants,
     toolbox: &'a Toolbox,
     limits: Limits,
-    start: Start<'a>,
+    start: StartDir<'a>,
     answers: &'a Answers,
 }
 
@@ -174,7 +169,7 @@ impl Room {
             .map_err(|error| error.to_string())?;
         // It is said once, when the folder is first made, and that may be before anything can tell it.
         self.folder_notes.borrow_mut().extend(folders.note.take());
-        let skill = known_to_the_gate(snapshot, entry);
+        let skill = policy_skill(snapshot, entry);
         let handle = SkillDir::open(&folders.skill).map_err(|error| format!("`{name}` is gone: {error}"))?;
         Ok(Spot { skill, folders, handle, copy: None })
     }
@@ -195,11 +190,13 @@ impl Room {
 
     /// Looks over the project, if there is one: again, where something is to run in it.
     fn look_over(&self) -> Result<(), String> {
-        let Some(project) = &self.snapshot.layout().project else { return Ok(()) };
+        let layout = self.snapshot.layout();
+        let Some(project) = &layout.project else { return Ok(()) };
         let mut survey = self.survey.borrow_mut();
         let looked = match survey.as_mut() {
             Some(survey) => survey.refresh().map(drop),
-            None => Survey::of(&project.folder, SurveyBounds::default()).map(|made| *survey = Some(made)),
+            None => Survey::of(&project.folder, SurveyBounds::default())
+                .map(|made| *survey = Some(made.with_user(layout.places.user_paths()))),
         };
         looked.map_err(|error| format!("the project cannot be looked over: {error}"))
     }
@@ -209,10 +206,10 @@ impl Room {
         &self,
         spot: &Spot,
         supply: Supply<'_>,
-        work: impl FnOnce(&Workbench<'_>, &Using<'_>) -> T,
+        work: impl FnOnce(&ExecEnv<'_>, &SkillContext<'_>) -> T,
     ) -> T {
         let survey = self.survey.borrow();
-        let containment = Containment {
+        let containment = SkillContainment {
             skill: &spot.folders.skill,
             copy: spot.copy.as_ref().map(|copy| copy.folder.as_path()),
             project: survey.as_ref(),
@@ -222,36 +219,36 @@ impl Room {
             limits: supply.limits,
             session: &self.session,
             language: &self.house.language,
-            wants: supply.wants,
+            grants: supply.grants,
             start: supply.start,
         };
-        let way_out = WayOut { asker: self.asker(supply.answers), ..WayOut::default() };
+        let network = NetworkAccess { approver: self.approver(supply.answers), ..NetworkAccess::default() };
         let layers = self.layers();
         self.gate(supply.answers, |gate| {
             let House { sandbox, path, node, .. } = &*self.house;
-            let bench = Workbench { sandbox, gate, path, node, way_out: &way_out, layers: layers.as_ref() };
-            let using = Using {
+            let env = ExecEnv { sandbox, gate, path, node, network: &network, layers: layers.as_ref() };
+            let context = SkillContext {
                 skill: &spot.skill,
                 folder: spot.copy.as_ref().map_or(&spot.handle, |copy| &copy.dir),
                 containment: &containment,
                 copies: self.house.copies.as_ref(),
             };
-            work(&bench, &using)
+            work(&env, &context)
         })
     }
 
     /// Binds a skill whose run relies on its bytes to a copy of them. Without a folder to keep things in there is none, and the
     /// gate is told the digest of what lies there.
-    fn bind(&self, spot: &mut Spot, entry: &Entry, file: &SkillFile, wants: &Wants) {
+    fn bind(&self, spot: &mut Spot, entry: &Entry, file: &SkillFile, grants: &RequestedGrants) {
         let Some(copies) = &self.house.copies else {
-            if !wants.is_empty() {
+            if !grants.is_empty() {
                 let digest = TreeDigest::of(&spot.handle).ok();
                 spot.skill.tree = digest.map(|digest| Digest(digest.to_string()));
             }
             return;
         };
         let files = (&spot.handle, file);
-        spot.copy = bind(&mut spot.skill, (&self.snapshot, entry), files, wants, copies);
+        spot.copy = bind_copy(&mut spot.skill, (&self.snapshot, entry), files, grants, copies);
     }
 
     /// The folder of a skill, by which it is known from one snapshot to the next.

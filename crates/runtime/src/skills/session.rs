@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use metier_activation::{ActivationError, ActivationOutcome, Invoker, Scopes, SkillArguments};
 use metier_catalog::{EntryId, Lookup, Reference, ReferenceError, State};
+use metier_exec::{PrepareError, RunError};
 use metier_policy::{Action, Decision};
 use serde_json::Value;
 
@@ -14,11 +16,6 @@ use super::house::{House, lock};
 use super::ledger::Mark;
 use super::own::GivenAnswer;
 use super::room::{Gated, NotEntered, Restored, Room};
-use crate::activation::{Activated, By, NotActivated};
-use crate::prepare::PrepareError;
-use crate::render::Arguments;
-use crate::run::NotRun;
-use crate::scope::Scopes;
 use crate::toolset::{Desk, NotDone, ToolFormat, ToolResult, Toolset, Visible};
 
 /// How many files of the work are remembered. Whoever touches more has touched a file of each kind by then.
@@ -54,7 +51,7 @@ pub struct Used {
     /// What goes into the conversation: the skill's text, or a note that it is there already.
     pub text: String,
     /// The same with everything that is known of it.
-    pub activated: Activated,
+    pub activated: ActivationOutcome,
 }
 
 /// Why a skill is not in the conversation.
@@ -82,10 +79,10 @@ pub enum NotUsed {
     },
     /// It cannot be activated.
     #[error(transparent)]
-    NotActivated(#[from] NotActivated),
+    NotActivated(#[from] ActivationError),
     /// Nothing of it ran.
     #[error(transparent)]
-    NotRun(#[from] NotRun),
+    NotRun(#[from] RunError),
     /// Its packages are not installed.
     #[error(transparent)]
     NotPrepared(#[from] PrepareError),
@@ -147,23 +144,23 @@ impl Session {
     }
 
     /// Puts a skill into the conversation because the program says so, such as after a user typed its name.
-    pub fn activate(&mut self, name: &str, arguments: impl Into<Arguments>) -> Result<Used, NotUsed> {
-        self.activate_by(By::Caller, name, arguments)
+    pub fn activate(&mut self, name: &str, arguments: impl Into<SkillArguments>) -> Result<Used, NotUsed> {
+        self.activate_by(Invoker::Caller, name, arguments)
     }
 
-    /// The same for somebody else, to whom some skills are closed: see [`By`].
+    /// The same for somebody else, to whom some skills are closed: see [`Invoker`].
     pub fn activate_by(
         &mut self,
-        by: By,
+        by: Invoker,
         name: &str,
-        arguments: impl Into<Arguments>,
+        arguments: impl Into<SkillArguments>,
     ) -> Result<Used, NotUsed> {
         let id = self.find(name)?;
         let activated = self.room.enter(id, by, &arguments.into(), Gated::NotYet)?.activated;
         self.activated(id);
         let text = match &activated {
-            Activated::Fresh(activation) => activation.text.clone(),
-            Activated::Again(again) => again.note.clone(),
+            ActivationOutcome::Fresh(activation) => activation.text.clone(),
+            ActivationOutcome::Again(again) => again.note.clone(),
         };
         Ok(Used { text, activated })
     }
@@ -310,8 +307,8 @@ impl NotUsed {
     /// What was to happen and what the gate decided about it, where that is the reason.
     pub fn refused(&self) -> Option<(&Action, &Decision)> {
         match self {
-            Self::NotActivated(NotActivated::Gate { action, decision })
-            | Self::NotRun(NotRun::Gate { action, decision })
+            Self::NotActivated(ActivationError::Gate { action, decision })
+            | Self::NotRun(RunError::Gate { action, decision })
             | Self::NotPrepared(PrepareError::Gate { action, decision }) => Some((action, decision)),
             _ => None,
         }
@@ -324,23 +321,5 @@ impl fmt::Debug for Session {
             .field("name", &self.room.session)
             .field("active", &self.folders)
             .finish_non_exhaustive()
-    }
-}
-
-impl From<&str> for Arguments {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
-}
-
-impl From<String> for Arguments {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
-
-impl From<Vec<String>> for Arguments {
-    fn from(list: Vec<String>) -> Self {
-        Self::List(list)
     }
 }

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use metier_catalog::EntryId;
+use metier_exec::{ExecEnv, RunError, RunOutput, SkillContext};
 use metier_policy::{Action, Decision, Skill};
 use metier_sandbox::{Cancel, Stream};
 use serde_json::{Map, Value};
 
 use super::input::Told;
-use crate::run::{NotRun, Ran, Using, Workbench};
 
 /// What a call is carried out with, for as long as it takes.
 #[derive(Clone, Copy)]
@@ -31,7 +31,7 @@ impl std::fmt::Debug for Desk<'_> {
 }
 
 /// Something that runs for a skill. It is called again after a question was answered.
-pub type Job<'a> = dyn FnMut(&Workbench<'_>, &Using<'_>) -> Result<Ran, NotRun> + 'a;
+pub type Job<'a> = dyn FnMut(&ExecEnv<'_>, &SkillContext<'_>) -> Result<RunOutput, RunError> + 'a;
 
 /// Asks the gate, and runs things for a skill in its containment. A session has one.
 pub trait Hands {
@@ -42,7 +42,7 @@ pub trait Hands {
     fn decide(&self, action: &Action) -> Decision;
 
     /// Does the job with all that the skill's processes need, and again after each yes that it takes.
-    fn run(&self, work: Work, job: &mut Job<'_>) -> Result<Ran, NotDone>;
+    fn run(&self, work: Work, job: &mut Job<'_>) -> Result<RunOutput, NotDone>;
 
     /// What takes a running job back, where somebody can.
     fn cancel(&self) -> Option<&Cancel> {
@@ -53,9 +53,9 @@ pub trait Hands {
     fn hear(&self, _stream: Stream, _piece: &[u8]) {}
 
     /// Keeps what of a run is too long for a model where it can be read. Gives what stands before the names of the files
-    /// ([`Ran::long`]), such as `/tmp/x/1/`; nothing where there is nothing to keep or nobody keeps it, and a sentence where
+    /// ([`RunOutput::long`]), such as `/tmp/x/1/`; nothing where there is nothing to keep or nobody keeps it, and a sentence where
     /// it could not be kept.
-    fn keep(&self, _ran: &Ran) -> Result<Option<String>, String> {
+    fn keep(&self, _ran: &RunOutput) -> Result<Option<String>, String> {
         Ok(None)
     }
 }
@@ -86,7 +86,7 @@ pub enum WorkKind {
 pub enum NotDone {
     /// Nothing ran.
     #[error(transparent)]
-    NotRun(#[from] NotRun),
+    NotRun(#[from] RunError),
     /// What it takes could not be had: the skill is gone, its data folder cannot be made.
     #[error("{0}")]
     Trouble(String),

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use metier_catalog::{EntryId, NotBrought, Wanted as OfServer};
+use metier_exec::path_in_skill;
 use metier_files::{Error, PAGE, RelativePath, RelativePathError};
 use metier_policy::{Action, Decision};
 use serde_json::{Map, Value, json};
@@ -14,7 +15,6 @@ use super::result::{ToolResult, error_json};
 use super::visible::Purpose;
 use super::{Call, NO_SKILL, Toolset};
 use crate::read_file::{ReadError, content_text, read_seen};
-use crate::skill_path::seen_from;
 
 /// The only folder that `load_skill_resources` reads from.
 const REFERENCES: &str = "references";
@@ -175,7 +175,7 @@ impl Toolset {
     fn seen<'p>(&self, id: EntryId, path: &'p str) -> Cow<'p, str> {
         let snapshot = self.visible.snapshot();
         match snapshot.entry(id) {
-            Some(entry) => seen_from(&snapshot.folder(entry), path),
+            Some(entry) => path_in_skill(&snapshot.folder(entry), path),
             None => Cow::Borrowed(path),
         }
     }

@@ -1,12 +1,9 @@
 //! What came of a call.
 
 use metier_catalog::EntryId;
+use metier_exec::{ChangeReport, ProcessReport, RunOutput};
 use metier_policy::Decision;
 use serde_json::{Value, json};
-
-use crate::call_changes::ChangeReport;
-use crate::run::Ran;
-use crate::run::process_report::ProcessReport;
 
 /// What came of a call: what the model gets, and what everybody else should know. Nothing is written anywhere; whoever
 /// called records it.
@@ -83,7 +80,7 @@ impl ToolResult {
     }
 
     /// A program ran; `text` is its result in the shape of the tool.
-    pub fn ran(ran: Ran, text: String) -> Self {
+    pub fn ran(ran: RunOutput, text: String) -> Self {
         let text = ran.with_changes(text);
         let outcome = if ran.report.succeeded() { Outcome::Done } else { Outcome::Failed };
         let data = Some(Box::new(ran.data()));

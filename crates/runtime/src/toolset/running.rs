@@ -1,6 +1,7 @@
 //! The tools that run something of a skill.
 
 use metier_catalog::EntryId;
+use metier_exec::{RunError, RunOutput, ScriptArguments, command_error, run_command_line, run_script};
 use serde_json::json;
 
 use super::hands::{NotDone, Work, WorkKind};
@@ -8,8 +9,6 @@ use super::input::{InputProblem, Told};
 use super::result::{ToolResult, error_json};
 use super::visible::Purpose;
 use super::{Call, NO_SKILL, Surface, Toolset, one_command};
-use crate::output::command_error;
-use crate::run::{NotRun, Ran, Words, run_command_line, run_script};
 
 impl Toolset {
     /// `skill_run_script`.
@@ -73,8 +72,8 @@ impl Toolset {
         }
         let work = Work { id, kind: WorkKind::CommandLine, time: surface.time() };
         let cancel = desk.hands.cancel();
-        let ran = desk.hands.run(work, &mut |bench, using| {
-            run_command_line(bench, using, line, cancel, &mut |stream, piece| desk.hands.hear(stream, piece))
+        let ran = desk.hands.run(work, &mut |env, context| {
+            run_command_line(env, context, line, cancel, &mut |stream, piece| desk.hands.hear(stream, piece))
         });
         Ok(match ran {
             Ok(ran) => told(ran, call),
@@ -83,24 +82,29 @@ impl Toolset {
     }
 }
 
-fn ran_script(id: EntryId, script: &str, words: &Words, call: &Call<'_>) -> Result<Ran, NotDone> {
+fn ran_script(
+    id: EntryId,
+    script: &str,
+    words: &ScriptArguments,
+    call: &Call<'_>,
+) -> Result<RunOutput, NotDone> {
     let work = Work { id, kind: WorkKind::Script, time: call.surface.time() };
     let hands = call.desk.hands;
     let cancel = hands.cancel();
-    hands.run(work, &mut |bench, using| {
-        run_script(bench, using, script, words, cancel, &mut |stream, piece| hands.hear(stream, piece))
+    hands.run(work, &mut |env, context| {
+        run_script(env, context, script, words, cancel, &mut |stream, piece| hands.hear(stream, piece))
     })
 }
 
 /// A run as the model is told of it, with where the rest is that it does not get at once.
-fn told(ran: Ran, call: &Call<'_>) -> ToolResult {
+fn told(ran: RunOutput, call: &Call<'_>) -> ToolResult {
     let (place, ran) = kept(ran, call);
     let text = place.map_or_else(|| ran.text.clone(), |place| ran.text_beside(&place));
     ToolResult::ran(ran, text)
 }
 
 /// Lets what is too long be kept. That it could not be is a note: what the program did, it has done.
-fn kept(mut ran: Ran, call: &Call<'_>) -> (Option<String>, Ran) {
+fn kept(mut ran: RunOutput, call: &Call<'_>) -> (Option<String>, RunOutput) {
     let place = call.desk.hands.keep(&ran).unwrap_or_else(|why| {
         ran.notes.push(why);
         None
@@ -111,17 +115,17 @@ fn kept(mut ran: Ran, call: &Call<'_>) -> (Option<String>, Ran) {
     (place, ran)
 }
 
-fn words(arguments: Told) -> Words {
+fn words(arguments: Told) -> ScriptArguments {
     match arguments {
-        Told::Text(text) => Words::Text(text),
-        Told::List(words) => Words::Split(words),
+        Told::Text(text) => ScriptArguments::Text(text),
+        Told::List(words) => ScriptArguments::Split(words),
     }
 }
 
 fn refused(error: &NotDone, text: String) -> ToolResult {
     let result = ToolResult::refused(text);
     match error {
-        NotDone::NotRun(NotRun::Gate { decision, .. }) => result.by((**decision).clone()),
+        NotDone::NotRun(RunError::Gate { decision, .. }) => result.by((**decision).clone()),
         _ => result,
     }
 }

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use metier_catalog::{
     Entry, EntryId, Lookup, MAX_NAME_ENUM, Reference, RootTrust, Snapshot, State, Unresolved, Visibility,
 };
+use metier_exec::SCRIPTS;
 use metier_files::{ListBounds, RelativePath};
 
 use super::input::cut;
 use super::refusal::Refusal;
-use crate::script::SCRIPTS;
 
 /// How many names an answer lists: enough to choose from, few enough to read.
 pub(crate) const MOST_NAMES: usize = 20;

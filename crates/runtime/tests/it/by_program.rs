@@ -4,14 +4,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use metier_catalog::{Entry, Snapshot};
-use metier_runtime::{
-    Declared, NotUsed, ScriptCall, Session, SkillSecrets, Skills, SkillsBuilder, ValueSource, Words,
-};
+use metier_exec::{DeclaredNeeds, ScriptArguments};
+use metier_runtime::{NotUsed, ScriptCall, Session, SkillSecrets, Skills, SkillsBuilder, ValueSource};
 use metier_sandbox::Helper;
 use metier_secret::Secret;
 use metier_testkit::Workspace;
 
-use crate::bench::helper;
+use crate::helper;
 
 /// Counts how often the secrets of a skill are read.
 #[derive(Default)]
@@ -56,8 +55,8 @@ fn call<'a>(skill: &'a str, env: &'a [String]) -> ScriptCall<'a> {
     ScriptCall {
         skill,
         script: "a.sh",
-        arguments: Words::Split(Vec::new()),
-        given: Declared { env, ..Declared::default() },
+        arguments: ScriptArguments::Split(Vec::new()),
+        given: DeclaredNeeds { env, ..DeclaredNeeds::default() },
         time: None,
         start: None,
     }

@@ -4,14 +4,13 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use metier_exec::{ChangeReport, ChangeState, DeclaredNeeds, RunOutput, ScriptArguments};
 use metier_policy::{Action, Answer};
-use metier_runtime::{
-    ChangeReport, ChangeState, Declared, Ran, ScriptCall, Session, Skills, SkillsBuilder, Words,
-};
+use metier_runtime::{ScriptCall, Session, Skills, SkillsBuilder};
 use metier_sandbox::Helper;
 use metier_testkit::Workspace;
 
-use crate::bench::helper;
+use crate::helper;
 
 fn workspace(script: &str) -> Workspace {
     Workspace::new()
@@ -30,14 +29,14 @@ fn builder(workspace: &Workspace) -> SkillsBuilder {
     builder.project(workspace.join("project")).data(workspace.join("data"))
 }
 
-fn run_with(session: &mut Session, write: &[String]) -> Ran {
-    let given = Declared { write, ..Declared::default() };
-    let arguments = Words::Split(Vec::new());
+fn run_with(session: &mut Session, write: &[String]) -> RunOutput {
+    let given = DeclaredNeeds { write, ..DeclaredNeeds::default() };
+    let arguments = ScriptArguments::Split(Vec::new());
     let call = ScriptCall { skill: "lab", script: "a.sh", arguments, given, time: None, start: None };
     session.run_script(&call).unwrap()
 }
 
-fn run(session: &mut Session) -> Ran {
+fn run(session: &mut Session) -> RunOutput {
     run_with(session, &[])
 }
 

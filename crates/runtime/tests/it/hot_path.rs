@@ -5,8 +5,9 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use metier_activation::{ActivationError, ActivationOutcome};
 use metier_files::FileDigest;
-use metier_runtime::{Activated, NotActivated, NotUsed, Session, Skills};
+use metier_runtime::{NotUsed, Session, Skills};
 use metier_testkit::Workspace;
 use serde_json::json;
 
@@ -128,13 +129,13 @@ fn activated(session: &mut Session, round: usize) -> Option<(String, String)> {
     if round.is_multiple_of(2) {
         return match session.activate("hot", "") {
             Ok(used) => {
-                let Activated::Fresh(activation) = used.activated else { panic!("it was forgotten") };
+                let ActivationOutcome::Fresh(activation) = used.activated else { panic!("it was forgotten") };
                 let body = activation.rendered.text().to_owned();
                 assert!(used.text.contains(body.trim_end()), "the text has another body");
                 Some((activation.digest.to_string(), body))
             }
             Err(
-                NotUsed::NotActivated(NotActivated::Broken { .. } | NotActivated::Gone { .. })
+                NotUsed::NotActivated(ActivationError::Broken { .. } | ActivationError::Gone { .. })
                 | NotUsed::Trouble(_)
                 | NotUsed::Unknown { .. },
             ) => None,

@@ -5,16 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use metier_activation::{ActivationError, ActivationOutcome, Invoker};
 use metier_catalog::{ChangeKind, Places};
 use metier_policy::{Answer, Mode};
-use metier_runtime::{
-    Activated, By, NotActivated, NotUsed, Note, Outcome, Session, Skills, SkillsBuilder, Surface, ToolFormat,
-};
+use metier_runtime::{NotUsed, Note, Outcome, Session, Skills, SkillsBuilder, Surface, ToolFormat};
 use metier_sandbox::Helper;
 use metier_testkit::Workspace;
 use serde_json::{Value, json};
 
-use crate::bench::helper;
+use crate::helper;
 
 fn skill(name: &str, more: &str, body: &str) -> String {
     format!("---\nname: {name}\ndescription: Does {name}.\n{more}---\n{body}\n")
@@ -100,12 +99,14 @@ fn an_edit_changes_the_next_activation_and_nothing_that_was_said() {
     let mut session = builder(&workspace).open().session();
     let (catalog, tools) = (session.catalog().to_owned(), session.tools(ToolFormat::OpenAi).to_string());
     let first = session.activate("greet", "Ada").unwrap();
-    assert!(matches!(session.activate("greet", "Ada").unwrap().activated, Activated::Again(_)));
+    assert!(matches!(session.activate("greet", "Ada").unwrap().activated, ActivationOutcome::Again(_)));
     write(&workspace, "skills/greet/SKILL.md", &skill("greet", "", "Say good bye to $ARGUMENTS."));
     // Nobody looked at anything: what a skill says is read when it is activated.
     let second = session.activate("greet", "Ada").unwrap();
     assert!(first.text.contains("Say hello to Ada.") && second.text.contains("Say good bye to Ada."));
-    let (Activated::Fresh(first), Activated::Fresh(second)) = (first.activated, second.activated) else {
+    let (ActivationOutcome::Fresh(first), ActivationOutcome::Fresh(second)) =
+        (first.activated, second.activated)
+    else {
         panic!("both are new to the conversation")
     };
     assert_ne!(first.digest, second.digest);
@@ -157,7 +158,7 @@ fn a_broken_edit_keeps_what_is_known_and_is_never_activated() {
     assert_eq!((refused.outcome, refused.message), (Outcome::Refused, None));
     assert!(refused.text.contains("does not load any more"), "{}", refused.text);
     let error = session.activate("greet", "Bob").unwrap_err();
-    assert!(matches!(error, NotUsed::NotActivated(NotActivated::Broken { .. })), "{error}");
+    assert!(matches!(error, NotUsed::NotActivated(ActivationError::Broken { .. })), "{error}");
     write(&workspace, "skills/greet/SKILL.md", &skill("greet", "", "Wave to $ARGUMENTS."));
     assert_eq!(told(&session.refresh().unwrap()), [(ChangeKind::Mended, "greet")]);
     assert!(use_skill(&mut session, "greet", "Bob").contains("Wave to Bob."));
@@ -211,6 +212,7 @@ fn a_model_is_told_nothing_of_skills_that_it_may_not_know() {
         bundled: None,
         cache: None,
         remote: None,
+        git_configs: Vec::new(),
     };
     let mut session = Skills::builder().places(places).open().session();
     assert!(session.catalog().ends_with("- **mine**: Mine.\n"), "{}", session.catalog());
@@ -220,7 +222,7 @@ fn a_model_is_told_nothing_of_skills_that_it_may_not_know() {
     assert_eq!(note.text(), None, "the program knows, the model does not");
     assert!(matches!(
         session.activate("theirs", "").unwrap_err(),
-        NotUsed::NotActivated(NotActivated::Closed(_))
+        NotUsed::NotActivated(ActivationError::Closed(_))
     ));
 }
 
@@ -294,8 +296,8 @@ fn a_skill_for_the_user_is_closed_to_the_model_and_open_to_the_program() {
         .file("skills/mine/SKILL.md", skill("mine", "disable-model-invocation: true\n", "Only for me: $0."));
     let mut session = builder(&workspace).open().session();
     assert!(session.call("skill_use", &json!({ "skill_name": "mine" })).is_error());
-    assert!(session.activate_by(By::Model, "mine", "").is_err());
-    assert!(session.activate_by(By::User, "mine", "'a b'").unwrap().text.contains("Only for me: a b."));
+    assert!(session.activate_by(Invoker::Model, "mine", "").is_err());
+    assert!(session.activate_by(Invoker::User, "mine", "'a b'").unwrap().text.contains("Only for me: a b."));
     let list = vec!["c d".to_owned()];
     assert!(session.activate("mine", list).unwrap().text.contains("Only for me: c d."));
     let error = session.activate("mime", "").unwrap_err().to_string();
@@ -355,7 +357,7 @@ fn skills_of_a_plugin_share_a_folder_and_requirements_are_noted() {
     };
     assert_eq!(run("ann", "1").trim(), "ours\n1");
     assert_eq!(run("bob", "2").trim(), "ours\n1\n2");
-    let Activated::Fresh(activation) = session.activate("ann", "").unwrap().activated else {
+    let ActivationOutcome::Fresh(activation) = session.activate("ann", "").unwrap().activated else {
         panic!("it is new to the conversation")
     };
     let folder = workspace.join("skills/team").canonicalize().unwrap();
@@ -396,7 +398,7 @@ fn a_fork_begins_with_the_content_alone_and_is_held_by_what_holds_its_parent() {
         .file("skills/deep/SKILL.md", skill("deep", "context: fork\nmaxTurns: 3\n", "Dig for $ARGUMENTS."))
         .file("skills/deep/scripts/dig.sh", "echo dug");
     let mut session = builder(&workspace).open().session();
-    let fork = session.fork(By::Model, "deep", "gold").unwrap();
+    let fork = session.fork(Invoker::Model, "deep", "gold").unwrap();
     assert!(fork.content.starts_with("# Skill: deep\nDig for gold."), "{}", fork.content);
     assert!(!fork.content.contains("skill-context"), "{}", fork.content);
     assert_eq!(fork.activation.scope.max_turns.map(std::num::NonZeroU32::get), Some(3));
@@ -411,7 +413,7 @@ fn a_fork_begins_with_the_content_alone_and_is_held_by_what_holds_its_parent() {
     assert_eq!(child.scopes().iter().count(), 1, "until the child ends");
     // A fence of the parent holds in the child.
     session.activate("outer", "").unwrap();
-    let mut child = session.fork(By::Model, "deep", "").unwrap().session;
+    let mut child = session.fork(Invoker::Model, "deep", "").unwrap().session;
     let refused = child.call("skill_run_script", &dig);
     assert_eq!(refused.outcome, Outcome::Refused, "{}", refused.text);
     assert!(refused.text.contains("outer"), "{}", refused.text);

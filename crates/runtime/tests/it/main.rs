@@ -7,23 +7,17 @@
     reason = "tests change the disk behind the crate's back, and stop where their fixture fails"
 )]
 
-mod activating;
-mod bench;
+use std::path::PathBuf;
+
 mod by_program;
 mod changing;
-mod commands;
 mod guarded;
 mod hot_path;
-mod injecting;
 mod library;
-mod network;
-mod prepare;
-mod programs;
-mod registry;
-mod render_invariant;
-mod rendering;
-mod requirements;
-mod scripts;
 mod surfaces;
 mod tools;
-mod wanting;
+
+/// The program that contains what the tests run.
+fn helper() -> PathBuf {
+    metier_testkit::example("agent_loop")
+}

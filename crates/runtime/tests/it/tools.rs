@@ -6,21 +6,24 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use metier_catalog::{EntryId, Include, Layout, Places, RootChoice, Snapshot};
+use metier_exec::{
+    DataOwner, ExecEnv, LANGUAGE, NetworkAccess, NodeVersions, RequestedGrants, RunOutput, SearchPath,
+    SkillContainment, SkillContext, StartDir,
+};
 use metier_files::{SkillDir, Survey, SurveyBounds};
 use metier_policy::{
     Action, Answers, Asking, Decision, Gate, Layer, List, Owner, Rules, Scope, Skill, Source, Standing,
 };
 use metier_runtime::{
-    Activate, Containment, Coverage, DataOwner, Desk, Entrance, Hands, Hit, InUse, Job, LANGUAGE,
-    NodeVersions, NotDone, Outcome, Ran, Search, SearchPath, Start, Surface, ToolResult, Toolset, Use, Using,
-    Visible, Wants, WayOut, Work, Workbench, frontmatter,
+    Activate, Coverage, Desk, Entrance, Hands, Hit, InUse, Job, NotDone, Outcome, Search, Surface,
+    ToolResult, Toolset, Use, Visible, Work, frontmatter,
 };
 use metier_sandbox::{Choice, Helper, Limits, Sandbox, Setup, Tier};
 use metier_testkit::Workspace;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::bench::helper;
+use crate::helper;
 
 /// A machine with skills of the user's, and of a project that is not trusted, and one session on it.
 pub(crate) struct Room {
@@ -48,6 +51,7 @@ impl Room {
             data: at("home/.local/share/metier"),
             cache: None,
             remote: None,
+            git_configs: Vec::new(),
             bundled: None,
             user_skills: at("home/.config/metier/skills"),
             system_skills: at("etc/skills"),
@@ -113,7 +117,7 @@ impl Hands for Room {
         gate.decide(action)
     }
 
-    fn run(&self, work: Work, job: &mut Job<'_>) -> Result<Ran, NotDone> {
+    fn run(&self, work: Work, job: &mut Job<'_>) -> Result<RunOutput, NotDone> {
         let Work { id, time, .. } = work;
         let (skill, entry) = (self.skill(id), self.snapshot.entry(id).unwrap());
         let folder = self.snapshot.folder(entry);
@@ -122,8 +126,9 @@ impl Hands for Room {
             .make(&self.workspace.join("data"))
             .map_err(|error| NotDone::Trouble(format!("no data folder: {error}")))?;
         let survey = Survey::of(&self.workspace.join("home/project"), SurveyBounds::default()).unwrap();
-        let (toolbox, wants, way_out) = (self.path.toolbox(&[]), Wants::default(), WayOut::default());
-        let containment = Containment {
+        let (toolbox, grants, network) =
+            (self.path.toolbox(&[]), RequestedGrants::default(), NetworkAccess::default());
+        let containment = SkillContainment {
             skill: &folder,
             copy: None,
             project: Some(&survey),
@@ -133,16 +138,19 @@ impl Hands for Room {
             limits: Limits { time, ..Limits::default() },
             session: "session-1",
             language: LANGUAGE,
-            wants: &wants,
-            start: Start::Skill,
+            grants: &grants,
+            start: StartDir::Skill,
         };
         let answers = Answers::default();
         let gate =
             Gate { rules: &self.rules, answers: &answers, scopes: &self.scopes, asking: Asking::Nobody };
-        let (sandbox, path, node, way_out) = (&self.sandbox, &self.path, &self.node, &way_out);
-        let bench = Workbench { sandbox, gate, path, node, way_out, layers: None };
+        let (sandbox, path, node, network) = (&self.sandbox, &self.path, &self.node, &network);
+        let bench = ExecEnv { sandbox, gate, path, node, network, layers: None };
         let handle = SkillDir::open(&folder).unwrap();
-        Ok(job(&bench, &Using { skill: &skill, folder: &handle, containment: &containment, copies: None })?)
+        Ok(job(
+            &bench,
+            &SkillContext { skill: &skill, folder: &handle, containment: &containment, copies: None },
+        )?)
     }
 }
 

@@ -119,7 +119,10 @@ pub(crate) fn fork_into(namespaces: Namespaces, group: Option<BorrowedFd<'_>>) -
     };
     match pid {
         -1 => Err(io::Error::last_os_error()),
-        0 => Ok(Forked::Child),
+        0 => {
+            end_on_panic();
+            Ok(Forked::Child)
+        }
         pid => {
             let child = i32::try_from(pid)
                 .ok()
@@ -181,8 +184,21 @@ pub(crate) fn fork() -> io::Result<Option<Pid>> {
     // SAFETY: this thread is the only one, so nothing in the copy is half done.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
+        0 => {
+            end_on_panic();
+            Ok(None)
+        }
         pid => Ok(Pid::from_raw(pid)),
     }
+}
+
+/// The status of a copy that panicked: that of a process that aborts, as shells show it.
+const PANICKED: i32 = 134;
+
+/// Ends a copy of this process when it panics. Unwinding would run destructors of the program that it is a copy of, which remove that
+/// program's files, and could return into its code.
+fn end_on_panic() {
+    std::panic::set_hook(Box::new(|_| end(PANICKED)));
 }
 
 const SEVERAL_THREADS: &str = "a process with several threads cannot be copied safely";

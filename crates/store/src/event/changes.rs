@@ -28,7 +28,7 @@ pub struct RecordedChanges {
 pub struct RecordedChange {
     /// Where, seen from the project.
     pub path: String,
-    /// `created`, `modified`, `deleted` or `attributes`.
+    /// `created`, `modified`, `deleted`, `attributes` or `times`.
     pub kind: String,
     /// `file`, `folder` or `link`; absent for what was deleted.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]

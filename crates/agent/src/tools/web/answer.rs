@@ -24,7 +24,7 @@ pub(super) enum NoAnswer {
     #[error("the server did not answer in time")]
     Slow,
     #[error("the connection broke: {0}")]
-    Broken(io::Error),
+    StreamEnd(io::Error),
     #[error("the head of the answer has more than {} KiB", MOST_HEAD / 1024)]
     Head,
     #[error("the answer is no HTTP/1.1")]
@@ -35,7 +35,7 @@ pub(super) enum NoAnswer {
 
 impl From<io::Error> for NoAnswer {
     fn from(error: io::Error) -> Self {
-        if error.kind() == io::ErrorKind::TimedOut { Self::Slow } else { Self::Broken(error) }
+        if error.kind() == io::ErrorKind::TimedOut { Self::Slow } else { Self::StreamEnd(error) }
     }
 }
 
@@ -129,7 +129,7 @@ impl<R: Read> Source<'_, R> {
                 return Err(NoAnswer::Head);
             }
             if !self.more()? {
-                return Err(NoAnswer::Broken(io::ErrorKind::UnexpectedEof.into()));
+                return Err(NoAnswer::StreamEnd(io::ErrorKind::UnexpectedEof.into()));
             }
         }
     }

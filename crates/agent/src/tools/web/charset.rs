@@ -28,8 +28,11 @@ pub(in crate::tools) fn decoded<'a>(bytes: &'a [u8], content_type: &str) -> (Cow
     });
     match named.as_deref() {
         None | Some("utf-8" | "utf8" | "us-ascii" | "ascii") => (String::from_utf8_lossy(bytes), None),
-        Some("iso-8859-1" | "latin1" | "latin-1" | "windows-1252" | "cp1252" | "iso-8859-15") => {
+        Some("iso-8859-1" | "latin1" | "latin-1" | "windows-1252" | "cp1252") => {
             (bytes.iter().map(|byte| latin(*byte)).collect::<String>().into(), None)
+        }
+        Some("iso-8859-15" | "iso8859-15" | "iso_8859-15" | "latin9" | "latin-9" | "l9") => {
+            (bytes.iter().map(|byte| latin_9(*byte)).collect::<String>().into(), None)
         }
         Some("utf-16le" | "utf-16") => (utf_16(bytes, u16::from_le_bytes), None),
         Some("utf-16be") => (utf_16(bytes, u16::from_be_bytes), None),
@@ -63,6 +66,21 @@ fn latin(byte: u8) -> char {
     }
 }
 
+/// ISO-8859-15: Latin-1 with the euro sign and seven letters in the place of signs that few texts have.
+fn latin_9(byte: u8) -> char {
+    match byte {
+        0xa4 => '€',
+        0xa6 => 'Š',
+        0xa8 => 'š',
+        0xb4 => 'Ž',
+        0xb8 => 'ž',
+        0xbc => 'Œ',
+        0xbd => 'œ',
+        0xbe => 'Ÿ',
+        byte => char::from(byte),
+    }
+}
+
 fn utf_16(bytes: &[u8], order: fn([u8; 2]) -> u16) -> Cow<'static, str> {
     let units = bytes.chunks_exact(2).map(|pair| order([pair[0], pair[1]]));
     char::decode_utf16(units).map(|c| c.unwrap_or('\u{fffd}')).collect::<String>().into()
@@ -79,6 +97,8 @@ mod tests {
         check("grün".as_bytes(), "text/html", "grün");
         check(b"gr\xfcn \x80", "text/html; charset=ISO-8859-1", "grün €");
         check(b"gr\xfcn", "text/html; charset=\"windows-1252\"", "grün");
+        check(b"5 \xa4, \xbcuvre, \xfc", "text/html; charset=ISO-8859-15", "5 €, Œuvre, ü");
+        check(b"5 \xa4", "text/html; charset=iso-8859-1", "5 ¤");
         check(b"<meta charset=latin1>gr\xfcn", "text/html", "<meta charset=latin1>grün");
         check(b"\xff\xfeh\0i\0", "text/plain; charset=utf-8", "hi");
         check(b"\xfe\xff\0h\0i", "text/plain", "hi");

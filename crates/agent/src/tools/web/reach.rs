@@ -19,7 +19,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 
 /// Which addresses a yes reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::tools) enum Reached {
+pub(in crate::tools) enum LimitHit {
     /// Those of the open internet.
     Public,
     /// Also the special one that the host itself is, since whoever said yes named it.
@@ -32,7 +32,7 @@ impl Web {
         &self,
         host: &Host,
         port: u16,
-        reached: Reached,
+        reached: LimitHit,
         patience: Patience<'_>,
         names: &dyn Fn(IpAddr) -> bool,
     ) -> Result<TcpStream, String> {
@@ -72,7 +72,7 @@ impl Web {
 fn checked(
     host: &Host,
     found: &[IpAddr],
-    reached: Reached,
+    reached: LimitHit,
     names: &dyn Fn(IpAddr) -> bool,
 ) -> Result<Vec<IpAddr>, String> {
     let mut special = None;
@@ -83,7 +83,7 @@ fn checked(
             continue;
         };
         // A yes to a name says nothing about where that name leads.
-        let is_named = reached == Reached::Named
+        let is_named = reached == LimitHit::Named
             && (host.address().is_some() || (host.is_localhost() && kind == Special::Loopback));
         if is_named || names(address.to_canonical()) {
             open.push(*address);
@@ -119,15 +119,15 @@ mod tests {
                 Err(part) => assert!(got.as_ref().is_err_and(|text| text.contains(part)), "{host}: {got:?}"),
             }
         };
-        check("a.example", &["203.0.113.9"], Reached::Public, None, Ok(&["203.0.113.9"]));
-        check("a.example", &["203.0.113.9", "10.0.0.1"], Reached::Named, None, Ok(&["203.0.113.9"]));
-        check("a.example", &["10.0.0.1"], Reached::Named, None, Err("a private address"));
-        check("a.example", &["169.254.169.254"], Reached::Named, None, Err("metadata service"));
-        check("a.example", &["::ffff:127.0.0.1"], Reached::Named, None, Err("a loopback address"));
-        check("a.example", &["10.0.0.1"], Reached::Public, Some("10.0.0.1"), Ok(&["10.0.0.1"]));
-        check("127.0.0.1", &["127.0.0.1"], Reached::Public, None, Err("a loopback address"));
-        check("127.0.0.1", &["127.0.0.1"], Reached::Named, None, Ok(&["127.0.0.1"]));
-        check("localhost", &["127.0.0.1", "::1"], Reached::Named, None, Ok(&["127.0.0.1", "::1"]));
-        check("localhost", &["10.0.0.1"], Reached::Named, None, Err("a private address"));
+        check("a.example", &["203.0.113.9"], LimitHit::Public, None, Ok(&["203.0.113.9"]));
+        check("a.example", &["203.0.113.9", "10.0.0.1"], LimitHit::Named, None, Ok(&["203.0.113.9"]));
+        check("a.example", &["10.0.0.1"], LimitHit::Named, None, Err("a private address"));
+        check("a.example", &["169.254.169.254"], LimitHit::Named, None, Err("metadata service"));
+        check("a.example", &["::ffff:127.0.0.1"], LimitHit::Named, None, Err("a loopback address"));
+        check("a.example", &["10.0.0.1"], LimitHit::Public, Some("10.0.0.1"), Ok(&["10.0.0.1"]));
+        check("127.0.0.1", &["127.0.0.1"], LimitHit::Public, None, Err("a loopback address"));
+        check("127.0.0.1", &["127.0.0.1"], LimitHit::Named, None, Ok(&["127.0.0.1"]));
+        check("localhost", &["127.0.0.1", "::1"], LimitHit::Named, None, Ok(&["127.0.0.1", "::1"]));
+        check("localhost", &["10.0.0.1"], LimitHit::Named, None, Err("a private address"));
     }
 }

@@ -10,7 +10,7 @@ use rustls::{ClientConnection, StreamOwned};
 
 use super::answer::Answer;
 use super::patience::Patience;
-use super::reach::Reached;
+use super::reach::LimitHit;
 use super::timed::Timed;
 use super::{Scheme, Url, Web};
 
@@ -35,7 +35,7 @@ impl Default for Limits {
 pub(in crate::tools) fn get(
     web: &Web,
     url: &Url,
-    reached: Reached,
+    reached: LimitHit,
     patience: Patience<'_>,
     names: &dyn Fn(IpAddr) -> bool,
 ) -> Result<Answer, String> {

@@ -59,7 +59,7 @@ impl Scheme {
 }
 
 impl Url {
-    /// Reads a whole address. A host without a scheme is taken for `https`.
+    /// Parses an absolute URL. One without `http://` or `https://` is an error.
     pub(in crate::tools) fn parse(text: &str) -> Result<Self, NoUrl> {
         let text = text.trim();
         if text.len() > MOST {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use metier_agent::Halt;
+use metier_agent::CancelToken;
 use metier_policy::{Answer, Mode};
 
 use super::stage::{Actor, Stage, calls, says, uses};
@@ -19,7 +19,7 @@ fn asked(stage: &Stage, model: &Arc<Actor>, answer: Answer) -> Vec<String> {
             answer
         })
     });
-    stage.talk(&agent, &Halt::new().unwrap()).work().unwrap();
+    stage.talk(&agent, &CancelToken::new().unwrap()).run().unwrap();
     let mut asked = asked.lock().unwrap().clone();
     asked.retain(|sentence| sentence.contains("echo"));
     asked

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use metier_agent::{Halt, Patience};
+use metier_agent::{CancelToken, Patience, UserMessage};
 use metier_store::{EventKind, NoteTopic, Outcome};
 use tokio::sync::Semaphore;
 
@@ -64,7 +64,7 @@ fn who_does_not_end_in_time_is_stopped_at_the_end_and_told_with_what_is_there() 
     });
     let agent = stage.agent(&model).patience(Patience::Wait(Duration::from_millis(300)));
     let began = Instant::now();
-    let answer = stage.talk(&agent, &Halt::new().unwrap()).work().unwrap();
+    let answer = stage.talk(&agent, &CancelToken::new().unwrap()).run().unwrap();
     assert!(began.elapsed() < Duration::from_secs(20));
     assert_eq!(answer.ended.outcome, Outcome::Done);
     let notes = notes(&stage);
@@ -93,8 +93,8 @@ fn a_conversation_that_goes_on_leaves_them_and_gets_the_result_with_the_next_mes
         }
     });
     let agent = stage.agent(&model).patience(Patience::Leave);
-    let mut talk = stage.talk(&agent, &Halt::new().unwrap());
-    let first = talk.work().unwrap();
+    let mut talk = stage.talk(&agent, &CancelToken::new().unwrap());
+    let first = talk.run().unwrap();
     assert_eq!((first.ended.outcome, first.ended.text.as_str()), (Outcome::Done, "It works on it."));
     let remarks = stage.remarks(stage.top());
     assert!(remarks[0].starts_with("child-still-running: `slow` is still running"), "{remarks:?}");
@@ -102,9 +102,9 @@ fn a_conversation_that_goes_on_leaves_them_and_gets_the_result_with_the_next_mes
     wait.recv_timeout(Duration::from_secs(20)).unwrap();
     // A moment may pass between its last event and its answer.
     let until = Instant::now() + Duration::from_secs(20);
-    let mut said = talk.say("and?").unwrap();
+    let mut said = talk.send(UserMessage::new("and?")).unwrap();
     while notes(&stage).is_empty() && Instant::now() < until {
-        said = talk.say("and?").unwrap();
+        said = talk.send(UserMessage::new("and?")).unwrap();
     }
     assert_eq!(said.ended.text, "Here it is.");
     assert!(notes(&stage)[0].ends_with("At last."), "{:?}", notes(&stage));
@@ -120,14 +120,14 @@ fn whoever_drops_a_conversation_stops_its_children_and_nothing_of_them_is_left_o
         _ => says("never"),
     });
     let agent = stage.agent(&model).patience(Patience::Leave);
-    let mut talk = stage.talk(&agent, &Halt::new().unwrap());
+    let mut talk = stage.talk(&agent, &CancelToken::new().unwrap());
     let (began, wait) = std::sync::mpsc::channel();
     stage.seen.then(move |event| {
         if matches!(&event.kind, EventKind::Called(called) if called.tool == "Bash") {
             began.send(()).unwrap();
         }
     });
-    talk.work().unwrap();
+    talk.run().unwrap();
     for _ in 0..2 {
         wait.recv_timeout(Duration::from_secs(20)).unwrap();
     }
@@ -145,14 +145,14 @@ fn stopping_the_run_stops_them() {
         ("", 0) => uses(&[("slow", "")]),
         _ => hangs("half"),
     });
-    let halt = Halt::new().unwrap();
+    let halt = CancelToken::new().unwrap();
     let stop = halt.clone();
     stage.seen.then(move |event| {
         if event.parent.is_some() && matches!(event.kind, EventKind::Asked { .. }) {
-            stop.halt();
+            stop.cancel();
         }
     });
-    let answer = stage.talk(&stage.agent(&model), &halt).work().unwrap();
+    let answer = stage.talk(&stage.agent(&model), &halt).run().unwrap();
     assert_eq!(answer.ended.outcome, Outcome::Cancelled);
     assert!(notes(&stage)[0].contains("[skill slow: cancelled"), "{:?}", notes(&stage));
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 
-use metier_agent::{Agent, Agents, Ask, ChildAgent, Halt, Models, Reply};
+use metier_agent::{Agent, AgentDirectory, Ask, CancelToken, Models, Reply, SubagentProfile, UserMessage};
 use metier_model::{ChatModel, Effort, Prices};
 use metier_policy::{Dialect, Folders, McpTools, Meaning, Scope, Skill, Terms};
 use metier_store::{EventKind, Export, Outcome, Store};
@@ -57,7 +57,7 @@ fn a_skill_works_with_the_model_and_the_effort_that_it_asks_for_and_at_that_pric
     let stage = Stage::new(&[("x", "context: fork\nmodel: fast\neffort: high\n", "Do.")]);
     let (model, fast) = (main_model(), quick("stage/quick"));
     let agent = with(stage.agent(&model), &[("fast", &fast)]);
-    let answer = stage.talk(&agent, &Halt::new().unwrap()).work().unwrap();
+    let answer = stage.talk(&agent, &CancelToken::new().unwrap()).run().unwrap();
     assert!(stage.results().iter().all(|text| text.ends_with("by the quick one")), "{:?}", stage.results());
     let asked = fast.asked("x");
     assert_eq!((asked.len(), asked[0].request.effort), (2, Some(Effort::High)));
@@ -93,7 +93,7 @@ fn another_provider_is_asked_about_once_and_without_a_yes_the_parents_model_work
         stage.ask = person.clone().map(|person| person as _);
         let (model, fast) = (main_model(), quick("elsewhere/quick"));
         let agent = with(stage.agent(&model), &[("fast", &fast)]);
-        stage.talk(&agent, &Halt::new().unwrap()).work().unwrap();
+        stage.talk(&agent, &CancelToken::new().unwrap()).run().unwrap();
         assert!(stage.results().iter().all(|text| text.ends_with(expect)), "{:?}", stage.results());
         let asked = person.map(|person| person.1.lock().unwrap().clone()).unwrap_or_default();
         assert_eq!(asked.len(), questions, "{asked:?}");
@@ -119,14 +119,14 @@ fn what_was_said_about_another_provider_holds_when_the_session_goes_on_but_not_f
         });
         let fast = quick("elsewhere/quick");
         let agent = with(stage.agent(&model), &[("fast", &fast)]);
-        stage.talk(&agent, &Halt::new().unwrap()).work().unwrap();
+        stage.talk(&agent, &CancelToken::new().unwrap()).run().unwrap();
         let (id, mut exported) = (stage.top(), Vec::new());
         stage.store.export(&Export::Everything, &mut exported).unwrap();
         // In another process somebody else would say the opposite, and is not asked.
         let other = if says_first == "yes" { "no" } else { "yes" };
         let second = Arc::new(Person(other, Mutex::default()));
         stage.ask = Some(Arc::clone(&second) as _);
-        stage.resume(&agent, id).say("again").unwrap();
+        stage.resume(&agent, id).send(UserMessage::new("again")).unwrap();
         assert_eq!((first.1.lock().unwrap().len(), second.1.lock().unwrap().len()), (1, 0));
         let results = stage.results();
         assert!(results.len() == 2 && results.iter().all(|text| text.ends_with(expect)), "{results:?}");
@@ -134,7 +134,7 @@ fn what_was_said_about_another_provider_holds_when_the_session_goes_on_but_not_f
         stage.store = Store::in_memory().unwrap();
         stage.store.import(&mut exported.as_slice()).unwrap();
         let agent = with(stage.agent(&model), &[("fast", &fast)]);
-        stage.resume(&agent, id).say("again").unwrap();
+        stage.resume(&agent, id).send(UserMessage::new("again")).unwrap();
         assert_eq!(second.1.lock().unwrap().len(), 1);
     }
 }
@@ -148,11 +148,11 @@ fn an_inline_skill_changes_the_model_until_the_user_speaks_again_and_each_change
     });
     let fast = quick("stage/quick");
     let agent = with(stage.agent(&model), &[("fast", &fast)]);
-    let mut talk = stage.talk(&agent, &Halt::new().unwrap());
-    let first = talk.work().unwrap();
+    let mut talk = stage.talk(&agent, &CancelToken::new().unwrap());
+    let first = talk.run().unwrap();
     assert_eq!(first.ended.text, "by the quick one");
     assert_eq!(fast.asked("")[0].request.effort, Some(Effort::Low));
-    assert_eq!(talk.say("and now?").unwrap().ended.text, "by the usual one");
+    assert_eq!(talk.send(UserMessage::new("and now?")).unwrap().ended.text, "by the usual one");
     let remarks = stage.remarks(stage.top());
     assert_eq!(
         remarks,
@@ -186,8 +186,8 @@ fn an_inline_skill_ends_the_run_after_its_own_turns() {
 /// Whoever is asked for by this name reads alone, and thinks little.
 struct Reader;
 
-impl Agents for Reader {
-    fn find(&self, name: &str) -> Option<ChildAgent> {
+impl AgentDirectory for Reader {
+    fn find(&self, name: &str) -> Option<SubagentProfile> {
         let tools = metier_skill::tokenize("Read, Bash(git:*)").unwrap();
         let terms = Terms {
             skill: Skill::new(name, "agent"),
@@ -197,12 +197,12 @@ impl Agents for Reader {
             dialect: Dialect::Usual,
             folders: Folders::default(),
         };
-        (name == "reader").then(|| ChildAgent {
+        (name == "reader").then(|| SubagentProfile {
             instructions: "You read for others.".to_owned(),
             effort: Some("low".to_owned()),
             max_turns: NonZeroU32::new(1),
             scope: Some(Scope::open(terms, &McpTools::default())),
-            ..ChildAgent::default()
+            ..SubagentProfile::default()
         })
     }
 }
@@ -218,7 +218,7 @@ fn the_agent_that_a_skill_names_gives_its_words_its_effort_and_its_turns_and_wid
         _ => says("done"),
     });
     let agent = stage.agent(&model).agents(Arc::new(Reader));
-    stage.talk(&agent, &Halt::new().unwrap()).work().unwrap();
+    stage.talk(&agent, &CancelToken::new().unwrap()).run().unwrap();
     let child = &model.asked("x")[0];
     assert_eq!(&*child.request.system[0].text, "You read for others.");
     assert_eq!(

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use metier_agent::{Halt, Limits};
+use metier_agent::{CancelToken, Limits};
 use metier_store::{EventKind, Outcome};
 
 use super::stage::{Actor, Stage, calls, fails, hangs, says, uses};
@@ -32,6 +32,22 @@ fn e02_a_child_that_fails_and_one_that_says_nothing_are_told_as_failures() {
 }
 
 #[test]
+fn a_panic_in_a_sub_agent_ends_that_one_and_its_parent_continues() {
+    let stage = Stage::new(&[("broken", FORK, "Do."), ("sound", FORK, "Do.")]);
+    let model = Actor::new(|scene| match (scene.skill.as_str(), scene.turn) {
+        ("", 0) => uses(&[("broken", ""), ("sound", "")]),
+        ("", _) => says("so"),
+        ("broken", _) => panic!("a defect, for this test"),
+        _ => says("found"),
+    });
+    let answer = stage.run(&model);
+    assert_eq!((answer.ended.outcome, answer.ended.text.as_str()), (Outcome::Done, "so"));
+    let results = model.asked("")[1].results.clone();
+    assert!(results[0].starts_with("[skill broken: failed: internal error"), "{results:?}");
+    assert!(results[1].ends_with("\nfound"), "{results:?}");
+}
+
+#[test]
 fn e04_children_that_never_end_free_their_slots_when_their_time_is_up_also_in_the_middle_of_a_command() {
     let mut stage = Stage::new(&[("x", FORK, "Do.")]);
     stage.limits = Limits { child_time: Duration::from_secs(1), ..Limits::default() };
@@ -49,7 +65,7 @@ fn e04_children_that_never_end_free_their_slots_when_their_time_is_up_also_in_th
     assert!(results[0].starts_with("[skill x: partial: it took 1 seconds, the limit is 1"), "{results:?}");
     assert!(results[0].ends_with("so far"), "what had come is there: {results:?}");
     // Its own limit ends the command; whoever watches over it comes a moment later at most.
-    let ends = ["partial: it took 1 seconds, the limit is 1", "cancelled: its time of 1 seconds was up"];
+    let ends = ["partial: it took 1 seconds, the limit is 1", "cancelled: it took more than 1 seconds"];
     assert!(ends.iter().any(|end| results[1].starts_with(&format!("[skill x: {end}"))), "{results:?}");
     assert!(results[2].ends_with("\ndone"), "{results:?}");
     assert!(!super::queue::is_running("62.417"), "its process is left");
@@ -94,14 +110,14 @@ fn e07_stopping_after_a_call_of_a_child_returns_what_is_there() {
         (_, 0) => calls([("Glob", r#"{"pattern": "*"}"#)]),
         _ => hangs("half of it"),
     });
-    let halt = Halt::new().unwrap();
+    let halt = CancelToken::new().unwrap();
     let stop = halt.clone();
     stage.seen.then(move |event| {
         if event.parent.is_some() && matches!(event.kind, EventKind::Asked { turn: 2, .. }) {
-            stop.halt();
+            stop.cancel();
         }
     });
-    let answer = stage.talk(&stage.agent(&model), &halt).work().unwrap();
+    let answer = stage.talk(&stage.agent(&model), &halt).run().unwrap();
     assert_eq!(answer.ended.outcome, Outcome::Cancelled);
     let results = stage.results();
     assert!(results[0].starts_with("[skill x: cancelled: it was stopped (2 turns, 1 call"), "{results:?}");

@@ -77,14 +77,14 @@ fn tools_of(more: &str) -> (Vec<String>, String) {
 fn t27_what_the_list_does_not_name_is_neither_in_the_schema_of_the_child_nor_carried_out() {
     let (tools, refused) = tools_of("tools: [Read, web_search]\n");
     assert_eq!(tools, ["skill_read_file", "Read"]);
-    assert_eq!(refused, "`file_write` is not among the tools of `x`; there are `skill_read_file`, `Read`");
+    assert_eq!(refused, "`file_write` is not a tool of `x`; there are `skill_read_file`, `Read`");
 }
 
 #[test]
 fn t28_an_empty_list_means_none_and_no_list_inherits() {
     let (tools, refused) = tools_of("tools: []\n");
     assert_eq!(tools, ["skill_read_file"], "its own files stay readable");
-    assert!(refused.contains("is not among the tools of `x`"), "{refused}");
+    assert!(refused.contains("is not a tool of `x`"), "{refused}");
     let (tools, refused) = tools_of("");
     let all =
         ["skill_read_file", "Read", "Glob", "Grep", "Write", "Edit", "Bash", "memory_save", "memory_search"];
@@ -108,7 +108,7 @@ fn the_tools_of_a_child_lie_within_what_holds_for_its_parent() {
     stage.run(&model);
     let child = model.asked("inner").pop().unwrap();
     assert_eq!(child.tools, ["skill_read_file", "Read"]);
-    assert!(child.results[0].contains("`Bash` is not among the tools"), "{:?}", child.results);
+    assert!(child.results[0].contains("`Bash` is not a tool"), "{:?}", child.results);
 }
 
 #[test]

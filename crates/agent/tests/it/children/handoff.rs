@@ -1,6 +1,6 @@
 //! An agent that hands over: a router, and a child for each skill.
 
-use metier_agent::{Disclosure, Halt};
+use metier_agent::{CancelToken, Disclosure, UserMessage};
 use metier_model::ToolChoice;
 use metier_runtime::Surface;
 use metier_store::{By, EventKind, Outcome};
@@ -36,7 +36,7 @@ fn p24_each_skill_is_a_tool_described_by_the_skill_and_its_child_has_the_body_an
     let stage = stage();
     let model = Actor::new(play);
     let agent = stage.agent(&model).surface(Surface::SkilledCrew).disclosure(Disclosure::Handoff);
-    let answer = stage.talk(&agent, &Halt::new().unwrap()).work().unwrap();
+    let answer = stage.talk(&agent, &CancelToken::new().unwrap()).run().unwrap();
     assert_eq!(answer.ended.outcome, Outcome::Done, "{:?}", stage.results());
 
     let router = &model.asked("")[0];
@@ -76,7 +76,7 @@ fn what_a_child_hands_back_is_its_result_or_its_last_call_where_it_says_nothing(
     let stage = stage();
     let model = Actor::new(play);
     let agent = stage.agent(&model).surface(Surface::SkilledCrew).disclosure(Disclosure::Handoff);
-    stage.talk(&agent, &Halt::new().unwrap()).work().unwrap();
+    stage.talk(&agent, &CancelToken::new().unwrap()).run().unwrap();
     let results = &model.asked("")[1].results;
     assert!(results[0].contains("complete (1 turn, 2 calls"), "{results:?}");
     assert!(results[0].contains(r#"{"exitCode":0,"stdout":"added milk""#), "{results:?}");
@@ -100,7 +100,7 @@ fn outside_of_a_crew_a_child_keeps_the_general_tools() {
         _ => calls([("hand_back", r#"{"result": "so"}"#)]),
     });
     let agent = stage.agent(&model).disclosure(Disclosure::Handoff);
-    stage.talk(&agent, &Halt::new().unwrap()).work().unwrap();
+    stage.talk(&agent, &CancelToken::new().unwrap()).run().unwrap();
     let child = &model.asked("todo-add")[0];
     assert!(
         child.tools.contains(&"Bash".to_owned()) && child.tools.contains(&"hand_back".to_owned()),
@@ -114,8 +114,10 @@ fn a_skill_that_the_user_names_is_handed_over_to_as_well() {
     let stage = stage();
     let model = Actor::new(play);
     let agent = stage.agent(&model).surface(Surface::SkilledCrew).disclosure(Disclosure::Handoff);
-    let mut talk = stage.talk(&agent, &Halt::new().unwrap());
-    let answer = talk.work_with(By::User, "todo-list", "all of it").unwrap();
+    let mut talk = stage.talk(&agent, &CancelToken::new().unwrap());
+    let answer = talk
+        .send(UserMessage::Skill { by: By::User, name: "todo-list".into(), arguments: "all of it".into() })
+        .unwrap();
     assert_eq!(answer.ended.text, "one thing: milk");
     assert!(model.asked("").is_empty(), "the router is not asked");
 }

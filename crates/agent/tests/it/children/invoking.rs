@@ -1,6 +1,6 @@
 //! Skills that the user or a program starts.
 
-use metier_agent::{Halt, TalkError};
+use metier_agent::{CancelToken, SessionError, UserMessage};
 use metier_store::{By, EventKind, Outcome};
 
 use super::stage::{Actor, Stage, fails, says};
@@ -12,8 +12,10 @@ fn a_fork_that_the_user_starts_answers_the_user_and_the_conversation_knows_of_it
         "" => says("I saw it."),
         _ => says("Hello, Ada."),
     });
-    let mut talk = stage.talk(&stage.agent(&model), &Halt::new().unwrap());
-    let answer = talk.work_with(By::User, "mine", "hello to Ada").unwrap();
+    let mut talk = stage.talk(&stage.agent(&model), &CancelToken::new().unwrap());
+    let answer = talk
+        .send(UserMessage::Skill { by: By::User, name: "mine".into(), arguments: "hello to Ada".into() })
+        .unwrap();
     assert_eq!((answer.ended.outcome, answer.ended.text.as_str()), (Outcome::Done, "Hello, Ada."));
     assert!(model.asked("").is_empty(), "nobody else had to be asked");
     assert_eq!(model.asked("mine")[0].told, "hello to Ada");
@@ -23,7 +25,7 @@ fn a_fork_that_the_user_starts_answers_the_user_and_the_conversation_knows_of_it
             _ => None,
         });
     assert_eq!(used, Some(By::User));
-    talk.say("did you see?").unwrap();
+    talk.send(UserMessage::new("did you see?")).unwrap();
     let told = format!("{:?}", model.asked("")[0].request.messages);
     assert!(told.contains("Hello, Ada.") && told.contains("did you see?"), "{told}");
 }
@@ -32,9 +34,11 @@ fn a_fork_that_the_user_starts_answers_the_user_and_the_conversation_knows_of_it
 fn an_inline_skill_that_a_program_starts_is_in_the_conversation() {
     let stage = Stage::new(&[("greet", "", "Greet $ARGUMENTS.")]);
     let model = Actor::new(|_| says("Hello."));
-    let mut talk = stage.talk(&stage.agent(&model), &Halt::new().unwrap());
-    talk.work().unwrap();
-    let answer = talk.say_skill(By::Caller, "greet", "Bob").unwrap();
+    let mut talk = stage.talk(&stage.agent(&model), &CancelToken::new().unwrap());
+    talk.run().unwrap();
+    let answer = talk
+        .send(UserMessage::Skill { by: By::Caller, name: "greet".into(), arguments: "Bob".into() })
+        .unwrap();
     assert_eq!(answer.ended.outcome, Outcome::Done);
     let told = format!("{:?}", model.asked("")[1].request.messages);
     assert!(told.contains("/greet Bob") && told.contains("Greet Bob."), "{told}");
@@ -49,9 +53,14 @@ fn an_inline_skill_that_a_program_starts_is_in_the_conversation() {
 fn a_skill_that_is_not_there_or_not_for_the_user_is_said() {
     let stage = Stage::new(&[("hidden", "user-invocable: false\n", "Do.")]);
     let model = Actor::new(|_| fails("never asked"));
-    let mut talk = stage.talk(&stage.agent(&model), &Halt::new().unwrap());
-    assert!(matches!(talk.say_skill(By::User, "nothing", ""), Err(TalkError::Skill(_))));
-    let answer = talk.say_skill(By::User, "hidden", "").unwrap();
+    let mut talk = stage.talk(&stage.agent(&model), &CancelToken::new().unwrap());
+    assert!(matches!(
+        talk.send(UserMessage::Skill { by: By::User, name: "nothing".into(), arguments: String::new() }),
+        Err(SessionError::Skill(_))
+    ));
+    let answer = talk
+        .send(UserMessage::Skill { by: By::User, name: "hidden".into(), arguments: String::new() })
+        .unwrap();
     assert_eq!(answer.ended.outcome, Outcome::Failed);
     assert!(answer.ended.why.unwrap().contains("user-invocable: false"));
     assert!(model.asked("").is_empty());
@@ -64,8 +73,10 @@ fn a_background_skill_that_the_user_starts_is_waited_for_and_told() {
         "" => says("It found gold."),
         _ => says("Gold."),
     });
-    let mut talk = stage.talk(&stage.agent(&model), &Halt::new().unwrap());
-    let answer = talk.work_with(By::User, "slow", "").unwrap();
+    let mut talk = stage.talk(&stage.agent(&model), &CancelToken::new().unwrap());
+    let answer = talk
+        .send(UserMessage::Skill { by: By::User, name: "slow".into(), arguments: String::new() })
+        .unwrap();
     assert_eq!(answer.ended.text, "It found gold.");
     let told = format!("{:?}", model.asked("")[0].request.messages);
     assert!(told.contains("Gold.") && told.contains("is over"), "{told}");

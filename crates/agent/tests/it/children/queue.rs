@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use metier_agent::Halt;
+use metier_agent::CancelToken;
 use metier_model::{Message, Part};
 use metier_store::{EventKind, Outcome};
 use tokio::sync::Barrier;
@@ -111,7 +111,7 @@ fn stopping_fifty_forks_ends_those_in_flight_and_those_in_the_queue_and_leaves_n
             _ => says("never"),
         }
     });
-    let halt = Halt::new().unwrap();
+    let halt = CancelToken::new().unwrap();
     // How many children were asked for, and how many run a command.
     let running = Arc::new(Mutex::new((0, 0)));
     let (stop, count) = (halt.clone(), Arc::clone(&running));
@@ -130,12 +130,12 @@ fn stopping_fifty_forks_ends_those_in_flight_and_those_in_the_queue_and_leaves_n
                 while !is_running(NAP) && since.elapsed() < Duration::from_secs(20) {
                     std::thread::sleep(Duration::from_millis(5));
                 }
-                stop.halt();
+                stop.cancel();
             });
         }
     });
     let began = Instant::now();
-    let answer = stage.talk(&stage.agent(&model), &halt).work().unwrap();
+    let answer = stage.talk(&stage.agent(&model), &halt).run().unwrap();
     assert!(began.elapsed() < Duration::from_secs(50), "{:?}", began.elapsed());
     assert_eq!(answer.ended.outcome, Outcome::Cancelled);
     assert_eq!(*running.lock().unwrap(), (MANY, 2), "no third one began");
@@ -148,7 +148,7 @@ fn stopping_fifty_forks_ends_those_in_flight_and_those_in_the_queue_and_leaves_n
         .filter(|text| text.starts_with("[skill work: cancelled: it was stopped (1 turn, 1 call"));
     let in_queue = results.iter().filter(|text| {
         text.starts_with(
-            "[skill work: cancelled: it was stopped while it waited for its turn (0 turns, 0 calls, 0 tokens",
+            "[skill work: cancelled: it was stopped before it started (0 turns, 0 calls, 0 tokens",
         )
     });
     assert_eq!((in_flight.count(), in_queue.count()), (2, MANY - 2), "{:?}", &results[..4]);

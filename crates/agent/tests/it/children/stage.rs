@@ -7,7 +7,10 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
-use metier_agent::{Agent, Answer, Ask, Company, Halt, Happened, Limits, Offer, Setting, Talk, Watch};
+use metier_agent::{
+    Agent, Answer, Ask, CancelToken, EmittedEvent, Limits, Observer, Offer, RunHooks, Session, Setting,
+    UserMessage,
+};
 use metier_model::{ChatModel, Event, Message, ModelError, ModelId, Part, Request, Seal, Stop, Usage};
 use metier_runtime::{Skills, SkillsBuilder};
 use metier_sandbox::Helper;
@@ -181,17 +184,17 @@ impl ChatModel for Actor {
 }
 
 /// Something that is done at every event.
-type Then = dyn Fn(&Happened) + Send + Sync;
+type Then = dyn Fn(&EmittedEvent) + Send + Sync;
 
 /// What was seen from outside.
 #[derive(Default)]
 pub(crate) struct Seen {
-    pub(crate) events: Mutex<Vec<Happened>>,
+    pub(crate) events: Mutex<Vec<EmittedEvent>>,
     on_event: Mutex<Option<Box<Then>>>,
 }
 
-impl Watch for Seen {
-    fn event(&self, event: &Happened) {
+impl Observer for Seen {
+    fn event(&self, event: &EmittedEvent) {
         self.events.lock().unwrap().push(event.clone());
         if let Some(then) = &*self.on_event.lock().unwrap() {
             then(event);
@@ -201,7 +204,7 @@ impl Watch for Seen {
 
 impl Seen {
     /// Does something at every event.
-    pub(crate) fn then(&self, then: impl Fn(&Happened) + Send + Sync + 'static) {
+    pub(crate) fn then(&self, then: impl Fn(&EmittedEvent) + Send + Sync + 'static) {
         *self.on_event.lock().unwrap() = Some(Box::new(then));
     }
 }
@@ -255,13 +258,15 @@ impl Stage {
             .limits(self.limits)
     }
 
-    pub(crate) fn talk(&self, agent: &Agent, halt: &Halt) -> Talk {
-        Talk::begin(agent, self.setting(), "please", self.company(halt)).unwrap()
+    pub(crate) fn talk(&self, agent: &Agent, halt: &CancelToken) -> Session {
+        Session::start(agent, self.setting(), UserMessage::new("please"), self.company(halt)).unwrap()
     }
 
     /// The same conversation in another process.
-    pub(crate) fn resume(&self, agent: &Agent, id: SessionId) -> Talk {
-        Talk::take_up(agent, self.setting(), id, self.company(&Halt::new().unwrap())).unwrap()
+    pub(crate) fn resume(&self, agent: &Agent, id: SessionId) -> Session {
+        Session::resume(agent, self.setting(), id, self.company(&CancelToken::new().unwrap()))
+            .unwrap()
+            .session
     }
 
     fn setting(&self) -> Setting {
@@ -273,13 +278,13 @@ impl Stage {
         }
     }
 
-    fn company(&self, halt: &Halt) -> Company {
-        Company { watch: Arc::clone(&self.seen) as _, halt: halt.clone(), ask: self.ask.clone() }
+    fn company(&self, halt: &CancelToken) -> RunHooks {
+        RunHooks { observer: Arc::clone(&self.seen) as _, cancel: halt.clone(), ask: self.ask.clone() }
     }
 
     /// Runs one request to its end.
     pub(crate) fn run(&self, model: &Arc<Actor>) -> Answer {
-        self.talk(&self.agent(model), &Halt::new().unwrap()).work().unwrap()
+        self.talk(&self.agent(model), &CancelToken::new().unwrap()).run().unwrap()
     }
 
     /// The session with the user.

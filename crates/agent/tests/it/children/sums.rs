@@ -79,8 +79,8 @@ proptest! {
             }
             _ => says("done"),
         });
-        let halt = metier_agent::Halt::new().unwrap();
-        let answer = stage.talk(&priced(stage.agent(&model)), &halt).work().unwrap();
+        let halt = metier_agent::CancelToken::new().unwrap();
+        let answer = stage.talk(&priced(stage.agent(&model)), &halt).run().unwrap();
         prop_assert_eq!(answer.ended.turns, 2);
         check(&stage, stage.top());
     }

@@ -1,22 +1,31 @@
 //! Protected paths of a set: what runs or is obeyed later, such as git hooks. They are applied only where each one is named.
 
-use super::path_in_project;
+use super::text;
 use crate::args::ChangesApply;
 use crate::command::shell_word;
 use crate::output::{Form, Output, clean};
+use crate::surroundings::Surroundings;
+use crate::typed_path::in_project;
 use anyhow::{Context, Result};
-use metier_changes::{ChangeKind, ChangeSet, EntryKind, LayerPath};
+use metier_changes::{ChangeKind, ChangeSet, EntryKind, Layer, LayerPath};
+use metier_diagnostic::escaped_name;
+use metier_exec::protected_paths;
 use metier_files::{Survey, SurveyBounds};
-use metier_runtime::protected_paths;
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The protected paths of a set, as the project is now.
-pub(super) fn paths(project: &Path, changes: &ChangeSet) -> Result<BTreeSet<LayerPath>> {
+pub(super) fn paths(
+    layer: &Layer,
+    changes: &ChangeSet,
+    surroundings: &Surroundings,
+) -> Result<BTreeSet<LayerPath>> {
+    let project = layer.project();
     let survey = Survey::of(project, SurveyBounds::default())
-        .with_context(|| format!("cannot look for protected paths in {}", project.display()))?;
-    Ok(protected_paths(&survey, changes))
+        .with_context(|| format!("cannot look for protected paths in {}", project.display()))?
+        .with_user(surroundings.places.user_paths());
+    Ok(protected_paths(&survey, layer, changes))
 }
 
 /// Those that the command line does not name. A folder above one does not name it; a path names the new folders above it.
@@ -24,9 +33,13 @@ pub(super) fn unnamed(
     protected: &BTreeSet<LayerPath>,
     changes: &ChangeSet,
     args: &ChangesApply,
+    project: &Path,
+    surroundings: &Surroundings,
 ) -> Result<BTreeSet<LayerPath>> {
-    let texts = args.protected.iter().chain(&args.paths);
-    let named = texts.map(|text| path_in_project(text)).collect::<Result<BTreeSet<_>>>()?;
+    let mut named = BTreeSet::new();
+    for typed in args.protected.iter().chain(&args.paths) {
+        named.extend(in_project(typed, &surroundings.places.current, project)?);
+    }
     let is_new_folder = |path: &LayerPath| {
         changes.entries.iter().any(|change| {
             change.path == *path
@@ -40,14 +53,15 @@ pub(super) fn unnamed(
     Ok(protected.iter().filter(|path| !is_named(path)).cloned().collect())
 }
 
-/// Says which paths have to be named, and the command that names them.
+/// Says which paths have to be named, and the command that names them, as it is typed here.
 pub(super) fn refuse(
     unnamed: &BTreeSet<LayerPath>,
     protected: &BTreeSet<LayerPath>,
     args: &ChangesApply,
+    typed: impl Fn(&LayerPath) -> PathBuf,
     output: &mut Output,
 ) -> Result<()> {
-    let texts = |paths: &BTreeSet<LayerPath>| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let texts = |paths: &BTreeSet<LayerPath>| paths.iter().map(text::shown).collect::<Vec<_>>();
     if output.form() == Form::Json {
         return Ok(output
             .json(&json!({ "id": args.id, "result": "nothing was applied", "unnamed": texts(unnamed) }))?);
@@ -56,11 +70,12 @@ pub(super) fn refuse(
         output.aside(&clean(&format!("protected: {path}")))?;
     }
     let mut command = format!("metier changes apply {} --yes", shell_word(&args.id));
-    for path in texts(protected) {
-        command.push_str(&format!(" --protected {}", shell_word(&path)));
+    let word = |path: &Path| shell_word(&escaped_name(path.as_os_str().as_encoded_bytes()));
+    for path in protected {
+        command.push_str(&format!(" --protected {}", word(&typed(path))));
     }
     for path in &args.paths {
-        command.push_str(&format!(" {}", shell_word(path)));
+        command.push_str(&format!(" {}", word(path)));
     }
     output.aside("nothing was applied: `--yes` applies protected paths only where each is named:")?;
     Ok(output.aside(&clean(&format!("  {command}")))?)

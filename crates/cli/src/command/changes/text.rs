@@ -2,8 +2,8 @@
 
 use crate::moment;
 use crate::output::{clean, shortened, width};
-use metier_changes::{Change, ChangeKind, ChangeSet, EntryKind, LayerPath, LayerRecord};
-use metier_diagnostic::counted;
+use metier_changes::{Change, ChangeKind, ChangeSet, Conflict, EntryKind, LayerPath, LayerRecord};
+use metier_diagnostic::{counted, escaped_name};
 use metier_store::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -83,7 +83,7 @@ pub(super) fn paths(
         changes
             .refused
             .iter()
-            .map(|refusal| clean(&format!("  never applied: {} ({})", refusal.path, refusal.reason))),
+            .map(|refusal| clean(&format!("  never applied: {} ({})", shown(&refusal.path), refusal.reason))),
     );
     lines
 }
@@ -93,7 +93,7 @@ fn line(change: &Change) -> String {
         ChangeKind::Created => "+",
         ChangeKind::Modified => "~",
         ChangeKind::Deleted => "-",
-        ChangeKind::Attributes => "·",
+        ChangeKind::Attributes | ChangeKind::Times => "·",
     };
     let (suffix, size) = match &change.entry {
         Some(entry) if entry.kind == EntryKind::Folder => ("/", String::new()),
@@ -101,15 +101,46 @@ fn line(change: &Change) -> String {
         Some(entry) => ("", format!(" ({})", bytes(entry.size))),
         None => ("", String::new()),
     };
-    let renamed =
-        change.renamed_from.as_ref().map_or_else(String::new, |from| format!(", renamed from {from}"));
+    let renamed = change
+        .renamed_from
+        .as_ref()
+        .map_or_else(String::new, |from| format!(", renamed from {}", shown(from)));
+    // Its mark is the same for both, and the rest of the line says nothing of them.
+    let attributes = match change.kind {
+        ChangeKind::Attributes | ChangeKind::Times => format!(", {}", change.kind.word()),
+        _ => String::new(),
+    };
     let conflict = change.conflict.map_or_else(String::new, |reason| format!(", CONFLICT: {reason}"));
-    clean(&format!("  {mark} {}{suffix}{size}{renamed}{conflict}", change.path))
+    clean(&format!("  {mark} {}{suffix}{size}{renamed}{attributes}{conflict}", shown(&change.path)))
+}
+
+/// How many conflicts are named.
+const MAX_CONFLICTS: usize = 10;
+
+/// `a was changed by another program, b was …`.
+pub(super) fn conflicts(conflicts: &[Conflict]) -> String {
+    let mut parts: Vec<String> = conflicts.iter().take(MAX_CONFLICTS).map(ToString::to_string).collect();
+    match conflicts.len().saturating_sub(MAX_CONFLICTS) {
+        0 => {}
+        more => parts.push(format!("and {}", counted(more, "more path", "more paths"))),
+    }
+    clean(&parts.join(", "))
+}
+
+/// A path as it can be typed: what is not seen is an escape.
+pub(super) fn shown(path: &LayerPath) -> String {
+    escaped_name(path.as_path().as_os_str().as_encoded_bytes())
 }
 
 /// `3 created, 2 deleted`.
 fn kinds(changes: &[&Change]) -> String {
-    let kinds = [ChangeKind::Created, ChangeKind::Modified, ChangeKind::Deleted, ChangeKind::Attributes];
+    let kinds = [
+        ChangeKind::Created,
+        ChangeKind::Modified,
+        ChangeKind::Deleted,
+        ChangeKind::Attributes,
+        ChangeKind::Times,
+    ];
     let parts: Vec<String> = kinds
         .into_iter()
         .filter_map(|kind| {

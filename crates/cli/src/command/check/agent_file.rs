@@ -5,7 +5,7 @@ use super::levels::Judgement;
 use crate::agent_choice::AgentChoice;
 use crate::args::Global;
 use crate::surroundings::Surroundings;
-use metier_agent::definition::{Form, MAX_FILE, definitions, found_at};
+use metier_definition::{DefinitionFormat, MAX_FILE, definition_at, definitions};
 use metier_files::read_bounded;
 use metier_skill::head;
 use std::path::{Path, PathBuf};
@@ -25,10 +25,10 @@ const TELLING: [&str; 9] = [
 
 /// Whether a file defines an agent: by its name, by where it lies, else by what it says of itself.
 pub(super) fn is_agent(file: &Path, surroundings: &Surroundings) -> bool {
-    let Some(found) = found_at(file, &surroundings.layout) else { return false };
-    match found.form {
-        Form::Crew | Form::AgentMd | Form::Claude => true,
-        Form::Agent => {
+    let Some(found) = definition_at(file, &surroundings.layout) else { return false };
+    match found.format {
+        DefinitionFormat::Crew | DefinitionFormat::AgentMd | DefinitionFormat::Claude => true,
+        DefinitionFormat::Agent => {
             definitions(&surroundings.layout).iter().any(|known| known.file == found.file)
                 || tells(&found.file)
         }
@@ -51,7 +51,7 @@ pub(super) fn judged(
 ) -> Vec<Judged> {
     let mut judged = Vec::new();
     for file in files {
-        let Some(found) = found_at(file, &surroundings.layout) else { continue };
+        let Some(found) = definition_at(file, &surroundings.layout) else { continue };
         let agent = AgentChoice::of(found, global, surroundings);
         let before = agent.read.diagnostics.len();
         let findings: Vec<_> = agent

@@ -3,8 +3,8 @@
 use crate::environment;
 use crate::sandbox_setup::setup;
 use anyhow::{Context, Result, bail};
+use metier_exec::SearchPath;
 use metier_files::{Kind, kind, read_bounded, real_path};
-use metier_runtime::SearchPath;
 use metier_sandbox::{Command, Expecting, Limits, Profile, Sandbox};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

@@ -1,9 +1,10 @@
 //! The environment names that bodies may use, and bodies that use others.
 
 use super::subject::Subject;
+use metier_activation::{RenderPlan, SkillArguments, TokenValues, code};
 use metier_catalog::{DeclaredName, Settings};
 use metier_diagnostic::{Diagnostic, Span};
-use metier_runtime::{Arguments, Plan, Values, Variable, VariableValue, code};
+use metier_exec::{Variable, VariableValue};
 use std::path::Path;
 
 /// The names that `[env.NAME]` and `.agents/env.*` declare. Those of a project that is not trusted are among them: a check judges the
@@ -28,8 +29,8 @@ impl DeclaredNames {
         if !body.contains("${env:") {
             return Vec::new();
         }
-        let arguments = Arguments::default();
-        let values = Values {
+        let arguments = SkillArguments::default();
+        let values = TokenValues {
             arguments: &arguments,
             declared: &document.manifest.more.arguments,
             skill: Path::new("/"),
@@ -39,7 +40,7 @@ impl DeclaredNames {
             session: "",
             environment: &self.0,
         };
-        let Ok(plan) = Plan::new(body, values) else { return Vec::new() };
+        let Ok(plan) = RenderPlan::new(body, values) else { return Vec::new() };
         let found =
             plan.diagnostics().into_iter().filter(|found| found.code == &code::ENVIRONMENT_UNDECLARED);
         found.filter_map(|found| in_file(found, subject, start)).collect()

@@ -64,8 +64,8 @@ fn said<'c>(
 
 fn is_known(code: &str) -> bool {
     let codes =
-        metier_skill::code::ALL.iter().chain(metier_catalog::code::ALL).chain(metier_runtime::code::ALL);
-    let codes = codes.chain(metier_agent::definition::code::ALL);
+        metier_skill::code::ALL.iter().chain(metier_catalog::code::ALL).chain(metier_activation::code::ALL);
+    let codes = codes.chain(metier_definition::code::ALL);
     let codes = codes.copied();
     codes.chain(rules::ALL.iter().map(|rule| &rule.code)).any(|known| known.name() == code)
 }

@@ -4,7 +4,7 @@ use crate::output::{Output, Tone, clean};
 use crate::surroundings::Surroundings;
 use anyhow::Result;
 use metier_agent::{Footing, OutsideTools};
-use metier_mcp::client::Seen;
+use metier_mcp_client::ServerSummary;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -26,15 +26,16 @@ pub(super) fn examine(surroundings: &Surroundings) -> Vec<ServerFinding> {
     let Some(servers) = &surroundings.servers else { return Vec::new() };
     // What they list was asked for by now; this is for the tools.
     let _ = OutsideTools::tools(servers);
-    let seen = servers.seen().into_iter();
-    seen.map(|Seen { label, endpoint, write, footing, tools, skills }| {
-        let why = match &footing {
-            Footing::Down(why) => Some(why.clone()),
-            Footing::Idle | Footing::Up => None,
-        };
-        ServerFinding { label, endpoint, write, answers: footing == Footing::Up, why, tools, skills }
-    })
-    .collect()
+    let summaries = servers.summaries().into_iter();
+    summaries
+        .map(|ServerSummary { label, endpoint, write, footing, tools, skills }| {
+            let why = match &footing {
+                Footing::Down(why) => Some(why.clone()),
+                Footing::Idle | Footing::Up => None,
+            };
+            ServerFinding { label, endpoint, write, answers: footing == Footing::Up, why, tools, skills }
+        })
+        .collect()
 }
 
 pub(super) fn write(servers: &[ServerFinding], output: &mut Output) -> Result<()> {

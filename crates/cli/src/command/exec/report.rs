@@ -1,8 +1,8 @@
 //! The report of a run as JSON.
 
+use metier_exec::{ChangeReport, ContactReport, LongOutput, RunOutput};
 use metier_files::{MEDIA_HEAD, media_type, media_type_by_name};
 use metier_proxy::Event;
-use metier_runtime::{ChangeReport, ContactReport, LongOutput, Ran};
 use metier_sandbox::{Captured, Copied, Ended, LeaveOut, OutputKind, Outputs, Stop};
 use serde::Serialize;
 use std::io::Read;
@@ -164,7 +164,7 @@ struct Containment {
 }
 
 impl Json {
-    pub(crate) fn of(ran: &Ran, kept: Kept<'_>, copied: Option<&Copied>) -> Self {
+    pub(crate) fn of(ran: &RunOutput, kept: Kept<'_>, copied: Option<&Copied>) -> Self {
         let report = &ran.report;
         let (exit_code, signal, stop) = match report.ended {
             Ended::Exited(code) => (Some(code), None, None),

@@ -8,8 +8,8 @@ use crate::output::{Form, Output, Tone, clean};
 use crate::surroundings::Surroundings;
 use anyhow::Result;
 use metier_catalog::Lookup;
+use metier_exec::policy_skill;
 use metier_policy::{Action, Decision, Deed, Ruling};
-use metier_runtime::known_to_the_gate;
 use serde_json::json;
 
 /// Whether an action would be allowed, and by which rule.
@@ -28,7 +28,7 @@ pub(crate) fn action(
         named = Some(name.to_owned());
         let reference = name.parse().ok()?;
         match snapshot.find(&reference) {
-            Lookup::Found(_, entry) | Lookup::Unusable(_, entry) => Some(known_to_the_gate(&snapshot, entry)),
+            Lookup::Found(_, entry) | Lookup::Unusable(_, entry) => Some(policy_skill(&snapshot, entry)),
             _ => None,
         }
     })?;

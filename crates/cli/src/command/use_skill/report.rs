@@ -1,7 +1,8 @@
 //! What `use` says, for people and for programs.
 
+use metier_activation::{Activation, ActivationDraft, ActivationError, ActivationMode, ScopeEnd};
 use metier_diagnostic::{Diagnostic, JsonDiagnostic, Position, counted};
-use metier_runtime::{Activation, Draft, End, NotActivated, Way, Workbench};
+use metier_exec::ExecEnv;
 use serde::Serialize;
 
 /// What would be replaced and run.
@@ -35,7 +36,7 @@ struct Injected {
 }
 
 impl Plan {
-    pub(super) fn of(draft: &Draft<'_>, bench: &Workbench<'_>) -> Result<Self, NotActivated> {
+    pub(super) fn of(draft: &ActivationDraft<'_>, bench: &ExecEnv<'_>) -> Result<Self, ActivationError> {
         let plan = draft.plan()?;
         let source = draft.source();
         let body = source.len() - plan.body().len();
@@ -118,8 +119,8 @@ impl<'a> Json<'a> {
             text: &activation.text,
             content: activation.content(),
             way: match activation.way {
-                Way::Inline => "inline",
-                Way::Fork { .. } => "fork",
+                ActivationMode::Inline => "inline",
+                ActivationMode::Fork { .. } => "fork",
             },
             scope: Scope {
                 fenced: scope.rules.is_fenced(),
@@ -128,8 +129,8 @@ impl<'a> Json<'a> {
                 max_turns: scope.max_turns.map(std::num::NonZero::get),
                 hooks: scope.hooks.is_some(),
                 ends: match scope.end {
-                    End::NextUserMessage => "next-user-message",
-                    End::Child => "child",
+                    ScopeEnd::NextUserMessage => "next-user-message",
+                    ScopeEnd::Child => "child",
                 },
             },
             diagnostics: &activation.diagnostics,

@@ -163,3 +163,44 @@ pub(super) const LARGE: &[Row] = &[
     ),
     row("a sparse file of 1 GiB", TREE, "truncate -s 1G sparse; printf end | dd of=sparse bs=1 seek=1073741000 conv=notrunc status=none"),
 ];
+
+/// A tree in which some files and folders are closed to their owner, as git keeps its objects.
+const CLOSED: &str = "mkdir -p d g p/q r; echo 1 > d/ro; echo 2 > d/other; echo x > p/x; echo y > p/q/y; echo r > r/r; \
+    chmod 444 d/ro p/x; chmod 555 p/q p r";
+
+/// Commands on files and folders that their owner may not write. Root may write everything, so these are for an ordinary user.
+pub(super) const READ_ONLY: &[Row] = &[
+    row("mv a read-only file", CLOSED, "mv d/ro e"),
+    row("mv over a read-only file", CLOSED, "mv -f d/other d/ro"),
+    row("mv a folder with a read-only file", CLOSED, "mv d e"),
+    row("link to a read-only file", CLOSED, "ln d/ro hl"),
+    row("write to a read-only file", CLOSED, "chmod u+w d/ro; echo 2 > d/ro; chmod 444 d/ro"),
+    row("rm a read-only file", CLOSED, "rm -f d/ro"),
+    row("touch a read-only file", CLOSED, "touch -d 2026-01-01 d/ro"),
+    row("cp -a a read-only folder", CLOSED, "cp -a p p2"),
+    row("mv a read-only folder", CLOSED, "mv p p2"),
+    row("mv a folder with a read-only folder", CLOSED, "mkdir s; chmod 755 p; mv p s/; chmod 555 s/p"),
+    row("write into a read-only folder", CLOSED, "chmod 755 p; echo 1 > p/y; chmod 555 p"),
+    row(
+        "write deep into read-only folders",
+        CLOSED,
+        "chmod 755 p/q; mkdir p/q/n; echo 1 > p/q/n/y; chmod 555 p/q",
+    ),
+    row("write into a folder and close it further", CLOSED, "chmod 755 p; echo 1 > p/y; chmod 500 p"),
+    row("rm from a read-only folder", CLOSED, "chmod 755 p; rm -f p/x; chmod 555 p"),
+    row("replace in a read-only folder", CLOSED, "chmod 755 p; echo new > p/t; mv -f p/t p/x; chmod 555 p"),
+    row("rm -rf a read-only folder", CLOSED, "chmod -R u+w p; rm -rf p"),
+    row("a read-only folder becomes a file", CLOSED, "chmod u+w r; rm -rf r; echo file > r"),
+    row(
+        "a read-only folder is made anew",
+        CLOSED,
+        "chmod u+w r; rm -rf r; mkdir r; echo n > r/n; chmod 555 r",
+    ),
+    row("open a read-only folder", CLOSED, "chmod 755 p; echo 1 > p/y"),
+    row(
+        "mv a folder with a repository",
+        "mkdir g; cd g; git init -q -b main .; echo 1 > a; git add .; git commit -qm first",
+        "mv g h",
+    )
+    .with(&["git"]),
+];

@@ -10,7 +10,11 @@ pub(super) struct Attack {
     pub(super) protected: &'static [&'static str],
 }
 
-const fn attack(name: &'static str, line: &'static str, protected: &'static [&'static str]) -> Attack {
+pub(super) const fn attack(
+    name: &'static str,
+    line: &'static str,
+    protected: &'static [&'static str],
+) -> Attack {
     Attack { name, line, protected }
 }
 

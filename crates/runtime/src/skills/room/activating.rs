@@ -2,24 +2,20 @@
 
 use std::borrow::Cow;
 
+use metier_activation::{
+    Activation, ActivationContext, ActivationDraft, ActivationError, ActivationMode, ActivationOutcome,
+    ActivationRequest, Invoker, ScopeEnd, SkillArguments, injection_start,
+};
 use metier_catalog::EntryId;
 use metier_diagnostic::Severity;
+use metier_exec::{DeclaredNeeds, ExecEnv, MissingRequirement, RequestedGrants, StartDir, Toolbox, Variable};
 use metier_policy::Answers;
 use metier_sandbox::Limits;
 use serde_json::{Map, Value};
 
 use super::{Room, Spot, Supply};
-use crate::activation::{Activated, Activation, By, Draft, NotActivated, Request, Setting, Way};
-use crate::containment::Start;
-use crate::injection::injection_start;
-use crate::render::{Arguments, Variable};
-use crate::requirements::Missing;
-use crate::run::Workbench;
-use crate::scope::End;
-use crate::search_path::Toolbox;
 use crate::skills::house::lock;
 use crate::toolset::{Activate, InUse, Told, Use, frontmatter};
-use crate::wants::{Declared, Wants};
 
 /// Whether the gate has been asked about an activation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,14 +27,14 @@ pub(in crate::skills) enum Gated {
 /// Why there is no activation.
 pub(in crate::skills) enum NotEntered {
     /// The skill itself, or the gate.
-    NotActivated(NotActivated),
+    NotActivated(ActivationError),
     /// What it takes could not be had.
     Trouble(String),
 }
 
 /// What came of it, with the frontmatter for the surface that shows it.
 pub(in crate::skills) struct Entered {
-    pub(in crate::skills) activated: Activated,
+    pub(in crate::skills) activated: ActivationOutcome,
     frontmatter: Map<String, Value>,
 }
 
@@ -47,8 +43,8 @@ impl Room {
     pub(in crate::skills) fn enter(
         &self,
         id: EntryId,
-        by: By,
-        arguments: &Arguments,
+        by: Invoker,
+        arguments: &SkillArguments,
         gated: Gated,
     ) -> Result<Entered, NotEntered> {
         let entered = self.made(id, by, arguments, gated, Apart::No)?;
@@ -59,22 +55,22 @@ impl Room {
     pub(in crate::skills) fn activation_apart(
         &self,
         id: EntryId,
-        by: By,
-        arguments: &Arguments,
+        by: Invoker,
+        arguments: &SkillArguments,
         gated: Gated,
     ) -> Result<Box<Activation>, NotEntered> {
         match self.made(id, by, arguments, gated, Apart::Yes)?.activated {
-            Activated::Fresh(activation) => Ok(activation),
+            ActivationOutcome::Fresh(activation) => Ok(activation),
             // A conversation that has nothing in it has nothing again.
-            Activated::Again(again) => Err(NotEntered::Trouble(again.note)),
+            ActivationOutcome::Again(again) => Err(NotEntered::Trouble(again.note)),
         }
     }
 
     fn made(
         &self,
         id: EntryId,
-        by: By,
-        arguments: &Arguments,
+        by: Invoker,
+        arguments: &SkillArguments,
         gated: Gated,
         apart: Apart,
     ) -> Result<Entered, NotEntered> {
@@ -84,12 +80,12 @@ impl Room {
         // A question is asked between two looks at the file, so that the text is of the last one.
         let mut asking = if self.ask.is_some() { Asking::First } else { Asking::Over };
         loop {
-            let request = Request { by, arguments };
-            let step = self.with_candidate(&candidate, request, &answers, |draft, bench| {
+            let request = ActivationRequest { by, arguments };
+            let step = self.with_candidate(&candidate, request, &answers, |draft, env| {
                 if gated == Gated::NotYet {
-                    draft.may_start(bench)?;
+                    draft.may_start(env)?;
                 }
-                self.step(draft, bench, asking, apart)
+                self.step(draft, env, asking, apart)
             });
             match step {
                 Ok(Step::Done(entered)) => return Ok(*entered),
@@ -100,10 +96,10 @@ impl Room {
                     }
                     asking = Asking::Over;
                 }
-                Err(NotActivated::Gate { action, decision }) => {
+                Err(ActivationError::Gate { action, decision }) => {
                     if !self.ask(&action, &decision, &mut answers) {
                         self.tell_refused(&action, &decision);
-                        return Err(NotEntered::NotActivated(NotActivated::Gate { action, decision }));
+                        return Err(NotEntered::NotActivated(ActivationError::Gate { action, decision }));
                     }
                 }
                 Err(error) => return Err(NotEntered::NotActivated(error)),
@@ -115,8 +111,8 @@ impl Room {
     pub(in crate::skills) fn with_draft<T>(
         &self,
         id: EntryId,
-        request: Request<'_>,
-        look: impl FnOnce(&Draft<'_>, &Workbench<'_>) -> Result<T, NotActivated>,
+        request: ActivationRequest<'_>,
+        look: impl FnOnce(&ActivationDraft<'_>, &ExecEnv<'_>) -> Result<T, ActivationError>,
     ) -> Result<T, NotEntered> {
         self.may_start().map_err(NotEntered::Trouble)?;
         let candidate = self.candidate(id).map_err(NotEntered::Trouble)?;
@@ -136,76 +132,79 @@ impl Room {
         // A file that cannot be read is the activation's to refuse.
         let Some((entry, file)) = read else {
             let toolbox = Cow::Borrowed(self.house.toolbox());
-            let (wants, missing, variables) = (Wants::default(), Vec::new(), Vec::new());
-            return Ok(Candidate { id, spot, wants, missing, variables, toolbox, start: Start::Skill });
+            let (grants, missing, variables) = (RequestedGrants::default(), Vec::new(), Vec::new());
+            return Ok(Candidate { id, spot, grants, missing, variables, toolbox, start: StartDir::Skill });
         };
-        let wants = self.needs(entry, &file, &Declared::default())?.wants;
-        self.bind(&mut spot, entry, &file, &wants);
+        let grants = self.needs(entry, &file, &DeclaredNeeds::default())?.grants;
+        self.bind(&mut spot, entry, &file, &grants);
         Ok(Candidate {
             id,
             spot,
-            missing: self.missing(entry, &file, &wants),
-            variables: self.variables(&wants),
+            missing: self.missing(entry, &file, &grants),
+            variables: self.variables(&grants),
             toolbox: self.toolbox(&file),
             start: injection_start(self.snapshot.root(entry)),
-            wants,
+            grants,
         })
     }
 
     fn with_candidate<T>(
         &self,
         candidate: &Candidate<'_>,
-        request: Request<'_>,
+        request: ActivationRequest<'_>,
         answers: &Answers,
-        work: impl FnOnce(&Draft<'_>, &Workbench<'_>) -> Result<T, NotActivated>,
-    ) -> Result<T, NotActivated> {
-        let Candidate { id, spot, wants, missing, variables, toolbox, start } = candidate;
-        let supply = Supply { wants, toolbox, limits: Limits::default(), start: *start, answers };
-        self.with(spot, supply, |bench, using| {
-            let setting = Setting {
+        work: impl FnOnce(&ActivationDraft<'_>, &ExecEnv<'_>) -> Result<T, ActivationError>,
+    ) -> Result<T, ActivationError> {
+        let Candidate { id, spot, grants, missing, variables, toolbox, start } = candidate;
+        let supply = Supply { grants, toolbox, limits: Limits::default(), start: *start, answers };
+        self.with(spot, supply, |env, context| {
+            let setting = ActivationContext {
                 snapshot: &self.snapshot,
                 id: *id,
-                using,
+                context,
                 start: *start,
                 missing,
                 environment: variables,
                 servers: &self.servers,
                 dialect: self.surface.dialect(),
             };
-            work(&Draft::open(&setting, request)?, bench)
+            work(&ActivationDraft::open(&setting, request)?, env)
         })
     }
 
     fn step(
         &self,
-        draft: &Draft<'_>,
-        bench: &Workbench<'_>,
+        draft: &ActivationDraft<'_>,
+        env: &ExecEnv<'_>,
         asking: Asking,
         apart: Apart,
-    ) -> Result<Step, NotActivated> {
+    ) -> Result<Step, ActivationError> {
         let frontmatter = frontmatter(draft.manifest());
         let known = self.conversation.borrow();
         if let Some(again) = draft.again(&known).filter(|_| apart == Apart::No) {
-            let activated = Activated::Again(Box::new(again));
+            let activated = ActivationOutcome::Again(Box::new(again));
             return Ok(Step::Done(Box::new(Entered { activated, frontmatter })));
         }
         if asking == Asking::First {
-            let questions = draft.questions(bench)?;
+            let questions = draft.questions(env)?;
             if !questions.is_empty() {
                 return Ok(Step::Ask(questions));
             }
         }
-        let activation = draft.finish(bench, self.cancel.as_ref())?;
-        Ok(Step::Done(Box::new(Entered { activated: Activated::Fresh(Box::new(activation)), frontmatter })))
+        let activation = draft.finish(env, self.cancel.as_ref())?;
+        Ok(Step::Done(Box::new(Entered {
+            activated: ActivationOutcome::Fresh(Box::new(activation)),
+            frontmatter,
+        })))
     }
 
     /// Opens the scope.
     fn taken(&self, mut entered: Entered) -> Entered {
-        if let Activated::Fresh(activation) = &mut entered.activated
-            && let Way::Fork { .. } = activation.way
+        if let ActivationOutcome::Fresh(activation) = &mut entered.activated
+            && let ActivationMode::Fork { .. } = activation.way
         {
             // There is no child whose end could be its end.
-            activation.scope.end = End::NextUserMessage;
+            activation.scope.end = ScopeEnd::NextUserMessage;
             activation
                 .notes
                 .push("the skill asks for a child of its own and is in this conversation".to_owned());
@@ -219,12 +218,12 @@ impl Room {
 struct Candidate<'a> {
     id: EntryId,
     spot: Spot,
-    wants: Wants,
-    missing: Vec<Missing>,
+    grants: RequestedGrants,
+    missing: Vec<MissingRequirement>,
     variables: Vec<Variable>,
     toolbox: Cow<'a, Toolbox>,
     /// Where its commands start.
-    start: Start<'static>,
+    start: StartDir<'static>,
 }
 
 /// Whether an activation is for a conversation of its own.
@@ -250,17 +249,19 @@ enum Step {
 impl Activate for Room {
     fn activate(&self, request: &Use<'_>) -> Result<InUse, String> {
         let arguments = match request.arguments {
-            Told::Text(text) => Arguments::Text(text.clone()),
-            Told::List(words) => Arguments::List(words.clone()),
+            Told::Text(text) => SkillArguments::Text(text.clone()),
+            Told::List(words) => SkillArguments::List(words.clone()),
         };
-        let entered = self.enter(request.id, By::Model, &arguments, Gated::Already);
+        let entered = self.enter(request.id, Invoker::Model, &arguments, Gated::Already);
         let Entered { activated, frontmatter } = entered.map_err(|error| match error {
             NotEntered::NotActivated(error) => error.to_string(),
             NotEntered::Trouble(text) => text,
         })?;
         Ok(match activated {
-            Activated::Again(again) => InUse { instead: Some(again.note), frontmatter, ..InUse::default() },
-            Activated::Fresh(activation) => {
+            ActivationOutcome::Again(again) => {
+                InUse { instead: Some(again.note), frontmatter, ..InUse::default() }
+            }
+            ActivationOutcome::Fresh(activation) => {
                 let grave = activation.diagnostics.iter().filter(|found| found.severity() > Severity::Info);
                 let said = grave.map(|found| format!("{}: {}", found.code.name(), found.message));
                 let notes = said.chain(activation.notes.iter().cloned()).collect();

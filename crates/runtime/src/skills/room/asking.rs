@@ -2,15 +2,13 @@
 
 use std::sync::{Arc, Mutex};
 
+use metier_exec::{HostApprover, PrepareError, RunError, RunOutput};
 use metier_policy::{Action, Answer, Answers, Decision, Ruling};
 
 use super::Room;
-use crate::prepare::PrepareError;
-use crate::run::{NotRun, Ran};
 use crate::skills::house::{Ask, House, lock};
 use crate::skills::own::GivenAnswer;
 use crate::toolset::NotDone;
-use crate::way_out::Asker;
 
 impl Room {
     /// Asks about a decision that takes a yes. The answer counts for this call; what lasts longer is kept. True when it may
@@ -45,8 +43,8 @@ impl Room {
     pub(super) fn until_settled(
         &self,
         answers: Answers,
-        job: impl FnMut(&Answers) -> Result<Ran, NotRun>,
-    ) -> Result<Ran, NotDone> {
+        job: impl FnMut(&Answers) -> Result<RunOutput, RunError>,
+    ) -> Result<RunOutput, NotDone> {
         Ok(self.with_answers(answers, job)?)
     }
 
@@ -80,7 +78,7 @@ impl Room {
     }
 
     /// Who is asked about hosts while a script waits.
-    pub(super) fn asker(&self, answers: &Answers) -> Option<Arc<dyn Asker>> {
+    pub(super) fn approver(&self, answers: &Answers) -> Option<Arc<dyn HostApprover>> {
         Some(Arc::new(WhileItWaits {
             ask: Arc::clone(self.ask.as_ref()?),
             one: Arc::clone(&self.one_question),
@@ -97,7 +95,7 @@ pub(super) trait GateError {
     fn refused(&self) -> Option<(&Action, &Decision)>;
 }
 
-impl GateError for NotRun {
+impl GateError for RunError {
     fn refused(&self) -> Option<(&Action, &Decision)> {
         match self {
             Self::Gate { action, decision } => Some((action, decision)),
@@ -127,7 +125,7 @@ struct WhileItWaits {
     house: Arc<House>,
 }
 
-impl Asker for WhileItWaits {
+impl HostApprover for WhileItWaits {
     fn ask(&self, action: &Action, decision: &Decision) -> bool {
         let Some(question) = &decision.question else { return false };
         let mut answers = lock(&self.answers);

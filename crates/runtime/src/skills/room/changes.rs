@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use metier_changes::{DEFAULT_RETENTION, NO_RETENTION};
+use metier_exec::{ChangeReport, EditError, FileEdit, ProjectLayers, RunOutput, write_file};
 use metier_policy::{Actor, Answers};
 use metier_sandbox::Limits;
 
 use super::Room;
-use crate::call_changes::{ChangeReport, EditError, FileEdit, ProjectLayers, write_file};
-use crate::run::Ran;
 use crate::skills::house::lock;
 
 impl Room {
@@ -40,7 +39,7 @@ impl Room {
     }
 
     /// Decides about the changes of a call, asks about the rest in one question, and applies what may be applied.
-    pub(super) fn settle_changes(&self, ran: &mut Ran, actor: &Actor) {
+    pub(super) fn settle_changes(&self, ran: &mut RunOutput, actor: &Actor) {
         let Some(pending) = ran.pending.take() else { return };
         let mut answers = lock(&self.answers).clone();
         let decide = |answers: &Answers| self.gate(answers, |gate| pending.decide(&gate, actor));

@@ -4,16 +4,15 @@
 use std::borrow::Cow;
 
 use metier_catalog::{Entry, EntryId, SkillFile};
+use metier_exec::{
+    DeclaredNeeds, MissingRequirement, RequestedGrants, RequirementContext, Requirements, SkillNeeds,
+    Toolbox, Variable, VariableState, VariableValue,
+};
 use metier_policy::Need;
 use metier_secret::{Secret, SecretName};
 
 use super::Room;
-use crate::render::{Variable, VariableValue};
-use crate::requirements::{Given, Here, Missing, Requirements};
-use crate::search_path::Toolbox;
-use crate::skill_needs::SkillNeeds;
 use crate::skills::value_source::ValueSource;
-use crate::wants::{Declared, Wants};
 
 impl Room {
     /// What a skill asks for beyond the default containment, and how long its scripts may take. Fails where its secrets cannot be
@@ -22,7 +21,7 @@ impl Room {
         &self,
         entry: &Entry,
         file: &SkillFile,
-        given: &Declared<'_>,
+        given: &DeclaredNeeds<'_>,
     ) -> Result<SkillNeeds, String> {
         let mut needs = SkillNeeds::default();
         let mut failed = None;
@@ -32,18 +31,27 @@ impl Room {
                 None
             })
         };
-        self.declared.give(&mut needs.wants, &file.source, file.manifest(), &mut secret);
+        self.declared.give(&mut needs.grants, &file.source, file.manifest(), &mut secret);
         for Variable { name, value } in &self.house.variables {
             // What a body may name its processes see as well.
             if let (VariableValue::Text(text), Ok(name)) = (value, name.parse()) {
-                needs.wants.set(name, text);
+                needs.grants.set(name, text);
             }
         }
         let settings = &self.snapshot.layout().settings;
         let who = (entry.name().as_str(), &self.snapshot.root(entry).origin);
         needs.add(who, file.manifest(), settings, &mut secret);
+        let named = self.snapshot.entries().filter(|(_, other)| other.name() == entry.name());
+        let origins: Vec<_> = named.map(|(_, other)| &self.snapshot.root(other).origin).collect();
+        if let Some(file) = settings.unused_needs(who.0, who.1, &origins) {
+            let (name, origin) = who;
+            needs.problems.push(format!(
+                "`[skills.{name}.needs]` in {} is not used: a name alone means your own skills; for this one write `[skills.\"{origin}:{name}\".needs]`",
+                file.display()
+            ));
+        }
         // What the program's user says wrongly is an error, not a note: they are there to correct it.
-        if let Some(problem) = needs.wants.declare(given, &mut secret).into_iter().next() {
+        if let Some(problem) = needs.grants.declare(given, &mut secret).into_iter().next() {
             return Err(problem);
         }
         if let Some(why) = failed {
@@ -79,8 +87,8 @@ impl Room {
 
     /// The names that a body may use: secrets of the skill, which are never put into text, then the program's own, then those
     /// that the configuration declares.
-    pub(super) fn variables(&self, wants: &Wants) -> Vec<Variable> {
-        let names = wants.needs().into_iter().filter_map(|need| match need {
+    pub(super) fn variables(&self, grants: &RequestedGrants) -> Vec<Variable> {
+        let names = grants.needs().into_iter().filter_map(|need| match need {
             Need::Secret(name) => Some(name),
             _ => None,
         });
@@ -99,36 +107,42 @@ impl Room {
 
     /// What a skill requires and its scripts would not find. Its secrets are looked up only where it requires a variable: a
     /// keyring may have to be opened.
-    pub(in crate::skills) fn missing_of(&self, id: EntryId) -> Vec<Missing> {
+    pub(in crate::skills) fn missing_of(&self, id: EntryId) -> Vec<MissingRequirement> {
         let Some(entry) = self.snapshot.entry(id) else { return Vec::new() };
         let Ok(file) = self.snapshot.read(entry) else { return Vec::new() };
         let requires = file.manifest().and_then(|manifest| manifest.more.requires.as_ref());
         let needs = match requires {
-            Some(requires) if !requires.env.is_empty() => self.needs(entry, &file, &Declared::default()),
+            Some(requires) if !requires.env.is_empty() => self.needs(entry, &file, &DeclaredNeeds::default()),
             _ => Ok(SkillNeeds::default()),
         };
-        self.missing(entry, &file, &needs.unwrap_or_default().wants)
+        self.missing(entry, &file, &needs.unwrap_or_default().grants)
     }
 
     /// The same for what its processes would get.
-    pub(super) fn missing(&self, entry: &Entry, file: &SkillFile, wants: &Wants) -> Vec<Missing> {
+    pub(super) fn missing(
+        &self,
+        entry: &Entry,
+        file: &SkillFile,
+        grants: &RequestedGrants,
+    ) -> Vec<MissingRequirement> {
         let Some(requires) = file.manifest().and_then(|manifest| manifest.more.requires.as_ref()) else {
             return Vec::new();
         };
         let variable = |name: &str| {
             let is = |known: &SecretName| known.as_str() == name;
-            if wants.secrets().any(|(known, _)| is(known)) || wants.texts().any(|(known, _)| is(known)) {
-                return Given::Yes;
+            if grants.secrets().any(|(known, _)| is(known)) || grants.texts().any(|(known, _)| is(known)) {
+                return VariableState::Yes;
             }
             let is_set = || {
                 self.house.values.as_ref().is_some_and(|values| values.variable(name).is_some())
                     || self.kept_secret(entry, name).is_ok_and(|kept| kept.is_some())
             };
             // One that is wanted would have been given.
-            if !wants.missing().any(is) && is_set() { Given::NotAsked } else { Given::Unset }
+            if !grants.missing().any(is) && is_set() { VariableState::NotAsked } else { VariableState::Unset }
         };
         let path = &self.house.path;
-        let here = Here { path, variable: &variable, system: std::env::consts::OS, tools: None };
+        let here =
+            RequirementContext { path, variable: &variable, system: std::env::consts::OS, tools: None };
         Requirements { skill: entry.name().as_str(), requires }.check(&here)
     }
 }

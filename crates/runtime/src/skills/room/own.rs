@@ -3,18 +3,15 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use metier_exec::{AgentContext, ExecEnv, NetworkAccess, RequestedGrants, RunError, RunOutput};
 use metier_policy::{Action, Actor, Decision};
 
 use super::Room;
-use crate::run::bash::Own;
-use crate::run::{NotRun, Ran, Workbench};
 use crate::skills::house::{House, lock};
 use crate::toolset::NotDone;
-use crate::wants::Wants;
-use crate::way_out::WayOut;
 
 /// A job of the agent's own. It is called again after a question was answered.
-pub type OwnJob<'a> = dyn FnMut(&Workbench<'_>, &Own<'_>) -> Result<Ran, NotRun> + 'a;
+pub type OwnJob<'a> = dyn FnMut(&ExecEnv<'_>, &AgentContext<'_>) -> Result<RunOutput, RunError> + 'a;
 
 impl Room {
     /// May this happen? Nobody is asked.
@@ -29,15 +26,15 @@ impl Room {
         time: Duration,
         skills: &[PathBuf],
         job: &mut OwnJob<'_>,
-    ) -> Result<Ran, NotDone> {
+    ) -> Result<RunOutput, NotDone> {
         self.may_contain()?;
         self.look_over().map_err(NotDone::Trouble)?;
         let survey = self.survey.borrow();
         let Some(project) = survey.as_ref() else {
             return Err(NotDone::Trouble("there is no project to run it in".to_owned()));
         };
-        let wants = Wants::default();
-        let own = Own {
+        let grants = RequestedGrants::default();
+        let own = AgentContext {
             project,
             skills,
             data: None,
@@ -45,19 +42,16 @@ impl Room {
             limits: self.limits(time),
             session: &self.session,
             language: &self.house.language,
-            wants: &wants,
+            grants: &grants,
         };
         // A copy, and the lock given back: a question takes it again to keep its answer.
         let answers = lock(&self.answers).clone();
         let layers = self.layers();
         let mut ran = self.until_settled(answers, |answers| {
-            let way_out = WayOut { asker: self.asker(answers), ..WayOut::default() };
+            let network = NetworkAccess { approver: self.approver(answers), ..NetworkAccess::default() };
             self.gate(answers, |gate| {
                 let House { sandbox, path, node, .. } = &*self.house;
-                job(
-                    &Workbench { sandbox, gate, path, node, way_out: &way_out, layers: layers.as_ref() },
-                    &own,
-                )
+                job(&ExecEnv { sandbox, gate, path, node, network: &network, layers: layers.as_ref() }, &own)
             })
         })?;
         self.settle_changes(&mut ran, &Actor::Agent);

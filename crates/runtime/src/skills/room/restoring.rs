@@ -1,19 +1,17 @@
 //! What was active in a conversation before its process ended.
 
+use metier_activation::{
+    ActivationContext, ActivationDraft, ActivationRequest, Invoker, Reopen, RestoredText, ScopeEnd,
+    SkillArguments, SkillScope, injection_start,
+};
 use metier_catalog::EntryId;
+use metier_exec::{RequestedGrants, StartDir, policy_skill};
 use metier_files::FileDigest;
 use metier_policy::McpTools;
 use metier_sandbox::Limits;
 
 use super::{Room, Supply};
-use crate::activation::{By, Draft, Reopen, Request, RestoredText, Setting};
-use crate::containment::Start;
-use crate::injection::injection_start;
-use crate::render::Arguments;
-use crate::rule_files::known_to_the_gate;
-use crate::scope::{End, SkillScope};
 use crate::skills::house::lock;
-use crate::wants::Wants;
 
 /// A skill that was activated before.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +21,7 @@ pub struct Restored {
     /// Where it is from.
     pub origin: String,
     /// With what it was started.
-    pub arguments: Arguments,
+    pub arguments: SkillArguments,
     /// The digest of the text that is in the conversation; `None` where it was cut away since.
     pub digest: Option<String>,
     /// Whether its scope is open.
@@ -34,7 +32,7 @@ impl Room {
     /// Takes one up, if there is a skill of that name and origin still.
     pub(in crate::skills) fn restore(&self, restored: &Restored) -> Option<EntryId> {
         // In this conversation there is no child whose end could be its end.
-        let (id, scope) = self.restored_scope(restored, End::NextUserMessage)?;
+        let (id, scope) = self.restored_scope(restored, ScopeEnd::NextUserMessage)?;
         self.reopen(scope, restored);
         Some(id)
     }
@@ -51,10 +49,10 @@ impl Room {
     pub(in crate::skills) fn restored_scope(
         &self,
         restored: &Restored,
-        end: End,
+        end: ScopeEnd,
     ) -> Option<(EntryId, SkillScope)> {
         let is_meant = |entry| {
-            let skill = known_to_the_gate(&self.snapshot, entry);
+            let skill = policy_skill(&self.snapshot, entry);
             skill.name == restored.name && skill.origin == restored.origin
         };
         let (id, _) = self.snapshot.entries().find(|(_, entry)| is_meant(entry))?;
@@ -66,33 +64,33 @@ impl Room {
     pub(in crate::skills) fn drafted<T>(
         &self,
         id: EntryId,
-        arguments: &Arguments,
-        look: impl FnOnce(&Draft<'_>) -> T,
+        arguments: &SkillArguments,
+        look: impl FnOnce(&ActivationDraft<'_>) -> T,
     ) -> Option<T> {
         let entry = self.snapshot.entry(id)?;
         let spot = self.spot(id).ok()?;
-        let (wants, variables) = (Wants::default(), self.variables(&Wants::default()));
+        let (grants, variables) = (RequestedGrants::default(), self.variables(&RequestedGrants::default()));
         let answers = lock(&self.answers).clone();
         let supply = Supply {
-            wants: &wants,
+            grants: &grants,
             toolbox: self.house.toolbox(),
             limits: Limits::default(),
-            start: Start::Skill,
+            start: StartDir::Skill,
             answers: &answers,
         };
-        let looked = self.with(&spot, supply, |_, using| {
-            let setting = Setting {
+        let looked = self.with(&spot, supply, |_, context| {
+            let setting = ActivationContext {
                 snapshot: &self.snapshot,
                 id,
-                using,
+                context,
                 start: injection_start(self.snapshot.root(entry)),
                 missing: &[],
                 environment: &variables,
                 servers: &McpTools::default(),
                 dialect: self.surface.dialect(),
             };
-            let request = Request { by: By::Caller, arguments };
-            Draft::open(&setting, request).map(|draft| look(&draft))
+            let request = ActivationRequest { by: Invoker::Caller, arguments };
+            ActivationDraft::open(&setting, request).map(|draft| look(&draft))
         });
         looked.ok()
     }

@@ -4,26 +4,23 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use metier_catalog::{CommandsStart, Entry, EntryId, Wanted};
+use metier_exec::{
+    DeclaredNeeds, ExecEnv, PrepareError, PrepareOptions, PrepareOutcome, RequestedGrants, RunOutput,
+    ScriptArguments, SkillContext, SkillNeeds, StartDir, Toolbox, policy_skill, prepare, script_action,
+};
 use metier_files::TreeDigest;
 use metier_policy::{Action, Actor, Answers, Decision, Digest, Need, Skill, Trust};
 use metier_sandbox::{Cancel, Limits, Stream};
 
 use super::{Room, Spot, Supply};
-use crate::containment::Start;
-use crate::prepare::{Made, Order, PrepareError, prepare};
-use crate::rule_files::known_to_the_gate;
-use crate::run::{Ran, Using, Words, Workbench, script_action};
-use crate::search_path::Toolbox;
-use crate::skill_needs::SkillNeeds;
 use crate::skills::house::lock;
 use crate::toolset::{Hands, Job, NotDone, Surface, Work, WorkKind};
-use crate::wants::{Declared, Wants};
 
 /// What the program says about one call, beyond what is known of the skill.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::skills) struct CallTerms<'a> {
     /// Needs that it adds.
-    pub(in crate::skills) given: Declared<'a>,
+    pub(in crate::skills) given: DeclaredNeeds<'a>,
     /// How long it may take, whatever the skill and the configuration say.
     pub(in crate::skills) time: Option<Duration>,
     /// Where it starts, whatever the configuration says.
@@ -33,10 +30,10 @@ pub(in crate::skills) struct CallTerms<'a> {
 /// A skill with everything that its process gets.
 struct Supplied<'a> {
     spot: Spot,
-    wants: Wants,
+    grants: RequestedGrants,
     toolbox: Cow<'a, Toolbox>,
     limits: Limits,
-    start: Start<'a>,
+    start: StartDir<'a>,
     /// What the user should know about all that, a sentence each.
     notes: Vec<String>,
 }
@@ -48,13 +45,13 @@ impl Room {
         work: Work,
         terms: &CallTerms<'_>,
         job: &mut Job<'_>,
-    ) -> Result<Ran, NotDone> {
+    ) -> Result<RunOutput, NotDone> {
         self.may_contain()?;
         self.may_start().map_err(NotDone::Trouble)?;
         let supplied = self.supplied(work, terms, Wanted::All)?;
         let answers = lock(&self.answers).clone();
         let mut ran = self.until_settled(answers, |answers| {
-            self.with_supplied(&supplied, answers, |bench, using| job(bench, using))
+            self.with_supplied(&supplied, answers, |env, context| job(env, context))
         })?;
         let mut skill = supplied.spot.skill;
         if ran.pending.is_some() && skill.tree.is_none() {
@@ -70,16 +67,16 @@ impl Room {
     pub(in crate::skills) fn prepare(
         &self,
         id: EntryId,
-        order: &Order<'_>,
+        order: &PrepareOptions<'_>,
         progress: &mut dyn FnMut(&str),
-    ) -> Result<Vec<Made>, PrepareError> {
+    ) -> Result<Vec<PrepareOutcome>, PrepareError> {
         let work = Work { id, kind: WorkKind::Script, time: self.surface.time() };
         let trouble = |error: NotDone| PrepareError::Trouble(error.to_string());
         self.may_contain().map_err(trouble)?;
         let supplied = self.supplied(work, &CallTerms::default(), Wanted::All).map_err(trouble)?;
         let answers = lock(&self.answers).clone();
         self.with_answers(answers, |answers| {
-            self.with_supplied(&supplied, answers, |bench, using| prepare(bench, using, order, progress))
+            self.with_supplied(&supplied, answers, |env, context| prepare(env, context, order, progress))
         })
     }
 
@@ -88,9 +85,9 @@ impl Room {
         let work = Work { id, kind: WorkKind::Script, time: self.surface.time() };
         let supplied = self.supplied(work, &CallTerms::default(), Wanted::Document)?;
         let answers = lock(&self.answers).clone();
-        let words = Words::Split(Vec::new());
+        let words = ScriptArguments::Split(Vec::new());
         let action = self
-            .with_supplied(&supplied, &answers, |bench, using| script_action(bench, using, script, &words));
+            .with_supplied(&supplied, &answers, |env, context| script_action(env, context, script, &words));
         Ok(action?)
     }
 
@@ -111,11 +108,11 @@ impl Room {
             NotDone::Trouble(format!("the skill `{}` cannot be read any more", spot.skill.name))
         })?;
         let needs = self.needs(entry, &file, &terms.given).map_err(NotDone::Trouble)?;
-        let SkillNeeds { mut wants, seconds, problems: mut notes } = needs;
-        self.bind(&mut spot, entry, &file, &wants);
+        let SkillNeeds { mut grants, seconds, problems: mut notes } = needs;
+        self.bind(&mut spot, entry, &file, &grants);
         if work.kind == WorkKind::CommandLine {
             let answers = lock(&self.answers).clone();
-            wants.retain(|need| self.is_granted(&spot.skill, need, &answers));
+            grants.retain(|need| self.is_granted(&spot.skill, need, &answers));
         }
         notes.extend(self.folder_notes.take());
         let time = terms.time.or(seconds).unwrap_or(work.time);
@@ -124,7 +121,7 @@ impl Room {
             start: self.start(entry, work.kind, terms.start),
             limits: self.limits(time),
             spot,
-            wants,
+            grants,
             notes,
         })
     }
@@ -133,10 +130,10 @@ impl Room {
         &self,
         supplied: &Supplied<'_>,
         answers: &Answers,
-        work: impl FnOnce(&Workbench<'_>, &Using<'_>) -> T,
+        work: impl FnOnce(&ExecEnv<'_>, &SkillContext<'_>) -> T,
     ) -> T {
-        let Supplied { spot, wants, toolbox, limits, start, .. } = supplied;
-        let supply = Supply { wants, toolbox, limits: limits.clone(), start: *start, answers };
+        let Supplied { spot, grants, toolbox, limits, start, .. } = supplied;
+        let supply = Supply { grants, toolbox, limits: limits.clone(), start: *start, answers };
         self.with(spot, supply, work)
     }
 
@@ -149,7 +146,7 @@ impl Room {
     /// Where a process starts: as the call says, else the configuration. Otherwise a script starts in the user's current folder, so
     /// that paths mean what the user typed. Command lines stay in the skill's folder, since the text of a skill names its own files
     /// in them, and so do scripts on the two surfaces whose systems document it, and those of crews.
-    fn start(&self, entry: &Entry, kind: WorkKind, asked: Option<CommandsStart>) -> Start<'_> {
+    fn start(&self, entry: &Entry, kind: WorkKind, asked: Option<CommandsStart>) -> StartDir<'_> {
         let layout = self.snapshot.layout();
         let origin = &self.snapshot.root(entry).origin;
         let said = asked.or_else(|| layout.settings.start(entry.name().as_str(), origin));
@@ -159,9 +156,9 @@ impl Room {
                 || self.snapshot.crew(entry).is_some()
         };
         match (said, &layout.project) {
-            (Some(CommandsStart::Project), _) => Start::Project,
-            (None, Some(project)) if !is_in_skill() => Start::At(&project.current),
-            (Some(CommandsStart::Skill) | None, _) => Start::Skill,
+            (Some(CommandsStart::Project), _) => StartDir::Project,
+            (None, Some(project)) if !is_in_skill() => StartDir::At(&project.current),
+            (Some(CommandsStart::Skill) | None, _) => StartDir::Skill,
         }
     }
 }
@@ -169,7 +166,7 @@ impl Room {
 impl Hands for Room {
     fn skill(&self, id: EntryId) -> Skill {
         match self.snapshot.entry(id) {
-            Some(entry) => known_to_the_gate(&self.snapshot, entry),
+            Some(entry) => policy_skill(&self.snapshot, entry),
             // The tools have their ids from this very snapshot; whoever asks for another one gets what nothing trusts.
             None => Skill { trust: Trust::Untrusted, ..Skill::new("", "") },
         }
@@ -187,7 +184,7 @@ impl Hands for Room {
         decision
     }
 
-    fn run(&self, work: Work, job: &mut Job<'_>) -> Result<Ran, NotDone> {
+    fn run(&self, work: Work, job: &mut Job<'_>) -> Result<RunOutput, NotDone> {
         self.perform(work, &CallTerms::default(), job)
     }
 
@@ -201,7 +198,7 @@ impl Hands for Room {
         }
     }
 
-    fn keep(&self, ran: &Ran) -> Result<Option<String>, String> {
+    fn keep(&self, ran: &RunOutput) -> Result<Option<String>, String> {
         self.outputs.borrow_mut().keep(ran, &self.house.places.temp)
     }
 }

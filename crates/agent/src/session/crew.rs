@@ -1,0 +1,113 @@
+//! The members of a crew: how one of them starts, and how the user reaches its skills.
+
+use std::sync::Arc;
+
+use metier_runtime::{Fork, NotUsed, Session as SkillSession};
+use metier_store::{By, EventKind, SessionId};
+
+use super::spawn::{Requester, requester};
+use super::{Session, problems};
+use crate::agent::Disclosure;
+use crate::agent_profile::AgentProfile;
+use crate::models::ModelPreference;
+use crate::outside::Outside;
+use crate::policy_adapter::lock;
+use crate::prompt_prefix::PromptPrefix;
+use crate::subagent::{CrewMember, StartPoint, SubagentKind, SubagentSpec, SubagentStart, Worker, request};
+
+impl Session {
+    /// Starts a crew member: a router like this session, with its own instructions, skills, servers and model, which can only hand
+    /// back.
+    pub(super) fn send_crew_member(
+        &mut self,
+        at: usize,
+        text: &str,
+        requester: &Requester,
+    ) -> Result<u64, String> {
+        let members = Arc::clone(&self.agent.colleagues);
+        let member = members.get(at).ok_or("this crew has no such member")?;
+        let mut remarks = Vec::new();
+        let id = SessionId::new().map_err(|error| error.to_string())?;
+        let spec = self.crew_spec(member, id, &mut remarks)?;
+        let prefix = PromptPrefix::new(&spec.agent.instructions, &spec.skills, &spec.general, &spec.external);
+        let prefix = spec.agent.part.framed(prefix, &spec.external);
+        let started =
+            self.subagent_started(&spec.agent, &spec.general, request(text), Some(member.name.clone()));
+        let start = SubagentStart { prefix, started, activated: None, remarks };
+        self.send_spec(spec, StartPoint::New(Box::new(start)), requester.call.clone())
+    }
+
+    /// What a crew member works with, as this session.
+    pub(super) fn crew_spec(
+        &self,
+        member: &CrewMember,
+        id: SessionId,
+        remarks: &mut Vec<EventKind>,
+    ) -> Result<SubagentSpec, String> {
+        let preference = ModelPreference {
+            skill: member.name.clone(),
+            model: member.model.clone(),
+            effort: member.effort.clone(),
+        };
+        let mut agent = self.subagent_agent(&preference, remarks);
+        agent.disclosure = Disclosure::Handoff;
+        agent.part = member.part.clone();
+        agent.instructions = member.instructions.as_str().into();
+        agent.outside.clone_from(&member.outside);
+        agent.colleagues = Arc::default();
+        let (skills, external) = self.skills_of(member)?;
+        remarks.extend(problems(&external));
+        Ok(SubagentSpec {
+            id,
+            kind: SubagentKind::Handoff,
+            worker: Worker::Role(member.name.clone()),
+            line: self.subagents.line.clone(),
+            depth: self.subagents.depth + 1,
+            agent,
+            skills,
+            general: self.general.of_child(),
+            external,
+            hooks: self.subagent_hooks()?,
+            budget: Arc::clone(&self.subagents.budget),
+        })
+    }
+
+    /// The skills of a crew member, beneath this session, and the tools of its servers.
+    pub(super) fn skills_of(&self, member: &CrewMember) -> Result<(SkillSession, Arc<Outside>), String> {
+        let external = Arc::new(Outside::settle(member.outside.as_ref()));
+        let above = lock(&self.skills);
+        let skills = member.part.session(&self.agent.skills, self.agent.surface, &external, Some(&above));
+        let mut skills = skills.map_err(|problems| super::joined(&problems))?;
+        skills.tools_from_outside(external.known().clone());
+        Ok((skills, external))
+    }
+
+    /// Whether a skill of this session or of its crew wants a sub-agent of its own.
+    pub(super) fn wants_subagent(&self, name: &str) -> Result<bool, NotUsed> {
+        let own = lock(&self.skills).wants_child(name);
+        let Err(error) = own else { return own };
+        if self.owner_of(name).is_some() { Ok(true) } else { Err(error) }
+    }
+
+    /// Prepares a sub-agent that runs a skill for the user or a program. A skill of another crew member runs with what is theirs.
+    pub(super) fn fork(&self, by: By, name: &str, arguments: &str) -> Result<(Fork, Arc<Outside>), NotUsed> {
+        if let Some(member) = self.owner_of(name) {
+            let (skills, external) = self.skills_of(member).map_err(NotUsed::Trouble)?;
+            return Ok((skills.fork(requester(by), name, arguments)?, external));
+        }
+        let fork = lock(&self.skills).fork(requester(by), name, arguments)?;
+        Ok((fork, Arc::clone(&self.external)))
+    }
+
+    /// The crew member that a skill belongs to; `None` if it is this agent's own.
+    pub(super) fn owner_of(&self, name: &str) -> Option<&CrewMember> {
+        let is_called = |reference: &String| {
+            reference == name || reference.rsplit_once(':').is_some_and(|(_, own)| own == name)
+        };
+        let has = |profile: &AgentProfile| profile.references().unwrap_or_default().iter().any(is_called);
+        if has(&self.agent.part) {
+            return None;
+        }
+        self.agent.colleagues.iter().find(|member| has(&member.part))
+    }
+}

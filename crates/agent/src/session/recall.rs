@@ -1,0 +1,88 @@
+//! The memory in a session: what is recalled for a message, and what a run leaves.
+
+use metier_policy::{Action, Actor, Reason};
+use metier_skill::Tool;
+use metier_store::{EventKind, Outcome, Scope};
+
+use super::{Session, SessionError};
+use crate::policy_adapter::lock;
+use crate::recall::{Query, Run};
+
+/// What is to be recalled.
+#[derive(Clone, Debug)]
+pub(super) enum RecallRequest {
+    /// What the agent itself knows about these words.
+    About(String),
+    /// What a skill has kept, since it was activated.
+    OfSkill { name: String, origin: String },
+}
+
+impl Session {
+    /// Puts records into the conversation that fit what the user said and the skills that were activated since.
+    pub(super) fn bring_records(&mut self) -> Result<(), SessionError> {
+        let requests = std::mem::take(&mut self.recalls);
+        if requests.is_empty() || !self.has_memory(Tool::MemorySearch) {
+            return Ok(());
+        }
+        let words = self.user_text();
+        let project = self.general.project_shown();
+        for wanted in requests {
+            let (words, scope) = match wanted {
+                RecallRequest::About(words) => (words, Scope::Agent),
+                RecallRequest::OfSkill { name, origin } => (words.to_string(), Scope::Skill { name, origin }),
+            };
+            let query = Query {
+                words: &words,
+                scope,
+                exclude: self.state(|state| state.recalled.excluded()),
+                project: project.as_deref(),
+                already: self.state(|state| state.recalled.count()),
+                gone: &|text| self.general.gone(text),
+            };
+            if let Some(found) = query.run(self.log.store())? {
+                self.write(EventKind::Recalled { records: found.records, message: found.message })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps what came of each skill's run, before the run ends.
+    pub(super) fn remember_runs(&mut self, outcome: Outcome, text: &str) -> Result<(), SessionError> {
+        let (used, turn) = self.state(|state| (state.run.used.clone(), state.history.turns()));
+        if used.is_empty() || !self.has_memory(Tool::MemorySave) {
+            return Ok(());
+        }
+        let request = self.user_text();
+        let project = self.general.project_shown();
+        let mut kept = Vec::new();
+        let active = lock(&self.skills).active();
+        for (at, (used, _)) in (0..).zip(&used) {
+            let number = (turn << 8) + at;
+            let skill = active.iter().map(|active| &active.skill);
+            let known = skill.clone().find(|skill| skill.name == used.skill && skill.origin == used.origin);
+            let run = Run {
+                used,
+                owner: known.map_or_else(|| used.origin.clone(), metier_policy::Skill::owner),
+                request: &request,
+                outcome,
+                result: text,
+                session: self.id(),
+                number,
+                project: project.as_deref(),
+            };
+            let record = run.record()?;
+            kept.push(record.id);
+            self.log.store().remember(record)?;
+        }
+        kept.into_iter().try_for_each(|record| self.write(EventKind::Remembered { record }))
+    }
+
+    /// Whether there is a memory, and the gate has nothing against using it unasked.
+    fn has_memory(&self, tool: Tool) -> bool {
+        let is_offered = self.general.definitions().iter().any(|definition| definition.name == tool.name());
+        let decision = lock(&self.skills).judge(&Action::tool(Actor::Agent, tool, None));
+        // A skill's list says what the model may call, and this is no call of the model: every run leaves a record.
+        let is_fenced = matches!(decision.by, Reason::Fence { .. } | Reason::Disallowed { .. });
+        is_offered && (decision.is_allowed() || is_fenced)
+    }
+}

@@ -1,0 +1,233 @@
+//! The sub-agents of a session while they work: which calls ask for one, and what becomes of their answers.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use metier_model::ToolCall;
+use metier_policy::Skill;
+use metier_runtime::{ChildWanted, ToolResult};
+use metier_skill::Tool;
+use metier_store::{EventKind, NoteTopic};
+use serde_json::{Value, json};
+
+use super::tool_dispatch::{CallOutput, PlannedCall};
+use super::{Session, SessionError};
+use crate::agent::Patience;
+use crate::limits::Limits;
+use crate::policy_adapter::lock;
+use crate::state::StartedSubagent;
+use crate::subagent::{
+    ExitState, FinishedSubagent, HandoffTarget, HandoffTool, Place, SharedBudget, Slot, SubagentAnswer,
+    SubagentKind, SubagentPool, Worker, note, result,
+};
+
+/// What relates a session to its parent and its sub-agents.
+pub(super) struct SubagentContext {
+    /// Shared with all sessions above and below.
+    pub(super) budget: Arc<SharedBudget>,
+    /// The skills that run above it and in it.
+    pub(super) line: Vec<Skill>,
+    /// How many sessions are above it.
+    pub(super) depth: u32,
+    /// What works in it, if it is a sub-agent.
+    pub(super) worker: Option<Worker>,
+    /// A sub-agent's right to work, lent while it waits for its own sub-agents.
+    pub(super) slot: Option<Slot>,
+    pub(super) pool: SubagentPool,
+    /// Skills and crew members as tools, if the agent hands over.
+    pub(super) handoffs: Vec<HandoffTool>,
+}
+
+impl SubagentContext {
+    /// A session that is not a sub-agent.
+    pub(super) fn root(limits: Limits) -> Self {
+        Self {
+            budget: Arc::new(SharedBudget::new(limits)),
+            line: Vec::new(),
+            depth: 0,
+            worker: None,
+            slot: None,
+            pool: SubagentPool::default(),
+            handoffs: Vec::new(),
+        }
+    }
+
+    pub(super) fn is_subagent(&self) -> bool {
+        self.worker.is_some()
+    }
+}
+
+/// A sub-agent that a call asks for.
+pub(super) enum SubagentRequest {
+    /// A new one.
+    New { target: SubagentTarget, kind: SubagentKind },
+    /// One that was at work when its process ended.
+    Resume(StartedSubagent),
+}
+
+/// Who is to work.
+pub(super) enum SubagentTarget {
+    /// A skill.
+    Skill(ChildWanted),
+    /// A crew member, by its place in the crew, with its request.
+    CrewMember(usize, String),
+}
+
+impl Session {
+    /// The sub-agent that a call asks for, if it does.
+    pub(super) fn subagent_request(&self, call: &ToolCall) -> Option<SubagentRequest> {
+        let started = self.state(|state| state.calls.started.get(&*call.id)?.subagent.clone());
+        if let Some(subagent) = started {
+            return Some(SubagentRequest::Resume(subagent));
+        }
+        let fields = call.arguments.fields()?;
+        if let Some(handoff) = self.subagents.handoffs.iter().find(|handoff| *handoff.tool == *call.name) {
+            let request =
+                fields.get("request").and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+            // A handoff without a request carries the user's last message.
+            let request = request.map_or_else(|| self.user_text(), Arc::from);
+            let target = match &handoff.target {
+                HandoffTarget::Skill(skill) => {
+                    SubagentTarget::Skill(lock(&self.skills).handoff_wanted(skill, &request)?)
+                }
+                HandoffTarget::CrewMember(at) => SubagentTarget::CrewMember(*at, request.to_string()),
+            };
+            return Some(SubagentRequest::New { target, kind: SubagentKind::Handoff });
+        }
+        if self.why_not_offered(&call.name).is_some() {
+            return None;
+        }
+        let wanted = lock(&self.skills).child_wanted(&call.name, &Value::Object(fields.clone()))?;
+        Some(SubagentRequest::New { target: SubagentTarget::Skill(wanted), kind: SubagentKind::Fork })
+    }
+
+    /// Why a sub-agent may not call a tool: it was not offered.
+    pub(super) fn why_not_offered(&self, name: &str) -> Option<String> {
+        // A sub-agent that is resumed alone has no scope of its parent, so its tools are the only fence that is left.
+        let is_fenced = self.subagents.is_subagent() || self.log.parent().is_some();
+        let same = Tool::named(name);
+        let mut tools = self.prefix.tools.iter();
+        let is_offered =
+            tools.any(|tool| *tool.name == *name || (same.is_some() && Tool::named(&tool.name) == same));
+        if !is_fenced || is_offered {
+            return None;
+        }
+        let names: Vec<String> = self.prefix.names().into_iter().map(|name| format!("`{name}`")).collect();
+        let skill = self.subagents.worker.as_ref().map(Worker::name).unwrap_or_default();
+        let asked = metier_catalog::one_line(name, 100);
+        Some(match names.as_slice() {
+            [] => format!("`{asked}` is not a tool of `{skill}`, which has none: answer with text"),
+            names => format!("`{asked}` is not a tool of `{skill}`; there are {}", names.join(", ")),
+        })
+    }
+
+    /// Waits for the sub-agents of calls. Each result is written when it is there.
+    pub(super) fn await_calls(
+        &mut self,
+        batch: &[PlannedCall],
+        mut awaited: HashMap<u64, (usize, Instant)>,
+    ) -> Result<(), SessionError> {
+        if awaited.is_empty() {
+            return Ok(());
+        }
+        let was_working = self.lend_slot();
+        while !awaited.is_empty() {
+            let Some(finished) = self.subagents.pool.next() else { break };
+            let Some((at, since)) = awaited.remove(&finished.number) else {
+                self.write_note(&finished)?;
+                continue;
+            };
+            // Its call has no result until a person has answered.
+            if finished.exit == ExitState::Waiting {
+                continue;
+            }
+            let ms = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
+            let result = subagent_result(&finished.answer, &batch[at].call.name);
+            self.write_result(&batch[at], CallOutput { result, ms })?;
+        }
+        self.take_slot(was_working);
+        Ok(())
+    }
+
+    /// A session that waits for sub-agents does not work: its slot is theirs meanwhile, else none of them could ever start.
+    fn lend_slot(&mut self) -> bool {
+        self.subagents.slot.take().is_some()
+    }
+
+    fn take_slot(&mut self, was_working: bool) {
+        if was_working {
+            let ticket = self.subagents.budget.queue.join(Place::Returning);
+            self.subagents.slot = self.agent.runtime.block_on(ticket.wait(&self.cancel));
+        }
+    }
+
+    /// A sub-agent in the background has ended: its result becomes a part of the conversation.
+    pub(super) fn write_note(&mut self, finished: &FinishedSubagent) -> Result<(), SessionError> {
+        self.write(EventKind::Noted { text: note(&finished.answer), about: NoteTopic::Subagent })
+    }
+
+    /// Writes what sub-agents in the background have brought meanwhile, and what else the model is told before its next turn.
+    pub(super) fn collect_notes(&mut self) -> Result<(), SessionError> {
+        while let Some(finished) = self.subagents.pool.ready() {
+            self.write_note(&finished)?;
+        }
+        for text in std::mem::take(&mut self.notes) {
+            self.write(EventKind::Noted { text, about: NoteTopic::Skills })?;
+        }
+        Ok(())
+    }
+
+    /// The work touches files: the model is told of skills for them before its next turn.
+    pub(super) fn touch<'p>(&mut self, files: impl IntoIterator<Item = &'p str>) {
+        let note = lock(&self.skills).touch(files);
+        self.notes.extend(note);
+    }
+
+    /// Waits for the sub-agents in the background, as long as the agent's patience lasts, and stops the rest.
+    pub(super) fn await_subagents(&mut self) -> Result<(), SessionError> {
+        let Patience::Wait(time) = self.patience() else { return Ok(()) };
+        let was_working = self.lend_slot();
+        let until = Instant::now() + time;
+        while let Some(finished) = self.subagents.pool.next_until(until, &self.cancel, &self.agent.runtime) {
+            self.write_note(&finished)?;
+        }
+        self.subagents.pool.stop();
+        self.await_stopped()?;
+        self.take_slot(was_working);
+        Ok(())
+    }
+
+    /// Waits for sub-agents that were stopped: each returns what it has.
+    pub(super) fn await_stopped(&mut self) -> Result<(), SessionError> {
+        while let Some(finished) = self.subagents.pool.next() {
+            self.write_note(&finished)?;
+        }
+        Ok(())
+    }
+
+    /// A sub-agent has no later turn in which to report, so it always waits.
+    pub(super) fn patience(&self) -> Patience {
+        match (self.agent.patience, self.subagents.is_subagent()) {
+            (Patience::Leave, true) => Patience::default(),
+            (patience, _) => patience,
+        }
+    }
+
+    /// Whether the run waits for sub-agents in the background.
+    pub(super) fn is_background_awaited(&self) -> bool {
+        !self.subagents.pool.is_empty() && self.patience() != Patience::Leave
+    }
+}
+
+/// The result of a call that asked for a sub-agent.
+pub(super) fn subagent_result(answer: &SubagentAnswer, tool: &str) -> ToolResult {
+    let text = result(answer);
+    let text = match tool {
+        "load_skill" => json!({ "skill_name": answer.worker.name(), "result": text }).to_string(),
+        _ => text,
+    };
+    let failed = answer.is_failure();
+    let outcome = if failed { metier_runtime::Outcome::Failed } else { metier_runtime::Outcome::Done };
+    ToolResult { text, outcome, ..ToolResult::default() }
+}

@@ -1,0 +1,457 @@
+//! Runs the calls of an answer.
+//!
+//! Calls run in order. Adjacent calls that only read run in parallel, since nothing they see depends on another, and so do
+//! sub-agents; a call that writes, runs or asks waits for all before it.
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use metier_exec::ProcessReport;
+use metier_model::ToolCall;
+use metier_policy::Ruling;
+use metier_runtime::{GivenAnswer, MetaMessage, Sight, ToolResult, Toolset};
+use metier_sandbox::Stop;
+use metier_store as store;
+use metier_store::{Activated, By, Called, ContactMade, Decided, EventKind, Finished, ScriptReport, Verdict};
+use serde_json::Value;
+
+use super::recall::RecallRequest;
+use super::spawn::{Requester, Started};
+use super::subagents::SubagentRequest;
+use super::{MAX_SHOWN_CALL, Session, SessionError};
+use crate::cancel::CancelToken;
+use crate::memory_store::MemoryStore;
+use crate::policy_adapter::{PolicyAdapter, lock};
+use crate::recorded_changes::recorded;
+use crate::tools::{ActiveSkill, Ask, Desk, Effect, GeneralTools, Memory, Whose, whose};
+
+/// How many reads run in parallel. More threads wait for the same disk.
+const MAX_PARALLEL: usize = 8;
+
+/// A call with what is known before it runs.
+pub(super) struct PlannedCall {
+    pub(super) call: ToolCall,
+    provider: Whose,
+    pub(super) effect: store::Effect,
+    /// The sub-agent that it asks for.
+    pub(super) subagent: Option<SubagentRequest>,
+}
+
+impl PlannedCall {
+    /// Whether it may run beside its neighbours.
+    fn is_parallel(&self) -> bool {
+        self.subagent.is_some() || self.effect == store::Effect::ReadOnly
+    }
+}
+
+/// The result of a call, and how long it took.
+pub(super) struct CallOutput {
+    pub(super) result: ToolResult,
+    pub(super) ms: u64,
+}
+
+impl CallOutput {
+    /// A call that was not run.
+    pub(super) fn refused(why: String) -> Self {
+        Self { result: ToolResult::refused(why), ms: 0 }
+    }
+}
+
+impl Session {
+    /// Runs calls without a result, those that a process before this one had started included. Each of them gets a result, unless
+    /// it waits for a person.
+    pub(super) fn run_tools(&mut self, calls: Vec<ToolCall>) -> Result<(), SessionError> {
+        let calls = self.settle_started(calls)?;
+        let planned: Vec<PlannedCall> = calls.into_iter().map(|call| self.plan(call)).collect();
+        let mut rest = planned.as_slice();
+        while !rest.is_empty() && self.state(|state| state.calls.waiting().is_empty()) {
+            let together = rest.iter().take_while(|planned| planned.is_parallel()).count().max(1);
+            let (batch, after) = rest.split_at(together);
+            rest = after;
+            // Sub-agents start first, in order; reads run meanwhile.
+            let awaited = self.start_subagents(batch)?;
+            let others: Vec<&PlannedCall> =
+                batch.iter().filter(|planned| planned.subagent.is_none()).collect();
+            self.run_together(&others)?;
+            self.await_calls(batch, awaited)?;
+        }
+        Ok(())
+    }
+
+    /// Starts the sub-agents that calls ask for. Returns those that are waited for, with the places of their calls.
+    fn start_subagents(
+        &mut self,
+        batch: &[PlannedCall],
+    ) -> Result<HashMap<u64, (usize, Instant)>, SessionError> {
+        let mut awaited = HashMap::new();
+        for (at, planned) in batch.iter().enumerate() {
+            let Some(request) = &planned.subagent else { continue };
+            // One that is resumed was announced before, and sees the limits itself.
+            if matches!(request, SubagentRequest::New { .. }) {
+                let why = match self.why_not_run() {
+                    Some(why) => Some(why),
+                    None => self.still_uncertain(&planned.call, planned.effect)?,
+                };
+                if let Some(why) = why {
+                    self.write_result(planned, CallOutput::refused(why))?;
+                    continue;
+                }
+                self.write_called(planned)?;
+            }
+            let requester = Requester { by: By::Model, call: Some(planned.call.id.to_string()) };
+            match self.start_subagent(request, &requester)? {
+                Started::Awaited(number) => {
+                    awaited.insert(number, (at, Instant::now()));
+                }
+                Started::Answered(result) => self.write_result(planned, CallOutput { result, ms: 0 })?,
+            }
+        }
+        Ok(awaited)
+    }
+
+    /// Runs one call, or several that only read.
+    fn run_together(&mut self, mut rest: &[&PlannedCall]) -> Result<(), SessionError> {
+        while !rest.is_empty() {
+            let why_not = self.why_not_run();
+            // As many as the limit allows; the others are told then that it is reached.
+            let left = self.limits().calls.saturating_sub(self.spent().calls);
+            let room = usize::try_from(left).unwrap_or(usize::MAX).clamp(1, MAX_PARALLEL);
+            let (batch, after) = rest.split_at(room.min(rest.len()));
+            rest = after;
+            let why_not = match (why_not, batch) {
+                (None, [one]) => self.still_uncertain(&one.call, one.effect)?,
+                (why_not, _) => why_not,
+            };
+            if let Some(why) = why_not {
+                for planned in batch {
+                    self.write_result(planned, CallOutput::refused(why.clone()))?;
+                }
+                continue;
+            }
+            for planned in batch {
+                self.write_called(planned)?;
+            }
+            let outputs = match batch {
+                [one] => vec![self.execute(one)],
+                many => self.execute_parallel(many),
+            };
+            for (planned, output) in batch.iter().zip(outputs) {
+                self.write_result(planned, output)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Why no further call runs, if so.
+    pub(super) fn why_not_run(&self) -> Option<String> {
+        if self.cancel.is_cancelled() {
+            return Some("it was stopped before this call".to_owned());
+        }
+        let own = self.limits().before_a_call(&self.spent());
+        let hit = own
+            .or_else(|| self.subagents.budget.before_a_call())
+            .or_else(|| self.state(|state| state.run.repeats.reached()));
+        hit.map(|hit| format!("this call was not made: {hit}"))
+    }
+
+    fn plan(&self, call: ToolCall) -> PlannedCall {
+        let surface = self.agent.surface;
+        let provider = whose(&call.name, surface);
+        let effect = match provider {
+            Whose::Skills => match Toolset::sight(surface, &call.name) {
+                Some(Sight::Looks) | None => store::Effect::ReadOnly,
+                Some(Sight::Acts | Sight::Reaches) => store::Effect::Runs,
+            },
+            Whose::General => match GeneralTools::effect(&call.name, &Value::Null) {
+                Some(Effect::Reads) | None => store::Effect::ReadOnly,
+                Some(Effect::Writes) => store::Effect::Writes,
+                Some(Effect::Runs) => store::Effect::Runs,
+                Some(Effect::Asks) => store::Effect::Asks,
+            },
+            Whose::Nobody => self.external.effect(&call.name).unwrap_or(store::Effect::ReadOnly),
+        };
+        let subagent = self.subagent_request(&call);
+        // What a sub-agent does depends on its skill, which may run anything.
+        let effect = if subagent.is_some() { store::Effect::Runs } else { effect };
+        PlannedCall { call, provider, effect, subagent }
+    }
+
+    fn write_called(&mut self, planned: &PlannedCall) -> Result<(), SessionError> {
+        self.subagents.budget.call();
+        let ToolCall { id, name, arguments, .. } = &planned.call;
+        let input = arguments.fields().map(|fields| Value::Object(fields.clone())).unwrap_or_default();
+        self.write(EventKind::Called(Called {
+            id: id.to_string(),
+            tool: name.to_string(),
+            skill: skill_named(&input),
+            input,
+            effect: planned.effect,
+        }))
+    }
+
+    fn execute(&self, planned: &PlannedCall) -> CallOutput {
+        let began = Instant::now();
+        let result = match planned.call.arguments.fields() {
+            // The model has its own text in the history; what is wrong with it is what it does not know.
+            None => ToolResult::refused(malformed(&planned.call)),
+            Some(fields) => {
+                let input = Value::Object(fields.clone());
+                // A panic is a defect of metier. It ends this call: the model is told, and the session continues.
+                catch_unwind(AssertUnwindSafe(|| self.execute_in_time(planned, &input)))
+                    .unwrap_or_else(|_| ToolResult::refused(internal_error(&planned.call)))
+            }
+        };
+        CallOutput { result, ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX) }
+    }
+
+    fn execute_parallel(&self, batch: &[&PlannedCall]) -> Vec<CallOutput> {
+        thread::scope(|scope| {
+            let general: Vec<_> = batch
+                .iter()
+                .map(|planned| {
+                    (planned.provider == Whose::General).then(|| scope.spawn(move || self.execute(planned)))
+                })
+                .collect();
+            let mut outputs = Vec::with_capacity(batch.len());
+            for (planned, thread) in batch.iter().zip(general) {
+                outputs.push(match thread {
+                    Some(thread) => {
+                        thread.join().unwrap_or_else(|_| CallOutput::refused(internal_error(&planned.call)))
+                    }
+                    None => self.execute(planned),
+                });
+            }
+            outputs
+        })
+    }
+
+    /// Stops a process when the time of the run is up; the result says what came of it until then.
+    fn execute_in_time(&self, planned: &PlannedCall, input: &Value) -> ToolResult {
+        let left = self.time_left().filter(|_| planned.effect == store::Effect::Runs);
+        // If no token can be created, the call runs without a deadline.
+        let Some((left, cancel)) = left.zip(self.cancel.child().ok()) else {
+            return self.call_tool(planned, input, &self.cancel);
+        };
+        let timer = cancel.clone();
+        let timer = self.agent.runtime.spawn(async move {
+            tokio::time::sleep(left).await;
+            timer.cancel();
+        });
+        lock(&self.skills).cancel_with(cancel.processes().clone());
+        let result = self.call_tool(planned, input, &cancel);
+        lock(&self.skills).cancel_with(self.cancel.processes().clone());
+        timer.abort();
+        result
+    }
+
+    fn call_tool(&self, planned: &PlannedCall, input: &Value, cancel: &CancelToken) -> ToolResult {
+        let name = &*planned.call.name;
+        if let Some(why) = self.why_not_offered(name) {
+            return ToolResult::refused(why);
+        }
+        if planned.effect == store::Effect::Runs {
+            self.relay.begin(&planned.call.id);
+        }
+        let adapter = PolicyAdapter { session: &self.skills, observer: &**self.log.observer() };
+        match planned.provider {
+            _ if self.is_handing_back(name) => ToolResult::done("It is handed back.".to_owned()),
+            Whose::Skills => lock(&self.skills).call(name, input),
+            Whose::General => {
+                let active: Vec<ActiveSkill> = lock(&self.skills)
+                    .active()
+                    .into_iter()
+                    .map(|active| ActiveSkill {
+                        skill: active.skill,
+                        folder: active.folder,
+                        digest: active.digest,
+                    })
+                    .collect();
+                let project = self.general.project_shown();
+                let memory =
+                    MemoryStore { store: self.log.store(), session: self.id(), project: project.as_deref() };
+                let desk = Desk {
+                    ask: self.ask.as_deref().map(|ask| ask as &dyn Ask),
+                    memory: Some(&memory as &dyn Memory),
+                    cancel: Some(cancel.processes()),
+                    hear: Some(&|stream, piece| self.relay.hear(stream, piece)),
+                    ..Desk::new(&adapter, &active)
+                };
+                self.general.call(name, input, &desk)
+            }
+            Whose::Nobody => {
+                let called = self.external.call(name, input, &adapter, cancel.processes());
+                called.unwrap_or_else(|| ToolResult::refused(self.no_such_tool(name)))
+            }
+        }
+    }
+
+    fn no_such_tool(&self, name: &str) -> String {
+        let names: Vec<String> = self.prefix.names().into_iter().map(|name| format!("`{name}`")).collect();
+        let asked = metier_catalog::one_line(name, 100);
+        match names.as_slice() {
+            [] => format!("there is no tool `{asked}`, and no other: answer with text"),
+            names => format!("there is no tool `{asked}`; there are {}", names.join(", ")),
+        }
+    }
+
+    /// Writes what became of a call: the decision, the activation, the result.
+    pub(super) fn write_result(
+        &mut self,
+        planned: &PlannedCall,
+        output: CallOutput,
+    ) -> Result<(), SessionError> {
+        let CallOutput { result, ms } = output;
+        let id = planned.call.id.to_string();
+        if let Some(decision) = &result.decision {
+            let is_allowed = decision.is_allowed();
+            let action = format!("{} {}", planned.call.name, planned.call.arguments.raw());
+            let action = metier_catalog::one_line(&action, MAX_SHOWN_CALL);
+            let unanswered = !is_allowed && decision.ruling != Ruling::Ask && decision.question.is_some();
+            let allow_with =
+                decision.allow_with.iter().filter(|_| unanswered).map(ToString::to_string).collect();
+            self.write(EventKind::Decided(Decided {
+                call: Some(id.clone()),
+                skill: None,
+                action,
+                verdict: verdict(decision.ruling),
+                rule: Some(decision.to_string()),
+                answered_by: None,
+                allow_with,
+                unanswered,
+            }))?;
+        }
+        self.write_allowed()?;
+        let change_set = result.changes.as_deref().map(recorded);
+        if let Some(id) = result.activated {
+            self.write_activated(id, planned, result.message.as_ref(), &result.notes)?;
+        }
+        let is_error = result.is_error();
+        // A refused call has the change that it would have made.
+        let done = result.change.iter().filter(|_| !is_error);
+        let mut changes: Vec<String> = done.map(|change| change.path.clone()).collect();
+        let report = result.process.map(|mut process| {
+            changes.append(&mut process.changes);
+            process_record(*process)
+        });
+        let fields = planned.call.arguments.fields();
+        if planned.provider == Whose::General && !is_error {
+            let named = ["file_path", "path"].into_iter().filter_map(|field| fields?.get(field)?.as_str());
+            self.touch(named.chain(changes.iter().map(String::as_str)));
+        }
+        self.write(EventKind::Finished(Finished {
+            id,
+            skill: fields.and_then(|fields| skill_named(&Value::Object(fields.clone()))),
+            text: result.text,
+            is_error,
+            ms,
+            report,
+            changes,
+            change_set,
+        }))
+    }
+
+    fn write_activated(
+        &mut self,
+        entry: metier_catalog::EntryId,
+        planned: &PlannedCall,
+        message: Option<&MetaMessage>,
+        notes: &[String],
+    ) -> Result<(), SessionError> {
+        let (active, labels) = {
+            let skills = lock(&self.skills);
+            let Some(active) = skills.about(entry) else { return Ok(()) };
+            (active, skills.labels(entry))
+        };
+        let fields = planned.call.arguments.fields();
+        let arguments = fields
+            .and_then(|fields| fields.get("arguments").or_else(|| fields.get("args")))
+            .map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+        let (name, origin) = (active.skill.name.clone(), active.skill.owner());
+        self.recalls.push(RecallRequest::OfSkill { name, origin });
+        self.write(EventKind::Activated(Activated {
+            skill: active.skill.name.clone(),
+            origin: active.skill.origin.clone(),
+            version: labels.version,
+            digest: active.digest,
+            tree_digest: None,
+            by: By::Model,
+            call: Some(planned.call.id.to_string()),
+            arguments: arguments.unwrap_or_default(),
+            // Without one the text is in the conversation already, or is the tool's own result.
+            message: message.map(|message| message.text.clone()).unwrap_or_default(),
+            tags: labels.tags,
+            notes: notes.to_vec(),
+        }))
+    }
+
+    /// Writes approvals that hold for longer than once, so that they hold when the session is resumed.
+    pub(super) fn write_allowed(&mut self) -> Result<(), SessionError> {
+        let given = lock(&self.skills).take_given();
+        for GivenAnswer { question, answer } in given {
+            let question = serde_json::to_value(&question).unwrap_or_default();
+            let answer = serde_json::to_value(answer).unwrap_or_default();
+            let answer = answer.as_str().unwrap_or_default().to_owned();
+            self.write(EventKind::Allowed { question, answer })?;
+        }
+        Ok(())
+    }
+}
+
+/// A decision of the policy, as it is stored.
+pub(super) fn verdict(ruling: Ruling) -> Verdict {
+    match ruling {
+        Ruling::Allow => Verdict::Allow,
+        Ruling::Ask => Verdict::Ask,
+        Ruling::Refuse => Verdict::Refuse,
+    }
+}
+
+/// What became of a process, as it is stored.
+fn process_record(process: ProcessReport) -> ScriptReport {
+    let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let contacts = process.contacts.iter().map(|contact| ContactMade {
+        host: contact.host.clone(),
+        outcome: contact.outcome.word().to_owned(),
+        up: contact.up,
+        down: contact.down,
+    });
+    ScriptReport {
+        exit: process.exit(),
+        signal: process.signal(),
+        stopped: process.stop().map(|stop| stop.word().to_owned()),
+        timed_out: process.stop() == Some(Stop::Time),
+        ms: ms(process.time),
+        paused_ms: ms(process.paused),
+        cpu_ms: ms(process.cpu),
+        memory: process.memory,
+        stdout: process.stdout,
+        stderr: process.stderr,
+        truncated: process.truncated,
+        tier: process.tier.word().to_owned(),
+        contacts: contacts.collect(),
+        left_out: process.left_out as u64,
+        outputs: process.outputs,
+        denied: process.denied,
+        masked: process.masked,
+    }
+}
+
+/// The skill that a call names, by whichever field its surface has for it.
+fn skill_named(input: &Value) -> Option<String> {
+    let named = ["skill_name", "skill"].iter().find_map(|key| input.get(key)?.as_str());
+    named.map(str::to_owned)
+}
+
+fn internal_error(call: &ToolCall) -> String {
+    format!("`{}` failed: internal error of metier. It may have done a part of its work", call.name)
+}
+
+fn malformed(call: &ToolCall) -> String {
+    let why = match &call.arguments {
+        metier_model::Arguments::Malformed { why, .. } => why.as_str(),
+        metier_model::Arguments::Object { .. } => "",
+    };
+    format!("`{}` was not called: {why}. Call it again with one JSON object", call.name)
+}

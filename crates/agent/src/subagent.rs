@@ -1,0 +1,304 @@
+//! Sub-agents: a skill or a crew member in a session of its own, of which the parent gets the answer and nothing else.
+//!
+//! ```text
+//! a call, a user, a program ─► SubagentSpec ─► WorkQueue ─► Session::run ─► SubagentAnswer ─► the call's result, or a note
+//! ```
+//!
+//! - [`WorkQueue`] lets two work at once below one session, and the rest in the order in which they came.
+//! - [`SharedBudget`] is what a session and all its sub-agents share: the queue, what they use up, which providers the user agreed to.
+//! - [`HandoffTool`] is a skill or a [`CrewMember`] as a tool, for an agent that hands over instead of activating.
+//! - `wording` is what a model is told of all this.
+
+mod crew_member;
+mod directory;
+mod handoff_tool;
+mod pool;
+mod queue;
+mod shared_budget;
+mod wording;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use metier_policy::Skill;
+use metier_runtime::Session as SkillSession;
+use metier_store as store;
+use metier_store::{EventKind, MissingApproval, Outcome, SessionId, Started, SubagentMode, Usage};
+
+pub use self::crew_member::CrewMember;
+pub(crate) use self::crew_member::ROLE_RULES;
+pub use self::directory::{AgentDirectory, SubagentProfile};
+pub(crate) use self::handoff_tool::{
+    HAND_BACK, HAND_BACK_RULES, HandoffTarget, HandoffTool, hand_back, handoff_tools,
+};
+pub(crate) use self::pool::{FinishedSubagent, SubagentPool};
+pub(crate) use self::queue::{Place, Slot, Ticket, WorkQueue};
+pub(crate) use self::shared_budget::SharedBudget;
+pub(crate) use self::wording::{
+    beneath_itself, in_background, note, request, result, still_running, too_deep,
+};
+use crate::agent::Agent;
+use crate::observer::{EmittedEvent, Observer, RetryDecision};
+use crate::outside::Outside;
+use crate::prompt_prefix::PromptPrefix;
+use crate::session::{RunHooks, Session, SessionError, UncertainCall};
+use crate::session_log::SessionLog;
+use crate::state::SessionState;
+use crate::tools::GeneralTools;
+
+/// How long a sub-agent that is out of time gets to end by itself before it is stopped: a model turn sees its time itself, and only a
+/// tool that runs on has to be stopped from outside.
+const STOP_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// How a sub-agent runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SubagentKind {
+    /// The parent waits for it.
+    Fork,
+    /// The parent continues meanwhile.
+    Background,
+    /// The parent handed its work over.
+    Handoff,
+}
+
+impl SubagentKind {
+    /// The stored one; the parent waits for one of a newer program.
+    pub(crate) fn of(stored: &SubagentMode) -> Self {
+        match stored {
+            SubagentMode::Background => Self::Background,
+            SubagentMode::Handoff => Self::Handoff,
+            SubagentMode::Fork | SubagentMode::Other(_) => Self::Fork,
+        }
+    }
+}
+
+impl From<SubagentKind> for SubagentMode {
+    fn from(mode: SubagentKind) -> Self {
+        match mode {
+            SubagentKind::Fork => Self::Fork,
+            SubagentKind::Background => Self::Background,
+            SubagentKind::Handoff => Self::Handoff,
+        }
+    }
+}
+
+/// What works in a sub-agent.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Worker {
+    /// A skill, by its name.
+    Skill(String),
+    /// A crew member, by its name.
+    Role(String),
+}
+
+impl Worker {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Skill(name) | Self::Role(name) => name,
+        }
+    }
+}
+
+impl std::fmt::Display for Worker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Skill(name) => write!(f, "skill {name}"),
+            Self::Role(name) => write!(f, "agent {name}"),
+        }
+    }
+}
+
+/// The answer of a sub-agent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SubagentAnswer {
+    /// Its session. One that never left the queue is not in the store.
+    pub session: SessionId,
+    /// What worked.
+    pub worker: Worker,
+    /// How it ran.
+    pub mode: SubagentKind,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Its last text.
+    pub text: String,
+    /// Why it is not done, where it is not.
+    pub why: Option<String>,
+    /// Tokens, with those of its own sub-agents.
+    pub usage: Usage,
+    /// Cost, likewise.
+    pub cost_micros: u64,
+    /// Its turns.
+    pub turns: u64,
+    /// Its tool calls, with those of its own sub-agents.
+    pub calls: u64,
+    /// The approvals that it lacked.
+    pub needs: Vec<MissingApproval>,
+}
+
+impl SubagentAnswer {
+    /// Whether it failed: it ended so, needs an approval, or returned no text.
+    pub fn is_failure(&self) -> bool {
+        matches!(self.outcome, Outcome::Failed | Outcome::NeedsYes) || self.text.trim().is_empty()
+    }
+}
+
+/// A sub-agent that is ready to start. It owns all it needs, so that it can wait and work on a thread of its own; until it has a slot
+/// it is not in the store.
+pub(crate) struct Subagent {
+    pub(crate) spec: SubagentSpec,
+    pub(crate) start: StartPoint,
+    /// The log of its parent, and the call that asked for it.
+    pub(crate) parent: Arc<SessionLog>,
+    pub(crate) call: Option<String>,
+    /// When its parent has no time left.
+    pub(crate) deadline: Option<Instant>,
+}
+
+/// What a sub-agent works with.
+pub(crate) struct SubagentSpec {
+    pub(crate) id: SessionId,
+    pub(crate) kind: SubagentKind,
+    pub(crate) worker: Worker,
+    /// The skills above it, its own at the end.
+    pub(crate) line: Vec<Skill>,
+    /// How many sessions are above it.
+    pub(crate) depth: u32,
+    pub(crate) agent: Agent,
+    pub(crate) skills: SkillSession,
+    pub(crate) general: GeneralTools,
+    pub(crate) external: Arc<Outside>,
+    pub(crate) hooks: RunHooks,
+    pub(crate) budget: Arc<SharedBudget>,
+}
+
+/// Where a sub-agent starts.
+pub(crate) enum StartPoint {
+    New(Box<SubagentStart>),
+    /// Where it was when its process ended.
+    Resume(Box<SessionState>),
+}
+
+/// What a new sub-agent starts with.
+pub(crate) struct SubagentStart {
+    pub(crate) prefix: PromptPrefix,
+    pub(crate) started: Started,
+    /// Its skill; a crew member has none.
+    pub(crate) activated: Option<store::Activated>,
+    /// What is odd about it.
+    pub(crate) remarks: Vec<EventKind>,
+}
+
+/// The end of a sub-agent's work.
+pub(crate) struct SubagentExit {
+    pub(crate) answer: SubagentAnswer,
+    pub(crate) state: ExitState,
+}
+
+/// Whether a sub-agent is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ExitState {
+    Complete,
+    /// A step of it waits for a person who could not be asked. The call that asked for the sub-agent has no result until then.
+    Waiting,
+}
+
+impl Subagent {
+    /// Waits for its slot and works.
+    pub(crate) fn run(mut self, ticket: Ticket) -> SubagentExit {
+        let mut answer = SubagentAnswer {
+            session: self.spec.id,
+            worker: self.spec.worker.clone(),
+            mode: self.spec.kind,
+            outcome: Outcome::Cancelled,
+            text: String::new(),
+            why: Some("it was stopped before it started".to_owned()),
+            usage: Usage::default(),
+            cost_micros: 0,
+            turns: 0,
+            calls: 0,
+            needs: Vec::new(),
+        };
+        let (runtime, cancel) = (Arc::clone(&self.spec.agent.runtime), self.spec.hooks.cancel.clone());
+        let mut state = ExitState::Complete;
+        let Some(slot) = runtime.block_on(ticket.wait(&cancel)) else {
+            return SubagentExit { answer, state };
+        };
+        let max = self.spec.agent.limits.child_time;
+        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let time = left.map_or(max, |left| left.min(max));
+        self.spec.agent.limits.time = Some(time);
+        let is_late = Arc::new(AtomicBool::new(false));
+        let late = Arc::clone(&is_late);
+        let watchdog = runtime.spawn(async move {
+            tokio::time::sleep(time.saturating_add(STOP_TIMEOUT)).await;
+            late.store(true, Ordering::SeqCst);
+            cancel.cancel();
+        });
+        let worked = self.work(slot);
+        watchdog.abort();
+        match worked {
+            Ok((done, last)) => {
+                state = last;
+                let ended = done.ended;
+                let SubagentAnswer { outcome, text, why, usage, cost_micros, turns, calls, needs, .. } =
+                    &mut answer;
+                (*outcome, *text, *why) = (ended.outcome, ended.text, ended.why);
+                (*usage, *cost_micros) = (ended.usage, ended.cost_micros);
+                (*turns, *calls, *needs) = (ended.turns, ended.calls, done.needs);
+                if *outcome == Outcome::Cancelled && is_late.load(Ordering::SeqCst) {
+                    *why = Some(format!("it took more than {} seconds", time.as_secs()));
+                }
+            }
+            Err(error) => {
+                answer.outcome = Outcome::Failed;
+                answer.why = Some(error.to_string());
+            }
+        }
+        SubagentExit { answer, state }
+    }
+
+    fn work(self, slot: Slot) -> Result<(crate::session::Answer, ExitState), SessionError> {
+        let Self { spec, start, parent, call, .. } = self;
+        let (child, mode) = (spec.id, spec.kind.into());
+        let mut session = match start {
+            StartPoint::New(mut start) => {
+                let (skill, agent) = match &spec.worker {
+                    Worker::Skill(name) => (Some(name.clone()), None),
+                    Worker::Role(name) => (None, Some(name.clone())),
+                };
+                let remarks = std::mem::take(&mut start.remarks);
+                let mut session = Session::of_subagent(spec, slot, *start)?;
+                parent.append(EventKind::ChildBegan { child, call, skill, agent, mode })?;
+                session.write_remarks(remarks)?;
+                session
+            }
+            StartPoint::Resume(state) => Session::of_resumed_subagent(spec, slot, parent.session(), *state)?,
+        };
+        let answer = session.run()?;
+        let metier_store::Ended { outcome, usage, cost_micros, calls, .. } = answer.ended;
+        let missing = answer.needs.clone();
+        parent.append(EventKind::ChildEnded { child, outcome, usage, cost_micros, calls, missing })?;
+        Ok((answer, session.exit_state()))
+    }
+}
+
+/// Observes a sub-agent for the observer of its parent: events are passed on, pieces of answers are not, and a limit ends the
+/// sub-agent, since several could ask at once.
+pub(crate) struct QuietObserver(pub(crate) Arc<dyn Observer>);
+
+impl Observer for QuietObserver {
+    fn event(&self, event: &EmittedEvent) {
+        self.0.event(event);
+    }
+
+    fn change(&self, change: &metier_runtime::Change) {
+        self.0.change(change);
+    }
+
+    // One question at a time: see `SharedBudget::question`.
+    fn uncertain_call(&self, call: &UncertainCall) -> RetryDecision {
+        self.0.uncertain_call(call)
+    }
+}

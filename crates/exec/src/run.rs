@@ -1,0 +1,457 @@
+//! From a call to its result: which program is meant, whether the policy allows it, in which containment it runs.
+
+pub(crate) mod bash;
+pub(crate) mod injected;
+mod layered;
+mod node_versions;
+mod permission;
+pub(crate) mod process_report;
+mod run_output;
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use metier_changes::CallOrigin;
+use metier_files::{FileDigest, SkillDir, Survey, TreeCopies};
+use metier_policy::{Action, Actor, Decision, Digest, Gate, Skill};
+use metier_sandbox::{
+    Attendance, Cancel, Clock, Command, Error as SandboxError, Profile, ProjectAccess, Sandbox, Sieve, Sink,
+};
+use metier_secret::{Redactor, RedactorError, SecretName};
+
+use self::layered::LayeredCall;
+pub use self::node_versions::NodeVersions;
+use self::node_versions::ask_node;
+use self::permission::{Allowed, Principal, decide};
+use self::process_report::ProcessReport;
+pub use self::run_output::RunOutput;
+use crate::arguments::{ArgumentError, check_arguments, split_arguments};
+use crate::call_changes::ProjectLayers;
+use crate::containment::{SkillContainment, give_variables};
+use crate::crew_data::CrewData;
+use crate::interpreter::{LaunchError, launch};
+use crate::long_output::Transcript;
+use crate::network_access::{CallProxy, NetworkAccess, with_gateway};
+use crate::output::{OutputLocation, Shape, notes as notes_of};
+use crate::prepare::EnvironmentState;
+use crate::redaction::Redaction;
+use crate::requested_grants::RequestedGrants;
+use crate::script::{SCRIPTS, ScriptError, SkillScript};
+use crate::search_path::{Program, SearchPath};
+use crate::skill_path::path_in_skill;
+
+/// The largest script whose bytes are digested for the question that is asked about it. Nobody writes a longer one by
+/// hand, and a program that is larger is bound by its skill's tree digest.
+const MAX_SCRIPT: u64 = 16 << 20;
+
+/// The environment that scripts and commands run in: the sandbox, the policy, and where programs and changes are.
+#[derive(Clone, Copy, Debug)]
+pub struct ExecEnv<'a> {
+    /// Runs them, contained.
+    pub sandbox: &'a Sandbox,
+    /// Decides whether they may run.
+    pub gate: Gate<'a>,
+    /// Where programs are found.
+    pub path: &'a SearchPath,
+    /// What is known of node.
+    pub node: &'a NodeVersions,
+    /// How they reach the network.
+    pub network: &'a NetworkAccess,
+    /// Where their changes of the project go; `None` makes the project read-only.
+    pub layers: Option<&'a ProjectLayers>,
+}
+
+/// The skill for which something runs.
+#[derive(Clone, Copy, Debug)]
+pub struct SkillContext<'a> {
+    /// Who it is, for the gate.
+    pub skill: &'a Skill,
+    /// Its folder, opened.
+    pub folder: &'a SkillDir,
+    /// What its processes see. Its `skill` is the same folder; where it has a copy, `folder` is that.
+    pub containment: &'a SkillContainment<'a>,
+    /// Where copies are kept, for what an approval is bound to.
+    pub copies: Option<&'a TreeCopies>,
+}
+
+/// Why a script or a command did not run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// There is no such script.
+    #[error(transparent)]
+    Script(#[from] ScriptError),
+    /// The script cannot be started.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// Its arguments cannot be read.
+    #[error(transparent)]
+    Arguments(#[from] ArgumentError),
+    /// Its secrets could not be kept out of what it says.
+    #[error(transparent)]
+    Secrets(#[from] RedactorError),
+    /// What was approved cannot be kept from changing while it starts.
+    #[error("its files cannot be copied, so that nothing else than what was approved runs: {0}")]
+    NotCopied(metier_files::Error),
+    /// It changed between the decision and the start.
+    #[error("'{script}' changed while it was started; look at it and try again")]
+    Changed {
+        /// The script.
+        script: String,
+    },
+    /// It may not happen, or not without a yes: then the decision has the question.
+    #[error("{decision}")]
+    Gate {
+        /// What was to happen.
+        action: Box<Action>,
+        /// What was decided about it.
+        decision: Box<Decision>,
+    },
+    /// The sandbox did not run it.
+    #[error(transparent)]
+    Sandbox(#[from] metier_sandbox::Error),
+}
+
+/// The arguments of a script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScriptArguments {
+    /// A text, which is split the POSIX way.
+    Text(String),
+    /// Words as they are.
+    Split(Vec<String>),
+}
+
+/// `skill_run_script`: runs a script of a skill.
+pub fn run_script(
+    env: &ExecEnv<'_>,
+    context: &SkillContext<'_>,
+    name: &str,
+    arguments: &ScriptArguments,
+    cancel: Option<&Cancel>,
+    sink: Sink<'_>,
+) -> Result<RunOutput, RunError> {
+    let begun = begin(env, context, name, arguments)?;
+    let action = begun.action.clone();
+    let allowed = decide(&env.gate, action.clone(), &context.principal())?;
+    let mut start = |context: &SkillContext<'_>, begun: LocatedScript| {
+        let LocatedScript { environment, profile, program, words, .. } = begun;
+        let command = Command::new(program).arguments(words);
+        let job = Job { allowed: allowed.clone(), profile, command, shape: Shape::Script(name.to_owned()) };
+        let mut ran = run(env, &context.principal(), job, cancel, sink)?;
+        let errors = (!ran.report.succeeded()).then(|| ran.report.stderr.text());
+        ran.notes.extend(environment.note(&context.skill.name, errors.as_deref()));
+        Ok(ran)
+    };
+    let copies = context.copies.filter(|_| context.containment.copy.is_none() && allowed.is_answer());
+    let mut begun = Some(begun);
+    let mut again = |context: &SkillContext<'_>, begun: Option<LocatedScript>| match begun {
+        Some(begun) => start(context, begun),
+        None => start(context, begin(env, context, name, arguments)?),
+    };
+    let Some(copies) = copies else {
+        return with_visible_copy(context, |context| again(context, begun.take()));
+    };
+    // The answer was given for these bytes, so they are what runs.
+    let copy = copies.take(context.folder).map_err(RunError::NotCopied)?;
+    let containment = SkillContainment { copy: Some(&copy.folder), ..context.containment.clone() };
+    let context = SkillContext { folder: &copy.dir, containment: &containment, ..*context };
+    let checked = begin(env, &context, name, arguments)?;
+    if checked.action.deed != action.deed {
+        return Err(RunError::Changed { script: name.to_owned() });
+    }
+    begun = Some(checked);
+    with_visible_copy(&context, |context| again(context, begun.take()))
+}
+
+/// What [`run_script`] would ask the gate about, to the word: how the script would be started, its bytes, and what is wanted for
+/// it. Nothing runs, but for a node that has to say its version.
+pub fn script_action(
+    env: &ExecEnv<'_>,
+    context: &SkillContext<'_>,
+    name: &str,
+    arguments: &ScriptArguments,
+) -> Result<Action, RunError> {
+    let mut action = begin(env, context, name, arguments)?.action;
+    action.needs = context.containment.grants.needs();
+    Ok(action)
+}
+
+/// A script that was found, and how it is started.
+struct LocatedScript {
+    environment: EnvironmentState,
+    /// The default containment, with the programs it takes.
+    profile: Profile,
+    program: PathBuf,
+    words: Vec<String>,
+    action: Action,
+}
+
+fn begin(
+    env: &ExecEnv<'_>,
+    context: &SkillContext<'_>,
+    name: &str,
+    arguments: &ScriptArguments,
+) -> Result<LocatedScript, RunError> {
+    let script =
+        SkillScript::find(context.folder, &context.skill.name, &script_of(context.containment.skill, name))?;
+    let arguments = match arguments {
+        ScriptArguments::Text(text) => split_arguments(text)?,
+        ScriptArguments::Split(words) => {
+            check_arguments(words)?;
+            words.clone()
+        }
+    };
+    let mut profile = context.containment.profile();
+    let mut ask = |node: &Program| env.node.of(node, || ask_node(env.sandbox, &profile, node));
+    let environment = EnvironmentState::of(&script, context.folder, context.containment.data, env.path);
+    let launch = environment.launch(launch(&script, context.containment.skill, env.path, &mut ask)?);
+    // What was prepared is not what the script keeps.
+    for own in profile.data.iter_mut().filter(|data| Some(data.path.as_path()) == context.containment.data) {
+        own.spared = environment.bytes();
+    }
+    for program in &launch.programs {
+        show(&mut profile, program);
+    }
+    let words: Vec<String> = launch.arguments.into_iter().chain(arguments).collect();
+    let program = launch.program.to_string_lossy().into_owned();
+    let argv: Vec<&str> = [program.as_str()].into_iter().chain(words.iter().map(String::as_str)).collect();
+    // What is asked about is these bytes; when they change, a yes to them is no yes any more.
+    let digest = context.folder.read(&script.path, MAX_SCRIPT).ok().map(|bytes| FileDigest::of(&bytes));
+    let digest = digest.map(|digest| Digest(digest.to_string()));
+    let action = Action::script(context.skill.clone(), &script.path.to_string(), &argv, digest);
+    Ok(LocatedScript { environment, profile, program: launch.program, words, action })
+}
+
+/// A script that is named with the skill's folder before it, as a body that writes `${SKILL_DIR}/scripts/x.sh` has it. Any other
+/// name is one in `scripts/`.
+fn script_of<'a>(skill: &Path, name: &'a str) -> Cow<'a, str> {
+    let asked = name.trim();
+    if !asked.starts_with('/') {
+        return Cow::Borrowed(asked);
+    }
+    let seen = path_in_skill(skill, asked);
+    if Path::new(&*seen).starts_with(SCRIPTS) { seen } else { Cow::Borrowed(asked) }
+}
+
+/// `run_command_line`: runs a line by bash, contained. The gate judges what the line was read as; bash runs its text, and
+/// sees none of the user's settings.
+pub fn run_command_line(
+    env: &ExecEnv<'_>,
+    context: &SkillContext<'_>,
+    line: &str,
+    cancel: Option<&Cancel>,
+    sink: Sink<'_>,
+) -> Result<RunOutput, RunError> {
+    with_visible_copy(context, |context| {
+        let (principal, profile) = (context.principal(), context.containment.profile());
+        run_line(env, &principal, profile, (line, Shape::CommandLine), cancel, sink)
+    })
+}
+
+/// Runs something with the copy in the skill's place, or where the copy lies, if it cannot be shown there.
+fn with_visible_copy(
+    context: &SkillContext<'_>,
+    mut work: impl FnMut(&SkillContext<'_>) -> Result<RunOutput, RunError>,
+) -> Result<RunOutput, RunError> {
+    match (work(context), context.containment.at_copy()) {
+        (Err(RunError::Sandbox(SandboxError::NoStandIn { .. })), Some(containment)) => {
+            work(&SkillContext { containment: &containment, ..*context })
+        }
+        (ran, _) => ran,
+    }
+}
+
+/// Runs a line by bash for somebody, in a profile of theirs.
+fn run_line(
+    env: &ExecEnv<'_>,
+    principal: &Principal<'_>,
+    mut profile: Profile,
+    (line, shape): (&str, Shape),
+    cancel: Option<&Cancel>,
+    sink: Sink<'_>,
+) -> Result<RunOutput, RunError> {
+    if let Some(at) = line.chars().position(|character| character == '\0') {
+        return Err(ArgumentError::Nul { at: at + 1 }.into());
+    }
+    let allowed = decide(&env.gate, Action::command(principal.actor.clone(), line), principal)?;
+    let command = shell_line(env, line, &mut profile)?;
+    run(env, principal, Job { allowed, profile, command, shape }, cancel, sink)
+}
+
+/// A line for bash, which reads nobody's settings; the profile shows it.
+fn shell_line(env: &ExecEnv<'_>, line: &str, profile: &mut Profile) -> Result<Command, RunError> {
+    let Some(bash) = env.path.find("bash") else {
+        return Err(LaunchError::NoInterpreter {
+            script: line.to_owned(),
+            programs: vec!["bash".to_owned()],
+        }
+        .into());
+    };
+    show(profile, &bash);
+    Ok(Command::new(bash.file).arguments(["--noprofile", "--norc", "-c", line]))
+}
+
+/// Something that may run.
+struct Job {
+    allowed: Allowed,
+    /// The default containment, with the programs it takes.
+    profile: Profile,
+    command: Command,
+    /// The shape that its result has.
+    shape: Shape,
+}
+
+/// Runs a command with all that is wanted, once, and says what came of it without what has to stay secret.
+#[expect(clippy::too_many_lines, reason = "the one straight line from a decision to a result")]
+fn run(
+    env: &ExecEnv<'_>,
+    principal: &Principal<'_>,
+    job: Job,
+    cancel: Option<&Cancel>,
+    sink: Sink<'_>,
+) -> Result<RunOutput, RunError> {
+    let Job { allowed: Allowed { decision, with_writes }, mut profile, mut command, shape } = job;
+    let Principal { actor, project, grants, .. } = principal;
+    let redactor = Redactor::new(grants.secrets())?;
+    let mut notes = Vec::new();
+    let crew = project.zip(principal.crew).and_then(|(survey, data)| {
+        let crew = CrewData::make(data, survey.project());
+        crew.map_err(|why| notes.push(why)).ok()
+    });
+    give_variables(&mut profile, grants);
+    let mut layered = LayeredCall::begin(
+        env.layers,
+        *project,
+        origin(actor, &shape, &command, principal.session),
+        &mut notes,
+    );
+    match (&layered, &mut profile.project, &crew) {
+        (Some(call), Some(project), _) => {
+            project.access = ProjectAccess::Layered;
+            command = command.layer(call.mount());
+        }
+        (None, Some(_), Some(crew)) => crew.open(&mut profile),
+        _ => {}
+    }
+    let clock = Clock::new();
+    let mut porter = CallProxy::of_gate(&env.gate, actor, grants.hosts(), env.network, &clock, &redactor);
+    let mut redaction = Redaction::new(&redactor);
+    let mut transcript = Transcript::default();
+    let mut attend = |profile: &Profile, command: &Command| {
+        let mut serve = |listener| porter.serve(listener);
+        let attendance = Attendance {
+            cancel,
+            clock: Some(&clock),
+            porter: Some(&mut serve),
+            sieve: redaction.as_mut().map(|redaction| redaction as &mut dyn Sieve),
+            // What comes here has gone through the redaction, and so has what is kept of it.
+            sink: Some(&mut |stream, piece| {
+                transcript.push(stream, piece);
+                sink(stream, piece);
+            }),
+        };
+        env.sandbox.run_with(profile, command, attendance)
+    };
+    let mut online = with_gateway(&profile);
+    // Each of these errors means that nothing ran, so the call starts with less.
+    let report = loop {
+        match attend(&online, &command) {
+            Err(error @ SandboxError::NoGateway { .. }) if online.network != profile.network => {
+                notes.push(format!("it ran without any network: {error}"));
+                online = profile.clone();
+            }
+            // A script only starts there because the user is there; a command is about the project.
+            Err(error @ SandboxError::NoProject { .. }) if online.working_directory != principal.home => {
+                notes.push(format!("it started in its own folder: {error}"));
+                for profile in [&mut profile, &mut online] {
+                    principal.home.clone_into(&mut profile.working_directory);
+                }
+            }
+            Err(SandboxError::NoLayer { reason, .. }) if layered.is_some() => {
+                notes.push(format!("the project was read-only for it: {reason}"));
+                layered.take().into_iter().for_each(LayeredCall::abandon);
+                command.layers.clear();
+                for profile in [&mut profile, &mut online] {
+                    profile.project.iter_mut().for_each(|project| project.access = ProjectAccess::ReadOnly);
+                    if let Some(crew) = &crew {
+                        crew.open(profile);
+                    }
+                }
+            }
+            other => break other?,
+        }
+    };
+    let mut pending = layered.and_then(|call| call.finish(&mut notes));
+    match &mut pending {
+        Some(pending) => {
+            pending.hide(&redactor);
+            pending.approve(if with_writes { grants.writes() } else { &[] });
+            pending.approve(crew.as_ref().map(CrewData::glob).as_slice());
+        }
+        // Changes that wait to be applied need the folder.
+        None => crew.iter().for_each(CrewData::remove_if_empty),
+    }
+    notes.extend(notes_of(&report));
+    if let Some(bounded) = project.and_then(Survey::bounded) {
+        notes.push(format!("secrets may be visible: {bounded}"));
+    }
+    notes.extend(unset_secrets(actor, grants));
+    let (contacts, trouble) = porter.finish();
+    notes.extend(trouble.map(|error| format!("there was no network: the proxy could not start ({error})")));
+    notes.extend(contacts.notes());
+    let notes = notes.iter().map(|note| redactor.text(note).into_owned()).collect();
+    let (long, limits) = (transcript.finish(&report), principal.limits.clone());
+    let text = shape.text(&report, &limits, &long, OutputLocation::Nowhere);
+    let folder = project.map(Survey::project);
+    let process = ProcessReport::of(&report, &contacts, &long, folder, &redactor);
+    let changes = None;
+    Ok(RunOutput {
+        text,
+        long,
+        notes,
+        decision,
+        contacts,
+        pending,
+        changes,
+        report,
+        process,
+        shape,
+        limits,
+        redactor,
+    })
+}
+
+/// Names of variables that a skill wants and that have no value, a sentence each.
+fn unset_secrets(actor: &Actor, grants: &RequestedGrants) -> Vec<String> {
+    let Actor::Skill(skill) = actor else { return Vec::new() };
+    let sentence = |name: &SecretName| {
+        let skill = &skill.name;
+        format!("`{name}` is wanted and not set: `metier secret set {name} --skill {skill}`")
+    };
+    grants.missing().map(sentence).collect()
+}
+
+/// What a layer is kept under: what ran, for whom.
+fn origin(actor: &Actor, shape: &Shape, command: &Command, session: &str) -> CallOrigin {
+    let words = || command.arguments.iter().map(|word| word.to_string_lossy().into_owned());
+    let what = match shape {
+        Shape::Script(name) => name.clone(),
+        Shape::Injected(command) => command.clone(),
+        // The line is what bash is told last.
+        Shape::CommandLine | Shape::Bash => words().next_back().unwrap_or_default(),
+    };
+    let actor = match actor {
+        Actor::Agent => "agent".to_owned(),
+        Actor::Skill(skill) => format!("skill:{skill}"),
+    };
+    CallOrigin::new(what, actor, session)
+}
+
+fn show(profile: &mut Profile, program: &Program) {
+    for place in &program.shown {
+        let known = profile.programs.iter().any(|shown| place.starts_with(shown));
+        if !known {
+            profile.programs.push(place.clone());
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! `Bash`: a command line of the agent's own, in the project.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use metier_files::Survey;
+use metier_policy::Actor;
+use metier_sandbox::{Cancel, DataFolder, Limits, Profile, Project, ProjectAccess, Sink};
+
+use super::{ExecEnv, Principal, RunError, RunOutput, run_line};
+use crate::containment::QUIET_GIT;
+use crate::output::Shape;
+use crate::requested_grants::RequestedGrants;
+use crate::search_path::Toolbox;
+
+/// What the agent's own command lines see and may use up.
+///
+/// The same as a script's, but for what belongs to a skill: the project and the folders of the active skills are read-only,
+/// a scratch folder is writable, of the rest of the user's files only what the toolbox names is shown, and the only way out
+/// is a proxy. A line starts in the project.
+#[derive(Clone, Debug)]
+pub struct AgentContext<'a> {
+    /// The project and what it holds.
+    pub project: &'a Survey,
+    /// The folders of the active skills, without links on the way: their texts name files there.
+    pub skills: &'a [PathBuf],
+    /// The data folder of the skill that was activated last, which has to be there: what that skill keeps.
+    pub data: Option<&'a Path>,
+    /// Programs outside of the system's folders, and the search path inside.
+    pub toolbox: &'a Toolbox,
+    /// What may be used up.
+    pub limits: Limits,
+    /// Which session it is.
+    pub session: &'a str,
+    /// The language, such as `C.UTF-8`.
+    pub language: &'a str,
+    /// What is wanted beyond all that. Nothing of it is given before the gate has said yes.
+    pub grants: &'a RequestedGrants,
+}
+
+impl AgentContext<'_> {
+    fn profile(&self) -> Profile {
+        let folder = self.project.project();
+        // Inside the project they are shown already, and there without what looks like a secret.
+        let outside = self.skills.iter().filter(|skill| !skill.starts_with(folder));
+        Profile {
+            readable: outside.cloned().collect(),
+            project: Some(Project {
+                access: ProjectAccess::ReadOnly,
+                folder: folder.to_owned(),
+                writable: Vec::new(),
+                masked: self.project.masked(),
+                protected: Vec::new(),
+            }),
+            data: self.data.map(|data| DataFolder::new(data.to_owned())).into_iter().collect(),
+            programs: self.toolbox.shown.clone(),
+            environment: self.environment(),
+            limits: self.limits.clone(),
+            ..Profile::new(folder.to_owned())
+        }
+    }
+
+    fn environment(&self) -> Vec<(OsString, OsString)> {
+        let mut environment: Vec<(OsString, OsString)> = Vec::new();
+        let mut set = |name: &str, value: OsString| environment.push((name.into(), value));
+        // Texts of skills name both, whoever runs what they say.
+        if let Some(skill) = self.skills.last() {
+            set("SKILL_DIR", skill.into());
+        }
+        if let Some(data) = self.data {
+            set("SKILL_DATA", data.into());
+        }
+        set("PROJECT_DIR", self.project.project().into());
+        set("SESSION_ID", self.session.into());
+        set("PATH", self.toolbox.path.clone());
+        set("LANG", self.language.into());
+        set(QUIET_GIT.0, QUIET_GIT.1.into());
+        environment
+    }
+
+    fn principal(&self) -> Principal<'_> {
+        Principal {
+            actor: Actor::Agent,
+            project: Some(self.project),
+            grants: self.grants,
+            crew: None,
+            limits: &self.limits,
+            session: self.session,
+            home: self.project.project(),
+        }
+    }
+}
+
+/// `Bash`: runs a line by bash in the project, contained. The gate judges what the line was read as; bash runs its text, and
+/// sees none of the user's settings.
+pub fn run_bash(
+    env: &ExecEnv<'_>,
+    own: &AgentContext<'_>,
+    line: &str,
+    cancel: Option<&Cancel>,
+    sink: Sink<'_>,
+) -> Result<RunOutput, RunError> {
+    run_line(env, &own.principal(), own.profile(), (line, Shape::Bash), cancel, sink)
+}

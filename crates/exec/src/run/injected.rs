@@ -1,0 +1,117 @@
+//! An injected command, run as a skill's command lines are: after a policy decision, in the sandbox, without its secrets.
+
+use std::ffi::OsString;
+
+use metier_policy::{Action, Decision, Skill};
+use metier_sandbox::{Cancel, Command};
+
+use super::{ExecEnv, Job, RunError, RunOutput, SkillContext, decide, run, show, with_visible_copy};
+use crate::interpreter::LaunchError;
+use crate::output::Shape;
+use crate::search_path::Program;
+
+/// An injected command as a shell gets it.
+#[derive(Clone, Copy, Debug)]
+pub struct InjectedLine<'a> {
+    /// The command as it is written in the skill's text.
+    pub command: &'a str,
+    /// What the shell runs: a variable in the place of each value.
+    pub text: &'a str,
+    /// What the policy decides about: each value quoted, in its place.
+    pub judged: &'a str,
+    /// The variables.
+    pub variables: &'a [(String, OsString)],
+}
+
+/// The shells that a skill may name for its commands, and how each is kept from reading anybody's settings. Their quotes and
+/// variables are alike, which is what makes values safe.
+const SHELLS: &[(&str, &[&str])] = &[
+    ("bash", &["--noprofile", "--norc", "-c"]),
+    ("sh", &["-c"]),
+    ("dash", &["-c"]),
+    ("ksh", &["-c"]),
+    ("zsh", &["-f", "-c"]),
+];
+
+/// A shell for commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InjectionShell {
+    name: &'static str,
+    options: &'static [&'static str],
+}
+
+impl InjectionShell {
+    /// The shell that a manifest names; bash where it names none, nothing where it is one that is not known.
+    pub fn named(name: Option<&str>) -> Option<Self> {
+        let name = name.map_or("bash", str::trim);
+        SHELLS.iter().find(|(known, _)| *known == name).map(|(name, options)| Self { name, options })
+    }
+
+    fn find(self, env: &ExecEnv<'_>, command: &str) -> Result<Program, RunError> {
+        let missing = || LaunchError::NoInterpreter {
+            script: command.to_owned(),
+            programs: vec![self.name.to_owned()],
+        };
+        Ok(env.path.find(self.name).ok_or_else(missing)?)
+    }
+}
+
+/// What the gate is asked about a command: the line with its values in their places.
+fn action(skill: &Skill, line: &InjectedLine<'_>) -> Action {
+    Action::inject(skill.clone(), line.judged)
+}
+
+/// The decision about a command that may not run as it is; `None` where it may.
+pub fn injection_objection(
+    env: &ExecEnv<'_>,
+    context: &SkillContext<'_>,
+    line: &InjectedLine<'_>,
+) -> Option<(Action, Decision)> {
+    match decide(&env.gate, action(context.skill, line), &context.principal()) {
+        Err(RunError::Gate { action, decision }) => Some((*action, *decision)),
+        Ok(_) | Err(_) => None,
+    }
+}
+
+/// Runs a command. The shell gets its text, and every value as a variable.
+pub fn run_injected(
+    env: &ExecEnv<'_>,
+    context: &SkillContext<'_>,
+    shell: InjectionShell,
+    line: &InjectedLine<'_>,
+    cancel: Option<&Cancel>,
+) -> Result<RunOutput, RunError> {
+    with_visible_copy(context, |context| run_once(env, context, shell, line, cancel))
+}
+
+fn run_once(
+    env: &ExecEnv<'_>,
+    context: &SkillContext<'_>,
+    shell: InjectionShell,
+    line: &InjectedLine<'_>,
+    cancel: Option<&Cancel>,
+) -> Result<RunOutput, RunError> {
+    let allowed = decide(&env.gate, action(context.skill, line), &context.principal())?;
+    let program = shell.find(env, line.command)?;
+    let mut profile = context.containment.profile();
+    show(&mut profile, &program);
+    let variables = line.variables.iter().map(|(name, value)| (name.into(), value.clone()));
+    profile.environment.extend(variables);
+    let process = Command::new(program.file).arguments(shell.options.iter().copied().chain([line.text]));
+    let shape = Shape::Injected(line.command.to_owned());
+    run(env, &context.principal(), Job { allowed, profile, command: process, shape }, cancel, &mut |_, _| {})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_is_one_whose_quotes_are_known() {
+        assert_eq!(InjectionShell::named(None).map(|shell| shell.name), Some("bash"));
+        assert_eq!(InjectionShell::named(Some(" zsh ")).map(|shell| shell.name), Some("zsh"));
+        for name in ["powershell", "fish", "/bin/bash", "", "bash -x"] {
+            assert_eq!(InjectionShell::named(Some(name)), None, "{name}");
+        }
+    }
+}
