@@ -3,9 +3,11 @@
 use crate::binary::{metier, metier_with_input, workspace};
 use crate::model_server::{ModelServer, Says};
 use crate::opens::Opens;
+use metier_files::Stamp;
 use metier_testkit::Workspace;
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::time::SystemTime;
 
 const SCRIPT: &str = "#!/bin/sh\necho \"got ${A:-}${B:-}${C:-}\"\n";
 
@@ -29,11 +31,17 @@ fn in_trusted_project(config: &str) -> Workspace {
     workspace
 }
 
-/// Lets the program unpack its bundled skills. The watcher looks again at files that are as new as its first look, so a first run reads
-/// everything twice on some machines.
+/// Lets the program unpack its bundled skills, and waits until their times are past. The watcher reads everything again where a file
+/// is as new as its first look, which is right and not what is counted here.
 fn unpacked(workspace: &Workspace) {
     let listed = metier(workspace, &["list"]);
     assert_eq!(listed.code, 0, "{}", listed.stderr);
+    let last = workspace.join("home/last");
+    std::fs::write(&last, "").unwrap();
+    let stamp = Stamp::of(&last).unwrap();
+    while !stamp.is_settled(SystemTime::now()) {
+        std::thread::yield_now();
+    }
 }
 
 /// A model that runs the script and answers.

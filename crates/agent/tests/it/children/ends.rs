@@ -165,7 +165,7 @@ fn what_a_child_would_need_a_yes_for_is_told_with_the_rule_by_its_parent() {
     assert_eq!(answer.ended.outcome, Outcome::NeedsYes);
     assert_eq!(answer.needs[0].rules, ["Write(new.md)"]);
     assert!(
-        stage.results()[0].starts_with("[skill x: needs a yes: nobody could be asked"),
+        stage.results()[0].starts_with("[skill x: needs a yes: no one could be asked"),
         "{:?}",
         stage.results()
     );

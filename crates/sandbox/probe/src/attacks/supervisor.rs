@@ -224,8 +224,11 @@ fn parameters(_: &Arguments) -> Answer {
 }
 
 fn attributes(_: &Arguments) -> Answer {
+    // The call answers 20 less the nice value. That stays as it is, since a lower one takes a privilege.
+    let rank = call(libc::SYS_getpriority, &[0, supervisor()?]).attempt("getpriority")?;
+    let nice = (20 - rank as i32) as u32;
     // The size of this record; policy and flags are none, which is the usual.
-    let record: [u32; 12] = [48, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    let record: [u32; 12] = [48, 0, 0, 0, nice, 0, 0, 0, 0, 0, 0, 0];
     call(libc::SYS_sched_setattr, &[supervisor()?, of(&record), 0]).attempt("sched_setattr")?;
     Ok("set to the usual".to_owned())
 }
