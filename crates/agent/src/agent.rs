@@ -12,9 +12,9 @@ use crate::agent_profile::AgentProfile;
 use crate::compaction::Compaction;
 use crate::limits::Limits;
 use crate::models::{ModelSelection, Models};
-use crate::outside::OutsideTools;
 use crate::prompt_prefix::INSTRUCTIONS;
 use crate::subagent::{AgentDirectory, CrewMember};
+use metier_tools::ToolServer;
 
 /// How the model learns of skills.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub struct Agent {
     pub(crate) patience: Patience,
     pub(crate) compaction: Compaction,
     pub(crate) part: AgentProfile,
-    pub(crate) outside: Option<Arc<dyn OutsideTools>>,
+    pub(crate) outside: Option<Arc<dyn ToolServer>>,
     pub(crate) colleagues: Arc<[CrewMember]>,
 }
 
@@ -177,13 +177,13 @@ impl Agent {
 
     /// The tools of MCP servers.
     #[must_use]
-    pub fn outside(mut self, tools: Option<Arc<dyn OutsideTools>>) -> Self {
+    pub fn outside(mut self, tools: Option<Arc<dyn ToolServer>>) -> Self {
         self.outside = tools;
         self
     }
 
     /// The tools of MCP servers, if it has any.
-    pub fn outside_tools(&self) -> Option<&Arc<dyn OutsideTools>> {
+    pub fn outside_tools(&self) -> Option<&Arc<dyn ToolServer>> {
         self.outside.as_ref()
     }
 

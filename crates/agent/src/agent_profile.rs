@@ -7,8 +7,8 @@ use metier_policy::{Dialect, Folders, McpTools, Meaning, Scope, Skill, Terms};
 use metier_runtime::{Session as SkillSession, Skills, Surface};
 use metier_skill::ToolPattern;
 
-use crate::outside::Outside;
 use crate::prompt_prefix::PromptPrefix;
+use metier_tools::ExternalTools;
 
 /// An agent's profile. The default one sees every skill and has every tool.
 #[derive(Clone, Debug, Default)]
@@ -63,7 +63,7 @@ impl AgentProfile {
         &self,
         skills: &Skills,
         surface: Surface,
-        outside: &Outside,
+        outside: &ExternalTools,
         above: Option<&SkillSession>,
     ) -> Result<SkillSession, Vec<Unresolved>> {
         let session = match &self.skills {
@@ -81,13 +81,13 @@ impl AgentProfile {
     }
 
     /// The prefix without the tools that it has not.
-    pub(crate) fn framed(&self, frame: PromptPrefix, outside: &Outside) -> PromptPrefix {
+    pub(crate) fn framed(&self, frame: PromptPrefix, outside: &ExternalTools) -> PromptPrefix {
         let Some(scope) = self.scope(outside) else { return frame };
         frame.keeping(|name| outside.meant(name).is_none_or(|offered| scope.offers(offered)))
     }
 
     /// The scope that its lists of tools make. A bare name in them may be that of a server's tool.
-    fn scope(&self, outside: &Outside) -> Option<Scope> {
+    fn scope(&self, outside: &ExternalTools) -> Option<Scope> {
         let name = self.name.as_deref().unwrap_or("this one");
         own_scope(name, self.tools.as_deref(), &self.disallowed, outside.known())
     }

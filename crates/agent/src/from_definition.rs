@@ -15,10 +15,10 @@ pub use self::agents::DefinedAgents;
 use crate::agent::{Agent, Disclosure};
 use crate::agent_profile::AgentProfile;
 use crate::limits::Limits;
-use crate::outside::OutsideTools;
 use crate::prompt_prefix::INSTRUCTIONS;
 use crate::subagent::CrewMember;
-use crate::tools::{Offer, Setting};
+use metier_tools::ToolServer;
+use metier_tools::{Offer, Setting};
 
 impl Agent {
     /// Gives the agent a role: its instructions, skills, tools and limits. The caller chooses its model and how its skills are
@@ -47,7 +47,7 @@ impl Agent {
         role: &Role,
         snapshot: &Snapshot,
         user: &LimitsConfig,
-        outside: &dyn Fn(&Role) -> Option<Arc<dyn OutsideTools>>,
+        outside: &dyn Fn(&Role) -> Option<Arc<dyn ToolServer>>,
     ) -> Self {
         let others = definition.roles.iter().filter(|other| other.name != role.name);
         let member = |other: &Role| CrewMember {
@@ -73,21 +73,19 @@ impl Agent {
     }
 }
 
-impl Setting {
-    /// The setting of a role's general tools. The roles of a crew have none but questions: their skills do the work.
-    #[must_use]
-    pub fn for_role(self, role: &Role, format: DefinitionFormat) -> Self {
-        let memory = match role.memory {
-            Some(true) => Offer::Yes,
-            Some(false) => Offer::No,
-            None if format == DefinitionFormat::Crew => Offer::No,
-            None => self.memory,
-        };
-        if format == DefinitionFormat::Crew {
-            return Self { memory, project: None, web: None, commands: Offer::No, ..self };
-        }
-        Self { memory, ..self }
+/// The setting of a role's general tools. The roles of a crew have none but questions: their skills do the work.
+#[must_use]
+pub fn role_setting(setting: Setting, role: &Role, format: DefinitionFormat) -> Setting {
+    let memory = match role.memory {
+        Some(true) => Offer::Yes,
+        Some(false) => Offer::No,
+        None if format == DefinitionFormat::Crew => Offer::No,
+        None => setting.memory,
+    };
+    if format == DefinitionFormat::Crew {
+        return Setting { memory, project: None, web: None, commands: Offer::No, ..setting };
     }
+    Setting { memory, ..setting }
 }
 
 impl Limits {

@@ -2,7 +2,7 @@
 
 use metier_store::{Recall, Record as Stored, RecordKind, Scope, SessionId, Store};
 
-use crate::tools::{Author, Memory, NewRecord, Record, Wanted};
+use metier_tools::{Author, Memory, NewRecord, Record, Wanted};
 
 /// Keeps records in the store, for one session.
 pub(crate) struct MemoryStore<'a> {

@@ -7,7 +7,7 @@ use metier_store::{Agreement, EventKind, EventSeverity};
 
 use crate::policy_adapter::lock;
 use crate::subagent::SharedBudget;
-use crate::tools::{Ask, Reply};
+use metier_tools::{Ask, Reply};
 
 /// The models that a skill may ask for by name: aliases of the user's configuration, or `provider/model` of a provider that the user
 /// has.

@@ -7,7 +7,7 @@ use metier_policy::{Action, Decision, Ruling};
 use metier_runtime::{Change, NotDone, Session as SkillSession};
 
 use crate::observer::Observer;
-use crate::tools::{Hands, RunJob, Running};
+use metier_tools::{Executor, RunJob, Running};
 
 /// A session as the general tools see it. Reads of one turn come from several threads; the lock serialises them and their questions.
 pub(crate) struct PolicyAdapter<'a> {
@@ -20,7 +20,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Hands for PolicyAdapter<'_> {
+impl Executor for PolicyAdapter<'_> {
     fn decide(&self, action: &Action, shown: Option<&Change>) -> Decision {
         let session = lock(self.session);
         let decision = session.judge(action);

@@ -8,9 +8,9 @@ use metier_runtime::{Definition, Session as SkillSession};
 use metier_store::Framed;
 use serde_json::{Value, json};
 
-use crate::outside::Outside;
 use crate::subagent::HAND_BACK;
-use crate::tools::GeneralTools;
+use metier_tools::ExternalTools;
+use metier_tools::GeneralTools;
 
 /// The default instructions. Every turn pays for each sentence.
 pub const INSTRUCTIONS: &str = "You work for the user, in their project and on their machine, by calling tools. \
@@ -35,7 +35,7 @@ impl PromptPrefix {
         instructions: &str,
         session: &SkillSession,
         general: &GeneralTools,
-        outside: &Outside,
+        outside: &ExternalTools,
     ) -> Self {
         let texts = [instructions, session.catalog()];
         let system = texts.into_iter().filter(|text| !text.is_empty()).map(Block::stable).collect();

@@ -11,7 +11,7 @@ use metier_store::{
 };
 
 use crate::memory_store::record;
-use crate::tools::envelope;
+use metier_tools::envelope;
 
 /// The most that is recalled for one message, in bytes: about 2,000 tokens, which every later turn pays for.
 const MAX_RECALLED: usize = 8 * 1024;

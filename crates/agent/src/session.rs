@@ -48,12 +48,12 @@ use crate::compaction::Depth;
 use crate::limits::{Limits, Spent};
 use crate::observer::Observer;
 use crate::output_relay::OutputRelay;
-use crate::outside::Outside;
 use crate::policy_adapter::lock;
 use crate::prompt_prefix::PromptPrefix;
 use crate::session_log::SessionLog;
 use crate::state::SessionState;
-use crate::tools::{Ask, GeneralTools, Setting};
+use metier_tools::ExternalTools;
+use metier_tools::{Ask, GeneralTools, Setting};
 
 /// How much of a call is shown where it is named, in characters: as much as a question shows.
 const MAX_SHOWN_CALL: usize = 200;
@@ -64,7 +64,7 @@ pub struct Session {
     skills: Mutex<SkillSession>,
     general: GeneralTools,
     /// The tools of MCP servers.
-    external: Arc<Outside>,
+    external: Arc<ExternalTools>,
     /// The events, and the state that they make. The state is empty while the session rests.
     log: Arc<SessionLog>,
     /// What precedes the messages of every request.
@@ -149,7 +149,7 @@ struct Parts {
     agent: Agent,
     skills: SkillSession,
     general: GeneralTools,
-    external: Arc<Outside>,
+    external: Arc<ExternalTools>,
     log: SessionLog,
     prefix: Arc<PromptPrefix>,
     lease: Lease,
@@ -165,7 +165,7 @@ impl Session {
         message: UserMessage,
         hooks: RunHooks,
     ) -> Result<Self, SessionError> {
-        let external = Arc::new(Outside::settle(agent.outside.as_ref()));
+        let external = Arc::new(ExternalTools::settle(agent.outside.as_ref()));
         let skills = agent.part.session(&agent.skills, agent.surface, &external, None);
         let skills = skills.map_err(SessionError::Skills)?;
         let general = GeneralTools::new(setting)?;
@@ -343,7 +343,7 @@ fn started(agent: &Agent, general: &GeneralTools, request: String) -> Started {
 }
 
 /// What MCP servers should offer and do not, as events.
-fn problems(external: &Outside) -> Vec<EventKind> {
+fn problems(external: &ExternalTools) -> Vec<EventKind> {
     let problems = external.problems().iter().cloned();
     problems.map(|(at, message)| EventKind::Failed { at, message }).collect()
 }

@@ -40,12 +40,12 @@ pub(crate) use self::wording::{
 };
 use crate::agent::Agent;
 use crate::observer::{EmittedEvent, Observer, RetryDecision};
-use crate::outside::Outside;
 use crate::prompt_prefix::PromptPrefix;
 use crate::session::{RunHooks, Session, SessionError, UncertainCall};
 use crate::session_log::SessionLog;
 use crate::state::SessionState;
-use crate::tools::GeneralTools;
+use metier_tools::ExternalTools;
+use metier_tools::GeneralTools;
 
 /// How long a sub-agent that is out of time gets to end by itself before it is stopped: a model turn sees its time itself, and only a
 /// tool that runs on has to be stopped from outside.
@@ -168,7 +168,7 @@ pub(crate) struct SubagentSpec {
     pub(crate) agent: Agent,
     pub(crate) skills: SkillSession,
     pub(crate) general: GeneralTools,
-    pub(crate) external: Arc<Outside>,
+    pub(crate) external: Arc<ExternalTools>,
     pub(crate) hooks: RunHooks,
     pub(crate) budget: Arc<SharedBudget>,
 }

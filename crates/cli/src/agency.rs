@@ -12,11 +12,11 @@ use crate::screen;
 use crate::surroundings::Surroundings;
 use crate::user_values::UserValues;
 use anyhow::{Result, anyhow};
-use metier_agent::{Ask, Reply};
 use metier_catalog::Include;
 use metier_definition::{Role, SkillDisclosure};
 use metier_policy::{Action, Answer, Decision, Layer, List, Owner, Source};
 use metier_runtime::{NotUsed, Session, Skills, SkillsBuilder, Surface};
+use metier_tools::{Ask, Reply};
 use std::sync::Arc;
 
 /// Whether somebody can be asked.

@@ -12,9 +12,7 @@ use crate::servers::{ask_all, of_role};
 use crate::skill_models;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
-use metier_agent::{
-    Agent, CancelToken, Compaction, DefinedAgents, Limits, Offer, OutsideTools, RunHooks, Setting, Web,
-};
+use metier_agent::{Agent, CancelToken, Compaction, DefinedAgents, Limits, RunHooks};
 use metier_catalog::{Entry, Standing, State};
 use metier_definition::{DefinitionFormat, Role};
 use metier_diagnostic::counted;
@@ -24,6 +22,7 @@ use metier_model::{ChatModel, Prices};
 use metier_planner::{IndexRouter, OfflinePlanner};
 use metier_runtime::Skills;
 use metier_store::Store;
+use metier_tools::{Offer, Setting, ToolServer, Web};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -106,7 +105,7 @@ impl Outfit {
             .prices(mind.prices)
             .compaction(mind.compaction)
             .models(models)
-            .outside(surroundings.servers.clone().map(|servers| Arc::new(servers) as Arc<dyn OutsideTools>));
+            .outside(surroundings.servers.clone().map(|servers| Arc::new(servers) as Arc<dyn ToolServer>));
         if let (Some(chosen), Some(role)) = (wishes.agent, role) {
             let definition = &chosen.read.definition;
             let (mut said, mut shared) = (Vec::new(), Vec::new());
@@ -124,7 +123,7 @@ impl Outfit {
             }
             let outside = |role: &Role| {
                 let (_, own) = servers.iter().find(|(name, _)| *name == role.name.value)?;
-                own.clone().map(|own| Arc::new(own) as Arc<dyn OutsideTools>)
+                own.clone().map(|own| Arc::new(own) as Arc<dyn ToolServer>)
             };
             agent = agent.with_crew(definition, role, &snapshot, config, &outside);
             // The planner reads a catalogue, and has no use for conversations beside its own.
@@ -175,7 +174,7 @@ impl Outfit {
             memory: Offer::Yes,
         };
         match &self.cast {
-            Some((format, role)) => usual.for_role(role, *format),
+            Some((format, role)) => metier_agent::role_setting(usual, role, *format),
             None => usual,
         }
     }

@@ -257,7 +257,7 @@ impl Connection {
             };
             tools.extend(page.tools);
             cursor = page.next_cursor;
-            if cursor.is_none() || tools.len() > metier_agent::MAX_OUTSIDE_TOOLS {
+            if cursor.is_none() || tools.len() > metier_tools::MAX_EXTERNAL_TOOLS {
                 break;
             }
         }

@@ -3,7 +3,7 @@
 //! ```text
 //! .mcp.json, config.toml, agents ─► config ─► managed_server ─► connection ─► server_process │ http
 //!                                       │        over rmcp       sandboxed program, or a URL
-//!                                       ├─► tools ─────────────► metier_agent::OutsideTools
+//!                                       ├─► tools ─────────────► metier_tools::ToolServer
 //!                                       └─► listing ─► entry ─► metier_catalog::Remote
 //!                                                      checked   └─► file_cache: fetched on use, verified against the listing
 //! ```

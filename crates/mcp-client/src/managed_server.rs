@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use metier_agent::Footing;
 use metier_catalog::{RemoteServer, RemoteSkill, TrustStore, Wanted};
+use metier_tools::ServerStatus;
 use rmcp::model::{CallToolResult, JsonObject, Tool};
 use tokio::sync::Mutex;
 
@@ -29,7 +29,7 @@ pub struct ServerSummary {
     /// Folders of the project that it writes without approval.
     pub write: Vec<String>,
     /// Its connection status.
-    pub footing: Footing,
+    pub footing: ServerStatus,
     /// The number of its tools, if it was asked.
     pub tools: Option<usize>,
     /// The number of listed skills, from the latest listing.
@@ -195,10 +195,10 @@ impl ManagedServer {
     pub(crate) async fn summary(&self) -> ServerSummary {
         let state = self.state.lock().await;
         let footing = match &state.status {
-            ConnectionStatus::Idle => Footing::Idle,
-            ConnectionStatus::Up(connection) if !connection.is_closed() => Footing::Up,
-            ConnectionStatus::Up(_) => Footing::Down("it exited".to_owned()),
-            ConnectionStatus::Down(why) => Footing::Down(why.clone()),
+            ConnectionStatus::Idle => ServerStatus::Idle,
+            ConnectionStatus::Up(connection) if !connection.is_closed() => ServerStatus::Up,
+            ConnectionStatus::Up(_) => ServerStatus::Down("it exited".to_owned()),
+            ConnectionStatus::Down(why) => ServerStatus::Down(why.clone()),
         };
         let load = self.cache.as_ref().and_then(FileCache::load);
         ServerSummary {

@@ -2,9 +2,9 @@
 
 use std::os::fd::AsFd;
 
-use metier_agent::{Annotated, OutsideAnswer, OutsideTool, OutsideTools, ServerStanding};
 use metier_catalog::one_line;
 use metier_sandbox::Cancel;
+use metier_tools::{Annotated, ExternalTool, ServerAnswer, ServerReport, ToolServer};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents, Tool};
 use serde_json::{Map, Value};
 use tokio::io::unix::AsyncFd;
@@ -12,8 +12,8 @@ use tokio::io::unix::AsyncFd;
 use super::connection::RequestError;
 use super::servers::Servers;
 
-impl OutsideTools for Servers {
-    fn tools(&self) -> Vec<OutsideTool> {
+impl ToolServer for Servers {
+    fn tools(&self) -> Vec<ExternalTool> {
         let all = self.each(|server| async move {
             // A failed server has no tools; its status tells why.
             let tools = server.tools().await.unwrap_or_default();
@@ -23,9 +23,9 @@ impl OutsideTools for Servers {
         all.into_iter().flatten().collect()
     }
 
-    fn standings(&self) -> Vec<ServerStanding> {
+    fn standings(&self) -> Vec<ServerReport> {
         let all = self.summaries().into_iter();
-        all.map(|summary| ServerStanding { server: summary.label, footing: summary.footing }).collect()
+        all.map(|summary| ServerReport { server: summary.label, footing: summary.footing }).collect()
     }
 
     fn aliases(&self) -> Vec<(String, String, String)> {
@@ -42,9 +42,9 @@ impl OutsideTools for Servers {
         tool: &str,
         input: &Map<String, Value>,
         cancel: Option<&Cancel>,
-    ) -> OutsideAnswer {
+    ) -> ServerAnswer {
         let Some(server) = self.named(server) else {
-            return OutsideAnswer::None(format!("unknown MCP server `{server}`"));
+            return ServerAnswer::None(format!("unknown MCP server `{server}`"));
         };
         let called = self.wait(async {
             tokio::select! {
@@ -58,10 +58,10 @@ impl OutsideTools for Servers {
             Ok(Ok(result)) => to_answer(&result),
             Ok(Err(error @ RequestError::Disconnected(_))) => {
                 let why = "it may have had an effect";
-                OutsideAnswer::None(format!("`{tool}` failed: {error}; {why}"))
+                ServerAnswer::None(format!("`{tool}` failed: {error}; {why}"))
             }
-            Ok(Err(error)) => OutsideAnswer::None(format!("`{tool}` failed: {error}")),
-            Err(why) => OutsideAnswer::None(why),
+            Ok(Err(error)) => ServerAnswer::None(format!("`{tool}` failed: {error}")),
+            Err(why) => ServerAnswer::None(why),
         }
     }
 }
@@ -78,9 +78,9 @@ async fn cancelled(cancel: Option<&Cancel>) {
     std::future::pending::<()>().await;
 }
 
-fn to_outside_tool(label: &str, tool: Tool) -> OutsideTool {
+fn to_outside_tool(label: &str, tool: Tool) -> ExternalTool {
     let is_read_only = tool.annotations.as_ref().and_then(|annotations| annotations.read_only_hint);
-    OutsideTool {
+    ExternalTool {
         server: label.to_owned(),
         tool: tool.name.into_owned(),
         description: tool.description.map(std::borrow::Cow::into_owned).unwrap_or_default(),
@@ -90,7 +90,7 @@ fn to_outside_tool(label: &str, tool: Tool) -> OutsideTool {
 }
 
 /// A result as text. Other content is described by its kind and size.
-fn to_answer(result: &CallToolResult) -> OutsideAnswer {
+fn to_answer(result: &CallToolResult) -> ServerAnswer {
     let mut texts: Vec<String> = result.content.iter().map(text).collect();
     if texts.is_empty()
         && let Some(structured) = &result.structured_content
@@ -98,7 +98,7 @@ fn to_answer(result: &CallToolResult) -> OutsideAnswer {
         texts.push(structured.to_string());
     }
     let text = texts.join("\n");
-    if result.is_error == Some(true) { OutsideAnswer::Failed(text) } else { OutsideAnswer::Done(text) }
+    if result.is_error == Some(true) { ServerAnswer::Failed(text) } else { ServerAnswer::Done(text) }
 }
 
 fn text(content: &ContentBlock) -> String {

@@ -86,11 +86,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "metier-agent",
+        "metier-tools",
         &[
             "metier-activation",
             "metier-catalog",
-            "metier-definition",
             "metier-diagnostic",
             "metier-exec",
             "metier-files",
@@ -105,10 +104,28 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "metier-agent",
+        &[
+            "metier-activation",
+            "metier-catalog",
+            "metier-definition",
+            "metier-diagnostic",
+            "metier-exec",
+            "metier-files",
+            "metier-model",
+            "metier-policy",
+            "metier-runtime",
+            "metier-sandbox",
+            "metier-search",
+            "metier-skill",
+            "metier-store",
+            "metier-tools",
+        ],
+    ),
+    (
         "metier-mcp-client",
         &[
             "metier-activation",
-            "metier-agent",
             "metier-catalog",
             "metier-definition",
             "metier-diagnostic",
@@ -119,6 +136,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "metier-runtime",
             "metier-sandbox",
             "metier-skill",
+            "metier-tools",
         ],
     ),
     (
@@ -161,6 +179,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "metier-secret",
             "metier-skill",
             "metier-store",
+            "metier-tools",
         ],
     ),
     ("xtask", &[]),

@@ -53,14 +53,14 @@ const HOMES: &[(&str, &[&str])] = &[
     // Providers of models: everyone else sees a `ChatModel` and its events. The SDK's HTTP is given a client of ours, which is
     // bounded and follows nobody.
     ("reqwest", &["metier-model", "metier-mcp-client"]),
-    ("rustls", &["metier-model", "metier-agent", "metier-mcp-client"]),
+    ("rustls", &["metier-model", "metier-tools", "metier-mcp-client"]),
     ("rustls-platform-verifier", &["metier-model", "metier-mcp-client"]),
     // HTTP on the wire: everyone else sees contacts and events.
     ("httparse", &["metier-proxy"]),
     // Whose certificates the agent believes for pages of the web; a model's provider may be a company's own server.
-    ("webpki-roots", &["metier-agent"]),
+    ("webpki-roots", &["metier-tools"]),
     // What a model searches for; our own tables are no regular expressions.
-    ("regex", &["metier-agent"]),
+    ("regex", &["metier-tools"]),
     // Snippets of source under a message: everyone else sees a `Diagnostic`.
     ("annotate-snippets", &["metier-diagnostic"]),
     ("similar", &["metier-diagnostic"]),

@@ -17,12 +17,13 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use metier_agent::{
-    Agent, CancelToken, Limits, NoObserver, Observer, RunHooks, Session, Setting, StreamDelta, UserMessage,
+    Agent, CancelToken, Limits, NoObserver, Observer, RunHooks, Session, StreamDelta, UserMessage,
 };
 use metier_model::{Endpoint, Protocol, Remote};
 use metier_runtime::Skills;
 use metier_store::{Outcome, Store};
 use metier_testkit::Workspace;
+use metier_tools::Setting;
 use tokio::runtime::{Builder, Runtime};
 
 const SKILLS: usize = 1_000;

@@ -10,10 +10,10 @@ use super::{Session, problems};
 use crate::agent::Disclosure;
 use crate::agent_profile::AgentProfile;
 use crate::models::ModelPreference;
-use crate::outside::Outside;
 use crate::policy_adapter::lock;
 use crate::prompt_prefix::PromptPrefix;
 use crate::subagent::{CrewMember, StartPoint, SubagentKind, SubagentSpec, SubagentStart, Worker, request};
+use metier_tools::ExternalTools;
 
 impl Session {
     /// Starts a crew member: a router like this session, with its own instructions, skills, servers and model, which can only hand
@@ -73,8 +73,11 @@ impl Session {
     }
 
     /// The skills of a crew member, beneath this session, and the tools of its servers.
-    pub(super) fn skills_of(&self, member: &CrewMember) -> Result<(SkillSession, Arc<Outside>), String> {
-        let external = Arc::new(Outside::settle(member.outside.as_ref()));
+    pub(super) fn skills_of(
+        &self,
+        member: &CrewMember,
+    ) -> Result<(SkillSession, Arc<ExternalTools>), String> {
+        let external = Arc::new(ExternalTools::settle(member.outside.as_ref()));
         let above = lock(&self.skills);
         let skills = member.part.session(&self.agent.skills, self.agent.surface, &external, Some(&above));
         let mut skills = skills.map_err(|problems| super::joined(&problems))?;
@@ -90,7 +93,12 @@ impl Session {
     }
 
     /// Prepares a sub-agent that runs a skill for the user or a program. A skill of another crew member runs with what is theirs.
-    pub(super) fn fork(&self, by: By, name: &str, arguments: &str) -> Result<(Fork, Arc<Outside>), NotUsed> {
+    pub(super) fn fork(
+        &self,
+        by: By,
+        name: &str,
+        arguments: &str,
+    ) -> Result<(Fork, Arc<ExternalTools>), NotUsed> {
         if let Some(member) = self.owner_of(name) {
             let (skills, external) = self.skills_of(member).map_err(NotUsed::Trouble)?;
             return Ok((skills.fork(requester(by), name, arguments)?, external));

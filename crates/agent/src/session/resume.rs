@@ -13,12 +13,12 @@ use metier_store::{
 
 use super::{NextRun, Parts, RunHooks, Session, SessionError, UncertainCall};
 use crate::agent::Agent;
-use crate::outside::Outside;
 use crate::policy_adapter::lock;
 use crate::prompt_prefix::PromptPrefix;
 use crate::session_log::SessionLog;
 use crate::state::SessionState;
-use crate::tools::{GeneralTools, Setting};
+use metier_tools::ExternalTools;
+use metier_tools::{GeneralTools, Setting};
 
 /// A session that was loaded from the store.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl Session {
         let lease = lease(&agent.store, id)?;
         let parent = agent.store.session(id)?.parent;
         let state = SessionState::replay(&agent.store.events(&EventQuery::of(id))?);
-        let external = Arc::new(Outside::settle(agent.outside.as_ref()));
+        let external = Arc::new(ExternalTools::settle(agent.outside.as_ref()));
         let skills = agent.part.session(&agent.skills, agent.surface, &external, None);
         let skills = skills.map_err(SessionError::Skills)?;
         let mut skills = skills.named(&id.to_string());

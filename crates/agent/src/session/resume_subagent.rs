@@ -10,7 +10,6 @@ use super::effect::End;
 use super::spawn::{Requester, Started};
 use super::{Answer, Session, SessionError};
 use crate::observer::StreamDelta;
-use crate::outside::Outside;
 use crate::policy_adapter::lock;
 use crate::session_log::SessionLog;
 use crate::state::{Invoked, SessionState, StartedSubagent};
@@ -18,6 +17,7 @@ use crate::subagent::{
     CrewMember, ExitState, FinishedSubagent, Slot, StartPoint, SubagentAnswer, SubagentSpec, Worker, note,
     result,
 };
+use metier_tools::ExternalTools;
 
 /// What became of a sub-agent that was started.
 pub(super) enum SubagentStatus {
@@ -60,7 +60,7 @@ impl Session {
     }
 
     /// A skill's session as it was, with its external tools. A skill of another crew member has theirs.
-    fn fork_again(&self, skill: &str, state: &SessionState) -> Option<(ForkAgain, Arc<Outside>)> {
+    fn fork_again(&self, skill: &str, state: &SessionState) -> Option<(ForkAgain, Arc<ExternalTools>)> {
         if let Some(owner) = self.owner_of(skill) {
             let (skills, external) = self.skills_of(owner).ok()?;
             return Some((skills.fork_again(state.activated())?, external));

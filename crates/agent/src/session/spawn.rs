@@ -16,7 +16,6 @@ use super::tool_dispatch::verdict;
 use super::{Parts, RunHooks, Session, SessionError};
 use crate::agent::Agent;
 use crate::models::{ModelPreference, ModelResolver, remark};
-use crate::outside::Outside;
 use crate::policy_adapter::lock;
 use crate::prompt_prefix::PromptPrefix;
 use crate::session_log::SessionLog;
@@ -25,7 +24,8 @@ use crate::subagent::{
     SubagentAnswer, SubagentKind, SubagentProfile, SubagentSpec, SubagentStart, Worker, beneath_itself,
     in_background, request, result, too_deep,
 };
-use crate::tools::GeneralTools;
+use metier_tools::ExternalTools;
+use metier_tools::GeneralTools;
 
 /// Who asks for a sub-agent.
 pub(super) struct Requester {
@@ -162,7 +162,7 @@ impl Session {
         fork: Fork,
         kind: SubagentKind,
         requester: &Requester,
-        external: Arc<Outside>,
+        external: Arc<ExternalTools>,
     ) -> Result<(u64, SessionId, SubagentKind), String> {
         let mut remarks = Vec::new();
         let (named, background) = match &fork.activation.way {
@@ -311,7 +311,7 @@ impl Session {
         fork: Fork,
         kind: SubagentKind,
         by: By,
-        external: Arc<Outside>,
+        external: Arc<ExternalTools>,
     ) -> Result<Result<Option<SubagentAnswer>, String>, SessionError> {
         let skill = fork.activation.skill.name.clone();
         let (number, id, kind) = match self.send_skill(fork, kind, &Requester { by, call: None }, external) {
@@ -347,7 +347,7 @@ impl Session {
 fn skill_prefix(
     content: &str,
     skills: &SkillSession,
-    (general, external): (&GeneralTools, &Outside),
+    (general, external): (&GeneralTools, &ExternalTools),
     kind: SubagentKind,
     surface: Surface,
 ) -> PromptPrefix {

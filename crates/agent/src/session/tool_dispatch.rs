@@ -25,7 +25,7 @@ use crate::cancel::CancelToken;
 use crate::memory_store::MemoryStore;
 use crate::policy_adapter::{PolicyAdapter, lock};
 use crate::recorded_changes::recorded;
-use crate::tools::{ActiveSkill, Ask, Desk, Effect, GeneralTools, Memory, Whose, whose};
+use metier_tools::{ActiveSkill, Ask, Effect, GeneralTools, Memory, ToolContext, ToolProvider, whose};
 
 /// How many reads run in parallel. More threads wait for the same disk.
 const MAX_PARALLEL: usize = 8;
@@ -33,7 +33,7 @@ const MAX_PARALLEL: usize = 8;
 /// A call with what is known before it runs.
 pub(super) struct PlannedCall {
     pub(super) call: ToolCall,
-    provider: Whose,
+    provider: ToolProvider,
     pub(super) effect: store::Effect,
     /// The sub-agent that it asks for.
     pub(super) subagent: Option<SubagentRequest>,
@@ -160,17 +160,17 @@ impl Session {
         let surface = self.agent.surface;
         let provider = whose(&call.name, surface);
         let effect = match provider {
-            Whose::Skills => match Toolset::sight(surface, &call.name) {
+            ToolProvider::Skills => match Toolset::sight(surface, &call.name) {
                 Some(Sight::Looks) | None => store::Effect::ReadOnly,
                 Some(Sight::Acts | Sight::Reaches) => store::Effect::Runs,
             },
-            Whose::General => match GeneralTools::effect(&call.name, &Value::Null) {
+            ToolProvider::General => match GeneralTools::effect(&call.name, &Value::Null) {
                 Some(Effect::Reads) | None => store::Effect::ReadOnly,
                 Some(Effect::Writes) => store::Effect::Writes,
                 Some(Effect::Runs) => store::Effect::Runs,
                 Some(Effect::Asks) => store::Effect::Asks,
             },
-            Whose::Nobody => self.external.effect(&call.name).unwrap_or(store::Effect::ReadOnly),
+            ToolProvider::Nobody => self.external.effect(&call.name).unwrap_or(store::Effect::ReadOnly),
         };
         let subagent = self.subagent_request(&call);
         // What a sub-agent does depends on its skill, which may run anything.
@@ -211,7 +211,8 @@ impl Session {
             let general: Vec<_> = batch
                 .iter()
                 .map(|planned| {
-                    (planned.provider == Whose::General).then(|| scope.spawn(move || self.execute(planned)))
+                    (planned.provider == ToolProvider::General)
+                        .then(|| scope.spawn(move || self.execute(planned)))
                 })
                 .collect();
             let mut outputs = Vec::with_capacity(batch.len());
@@ -257,8 +258,8 @@ impl Session {
         let adapter = PolicyAdapter { session: &self.skills, observer: &**self.log.observer() };
         match planned.provider {
             _ if self.is_handing_back(name) => ToolResult::done("It is handed back.".to_owned()),
-            Whose::Skills => lock(&self.skills).call(name, input),
-            Whose::General => {
+            ToolProvider::Skills => lock(&self.skills).call(name, input),
+            ToolProvider::General => {
                 let active: Vec<ActiveSkill> = lock(&self.skills)
                     .active()
                     .into_iter()
@@ -271,16 +272,16 @@ impl Session {
                 let project = self.general.project_shown();
                 let memory =
                     MemoryStore { store: self.log.store(), session: self.id(), project: project.as_deref() };
-                let desk = Desk {
+                let context = ToolContext {
                     ask: self.ask.as_deref().map(|ask| ask as &dyn Ask),
                     memory: Some(&memory as &dyn Memory),
                     cancel: Some(cancel.processes()),
                     hear: Some(&|stream, piece| self.relay.hear(stream, piece)),
-                    ..Desk::new(&adapter, &active)
+                    ..ToolContext::new(&adapter, &active)
                 };
-                self.general.call(name, input, &desk)
+                self.general.call(name, input, &context)
             }
-            Whose::Nobody => {
+            ToolProvider::Nobody => {
                 let called = self.external.call(name, input, &adapter, cancel.processes());
                 called.unwrap_or_else(|| ToolResult::refused(self.no_such_tool(name)))
             }
@@ -336,7 +337,7 @@ impl Session {
             process_record(*process)
         });
         let fields = planned.call.arguments.fields();
-        if planned.provider == Whose::General && !is_error {
+        if planned.provider == ToolProvider::General && !is_error {
             let named = ["file_path", "path"].into_iter().filter_map(|field| fields?.get(field)?.as_str());
             self.touch(named.chain(changes.iter().map(String::as_str)));
         }

@@ -15,7 +15,7 @@ use crate::policy_adapter::lock;
 use crate::repeat_guard::call_mark;
 use crate::state::{SessionState, StartedCall};
 use crate::subagent::HandoffTarget;
-use crate::tools::Reply;
+use metier_tools::Reply;
 
 /// What a model gets for a call that may have run and does not run again.
 const NOT_REPEATED: &str = "This call was interrupted before its result was known: it may have run, in whole or in part. It does \

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::agent_profile::AgentProfile;
-use crate::outside::OutsideTools;
+use metier_tools::ToolServer;
 
 /// What a role is told after its instructions when work was handed to it.
 pub(crate) const ROLE_RULES: &str = "# How to work\n\
@@ -28,7 +28,7 @@ pub struct CrewMember {
     /// Its effort, likewise.
     pub effort: Option<String>,
     /// The tools of its own servers, which are started with it.
-    pub outside: Option<Arc<dyn OutsideTools>>,
+    pub outside: Option<Arc<dyn ToolServer>>,
 }
 
 impl CrewMember {

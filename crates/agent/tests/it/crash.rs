@@ -16,14 +16,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use metier_agent::{
-    Agent, CancelToken, Compaction, EmittedEvent, Observer, Offer, RetryDecision, RunHooks, Session, Setting,
-    UncertainCall, UserMessage,
+    Agent, CancelToken, Compaction, EmittedEvent, Observer, RetryDecision, RunHooks, Session, UncertainCall,
+    UserMessage,
 };
 use metier_model::{Message, Part, Request};
 use metier_runtime::Skills;
 use metier_sandbox::Helper;
 use metier_store::{Called, EventKind, EventQuery, Outcome, SessionId, Store};
 use metier_testkit::Workspace;
+use metier_tools::{Offer, Setting};
 use serde_json::{Value, json};
 
 use self::stand::{Aim, CHILD, Handed, PHASES, Phase, say, stand, tell};
@@ -208,7 +209,7 @@ fn work(folder: &Path, session: Option<SessionId>, says: RetryDecision) -> Outco
         .search_path("/usr/bin:/bin")
         .allow("Edit(log.txt)")
         .allow("write:log.txt")
-        .helper(Helper::Program(crate::room::helper()))
+        .helper(Helper::Program(metier_testkit::example("contained")))
         .open();
     let store = Store::open(&folder.join("data/metier.db")).unwrap().redacting(Arc::new(Handed));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();

@@ -4,15 +4,15 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use metier_agent::{
-    Agent, Annotated, Answer, CancelToken, Footing, NoObserver, Offer, OutsideAnswer, OutsideTool,
-    OutsideTools, RunHooks, ServerStanding, Session, Setting, UserMessage,
-};
+use metier_agent::{Agent, Answer, CancelToken, NoObserver, RunHooks, Session, UserMessage};
 use metier_catalog::LimitsConfig;
 use metier_model::{Request, Scripted, ToolChoice, Turn};
 use metier_runtime::Skills;
 use metier_sandbox::Cancel;
 use metier_store::{By, EventKind, EventQuery, SessionId, Store};
+use metier_tools::{
+    Annotated, ExternalTool, Offer, ServerAnswer, ServerReport, ServerStatus, Setting, ToolServer,
+};
 use serde_json::{Map, Value, json};
 use tokio::runtime::Builder;
 
@@ -31,10 +31,10 @@ impl Clock {
     }
 }
 
-impl OutsideTools for Clock {
-    fn tools(&self) -> Vec<OutsideTool> {
+impl ToolServer for Clock {
+    fn tools(&self) -> Vec<ExternalTool> {
         *self.looked.lock().unwrap() += 1;
-        vec![OutsideTool {
+        vec![ExternalTool {
             server: self.label.to_owned(),
             tool: "now".to_owned(),
             description: "Says the time.".to_owned(),
@@ -43,13 +43,13 @@ impl OutsideTools for Clock {
         }]
     }
 
-    fn standings(&self) -> Vec<ServerStanding> {
-        vec![ServerStanding { server: self.label.to_owned(), footing: Footing::Up }]
+    fn standings(&self) -> Vec<ServerReport> {
+        vec![ServerReport { server: self.label.to_owned(), footing: ServerStatus::Up }]
     }
 
-    fn call(&self, server: &str, tool: &str, _: &Map<String, Value>, _: Option<&Cancel>) -> OutsideAnswer {
+    fn call(&self, server: &str, tool: &str, _: &Map<String, Value>, _: Option<&Cancel>) -> ServerAnswer {
         self.called.lock().unwrap().push(format!("{server}/{tool}"));
-        OutsideAnswer::Done("noon".to_owned())
+        ServerAnswer::Done("noon".to_owned())
     }
 }
 
@@ -84,12 +84,12 @@ impl Stage {
         let role = read.definition.entry().unwrap();
         let outside = |role: &metier_definition::Role| {
             let own = if role.name.value == "keeper" { &self.keepers } else { &self.researchers };
-            Some(Arc::clone(own) as Arc<dyn OutsideTools>)
+            Some(Arc::clone(own) as Arc<dyn ToolServer>)
         };
         let agent = agent.with_crew(&read.definition, role, &snapshot, &LimitsConfig::default(), &outside);
         let project: Option<PathBuf> = Some(self.machine.project(""));
         let usual = Setting { project, commands: Offer::Yes, ..Setting::default() };
-        (agent, usual.for_role(role, read.definition.format))
+        (agent, metier_agent::role_setting(usual, role, read.definition.format))
     }
 
     fn play(&self, model: &Arc<Scripted>, work: impl FnOnce(&mut Session) -> Answer) -> (Answer, SessionId) {

@@ -7,15 +7,11 @@
     reason = "tests change the disk behind the crate's back, and stop where their fixture fails"
 )]
 
-mod changing;
 mod children;
-mod commands;
 mod compaction;
 mod crash;
 mod crew;
 mod defined_agents;
-mod fetching;
-mod looking;
 #[path = "../../../definition/tests/it/machine.rs"]
 mod machine;
 mod memory;
@@ -24,8 +20,4 @@ mod resume;
 mod resume_children;
 mod resume_place;
 mod roles;
-mod room;
-mod security;
-mod server;
-mod talking;
 mod turns;

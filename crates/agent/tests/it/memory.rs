@@ -1,8 +1,9 @@
 //! What an agent remembers by itself: what comes with a message, and what a run leaves.
 
-use metier_agent::{Agent, Offer, Session, UserMessage};
+use metier_agent::{Agent, Session, UserMessage};
 use metier_store::{EventKind, Outcome, Recall, Record, RecordId, RecordKind, Scope};
 use metier_testkit::Workspace;
+use metier_tools::Offer;
 use serde_json::json;
 
 use crate::resume_place::{Act, Acting, Place, onlooker, texts};

@@ -8,14 +8,15 @@ use std::task::{Context, Poll};
 
 use futures_core::Stream;
 use metier_agent::{
-    Agent, CancelToken, Compaction, EmittedEvent, Limits, Observer, Offer, Resumed, RetryDecision, RunHooks,
-    Session, Setting, UncertainCall, UserMessage,
+    Agent, CancelToken, Compaction, EmittedEvent, Limits, Observer, Resumed, RetryDecision, RunHooks,
+    Session, UncertainCall, UserMessage,
 };
 use metier_model::{Answer, ChatModel, Event, Message, ModelError, ModelId, Part, Request, Seal, Stop};
 use metier_runtime::{Skills, SkillsBuilder};
 use metier_sandbox::Helper;
 use metier_store::{Answered, Called, Effect, EventKind, EventQuery, Finished, SessionId, Store, ToolCall};
 use metier_testkit::Workspace;
+use metier_tools::{Offer, Setting};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
@@ -156,7 +157,7 @@ impl Place {
             .root(self.workspace.join("skills"))
             .project(self.workspace.join("project"))
             .search_path("/usr/bin:/bin")
-            .helper(Helper::Program(crate::room::helper()));
+            .helper(Helper::Program(metier_testkit::example("contained")));
         Agent::new(
             change(skills).open(),
             Arc::clone(model) as _,

@@ -3,15 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use metier_agent::{
-    Agent, CancelToken, NoObserver, Offer, RunHooks, Session, SessionError, Setting, UserMessage,
-};
+use metier_agent::{Agent, CancelToken, NoObserver, RunHooks, Session, SessionError, UserMessage};
 use metier_catalog::LimitsConfig;
 use metier_definition::{AgentDefinition, DefinitionFormat};
 use metier_model::{Request, Scripted, Turn};
 use metier_runtime::Skills;
 use metier_store::{EventKind, EventQuery, Store};
 use metier_testkit::Workspace;
+use metier_tools::{Offer, Setting};
 use tokio::runtime::Builder;
 
 /// Two skills with a file each, and a project.
@@ -58,7 +57,7 @@ impl Stage {
         };
         let hooks =
             RunHooks { observer: Arc::new(NoObserver), cancel: CancelToken::new().unwrap(), ask: None };
-        let setting = usual.for_role(role, read.definition.format);
+        let setting = metier_agent::role_setting(usual, role, read.definition.format);
         Session::start(&agent, setting, UserMessage::new("please"), hooks)
     }
 

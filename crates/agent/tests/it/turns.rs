@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use metier_agent::{
-    Agent, Answer, CancelToken, EmittedEvent, LimitHit, Limits, Observer, Offer, RunHooks, Session, Setting,
-    StreamDelta, UserMessage,
+    Agent, Answer, CancelToken, EmittedEvent, LimitHit, Limits, Observer, RunHooks, Session, StreamDelta,
+    UserMessage,
 };
 use metier_model::{
     Endpoint, Event, Message, ModelError, Part, Protocol, Remote, Request, Scripted, Step, Stop, Turn,
@@ -14,6 +14,7 @@ use metier_runtime::Skills;
 use metier_sandbox::Helper;
 use metier_store::{EventKind, EventQuery, Outcome, ScriptReport, Store};
 use metier_testkit::Workspace;
+use metier_tools::{Offer, Setting};
 use tokio::runtime::{Builder, Runtime};
 
 const GREET: &str = "---\nname: greet\ndescription: Greets somebody. Use when a greeting is wanted.\ntags: [manners]\n---\nSay hello to $ARGUMENTS.\n";
@@ -86,7 +87,7 @@ impl House {
             .root(self.workspace.join("skills"))
             .project(self.workspace.join("project"))
             .search_path("/usr/bin:/bin")
-            .helper(Helper::Program(crate::room::helper()))
+            .helper(Helper::Program(metier_testkit::example("contained")))
             .open();
         Agent::new(skills, Arc::clone(model) as _, self.store.clone(), Arc::clone(&self.runtime))
             .limits(self.limits)

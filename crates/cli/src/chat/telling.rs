@@ -5,13 +5,13 @@ use crate::event_line::fresh;
 use crate::moment;
 use crate::output::{clean, shortened, width};
 use anyhow::Result;
-use metier_agent::{Footing, GeneralTools, ServerStanding};
 use metier_catalog::{Entry, EntryId, State};
 use metier_definition::{BuiltinCommand, SlashCommands, skills_page};
 use metier_diagnostic::grouped;
 use metier_model::Money;
 use metier_runtime::Surface;
 use metier_store::{Family, Outcome, SessionFilter, Timestamp};
+use metier_tools::{GeneralTools, ServerReport, ServerStatus};
 
 /// How many conversations `/resume` lists.
 const LISTED: usize = 10;
@@ -80,13 +80,13 @@ impl Chat<'_> {
         };
         let tools = outside.tools();
         let mut text = "# MCP servers:".to_owned();
-        for ServerStanding { server, footing } in outside.standings() {
+        for ServerReport { server, footing } in outside.standings() {
             let own: Vec<&str> =
                 tools.iter().filter(|tool| tool.server == server).map(|tool| tool.tool.as_str()).collect();
             let told = match footing {
-                Footing::Down(why) => format!("is not there: {why}"),
-                Footing::Idle | Footing::Up if own.is_empty() => "has no tools".to_owned(),
-                Footing::Idle | Footing::Up => own.join(", "),
+                ServerStatus::Down(why) => format!("is not there: {why}"),
+                ServerStatus::Idle | ServerStatus::Up if own.is_empty() => "has no tools".to_owned(),
+                ServerStatus::Idle | ServerStatus::Up => own.join(", "),
             };
             text.push_str(&format!("\n- **{}**: {}", clean(&server), shortened(&told, width())));
         }

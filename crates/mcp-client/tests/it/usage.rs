@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use metier_activation::{Invoker, SkillArguments};
-use metier_agent::{Annotated, Footing, OutsideAnswer, OutsideTools};
 use metier_exec::SearchPath;
 use metier_mcp_client::{
     ConfigSource, ProgramConfig, ServerConfig, ServerHost, ServerTransport, ServerTrust, Servers,
@@ -13,6 +12,7 @@ use metier_mcp_client::{
 use metier_runtime::Skills;
 use metier_sandbox::{Cancel, Helper, Sandbox, Setup};
 use metier_testkit::Workspace;
+use metier_tools::{Annotated, ServerAnswer, ServerStatus, ToolServer};
 use serde_json::{Map, json};
 
 use crate::hostile_server::{HostileServer, listed};
@@ -114,17 +114,17 @@ fn declarations_have_no_effect_before_approval() {
 fn tools_over_http_are_listed_and_called_and_a_call_can_be_cancelled() {
     let server = HostileServer::new();
     let machine = TestMachine::new(&[("docs", &server)]);
-    let tools = OutsideTools::tools(&machine.servers);
+    let tools = ToolServer::tools(&machine.servers);
     let names: Vec<_> = tools.iter().map(|tool| (tool.tool.as_str(), tool.annotated)).collect();
     assert_eq!(names, [("look", Annotated::ReadOnly), ("act", Annotated::Acts)]);
-    let answer = OutsideTools::call(&machine.servers, "docs", "act", &Map::new(), None);
-    assert_eq!(answer, OutsideAnswer::Done("called \"act\"".to_owned()));
+    let answer = ToolServer::call(&machine.servers, "docs", "act", &Map::new(), None);
+    assert_eq!(answer, ServerAnswer::Done("called \"act\"".to_owned()));
     let cancel = Cancel::new().unwrap();
     cancel.cancel();
-    let answer = OutsideTools::call(&machine.servers, "docs", "act", &Map::new(), Some(&cancel));
-    assert!(matches!(&answer, OutsideAnswer::None(why) if why.contains("cancelled")), "{answer:?}");
-    let unknown = OutsideTools::call(&machine.servers, "unknown", "act", &Map::new(), None);
-    assert!(matches!(unknown, OutsideAnswer::None(_)));
+    let answer = ToolServer::call(&machine.servers, "docs", "act", &Map::new(), Some(&cancel));
+    assert!(matches!(&answer, ServerAnswer::None(why) if why.contains("cancelled")), "{answer:?}");
+    let unknown = ToolServer::call(&machine.servers, "unknown", "act", &Map::new(), None);
+    assert!(matches!(unknown, ServerAnswer::None(_)));
 }
 
 /// A server over stdio: it counts its starts in its data folder, and exits on request.
@@ -202,26 +202,26 @@ fn a_program_is_sandboxed_started_on_demand_and_restarted_once() {
     let starts = || std::fs::read_to_string(workspace.join("data/p/starts")).map_or(0, |text| text.len());
     assert_eq!(
         (servers.summaries()[0].footing.clone(), starts()),
-        (Footing::Idle, 0),
+        (ServerStatus::Idle, 0),
         "it is not started in advance"
     );
-    assert_eq!(OutsideTools::tools(&servers).len(), 2);
-    let call = |tool: &str| OutsideTools::call(&servers, "p", tool, &Map::new(), None);
-    let OutsideAnswer::Done(seen) = call("see") else { panic!("{:?}", call("see")) };
+    assert_eq!(ToolServer::tools(&servers).len(), 2);
+    let call = |tool: &str| ToolServer::call(&servers, "p", tool, &Map::new(), None);
+    let ServerAnswer::Done(seen) = call("see") else { panic!("{:?}", call("see")) };
     assert!(seen.contains("\"notes.md\": true") && seen.contains("\"env\": \"masked\""), "{seen}");
     assert!(seen.contains("t0ken") && seen.contains("PROJECT_DIR"), "{seen}");
-    assert_eq!((starts(), servers.summaries()[0].footing.clone()), (1, Footing::Up));
+    assert_eq!((starts(), servers.summaries()[0].footing.clone()), (1, ServerStatus::Up));
 
     let died = call("die");
     assert!(
-        matches!(&died, OutsideAnswer::None(why) if why.contains("it may have had an effect")),
+        matches!(&died, ServerAnswer::None(why) if why.contains("it may have had an effect")),
         "{died:?}"
     );
-    assert!(matches!(call("see"), OutsideAnswer::Done(_)), "it is restarted");
+    assert!(matches!(call("see"), ServerAnswer::Done(_)), "it is restarted");
     assert_eq!(starts(), 2);
     call("die");
     let gone = call("see");
-    assert!(matches!(&gone, OutsideAnswer::None(why) if why.contains("exited twice")), "{gone:?}");
+    assert!(matches!(&gone, ServerAnswer::None(why) if why.contains("exited twice")), "{gone:?}");
     assert_eq!(starts(), 2, "it is not restarted twice");
 }
 
@@ -235,8 +235,11 @@ fn a_missing_or_failing_program_is_reported_with_its_reason() {
         ("bash", vec!["-c", "exec <&- >&-; sleep 0.3; echo late >&2; exit 1"], "stderr: late"),
     ] {
         let servers = program(&workspace, command, &args);
-        assert!(OutsideTools::tools(&servers).is_empty());
-        let standings = OutsideTools::standings(&servers);
-        assert!(matches!(&standings[0].footing, Footing::Down(why) if why.contains(expect)), "{standings:?}");
+        assert!(ToolServer::tools(&servers).is_empty());
+        let standings = ToolServer::standings(&servers);
+        assert!(
+            matches!(&standings[0].footing, ServerStatus::Down(why) if why.contains(expect)),
+            "{standings:?}"
+        );
     }
 }

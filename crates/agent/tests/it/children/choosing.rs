@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 
-use metier_agent::{Agent, AgentDirectory, Ask, CancelToken, Models, Reply, SubagentProfile, UserMessage};
+use metier_agent::{Agent, AgentDirectory, CancelToken, Models, SubagentProfile, UserMessage};
 use metier_model::{ChatModel, Effort, Prices};
 use metier_policy::{Dialect, Folders, McpTools, Meaning, Scope, Skill, Terms};
 use metier_store::{EventKind, Export, Outcome, Store};
+use metier_tools::{Ask, Reply};
 
 use super::stage::{Actor, Stage, calls, says, uses};
 

@@ -8,8 +8,7 @@ use std::task::{Context, Poll};
 
 use futures_core::Stream;
 use metier_agent::{
-    Agent, Answer, Ask, CancelToken, EmittedEvent, Limits, Observer, Offer, RunHooks, Session, Setting,
-    UserMessage,
+    Agent, Answer, CancelToken, EmittedEvent, Limits, Observer, RunHooks, Session, UserMessage,
 };
 use metier_model::{ChatModel, Event, Message, ModelError, ModelId, Part, Request, Seal, Stop, Usage};
 use metier_runtime::{Skills, SkillsBuilder};
@@ -18,6 +17,7 @@ use metier_store::{
     Event as Stored, EventKind, EventQuery, Family, SessionFilter, SessionId, Store, Summary,
 };
 use metier_testkit::Workspace;
+use metier_tools::{Ask, Offer, Setting};
 use tokio::runtime::{Builder, Runtime};
 
 /// What a model is asked, as far as a play needs it.
@@ -252,7 +252,7 @@ impl Stage {
             .root(self.workspace.join("skills"))
             .project(self.workspace.join("project"))
             .search_path("/usr/bin:/bin")
-            .helper(Helper::Program(crate::room::helper()));
+            .helper(Helper::Program(metier_testkit::example("contained")));
         let skills = change(builder).open();
         Agent::new(skills, Arc::clone(model) as _, self.store.clone(), Arc::clone(&self.runtime))
             .limits(self.limits)

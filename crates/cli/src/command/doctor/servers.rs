@@ -3,8 +3,8 @@
 use crate::output::{Output, Tone, clean};
 use crate::surroundings::Surroundings;
 use anyhow::Result;
-use metier_agent::{Footing, OutsideTools};
 use metier_mcp_client::ServerSummary;
+use metier_tools::{ServerStatus, ToolServer};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -25,15 +25,15 @@ pub(super) struct ServerFinding {
 pub(super) fn examine(surroundings: &Surroundings) -> Vec<ServerFinding> {
     let Some(servers) = &surroundings.servers else { return Vec::new() };
     // What they list was asked for by now; this is for the tools.
-    let _ = OutsideTools::tools(servers);
+    let _ = ToolServer::tools(servers);
     let summaries = servers.summaries().into_iter();
     summaries
         .map(|ServerSummary { label, endpoint, write, footing, tools, skills }| {
             let why = match &footing {
-                Footing::Down(why) => Some(why.clone()),
-                Footing::Idle | Footing::Up => None,
+                ServerStatus::Down(why) => Some(why.clone()),
+                ServerStatus::Idle | ServerStatus::Up => None,
             };
-            ServerFinding { label, endpoint, write, answers: footing == Footing::Up, why, tools, skills }
+            ServerFinding { label, endpoint, write, answers: footing == ServerStatus::Up, why, tools, skills }
         })
         .collect()
 }

@@ -1,0 +1,91 @@
+//! `ask_user`: a question to the person for whom the work is done.
+
+use metier_policy::{Action, Actor};
+use metier_runtime::{Field, FieldKind, Form, Input, Sight, ToolResult};
+use metier_skill::Tool;
+
+use super::refusal::{Refused, decide};
+use super::{Effect, Entry, GeneralTools, ToolContext};
+
+/// How many answers are offered. More than these is no choice but a list to be read.
+const MOST_OPTIONS: usize = 12;
+
+/// How long a question and an option may be, in characters. What is longer belongs into the text before it.
+const MOST_QUESTION: usize = 2000;
+const MOST_OPTION: usize = 200;
+
+/// How much of an answer goes into the conversation, in bytes; people paste whole files.
+const MOST_ANSWER: usize = 64 * 1024;
+
+static FORM: Form = Form {
+    name: "ask_user",
+    description: "Asks the user a question and waits for the answer. Ask only what you cannot find out yourself and cannot go on \
+                  without.",
+    fields: &[
+        Field::required("question", FieldKind::Text, "The question, in one or two sentences.")
+            .or(&["text", "prompt"]),
+        Field::optional(
+            "options",
+            FieldKind::Texts,
+            "Answers to choose from; the user can say something else, too.",
+        )
+        .or(&["choices"]),
+    ],
+    example: r#"{"question": "Which branch shall I use?", "options": ["main", "develop"]}"#,
+};
+
+pub(super) const ENTRY: Entry =
+    Entry { tool: Tool::AskUser, form: &FORM, sight: Sight::Acts, effect: Effect::Asks, call };
+
+/// Puts questions to the user.
+pub trait Ask: Sync {
+    /// Asks, and waits for the answer. Both texts are a model's: whoever shows them makes control characters visible.
+    fn ask(&self, question: &str, options: &[String]) -> Reply;
+}
+
+/// What came of a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// The user said this; one of the options, or something else.
+    Said(String),
+    /// The user does not want to answer.
+    Declined,
+    /// Nobody is there.
+    Nobody,
+}
+
+fn call(_: &GeneralTools, input: &Input<'_>, context: &ToolContext<'_>) -> Result<ToolResult, Refused> {
+    let question = input.text("question")?;
+    let options = input.texts("options")?;
+    if question.chars().count() > MOST_QUESTION {
+        let many = question.chars().count();
+        return Err(input
+            .unusable(format!(
+                "`question` has {many} characters, more than {MOST_QUESTION}; say the rest before you ask"
+            ))
+            .into());
+    }
+    let is_long = options.iter().any(|option| option.chars().count() > MOST_OPTION);
+    if options.len() > MOST_OPTIONS || is_long {
+        let what = format!("`options` are at most {MOST_OPTIONS} texts of at most {MOST_OPTION} characters");
+        return Err(input.unusable(what).into());
+    }
+    let decision = decide(context, &Action::tool(Actor::Agent, Tool::AskUser, None), None)?;
+    let reply = context.ask.map_or(Reply::Nobody, |ask| ask.ask(question, &options));
+    Ok(match reply {
+        Reply::Said(mut answer) => {
+            if answer.len() > MOST_ANSWER {
+                answer.truncate(answer.floor_char_boundary(MOST_ANSWER));
+                answer.push_str("\n[the rest of the answer is left out]");
+            }
+            ToolResult::done(format!("The user answered: {answer}"))
+        }
+        Reply::Declined => ToolResult::done(
+            "The user does not want to answer. Go on without, or stop and say what is missing.".to_owned(),
+        ),
+        Reply::Nobody => ToolResult::refused(
+            "nobody can be asked here; decide by what you know, and say what you assumed".to_owned(),
+        ),
+    }
+    .by(decision))
+}

@@ -1,0 +1,71 @@
+//! `Glob`: files of the project by their names.
+
+use std::path::Path;
+
+use globset::GlobBuilder;
+use metier_runtime::{Field, FieldKind, Form, Input, Sight, ToolResult};
+use metier_skill::Tool;
+
+use super::refusal::Refused;
+use super::{Effect, Entry, GeneralTools, ToolContext};
+
+/// How many files are named: some 4,000 tokens, and more than anybody picks one of.
+const MOST: usize = 200;
+
+pub(super) const PATH: Field = Field::optional(
+    "path",
+    FieldKind::Text,
+    "The folder to look in, seen from the project; without it the whole project.",
+)
+.or(&["directory", "dir"]);
+
+static FORM: Form = Form {
+    name: "Glob",
+    description: "Finds files by a pattern of their path: `**/*.rs`, `docs/*.md`, `src/**/test_*.{js,ts}`. `*` stays in one \
+                  folder, `**` crosses folders. What git ignores is left out. Sorted by path.",
+    fields: &[
+        Field::required("pattern", FieldKind::Text, "The pattern, seen from `path`.").or(&["glob"]),
+        PATH,
+    ],
+    example: r#"{"pattern": "**/*.md", "path": "docs"}"#,
+};
+
+pub(super) const ENTRY: Entry =
+    Entry { tool: Tool::Glob, form: &FORM, sight: Sight::Looks, effect: Effect::Reads, call };
+
+fn call(tools: &GeneralTools, input: &Input<'_>, context: &ToolContext<'_>) -> Result<ToolResult, Refused> {
+    let given = input.text("pattern")?;
+    let top = tools.project()?.ground.path();
+    // A whole path is a pattern, too, where it lies in the project and no folder is given beside it.
+    let pattern =
+        given.strip_prefix(&*top.to_string_lossy()).map_or(given, |rest| rest.trim_start_matches('/'));
+    let pattern = pattern.trim_start_matches("./");
+    if pattern.starts_with(['/', '~']) || Path::new(pattern).components().any(|step| step.as_os_str() == "..")
+    {
+        return Err(input.unusable(format!("`{given}` leads out of the project")).into());
+    }
+    let matcher = GlobBuilder::new(pattern).literal_separator(true).build();
+    let matcher =
+        matcher.map_err(|error| input.unusable(format!("`pattern` cannot be read: {}", error.kind())))?;
+    let matcher = matcher.compile_matcher();
+    let searched = tools.files(Tool::Glob, input, context)?;
+    let found: Vec<String> = searched
+        .files
+        .iter()
+        .filter(|file| matcher.is_match(searched.inner(file)))
+        .map(|file| searched.shown(file))
+        .collect();
+    let mut lines: Vec<String> = found.iter().take(MOST).cloned().collect();
+    if found.is_empty() {
+        let deeper = if pattern.contains('/') {
+            String::new()
+        } else {
+            format!("; `**/{pattern}` looks in folders, too")
+        };
+        lines.push(format!("[no file matches{deeper}]"));
+    } else if found.len() > MOST {
+        lines.push(format!("[the first {MOST} of {}; narrow the pattern, or give `path`]", found.len()));
+    }
+    lines.extend(searched.notes());
+    Ok(ToolResult::done(lines.join("\n")).by(searched.decision))
+}

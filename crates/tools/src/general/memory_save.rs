@@ -1,0 +1,75 @@
+//! `memory_save`: a record for later.
+
+use metier_policy::{Action, Actor};
+use metier_runtime::{Field, FieldKind, Form, Input, Sight, ToolResult};
+use metier_skill::Tool;
+use metier_store::RecordKind;
+
+use super::memory::{NewRecord, author, tags};
+use super::refusal::{Refused, decide};
+use super::{Effect, Entry, GeneralTools, ToolContext};
+
+/// How long a record may be, in bytes: about 1,000 tokens, since five of them come back at once.
+const MOST_TEXT: usize = 4096;
+
+static FORM: Form = Form {
+    name: "memory_save",
+    description: "Keeps a short record for later sessions: a fact, a decision, what the user prefers. Never a password, key or \
+                  token.",
+    fields: &[
+        Field::required(
+            "text",
+            FieldKind::Text,
+            "What is to be remembered, in a few sentences that stand alone.",
+        )
+        .or(&["content"]),
+        Field::optional("tags", FieldKind::Texts, "Words to find it by."),
+        Field::optional(
+            "kind",
+            FieldKind::Text,
+            "What it is about: `user` (who they are), `feedback` (what they said about the work), `project` (holds in this project \
+             only), `reference` (where something is found); else `note`.",
+        ),
+    ],
+    example: r#"{"text": "Releases are made from the branch `stable`.", "tags": ["release", "git"]}"#,
+};
+
+pub(super) const ENTRY: Entry =
+    Entry { tool: Tool::MemorySave, form: &FORM, sight: Sight::Acts, effect: Effect::Writes, call };
+
+fn call(_: &GeneralTools, input: &Input<'_>, context: &ToolContext<'_>) -> Result<ToolResult, Refused> {
+    let text = input.text("text")?;
+    if text.len() > MOST_TEXT {
+        let many = text.len();
+        return Err(input
+            .unusable(format!("`text` has {many} bytes, more than {MOST_TEXT}; keep what matters"))
+            .into());
+    }
+    let tags = tags(input)?;
+    let kind = kind(input)?;
+    let decision = decide(context, &Action::tool(Actor::Agent, Tool::MemorySave, None), None)?;
+    let Some(memory) = context.memory else {
+        return Err(Refused::text("there is no memory here".to_owned()));
+    };
+    let author = author(context);
+    let saved = memory.save(&NewRecord { text, tags: &tags, author: author.as_ref(), kind });
+    match saved {
+        Ok(id) => {
+            Ok(ToolResult::done(format!("Saved as {}.", metier_catalog::one_line(&id, 100))).by(decision))
+        }
+        Err(why) => Err(Refused::Failed(format!("it was not saved: {why}"), Some(decision))),
+    }
+}
+
+/// What the record is about, where the model says. What runs leave is not for it to write.
+fn kind(input: &Input<'_>) -> Result<RecordKind, Refused> {
+    let word = input.optional_text("kind")?.unwrap_or_default().trim().to_lowercase();
+    match RecordKind::from_word(&word) {
+        Some(kind) if kind != RecordKind::Run => Ok(kind),
+        None if word.is_empty() => Ok(RecordKind::default()),
+        _ => {
+            let what = "`kind` is `user`, `feedback`, `project`, `reference` or `note`";
+            Err(input.unusable(what.to_owned()).into())
+        }
+    }
+}
