@@ -45,7 +45,11 @@ mod tests {
             kind: ChangeKind::Created,
             entry: Some(EntryKind::File),
             size: 3,
-            mode: Some("644".to_owned()),
+            mode: Some("755".to_owned()),
+            type_before: Some(EntryKind::Link),
+            mode_before: Some("644".to_owned()),
+            target: Some("elsewhere".to_owned()),
+            executable: true,
             digest: Some("sha256:00".to_owned()),
             renamed_from: Some("old".to_owned()),
             state,
@@ -58,8 +62,8 @@ mod tests {
     #[test]
     fn a_report_is_written_down_with_every_field_of_its_paths() {
         let entry = |path: &str, state: &str| {
-            json!({ "path": path, "kind": "created", "type": "file", "size": 3, "mode": "644",
-                    "digest": "sha256:00", "renamed_from": "old", "state": state, "protected": true, "note": "why" })
+            json!({ "path": path, "kind": "created", "type": "file", "size": 3, "mode": "755",
+                    "type_before": "link", "mode_before": "644", "target": "elsewhere", "executable": true, "digest": "sha256:00", "renamed_from": "old", "state": state, "protected": true, "note": "why" })
         };
         let entries = vec![change("a", ChangeState::Applied), change("b", ChangeState::NotApproved)];
         let rules = vec!["write:b".to_owned()];

@@ -65,6 +65,14 @@ impl Change {
         }
     }
 
+    /// What the project had there before, without its content; `None` where there was nothing.
+    pub fn previous(&self) -> Option<Entry> {
+        let before = self.before?;
+        let kind = before.kind?;
+        let size = if kind == EntryKind::Folder { 0 } else { before.size };
+        Some(Entry { kind, mode: before.mode, size, digest: None, target: None })
+    }
+
     /// Whether there is a folder afterwards where there was none.
     pub(crate) fn is_new_folder(&self) -> bool {
         let was_folder = self.before.is_some_and(|before| before.kind == Some(EntryKind::Folder));
@@ -118,6 +126,9 @@ pub struct Entry {
     /// Digest of a file's content or of a link's target; folders have none.
     #[serde(serialize_with = "write_digest", deserialize_with = "read_digest")]
     pub digest: Option<FileDigest>,
+    /// Where a link leads; bytes that are not UTF-8 are replaced, and the digest tells those apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
 }
 
 /// The kinds of entries that can be applied.

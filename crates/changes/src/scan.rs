@@ -81,9 +81,11 @@ pub(crate) const EXPECTED: &str = "expected.json";
 const SMALL_FILE: usize = 64 << 10;
 
 /// What an entry of the layer holds, besides its state.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Content {
     digest: Option<FileDigest>,
+    /// Where a link leads.
+    target: Option<String>,
     is_unclean: bool,
 }
 
@@ -373,6 +375,7 @@ impl Scan {
                 mode: after.mode & !SET_ID,
                 size: if kind_after == EntryKind::Folder { 0 } else { after.size },
                 digest: content.digest,
+                target: content.target,
             }),
             renamed_from: None,
             breaks_hard_link: happened == ChangeKind::Modified && before.is_some_and(is_linked),
@@ -440,7 +443,11 @@ impl Scan {
             if of == EntryKind::Link {
                 let (folder, name) = tree.parent(path)?;
                 let target = readlinkat(&folder, name, Vec::new())?;
-                return Ok(Content { digest: Some(FileDigest::of(target.to_bytes())), is_unclean: false });
+                return Ok(Content {
+                    digest: Some(FileDigest::of(target.to_bytes())),
+                    target: Some(target.to_string_lossy().into_owned()),
+                    is_unclean: false,
+                });
             }
             let is_upper = std::ptr::eq(tree, &raw const self.upper);
             let open = || tree.open_entry(path, OFlags::RDONLY | OFlags::NONBLOCK);
@@ -453,7 +460,7 @@ impl Scan {
             }?;
             let is_unclean = is_upper
                 && (stat.st_mode & SET_ID != 0 || stat.st_mode & 0o400 == 0 || !marks(&file)?.is_empty());
-            Ok(Content { digest: Some(self.digest(file.into(), stat)?), is_unclean })
+            Ok(Content { digest: Some(self.digest(file.into(), stat)?), target: None, is_unclean })
         };
         read().map_err(LayerError::io("read", tree.path().join(path.as_path())))
     }
@@ -477,11 +484,11 @@ impl Scan {
         let named = || self.upper.path().join(path.as_path());
         if stat.st_mode & SET_ID != 0 || stat.st_mode & 0o700 != 0o700 {
             self.make_readable(Some(path), 0o700).map_err(LayerError::io("open", named()))?;
-            return Ok(Content { digest: None, is_unclean: true });
+            return Ok(Content { digest: None, target: None, is_unclean: true });
         }
         let folder = self.upper.open_entry(path, OFlags::RDONLY | OFlags::DIRECTORY);
         let marks = folder.and_then(marks).map_err(LayerError::io("read the marks of", named()))?;
-        Ok(Content { digest: None, is_unclean: !marks.is_empty() })
+        Ok(Content { digest: None, target: None, is_unclean: !marks.is_empty() })
     }
 
     fn reading(&self, path: Option<&LayerPath>) -> impl FnOnce(io::Error) -> LayerError + use<> {

@@ -6,10 +6,12 @@
 
 mod edited;
 mod guard;
+mod path_change;
 mod report;
 
 pub use self::edited::write_file;
 pub use self::edited::{EditError, FileEdit};
+pub use self::path_change::entry_facts;
 pub use self::report::{ChangeReport, ChangeState, ReportedChange};
 
 use std::borrow::Cow;
@@ -18,17 +20,16 @@ use std::path::Path;
 
 use metier_catalog::IgnoredFiles;
 use metier_changes::{
-    ApplyError, CallOrigin, Change, ChangeKind, ChangeSet, EntryKind, Layer, LayerError, LayerPath,
-    LayerStore, NO_RETENTION, Noise, Retention, SessionLayer, apply, scan,
+    ApplyError, CallOrigin, Change, ChangeSet, Layer, LayerError, LayerPath, LayerStore, NO_RETENTION, Noise,
+    Retention, SessionLayer, apply, scan,
 };
 use metier_files::Survey;
-use metier_policy::{
-    Actor, ChangesDecision, Digest, FileGlob, Gate, PathChange, PathChangeKind, Place, UndecidedChanges,
-};
+use metier_policy::{Actor, ChangesDecision, FileGlob, Gate, PathChange, UndecidedChanges};
 use metier_sandbox::LayerMount;
 use metier_secret::Redactor;
 
 use self::guard::Guard;
+use self::path_change::path_change;
 
 /// Where the calls of one session write instead of the project.
 #[derive(Clone, Debug)]
@@ -135,9 +136,12 @@ impl PendingChanges {
         self.approved.extend_from_slice(globs);
     }
 
-    /// Keeps paths with the value of a secret in their names out of questions.
+    /// Keeps paths with the value of a secret in their names or targets out of questions.
     pub(crate) fn hide(&mut self, redactor: &Redactor) {
-        let has_secret = |change: &PathChange| matches!(redactor.text(change.place.as_str()), Cow::Owned(_));
+        let is_secret = |text: &str| matches!(redactor.text(text), Cow::Owned(_));
+        let has_secret = |change: &PathChange| {
+            is_secret(change.place.as_str()) || change.target.as_deref().is_some_and(is_secret)
+        };
         let hidden = self.asked.iter().enumerate().filter(|(_, (_, change))| has_secret(change));
         self.hidden = hidden.map(|(index, _)| index).collect();
     }
@@ -260,37 +264,6 @@ pub fn protected_paths(survey: &Survey, layer: &Layer, set: &ChangeSet) -> BTree
         .filter(|path| guard.reason(path).is_some())
         .cloned()
         .collect()
-}
-
-/// A path by both of its names: rules may be seen from the project or name the whole path.
-fn place_of(path: &LayerPath, project: &Path) -> Place {
-    let whole = project.join(path.as_path());
-    Place::from_bytes(whole.as_os_str().as_encoded_bytes()).below(&project.to_string_lossy(), "")
-}
-
-/// A change as the gate knows it.
-fn path_change(change: &Change, project: &Path, is_guarded: bool) -> PathChange {
-    let mut place = place_of(&change.path, project);
-    let is_folder = change.entry.as_ref().is_some_and(|entry| entry.kind == EntryKind::Folder);
-    if is_folder {
-        place = place.folder();
-    }
-    if is_guarded {
-        place = place.guarded();
-    }
-    let kind = match change.kind {
-        ChangeKind::Created => PathChangeKind::Create,
-        ChangeKind::Modified => PathChangeKind::Modify,
-        ChangeKind::Deleted => PathChangeKind::Delete,
-        ChangeKind::Attributes => PathChangeKind::Attributes,
-        ChangeKind::Times => PathChangeKind::Times,
-    };
-    let (size, digest) = match &change.entry {
-        Some(entry) => (entry.size, entry.digest.map(|digest| Digest(digest.to_string()))),
-        None => (0, None),
-    };
-    let renamed_from = change.renamed_from.as_ref().map(|path| place_of(path, project));
-    PathChange { place, kind, size, digest, renamed_from }
 }
 
 fn not_applied(error: &ApplyError) -> String {

@@ -64,7 +64,7 @@ mod skill_path;
 pub use arguments::{ArgumentError, MAX_ARGUMENTS, check_arguments, split_arguments};
 pub use call_changes::{
     ChangeReport, ChangeState, EditError, FileEdit, PendingChanges, ProjectLayers, ReportedChange,
-    protected_paths, write_file,
+    entry_facts, protected_paths, write_file,
 };
 pub use containment::{ENVIRONMENT, LANGUAGE, PLUGIN_ENVIRONMENT, SkillContainment, StartDir};
 pub use data_folder::DataOwner;

@@ -3,7 +3,7 @@
 mod wording;
 
 use crate::action::{Action, Actor, Deed, Need, Skill};
-use crate::path_change::{PathChange, PathChangeKind};
+use crate::path_change::{ModeChange, PathChange, PathChangeKind, PathEntryKind};
 use crate::place::Place;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -184,12 +184,41 @@ impl ActKey {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum NeedKey {
-    Write { path: String, is_project: bool },
-    WriteBelow { glob: String, is_project: bool },
-    Host { host: String, port: u16 },
-    Hosts { pattern: String },
-    Secret { name: String },
-    Change { kind: PathChangeKind, path: String, digest: Option<String>, is_project: bool },
+    Write {
+        path: String,
+        is_project: bool,
+    },
+    WriteBelow {
+        glob: String,
+        is_project: bool,
+    },
+    Host {
+        host: String,
+        port: u16,
+    },
+    Hosts {
+        pattern: String,
+    },
+    Secret {
+        name: String,
+    },
+    Change {
+        kind: PathChangeKind,
+        path: String,
+        /// `None` in an approval of an earlier version, which did not show it. No change has that, so it covers nothing.
+        #[serde(default)]
+        entry: Option<PathEntryKind>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        replaced: Option<PathEntryKind>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        target: Option<String>,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        executable: bool,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mode: Option<ModeChange>,
+        digest: Option<String>,
+        is_project: bool,
+    },
 }
 
 impl NeedKey {
@@ -206,11 +235,18 @@ impl NeedKey {
     }
 
     fn of_change(change: &PathChange) -> Self {
-        // What acts later is approved with its bytes; any other file may have other content the next time.
-        let digest = change.digest.as_ref().filter(|_| change.place.is_guarded());
+        // What acts later is approved with its bytes, and a link with its target; any other file may have other content the
+        // next time.
+        let is_bound = change.place.is_guarded() || change.entry == PathEntryKind::Link;
+        let digest = change.digest.as_ref().filter(|_| is_bound);
         Self::Change {
             kind: change.kind,
             path: change.place.key(),
+            entry: Some(change.entry),
+            replaced: change.replaced,
+            target: change.target.clone(),
+            executable: change.executable,
+            mode: change.mode,
             digest: digest.map(|digest| digest.0.clone()),
             is_project: is_project(&change.place),
         }

@@ -7,10 +7,10 @@ use crate::decision::{Decision, Reason, Ruling};
 use crate::file_glob::FileGlob;
 use crate::gate::{Gate, refuse};
 use crate::mode::Mode;
-use crate::path_change::{PathChange, PathChangeKind};
+use crate::path_change::{PathChange, PathChangeKind, PathEntryKind};
 use crate::place::Place;
 use crate::rule::Rule;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 /// From this many rules on, one rule stands for a new folder with all that is in it.
 const MAX_EXACT_RULES: usize = 20;
@@ -77,13 +77,9 @@ impl Gate<'_> {
         granted: &[FileGlob],
     ) -> ChangesDecision {
         let (mut allowed, mut refused, mut open) = (Vec::new(), Vec::new(), Vec::new());
-        let emptied = emptied(changes);
         for (at, change) in changes.iter().enumerate() {
             let mut change = change.clone();
-            if change.kind == PathChangeKind::Delete
-                && emptied.contains(change.place.as_str())
-                && !change.place.is_guarded()
-            {
+            if change.entry == PathEntryKind::Folder && !change.place.is_guarded() {
                 change.place = change.place.folder();
             }
             let decision = self.decide(&Action::changes(actor.clone(), vec![change.clone()]));
@@ -143,12 +139,6 @@ impl Gate<'_> {
 /// Whether nothing decided but the mode: no rule, answer or fence says anything against it.
 fn is_lacking(decision: &Decision) -> bool {
     matches!(decision.by, Reason::Mode { mode, .. } if mode != Mode::Plan)
-}
-
-/// The folders above what was deleted: one of them that was deleted, too, was a folder, which nothing else shows any more.
-fn emptied(changes: &[PathChange]) -> HashSet<&str> {
-    let deleted = changes.iter().filter(|change| change.kind == PathChangeKind::Delete);
-    deleted.filter_map(|change| Some(change.place.as_str().rsplit_once('/')?.0)).collect()
 }
 
 /// The folders above what is allowed, each with what allowed the first of it.

@@ -76,7 +76,7 @@ pub use gate::Gate;
 pub use host::{Host, HostPattern, NoHost};
 pub use mode::{Asking, Mode, NoMode};
 pub use name_glob::{NameGlob, NoName, SkillPattern};
-pub use path_change::{PathChange, PathChangeKind};
+pub use path_change::{EntryFacts, ModeChange, PathChange, PathChangeKind, PathEntryKind};
 pub use place::{GUARDED, Place, is_guarded};
 pub use rule::{Reach, Rule, RuleError, RuleProblem, SkillPart};
 pub use rules::{

@@ -144,12 +144,13 @@ fn change_lines(report: &ChangeReport) -> Vec<String> {
         for entry in entries.by_ref().take(MOST_CHANGES) {
             let protected = entry.protected_because.filter(|_| state != ChangeState::Applied);
             let protected = protected.map(|reason| format!("protected: {reason}"));
-            let notes: Vec<String> = protected.into_iter().chain(entry.note.clone()).collect();
+            let (path, facts) = entry.described();
+            let notes: Vec<String> = facts.into_iter().chain(protected).chain(entry.note.clone()).collect();
             let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
             // Of what is never applied the note says what it is.
             let kind = if state == ChangeState::Never { None } else { Some(entry.kind.word()) };
             let kind = kind.map_or_else(String::new, |kind| format!("{kind} "));
-            lines.push(format!("{}: {kind}{}{notes}", state.word(), entry.path));
+            lines.push(format!("{}: {kind}{path}{notes}", state.word()));
         }
         match entries.count() {
             0 => {}

@@ -3,6 +3,7 @@
 use super::{Line, Style, line};
 use crate::output::clean;
 use metier_diagnostic::counted;
+use metier_policy::{EntryFacts, ModeChange, PathEntryKind};
 use metier_store::{RecordedChange, RecordedChanges};
 
 /// How many paths of one kind are named. `metier changes show` names all of them.
@@ -12,8 +13,8 @@ const MAX_NAMED: usize = 6;
 pub(super) fn lines(changes: &RecordedChanges) -> Vec<Line> {
     let mut lines = Vec::new();
     for entry in changes.in_state("applied").take(MAX_NAMED) {
-        let kind = if entry.kind == "modified" { String::new() } else { format!(" ({})", entry.kind) };
-        lines.push(line(Style::Step, clean(&format!("[changed] {}{kind}", entry.path))));
+        let kind = (entry.kind != "modified").then(|| entry.kind.clone());
+        lines.push(line(Style::Step, format!("[changed] {}", described(entry, kind))));
     }
     let more = changes.in_state("applied").count().saturating_sub(MAX_NAMED);
     if more > 0 {
@@ -64,6 +65,27 @@ fn names(changes: &RecordedChanges, state: &str) -> Option<String> {
 }
 
 fn named(entry: &RecordedChange) -> String {
-    let protected = if entry.protected { " (protected)" } else { "" };
-    clean(&format!("{} {}{protected}", entry.kind, entry.path))
+    let protected = entry.protected.then(|| "protected".to_owned());
+    format!("{} {}", clean(&entry.kind), described(entry, protected))
+}
+
+/// A path with where it leads, and in brackets `first` and what else people are shown of it.
+fn described(entry: &RecordedChange, first: Option<String>) -> String {
+    let kind = |word: &str| match word {
+        "folder" => PathEntryKind::Folder,
+        "link" => PathEntryKind::Link,
+        _ => PathEntryKind::File,
+    };
+    let mode = |text: &Option<String>| u32::from_str_radix(text.as_deref()?, 8).ok();
+    let modes = mode(&entry.mode_before).zip(mode(&entry.mode));
+    let facts = EntryFacts {
+        entry: kind(entry.entry.as_deref().unwrap_or_default()),
+        replaced: entry.type_before.as_deref().map(kind),
+        target: entry.target.as_deref(),
+        executable: entry.executable,
+        mode: modes.map(|(before, after)| ModeChange { before, after }),
+    };
+    let words: Vec<String> = first.into_iter().chain(facts.words()).collect();
+    let words = if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) };
+    clean(&format!("{}{}{words}", entry.path, facts.arrow()))
 }

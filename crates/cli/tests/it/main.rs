@@ -19,6 +19,7 @@ mod call;
 mod catalog;
 mod change_events;
 mod change_tree;
+mod changed_entries;
 mod chat;
 mod check;
 mod children;

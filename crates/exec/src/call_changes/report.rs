@@ -2,8 +2,11 @@
 
 use metier_changes::{Change, ChangeKind, EntryKind, LayerPath, Refusal, RefusalReason};
 use metier_diagnostic::{counted, escaped_name};
+use metier_policy::{EntryFacts, ModeChange, PathEntryKind};
 use metier_secret::Redactor;
 use serde::Serialize;
+
+use super::path_change::{entry_facts, entry_kind};
 
 /// How many paths a model is told of one kind; it can list the folder where it needs more.
 const MAX_NAMED: usize = 12;
@@ -40,6 +43,18 @@ pub struct ReportedChange {
     /// Its permissions, as in `644`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
+    /// What was there before, where it was something else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub type_before: Option<EntryKind>,
+    /// Its permissions before, where the same kind of entry had others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode_before: Option<String>,
+    /// Where a link leads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// Whether there is a file that can be executed where there was no file.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub executable: bool,
     /// The digest of its content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
@@ -94,6 +109,7 @@ impl ChangeState {
 impl ReportedChange {
     pub(super) fn new(change: &Change, state: ChangeState, protected: bool) -> Self {
         let entry = change.entry.as_ref();
+        let facts = entry_facts(change);
         let note = match (change.conflict, change.breaks_hard_link) {
             (Some(conflict), _) => Some(conflict.to_string()),
             (None, true) => Some("its other hard links keep the old content".to_owned()),
@@ -105,6 +121,10 @@ impl ReportedChange {
             entry: entry.map(|entry| entry.kind),
             size: entry.map_or(0, |entry| entry.size),
             mode: entry.map(|entry| format!("{:o}", entry.mode)),
+            type_before: change.previous().map(|before| before.kind).filter(|_| facts.replaced.is_some()),
+            mode_before: facts.mode.map(|mode| format!("{:o}", mode.before)),
+            target: facts.target.map(str::to_owned),
+            executable: facts.executable,
             digest: entry.and_then(|entry| entry.digest).map(|digest| digest.to_string()),
             renamed_from: change.renamed_from.as_ref().map(shown),
             state,
@@ -120,6 +140,27 @@ impl ReportedChange {
         self
     }
 
+    /// Its path and what people are shown of it: `l -> /etc/passwd`, and `link`.
+    pub fn described(&self) -> (String, Vec<String>) {
+        let mode = |text: &Option<String>| u32::from_str_radix(text.as_deref()?, 8).ok();
+        let modes = mode(&self.mode_before).zip(mode(&self.mode));
+        let facts = EntryFacts {
+            entry: self.entry.map_or(PathEntryKind::File, entry_kind),
+            replaced: self.type_before.map(entry_kind),
+            target: self.target.as_deref(),
+            executable: self.executable,
+            mode: modes.map(|(before, after)| ModeChange { before, after }),
+        };
+        (format!("{}{}", self.path, facts.arrow()), facts.words())
+    }
+
+    /// `created run.sh (executable)`.
+    fn summary(&self) -> String {
+        let (path, facts) = self.described();
+        let facts = if facts.is_empty() { String::new() } else { format!(" ({})", facts.join(", ")) };
+        format!("{} {path}{facts}", self.kind.word())
+    }
+
     /// Something that can never reach a project.
     pub(super) fn never(refusal: &Refusal) -> Self {
         Self {
@@ -131,6 +172,10 @@ impl ReportedChange {
             entry: None,
             size: 0,
             mode: None,
+            type_before: None,
+            mode_before: None,
+            target: None,
+            executable: false,
             digest: None,
             renamed_from: None,
             state: ChangeState::Never,
@@ -150,7 +195,8 @@ impl ChangeReport {
     /// Takes secrets out of names: a script can put one into the name of a file.
     pub(crate) fn redact(&mut self, redactor: &Redactor) {
         for entry in &mut self.entries {
-            let texts = [Some(&mut entry.path), entry.renamed_from.as_mut(), entry.note.as_mut()];
+            let ReportedChange { path, target, renamed_from, note, .. } = entry;
+            let texts = [Some(path), target.as_mut(), renamed_from.as_mut(), note.as_mut()];
             for text in texts.into_iter().flatten() {
                 *text = redactor.text(text).into_owned();
             }
@@ -186,8 +232,7 @@ impl ChangeReport {
             if entries.is_empty() {
                 continue;
             }
-            let names =
-                entries.iter().take(MAX_NAMED).map(|entry| format!("{} {}", entry.kind.word(), entry.path));
+            let names = entries.iter().take(MAX_NAMED).map(|entry| entry.summary());
             let mut names: Vec<String> = names.collect();
             let more = entries.len().saturating_sub(MAX_NAMED);
             if more > 0 {
@@ -224,6 +269,10 @@ mod tests {
             entry: Some(EntryKind::File),
             size: 1,
             mode: None,
+            type_before: None,
+            mode_before: None,
+            target: None,
+            executable: false,
             digest: None,
             renamed_from: None,
             state,
@@ -247,5 +296,21 @@ mod tests {
             "{text}"
         );
         assert!(text.ends_with("created b11, and 8 more paths]"), "{text}");
+        let link = ReportedChange {
+            entry: Some(EntryKind::Link),
+            target: Some("/etc/\u{1b}x".to_owned()),
+            ..change("l", ChangeState::Applied)
+        };
+        let mode = ReportedChange {
+            kind: ChangeKind::Attributes,
+            mode: Some("755".to_owned()),
+            mode_before: Some("644".to_owned()),
+            ..change("m", ChangeState::Applied)
+        };
+        let report = ChangeReport { entries: vec![link, mode], ..ChangeReport::default() };
+        assert_eq!(
+            report.for_model().unwrap(),
+            r"[changes applied to the project: created l -> /etc/\u{1b}x (link), mode changed m (0644 -> 0755)]"
+        );
     }
 }

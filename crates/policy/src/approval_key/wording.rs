@@ -1,6 +1,7 @@
 //! A key in words, for the list of approvals. Nothing is decided by these.
 
 use super::{ActKey, ActorKey, AnyPath, ApprovalKey, NeedKey};
+use crate::path_change::{EntryFacts, PathEntryKind};
 use metier_diagnostic::visible;
 use std::fmt;
 
@@ -75,7 +76,20 @@ impl fmt::Display for NeedKey {
             Self::Host { host, port } => write!(f, "reach `{}:{port}`", shown(host)),
             Self::Hosts { pattern } => write!(f, "reach `{}`", shown(pattern)),
             Self::Secret { name } => write!(f, "see the secret `{}`", shown(name)),
-            Self::Change { kind, path, .. } => write!(f, "{} `{}`", kind.word(), shown(path)),
+            Self::Change { kind, path, entry, replaced, target, executable, mode, .. } => {
+                let slash = if *entry == Some(PathEntryKind::Folder) { "/" } else { "" };
+                write!(f, "{} `{}{slash}`", kind.word(), shown(path))?;
+                let facts = EntryFacts {
+                    entry: entry.unwrap_or(PathEntryKind::File),
+                    replaced: *replaced,
+                    target: target.as_deref(),
+                    executable: *executable,
+                    mode: *mode,
+                };
+                f.write_str(&facts.arrow())?;
+                let facts = facts.words();
+                if facts.is_empty() { Ok(()) } else { write!(f, " ({})", facts.join(", ")) }
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The changes of a call as lines of a question.
 
-use crate::path_change::{PathChange, PathChangeKind};
+use crate::path_change::{PathChange, PathChangeKind, PathEntryKind};
 use metier_diagnostic::{counted, grouped, visible};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,18 +39,16 @@ impl ChangeList {
 
 fn line(mark: char, change: &PathChange) -> String {
     let PathChange { place, kind, size, .. } = change;
-    let slash = if place.is_folder() { "/" } else { "" };
+    let shown = change.facts();
+    let slash = if change.entry == PathEntryKind::Folder { "/" } else { "" };
     let what = match &change.renamed_from {
         Some(from) => format!("rename `{from}` to `{place}`"),
-        None => format!("{} `{place}{slash}`", kind.word()),
+        None => format!("{} `{place}{slash}`{}", kind.word(), shown.arrow()),
     };
-    let facts: Vec<String> = [
-        place.is_guarded().then(|| "protected".to_owned()),
-        (*kind != PathChangeKind::Delete && !place.is_folder()).then(|| amount(*size)),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    let has_size = *kind != PathChangeKind::Delete && change.entry == PathEntryKind::File;
+    let protected = place.is_guarded().then(|| "protected".to_owned());
+    let facts: Vec<String> =
+        protected.into_iter().chain(shown.words()).chain(has_size.then(|| amount(*size))).collect();
     let facts = if facts.is_empty() { String::new() } else { format!(" ({})", facts.join(", ")) };
     visible(&format!("  {mark} {what}{facts}")).into_owned()
 }

@@ -2,8 +2,9 @@
 
 use crate::gate_acts::{rules, skill};
 use metier_policy::{
-    Action, Actor, Answer, Answers, Asking, ChangesDecision, Digest, FileGlob, Gate, Layer, List, Owner,
-    PathChange, PathChangeKind, Place, Rules, Ruling, Source, Standing, UndecidedChanges,
+    Action, Actor, Answer, Answers, Asking, ChangesDecision, Digest, FileGlob, Gate, Layer, List, ModeChange,
+    Owner, PathChange, PathChangeKind, PathEntryKind, Place, Rules, Ruling, Source, Standing,
+    UndecidedChanges,
 };
 use std::time::Instant;
 
@@ -91,7 +92,7 @@ fn each_path_is_decided_by_itself() {
         ("allow write:out/x/**", &[], &["- out/", "- out/x/", "- out/x/a"], "qaa"),
         ("allow write:out/**", &[], &["+ out/"], "a"),
         // Of a deleted folder only what was in it is left to tell that it was one.
-        ("allow write:out/**", &[], &["- out", "- out/x", "- out/x/a", "- a"], "aaaq"),
+        ("allow write:out/**", &[], &["- out/", "- out/x/", "- out/x/a", "- a"], "aaaq"),
         ("allow write:**", &[], &["- .git", "- .git/config", "- .git/HEAD"], "qqa"),
         // Modes.
         ("mode yolo", &[], &["+ a", "- b", "+ .git/hooks/x", "+ AGENTS.md"], "aarr"),
@@ -169,6 +170,88 @@ fn an_approval_is_for_the_paths_and_kinds_that_were_shown() {
     session.answer(&pdf(), &["+ a"], Answer::Always);
     session.rules = rules("deny write:a");
     assert_eq!(session.letters(&pdf(), &["+ a"], &[]), "r");
+}
+
+/// The same change with other facts that a question shows.
+fn varied() -> Vec<PathChange> {
+    let file = || change("~ run");
+    let link = |target: &str| PathChange {
+        entry: PathEntryKind::Link,
+        target: Some(target.to_owned()),
+        ..change("~ run")
+    };
+    let mode = |before, after| PathChange { mode: Some(ModeChange { before, after }), ..file() };
+    vec![
+        file(),
+        PathChange { executable: true, ..file() },
+        PathChange { replaced: Some(PathEntryKind::Folder), ..file() },
+        PathChange { entry: PathEntryKind::Folder, ..file() },
+        link("a"),
+        link("b"),
+        mode(0o644, 0o755),
+        mode(0o600, 0o644),
+    ]
+}
+
+#[test]
+fn an_approval_is_for_the_entry_that_was_shown() {
+    for (given, approved) in varied().iter().enumerate() {
+        for answer in [Answer::SessionExact, Answer::Always] {
+            let mut session = Session::new("");
+            let decided = session.decide(&pdf(), std::slice::from_ref(approved), &[]);
+            let asked = decided.undecided.expect("a question").decision.question.expect("a question");
+            session.answers.give(&asked, answer);
+            for (number, change) in varied().into_iter().enumerate() {
+                let expect = if number == given { "a" } else { "q" };
+                let decided = session.decide(&pdf(), &[change], &[]);
+                assert_eq!(letters(&decided, 1), expect, "{answer:?} for {given} covers {number}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_question_shows_where_links_lead_and_what_can_be_executed() {
+    let action = Action::changes(pdf(), varied());
+    assert_eq!(
+        action.approval_request().lines()[1..],
+        [
+            "  - modify `run` (0 bytes)",
+            "  - modify `run` (executable, 0 bytes)",
+            "  - modify `run` (was a folder, 0 bytes)",
+            "  - modify `run/`",
+            "  - modify `run` -> a (link)",
+            "  - modify `run` -> b (link)",
+            "  - modify `run` (0644 -> 0755, 0 bytes)",
+            "  - modify `run` (0600 -> 0644, 0 bytes)",
+        ]
+    );
+    let texts: Vec<String> = varied()
+        .into_iter()
+        .map(|change| Action::changes(pdf(), vec![change]).approval_key().grants().join(" "))
+        .collect();
+    assert_eq!(texts[4..6], ["modify `run` -> a (link)", "modify `run` -> b (link)"]);
+    let hostile = PathChange {
+        entry: PathEntryKind::Link,
+        target: Some("x`\u{1b}[2J\n  - create `y".to_owned()),
+        ..change("+ l")
+    };
+    let lines = Action::changes(pdf(), vec![hostile]).approval_request().lines();
+    assert_eq!(lines[1..], [r"  - create `l` -> x`\u{1b}[2J\u{a}  - create `y (link)"]);
+}
+
+#[test]
+fn an_approval_of_a_version_that_showed_no_entry_covers_nothing() {
+    let key = Action::changes(pdf(), vec![change("+ a")]).approval_key();
+    let mut value = serde_json::to_value(&key).unwrap();
+    let old = value["needs"][0]["change"].as_object_mut().unwrap();
+    assert_eq!(old.remove("entry"), Some("file".into()));
+    let old: metier_policy::ApprovalKey = serde_json::from_value(value).unwrap();
+    let mut session = Session::new("");
+    session.answers = Answers::new([metier_policy::Kept { key: old }]);
+    assert_eq!(session.letters(&pdf(), &["+ a"], &[]), "q");
+    session.answers = Answers::new([metier_policy::Kept { key }]);
+    assert_eq!(session.letters(&pdf(), &["+ a"], &[]), "a");
 }
 
 #[test]

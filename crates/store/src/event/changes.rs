@@ -38,6 +38,18 @@ pub struct RecordedChange {
     /// Its permissions, as in `644`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
+    /// `file`, `folder` or `link`: what was there before, where it was something else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub type_before: Option<String>,
+    /// Its permissions before, where the same kind of entry had others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode_before: Option<String>,
+    /// Where a link leads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// Whether there is a file that can be executed where there was no file.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub executable: bool,
     /// The digest of its content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,

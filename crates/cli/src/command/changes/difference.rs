@@ -6,6 +6,8 @@ use metier_changes::{
     Change, ChangeKind, ChangeSet, Layer, LayerPath, ListedChange, NoTextError, TextChange, text_of,
 };
 use metier_diagnostic::Diff;
+use metier_exec::entry_facts;
+use metier_policy::EntryFacts;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -33,6 +35,19 @@ pub(super) fn json(
     let mut value = serde_json::to_value(listed)?;
     if change.breaks_hard_link {
         value["breaks_hard_link"] = json!(true);
+    }
+    let EntryFacts { replaced, target, executable, mode, .. } = entry_facts(change);
+    if let Some(target) = target {
+        value["target"] = json!(target);
+    }
+    if executable {
+        value["executable"] = json!(true);
+    }
+    if let Some(mode) = mode {
+        value["mode_before"] = json!(format!("{:04o}", mode.before));
+    }
+    if let Some(replaced) = replaced {
+        value["entry_before"] = json!(replaced);
     }
     let is_waiting = waiting.entries.iter().any(|waiting| waiting.path == change.path);
     value["applied"] = json!(!is_waiting);

@@ -4,6 +4,8 @@ use crate::moment;
 use crate::output::{clean, shortened, width};
 use metier_changes::{Change, ChangeKind, ChangeSet, Conflict, EntryKind, LayerPath, LayerRecord};
 use metier_diagnostic::{counted, escaped_name};
+use metier_exec::entry_facts;
+use metier_policy::PathEntryKind;
 use metier_store::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -95,12 +97,12 @@ fn line(change: &Change) -> String {
         ChangeKind::Deleted => "-",
         ChangeKind::Attributes | ChangeKind::Times => "·",
     };
-    let (suffix, size) = match &change.entry {
-        Some(entry) if entry.kind == EntryKind::Folder => ("/", String::new()),
-        Some(entry) if entry.kind == EntryKind::Link => (" (link)", String::new()),
-        Some(entry) => ("", format!(" ({})", bytes(entry.size))),
-        None => ("", String::new()),
-    };
+    let shown_facts = entry_facts(change);
+    let slash = if shown_facts.entry == PathEntryKind::Folder { "/" } else { "" };
+    let size = change.entry.as_ref().filter(|entry| entry.kind == EntryKind::File);
+    let size = size.map(|entry| bytes(entry.size));
+    let facts: Vec<String> = shown_facts.words().into_iter().chain(size).collect();
+    let facts = if facts.is_empty() { String::new() } else { format!(" ({})", facts.join(", ")) };
     let renamed = change
         .renamed_from
         .as_ref()
@@ -111,7 +113,8 @@ fn line(change: &Change) -> String {
         _ => String::new(),
     };
     let conflict = change.conflict.map_or_else(String::new, |reason| format!(", CONFLICT: {reason}"));
-    clean(&format!("  {mark} {}{suffix}{size}{renamed}{attributes}{conflict}", shown(&change.path)))
+    let path = format!("{}{slash}{}", shown(&change.path), shown_facts.arrow());
+    clean(&format!("  {mark} {path}{facts}{renamed}{attributes}{conflict}"))
 }
 
 /// How many conflicts are named.
