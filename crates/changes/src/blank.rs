@@ -11,8 +11,9 @@ use metier_files::FolderLock;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use crate::error::LayerError;
-use crate::layer::{OLD, RECORD, UPPER, WORK, remove_tree};
+use crate::layer::{OLD, RECORD, UPPER, WORK};
 use crate::origin::unix_millis;
+use crate::remove::remove_tree;
 
 /// How the folder of one begins that waits for its call.
 pub(crate) const SPARE_PREFIX: &str = "spare-";

@@ -3,8 +3,9 @@
 use metier_files::FileDigest;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::content::MAX_HOLES;
 use crate::error::ConflictReason;
-use crate::path::LayerPath;
+use crate::path::{LayerPath, MAX_DEPTH};
 use crate::stamp::Stamp;
 
 /// Everything a call changed in the project, by path.
@@ -150,12 +151,28 @@ pub struct Refusal {
     pub path: LayerPath,
     /// Why.
     pub reason: RefusalReason,
+    /// Which of the cases that [`RefusalReason::Special`] covers; `None` for a device, pipe or socket.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<RefusalDetail>,
 }
 
 impl Refusal {
+    pub(crate) const fn new(path: LayerPath, reason: RefusalReason) -> Self {
+        Self { path, reason, detail: None }
+    }
+
+    pub(crate) const fn kept_out(path: LayerPath, detail: RefusalDetail) -> Self {
+        Self { path, reason: RefusalReason::Special, detail: Some(detail) }
+    }
+
     /// Whether the entry itself stays behind, and not only its set-id bits.
     pub(crate) fn is_kept_out(&self) -> bool {
         self.reason == RefusalReason::Special
+    }
+
+    /// Why, as exactly as it is known.
+    pub fn why(&self) -> String {
+        self.detail.map_or_else(|| self.reason.to_string(), |detail| detail.to_string())
     }
 }
 
@@ -163,8 +180,11 @@ impl Refusal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
 pub enum RefusalReason {
-    /// A device, pipe or socket: each leads to a process or a driver outside.
-    #[error("devices, pipes and sockets are never applied")]
+    /// The whole entry: a device, pipe or socket, each of which leads to a process or a driver outside, or what a
+    /// [`RefusalDetail`] names.
+    #[error(
+        "devices, pipes, sockets, metier's own folders, very large sparse files and very deep paths are never applied"
+    )]
     Special,
     /// The set-id bits; the rest of the file can be applied.
     #[error("the set-user-id and set-group-id bits are never applied")]
@@ -172,6 +192,21 @@ pub enum RefusalReason {
     /// Extended attributes of a file whose content is the same, or of a folder.
     #[error("extended attributes are not applied by themselves")]
     ExtendedAttributes,
+}
+
+/// Why a file or folder stays behind as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "kebab-case")]
+pub enum RefusalDetail {
+    /// A name under which metier keeps layers and stages. Whoever writes there could forge a journal.
+    #[error("metier keeps its own records under this name")]
+    OwnName,
+    /// Too many folders above it, or a path that is too long for other programs.
+    #[error("it lies more than {MAX_DEPTH} folders deep, or its path is too long")]
+    TooDeep,
+    /// Its holes would have to be read.
+    #[error("its holes are too large to be read: all sparse files of a set may have {} GiB of them", MAX_HOLES >> 30)]
+    TooSparse,
 }
 
 #[expect(clippy::ref_option, reason = "serde calls it with a reference to the field")]

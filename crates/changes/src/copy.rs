@@ -1,17 +1,17 @@
 //! Copies entries between file systems, beneath handles.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom as Offset};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::OwnedFd;
 
 use rustix::fs::{
-    AtFlags, Mode, OFlags, SeekFrom, Stat, Timespec, Timestamps, UTIME_OMIT, chmodat, ftruncate, mkdirat,
-    openat, readlinkat, seek, symlinkat, utimensat,
+    AtFlags, Mode, OFlags, Stat, Timespec, Timestamps, UTIME_OMIT, chmodat, ftruncate, mkdirat, openat,
+    readlinkat, symlinkat, utimensat,
 };
-use rustix::io::Errno;
 
 use crate::beneath::Tree;
 use crate::change::EntryKind;
+use crate::content::next_data;
 use crate::path::LayerPath;
 use crate::stamp::{Stamp, kind};
 
@@ -90,18 +90,11 @@ fn copy_data(source: File, target: OwnedFd, size: i64) -> io::Result<()> {
     let mut source = source;
     let mut at = 0;
     while at < size {
-        let (start, end) = match seek(&source, SeekFrom::Data(at)) {
-            Ok(start) => (start, seek(&source, SeekFrom::Hole(start))?),
-            // Nothing but a hole is left.
-            Err(Errno::NXIO) => break,
-            // This file system knows nothing of holes.
-            Err(Errno::INVAL | Errno::OPNOTSUPP) => (at, size),
-            Err(error) => return Err(error.into()),
-        };
-        source.seek(Offset::Start(start))?;
-        target.seek(Offset::Start(start))?;
-        io::copy(&mut (&source).take(end - start), &mut target)?;
-        at = end;
+        let data = next_data(&source, at, size)?;
+        source.seek(SeekFrom::Start(data.start))?;
+        target.seek(SeekFrom::Start(data.start))?;
+        io::copy(&mut (&source).take(data.end - data.start), &mut target)?;
+        at = data.end;
     }
     Ok(())
 }

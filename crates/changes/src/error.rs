@@ -39,6 +39,12 @@ pub enum LayerError {
         /// The project.
         project: PathBuf,
     },
+    /// A path that metier uses itself.
+    #[error("cannot write {path}: metier keeps its own records under such a name")]
+    OwnName {
+        /// Which.
+        path: LayerPath,
+    },
     /// There is no such layer.
     #[error("no changes with the id `{id}`; `metier changes` lists them")]
     Unknown {

@@ -16,6 +16,7 @@ use crate::blank::BlankLayer;
 use crate::error::LayerError;
 use crate::origin::CallOrigin;
 use crate::path::LayerPath;
+use crate::remove::remove_tree;
 use crate::stamp::{Time, changed};
 
 pub(crate) const UPPER: &str = "upper";
@@ -297,29 +298,4 @@ pub(crate) fn now(folder: &Path) -> io::Result<Time> {
     let time = changed(&rustix::fs::fstat(&file)?);
     std::fs::remove_file(path)?;
     Ok(time)
-}
-
-/// Removes a folder whatever its permissions are: the overlay leaves `work/work` closed, and a script can close its own.
-pub(crate) fn remove_tree(folder: &Path) -> io::Result<()> {
-    match std::fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {}
-        _ => return Ok(()),
-    }
-    open_folders(folder)?;
-    match std::fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
-}
-
-fn open_folders(folder: &Path) -> io::Result<()> {
-    std::fs::set_permissions(folder, Permissions::from_mode(0o700))?;
-    for entry in std::fs::read_dir(folder)? {
-        let entry = entry?;
-        // The type of the entry itself: a link to a folder is not entered.
-        if entry.file_type()?.is_dir() {
-            open_folders(&entry.path())?;
-        }
-    }
-    Ok(())
 }

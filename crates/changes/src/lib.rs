@@ -38,6 +38,7 @@ mod apply;
 mod beneath;
 mod blank;
 mod change;
+mod content;
 mod copy;
 mod database;
 mod error;
@@ -53,6 +54,7 @@ mod place;
 mod plan;
 mod put;
 mod recover;
+mod remove;
 mod scan;
 mod session;
 mod spares;
@@ -64,7 +66,9 @@ mod text;
 mod xattr;
 
 pub use self::apply::{Applied, Undone, apply, undo};
-pub use self::change::{Change, ChangeKind, ChangeSet, Entry, EntryKind, Refusal, RefusalReason};
+pub use self::change::{
+    Change, ChangeKind, ChangeSet, Entry, EntryKind, Refusal, RefusalDetail, RefusalReason,
+};
 pub use self::error::{ApplyError, Conflict, ConflictReason, LayerError};
 pub use self::folded::{FoldedChange, FoldedKind, ListedChange, ListedEntry};
 pub use self::layer::Layer;

@@ -10,6 +10,16 @@ use std::path::{Component, Path, PathBuf};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+/// How many names a path may have. Projects have 20; a tree that is deeper was made to break the programs that walk it.
+pub(crate) const MAX_DEPTH: usize = 512;
+/// What the kernel takes as one path, the NUL at its end included.
+const PATH_MAX: usize = 4096;
+
+/// The folder that holds the layers of a project where the data folder is on another file system.
+pub(crate) const LAYERS_NAME: &str = ".metier-layers";
+/// How the folder in a project begins in which a layer of another file system is made ready.
+pub(crate) const STAGE_PREFIX: &str = ".metier-stage-";
+
 /// A path inside the project: relative, without `.` and `..`, never empty. Names need not be UTF-8.
 ///
 /// Paths are ordered by their names, so what is in a folder follows it at once.
@@ -58,6 +68,27 @@ impl LayerPath {
         let bytes = self.0.as_bytes();
         let end = bytes.iter().rposition(|byte| *byte == b'/')?;
         Some(Self(OsStr::from_bytes(&bytes[..end]).to_owned()))
+    }
+
+    /// Whether its last name is one under which metier keeps journals. On some file systems case makes no difference.
+    pub(crate) fn has_own_name(&self) -> bool {
+        let bytes = self.0.as_bytes();
+        let name = bytes.rsplit(|byte| *byte == b'/').next().unwrap_or(bytes);
+        let begins = |with: &str| {
+            name.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with.as_bytes()))
+        };
+        name.eq_ignore_ascii_case(LAYERS_NAME.as_bytes()) || begins(STAGE_PREFIX)
+    }
+
+    /// Whether one of its names is such a one.
+    pub(crate) fn is_own(&self) -> bool {
+        std::iter::successors(Some(self.clone()), Self::parent).any(|path| path.has_own_name())
+    }
+
+    /// Whether it is too long, as a path below a folder whose own path has `above` bytes.
+    pub(crate) fn is_too_deep(&self, above: usize) -> bool {
+        let bytes = self.0.as_bytes();
+        above + 1 + bytes.len() >= PATH_MAX || bytes.iter().filter(|byte| **byte == b'/').count() >= MAX_DEPTH
     }
 
     /// Whether it is `other` or lies below it.
@@ -159,6 +190,22 @@ mod tests {
             assert_eq!(parent, expected, "{left}");
         }
         assert_eq!(LayerPath::new("a//b/".into()), LayerPath::new("a/b".into()));
+    }
+
+    #[test]
+    fn own_names_and_depths_are_recognised() {
+        let path = |text: &str| LayerPath::new(text.into()).unwrap();
+        for own in [".metier-layers", "a/.metier-stage-1", ".Metier-Layers", "a/b/.metier-stage-"] {
+            assert!(path(own).has_own_name(), "{own}");
+            assert!(path(own).child("x".as_ref()).is_own(), "{own}");
+        }
+        for other in [".metier", "metier-layers", ".metier-layers2", "metier-stage-1", "a.metier-stage-1"] {
+            assert!(!path(other).is_own(), "{other}");
+        }
+        let deep = |names: usize| path(&vec!["d"; names].join("/"));
+        assert!(!deep(MAX_DEPTH).is_too_deep(100));
+        assert!(deep(MAX_DEPTH + 1).is_too_deep(100));
+        assert!(path(&"x".repeat(250)).is_too_deep(4000));
     }
 
     #[test]

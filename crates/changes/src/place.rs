@@ -9,9 +9,7 @@ use rustix::fs::{XattrFlags, removexattr, setxattr, statfs};
 
 use crate::error::LayerError;
 use crate::layer::Marks;
-
-/// The folder beside a project that holds its layers where the data folder is on another file system.
-pub(crate) const SIBLING: &str = ".metier-layers";
+use crate::path::LAYERS_NAME;
 
 /// What the kernel calls overlayfs. An overlay cannot be the upper layer of another one.
 const OVERLAYFS_MAGIC: u64 = 0x794c_7630;
@@ -29,9 +27,9 @@ pub(crate) fn choose(data: &Path, temporary: &[PathBuf], project: &Path) -> Resu
     }
     if let Some(parent) = project.parent()
         && is_near(parent)
-        && can_hold_layers(&parent.join(SIBLING), project)
+        && can_hold_layers(&parent.join(LAYERS_NAME), project)
     {
-        return Ok(parent.join(SIBLING));
+        return Ok(parent.join(LAYERS_NAME));
     }
     if let Some(own) = own {
         return Ok(own.to_owned());
@@ -97,7 +95,7 @@ mod tests {
         assert_eq!(near, workspace.join("data/layers"));
         assert_eq!(std::fs::metadata(&near).unwrap().mode() & 0o777, 0o700);
         let inside = choose(&project.join("data/layers"), &[], &project).unwrap();
-        assert_eq!(inside, workspace.join(SIBLING));
+        assert_eq!(inside, workspace.join(LAYERS_NAME));
         assert_eq!(std::fs::metadata(&inside).unwrap().mode() & 0o777, 0o700);
         assert!(!project.join("data/layers").exists());
     }
@@ -105,7 +103,7 @@ mod tests {
     #[test]
     fn a_link_or_a_file_in_the_way_is_passed_over() {
         let workspace = Workspace::new().dir("project/data").dir("elsewhere").dir("memory");
-        let workspace = workspace.symlink(SIBLING, "elsewhere");
+        let workspace = workspace.symlink(LAYERS_NAME, "elsewhere");
         let project = workspace.join("project");
         let temporary = [workspace.join("missing/file"), workspace.join("memory")];
         let place = choose(&project.join("data"), &temporary[1..], &project).unwrap();

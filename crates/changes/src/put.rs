@@ -11,9 +11,13 @@ use crate::path::LayerPath;
 
 impl Layer {
     /// Puts a file into the upper folder as an overlay would: with the owner and the permissions of the file that it changes, in
-    /// folders with the permissions of the project's.
+    /// folders with the permissions of the project's. Names that metier uses itself are refused.
     pub fn put_file(&self, path: &LayerPath, content: &[u8]) -> Result<(), LayerError> {
         let target = self.upper().join(path.as_path());
+        // The scan would leave it out, and the writer would take it for written.
+        if path.is_own() {
+            return Err(LayerError::OwnName { path: path.clone() });
+        }
         put(&self.upper(), self.project(), path.as_path(), content).map_err(LayerError::io("write", target))
     }
 }

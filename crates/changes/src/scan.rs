@@ -1,22 +1,24 @@
 //! From a layer to the list of what changed.
 
-use std::cell::RefCell;
+mod meanwhile;
+
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 use metier_files::FileDigest;
 use rustix::fs::{AtFlags, Mode, OFlags, Stat, chmod, chmodat, readlinkat};
 
 use crate::beneath::Tree;
-use crate::change::{Change, ChangeKind, ChangeSet, Entry, EntryKind, Refusal, RefusalReason};
-use crate::database::changed_databases;
-use crate::error::{ConflictReason, LayerError};
+use crate::change::{Change, ChangeKind, ChangeSet, Entry, EntryKind, Refusal, RefusalDetail, RefusalReason};
+use crate::content::{MAX_HOLES, digest, holes};
+use crate::error::LayerError;
 use crate::layer::{CHANGES, FOLDERS, FolderInodes, Layer, Marks, Record};
-use crate::lower::{Found, LiesOn, Lower, LowerSide, is_opaque, is_whiteout, origin_inode};
+use crate::lower::{Found, LiesOn, Lower, LowerSide, is_opaque, is_whiteout};
 use crate::path::LayerPath;
-use crate::stamp::{Stamp, Time, changed, kind};
+use crate::stamp::{Stamp, Time, kind};
 use crate::xattr::{has_same_attributes, marks};
 
 /// Bits that let a program run with its owner's rights. They are never applied.
@@ -51,9 +53,22 @@ pub(crate) fn compare(
     let upper = Tree::open_quiet(upper).map_err(LayerError::io("open", upper))?;
     let lower = Lower::open(project, session).map_err(LayerError::io("open", project))?;
     let found = ChangeSet::default();
-    let mut scan = Scan { buffer: RefCell::default(), upper, lower, marks, times, found, moved: Vec::new() };
-    scan.folder(None, LiesOn::Folder(LowerSide::Project))?;
+    let mut scan = Scan {
+        buffer: RefCell::default(),
+        holes_left: Cell::new(MAX_HOLES),
+        linked: RefCell::default(),
+        upper,
+        lower,
+        marks,
+        times,
+        found,
+        moved: Vec::new(),
+        waiting: vec![Waiting::Folder(None, LiesOn::Folder(LowerSide::Project))],
+    };
+    scan.run()?;
     scan.found.entries.sort_by(|left, right| left.path.cmp(&right.path));
+    scan.found.refused.sort_by(|left, right| left.path.cmp(&right.path));
+    scan.found.strays.sort();
     scan.pair_renames()?;
     scan.mark_moved();
     scan.mark_databases().map_err(LayerError::io("read", project))?;
@@ -77,9 +92,6 @@ pub(crate) type Expected = BTreeMap<LayerPath, Stamp>;
 /// Where a layer that was a session's keeps [`Expected`].
 pub(crate) const EXPECTED: &str = "expected.json";
 
-/// Up to this size a file is read at once. Most files of projects are smaller.
-const SMALL_FILE: usize = 64 << 10;
-
 /// What an entry of the layer holds, besides its state.
 #[derive(Clone, Default)]
 struct Content {
@@ -89,8 +101,20 @@ struct Content {
     is_unclean: bool,
 }
 
+/// A folder that is looked at later. A list of them, since the depth of a script's folders is no limit for a stack.
+enum Waiting {
+    /// A folder of the layer.
+    Folder(Option<LayerPath>, LiesOn),
+    /// A folder that the layer hides, with everything in it.
+    Hidden(LayerPath),
+}
+
 struct Scan {
     buffer: RefCell<Vec<u8>>,
+    /// How many bytes of holes may still be hashed.
+    holes_left: Cell<u64>,
+    /// The digests of files of the layer that have several names.
+    linked: RefCell<BTreeMap<u64, FileDigest>>,
     upper: Tree,
     lower: Lower,
     marks: Marks,
@@ -98,9 +122,39 @@ struct Scan {
     found: ChangeSet,
     /// Folders of the project that another program moved there while the call ran.
     moved: Vec<LayerPath>,
+    waiting: Vec<Waiting>,
 }
 
 impl Scan {
+    fn run(&mut self) -> Result<(), LayerError> {
+        while let Some(next) = self.waiting.pop() {
+            match next {
+                Waiting::Folder(path, on) => self.folder(path.as_ref(), on)?,
+                Waiting::Hidden(path) => {
+                    for name in self.lower.names(Some(&path)).map_err(self.reading(Some(&path)))? {
+                        self.deleted(&path.child(&name))?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Lists what is never applied, whatever it is. Nothing below it is looked at.
+    fn is_refused(&mut self, path: &LayerPath) -> bool {
+        let above = [self.upper.path(), self.lower.tree(LowerSide::Project).path()];
+        let above = above.map(|path| path.as_os_str().len()).into_iter().max().unwrap_or(0);
+        let detail = if path.has_own_name() {
+            RefusalDetail::OwnName
+        } else if path.is_too_deep(above) {
+            RefusalDetail::TooDeep
+        } else {
+            return false;
+        };
+        self.found.refused.push(Refusal::kept_out(path.clone(), detail));
+        true
+    }
+
     /// Looks at a folder of the layer.
     fn folder(&mut self, path: Option<&LayerPath>, on: LiesOn) -> Result<(), LayerError> {
         let names = self.upper_names(path)?;
@@ -118,6 +172,9 @@ impl Scan {
     }
 
     fn entry(&mut self, path: &LayerPath, on: LiesOn) -> Result<(), LayerError> {
+        if self.is_refused(path) {
+            return Ok(());
+        }
         let Some(stat) = self.stat_upper(path)? else { return Ok(()) };
         let before = match on {
             LiesOn::Nothing(_) => None,
@@ -131,11 +188,11 @@ impl Scan {
             return Ok(());
         }
         let Some(kind_after) = kind(&stat) else {
-            self.found.refused.push(Refusal { path: path.clone(), reason: RefusalReason::Special });
+            self.found.refused.push(Refusal::new(path.clone(), RefusalReason::Special));
             return Ok(());
         };
         if stat.st_mode & SET_ID != 0 && kind_after == EntryKind::File {
-            self.found.refused.push(Refusal { path: path.clone(), reason: RefusalReason::SetId });
+            self.found.refused.push(Refusal::new(path.clone(), RefusalReason::SetId));
         }
         let in_session = before.map_or_else(|| on.side(), |before| before.side) == LowerSide::Session;
         let kind_before = before.as_ref().and_then(|before| kind(&before.stat));
@@ -154,18 +211,25 @@ impl Scan {
                 }
                 let is_opaque = self.is_opaque(path)?;
                 let on = if is_opaque { LiesOn::CoveredFolder } else { LiesOn::Folder };
-                self.folder(Some(path), on(side))
+                self.waiting.push(Waiting::Folder(Some(path.clone()), on(side)));
+                Ok(())
             }
             (_, _, EntryKind::Folder) => {
                 let happened = if before.is_some() { ChangeKind::Modified } else { ChangeKind::Created };
                 let content = self.folder_content(path, &stat)?;
                 self.push(path, happened, &stat, old, content, in_session);
-                self.folder(Some(path), LiesOn::Nothing(side))
+                self.waiting.push(Waiting::Folder(Some(path.clone()), LiesOn::Nothing(side)));
+                Ok(())
             }
             (_, Some(EntryKind::Folder), _) => {
-                let content = self.content(&self.upper, path, kind_after, &stat)?;
-                self.push(path, ChangeKind::Modified, &stat, old, content, in_session);
-                self.deleted_below(path)
+                match self.content(&self.upper, path, kind_after, &stat)? {
+                    Some(content) => {
+                        self.push(path, ChangeKind::Modified, &stat, old, content, in_session);
+                        self.waiting.push(Waiting::Hidden(path.clone()));
+                    }
+                    None => self.too_sparse(path),
+                }
+                Ok(())
             }
             _ => self.file(path, &stat, old, kind_after, in_session),
         }
@@ -180,13 +244,19 @@ impl Scan {
         now: EntryKind,
         in_session: bool,
     ) -> Result<(), LayerError> {
-        let content = self.content(&self.upper, path, now, stat)?;
+        let Some(content) = self.content(&self.upper, path, now, stat)? else {
+            self.too_sparse(path);
+            return Ok(());
+        };
         let happened = match before {
             None => ChangeKind::Created,
             Some(Found { stat: old, side, .. }) => {
+                // What cannot be compared is shown as changed.
                 let is_same = kind(old) == Some(now)
                     && old.st_size == stat.st_size
-                    && self.content(self.lower.tree(*side), path, now, old)?.digest == content.digest;
+                    && self
+                        .content(self.lower.tree(*side), path, now, old)?
+                        .is_some_and(|old| old.digest == content.digest);
                 if is_same && now == EntryKind::File {
                     self.note_attributes(path, *side)?;
                 }
@@ -206,6 +276,10 @@ impl Scan {
         Ok(())
     }
 
+    fn too_sparse(&mut self, path: &LayerPath) {
+        self.found.refused.push(Refusal::kept_out(path.clone(), RefusalDetail::TooSparse));
+    }
+
     /// Lists a file or folder of the same content whose extended attributes are others: those are not applied.
     fn note_attributes(&mut self, path: &LayerPath, side: LowerSide) -> Result<(), LayerError> {
         let open = |tree: &Tree| tree.open_entry(path, OFlags::RDONLY | OFlags::NONBLOCK);
@@ -216,8 +290,7 @@ impl Scan {
             is_same => is_same.map_err(self.reading(Some(path)))?,
         };
         if !is_same {
-            let reason = RefusalReason::ExtendedAttributes;
-            self.found.refused.push(Refusal { path: path.clone(), reason });
+            self.found.refused.push(Refusal::new(path.clone(), RefusalReason::ExtendedAttributes));
         }
         Ok(())
     }
@@ -225,6 +298,9 @@ impl Scan {
     /// Something of the project that is gone, with everything below it: each path is decided by itself.
     fn deleted(&mut self, path: &LayerPath) -> Result<(), LayerError> {
         let Some(before) = self.find(path)? else { return Ok(()) };
+        if self.is_refused(path) {
+            return Ok(());
+        }
         self.found.entries.push(Change {
             path: path.clone(),
             kind: ChangeKind::Deleted,
@@ -237,84 +313,8 @@ impl Scan {
             after: None,
             is_unclean: false,
         });
-        if kind(&before.stat) == Some(EntryKind::Folder) { self.deleted_below(path) } else { Ok(()) }
-    }
-
-    fn deleted_below(&mut self, path: &LayerPath) -> Result<(), LayerError> {
-        for name in self.lower.names(Some(path)).map_err(self.reading(Some(path)))? {
-            self.deleted(&path.child(&name))?;
-        }
-        Ok(())
-    }
-
-    /// Whether another program changed a file of the project while the call ran. What is new in a folder of the project is
-    /// judged by itself, so a folder's own time says nothing.
-    fn conflict(&self, path: &LayerPath, before: &Found) -> Option<ConflictReason> {
-        if kind(&before.stat) == Some(EntryKind::Folder) || before.side == LowerSide::Session {
-            return None;
-        }
-        let is_changed = if let Some(began) = self.times.began {
-            changed(&before.stat) >= began
-        } else {
-            let expected = self.times.expected.get(path);
-            !expected.is_some_and(|expected| expected.is_unchanged(&Stamp::of(&before.stat)))
-        };
-        is_changed.then_some(ConflictReason::Changed)
-    }
-
-    /// Whether a folder of the project was moved or got other permissions while the call ran: both change its change time
-    /// and leave the time of its content. The files in a folder that was moved there have times of long ago.
-    fn was_moved(&self, before: &Found) -> bool {
-        let changed = changed(&before.stat);
-        before.side == LowerSide::Project
-            && self.times.began.is_some_and(|began| changed >= began)
-            && changed != Stamp::of(&before.stat).modified
-    }
-
-    /// Whether the project's folder is another one than that which the overlay copied. The overlay notes which it was.
-    fn is_exchanged(&self, path: &LayerPath, before: &Found) -> Result<bool, LayerError> {
-        // Of a folder in both trees it notes that of the session's layer.
-        if before.side != LowerSide::Project || before.is_merged {
-            return Ok(false);
-        }
-        if let Some(noted) = self.times.folders.get(path)
-            && *noted != before.stat.st_ino
-        {
-            // Read as it was noted: the place of a subvolume has another inode in its folder than of its own.
-            let parent = path.parent();
-            let project = self.lower.tree(LowerSide::Project);
-            let now = project.folders(parent.as_ref()).map_err(self.reading(parent.as_ref()))?;
-            return Ok(!now.iter().any(|(name, inode)| name == path && inode == noted));
-        }
-        let note = || {
-            let folder = self.upper.open_entry(path, OFlags::RDONLY | OFlags::DIRECTORY)?;
-            origin_inode(&folder, self.marks)
-        };
-        let inode = note().or_else(|error| match error.kind() {
-            // A folder that its owner cannot read is opened when its names are read.
-            io::ErrorKind::PermissionDenied => Ok(None),
-            _ => Err(LayerError::io("read the marks of", self.upper.path().join(path.as_path()))(error)),
-        })?;
-        Ok(inode.is_some_and(|inode| inode != before.stat.st_ino))
-    }
-
-    fn mark_moved(&mut self) {
-        for change in &mut self.found.entries {
-            if change.conflict.is_none() && self.moved.iter().any(|moved| change.path.is_below(moved)) {
-                change.conflict = Some(ConflictReason::Gone);
-            }
-        }
-    }
-
-    fn mark_databases(&mut self) -> io::Result<()> {
-        let Some(began) = self.times.began else { return Ok(()) };
-        let own = self.found.entries.iter().filter(|change| !change.in_session);
-        let project = self.lower.tree(LowerSide::Project);
-        let conflicts = changed_databases(project, began, own.map(|change| &change.path))?;
-        for change in &mut self.found.entries {
-            if conflicts.contains(&change.path) {
-                change.conflict.get_or_insert(ConflictReason::Changed);
-            }
+        if kind(&before.stat) == Some(EntryKind::Folder) {
+            self.waiting.push(Waiting::Hidden(path.clone()));
         }
         Ok(())
     }
@@ -342,7 +342,8 @@ impl Scan {
             let side = if change.in_session { LowerSide::Session } else { LowerSide::Project };
             let tree = self.lower.tree(side);
             let Some(stat) = tree.stat(&from).map_err(self.reading(Some(&from)))? else { continue };
-            let digest = self.content(tree, &from, EntryKind::File, &stat)?.digest;
+            let Some(content) = self.content(tree, &from, EntryKind::File, &stat)? else { continue };
+            let digest = content.digest;
             let is_same = |at: &usize| {
                 self.found.entries[*at].entry.as_ref().is_some_and(|entry| entry.digest == digest)
             };
@@ -431,23 +432,21 @@ impl Scan {
         .map_err(LayerError::io("read the marks of", named()))
     }
 
-    /// What a file or link holds.
+    /// What a file or link holds; `None` where it has more holes than may be hashed.
     fn content(
         &self,
         tree: &Tree,
         path: &LayerPath,
         of: EntryKind,
         stat: &Stat,
-    ) -> Result<Content, LayerError> {
-        let read = || -> io::Result<Content> {
+    ) -> Result<Option<Content>, LayerError> {
+        let read = || -> io::Result<Option<Content>> {
             if of == EntryKind::Link {
                 let (folder, name) = tree.parent(path)?;
                 let target = readlinkat(&folder, name, Vec::new())?;
-                return Ok(Content {
-                    digest: Some(FileDigest::of(target.to_bytes())),
-                    target: Some(target.to_string_lossy().into_owned()),
-                    is_unclean: false,
-                });
+                let digest = Some(FileDigest::of(target.to_bytes()));
+                let target = Some(target.to_string_lossy().into_owned());
+                return Ok(Some(Content { digest, target, is_unclean: false }));
             }
             let is_upper = std::ptr::eq(tree, &raw const self.upper);
             let open = || tree.open_entry(path, OFlags::RDONLY | OFlags::NONBLOCK);
@@ -460,23 +459,27 @@ impl Scan {
             }?;
             let is_unclean = is_upper
                 && (stat.st_mode & SET_ID != 0 || stat.st_mode & 0o400 == 0 || !marks(&file)?.is_empty());
-            Ok(Content { digest: Some(self.digest(file.into(), stat)?), target: None, is_unclean })
+            let digest = self.digest(&file.into(), stat, is_upper)?;
+            Ok(digest.map(|digest| Content { digest: Some(digest), target: None, is_unclean }))
         };
         read().map_err(LayerError::io("read", tree.path().join(path.as_path())))
     }
 
-    /// Reads a file. A small one in one piece: another call only to see its end takes as long as reading it. Nothing writes to
-    /// it any more; one of the project that grew meanwhile has another digest, and a conflict.
-    fn digest(&self, file: File, stat: &Stat) -> io::Result<FileDigest> {
-        let Some(size) = usize::try_from(stat.st_size).ok().filter(|size| *size <= SMALL_FILE) else {
-            return FileDigest::of_reader(file);
-        };
-        let mut buffer = self.buffer.borrow_mut();
-        buffer.resize(SMALL_FILE + 1, 0);
-        match rustix::io::read(&file, &mut buffer[..])? {
-            read if read == size => Ok(FileDigest::of(&buffer[..read])),
-            read => FileDigest::of_reader(io::Cursor::new(&buffer[..read]).chain(file)),
+    /// Reads a file. Nothing writes to it any more; one of the project that grew meanwhile has another digest, and a conflict.
+    fn digest(&self, file: &File, stat: &Stat, is_upper: bool) -> io::Result<Option<FileDigest>> {
+        // A thousand names of one file would be a thousand times its size to read.
+        let is_linked = is_upper && stat.st_nlink > 1;
+        if is_linked && let Some(known) = self.linked.borrow().get(&stat.st_ino) {
+            return Ok(Some(*known));
         }
+        let holes = holes(file, stat, self.holes_left.get())?;
+        let Some(left) = self.holes_left.get().checked_sub(holes) else { return Ok(None) };
+        self.holes_left.set(left);
+        let digest = digest(file, Stamp::of(stat).size, &mut self.buffer.borrow_mut())?;
+        if is_linked {
+            self.linked.borrow_mut().insert(stat.st_ino, digest);
+        }
+        Ok(Some(digest))
     }
 
     /// What is to be known of a new folder.

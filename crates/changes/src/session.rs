@@ -13,9 +13,10 @@ use serde::{Deserialize, Serialize};
 use crate::absorb::absorb;
 use crate::change::ChangeSet;
 use crate::error::LayerError;
-use crate::layer::{CHANGES, Layer, Marks, make_upper, read_optional, remove_tree, write_record};
+use crate::layer::{CHANGES, Layer, Marks, make_upper, read_optional, write_record};
 use crate::origin::CallOrigin;
 use crate::path::LayerPath;
+use crate::remove::remove_tree;
 use crate::scan::{EXPECTED, Expected, Times, compare};
 
 /// How the folder of a session's layer begins.

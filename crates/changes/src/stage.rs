@@ -14,15 +14,16 @@ use crate::beneath::Tree;
 use crate::change::ChangeSet;
 use crate::copy::{Depth, copy_entry, make_parents};
 use crate::error::{ApplyError, LayerError};
-use crate::layer::{Layer, remove_tree};
-use crate::path::LayerPath;
+use crate::layer::Layer;
+use crate::path::{LayerPath, STAGE_PREFIX};
+use crate::remove::remove_tree;
 
 /// Folders of a layer that applying moves entries to and from.
 const FOLDERS: [&str; 2] = ["upper", "old"];
 
 /// Where the stage of a layer is.
 fn stage(layer: &Layer) -> PathBuf {
-    layer.project().join(format!(".metier-stage-{}", layer.id()))
+    layer.project().join(format!("{STAGE_PREFIX}{}", layer.id()))
 }
 
 /// What a journal took out of the project, once the stage is gone.

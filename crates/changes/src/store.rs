@@ -10,10 +10,12 @@ use metier_files::{FolderLock, Mode, write_atomic};
 
 use crate::blank::{BlankLayer, SPARE_PREFIX};
 use crate::error::LayerError;
-use crate::layer::{Layer, read_optional, read_record, remove_tree, to_json};
+use crate::layer::{Layer, read_optional, read_record, to_json};
 use crate::origin::{CallOrigin, unix_millis};
-use crate::place::{SIBLING, choose};
+use crate::path::LAYERS_NAME;
+use crate::place::choose;
 use crate::recover::{Recovered, settle};
+use crate::remove::remove_tree;
 use crate::session::{SESSION_PREFIX, SessionLayer, SessionRecord};
 use crate::spares::Spares;
 use crate::stamp::Time;
@@ -182,7 +184,7 @@ impl LayerStore {
         }
         for place in self.places() {
             removed += SessionLayer::prune(&place, oldest)?;
-            if place.ends_with(SIBLING) {
+            if place.ends_with(LAYERS_NAME) {
                 // Gone if it is empty.
                 let _ = std::fs::remove_dir(&place);
             }

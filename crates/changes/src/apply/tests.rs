@@ -94,7 +94,7 @@ fn close_folders(root: &Path, model: &Model) {
 
 /// Removes what a case made, closed folders too.
 fn tidy(workspace: &Workspace) {
-    crate::layer::remove_tree(workspace.path()).unwrap();
+    crate::remove::remove_tree(workspace.path()).unwrap();
 }
 
 fn put(place: &Path, node: &Node) {
@@ -318,7 +318,7 @@ struct Memory(PathBuf);
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        let _ = crate::layer::remove_tree(&self.0);
+        let _ = crate::remove::remove_tree(&self.0);
     }
 }
 

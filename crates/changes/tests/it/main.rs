@@ -9,6 +9,7 @@
 )]
 
 mod conflicts;
+mod hostile;
 mod killed;
 mod noise;
 mod other_device;

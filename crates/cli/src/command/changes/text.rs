@@ -85,7 +85,7 @@ pub(super) fn paths(
         changes
             .refused
             .iter()
-            .map(|refusal| clean(&format!("  never applied: {} ({})", shown(&refusal.path), refusal.reason))),
+            .map(|refusal| clean(&format!("  never applied: {} ({})", shown(&refusal.path), refusal.why()))),
     );
     lines
 }
