@@ -88,7 +88,7 @@ impl LayerPath {
     /// Whether it is too long, as a path below a folder whose own path has `above` bytes.
     pub(crate) fn is_too_deep(&self, above: usize) -> bool {
         let bytes = self.0.as_bytes();
-        above + 1 + bytes.len() >= PATH_MAX || bytes.iter().filter(|byte| **byte == b'/').count() >= MAX_DEPTH
+        above + 1 + bytes.len() >= PATH_MAX || bytes.split(|byte| *byte == b'/').count() > MAX_DEPTH
     }
 
     /// Whether it is `other` or lies below it.

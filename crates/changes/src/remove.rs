@@ -23,12 +23,12 @@ const WAITING_PREFIX: &str = "removing-";
 pub(crate) fn remove_tree(folder: &Path) -> io::Result<()> {
     let Some(top) = open_folder(CWD, folder)? else { return Ok(()) };
     let mut waiting = Waiting { top, names: Vec::new(), next: 0 };
-    let inner = waiting.empty(&waiting.top)?;
+    let inner = empty(&waiting.top)?;
     // At the top already.
     waiting.names.extend(inner);
     while let Some(name) = waiting.names.pop() {
         if let Some(folder) = open_folder(&waiting.top, &name)? {
-            for inner in waiting.empty(&folder)? {
+            for inner in empty(&folder)? {
                 waiting.move_up(&folder, &inner)?;
             }
         }
@@ -45,31 +45,6 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Removes what is not a folder, and gives the names of the folders. Files are unlinked, links and devices too.
-    fn empty(&self, folder: &OwnedFd) -> io::Result<Vec<OsString>> {
-        let mut folders = Vec::new();
-        // Read before something is removed: some file systems pass entries over otherwise.
-        for entry in Dir::read_from(folder)?.collect::<Result<Vec<_>, _>>()? {
-            let name = OsStr::from_bytes(entry.file_name().to_bytes());
-            if name == "." || name == ".." {
-                continue;
-            }
-            let kind = match entry.file_type() {
-                FileType::Unknown => {
-                    let stat = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
-                    FileType::from_raw_mode(stat.st_mode)
-                }
-                known => known,
-            };
-            if kind == FileType::Directory {
-                folders.push(name.to_owned());
-            } else {
-                gone(unlinkat(folder, name, AtFlags::empty()))?;
-            }
-        }
-        Ok(folders)
-    }
-
     fn move_up(&mut self, folder: &OwnedFd, name: &OsStr) -> io::Result<()> {
         // A folder that gets another parent is written itself.
         make_open(folder, name)?;
@@ -87,6 +62,31 @@ impl Waiting {
             }
         }
     }
+}
+
+/// Removes what is not a folder, and gives the names of the folders. Files are unlinked, links and devices too.
+fn empty(folder: &OwnedFd) -> io::Result<Vec<OsString>> {
+    let mut folders = Vec::new();
+    // Read before something is removed: some file systems pass entries over otherwise.
+    for entry in Dir::read_from(folder)?.collect::<Result<Vec<_>, _>>()? {
+        let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        if name == "." || name == ".." {
+            continue;
+        }
+        let kind = match entry.file_type() {
+            FileType::Unknown => {
+                let stat = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+                FileType::from_raw_mode(stat.st_mode)
+            }
+            known => known,
+        };
+        if kind == FileType::Directory {
+            folders.push(name.to_owned());
+        } else {
+            gone(unlinkat(folder, name, AtFlags::empty()))?;
+        }
+    }
+    Ok(folders)
 }
 
 /// Opens a folder to be emptied, never through a link; `None` where it is gone.
@@ -149,8 +149,8 @@ mod tests {
             folder = openat(&folder, "d", OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty()).unwrap();
         }
         fs::create_dir_all(top.join("closed/inner")).unwrap();
-        fs::set_permissions(top.join("closed/inner"), fs::Permissions::from_mode(0)).unwrap();
-        fs::set_permissions(top.join("closed"), fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(top.join("closed/inner"), fs::Permissions::from_mode(0o0)).unwrap();
+        fs::set_permissions(top.join("closed"), fs::Permissions::from_mode(0o0)).unwrap();
         remove_tree(&top).unwrap();
         assert!(!top.exists());
         assert_eq!(fs::read_to_string(workspace.join("kept/file")).unwrap(), "kept");

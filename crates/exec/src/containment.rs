@@ -71,12 +71,34 @@ pub const LANGUAGE: &str = "C.UTF-8";
 
 /// The whole environment of a skill's process, but for what is wanted and the proxy's variables. `TMPDIR` and `HOME` are
 /// the sandbox's, which makes the folders they name for each call. No secret can have one of these names.
-pub const ENVIRONMENT: &[&str] =
-    &["SKILL_DIR", "SKILL_DATA", "PROJECT_DIR", "SESSION_ID", "TMPDIR", "PATH", "LANG", "HOME", QUIET_GIT.0];
+pub const ENVIRONMENT: &[&str] = &[
+    "SKILL_DIR",
+    "SKILL_DATA",
+    "PROJECT_DIR",
+    "SESSION_ID",
+    "TMPDIR",
+    "PATH",
+    "LANG",
+    "HOME",
+    GIT_ENVIRONMENT[0].0,
+    GIT_ENVIRONMENT[1].0,
+    GIT_ENVIRONMENT[2].0,
+    GIT_ENVIRONMENT[3].0,
+    GIT_ENVIRONMENT[4].0,
+    GIT_ENVIRONMENT[5].0,
+];
 
-/// Keeps `git status` and its like from rewriting `.git/index` only to speed up the next one: it would be a change of the
-/// project that no one asked for.
-pub(crate) const QUIET_GIT: (&str, &str) = ("GIT_OPTIONAL_LOCKS", "0");
+/// Keeps git from changes that no one asked for. Without locks `git status` does not rewrite `.git/index` only to speed up the next
+/// one. Through the layer, files have other inodes, owners and change times than the index has, and `git reset` would write all of
+/// them again; so it compares size and time of modification.
+pub(crate) const GIT_ENVIRONMENT: [(&str, &str); 6] = [
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_CONFIG_COUNT", "2"),
+    ("GIT_CONFIG_KEY_0", "core.checkStat"),
+    ("GIT_CONFIG_VALUE_0", "minimal"),
+    ("GIT_CONFIG_KEY_1", "core.trustctime"),
+    ("GIT_CONFIG_VALUE_1", "false"),
+];
 
 /// What scripts of plugins expect beside: the plugin's folder, and the folder that its skills share, which a crew's skills have,
 /// too. Elsewhere there is neither: the environment is a closed list, and nobody outside of a plugin counts on these.
@@ -171,7 +193,9 @@ impl<'a> SkillContainment<'a> {
         set("SESSION_ID", self.session.into());
         set("PATH", self.toolbox.path.clone());
         set("LANG", self.language.into());
-        set(QUIET_GIT.0, QUIET_GIT.1.into());
+        for (name, value) in GIT_ENVIRONMENT {
+            set(name, value.into());
+        }
         environment
     }
 }
@@ -225,7 +249,20 @@ mod tests {
         assert!(project.writable.is_empty() && project.protected.is_empty());
         assert_eq!(
             names(&profile),
-            ["SKILL_DIR", "SKILL_DATA", "PROJECT_DIR", "SESSION_ID", "PATH", "LANG", "GIT_OPTIONAL_LOCKS"]
+            [
+                "SKILL_DIR",
+                "SKILL_DATA",
+                "PROJECT_DIR",
+                "SESSION_ID",
+                "PATH",
+                "LANG",
+                "GIT_OPTIONAL_LOCKS",
+                "GIT_CONFIG_COUNT",
+                "GIT_CONFIG_KEY_0",
+                "GIT_CONFIG_VALUE_0",
+                "GIT_CONFIG_KEY_1",
+                "GIT_CONFIG_VALUE_1"
+            ]
         );
         let path = profile.environment.iter().find(|(name, _)| name == "PATH").unwrap();
         assert_eq!(path.1, "/x/bin:/usr/bin");
@@ -241,7 +278,21 @@ mod tests {
         containment.data = None;
         let profile = containment.profile();
         assert_eq!(profile.working_directory, skill);
-        assert_eq!(names(&profile), ["SKILL_DIR", "SESSION_ID", "PATH", "LANG", "GIT_OPTIONAL_LOCKS"]);
+        assert_eq!(
+            names(&profile),
+            [
+                "SKILL_DIR",
+                "SESSION_ID",
+                "PATH",
+                "LANG",
+                "GIT_OPTIONAL_LOCKS",
+                "GIT_CONFIG_COUNT",
+                "GIT_CONFIG_KEY_0",
+                "GIT_CONFIG_VALUE_0",
+                "GIT_CONFIG_KEY_1",
+                "GIT_CONFIG_VALUE_1"
+            ]
+        );
     }
 
     #[test]

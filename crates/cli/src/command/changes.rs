@@ -306,6 +306,10 @@ fn discard(
     } else {
         ids.iter().map(|id| find(id, store, surroundings)).collect::<Result<Vec<_>>>()?
     };
+    // A set that is in the project is not dropped by a word: nothing would happen to the files.
+    if let Some(set) = sets.iter().find(|set| set.state == LayerState::Applied && set.pending == 0) {
+        bail!("the changes `{0}` are applied; `metier changes undo {0}` takes them back", set.id);
+    }
     for set in &sets {
         store.open(&set.id)?.discard()?;
         tell(&set.id, &set.project, "discarded; kept for a week", output)?;

@@ -245,3 +245,43 @@ fn a_set_of_another_project_is_named_with_its_folder() {
 fn all_of_this_holds_for_an_ordinary_user() {
     again_as_user("undo::", "undo::all_of_this_holds_for_an_ordinary_user");
 }
+
+#[test]
+fn a_set_that_is_applied_is_not_discarded() {
+    let workspace = machine();
+    let id = applied(&workspace, "echo new > a");
+    let refused = metier(&workspace, &["changes", "discard", &id]);
+    assert_eq!(refused.code, 1, "{}{}", refused.stdout, refused.stderr);
+    assert!(
+        refused.stderr.contains(&format!("`metier changes undo {id}` takes them back")),
+        "{}",
+        refused.stderr
+    );
+    let undone = metier(&workspace, &["changes", "undo", &id]);
+    assert_eq!(undone.code, 0, "{}", undone.stderr);
+    assert_eq!(fs::read_to_string(workspace.join("project/a")).unwrap(), "a\n");
+}
+
+#[test]
+fn git_reset_writes_only_what_differs() {
+    let workspace = machine();
+    let git = |words: &[&str]| {
+        let done = std::process::Command::new("git")
+            .args(["-c", "user.name=a", "-c", "user.email=a@b", "-C"])
+            .arg(workspace.join("project"))
+            .args(words)
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
+    };
+    git(&["init", "-q"]);
+    git(&["add", "."]);
+    git(&["commit", "-q", "-m", "first"]);
+    fs::write(workspace.join("project/a"), "longer than before\n").unwrap();
+    let run = metier(&workspace, &["exec", "sh", "run.sh", "--json", "--", "git reset -q --hard"]);
+    let changes = run.json()["changes"]["entries"].clone();
+    let paths: Vec<&str> =
+        changes.as_array().unwrap().iter().filter_map(|entry| entry["path"].as_str()).collect();
+    let outside: Vec<&&str> = paths.iter().filter(|path| !path.starts_with(".git")).collect();
+    assert_eq!(outside, [&"a"], "{paths:?}");
+}

@@ -8,7 +8,7 @@ use metier_policy::Actor;
 use metier_sandbox::{Cancel, DataFolder, Limits, Profile, Project, ProjectAccess, Sink};
 
 use super::{ExecEnv, Principal, RunError, RunOutput, run_line};
-use crate::containment::QUIET_GIT;
+use crate::containment::GIT_ENVIRONMENT;
 use crate::output::Shape;
 use crate::requested_grants::RequestedGrants;
 use crate::search_path::Toolbox;
@@ -74,7 +74,9 @@ impl AgentContext<'_> {
         set("SESSION_ID", self.session.into());
         set("PATH", self.toolbox.path.clone());
         set("LANG", self.language.into());
-        set(QUIET_GIT.0, QUIET_GIT.1.into());
+        for (name, value) in GIT_ENVIRONMENT {
+            set(name, value.into());
+        }
         environment
     }
 

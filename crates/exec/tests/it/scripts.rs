@@ -88,6 +88,11 @@ fn the_environment_is_the_named_one_and_nothing_else() {
         names,
         [
             "ALL_PROXY",
+            "GIT_CONFIG_COUNT",
+            "GIT_CONFIG_KEY_0",
+            "GIT_CONFIG_KEY_1",
+            "GIT_CONFIG_VALUE_0",
+            "GIT_CONFIG_VALUE_1",
             "GIT_OPTIONAL_LOCKS",
             "HOME",
             "HTTPS_PROXY",
