@@ -23,6 +23,7 @@ use crate::database::changed_databases;
 use crate::error::{ApplyError, Conflict, ConflictReason, LayerError};
 use crate::journal::{Journal, Outcome, Step};
 use crate::layer::{Layer, now};
+use crate::mounts::{is_other_mount, is_read_only};
 use crate::origin::unix_millis;
 use crate::path::LayerPath;
 use crate::plan::{Plan, plan};
@@ -65,6 +66,7 @@ pub fn apply(
     if !conflicts.is_empty() {
         return Err(ApplyError::Conflicts(conflicts));
     }
+    check_writable(layer)?;
     let Plan { steps, left_out } = plan(changes, selected);
     let applied = Applied { steps: steps.len(), left_out };
     if steps.is_empty() {
@@ -73,14 +75,52 @@ pub fn apply(
     let left_out: BTreeSet<&LayerPath> = applied.left_out.iter().collect();
     let chosen: BTreeSet<LayerPath> =
         selected.iter().filter(|path| !left_out.contains(path)).cloned().collect();
-    match begin(layer, changes, &chosen, steps) {
-        Ok((places, journal)) => finish(layer, &places, &journal)?,
-        Err(error) => {
-            stage::clear(layer)?;
-            return Err(error);
+    let is_staged = stage::is_needed(layer)?;
+    match carry_out(layer, changes, &chosen, steps.clone(), is_staged) {
+        // A file system may keep its folders apart inside one mount: by quotas of projects, for example.
+        Err(ApplyError::Io { source, .. }) if !is_staged && is_other_mount(&source) => {
+            carry_out(layer, changes, &chosen, steps, true)?;
         }
+        done => done?,
     }
     Ok(applied)
+}
+
+fn carry_out(
+    layer: &Layer,
+    changes: &ChangeSet,
+    chosen: &BTreeSet<LayerPath>,
+    steps: Vec<Step>,
+    is_staged: bool,
+) -> Result<(), ApplyError> {
+    let done = match begin(layer, changes, chosen, steps, is_staged) {
+        Ok((places, journal)) => finish(layer, &places, &journal),
+        Err(error) => {
+            stage::clear(layer)?;
+            Err(error)
+        }
+    };
+    done.map_err(|error| if is_staged { explain_other_mount(error) } else { error })
+}
+
+/// The stage lies in the project's own folder, so only a place in another mount is out of its reach.
+fn explain_other_mount(error: ApplyError) -> ApplyError {
+    match error {
+        ApplyError::Io { path, source } if is_other_mount(&source) => {
+            let text = "it lies in another mount or volume than the project's own folder";
+            ApplyError::Io { path, source: io::Error::new(source.kind(), text) }
+        }
+        error => error,
+    }
+}
+
+/// Refuses before anything is prepared what no step could do. The kernel would name another reason, or a single file.
+fn check_writable(layer: &Layer) -> Result<(), LayerError> {
+    let project = layer.project();
+    if is_read_only(project).map_err(LayerError::io("read", project))? {
+        return Err(LayerError::ReadOnly { project: project.to_owned() });
+    }
+    Ok(())
 }
 
 /// Makes everything ready for the first step. From its last line on, the journal is finished whatever happens.
@@ -89,9 +129,9 @@ fn begin(
     changes: &ChangeSet,
     chosen: &BTreeSet<LayerPath>,
     mut steps: Vec<Step>,
+    is_staged: bool,
 ) -> Result<(Places, Journal), ApplyError> {
     let number = layer.next_number();
-    let is_staged = stage::is_needed(layer)?;
     if is_staged {
         stage::fill(layer, changes, chosen)?;
     }
@@ -192,7 +232,9 @@ fn stuck(layer: &Layer, path: &LayerPath, source: io::Error) -> ApplyError {
 pub fn undo(layer: &Layer) -> Result<Option<Undone>, ApplyError> {
     let mut applied = Standing::read(layer.folder())?.applied;
     let Some(journal) = applied.pop() else { return Ok(None) };
+    check_writable(layer)?;
     stage::bring_back(layer, journal.number)?;
+    stage::check_renames(layer)?;
     let places = Places::open(layer, journal.number)?;
     let conflicts = places.changed_since(&journal)?;
     if !conflicts.is_empty() {

@@ -14,6 +14,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
+use crate::noted::NotedEntry;
 use crate::path::LayerPath;
 
 /// A folder, held open. Paths below it are resolved by the kernel without following links, so whatever a script or another
@@ -104,23 +105,41 @@ impl Tree {
         Ok(entries.map(|entry| OsStr::from_bytes(entry.file_name().to_bytes()).to_owned()).collect())
     }
 
-    /// The folders in a folder, with their inodes as the folder has them; in the top folder for `None`.
-    pub(crate) fn folders(&self, path: Option<&LayerPath>) -> io::Result<Vec<(LayerPath, u64)>> {
-        let entries =
-            self.listing(path)?.into_iter().filter(|entry| entry.file_type() == FileType::Directory);
-        let named =
-            |entry: &DirEntry| LayerPath::below(path, OsStr::from_bytes(entry.file_name().to_bytes()));
-        Ok(entries.map(|entry| (named(&entry), entry.ino())).collect())
+    /// What is in a folder, as the folder has it; in the top folder for `None`. `None` where there is more than `most`, or where
+    /// the file system does not tell folders from files without a look at each.
+    pub(crate) fn entries(
+        &self,
+        path: Option<&LayerPath>,
+        most: usize,
+    ) -> io::Result<Option<Vec<(LayerPath, NotedEntry)>>> {
+        let mut entries = Vec::new();
+        for entry in self.open_listing(path)? {
+            let entry = entry?;
+            let (name, kind) = (entry.file_name().to_bytes(), entry.file_type());
+            if matches!(name, b"." | b"..") {
+                continue;
+            }
+            if entries.len() >= most || kind == FileType::Unknown {
+                return Ok(None);
+            }
+            let noted = NotedEntry { inode: entry.ino(), is_folder: kind == FileType::Directory };
+            entries.push((LayerPath::below(path, OsStr::from_bytes(name)), noted));
+        }
+        Ok(Some(entries))
     }
 
-    fn listing(&self, path: Option<&LayerPath>) -> io::Result<Vec<DirEntry>> {
+    fn open_listing(&self, path: Option<&LayerPath>) -> io::Result<Dir> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
         let folder = match path {
             Some(path) => self.open_entry(path, flags)?,
             None => openat(&self.root, ".", flags | OFlags::CLOEXEC, Mode::empty())?,
         };
+        Ok(Dir::new(folder)?)
+    }
+
+    fn listing(&self, path: Option<&LayerPath>) -> io::Result<Vec<DirEntry>> {
         let mut entries = Vec::new();
-        for entry in Dir::new(folder)? {
+        for entry in self.open_listing(path)? {
             let entry = entry?;
             if !matches!(entry.file_name().to_bytes(), b"." | b"..") {
                 entries.push(entry);

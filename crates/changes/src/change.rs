@@ -36,8 +36,8 @@ pub struct Change {
     pub kind: ChangeKind,
     /// What is there afterwards; `None` for what was deleted.
     pub entry: Option<Entry>,
-    /// Of a created file, the path of a deleted file with the same content: it was probably renamed. Both changes stay in
-    /// the list, so that each can be decided.
+    /// Of a created or modified file or link, the path of a deleted or modified one that had the same content: it was probably
+    /// renamed. Both changes stay in the list, so that each can be decided.
     pub renamed_from: Option<LayerPath>,
     /// The project's file has further names, which keep the old content.
     pub breaks_hard_link: bool,
@@ -151,7 +151,7 @@ pub struct Refusal {
     pub path: LayerPath,
     /// Why.
     pub reason: RefusalReason,
-    /// Which of the cases that [`RefusalReason::Special`] covers; `None` for a device, pipe or socket.
+    /// Which of the cases that [`RefusalReason::Special`] covers. Earlier versions did not note it of devices, pipes and sockets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<RefusalDetail>,
 }
@@ -189,6 +189,9 @@ pub enum RefusalReason {
     /// The set-id bits; the rest of the file can be applied.
     #[error("the set-user-id and set-group-id bits are never applied")]
     SetId,
+    /// The permissions of the project's own folder. It lies in a folder that is not the project's.
+    #[error("permissions of the project's own folder are never applied")]
+    ProjectFolder,
     /// Extended attributes of a file whose content is the same, or of a folder.
     #[error("extended attributes are not applied by themselves")]
     ExtendedAttributes,
@@ -198,6 +201,15 @@ pub enum RefusalReason {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
 pub enum RefusalDetail {
+    /// It leads to a driver.
+    #[error("it is a device")]
+    Device,
+    /// It leads to a process outside.
+    #[error("it is a named pipe")]
+    Pipe,
+    /// It leads to a process outside.
+    #[error("it is a socket")]
+    Socket,
     /// A name under which metier keeps layers and stages. Whoever writes there could forge a journal.
     #[error("metier keeps its own records under this name")]
     OwnName,

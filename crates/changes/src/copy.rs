@@ -5,8 +5,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::OwnedFd;
 
 use rustix::fs::{
-    AtFlags, Mode, OFlags, Stat, Timespec, Timestamps, UTIME_OMIT, chmodat, ftruncate, mkdirat, openat,
-    readlinkat, symlinkat, utimensat,
+    AtFlags, Gid, Mode, OFlags, Stat, Timespec, Timestamps, UTIME_OMIT, Uid, chmodat, chownat, ftruncate,
+    mkdirat, openat, readlinkat, symlinkat, utimensat,
 };
 
 use crate::beneath::Tree;
@@ -69,6 +69,12 @@ fn set_attributes(
     stat: &Stat,
     depth: Depth,
 ) -> io::Result<()> {
+    // Root copies files of the project's owner; an ordinary user copies only their own. Giving away takes some
+    // permissions, so it comes first. In a container there may be no such user.
+    if rustix::process::geteuid().is_root() {
+        let (user, group) = (Uid::from_raw(stat.st_uid), Gid::from_raw(stat.st_gid));
+        let _ = chownat(folder, name, Some(user), Some(group), AtFlags::SYMLINK_NOFOLLOW);
+    }
     let is_open_folder = entry == EntryKind::Folder && depth == Depth::Entry;
     // A folder that is filled later gets its permissions later.
     if entry != EntryKind::Link && !is_open_folder {

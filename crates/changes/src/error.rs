@@ -39,6 +39,23 @@ pub enum LayerError {
         /// The project.
         project: PathBuf,
     },
+    /// The project cannot be written by anybody.
+    #[error("{} is on a read-only file system", project.display())]
+    ReadOnly {
+        /// The project.
+        project: PathBuf,
+    },
+    /// The project and the layer are in different mounts, and what was begun with renames can only go on with them.
+    #[error(
+        "{} and {} are in different mounts now, so nothing can be moved between them; do it where both are in one mount",
+        project.display(), layer.display()
+    )]
+    OtherMount {
+        /// The project.
+        project: PathBuf,
+        /// The folder of the layer.
+        layer: PathBuf,
+    },
     /// A path that metier uses itself.
     #[error("cannot write {path}: metier keeps its own records under such a name")]
     OwnName {
@@ -124,6 +141,9 @@ pub enum ConflictReason {
     /// Another program deleted or moved it, or a folder above it.
     #[error("was deleted or moved by another program")]
     Gone,
+    /// The call gave it the name that it has from a file that is not there any more.
+    #[error("was renamed from a file that another program deleted or moved")]
+    SourceGone,
     /// A folder above it is a link now, which is never followed.
     #[error("lies behind a link now")]
     Link,

@@ -1,6 +1,5 @@
 //! The folder that a contained process writes to instead of the project.
 
-use std::collections::{BTreeMap, VecDeque};
 use std::fs::{DirBuilder, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -11,11 +10,10 @@ use metier_files::FolderLock;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::beneath::Tree;
 use crate::blank::BlankLayer;
 use crate::error::LayerError;
+use crate::noted::Noted;
 use crate::origin::CallOrigin;
-use crate::path::LayerPath;
 use crate::remove::remove_tree;
 use crate::stamp::{Time, changed};
 
@@ -26,13 +24,8 @@ pub(crate) const RECORD: &str = "layer.json";
 /// What a scan found, without what the session's layer has taken.
 pub(crate) const CHANGES: &str = "changes.json";
 
-/// Which folders of the project were where when the call began.
-pub(crate) const FOLDERS: &str = "folders.json";
-/// How many folders are read for it, those at the top first. It is done before every call, and takes half a millisecond.
-const MAX_NOTED_FOLDERS: usize = 64;
-
-/// The inodes of a project's folders.
-pub(crate) type FolderInodes = BTreeMap<LayerPath, u64>;
+/// What the project held when the call began.
+pub(crate) const NOTED: &str = "noted.json";
 
 /// What is known of a layer from its beginning.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -49,6 +42,9 @@ pub(crate) struct Record {
     pub(crate) origin: CallOrigin,
     /// The session's layer between this one and the project.
     pub(crate) session: Option<PathBuf>,
+    /// The permissions of the project's own folder when the call began. Earlier versions did not note them.
+    #[serde(default)]
+    pub(crate) mode: Option<u32>,
 }
 
 /// Whose extended attributes the overlay uses. A contained process can set the others, so those mean nothing.
@@ -120,13 +116,13 @@ impl Layer {
         let BlankLayer { folder, lock, record: mut file } = blank;
         let upper = folder.join(UPPER);
         let until = Instant::now() + MAX_TICK;
-        let began = loop {
-            take_permissions(&upper, project)?;
+        let (began, permissions) = loop {
+            let permissions = take_permissions(&upper, project)?;
             // Its permissions were set just now, so its own time is the time by the clock of the file system.
             let made =
                 rustix::fs::stat(&upper).map_err(|error| LayerError::io("read", &upper)(error.into()))?;
             if changed(&made) > known || Instant::now() >= until {
-                break changed(&made);
+                break (changed(&made), permissions);
             }
             std::thread::sleep(TICK_PART);
         };
@@ -137,14 +133,13 @@ impl Layer {
             marks: Marks::own(),
             origin,
             session,
+            mode: Some(permissions),
         };
         let layer = Self { folder, record, _lock: lock };
         // Not by another file that takes its place: a record that is cut off belongs to a call that never ran.
         let path = layer.folder.join(RECORD);
         file.write_all(&to_json(&path, &layer.record)?).map_err(LayerError::io("write", &path))?;
-        if layer.record.marks == Marks::User {
-            layer.write(FOLDERS, &note_folders(project))?;
-        }
+        layer.write(NOTED, &Noted::of(project))?;
         Ok(layer)
     }
 
@@ -219,9 +214,22 @@ impl Layer {
         folder.sync_all().map_err(LayerError::io("sync", &self.folder))
     }
 
+    /// The permissions that the script gave the project's own folder, where they are others than before.
+    pub(crate) fn changed_mode(&self) -> Result<Option<u32>, LayerError> {
+        let upper = self.upper();
+        let mode = std::fs::metadata(&upper).map_err(LayerError::io("read", &upper))?.mode() & 0o777;
+        // A layer that was a session's has permissions from another time.
+        let before = self.record.mode.filter(|_| self.record.began.is_some());
+        Ok(before.is_some_and(|before| before != mode).then_some(mode))
+    }
+
     /// Whether nothing was written to it: most calls change nothing, and then there is nothing to scan or to write down.
     pub fn is_untouched(&self) -> Result<bool, LayerError> {
         let upper = self.upper();
+        // It may be closed to its own user now.
+        if self.changed_mode()?.is_some() {
+            return Ok(false);
+        }
         let mut entries = std::fs::read_dir(&upper).map_err(LayerError::io("read", &upper))?;
         Ok(entries.next().is_none())
     }
@@ -263,31 +271,16 @@ pub(crate) fn to_json(path: &Path, value: &impl Serialize) -> Result<Vec<u8>, La
     serde_json::to_vec(value).map_err(|source| LayerError::Record { path: path.to_owned(), source })
 }
 
-/// Notes which folders are where, so that one is noticed that another program exchanges for another. Root's overlay notes it
-/// for every folder that it copies; an ordinary user's cannot. What cannot be read is not noted.
-fn note_folders(project: &Path) -> FolderInodes {
-    let mut noted = FolderInodes::new();
-    let Ok(tree) = Tree::open_quiet(project) else { return noted };
-    let mut waiting = VecDeque::from([None]);
-    for _ in 0..MAX_NOTED_FOLDERS {
-        let Some(folder) = waiting.pop_front() else { break };
-        let found = tree.folders(folder.as_ref()).unwrap_or_default();
-        waiting.extend(found.iter().map(|(path, _)| Some(path.clone())));
-        noted.extend(found);
-    }
-    noted
-}
-
 /// Makes an empty upper folder. The overlay shows its permissions as the project's.
 pub(crate) fn make_upper(upper: &Path, project: &Path) -> Result<(), LayerError> {
     DirBuilder::new().mode(0o700).create(upper).map_err(LayerError::io("create", upper))?;
-    take_permissions(upper, project)
+    take_permissions(upper, project).map(|_| ())
 }
 
-fn take_permissions(upper: &Path, project: &Path) -> Result<(), LayerError> {
-    let metadata = std::fs::metadata(project).map_err(LayerError::io("read", project))?;
-    let permissions = Permissions::from_mode(metadata.mode() & 0o777);
-    std::fs::set_permissions(upper, permissions).map_err(LayerError::io("set the permissions of", upper))
+fn take_permissions(upper: &Path, project: &Path) -> Result<u32, LayerError> {
+    let mode = std::fs::metadata(project).map_err(LayerError::io("read", project))?.mode() & 0o777;
+    let set = std::fs::set_permissions(upper, Permissions::from_mode(mode));
+    set.map(|()| mode).map_err(LayerError::io("set the permissions of", upper))
 }
 
 /// The time by the clock of the file system: the change time of a file that is made there now. It runs behind the system's

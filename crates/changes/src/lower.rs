@@ -211,13 +211,24 @@ const ORIGIN_HEAD: usize = 21;
 /// The second byte of such a note.
 const ORIGIN_MAGIC: u8 = 0xfb;
 
-/// The inode of the lower folder that an upper one was copied from, as the overlay noted it; `None` where there is no note, or
-/// one of a file system whose handles are not known here. A contained process cannot write the note.
-pub(crate) fn origin_inode(folder: impl AsFd, marks: Marks) -> io::Result<Option<u64>> {
+/// Whether the overlay copied an upper entry from a lower one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Copied {
+    /// It is new, or the overlay does not note it: so it is with files of several names.
+    No,
+    /// It is a copy. An ordinary user's overlay notes nothing else.
+    Somewhere,
+    /// It is a copy of this inode.
+    From(u64),
+}
+
+/// What an upper entry is a copy of, as the overlay noted it. A contained process cannot write the note.
+pub(crate) fn copied_from(entry: impl AsFd, marks: Marks) -> io::Result<Copied> {
     let mut value = [0; 160];
-    match fgetxattr(folder, format!("{}origin", marks.prefix()), &mut value[..]) {
-        Ok(length) => Ok(parse_origin(&value[..length])),
-        Err(Errno::NODATA | Errno::OPNOTSUPP | Errno::RANGE) => Ok(None),
+    match fgetxattr(entry, format!("{}origin", marks.prefix()), &mut value[..]) {
+        Ok(length) => Ok(parse_origin(&value[..length]).map_or(Copied::Somewhere, Copied::From)),
+        Err(Errno::RANGE) => Ok(Copied::Somewhere),
+        Err(Errno::NODATA | Errno::OPNOTSUPP) => Ok(Copied::No),
         Err(error) => Err(error.into()),
     }
 }

@@ -39,6 +39,11 @@ impl LayerPath {
         (is_plain && !plain.as_os_str().is_empty()).then(|| Self(plain.into_os_string()))
     }
 
+    /// The project's own folder, of which only a refusal tells.
+    pub(crate) fn project() -> Self {
+        Self(".".into())
+    }
+
     /// The entry `name` at the top.
     pub(crate) fn top(name: &OsStr) -> Self {
         Self(name.to_owned())
@@ -140,6 +145,7 @@ impl<'de> Deserialize<'de> for LayerPath {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(deserializer)?;
         let path = match text.strip_prefix(HEX) {
+            None if text == "." => return Ok(Self::project()),
             None => PathBuf::from(&*text),
             Some(digits) => {
                 let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
@@ -215,6 +221,8 @@ mod tests {
             let text = serde_json::to_string(&path).unwrap();
             assert_eq!(serde_json::from_str::<LayerPath>(&text).unwrap(), path, "{text}");
         }
+        let project = serde_json::to_string(&LayerPath::project()).unwrap();
+        assert_eq!(serde_json::from_str::<LayerPath>(&project).unwrap(), LayerPath::project());
         for bad in ["\"../x\"", "\"/x\"", "\"\\u0000hex:2e2e\"", "\"\\u0000hex:f\""] {
             assert!(serde_json::from_str::<LayerPath>(bad).is_err(), "{bad}");
         }

@@ -2,7 +2,7 @@
 
 use std::fs::{DirBuilder, File, Metadata, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, fchown};
 use std::path::Path;
 
 use crate::error::LayerError;
@@ -25,15 +25,24 @@ impl Layer {
 fn put(upper: &Path, project: &Path, path: &Path, content: &[u8]) -> io::Result<()> {
     let above = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
     let folders: Vec<&Path> = above.collect();
+    // Only root may give a file away; for others it becomes theirs, as with any editor. What is new belongs to the owner of the
+    // project: root's next command may change nothing else in it.
+    let owner = std::fs::metadata(project)?;
+    let is_root = rustix::process::geteuid().is_root();
     for folder in folders.iter().rev() {
         DirBuilder::new().create(upper.join(folder))?;
+        if is_root {
+            let _ = chown(upper.join(folder), Some(owner.uid()), Some(owner.gid()));
+        }
     }
     let mut file = File::create_new(upper.join(path))?;
     file.write_all(content)?;
-    if let Some(old) = found(project, path)?.filter(Metadata::is_file) {
-        // Only root may give a file away; for others it becomes theirs, as with any editor. It comes before the permissions,
-        // since giving away takes some of them.
-        let _ = fchown(&file, Some(old.uid()), Some(old.gid()));
+    let old = found(project, path)?.filter(Metadata::is_file);
+    // It comes before the permissions, since giving away takes some of them.
+    if let Some(like) = old.as_ref().or_else(|| is_root.then_some(&owner)) {
+        let _ = fchown(&file, Some(like.uid()), Some(like.gid()));
+    }
+    if let Some(old) = old {
         file.set_permissions(Permissions::from_mode(old.mode() & 0o777))?;
     }
     // The deepest first: one of them may be closed to its own user.

@@ -39,9 +39,9 @@ pub enum Interrupted {
 pub(crate) fn settle(layer: &Layer) -> Result<Option<Recovered>, LayerError> {
     let standing = Standing::read(layer.folder())?;
     let (interrupted, outcome) = if let Some(journal) = layer.read::<Journal>(JOURNAL)? {
-        (Interrupted::Apply, finish(layer, &Places::open(layer, journal.number)?, &journal))
+        (Interrupted::Apply, resume_journal(layer, &journal, finish))
     } else if let Some(journal) = layer.read::<Journal>(UNDO)? {
-        (Interrupted::Undo, finish_undo(layer, &Places::open(layer, journal.number)?, &journal))
+        (Interrupted::Undo, resume_journal(layer, &journal, finish_undo))
     } else {
         // The stage was not taken away yet, or was not complete yet.
         match standing.applied.last() {
@@ -54,9 +54,21 @@ pub(crate) fn settle(layer: &Layer) -> Result<Option<Recovered>, LayerError> {
         }
     };
     let problem = match outcome {
+        // It waits for a command that sees both in one mount, and says so each time.
+        Err(ApplyError::Layer(error @ LayerError::OtherMount { .. })) => Some(error.to_string()),
         Err(ApplyError::Layer(error)) => return Err(error),
         outcome => outcome.err().map(|error| error.to_string()),
     };
     let state = Standing::read(layer.folder())?.state;
     Ok(Some(Recovered { id: layer.id(), interrupted, state, problem }))
+}
+
+/// Resumes a journal whose layer and project are on the mounts that it was started on.
+fn resume_journal(
+    layer: &Layer,
+    journal: &Journal,
+    finish: impl FnOnce(&Layer, &Places, &Journal) -> Result<(), ApplyError>,
+) -> Result<(), ApplyError> {
+    stage::check_renames(layer)?;
+    finish(layer, &Places::open(layer, journal.number)?, journal)
 }

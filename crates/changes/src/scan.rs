@@ -1,25 +1,28 @@
 //! From a layer to the list of what changed.
 
+mod content;
 mod meanwhile;
+mod renames;
 
+use self::content::Content;
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
-use std::fs::File;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
 use metier_files::FileDigest;
-use rustix::fs::{AtFlags, Mode, OFlags, Stat, chmod, chmodat, readlinkat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, chmod, chmodat};
 
 use crate::beneath::Tree;
 use crate::change::{Change, ChangeKind, ChangeSet, Entry, EntryKind, Refusal, RefusalDetail, RefusalReason};
-use crate::content::{MAX_HOLES, digest, holes};
-use crate::error::LayerError;
-use crate::layer::{CHANGES, FOLDERS, FolderInodes, Layer, Marks, Record};
+use crate::content::MAX_HOLES;
+use crate::error::{ConflictReason, LayerError};
+use crate::layer::{CHANGES, Layer, Marks, NOTED, Record};
 use crate::lower::{Found, LiesOn, Lower, LowerSide, is_opaque, is_whiteout};
+use crate::noted::Noted;
 use crate::path::LayerPath;
 use crate::stamp::{Stamp, Time, kind};
-use crate::xattr::{has_same_attributes, marks};
+use crate::xattr::has_same_attributes;
 
 /// Bits that let a program run with its owner's rights. They are never applied.
 const SET_ID: u32 = 0o6000;
@@ -31,13 +34,17 @@ const SET_ID: u32 = 0o6000;
 pub fn scan(layer: &Layer) -> Result<ChangeSet, LayerError> {
     let Record { marks, began, session, .. } = layer.record();
     let session = session.as_deref().map(|path| (path, *marks));
-    // A script can close the project's own folder. Its permissions are not part of a change, so nothing is kept of them.
     let upper = layer.upper();
+    let changed_mode = layer.changed_mode()?;
+    // A script can close the project's own folder.
     chmod(&upper, Mode::RWXU).map_err(|error| LayerError::io("open", &upper)(error.into()))?;
     let expected = layer.read(EXPECTED)?.unwrap_or_default();
-    let folders = layer.read(FOLDERS)?.unwrap_or_default();
-    let changes =
-        compare(&upper, layer.project(), session, *marks, Times { began: *began, expected, folders })?;
+    let noted = layer.read(NOTED)?.unwrap_or_default();
+    let mut changes =
+        compare(&upper, layer.project(), session, *marks, Times { began: *began, expected, noted })?;
+    if changed_mode.is_some() {
+        changes.refused.insert(0, Refusal::new(LayerPath::project(), RefusalReason::ProjectFolder));
+    }
     layer.write(CHANGES, &changes)?;
     Ok(changes)
 }
@@ -56,13 +63,16 @@ pub(crate) fn compare(
     let mut scan = Scan {
         buffer: RefCell::default(),
         holes_left: Cell::new(MAX_HOLES),
+        before: RefCell::default(),
         linked: RefCell::default(),
         upper,
         lower,
         marks,
         times,
         found,
-        moved: Vec::new(),
+        moved: BTreeMap::new(),
+        taken_by_both: BTreeSet::new(),
+        unsure: Vec::new(),
         waiting: vec![Waiting::Folder(None, LiesOn::Folder(LowerSide::Project))],
     };
     scan.run()?;
@@ -70,7 +80,9 @@ pub(crate) fn compare(
     scan.found.refused.sort_by(|left, right| left.path.cmp(&right.path));
     scan.found.strays.sort();
     scan.pair_renames()?;
+    scan.settle_unsure()?;
     scan.mark_moved();
+    scan.mark_renamed()?;
     scan.mark_databases().map_err(LayerError::io("read", project))?;
     Ok(scan.found)
 }
@@ -82,8 +94,8 @@ pub(crate) struct Times {
     pub(crate) began: Option<Time>,
     /// The states of files that were seen at other times.
     pub(crate) expected: Expected,
-    /// Which folders were where then, as far as it was noted.
-    pub(crate) folders: FolderInodes,
+    /// What was there then, as far as it was noted.
+    pub(crate) noted: Noted,
 }
 
 /// The project's state of the paths that a session's layer lies on, when it came to lie there.
@@ -91,15 +103,6 @@ pub(crate) type Expected = BTreeMap<LayerPath, Stamp>;
 
 /// Where a layer that was a session's keeps [`Expected`].
 pub(crate) const EXPECTED: &str = "expected.json";
-
-/// What an entry of the layer holds, besides its state.
-#[derive(Clone, Default)]
-struct Content {
-    digest: Option<FileDigest>,
-    /// Where a link leads.
-    target: Option<String>,
-    is_unclean: bool,
-}
 
 /// A folder that is looked at later. A list of them, since the depth of a script's folders is no limit for a stack.
 enum Waiting {
@@ -113,6 +116,8 @@ struct Scan {
     buffer: RefCell<Vec<u8>>,
     /// How many bytes of holes may still be hashed.
     holes_left: Cell<u64>,
+    /// The digests of files of the project that were read already.
+    before: RefCell<BTreeMap<LayerPath, FileDigest>>,
     /// The digests of files of the layer that have several names.
     linked: RefCell<BTreeMap<u64, FileDigest>>,
     upper: Tree,
@@ -120,8 +125,12 @@ struct Scan {
     marks: Marks,
     times: Times,
     found: ChangeSet,
-    /// Folders of the project that another program moved there while the call ran.
-    moved: Vec<LayerPath>,
+    /// Folders that another program took away, put there or exchanged while the call ran. What was done in them has no place.
+    moved: BTreeMap<LayerPath, ConflictReason>,
+    /// Files of the project that the call and another program both took away.
+    taken_by_both: BTreeSet<LayerPath>,
+    /// Files that look new and may be ones that another program took away.
+    unsure: Vec<LayerPath>,
     waiting: Vec<Waiting>,
 }
 
@@ -184,11 +193,19 @@ impl Scan {
             if before.is_some() {
                 return self.deleted(path);
             }
+            if self.is_taken_away(path, on)? == Some(true) {
+                self.taken_by_both.insert(path.clone());
+            }
             self.found.strays.push(path.clone());
             return Ok(());
         }
         let Some(kind_after) = kind(&stat) else {
-            self.found.refused.push(Refusal::new(path.clone(), RefusalReason::Special));
+            let detail = match FileType::from_raw_mode(stat.st_mode) {
+                FileType::Fifo => RefusalDetail::Pipe,
+                FileType::Socket => RefusalDetail::Socket,
+                _ => RefusalDetail::Device,
+            };
+            self.found.refused.push(Refusal::kept_out(path.clone(), detail));
             return Ok(());
         };
         if stat.st_mode & SET_ID != 0 && kind_after == EntryKind::File {
@@ -206,8 +223,8 @@ impl Scan {
                 if !before.is_merged {
                     self.note_attributes(path, before.side)?;
                 }
-                if self.was_moved(&before) || self.is_exchanged(path, &before)? {
-                    self.moved.push(path.clone());
+                if let Some(reason) = self.folder_conflict(path, &before)? {
+                    self.moved.insert(path.clone(), reason);
                 }
                 let is_opaque = self.is_opaque(path)?;
                 let on = if is_opaque { LiesOn::CoveredFolder } else { LiesOn::Folder };
@@ -215,6 +232,7 @@ impl Scan {
                 Ok(())
             }
             (_, _, EntryKind::Folder) => {
+                self.note_taken_away(path, &stat, on)?;
                 let happened = if before.is_some() { ChangeKind::Modified } else { ChangeKind::Created };
                 let content = self.folder_content(path, &stat)?;
                 self.push(path, happened, &stat, old, content, in_session);
@@ -224,6 +242,9 @@ impl Scan {
             (_, Some(EntryKind::Folder), _) => {
                 match self.content(&self.upper, path, kind_after, &stat)? {
                     Some(content) => {
+                        if let Some(reason) = old.and_then(|old| self.replaced_folder(path, old)) {
+                            self.moved.insert(path.clone(), reason);
+                        }
                         self.push(path, ChangeKind::Modified, &stat, old, content, in_session);
                         self.waiting.push(Waiting::Hidden(path.clone()));
                     }
@@ -231,7 +252,10 @@ impl Scan {
                 }
                 Ok(())
             }
-            _ => self.file(path, &stat, old, kind_after, in_session),
+            _ => {
+                self.note_taken_away(path, &stat, on)?;
+                self.file(path, &stat, old, kind_after, in_session)
+            }
         }
     }
 
@@ -252,11 +276,14 @@ impl Scan {
             None => ChangeKind::Created,
             Some(Found { stat: old, side, .. }) => {
                 // What cannot be compared is shown as changed.
-                let is_same = kind(old) == Some(now)
-                    && old.st_size == stat.st_size
-                    && self
-                        .content(self.lower.tree(*side), path, now, old)?
-                        .is_some_and(|old| old.digest == content.digest);
+                let is_like = kind(old) == Some(now) && old.st_size == stat.st_size;
+                let old_content =
+                    if is_like { self.content(self.lower.tree(*side), path, now, old)? } else { None };
+                let old_digest = old_content.and_then(|old| old.digest);
+                let is_same = is_like && old_digest.is_some() && old_digest == content.digest;
+                if let Some(digest) = old_digest.filter(|_| !is_same) {
+                    self.before.borrow_mut().insert(path.clone(), digest);
+                }
                 if is_same && now == EntryKind::File {
                     self.note_attributes(path, *side)?;
                 }
@@ -314,43 +341,10 @@ impl Scan {
             is_unclean: false,
         });
         if kind(&before.stat) == Some(EntryKind::Folder) {
+            if let Some(reason) = self.replaced_folder(path, &before) {
+                self.moved.insert(path.clone(), reason);
+            }
             self.waiting.push(Waiting::Hidden(path.clone()));
-        }
-        Ok(())
-    }
-
-    /// Finds files that were probably renamed: a new file has the content of a deleted one. Where several deleted files had
-    /// that content, the first by path counts.
-    fn pair_renames(&mut self) -> Result<(), LayerError> {
-        let mut created: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-        for (index, change) in self.found.entries.iter().enumerate() {
-            if let (ChangeKind::Created, Some(entry)) = (change.kind, &change.entry)
-                && entry.kind == EntryKind::File
-                && entry.size > 0
-            {
-                created.entry(entry.size).or_default().push(index);
-            }
-        }
-        for index in 0..self.found.entries.len() {
-            let change = &self.found.entries[index];
-            let (ChangeKind::Deleted, Some(before)) = (change.kind, change.before) else { continue };
-            let Some(same_size) = created.get_mut(&before.size) else { continue };
-            if before.kind != Some(EntryKind::File) || same_size.is_empty() {
-                continue;
-            }
-            let from = change.path.clone();
-            let side = if change.in_session { LowerSide::Session } else { LowerSide::Project };
-            let tree = self.lower.tree(side);
-            let Some(stat) = tree.stat(&from).map_err(self.reading(Some(&from)))? else { continue };
-            let Some(content) = self.content(tree, &from, EntryKind::File, &stat)? else { continue };
-            let digest = content.digest;
-            let is_same = |at: &usize| {
-                self.found.entries[*at].entry.as_ref().is_some_and(|entry| entry.digest == digest)
-            };
-            if let Some(at) = same_size.iter().position(is_same) {
-                let to = same_size.remove(at);
-                self.found.entries[to].renamed_from = Some(from);
-            }
         }
         Ok(())
     }
@@ -430,68 +424,6 @@ impl Scan {
             found => found,
         }
         .map_err(LayerError::io("read the marks of", named()))
-    }
-
-    /// What a file or link holds; `None` where it has more holes than may be hashed.
-    fn content(
-        &self,
-        tree: &Tree,
-        path: &LayerPath,
-        of: EntryKind,
-        stat: &Stat,
-    ) -> Result<Option<Content>, LayerError> {
-        let read = || -> io::Result<Option<Content>> {
-            if of == EntryKind::Link {
-                let (folder, name) = tree.parent(path)?;
-                let target = readlinkat(&folder, name, Vec::new())?;
-                let digest = Some(FileDigest::of(target.to_bytes()));
-                let target = Some(target.to_string_lossy().into_owned());
-                return Ok(Some(Content { digest, target, is_unclean: false }));
-            }
-            let is_upper = std::ptr::eq(tree, &raw const self.upper);
-            let open = || tree.open_entry(path, OFlags::RDONLY | OFlags::NONBLOCK);
-            let file = match open() {
-                Err(error) if error.kind() == io::ErrorKind::PermissionDenied && is_upper => {
-                    self.make_readable(Some(path), 0o400)?;
-                    open()
-                }
-                opened => opened,
-            }?;
-            let is_unclean = is_upper
-                && (stat.st_mode & SET_ID != 0 || stat.st_mode & 0o400 == 0 || !marks(&file)?.is_empty());
-            let digest = self.digest(&file.into(), stat, is_upper)?;
-            Ok(digest.map(|digest| Content { digest: Some(digest), target: None, is_unclean }))
-        };
-        read().map_err(LayerError::io("read", tree.path().join(path.as_path())))
-    }
-
-    /// Reads a file. Nothing writes to it any more; one of the project that grew meanwhile has another digest, and a conflict.
-    fn digest(&self, file: &File, stat: &Stat, is_upper: bool) -> io::Result<Option<FileDigest>> {
-        // A thousand names of one file would be a thousand times its size to read.
-        let is_linked = is_upper && stat.st_nlink > 1;
-        if is_linked && let Some(known) = self.linked.borrow().get(&stat.st_ino) {
-            return Ok(Some(*known));
-        }
-        let holes = holes(file, stat, self.holes_left.get())?;
-        let Some(left) = self.holes_left.get().checked_sub(holes) else { return Ok(None) };
-        self.holes_left.set(left);
-        let digest = digest(file, Stamp::of(stat).size, &mut self.buffer.borrow_mut())?;
-        if is_linked {
-            self.linked.borrow_mut().insert(stat.st_ino, digest);
-        }
-        Ok(Some(digest))
-    }
-
-    /// What is to be known of a new folder.
-    fn folder_content(&self, path: &LayerPath, stat: &Stat) -> Result<Content, LayerError> {
-        let named = || self.upper.path().join(path.as_path());
-        if stat.st_mode & SET_ID != 0 || stat.st_mode & 0o700 != 0o700 {
-            self.make_readable(Some(path), 0o700).map_err(LayerError::io("open", named()))?;
-            return Ok(Content { digest: None, target: None, is_unclean: true });
-        }
-        let folder = self.upper.open_entry(path, OFlags::RDONLY | OFlags::DIRECTORY);
-        let marks = folder.and_then(marks).map_err(LayerError::io("read the marks of", named()))?;
-        Ok(Content { digest: None, target: None, is_unclean: !marks.is_empty() })
     }
 
     fn reading(&self, path: Option<&LayerPath>) -> impl FnOnce(io::Error) -> LayerError + use<> {

@@ -1,4 +1,4 @@
-//! A layer on another file system than its project: what is applied is copied next to its place first.
+//! A layer in another mount than its project: what is applied is copied next to its place first.
 //!
 //! The stage is a hidden folder in the project, where renaming works. It is there while something is applied or undone and
 //! not longer: what was replaced is copied to the layer, and [`clear`] takes the stage away. After a stop of the machine
@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::DirBuilder;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use crate::apply::interruption_point;
@@ -15,6 +15,7 @@ use crate::change::ChangeSet;
 use crate::copy::{Depth, copy_entry, make_parents};
 use crate::error::{ApplyError, LayerError};
 use crate::layer::Layer;
+use crate::mounts::is_one_mount;
 use crate::path::{LayerPath, STAGE_PREFIX};
 use crate::remove::remove_tree;
 
@@ -37,10 +38,19 @@ pub(crate) fn folders(layer: &Layer) -> [PathBuf; 2] {
     if stage.exists() { FOLDERS.map(|name| stage.join(name)) } else { [layer.upper(), layer.old()] }
 }
 
-/// Whether the layer is on another file system than its project.
+/// Whether nothing can be renamed between the layer and its project. A layer that was made in one mount with the project may be
+/// in another one when it is applied: in a container, or after the project was mounted by itself.
 pub(crate) fn is_needed(layer: &Layer) -> Result<bool, LayerError> {
-    let device = |path: &Path| Ok(std::fs::metadata(path).map_err(LayerError::io("read", path))?.dev());
-    Ok(device(layer.folder())? != device(layer.project())?)
+    let is_one = is_one_mount(layer.folder(), layer.project());
+    Ok(!is_one.map_err(LayerError::io("read", layer.project()))?)
+}
+
+/// Refuses to go on with a journal that was begun without a stage where renaming is not possible any more.
+pub(crate) fn check_renames(layer: &Layer) -> Result<(), LayerError> {
+    if stage(layer).exists() || !is_needed(layer)? {
+        return Ok(());
+    }
+    Err(LayerError::OtherMount { project: layer.project().to_owned(), layer: layer.folder().to_owned() })
 }
 
 /// Copies what was selected to a new stage.

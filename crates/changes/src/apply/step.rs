@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use std::io;
 
 use rustix::fs::{
-    AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_OMIT, chmodat, mkdirat, statat, utimensat,
+    AtFlags, Gid, Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_OMIT, Uid, chmodat, chownat,
+    mkdirat, statat, utimensat,
 };
 use rustix::io::Errno;
 
@@ -177,6 +178,7 @@ impl Places {
                 if !found.is_some_and(|found| found.kind == Some(EntryKind::Folder)) {
                     let (folder, name) = self.project.parent(path).map_err(io)?;
                     mkdirat(&folder, name, Mode::RWXU).map_err(|error| io(error.into()))?;
+                    self.give_like_the_layers(path).map_err(io)?;
                     interruption_point();
                 }
                 // Open until the end; `Step::Close` follows where it is not to stay so. The umask takes nothing away here.
@@ -234,6 +236,18 @@ impl Places {
                 _ => Err(conflict(path, ConflictReason::Gone)),
             },
         }
+    }
+
+    /// Gives a folder that root made in the project the owner that the layer's has: that of the project. In a container there may
+    /// be no such user.
+    pub(super) fn give_like_the_layers(&self, path: &LayerPath) -> io::Result<()> {
+        let Some(like) = self.upper.stat(path)?.filter(|_| rustix::process::geteuid().is_root()) else {
+            return Ok(());
+        };
+        let (user, group) = (Uid::from_raw(like.st_uid), Gid::from_raw(like.st_gid));
+        let (folder, name) = self.project.parent(path)?;
+        let _ = chownat(&folder, name, Some(user), Some(group), AtFlags::SYMLINK_NOFOLLOW);
+        Ok(())
     }
 
     /// Whether another program wrote to a file of the project after a step had moved it.

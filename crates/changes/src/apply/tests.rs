@@ -408,18 +408,14 @@ fn what_another_program_did_meanwhile_is_a_conflict_and_stays() {
             [(path.to_owned(), reason)]
         );
         assert_eq!(read(&ground.project()), theirs, "{path}");
-        // While the call ran. What is gone by then needs no decision, unless it was changed.
+        // While the call ran.
         let ground = Ground::new(&before, &after);
         meddle(&ground.project());
         let theirs = read(&ground.project());
         let changes = scan(&ground.layer).unwrap();
         let applied = apply(&ground.layer, &changes, &all(&changes));
-        if reason == ConflictReason::Gone {
-            assert!(applied.is_ok(), "{path}");
-        } else {
-            assert!(matches!(applied, Err(ApplyError::Conflicts(_))), "{path}: {applied:?}");
-            assert_eq!(read(&ground.project()), theirs, "{path}");
-        }
+        assert!(matches!(applied, Err(ApplyError::Conflicts(_))), "{path}: {applied:?}");
+        assert_eq!(read(&ground.project()), theirs, "{path}");
     }
 }
 

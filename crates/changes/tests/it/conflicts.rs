@@ -4,7 +4,7 @@ use std::fs;
 
 use metier_changes::{ApplyError, CallOrigin, ChangeSet, ConflictReason, LayerStore, apply, scan};
 
-use crate::support::{Ground, all, paths, put, run_in_overlay};
+use crate::support::{Ground, all, paths, put, run_in_overlay, tree};
 
 fn conflicts(changes: &ChangeSet) -> Vec<(String, ConflictReason)> {
     let found = changes.entries.iter();
@@ -69,5 +69,130 @@ fn what_was_written_right_before_a_process_began_is_not_a_conflict() {
         put(&layer.upper().join("a"), "changed");
         assert_eq!(conflicts(&scan(&layer).unwrap()), [], "{number}");
         layer.remove().unwrap();
+    }
+}
+
+/// What a script does, what another program does meanwhile, and the conflict; none for an empty path.
+struct Meeting {
+    inside: &'static str,
+    outside: &'static str,
+    conflict: (&'static str, Option<ConflictReason>),
+}
+
+const fn meeting(
+    inside: &'static str,
+    outside: &'static str,
+    path: &'static str,
+    reason: ConflictReason,
+) -> Meeting {
+    Meeting { inside, outside, conflict: (path, Some(reason)) }
+}
+
+const fn harmless(inside: &'static str, outside: &'static str) -> Meeting {
+    Meeting { inside, outside, conflict: ("", None) }
+}
+
+/// Every row is tried in a folder whose entries are noted when the call begins, and in one that is too far down for that.
+const MEETINGS: [Meeting; 28] = [
+    meeting("echo more >> f", "rm f", "f", ConflictReason::Gone),
+    meeting("echo more >> f", "mv f g", "f", ConflictReason::Gone),
+    meeting("chmod 600 f", "rm f", "f", ConflictReason::Gone),
+    meeting("echo x >> docs/1", "mv docs dd", "docs/1", ConflictReason::Gone),
+    meeting("echo x > docs/9", "rm -r docs", "docs/9", ConflictReason::Gone),
+    meeting("mkdir docs/n", "rm -r docs", "docs/n", ConflictReason::Gone),
+    meeting("echo x > docs/deep/9", "mv docs dd", "docs/deep/9", ConflictReason::Gone),
+    meeting("echo x > docs/deep/9", "rm -r docs/deep", "docs/deep/9", ConflictReason::Gone),
+    meeting("echo x >> docs/1", "mv docs dd; mkdir docs", "docs/1", ConflictReason::Gone),
+    meeting("echo x > docs/9", "mv docs dd; mv other docs", "docs/9", ConflictReason::Gone),
+    meeting("rm -r docs", "mv docs dd; mv other docs", "docs/o", ConflictReason::Gone),
+    meeting("rm -r docs; mkdir docs", "mv docs dd; mv other docs", "docs/o", ConflictReason::Gone),
+    meeting("rm -r docs; echo x > docs", "mv docs dd; mv other docs", "docs", ConflictReason::Gone),
+    meeting("echo x >> f", "mv f g; mv other f", "f", ConflictReason::Changed),
+    meeting("mv f g", "rm f", "g", ConflictReason::SourceGone),
+    meeting("rm f", "echo more >> f", "f", ConflictReason::Changed),
+    meeting("mv f g", "echo more >> f", "f", ConflictReason::Changed),
+    harmless("echo x > docs/new", "echo x > docs/theirs"),
+    harmless("echo x > docs/new", "rm docs/1"),
+    harmless("mkdir -p n/m; echo x > n/m/1", "rm -r other"),
+    harmless("rm f", "rm f"),
+    harmless("rm -r docs", "rm -r docs"),
+    harmless("mv f g", "rm docs/1"),
+    harmless("cp f g; echo x >> docs/1", "rm -r other"),
+    harmless("echo x > t; mv t f", "rm docs/1"),
+    harmless("rm -r other; mkdir other; echo x > other/new", "echo x > docs/theirs"),
+    harmless("ln f hard; echo x >> hard", "rm docs/1"),
+    harmless("touch docs/deep/2; chmod 700 docs", "echo x > theirs"),
+];
+
+/// Those that only the notes tell: nothing in the layer does.
+const NOTED_MEETINGS: [Meeting; 8] = [
+    meeting("echo new > t; mv t f", "rm f", "f", ConflictReason::Gone),
+    meeting("rm f; echo new > f", "mv f g", "f", ConflictReason::Gone),
+    meeting("rm -r docs; mkdir docs", "mv docs dd", "docs", ConflictReason::Gone),
+    meeting("ln -sf x link", "rm link", "link", ConflictReason::Gone),
+    meeting("echo x > n", "mkdir n", "n", ConflictReason::Appeared),
+    meeting("mkdir n; echo x > n/b", "mkdir n; echo x > n/a", "n/b", ConflictReason::Appeared),
+    meeting("mkdir n; echo x > n/b", "mv docs n", "n/b", ConflictReason::Appeared),
+    meeting("echo x > n", "echo y > n", "n", ConflictReason::Appeared),
+];
+
+/// Tries a row below a folder of the project; `false` where no overlay can be mounted.
+fn meet(below: &str, row: &Meeting) -> bool {
+    let Meeting { inside, outside, conflict: (path, reason) } = row;
+    let at = |path: &str| format!("{below}{path}");
+    let files = ["f", "docs/1", "docs/deep/2", "other/o"].map(at);
+    let mut files: Vec<(&str, &str)> = files.iter().map(|path| (&**path, "old")).collect();
+    let fillers: Vec<String> = (0..80).map(|number| format!("{number}/x")).collect();
+    files.extend(fillers.iter().map(|path| (&**path, "x")));
+    let ground = Ground::new(&files);
+    std::os::unix::fs::symlink("f", ground.project().join(at("link"))).unwrap();
+    ground.wait();
+    let layer = ground.store.create(&ground.project(), CallOrigin::default()).unwrap();
+    let folder = if below.is_empty() { "." } else { below };
+    if run_in_overlay(&layer, None, &format!("cd {folder}; {inside}")).is_none() {
+        return false;
+    }
+    let theirs = std::process::Command::new("sh")
+        .args(["-e", "-c", outside])
+        .current_dir(ground.project().join(folder))
+        .status()
+        .unwrap();
+    assert!(theirs.success());
+    let (before, changes) = (tree(&ground.project()), scan(&layer).unwrap());
+    let found = conflicts(&changes);
+    match reason {
+        None => {
+            assert_eq!(found, [], "{below}: {inside} / {outside}");
+            apply(&layer, &changes, &all(&changes)).unwrap();
+        }
+        Some(reason) => {
+            // Without the notes it is not always known whether something was there.
+            let is_noted = below.is_empty();
+            let is_found =
+                |(found, why): &(String, ConflictReason)| *found == at(path) && (why == reason || !is_noted);
+            assert!(found.iter().any(is_found), "{below}: {inside} / {outside}: {found:?}");
+            let error = apply(&layer, &changes, &all(&changes)).unwrap_err();
+            assert!(matches!(error, ApplyError::Conflicts(_)), "{error}");
+            assert_eq!(tree(&ground.project()), before, "{below}: {inside} / {outside}");
+        }
+    }
+    true
+}
+
+#[test]
+fn what_another_program_takes_away_or_puts_there_is_a_conflict() {
+    for row in MEETINGS.iter().chain(&NOTED_MEETINGS) {
+        if !meet("", row) {
+            return;
+        }
+    }
+}
+
+#[test]
+fn the_same_is_noticed_in_folders_of_which_nothing_was_noted() {
+    for row in &MEETINGS {
+        if !meet("99/deep/down/", row) {
+            return;
+        }
     }
 }

@@ -32,11 +32,12 @@ fn dig(at: &Path, depth: usize) {
 #[test]
 fn a_very_deep_tree_is_refused_and_everything_else_works() {
     let ground = Ground::new(&[("a", "one"), ("deep/x", "x")]);
+    // The project has such a tree, too.
+    dig(&ground.project().join("deep"), 5_000);
+    ground.wait();
     let layer = layer(&ground);
     put(&layer.upper().join("n"), "new");
     dig(&layer.upper(), 5_000);
-    // And one that the project had.
-    dig(&ground.project().join("deep"), 5_000);
     whiteout(&layer.upper().join("deep"));
     let changes = scan(&layer).unwrap();
     assert!(changes.entries.len() < 1_100, "{}", changes.entries.len());

@@ -4,7 +4,7 @@ use std::fs;
 
 use metier_changes::{ApplyError, CallOrigin, Layer, LayerState, apply, scan, undo};
 
-use crate::support::{Ground, all, close, paths, put, tree, whiteout};
+use crate::support::{Ground, all, close, paths, put, short, tree, whiteout};
 
 fn work(ground: &Ground) -> Layer {
     let layer = ground.store.create(&ground.project(), CallOrigin::default()).unwrap();
@@ -89,5 +89,25 @@ fn folders_that_their_owner_cannot_write_are_applied_and_undone() {
         undo(&layer).unwrap();
         assert_eq!(tree(&ground.project()), before);
         layer.remove().unwrap();
+    }
+}
+
+#[test]
+fn a_project_whose_folder_the_script_closed_is_read_and_named() {
+    let ground = Ground::new(&[("a", "one")]);
+    for mode in [0o000, 0o300, 0o711] {
+        let layer = ground.store.create(&ground.project(), CallOrigin::default()).unwrap();
+        put(&layer.upper().join("b"), "new");
+        close(&layer.upper(), mode);
+        assert!(!layer.is_untouched().unwrap(), "{mode:o}");
+        let changes = scan(&layer).unwrap();
+        let refused: Vec<_> = changes.refused.iter().map(|refusal| refusal.path.to_string()).collect();
+        assert_eq!(
+            (short(&changes), refused),
+            (vec!["created b".to_owned()], vec![".".to_owned()]),
+            "{mode:o}"
+        );
+        // It is read again from the disk.
+        assert_eq!(layer.changes().unwrap(), changes, "{mode:o}");
     }
 }

@@ -1,0 +1,89 @@
+//! What lies at a path, read once.
+
+use std::fs::File;
+use std::io;
+
+use metier_files::FileDigest;
+use rustix::fs::{OFlags, Stat, readlinkat};
+
+use super::{SET_ID, Scan};
+use crate::beneath::Tree;
+use crate::change::EntryKind;
+use crate::content::{digest, holes};
+use crate::error::LayerError;
+use crate::path::LayerPath;
+use crate::stamp::Stamp;
+use crate::xattr::marks;
+
+/// What an entry of the layer holds, besides its state.
+#[derive(Clone, Default)]
+pub(super) struct Content {
+    pub(super) digest: Option<FileDigest>,
+    /// Where a link leads.
+    pub(super) target: Option<String>,
+    pub(super) is_unclean: bool,
+}
+
+impl Scan {
+    /// What a file or link holds; `None` where it has more holes than may be hashed.
+    pub(super) fn content(
+        &self,
+        tree: &Tree,
+        path: &LayerPath,
+        of: EntryKind,
+        stat: &Stat,
+    ) -> Result<Option<Content>, LayerError> {
+        let read = || -> io::Result<Option<Content>> {
+            if of == EntryKind::Link {
+                let (folder, name) = tree.parent(path)?;
+                let target = readlinkat(&folder, name, Vec::new())?;
+                let digest = Some(FileDigest::of(target.to_bytes()));
+                let target = Some(target.to_string_lossy().into_owned());
+                return Ok(Some(Content { digest, target, is_unclean: false }));
+            }
+            let is_upper = std::ptr::eq(tree, &raw const self.upper);
+            let open = || tree.open_entry(path, OFlags::RDONLY | OFlags::NONBLOCK);
+            let file = match open() {
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied && is_upper => {
+                    self.make_readable(Some(path), 0o400)?;
+                    open()
+                }
+                opened => opened,
+            }?;
+            let is_unclean = is_upper
+                && (stat.st_mode & SET_ID != 0 || stat.st_mode & 0o400 == 0 || !marks(&file)?.is_empty());
+            let digest = self.digest(&file.into(), stat, is_upper)?;
+            Ok(digest.map(|digest| Content { digest: Some(digest), target: None, is_unclean }))
+        };
+        read().map_err(LayerError::io("read", tree.path().join(path.as_path())))
+    }
+
+    /// Reads a file. Nothing writes to it any more; one of the project that grew meanwhile has another digest, and a conflict.
+    fn digest(&self, file: &File, stat: &Stat, is_upper: bool) -> io::Result<Option<FileDigest>> {
+        // A thousand names of one file would be a thousand times its size to read.
+        let is_linked = is_upper && stat.st_nlink > 1;
+        if is_linked && let Some(known) = self.linked.borrow().get(&stat.st_ino) {
+            return Ok(Some(*known));
+        }
+        let holes = holes(file, stat, self.holes_left.get())?;
+        let Some(left) = self.holes_left.get().checked_sub(holes) else { return Ok(None) };
+        self.holes_left.set(left);
+        let digest = digest(file, Stamp::of(stat).size, &mut self.buffer.borrow_mut())?;
+        if is_linked {
+            self.linked.borrow_mut().insert(stat.st_ino, digest);
+        }
+        Ok(Some(digest))
+    }
+
+    /// What is to be known of a new folder.
+    pub(super) fn folder_content(&self, path: &LayerPath, stat: &Stat) -> Result<Content, LayerError> {
+        let named = || self.upper.path().join(path.as_path());
+        if stat.st_mode & SET_ID != 0 || stat.st_mode & 0o700 != 0o700 {
+            self.make_readable(Some(path), 0o700).map_err(LayerError::io("open", named()))?;
+            return Ok(Content { digest: None, target: None, is_unclean: true });
+        }
+        let folder = self.upper.open_entry(path, OFlags::RDONLY | OFlags::DIRECTORY);
+        let marks = folder.and_then(marks).map_err(LayerError::io("read the marks of", named()))?;
+        Ok(Content { digest: None, target: None, is_unclean: !marks.is_empty() })
+    }
+}
