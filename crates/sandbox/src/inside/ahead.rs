@@ -16,7 +16,7 @@ use super::failure::During;
 use super::filter::Filter;
 use super::gateway::Gateway;
 use super::group_only;
-use super::identity::{Caller, Identity, Owners, keeping_rights, owner_map};
+use super::identity::{Caller, Identity, Owners, keeping_rights, owner_map, project_owners};
 use super::launcher::{HELPER, owners_of, set_mask};
 use super::layer::{LayerTrees, Trial};
 use super::processes::Proc;
@@ -179,7 +179,9 @@ fn wait(caller: &Caller, socket: &OwnedFd, meter: Meter, processors: &Processors
             let layer = match layer {
                 Some(layer) => {
                     let trees = LayerTrees::receive(&layer, layers)?;
-                    Some(trees.mount(inner, &view, Some(&owners), Trial::Needed)?)
+                    let project = trees.project();
+                    let others = project.and_then(|project| project_owners(&proc, identity, &project));
+                    Some(trees.mount(inner, &view, others.as_ref().or(Some(&owners)), Trial::Needed)?)
                 }
                 None => None,
             };

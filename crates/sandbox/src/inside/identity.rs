@@ -5,7 +5,7 @@ use std::io;
 use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::fs::{Mode, OFlags, openat};
+use rustix::fs::{Mode, OFlags, Stat, openat};
 use rustix::process::{Gid, Pid, Uid};
 use rustix::thread::{
     capabilities, set_capabilities, set_keep_capabilities, set_thread_groups, set_thread_res_gid,
@@ -139,17 +139,54 @@ pub(crate) struct Owners {
 /// others as they are. What the call makes there belongs to root on disk. `proc` shows the processes of this process's own
 /// namespace and can be written to.
 pub(crate) fn owner_map(proc: impl AsFd, identity: Identity) -> io::Result<Owners> {
+    owner_map_of(proc, identity, Ids { user: 0, group: 0 })
+}
+
+/// The same for a project that belongs to another user than root, whose files are shown as the call's own then: the kernel shows
+/// no two owners as one. `None` where it is root's, or the map cannot be had: then the call may change what everybody may.
+pub(crate) fn project_owners(proc: impl AsFd, identity: Identity, project: &Stat) -> Option<Owners> {
+    let owner = Ids { user: project.st_uid, group: project.st_gid };
+    let is_roots = owner == Ids { user: 0, group: 0 };
+    (!is_roots).then(|| owner_map_of(proc, identity, owner).ok()).flatten()
+}
+
+fn owner_map_of(proc: impl AsFd, identity: Identity, owner: Ids) -> io::Result<Owners> {
     let user = identity.outside.user;
     let map = user_namespace(|child| {
         let open = |name: &str, flags: OFlags| {
             let path = format!("{}/{name}", child.as_raw_nonzero());
             openat(proc.as_fd(), path, flags | OFlags::CLOEXEC, Mode::empty())
         };
-        let map = format!("0 {user} 1\n1 1 {}\n", user - 1);
-        for name in ["gid_map", "uid_map"] {
-            rustix::io::write(open(name, OFlags::WRONLY)?, map.as_bytes())?;
+        for (name, owner) in [("gid_map", owner.group), ("uid_map", owner.user)] {
+            rustix::io::write(open(name, OFlags::WRONLY)?, owner_lines(owner, user).as_bytes())?;
         }
         Ok(open("ns/user", OFlags::RDONLY)?)
     })?;
     Ok(Owners { map, user })
+}
+
+/// The lines of a map that shows the files of `owner` as those of `user`, and the files of all below `user` as they are.
+fn owner_lines(owner: u32, user: u32) -> String {
+    let mut lines = format!("{owner} {user} 1\n");
+    let others = [(0, owner.min(user)), (owner.saturating_add(1), user)];
+    for (first, end) in others {
+        if first < end {
+            lines.push_str(&format!("{first} {first} {}\n", end - first));
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_map_of_owners_has_each_id_once() {
+        assert_eq!(owner_lines(0, 5), "0 5 1\n1 1 4\n");
+        assert_eq!(owner_lines(3, 5), "3 5 1\n0 0 3\n4 4 1\n");
+        assert_eq!(owner_lines(4, 5), "4 5 1\n0 0 4\n");
+        assert_eq!(owner_lines(5, 5), "5 5 1\n0 0 5\n");
+        assert_eq!(owner_lines(9, 5), "9 5 1\n0 0 5\n");
+    }
 }

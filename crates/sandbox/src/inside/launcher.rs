@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::fs::{CWD, Mode, OFlags, openat, stat};
 use rustix::io::Errno;
 
 use super::birth::born;
@@ -14,7 +14,7 @@ use super::data::{DataOnDisk, settle};
 use super::failure::During;
 use super::filter::Filter;
 use super::group_only;
-use super::identity::{Caller, Identity, Owners, owner_map};
+use super::identity::{Caller, Identity, Owners, owner_map, project_owners};
 use super::room::{Arrival, Room, SourceOrigin, inhabit, prefer_as_victim};
 use super::rules::{Places, Rules};
 use super::sources::{Sources, can_map};
@@ -122,13 +122,15 @@ fn make_room(
         let failed = |failure: Failure| Failure { of: FailureOf::Layer(project.folder.clone()), ..failure };
         let owners = owners.ok_or(Errno::NOSYS).during(|| "showing root's files as the call's".into());
         let owners = owners.map_err(failed)?;
+        let found = stat(&project.folder).ok();
+        let others = found.and_then(|found| project_owners(open_proc().ok()?, identity, &found));
         let (forked, _) = born(Namespaces::ByRoot, group.as_ref().map(AsFd::as_fd))
             .during(|| "making namespaces as root".into())
             .map_err(failed)?;
         if matches!(forked, Forked::Child) {
             drop(group);
             prefer_as_victim();
-            serve(opening, SourceOrigin::Root(owners));
+            serve(opening, SourceOrigin::Root { owners, others });
             end(0)
         }
         return Ok(());
@@ -186,8 +188,11 @@ impl Tenant {
 
 /// How root's files are shown to a call with this identity. `None` where that cannot be had.
 pub(super) fn owners_of(identity: Identity) -> Option<Owners> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    openat(CWD, "/proc", flags, Mode::empty()).ok().and_then(|proc| owner_map(proc, identity).ok())
+    open_proc().ok().and_then(|proc| owner_map(proc, identity).ok())
+}
+
+fn open_proc() -> rustix::io::Result<OwnedFd> {
+    openat(CWD, "/proc", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
 }
 
 /// Makes a process in new namespaces, and in a control group where one is given, that begins once its users are mapped. Only

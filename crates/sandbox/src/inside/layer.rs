@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, CWD, Gid, Mode, OFlags, StatVfsMountFlags, Timespec, Timestamps, Uid, XattrFlags, fchmod,
+    AtFlags, CWD, Gid, Mode, OFlags, Stat, StatVfsMountFlags, Timespec, Timestamps, Uid, XattrFlags, fchmod,
     fchown, fsetxattr, fstat, fstatvfs, futimens, mkdirat, openat, unlinkat,
 };
 use rustix::io::Errno;
@@ -85,6 +85,11 @@ impl LayerTrees {
         Ok(Self { at: at.clone(), own, upper, work, lower: descriptors.collect() })
     }
 
+    /// The project's own folder.
+    pub(crate) fn project(&self) -> Option<Stat> {
+        fstat(self.lower.last()?).ok()
+    }
+
     /// Mounts the overlay in its place, with what lies in the project above it. `owners` shows root's files as the call's;
     /// this process has root's rights then and the id of the call, so that the kernel finds an owner for what it makes
     /// itself in the layer.
@@ -137,6 +142,8 @@ impl LayerTrees {
         let upper_folder =
             openat(CWD, &upper, flags, Mode::empty()).during(|| "opening the upper layer".into())?;
         let kind = if owners.is_some() { Xattrs::Trusted } else { Xattrs::User };
+        // The overlay takes the owner of its top over when it is made, and does not look again.
+        self.belong_like_the_project(&upper_folder).during(|| "preparing the upper layer".into())?;
         let overlay = self.make(&upper, &work, &lower.join(":"), kind)?;
         attach(root.as_fd(), &self.at, &overlay).during(|| "showing the overlay".into())?;
         if trial == Trial::Needed {
@@ -175,8 +182,8 @@ impl LayerTrees {
         configure().during(|| format!("mounting an overlay{}", reasons(&context)))
     }
 
-    /// The top of an overlay is the upper layer's own folder, which the kernel does not make look like the lower one.
-    fn look_like_the_project(&self, upper: &OwnedFd) -> rustix::io::Result<()> {
+    /// Gives the upper layer's own folder the owner of the project.
+    fn belong_like_the_project(&self, upper: &OwnedFd) -> rustix::io::Result<()> {
         let Some(project) = self.lower.last() else { return Ok(()) };
         let (wanted, found) = (fstat(project)?, fstat(upper)?);
         if (wanted.st_uid, wanted.st_gid) != (found.st_uid, found.st_gid) {
@@ -186,6 +193,13 @@ impl LayerTrees {
                 Err(error) => return Err(error),
             }
         }
+        Ok(())
+    }
+
+    /// The top of an overlay is the upper layer's own folder, which the kernel does not make look like the lower one.
+    fn look_like_the_project(&self, upper: &OwnedFd) -> rustix::io::Result<()> {
+        let Some(project) = self.lower.last() else { return Ok(()) };
+        let wanted = fstat(project)?;
         fchmod(upper, Mode::from_raw_mode(wanted.st_mode & 0o7777))?;
         let time = |seconds, nanoseconds| Timespec { tv_sec: seconds, tv_nsec: nanoseconds };
         let times = Timestamps {

@@ -51,6 +51,8 @@ struct Layering {
     outer: OuterMounts,
     /// How root's files are shown, where root runs metier.
     owners: Option<Owners>,
+    /// The owner map of the project, if it belongs to another user than root.
+    others: Option<Owners>,
 }
 
 impl Room {
@@ -79,15 +81,17 @@ impl Room {
             view.close_doors(&opening.profile);
         }
         let (mut proc, mut layering) = (None, None);
-        let is_root = matches!(origin, SourceOrigin::Root(_));
+        let is_root = matches!(origin, SourceOrigin::Root { .. });
         if opening.tier == Tier::Namespaces {
             let outer = view.layered.is_some().then(OuterMounts::keep).transpose()?;
-            let (sources, owners) = match origin {
-                SourceOrigin::Given(sources) => (sources, None),
-                SourceOrigin::Room => (Sources::open(&view, None)?, None),
-                SourceOrigin::Root(owners) => (Sources::open(&view, Some(&owners))?, Some(owners)),
+            let (sources, owners, others) = match origin {
+                SourceOrigin::Given(sources) => (sources, None, None),
+                SourceOrigin::Room => (Sources::open(&view, None)?, None, None),
+                SourceOrigin::Root { owners, others } => {
+                    (Sources::open(&view, Some(&owners))?, Some(owners), others)
+                }
             };
-            layering = outer.map(|outer| Layering { outer, owners });
+            layering = outer.map(|outer| Layering { outer, owners, others });
             Root::begin(Processes::OfRoom)?.enter(sources, &view)?;
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
             proc = Some(openat(CWD, "/proc", flags, Mode::empty()).during(|| "opening /proc".into())?);
@@ -180,7 +184,7 @@ impl Room {
     /// its users last, since the overlay is mounted with rights among those of the room; by then nothing but this code has
     /// run in it.
     fn attend_layered(&self, layering: &Layering, socket: OwnedFd, meter: Meter) -> Result<(), Failure> {
-        let Layering { outer, owners } = layering;
+        let Layering { outer, owners, others } = layering;
         let (profile, view, here) = (&self.opening.profile, &self.view, self.identity.outside);
         hide_groups().during(|| "hiding control groups".into())?;
         keeping_rights(|| self.identity.assume(here)).during(|| "becoming an ordinary user".into())?;
@@ -197,7 +201,7 @@ impl Room {
         };
         let trial = if has_worked { Trial::Done } else { Trial::Needed };
         let trees = outer.visit(|| LayerTrees::open(&layer))?;
-        arrival.layer = Some(trees.mount(inner, view, owners.as_ref(), trial)?);
+        arrival.layer = Some(trees.mount(inner, view, others.as_ref().or(owners.as_ref()), trial)?);
         arrival.call = Some(call);
         leave_users().during(|| "making namespaces".into())?;
         if let Some(proc) = &self.proc {
@@ -248,8 +252,9 @@ pub(crate) enum SourceOrigin {
     Room,
     /// The launcher did, since it took more rights than the room has.
     Given(Sources),
-    /// The room, which stays root, since its calls need that for their layers: files are shown as these owners'.
-    Root(Owners),
+    /// The room, which stays root, since its calls need that for their layers: files are shown as these owners', and those of the
+    /// project as the others', where it is not root's.
+    Root { owners: Owners, others: Option<Owners> },
 }
 
 /// What a process has with it that moves into its view.

@@ -343,6 +343,12 @@ impl<'a> Call<'a> {
                 self.profile.limits.processes, tally.refused_processes
             ));
         }
+        if is_too_long_a_file(ended) {
+            let most = self.profile.limits.file_size >> 20;
+            notes.push(format!(
+                "it ended as a program does that makes a file longer than it may: {most} MiB is the limit"
+            ));
+        }
         let masked = self.profile.project.as_ref().map_or_else(Vec::new, |project| project.masked.clone());
         Ok(Report {
             ended,
@@ -467,4 +473,11 @@ pub(crate) fn refused(failure: Failure, command: &Command) -> Error {
         FailureOf::Layer(at) => Error::NoLayer { at, reason: format!("{}: {reason}", failure.what) },
         FailureOf::Containment => Error::Containment { what: failure.what, reason },
     }
+}
+
+/// Whether the kernel ended a program for the length of a file. A shell gives the signal of its command in its own status.
+fn is_too_long_a_file(ended: Ended) -> bool {
+    const SIGNAL: i32 = rustix::process::Signal::XFSZ.as_raw();
+    matches!(ended, Ended::Signaled(SIGNAL))
+        || matches!(ended, Ended::Exited(status) if status == 128 + SIGNAL)
 }

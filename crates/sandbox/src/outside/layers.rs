@@ -1,17 +1,19 @@
 //! Whether a call can have the layer that it brings along, as far as the caller's side sees it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::fs::{AtFlags, CWD, statat};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, openat, statat};
 use rustix::process::{getegid, geteuid};
 
 use super::mount_table::MountTable;
 use crate::command::{Command, LayerMount};
 use crate::error::Error;
 use crate::profile::{Profile, Project};
+use crate::report::Report;
 use crate::tier::Tier;
 
 /// What is known from earlier calls: the file systems on which an overlay has worked, since trying one costs as much as mounting
@@ -109,20 +111,63 @@ fn is_plain(path: &Path) -> bool {
 }
 
 /// What a call with this layer should know of it. The kernel writes no file whose owner or group it cannot name among the
-/// users of the call, and an ordinary user can name none but their own. Only the folder itself is looked at: what lies in
-/// it mostly has the same.
-pub(crate) fn note(command: &Command) -> Option<String> {
+/// users of the call, and an ordinary user can name none but their own. A call of root's may change what belongs to the owner of
+/// the project.
+pub(crate) fn note(command: &Command, report: &Report) -> Option<String> {
     let at = &command.layers.first()?.at;
     let stat = statat(CWD, at, AtFlags::SYMLINK_NOFOLLOW).ok()?;
     let (user, group) = (geteuid(), getegid());
-    if user.is_root() || stat.st_uid == user.as_raw() && stat.st_gid == group.as_raw() {
+    let is_foreign = |stat: &Stat| stat.st_uid != user.as_raw() || stat.st_gid != group.as_raw();
+    if !user.is_root() && is_foreign(&stat) {
+        return Some(format!(
+            "{} belongs to another user or group than yours: what in it does so cannot be changed (\"Value too large for defined data type\"); give it to your own group ({}) first",
+            at.display(),
+            group.as_raw()
+        ));
+    }
+    // Looked for only where something may have gone wrong for that reason.
+    let word = if user.is_root() { "Permission denied" } else { "Value too large for defined data type" };
+    if report.succeeded() && !report.stderr.text().contains(word) {
         return None;
     }
+    let (path, whose) = if user.is_root() {
+        (first_entry(at, |entry| entry.st_uid != stat.st_uid)?, format!("than {}", at.display()))
+    } else {
+        (first_entry(at, is_foreign)?, "or group than yours".to_owned())
+    };
     Some(format!(
-        "{} belongs to another user or group than yours: what in it does so cannot be changed (\"Value too large for defined data type\"); give it to your own group ({}) first",
-        at.display(),
-        group.as_raw()
+        "{} belongs to another user {whose}, and a command cannot change what does so (\"{word}\"); change its owner first (chown)",
+        path.display()
     ))
+}
+
+/// How many entries of a project are looked at for a note.
+const MAX_LOOKED_AT: usize = 4096;
+
+/// The first entry in a folder that is meant, those at the top first. What cannot be read is passed over.
+fn first_entry(folder: &Path, is_meant: impl Fn(&Stat) -> bool) -> Option<PathBuf> {
+    let mut folders = VecDeque::from([folder.to_owned()]);
+    let mut left = MAX_LOOKED_AT;
+    while let Some(at) = folders.pop_front() {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = openat(CWD, &at, flags, Mode::empty()).and_then(|folder| Dir::read_from(&folder));
+        for entry in opened.into_iter().flatten().flatten() {
+            let name = entry.file_name().to_bytes();
+            if matches!(name, b"." | b"..") {
+                continue;
+            }
+            left = left.checked_sub(1)?;
+            let path = at.join(OsStr::from_bytes(name));
+            match statat(CWD, &path, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) if is_meant(&stat) => return Some(path),
+                Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Directory => {
+                    folders.push_back(path);
+                }
+                _ => {}
+            }
+        }
+    }
+    None
 }
 
 /// The answer where the strongest tier that may be used has no mounts of ours.

@@ -154,7 +154,8 @@ impl Sandbox {
         }
         let _turn = self.queue.turn();
         let mut report = self.call(profile, command, &mut attendance)?;
-        report.containment.notes.extend(layers::note(command));
+        let note = layers::note(command, &report);
+        report.containment.notes.extend(note);
         Ok(report)
     }
 

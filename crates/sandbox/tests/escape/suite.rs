@@ -116,6 +116,10 @@ const INTO_THE_LAYER: &[&str] = &[
     "persist-config",
 ];
 
+/// Attacks that only the free room of the disk gives away. Another program that frees as much at the same moment hides them,
+/// so one that got through is tried again; three times in a row is no accident.
+const BY_FREE_ROOM: &[&str] = &["quota-in-flight-few", "quota-in-flight-nested", "quota-unaccepted"];
+
 /// Runs every attack, those on files once more with a layer, and those by network once more with a gateway. Gives what got
 /// through.
 pub(crate) fn run(tier: Tier, way: Way, user: User) -> Vec<String> {
@@ -147,7 +151,16 @@ pub(crate) fn run(tier: Tier, way: Way, user: User) -> Vec<String> {
         first,
         &attacks,
         |(probe, _)| probe.ending != Ending::Says,
-        |ground, (probe, grant)| attack(&contained, ground, probe, *grant),
+        |ground, (probe, grant)| {
+            let tries = if BY_FREE_ROOM.contains(&probe.name.as_str()) { 3 } else { 1 };
+            let mut outcome = attack(&contained, ground, probe, *grant);
+            for _ in 1..tries {
+                if matches!(outcome, Outcome::Through(_)) {
+                    outcome = attack(&contained, ground, probe, *grant);
+                }
+            }
+            outcome
+        },
     );
     let mut table = Table::default();
     for ((mut probe, grant), outcome) in attacks.into_iter().zip(outcomes) {

@@ -453,6 +453,66 @@ fn what_belongs_to_another_group_is_said_where_it_cannot_be_changed() {
     assert!(said, "{:?}", report.containment.notes);
 }
 
+/// Root works in another user's project: what a call changes and makes there belongs to that user.
+#[test]
+fn a_call_of_roots_changes_the_project_of_another_user() {
+    if !is_root() {
+        eprintln!("NOT TRIED: only root can give a project to another user");
+        return;
+    }
+    let scene = Layered::new().file("project/a", "a").file("project/d/b", "b").file("project/own", "o");
+    for path in ["project", "project/a", "project/d", "project/d/b"] {
+        std::os::unix::fs::lchown(scene.path(path), Some(54_321), Some(54_322)).unwrap();
+    }
+    for path in ["project/a", "project/d/b"] {
+        std::fs::set_permissions(scene.path(path), std::fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    for choice in [Choice::Only(Tier::Namespaces), Choice::Best] {
+        let sandbox = sandbox(choice);
+        // Twice: what the second call gets may have been made ahead.
+        for name in ["one", "two"] {
+            let _ = std::fs::remove_dir_all(scene.path(&format!("layers/{name}")));
+            let line = "echo more >> a; rm d/b; mkdir -p new/deep; echo x > new/deep/f; mv a c; touch top; cat c; \
+                        (echo x >> own) 2> /dev/null || echo held";
+            let report = scene.run(&sandbox, name, line);
+            assert_eq!(report.stdout.text(), "amore\nheld\n", "{}", report.stderr.text());
+            let upper = scene.path(&format!("layers/{name}/upper"));
+            for path in ["", "c", "new", "new/deep", "new/deep/f", "top"] {
+                let found = upper.join(path).metadata().unwrap();
+                assert_eq!((found.uid(), found.gid()), (54_321, 54_322), "{path}");
+            }
+            assert!(is_whiteout(&upper.join("d/b")) && is_whiteout(&upper.join("a")));
+        }
+        // Why something cannot be changed is said where it could not.
+        let _ = std::fs::remove_dir_all(scene.path("layers/one"));
+        let report = scene.run(&sandbox, "one", "echo x >> own");
+        let said = format!("{} belongs to another user than", scene.path("project/own").display());
+        assert!(report.containment.notes.iter().any(|note| note.contains(&said)), "{:?}", report.containment);
+    }
+}
+
+/// An ordinary user's project with something of another group in it.
+#[test]
+fn a_foreign_entry_in_a_project_is_named_where_a_call_fails() {
+    let groups = std::process::Command::new("id").arg("-G").output().unwrap();
+    let groups = String::from_utf8(groups.stdout).unwrap();
+    let [_, other, ..] = groups.split_whitespace().collect::<Vec<_>>()[..] else {
+        eprintln!("NOT TRIED: this user is in one group only");
+        return;
+    };
+    if is_root() {
+        eprintln!("NOT TRIED: root's calls have no such limit");
+        return;
+    }
+    let scene = Layered::new().file("project/a", "a").file("project/d/b", "b");
+    std::os::unix::fs::chown(scene.path("project/d/b"), None, Some(other.parse().unwrap())).unwrap();
+    let report = scene.run(&sandbox(Choice::Only(Tier::Namespaces)), "one", "echo x >> a");
+    assert!(report.succeeded() && report.containment.notes.is_empty(), "{:?}", report.containment.notes);
+    let report = scene.run(&sandbox(Choice::Only(Tier::Namespaces)), "two", "echo x >> d/b; true");
+    let said = format!("{} belongs to another user or group than yours", scene.path("project/d/b").display());
+    assert!(report.containment.notes.iter().any(|note| note.contains(&said)), "{:?}", report.containment);
+}
+
 /// Renames, locks, links and modes as a program that people use makes them.
 #[test]
 fn git_commits_in_a_layer_and_the_repository_stays_as_it_is() {

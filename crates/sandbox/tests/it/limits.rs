@@ -37,6 +37,17 @@ fn a_file_grows_no_larger_than_it_may() {
         let line = "head -c 3000000 /dev/zero > $TMPDIR/a; wc -c < $TMPDIR/a";
         let report = sandbox.run(&scene.profile, &sh(line)).unwrap();
         assert_eq!(report.stdout.text().trim(), "1048576", "{tier}");
+        // The kernel ends a program that does not handle the signal, without a text about the limit.
+        for line in
+            ["truncate -s 2M $TMPDIR/b", "exec truncate -s 2M $TMPDIR/b", "truncate -s 2M $TMPDIR/b; exit $?"]
+        {
+            let report = sandbox.run(&scene.profile, &sh(line)).unwrap();
+            let notes = &report.containment.notes;
+            assert!(
+                notes.iter().any(|note| note.ends_with("1 MiB is the limit")),
+                "{tier}, {line}: {report:?}"
+            );
+        }
     });
 }
 
