@@ -21,6 +21,14 @@ pub enum ModelError {
         /// What the system says.
         why: String,
     },
+    /// The provider's certificate is not valid. It does not become so by itself.
+    #[error("`{host}` was not asked, since its certificate is not valid here: {why}")]
+    Untrusted {
+        /// Its host and port.
+        host: String,
+        /// What is wrong with the certificate.
+        why: String,
+    },
     /// The provider has too much to do, or a fault of its own.
     #[error("the provider could not answer ({status}): {message}{}", later(*.retry_after))]
     Busy {
@@ -125,6 +133,7 @@ impl ModelError {
         match self {
             Self::Unreachable { .. } | Self::Busy { .. } | Self::Stalled { .. } | Self::CutOff { .. } => true,
             Self::Refused { .. }
+            | Self::Untrusted { .. }
             | Self::NotAStream { .. }
             | Self::Garbled { .. }
             | Self::Unsendable { .. }

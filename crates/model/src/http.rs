@@ -60,3 +60,16 @@ pub(crate) fn cause(error: reqwest::Error) -> String {
     }
     text
 }
+
+/// Whether a connection failed because of the other side's certificate. The fact lies deep in the causes, and an IO error hides its own.
+pub(crate) fn is_certificate(error: &reqwest::Error) -> bool {
+    let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(cause) = next {
+        if matches!(cause.downcast_ref(), Some(rustls::Error::InvalidCertificate(_))) {
+            return true;
+        }
+        let inner = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        next = inner.map(|inner| inner as &(dyn std::error::Error + 'static)).or_else(|| cause.source());
+    }
+    false
+}

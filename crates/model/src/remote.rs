@@ -142,8 +142,13 @@ impl Remote {
         let response = match timeout_at(reading.deadline, self.client.execute(request)).await {
             Ok(Ok(response)) => response,
             Ok(Err(error)) if error.is_connect() => {
+                let (host, is_untrusted) = (self.endpoint.host(), http::is_certificate(&error));
                 let why = self.clean(&http::cause(error));
-                return Err(ModelError::Unreachable { host: self.endpoint.host(), why });
+                return Err(if is_untrusted {
+                    ModelError::Untrusted { host, why }
+                } else {
+                    ModelError::Unreachable { host, why }
+                });
             }
             Ok(Err(error)) => {
                 return Err(ModelError::CutOff {

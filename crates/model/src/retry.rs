@@ -21,9 +21,7 @@ pub(crate) fn wait(attempt: u32, error: &ModelError) -> Option<Duration> {
     let own = *WAITS.get(usize::try_from(attempt).ok()?.checked_sub(1)?)?;
     match error {
         ModelError::Busy { retry_after: Some(after), .. } => (*after <= MAX_WAIT).then_some(*after),
-        ModelError::Busy { .. } => Some(own),
-        // A certificate does not become a good one by itself.
-        ModelError::Unreachable { why, .. } => (!why.contains("certificate")).then_some(own),
+        ModelError::Busy { .. } | ModelError::Unreachable { .. } => Some(own),
         ModelError::CutOff { received, .. } => (received.events == 0).then_some(own),
         _ => None,
     }
@@ -74,7 +72,7 @@ mod tests {
         check(4, &busy(Some(1)), None);
         check(0, &busy(None), None);
         check(1, &ModelError::Unreachable { host: "h".into(), why: "refused".into() }, Some(1));
-        check(1, &ModelError::Unreachable { host: "h".into(), why: "invalid peer certificate".into() }, None);
+        check(1, &ModelError::Untrusted { host: "h".into(), why: "unknown issuer".into() }, None);
         let cut = |events| ModelError::CutOff {
             why: String::new(),
             received: Received { events, ..Received::default() },

@@ -97,7 +97,7 @@ async fn a_provider_whose_authority_is_not_known_gets_no_byte_of_the_request_and
     let (events, error) = ask(&remote(Protocol::OpenAi, endpoint(&server))).await;
     assert!(events.is_empty(), "{events:?}");
     let error = error.unwrap();
-    assert!(matches!(error, ModelError::Unreachable { .. }), "{error:?}");
+    assert!(matches!(error, ModelError::Untrusted { .. }), "{error:?}");
     assert!(error.to_string().contains("certificate"), "{error}");
     assert!(server.heard.join().unwrap()[0].is_err(), "a request came");
 }
