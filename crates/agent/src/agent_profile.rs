@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use metier_catalog::Unresolved;
 use metier_policy::{Dialect, Folders, McpTools, Meaning, Scope, Skill, Terms};
-use metier_runtime::{Session as SkillSession, Skills, Surface};
+use metier_runtime::{SkillSession, Skills, Surface};
 use metier_skill::ToolPattern;
 
 use crate::prompt_prefix::PromptPrefix;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, Weak};
 use metier_sandbox::Cancel;
 use tokio::sync::Notify;
 
-use crate::policy_adapter::lock;
+use crate::lock;
 
 /// Cancels a session. A clone cancels the same one.
 #[derive(Clone, Debug)]

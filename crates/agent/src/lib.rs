@@ -42,7 +42,6 @@ mod memory_store;
 mod models;
 mod observer;
 mod output_relay;
-mod policy_adapter;
 mod prompt_prefix;
 mod recall;
 mod recorded_changes;
@@ -63,6 +62,12 @@ pub use models::Models;
 pub use observer::{EmittedEvent, NoObserver, Observer, OnLimit, RetryDecision, StreamDelta};
 pub use prompt_prefix::INSTRUCTIONS;
 pub use session::{
-    Answer, Remaining, Resumed, RunHooks, Session, SessionError, Shortened, UncertainCall, UserMessage,
+    Answer, OpenApproval, Remaining, Resumed, RunHooks, Session, SessionError, Shortened, UncertainCall,
+    UserMessage,
 };
 pub use subagent::{AgentDirectory, CrewMember, SubagentAnswer, SubagentKind, SubagentProfile, Worker};
+
+/// Locks, also after a panic: no holder of these locks leaves a value half changed.
+pub(crate) fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

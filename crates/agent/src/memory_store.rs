@@ -5,14 +5,14 @@ use metier_store::{Recall, Record as Stored, RecordKind, Scope, SessionId, Store
 use metier_tools::{Author, Memory, NewRecord, Record, Wanted};
 
 /// Keeps records in the store, for one session.
-pub(crate) struct MemoryStore<'a> {
-    pub(crate) store: &'a Store,
+pub(crate) struct MemoryStore {
+    pub(crate) store: Store,
     pub(crate) session: SessionId,
     /// The project that records belong to.
-    pub(crate) project: Option<&'a str>,
+    pub(crate) project: Option<String>,
 }
 
-impl Memory for MemoryStore<'_> {
+impl Memory for MemoryStore {
     fn save(&self, record: &NewRecord<'_>) -> Result<String, String> {
         let mut stored = Stored::new(record.text).map_err(|error| error.to_string())?;
         stored.tags = record.tags.to_vec();
@@ -20,7 +20,7 @@ impl Memory for MemoryStore<'_> {
         stored.kind = record.kind;
         // Facts about one project do not hold in another.
         let is_projects = record.kind == RecordKind::Project;
-        stored.project = self.project.filter(|_| is_projects).map(str::to_owned);
+        stored.project = self.project.clone().filter(|_| is_projects);
         if let Some(author) = record.author {
             stored.skill = Some(author.skill.clone());
             stored.origin = Some(author.origin.clone());
@@ -41,7 +41,7 @@ impl Memory for MemoryStore<'_> {
         for scope in skills.into_iter().chain([own]) {
             let recall = Recall {
                 tags: wanted.tags.to_vec(),
-                project: self.project.map(str::to_owned),
+                project: self.project.clone(),
                 limit: wanted.limit.saturating_sub(found.len()),
                 ..Recall::new(wanted.query, scope)
             };

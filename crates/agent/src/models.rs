@@ -5,7 +5,7 @@ use std::sync::Arc;
 use metier_model::{ChatModel, Effort, Prices};
 use metier_store::{Agreement, EventKind, EventSeverity};
 
-use crate::policy_adapter::lock;
+use crate::lock;
 use crate::subagent::SharedBudget;
 use metier_tools::{Ask, Reply};
 
@@ -42,7 +42,7 @@ struct Unmet {
 pub(crate) struct ModelResolver<'a> {
     pub(crate) models: Option<&'a dyn Models>,
     pub(crate) budget: &'a SharedBudget,
-    pub(crate) ask: Option<&'a (dyn Ask + Send)>,
+    pub(crate) ask: Option<&'a dyn Ask>,
     /// Used if a preference cannot be met.
     pub(crate) current: &'a ModelSelection,
 }

@@ -1,6 +1,5 @@
 //! Observers of a session.
 
-use metier_runtime::Change;
 use metier_store::{EventKind, SessionId, Timestamp};
 
 use crate::limits::LimitHit;
@@ -14,9 +13,6 @@ pub trait Observer: Send + Sync {
 
     /// A piece of an answer or of a program's output. The whole follows as an event.
     fn delta(&self, _delta: StreamDelta<'_>) {}
-
-    /// A file would be changed like this: the question follows, if there is one.
-    fn change(&self, _change: &Change) {}
 
     /// Everything up to this event is on the disk.
     fn settled(&self, _seq: u64) {}

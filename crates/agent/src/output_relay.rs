@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use metier_sandbox::Stream;
 
+use crate::lock;
 use crate::observer::{Observer, StreamDelta};
-use crate::policy_adapter::lock;
 
 /// The longest piece that is shown at once, in bytes: a screen full. Of more only the end is shown, which is what
 /// would be visible anyway.

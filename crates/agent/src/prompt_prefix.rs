@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use metier_model::{Block, ToolChoice, ToolDefinition};
-use metier_runtime::{Definition, Session as SkillSession};
+use metier_runtime::{Definition, SkillSession};
 use metier_store::Framed;
 use serde_json::{Value, json};
 
@@ -39,8 +39,9 @@ impl PromptPrefix {
     ) -> Self {
         let texts = [instructions, session.catalog()];
         let system = texts.into_iter().filter(|text| !text.is_empty()).map(Block::stable).collect();
-        let skills = session.toolset().definitions().iter();
-        let tools = skills.chain(general.definitions()).map(tool).chain(outside.definitions()).collect();
+        let general: Vec<Definition> = general.definitions().collect();
+        let definitions = session.toolset().definitions().chain(&general).chain(outside.definitions());
+        let tools = definitions.map(tool).collect();
         Self { system, tools, choice: ToolChoice::Auto }
     }
 
@@ -121,10 +122,10 @@ const SEPARATOR: &str = "\u{1e}";
 /// The key under which the tool choice is stored.
 const CHOICE: &str = "tool_choice";
 
-fn tool(definition: &Definition) -> ToolDefinition {
+pub(crate) fn tool(definition: &Definition) -> ToolDefinition {
     ToolDefinition {
-        name: definition.name.into(),
-        description: definition.description.into(),
+        name: definition.name.as_ref().into(),
+        description: definition.description.as_ref().into(),
         parameters: Arc::new(definition.schema.clone()),
     }
 }

@@ -12,7 +12,8 @@ const MAX_RECORDED: usize = 1000;
 pub(crate) fn recorded(report: &ChangeReport) -> RecordedChanges {
     let value = serde_json::to_value(report).unwrap_or(Value::Null);
     let mut recorded: RecordedChanges = serde_json::from_value(value).unwrap_or_default();
-    recorded.waiting = report.count(ChangeState::NotApproved) as u64;
+    // What a mode refused waits like the rest, for a rule instead of an answer.
+    recorded.waiting = (report.count(ChangeState::NotApproved) + report.count(ChangeState::Refused)) as u64;
     recorded.left_out = recorded.entries.len().saturating_sub(MAX_RECORDED) as u64;
     recorded.entries.truncate(MAX_RECORDED);
     recorded

@@ -9,6 +9,7 @@
 //! [`Session::run`] is the whole loop: take the next [`Effect`] from the state, perform it, which appends events, and repeat. Nothing
 //! about the progress of a run is kept outside the state, so a session that was killed continues by the same function.
 
+mod approvals;
 mod compact;
 mod crew;
 mod effect;
@@ -25,15 +26,16 @@ mod subagents;
 mod tool_dispatch;
 mod uncertain;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use metier_catalog::Unresolved;
-use metier_runtime::Session as SkillSession;
+use metier_runtime::{SkillSession, ToolRegistry};
 use metier_store::{
     By, Ended, EventKind, EventQuery, Lease, MissingApproval, SessionId, Started, StoreError, Timestamp,
 };
 
+pub use self::approvals::OpenApproval;
 pub use self::compact::Shortened;
 use self::effect::Effect;
 pub use self::message::UserMessage;
@@ -46,14 +48,14 @@ use crate::agent::Agent;
 use crate::cancel::CancelToken;
 use crate::compaction::Depth;
 use crate::limits::{Limits, Spent};
+use crate::memory_store::MemoryStore;
 use crate::observer::Observer;
 use crate::output_relay::OutputRelay;
-use crate::policy_adapter::lock;
 use crate::prompt_prefix::PromptPrefix;
 use crate::session_log::SessionLog;
 use crate::state::SessionState;
 use metier_tools::ExternalTools;
-use metier_tools::{Ask, GeneralTools, Setting};
+use metier_tools::{Ask, GeneralTools, Memory, Setting};
 
 /// How much of a call is shown where it is named, in characters: as much as a question shows.
 const MAX_SHOWN_CALL: usize = 200;
@@ -61,10 +63,12 @@ const MAX_SHOWN_CALL: usize = 200;
 /// One session.
 pub struct Session {
     agent: Agent,
-    skills: Mutex<SkillSession>,
-    general: GeneralTools,
+    skills: SkillSession,
+    general: Arc<GeneralTools>,
     /// The tools of MCP servers.
     external: Arc<ExternalTools>,
+    /// Every tool of the session: those of skills, general and external ones, handoffs.
+    tools: Arc<ToolRegistry>,
     /// The events, and the state that they make. The state is empty while the session rests.
     log: Arc<SessionLog>,
     /// What precedes the messages of every request.
@@ -72,7 +76,7 @@ pub struct Session {
     cancel: CancelToken,
     /// Shows what programs write while they run.
     relay: Arc<OutputRelay>,
-    ask: Option<Arc<dyn Ask + Send>>,
+    ask: Option<Arc<dyn Ask>>,
     /// The right to work on the session; `None` while it rests.
     lease: Option<Lease>,
     /// What the next run begins with.
@@ -118,13 +122,16 @@ pub enum SessionError {
     Project(#[from] metier_files::Error),
     /// A skill cannot be used.
     #[error(transparent)]
-    Skill(#[from] metier_runtime::NotUsed),
+    Skill(#[from] metier_runtime::UseError),
     /// Another process, or another `Session` of this one, works on it.
     #[error("session {} is busy with the last message: wait until that is done, or stop it", .0.short())]
     Busy(SessionId),
     /// Skills of the agent's own list cannot be used: all of them, at once.
     #[error("cannot use the agent's skills: {}", joined(.0))]
     Skills(Vec<Unresolved>),
+    /// The call does not wait for an approval.
+    #[error("the call `{0}` does not wait for an approval")]
+    NotAsked(String),
     /// The session was never set up.
     #[error("session {0} has nothing to resume")]
     NoPrefix(SessionId),
@@ -141,7 +148,7 @@ pub struct RunHooks {
     /// Cancels it.
     pub cancel: CancelToken,
     /// Answers the model's questions to the user.
-    pub ask: Option<Arc<dyn Ask + Send>>,
+    pub ask: Option<Arc<dyn Ask>>,
 }
 
 /// What a session is made of.
@@ -154,7 +161,7 @@ struct Parts {
     prefix: Arc<PromptPrefix>,
     lease: Lease,
     cancel: CancelToken,
-    ask: Option<Arc<dyn Ask + Send>>,
+    ask: Option<Arc<dyn Ask>>,
 }
 
 impl Session {
@@ -183,6 +190,7 @@ impl Session {
         session.touch(metier_catalog::files_named(&message.text()));
         let remark = session.offer_handoffs();
         session.write_prefix()?;
+        session.settle_tools();
         session.write_all(problems(&session.external).into_iter().chain(remark))?;
         if let UserMessage::Text(text) = &message {
             session.offer(text)?;
@@ -197,15 +205,21 @@ impl Session {
         let relay = Arc::new(OutputRelay::new(Arc::clone(log.observer())));
         let heard = Arc::clone(&relay);
         skills.listen_with(Arc::new(move |stream, piece: &[u8]| heard.hear(stream, piece)));
-        skills.tools_from_outside(external.known().clone());
+        skills.server_tools(external.known().clone());
+        let log = Arc::new(log);
+        approvals::record(&mut skills, &log);
+        let (store, session, project) = (log.store().clone(), log.session(), general.project_shown());
+        let memory: Arc<dyn Memory> = Arc::new(MemoryStore { store, session, project });
+        let general = Arc::new(general.with(ask.clone(), Some(memory)));
         Self {
             subagents: SubagentContext::root(agent.limits),
             model: ModelChoice::new(&agent),
             agent,
-            skills: Mutex::new(skills),
+            skills,
             general,
             external,
-            log: Arc::new(log),
+            tools: Arc::default(),
+            log,
             prefix,
             cancel,
             relay,
@@ -248,7 +262,7 @@ impl Session {
 
     /// Cancels the next run with this token, and not with the last one: each message of the user has its own.
     pub fn cancel_with(&mut self, cancel: CancelToken) {
-        lock(&self.skills).cancel_with(cancel.processes().clone());
+        self.skills.cancel_with(cancel.processes().clone());
         self.cancel = cancel;
     }
 

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use metier_store::{Event, EventKind, SessionId, Started, Store, StoreError, Ticket, Timestamp};
 
+use crate::lock;
 use crate::observer::{EmittedEvent, Observer};
-use crate::policy_adapter::lock;
 use crate::state::SessionState;
 
 /// The event log of one session, with the state that its events make. Sub-agents append to their parent's log from their own threads:

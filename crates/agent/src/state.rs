@@ -13,13 +13,13 @@ use std::sync::Arc;
 
 use metier_activation::{Reopen, SkillArguments};
 use metier_policy::{Answer, Question};
-use metier_runtime::{GivenAnswer, Restored};
+use metier_runtime::RestoredSkill;
 use metier_store::{
-    Agreement, Answered, Decided, Event, EventKind, FailedPart, MissingApproval, NoteTopic, Outcome,
-    Timestamp, Used,
+    Agreement, Answered, ApprovalStage, Decided, Event, EventKind, FailedPart, MissingApproval, NoteTopic,
+    Outcome, Timestamp, Used, Verdict,
 };
 
-pub(crate) use self::call::{Calls, StartedCall};
+pub(crate) use self::call::{Calls, GivenAnswer, StartedCall};
 pub(crate) use self::recalled::Recalled;
 pub(crate) use self::run::{LastAnswer, RunState};
 pub(crate) use self::subagent::{Invoked, StartedSubagent, Subagents};
@@ -42,7 +42,7 @@ pub(crate) struct SessionState {
     pub(crate) subagents: Subagents,
     pub(crate) recalled: Recalled,
     /// The skills that were activated, in order, for the session's scopes.
-    activated: Vec<Restored>,
+    activated: Vec<RestoredSkill>,
     /// What was allowed for longer than once.
     pub(crate) allowed: Vec<GivenAnswer>,
     /// Other providers than the session's that the user was asked about, and whether they may see the conversation.
@@ -64,7 +64,7 @@ impl SessionState {
     }
 
     /// The skills for the session's scopes, in the order of their activation.
-    pub(crate) fn activated(&self) -> &[Restored] {
+    pub(crate) fn activated(&self) -> &[RestoredSkill] {
         &self.activated
     }
 
@@ -125,6 +125,21 @@ impl SessionState {
                 }
             }
             EventKind::Allowed { question, answer } => self.allow(question, answer),
+            EventKind::ApprovalRequested { call, question, action, stage } => {
+                // The other stages end with the process.
+                let is_before = *stage == ApprovalStage::Before;
+                if let (true, Some(call), Some(question)) = (is_before, call, read_question(question)) {
+                    self.calls.request_approval(call, question, action);
+                }
+            }
+            EventKind::ApprovalAnswered { call, question, answer } => {
+                self.allow(question, answer);
+                if let Some(((call, question), answer)) =
+                    call.as_ref().zip(read_question(question)).zip(read_answer(answer))
+                {
+                    self.calls.answer_approval(call, GivenAnswer { question, answer });
+                }
+            }
             EventKind::Agreed { provider, said } => {
                 self.agreed.insert(provider.clone(), *said == Agreement::Yes);
             }
@@ -165,6 +180,7 @@ impl SessionState {
         // an approval.
         self.run = RunState { is_offered: self.run.is_offered, ..RunState::default() };
         self.is_over = true;
+        self.calls.end();
         self.outcome = Some(outcome);
         self.subagents.invoked =
             self.subagents.invoked.take().filter(|one| outcome == Outcome::NeedsYes && !one.is_told);
@@ -180,7 +196,9 @@ impl SessionState {
     }
 
     fn decided(&mut self, decided: &Decided) {
-        if decided.unanswered || !decided.allow_with.is_empty() {
+        // What a person was asked about and allowed is decided anew, so `Ask` is what they refused.
+        let is_refused = decided.verdict == Verdict::Ask;
+        if is_refused || decided.unanswered || !decided.allow_with.is_empty() {
             self.run.missing.push(MissingApproval {
                 action: decided.action.clone(),
                 rules: decided.allow_with.clone(),
@@ -192,7 +210,7 @@ impl SessionState {
     fn activate(&mut self, activated: &metier_store::Activated) {
         self.calls.activated(activated);
         self.run.used.push((Used::begun(activated), self.run.spent));
-        let restored = Restored {
+        let restored = RestoredSkill {
             name: activated.skill.clone(),
             origin: activated.origin.clone(),
             arguments: SkillArguments::Text(activated.arguments.clone()),
@@ -200,7 +218,7 @@ impl SessionState {
             open: Reopen::Yes,
         };
         // The same skill with the same text and arguments is one activation, and the last one to be active.
-        let is_same = |known: &Restored| {
+        let is_same = |known: &RestoredSkill| {
             (&known.name, &known.origin, &known.arguments, &known.digest)
                 == (&restored.name, &restored.origin, &restored.arguments, &restored.digest)
         };
@@ -220,18 +238,17 @@ impl SessionState {
     }
 
     fn allow(&mut self, question: &serde_json::Value, answer: &str) {
-        let question: Result<Question, _> = serde_json::from_value(question.clone());
-        let answer: Result<Answer, _> = serde_json::from_value(answer.into());
         // What this program cannot read allows nothing. What was allowed for good is in the user's configuration, where it can be
         // revoked, and not here.
-        if let (Ok(question), Ok(answer @ (Answer::SessionExact | Answer::SessionTool))) = (question, answer)
+        if let (Some(question), Some(answer @ (Answer::SessionExact | Answer::SessionTool))) =
+            (read_question(question), read_answer(answer))
         {
             self.allowed.push(GivenAnswer { question, answer });
         }
     }
 
     /// The skills for the session's scopes, without the digests of texts that compaction removed.
-    pub(crate) fn restorable(&self) -> Vec<Restored> {
+    pub(crate) fn restorable(&self) -> Vec<RestoredSkill> {
         let mut skills = self.activated.clone();
         for skill in &mut skills {
             let texts = &self.history.skills;
@@ -241,6 +258,16 @@ impl SessionState {
         }
         skills
     }
+}
+
+/// A question as it was stored. What this program cannot read allows nothing.
+fn read_question(stored: &serde_json::Value) -> Option<Question> {
+    serde_json::from_value(stored.clone()).ok()
+}
+
+/// An answer, likewise.
+fn read_answer(stored: &str) -> Option<Answer> {
+    serde_json::from_value(stored.into()).ok()
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use metier_policy::Skill;
-use metier_runtime::Session as SkillSession;
+use metier_runtime::SkillSession;
 use metier_store as store;
 use metier_store::{EventKind, MissingApproval, Outcome, SessionId, Started, SubagentMode, Usage};
 
@@ -30,7 +30,7 @@ pub use self::crew_member::CrewMember;
 pub(crate) use self::crew_member::ROLE_RULES;
 pub use self::directory::{AgentDirectory, SubagentProfile};
 pub(crate) use self::handoff_tool::{
-    HAND_BACK, HAND_BACK_RULES, HandoffTarget, HandoffTool, hand_back, handoff_tools,
+    HAND_BACK, HAND_BACK_RULES, HandBackTool, HandoffTarget, HandoffTool, handoff_tools,
 };
 pub(crate) use self::pool::{FinishedSubagent, SubagentPool};
 pub(crate) use self::queue::{Place, Slot, Ticket, WorkQueue};
@@ -291,10 +291,6 @@ pub(crate) struct QuietObserver(pub(crate) Arc<dyn Observer>);
 impl Observer for QuietObserver {
     fn event(&self, event: &EmittedEvent) {
         self.0.event(event);
-    }
-
-    fn change(&self, change: &metier_runtime::Change) {
-        self.0.change(change);
     }
 
     // One question at a time: see `SharedBudget::question`.

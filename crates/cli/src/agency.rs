@@ -14,8 +14,8 @@ use crate::user_values::UserValues;
 use anyhow::{Result, anyhow};
 use metier_catalog::Include;
 use metier_definition::{Role, SkillDisclosure};
-use metier_policy::{Action, Answer, Decision, Layer, List, Owner, Source};
-use metier_runtime::{NotUsed, Session, Skills, SkillsBuilder, Surface};
+use metier_policy::{Answer, Layer, List, Owner, Source};
+use metier_runtime::{ApprovalRequest, SkillSession, Skills, SkillsBuilder, Surface, UseError};
 use metier_tools::{Ask, Reply};
 use std::sync::Arc;
 
@@ -71,7 +71,7 @@ pub(crate) fn one_call(global: &Global, surroundings: &Surroundings) -> Result<S
         return Ok(builder);
     }
     let approvals = ApprovalStore::of(surroundings);
-    Ok(builder.ask(move |action, decision| match ask(action, decision, Span::Call, &approvals) {
+    Ok(builder.ask(move |request: &ApprovalRequest<'_>| match ask(request, Span::Call, &approvals) {
         // One call is the whole session here, so "once" has to last until it is made.
         Answer::Once => Answer::SessionExact,
         answer => answer,
@@ -79,16 +79,16 @@ pub(crate) fn one_call(global: &Global, surroundings: &Surroundings) -> Result<S
 }
 
 /// The session of one call. What in the rules could not be taken as it is written is said on standard error.
-pub(crate) fn session(skills: &Skills) -> Session {
+pub(crate) fn session(skills: &Skills) -> SkillSession {
     named(skills.session_for_program())
 }
 
 /// The same for a call as a model makes it.
-pub(crate) fn session_on(skills: &Skills, surface: Surface) -> Session {
+pub(crate) fn session_on(skills: &Skills, surface: Surface) -> SkillSession {
     named(skills.session_on(surface))
 }
 
-fn named(session: Session) -> Session {
+fn named(session: SkillSession) -> SkillSession {
     for problem in session.rule_problems() {
         screen::err_line(screen::harmless(&problem.to_string()));
     }
@@ -96,18 +96,18 @@ fn named(session: Session) -> Session {
 }
 
 /// Why a skill was not used, with where to learn more.
-pub(crate) fn not_used(error: &NotUsed) -> anyhow::Error {
+pub(crate) fn not_used(error: &UseError) -> anyhow::Error {
     let text = clean(&error.to_string());
     match error {
-        NotUsed::Unknown { name, .. } => anyhow!("{text}; `metier explain {name}` says more"),
-        NotUsed::Off { name, .. } => anyhow!("{text}; `metier explain {name}` says how to change that"),
+        UseError::Unknown { name, .. } => anyhow!("{text}; `metier explain {name}` says more"),
+        UseError::Off { name, .. } => anyhow!("{text}; `metier explain {name}` says how to change that"),
         _ => anyhow!(text),
     }
 }
 
 /// Puts a question to whoever sits at the terminal. What cannot be asked is a no.
-fn ask(action: &Action, decision: &Decision, span: Span, approvals: &ApprovalStore) -> Answer {
-    gatekeeper::prompt(action, decision, span, approvals).unwrap_or_else(|error| {
+fn ask(request: &ApprovalRequest<'_>, span: Span, approvals: &ApprovalStore) -> Answer {
+    gatekeeper::prompt(request, span, approvals).unwrap_or_else(|error| {
         crate::output::complain(&error);
         Answer::No
     })
@@ -140,7 +140,7 @@ pub(crate) fn skills(
     }
     if presence == Presence::Here {
         let approvals = ApprovalStore::of(surroundings);
-        builder = builder.ask(move |action, decision| ask(action, decision, Span::Session, &approvals));
+        builder = builder.ask(move |request: &ApprovalRequest<'_>| ask(request, Span::Session, &approvals));
     }
     Ok(builder.open())
 }
@@ -165,6 +165,6 @@ impl Ask for AtTheTerminal {
 }
 
 /// Somebody for the model's questions, where anybody is there.
-pub(crate) fn company(presence: Presence) -> Option<Arc<dyn Ask + Send>> {
-    (presence == Presence::Here).then(|| Arc::new(AtTheTerminal) as Arc<dyn Ask + Send>)
+pub(crate) fn company(presence: Presence) -> Option<Arc<dyn Ask>> {
+    (presence == Presence::Here).then(|| Arc::new(AtTheTerminal) as Arc<dyn Ask>)
 }

@@ -18,12 +18,8 @@ pub(crate) fn tell(answer: &Answer, behind: &str, output: &mut Output) -> Result
     let needs_a_word = !matches!(ended.outcome, Outcome::Done | Outcome::Cancelled);
     if let Some(why) = ended.why.as_deref().filter(|_| needs_a_word) {
         // What it is about stands below, each with the rule that would allow it.
-        let are_changes = answer.needs.iter().all(|need| need.changes.is_some());
-        let why = match (answer.needs.is_empty(), are_changes) {
-            (true, _) => clean(why),
-            (false, true) => "approval is missing".to_owned(),
-            (false, false) => "nobody could be asked".to_owned(),
-        };
+        let is_listed = !answer.needs.is_empty();
+        let why = if is_listed { "approval is missing".to_owned() } else { clean(why) };
         output.aside(&format!("{}: {why}", word(ended.outcome)))?;
     }
     for need in &answer.needs {

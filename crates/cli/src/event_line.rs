@@ -160,7 +160,11 @@ pub(crate) fn lines(kind: &EventKind, told: &mut Told) -> Vec<Line> {
             vec![line(Style::Detail, format!("[compacted] the conversation was made shorter{why}"))]
         }
         EventKind::Doubted { action, said, .. } => vec![of_doubt(action, *said)],
-        EventKind::Allowed { answer, .. } => vec![of_approval(answer)],
+        // A yes or no to one call is seen in what becomes of the call.
+        EventKind::ApprovalAnswered { answer, .. } if matches!(answer.as_str(), "once" | "no") => Vec::new(),
+        EventKind::ApprovalAnswered { answer, .. } | EventKind::Allowed { answer, .. } => {
+            vec![of_approval(answer)]
+        }
         EventKind::Agreed { provider, said } => vec![of_agreement(provider, *said)],
         EventKind::Remembered { .. } => vec![line(Style::Detail, "[memory] kept a record")],
         EventKind::Recalled { records, .. } => {
@@ -177,8 +181,8 @@ pub(crate) fn lines(kind: &EventKind, told: &mut Told) -> Vec<Line> {
         EventKind::Other { name, .. } => {
             vec![line(Style::Detail, format!("[{}] (a newer metier wrote this)", clean(name)))]
         }
-        // What is sent to a model is for programs.
-        EventKind::Framed(_) | EventKind::Asked { .. } => Vec::new(),
+        // What is sent to a model is for programs, and a question is shown as a question.
+        EventKind::Framed(_) | EventKind::Asked { .. } | EventKind::ApprovalRequested { .. } => Vec::new(),
     }
 }
 

@@ -5,6 +5,7 @@ use crate::question::{self, Question};
 use anyhow::{Context, Result};
 use metier_files::{Mode, read_bounded, write_atomic};
 use metier_policy::{Action, Answer, Answers, Decision, Deed};
+use metier_runtime::ApprovalRequest;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -50,17 +51,11 @@ pub(crate) enum Span {
 }
 
 /// Puts a question to the person at the terminal, with all that a yes would grant. An approval for good is kept at once.
-pub(crate) fn prompt(
-    action: &Action,
-    decision: &Decision,
-    span: Span,
-    approvals: &ApprovalStore,
-) -> Result<Answer> {
+pub(crate) fn prompt(asked: &ApprovalRequest<'_>, span: Span, approvals: &ApprovalStore) -> Result<Answer> {
+    let ApprovalRequest { action, decision, change, .. } = *asked;
     let request = action.approval_request();
     let mut lines = request.lines();
-    if let Deed::Tool { place: Some(place), .. } = &action.deed {
-        lines.extend(question::attached(place.as_str()).iter().map(|line| format!("  {line}")));
-    }
+    lines.extend(change.iter().flat_map(|change| change.diff.lines()).map(|line| format!("  {line}")));
     lines.push(decision.by.to_string());
     // An approval for good is bound to the skill's files where their digest is known.
     let is_bound = action.skill().is_some_and(|skill| skill.tree.is_some());
@@ -72,8 +67,10 @@ pub(crate) fn prompt(
         (true, true) => "  [a]lways in this project for this version",
         (true, false) => "  [a]lways in this project",
     };
-    let choices = format!("[y]es once{session}{always}  [n]o");
-    let answer = question::ask(&Question { lines, choices }, Answer::No, |said| match said {
+    let diff = changed_lines(action);
+    let shows = if diff.is_empty() { "" } else { "  [d]iff" };
+    let choices = format!("[y]es once{session}{always}{shows}  [n]o");
+    let answer = question::ask(&Question { lines, choices, diff }, Answer::No, |said| match said {
         "y" | "yes" => Some(Answer::Once),
         "a" | "always" if request.is_whole => Some(Answer::Always),
         "s" | "session" if is_long => Some(Answer::SessionExact),
@@ -89,6 +86,13 @@ pub(crate) fn prompt(
         return Ok(Answer::SessionExact);
     }
     Ok(answer)
+}
+
+/// The changed lines of what a command changed.
+fn changed_lines(action: &Action) -> Vec<String> {
+    let Deed::Changes(changes) = &action.deed else { return Vec::new() };
+    let diffs = changes.iter().filter_map(|change| change.diff.as_deref());
+    diffs.flat_map(str::lines).map(str::to_owned).collect()
 }
 
 /// What was refused last, if anything was.

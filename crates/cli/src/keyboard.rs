@@ -70,7 +70,7 @@ impl Answering {
         Ok(Self { woken, _pause: listener.map(Pause::begin) })
     }
 
-    /// Writes a prompt and takes the next line. `None` is the end of the input, or that somebody interrupted it.
+    /// Writes a prompt and takes the next line. `None` if the input ended or was interrupted.
     pub(crate) fn line(
         &self,
         screen: &mut Screen,

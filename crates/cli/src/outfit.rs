@@ -50,7 +50,7 @@ pub(crate) struct Outfit {
     pub(crate) own: Option<Vec<String>>,
     /// What programs wrote beyond what the model got lies here as long as this lasts.
     outputs: PassingFolder,
-    project: Option<PathBuf>,
+    project: Option<metier_catalog::Project>,
     home: Option<PathBuf>,
     user: UserPaths,
     /// The role that it plays, and the format of its file.
@@ -142,7 +142,7 @@ impl Outfit {
             offline: mind.offline,
             own,
             outputs,
-            project: surroundings.layout.project.as_ref().map(|project| project.folder.clone()),
+            project: surroundings.layout.project.clone(),
             home: surroundings.places.home.clone(),
             user: surroundings.places.user_paths(),
             cast: wishes.agent.and_then(|agent| Some((agent.found.format, agent.role()?.clone()))),
@@ -163,7 +163,8 @@ impl Outfit {
     /// What the general tools of a conversation work with.
     pub(crate) fn setting(&self) -> Setting {
         let usual = Setting {
-            project: self.project.clone(),
+            project: self.project.as_ref().map(|project| project.folder.clone()),
+            current: self.project.as_ref().map(|project| project.current.clone()),
             home: self.home.clone(),
             user: self.user.clone(),
             outputs: Some(self.outputs.path().to_owned()),

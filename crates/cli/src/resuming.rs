@@ -7,7 +7,6 @@ use crate::run_view::RunView;
 use metier_agent::{
     Answer, EmittedEvent, LimitHit, Observer, OnLimit, Resumed, RetryDecision, StreamDelta, UncertainCall,
 };
-use metier_runtime::Change;
 use metier_store::Outcome;
 use std::sync::Arc;
 
@@ -47,10 +46,6 @@ impl Observer for Resuming {
 
     fn delta(&self, delta: StreamDelta<'_>) {
         self.view.delta(delta);
-    }
-
-    fn change(&self, change: &Change) {
-        self.view.change(change);
     }
 
     fn limit_hit(&self, hit: &LimitHit) -> OnLimit {

@@ -10,7 +10,6 @@ use crate::question;
 use crate::screen;
 use metier_agent::{EmittedEvent, LimitHit, Observer, OnLimit, StreamDelta};
 use metier_diagnostic::Paint;
-use metier_runtime::Change;
 use metier_store::{EventKind, EventQuery, EventSeverity, FailedPart, SessionId, Store, StoreError, Verdict};
 use serde_json::json;
 use std::collections::{HashMap, HashSet};
@@ -239,11 +238,6 @@ impl Observer for RunView {
             }
             _ => {}
         }
-    }
-
-    fn change(&self, change: &Change) {
-        close(&mut self.state());
-        question::attach(change);
     }
 
     fn limit_hit(&self, hit: &LimitHit) -> OnLimit {

@@ -4,7 +4,7 @@ use crate::command::secret;
 use crate::environment;
 use crate::surroundings::Surroundings;
 use metier_catalog::{Entry, Snapshot};
-use metier_runtime::{SkillSecrets, ValueSource};
+use metier_runtime::{SkillSecrets, SourceError, ValueSource};
 use metier_secret::Place;
 
 /// Where this user's values are.
@@ -19,7 +19,7 @@ impl ValueSource for UserValues {
         secret::vault(&self.0).list().is_ok_and(|list| list.iter().any(|kept| kept.name.as_str() == name))
     }
 
-    fn secrets(&self, snapshot: &Snapshot, entry: &Entry) -> Result<SkillSecrets, String> {
+    fn secrets(&self, snapshot: &Snapshot, entry: &Entry) -> Result<SkillSecrets, SourceError> {
         let vault = secret::vault(&self.0);
         let notes = match vault.place() {
             Place::File { keyring: Some(why), .. } => {
@@ -27,7 +27,7 @@ impl ValueSource for UserValues {
             }
             _ => Vec::new(),
         };
-        let secrets = vault.of(&secret::owner(snapshot, entry)).map_err(|error| error.to_string())?;
+        let secrets = vault.of(&secret::owner(snapshot, entry))?;
         Ok(SkillSecrets { secrets, notes })
     }
 }

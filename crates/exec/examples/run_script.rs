@@ -8,8 +8,8 @@
 use std::path::PathBuf;
 
 use metier_exec::{
-    ExecEnv, LANGUAGE, NetworkAccess, NodeVersions, RequestedGrants, ScriptArguments, SearchPath,
-    SkillContainment, SkillContext, StartDir, run_script,
+    ExecEnv, LANGUAGE, NetworkAccess, NodeVersions, RequestedGrants, RunPlan, ScriptArguments, SearchPath,
+    SkillContainment, SkillContext, StartDir,
 };
 use metier_files::{SkillDir, Survey, SurveyBounds, real_path};
 use metier_policy::{Answers, Asking, Gate, Rules, Skill};
@@ -46,8 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (rules, answers, node) = (Rules::default(), Answers::default(), NodeVersions::default());
     let gate = Gate { rules: &rules, answers: &answers, scopes: &[], asking: Asking::Nobody };
     let network = NetworkAccess::default();
-    let bench =
-        ExecEnv { sandbox: &sandbox, gate, path: &path, node: &node, network: &network, layers: None };
+    let env = ExecEnv { sandbox: &sandbox, gate, path: &path, node: &node, network: &network, layers: None };
     let skill = Skill::new("example", "cli");
     let context = SkillContext {
         skill: &skill,
@@ -55,7 +54,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         containment: &containment,
         copies: None,
     };
-    let ran = run_script(&bench, &context, &script, &ScriptArguments::Text(rest), None, &mut |_, _| {})?;
+    let plan = RunPlan::script(&env, &context, &script, &ScriptArguments::Text(rest))?;
+    let ran = plan.run(&env, &context, None, &mut |_, _| {})?;
     println!("{}", ran.text);
     for note in ran.notes {
         println!("note: {note}");

@@ -4,6 +4,7 @@
 //! begin ─► the call runs on the layer ─► PendingChanges ─► decide (rules, approvals, a person) ─► settle ─► ChangeReport
 //! ```
 
+mod diff;
 mod edited;
 mod guard;
 mod path_change;
@@ -20,11 +21,11 @@ use std::path::Path;
 
 use metier_catalog::IgnoredFiles;
 use metier_changes::{
-    ApplyError, CallOrigin, Change, ChangeSet, Layer, LayerError, LayerPath, LayerStore, NO_RETENTION, Noise,
-    Retention, SessionLayer, apply, scan,
+    ApplyError, CallOrigin, Change, ChangeKind, ChangeSet, Layer, LayerError, LayerPath, LayerStore,
+    NO_RETENTION, Noise, Retention, SessionLayer, apply, scan,
 };
 use metier_files::Survey;
-use metier_policy::{Actor, ChangesDecision, FileGlob, Gate, PathChange, UndecidedChanges};
+use metier_policy::{Actor, ChangesDecision, FileGlob, Gate, PathChange, Ruling, UndecidedChanges};
 use metier_sandbox::LayerMount;
 use metier_secret::Redactor;
 
@@ -105,6 +106,8 @@ pub struct PendingChanges {
     approved: Vec<FileGlob>,
     /// Indices in `asked` of paths that no question may show.
     hidden: BTreeSet<usize>,
+    /// Takes secrets out of diffs.
+    redactor: Redactor,
 }
 
 impl PendingChanges {
@@ -121,14 +124,14 @@ impl PendingChanges {
         for (index, change) in set.entries.iter().enumerate() {
             let reason = guard.reason(&change.path);
             protected.extend(reason.map(|reason| (change.path.clone(), reason)));
-            if reason.is_none() && noise.reason(&change.path).is_some() {
+            if reason.is_none() && (noise.reason(&change.path).is_some() || is_refreshed_object(change)) {
                 quiet.insert(change.path.clone());
             } else {
                 asked.push((index, path_change(change, survey.project(), reason.is_some())));
             }
         }
-        let (approved, hidden) = (Vec::new(), BTreeSet::new());
-        Ok(Some(Self { layer, set, asked, protected, noise: quiet, approved, hidden }))
+        let (approved, hidden, redactor) = (Vec::new(), BTreeSet::new(), Redactor::default());
+        Ok(Some(Self { layer, set, asked, protected, noise: quiet, approved, hidden, redactor }))
     }
 
     /// Adds globs that were approved together with the call.
@@ -144,6 +147,7 @@ impl PendingChanges {
         };
         let hidden = self.asked.iter().enumerate().filter(|(_, (_, change))| has_secret(change));
         self.hidden = hidden.map(|(index, _)| index).collect();
+        self.redactor = redactor.clone();
     }
 
     /// Decides each path by rules, grants and earlier approvals.
@@ -164,21 +168,34 @@ impl PendingChanges {
             });
         }
         self.keep_renames_together(&mut decision);
+        if let Some(undecided) =
+            decision.undecided.as_mut().filter(|rest| rest.decision.ruling == Ruling::Ask)
+        {
+            self.add_diffs(undecided);
+        }
         decision
     }
 
-    /// A file that was renamed is deleted only where its new name is applied: else its content would be under neither name.
+    /// A file that was renamed is deleted or replaced only where its new name is applied: else its content would be under neither
+    /// name. What is held back may be the new name of another file, so that one is held back, too.
     fn keep_renames_together(&self, decision: &mut ChangesDecision) {
         let path = |index: &usize| &self.set.entries[self.asked[*index].0].path;
-        let allowed: BTreeSet<&LayerPath> = decision.allowed.iter().map(|(index, _)| path(index)).collect();
-        let held: BTreeSet<&LayerPath> = self
-            .set
-            .entries
-            .iter()
-            .filter(|change| !allowed.contains(&change.path) && !self.noise.contains(&change.path))
-            .filter_map(|change| change.renamed_from.as_ref())
-            .collect();
-        decision.allowed.retain(|(index, _)| !held.contains(path(index)));
+        loop {
+            let allowed: BTreeSet<&LayerPath> =
+                decision.allowed.iter().map(|(index, _)| path(index)).collect();
+            let held: BTreeSet<&LayerPath> = self
+                .set
+                .entries
+                .iter()
+                .filter(|change| !allowed.contains(&change.path) && !self.noise.contains(&change.path))
+                .filter_map(|change| change.renamed_from.as_ref())
+                .collect();
+            let before = decision.allowed.len();
+            decision.allowed.retain(|(index, _)| !held.contains(path(index)));
+            if decision.allowed.len() == before {
+                return;
+            }
+        }
     }
 
     /// Applies what was allowed and keeps the rest, for `metier changes`.
@@ -225,9 +242,20 @@ impl PendingChanges {
                 ChangeState::NotApproved
             }
         };
+        let new_names: BTreeMap<&LayerPath, &LayerPath> = self
+            .set
+            .entries
+            .iter()
+            .filter_map(|change| Some((change.renamed_from.as_ref()?, &change.path)))
+            .collect();
         let entry = |change: &Change| {
             let reported = ReportedChange::new(change, state(&change.path), guarded.contains(&change.path));
             let mut reported = reported.because(self.protected.get(&change.path).copied());
+            if reported.state == ChangeState::NotApproved
+                && let Some(new) = new_names.get(&change.path).filter(|new| !applied.contains(**new))
+            {
+                reported.note = Some(format!("it was renamed to {new}, which is not applied"));
+            }
             // Where nothing was applied, the problem says why.
             if reported.state == ChangeState::Failed && is_applied {
                 reported.note = Some(change.why_left_out().to_owned());
@@ -253,6 +281,14 @@ impl PendingChanges {
         }
         ChangeReport { id, entries, allow_with, uncovered, problem }
     }
+}
+
+/// Whether git only gave an object a new time, so that it is not removed as unused. Its content cannot change, so nothing is asked.
+fn is_refreshed_object(change: &Change) -> bool {
+    let mut names = change.path.as_path().iter();
+    change.kind == ChangeKind::Times
+        && names.by_ref().any(|name| name == ".git")
+        && names.next().is_some_and(|name| name == "objects")
 }
 
 /// The paths of a set that are applied only where each is named: what runs or is obeyed later.

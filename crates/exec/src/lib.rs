@@ -7,8 +7,8 @@
 //! - [`DataOwner`] and [`SkillFolders`] say where a skill keeps its data, and what it shares with its plugin or crew.
 //! - [`SkillContainment`] makes the default profile of all that; [`RequestedGrants`] is what a skill asks for beyond it.
 //! - [`NetworkAccess`] is how a call reaches hosts: through a proxy, at which the policy decides.
-//! - [`run_script`], [`run_command_line`], [`run_bash`] and [`run_injected`] ask the policy, run in the sandbox and return a
-//!   [`RunOutput`].
+//! - [`RunPlan`] is a script or a line that is ready to run, with what the policy is asked about it; it runs in the sandbox and returns a
+//!   [`RunOutput`]. [`run_injected`] does the same for a command in a skill's text.
 //! - [`PendingChanges`] and [`ChangeReport`] are what a call changed in the project, before and after the decision about it.
 //! - [`Requirements`] says what a skill requires and the machine lacks; [`prepare()`] installs the packages that it asks for.
 //!
@@ -84,12 +84,12 @@ pub use requested_grants::{DeclaredNeeds, RequestedGrants};
 pub use requirements::{MissingRequirement, RequirementContext, Requirements, VariableState};
 pub use result_folder::{ResultFolder, ResultFolderContext, ResultFolderError, ResultOptions};
 pub use rule_files::{policy_skill, rules_in_force, trust_of_copy};
-pub use run::bash::{AgentContext, run_bash};
+pub use run::bash::{AgentContext, BashPlan};
 pub use run::injected::{InjectedLine, InjectionShell, injection_objection, run_injected};
 pub use run::process_report::{ContactOutcome, ContactReport, ProcessReport};
 pub use run::{
-    ExecEnv, NodeVersions, RunError, RunOutput, ScriptArguments, SkillContext, run_command_line, run_script,
-    script_action,
+    ExecEnv, NodeVersions, RunDecision, RunError, RunOutput, RunPlan, ScriptArguments, SkillContext,
+    decide_run,
 };
 pub use script::{SCRIPTS, ScriptError, ScriptForm, SkillScript};
 pub use search_path::{Program, SearchPath, TOOLS, Toolbox};

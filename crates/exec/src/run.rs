@@ -5,15 +5,13 @@ pub(crate) mod injected;
 mod layered;
 mod node_versions;
 mod permission;
+mod plan;
 pub(crate) mod process_report;
 mod run_output;
 
-use std::borrow::Cow;
-use std::path::{Path, PathBuf};
-
 use metier_changes::CallOrigin;
-use metier_files::{FileDigest, SkillDir, Survey, TreeCopies};
-use metier_policy::{Action, Actor, Decision, Digest, Gate, Skill};
+use metier_files::{SkillDir, Survey, TreeCopies};
+use metier_policy::{Action, Actor, Decision, Gate, Skill};
 use metier_sandbox::{
     Attendance, Cancel, Clock, Command, Error as SandboxError, Profile, ProjectAccess, Sandbox, Sieve, Sink,
 };
@@ -22,27 +20,23 @@ use metier_secret::{Redactor, RedactorError, SecretName};
 use self::layered::LayeredCall;
 pub use self::node_versions::NodeVersions;
 use self::node_versions::ask_node;
-use self::permission::{Allowed, Principal, decide};
+use self::permission::Principal;
+pub use self::permission::{RunDecision, decide_run};
+pub use self::plan::RunPlan;
 use self::process_report::ProcessReport;
 pub use self::run_output::RunOutput;
-use crate::arguments::{ArgumentError, check_arguments, split_arguments};
+use crate::arguments::ArgumentError;
 use crate::call_changes::ProjectLayers;
 use crate::containment::{SkillContainment, give_variables};
 use crate::crew_data::CrewData;
-use crate::interpreter::{LaunchError, launch};
+use crate::interpreter::LaunchError;
 use crate::long_output::Transcript;
 use crate::network_access::{CallProxy, NetworkAccess, with_gateway};
 use crate::output::{OutputLocation, Shape, notes as notes_of};
-use crate::prepare::EnvironmentState;
 use crate::redaction::Redaction;
 use crate::requested_grants::RequestedGrants;
-use crate::script::{SCRIPTS, ScriptError, SkillScript};
+use crate::script::ScriptError;
 use crate::search_path::{Program, SearchPath};
-use crate::skill_path::path_in_skill;
-
-/// The largest script whose bytes are digested for the question that is asked about it. Nobody writes a longer one by
-/// hand, and a program that is larger is bound by its skill's tree digest.
-const MAX_SCRIPT: u64 = 16 << 20;
 
 /// The environment that scripts and commands run in: the sandbox, the policy, and where programs and changes are.
 #[derive(Clone, Copy, Debug)]
@@ -121,133 +115,6 @@ pub enum ScriptArguments {
     Split(Vec<String>),
 }
 
-/// `skill_run_script`: runs a script of a skill.
-pub fn run_script(
-    env: &ExecEnv<'_>,
-    context: &SkillContext<'_>,
-    name: &str,
-    arguments: &ScriptArguments,
-    cancel: Option<&Cancel>,
-    sink: Sink<'_>,
-) -> Result<RunOutput, RunError> {
-    let begun = begin(env, context, name, arguments)?;
-    let action = begun.action.clone();
-    let allowed = decide(&env.gate, action.clone(), &context.principal())?;
-    let mut start = |context: &SkillContext<'_>, begun: LocatedScript| {
-        let LocatedScript { environment, profile, program, words, .. } = begun;
-        let command = Command::new(program).arguments(words);
-        let job = Job { allowed: allowed.clone(), profile, command, shape: Shape::Script(name.to_owned()) };
-        let mut ran = run(env, &context.principal(), job, cancel, sink)?;
-        let errors = (!ran.report.succeeded()).then(|| ran.report.stderr.text());
-        ran.notes.extend(environment.note(&context.skill.name, errors.as_deref()));
-        Ok(ran)
-    };
-    let copies = context.copies.filter(|_| context.containment.copy.is_none() && allowed.is_answer());
-    let mut begun = Some(begun);
-    let mut again = |context: &SkillContext<'_>, begun: Option<LocatedScript>| match begun {
-        Some(begun) => start(context, begun),
-        None => start(context, begin(env, context, name, arguments)?),
-    };
-    let Some(copies) = copies else {
-        return with_visible_copy(context, |context| again(context, begun.take()));
-    };
-    // The answer was given for these bytes, so they are what runs.
-    let copy = copies.take(context.folder).map_err(RunError::NotCopied)?;
-    let containment = SkillContainment { copy: Some(&copy.folder), ..context.containment.clone() };
-    let context = SkillContext { folder: &copy.dir, containment: &containment, ..*context };
-    let checked = begin(env, &context, name, arguments)?;
-    if checked.action.deed != action.deed {
-        return Err(RunError::Changed { script: name.to_owned() });
-    }
-    begun = Some(checked);
-    with_visible_copy(&context, |context| again(context, begun.take()))
-}
-
-/// What [`run_script`] would ask the gate about, to the word: how the script would be started, its bytes, and what is wanted for
-/// it. Nothing runs, but for a node that has to say its version.
-pub fn script_action(
-    env: &ExecEnv<'_>,
-    context: &SkillContext<'_>,
-    name: &str,
-    arguments: &ScriptArguments,
-) -> Result<Action, RunError> {
-    let mut action = begin(env, context, name, arguments)?.action;
-    action.needs = context.containment.grants.needs();
-    Ok(action)
-}
-
-/// A script that was found, and how it is started.
-struct LocatedScript {
-    environment: EnvironmentState,
-    /// The default containment, with the programs it takes.
-    profile: Profile,
-    program: PathBuf,
-    words: Vec<String>,
-    action: Action,
-}
-
-fn begin(
-    env: &ExecEnv<'_>,
-    context: &SkillContext<'_>,
-    name: &str,
-    arguments: &ScriptArguments,
-) -> Result<LocatedScript, RunError> {
-    let script =
-        SkillScript::find(context.folder, &context.skill.name, &script_of(context.containment.skill, name))?;
-    let arguments = match arguments {
-        ScriptArguments::Text(text) => split_arguments(text)?,
-        ScriptArguments::Split(words) => {
-            check_arguments(words)?;
-            words.clone()
-        }
-    };
-    let mut profile = context.containment.profile();
-    let mut ask = |node: &Program| env.node.of(node, || ask_node(env.sandbox, &profile, node));
-    let environment = EnvironmentState::of(&script, context.folder, context.containment.data, env.path);
-    let launch = environment.launch(launch(&script, context.containment.skill, env.path, &mut ask)?);
-    // What was prepared is not what the script keeps.
-    for own in profile.data.iter_mut().filter(|data| Some(data.path.as_path()) == context.containment.data) {
-        own.spared = environment.bytes();
-    }
-    for program in &launch.programs {
-        show(&mut profile, program);
-    }
-    let words: Vec<String> = launch.arguments.into_iter().chain(arguments).collect();
-    let program = launch.program.to_string_lossy().into_owned();
-    let argv: Vec<&str> = [program.as_str()].into_iter().chain(words.iter().map(String::as_str)).collect();
-    // What is asked about is these bytes; when they change, a yes to them is no yes any more.
-    let digest = context.folder.read(&script.path, MAX_SCRIPT).ok().map(|bytes| FileDigest::of(&bytes));
-    let digest = digest.map(|digest| Digest(digest.to_string()));
-    let action = Action::script(context.skill.clone(), &script.path.to_string(), &argv, digest);
-    Ok(LocatedScript { environment, profile, program: launch.program, words, action })
-}
-
-/// A script that is named with the skill's folder before it, as a body that writes `${SKILL_DIR}/scripts/x.sh` has it. Any other
-/// name is one in `scripts/`.
-fn script_of<'a>(skill: &Path, name: &'a str) -> Cow<'a, str> {
-    let asked = name.trim();
-    if !asked.starts_with('/') {
-        return Cow::Borrowed(asked);
-    }
-    let seen = path_in_skill(skill, asked);
-    if Path::new(&*seen).starts_with(SCRIPTS) { seen } else { Cow::Borrowed(asked) }
-}
-
-/// `run_command_line`: runs a line by bash, contained. The gate judges what the line was read as; bash runs its text, and
-/// sees none of the user's settings.
-pub fn run_command_line(
-    env: &ExecEnv<'_>,
-    context: &SkillContext<'_>,
-    line: &str,
-    cancel: Option<&Cancel>,
-    sink: Sink<'_>,
-) -> Result<RunOutput, RunError> {
-    with_visible_copy(context, |context| {
-        let (principal, profile) = (context.principal(), context.containment.profile());
-        run_line(env, &principal, profile, (line, Shape::CommandLine), cancel, sink)
-    })
-}
-
 /// Runs something with the copy in the skill's place, or where the copy lies, if it cannot be shown there.
 fn with_visible_copy(
     context: &SkillContext<'_>,
@@ -261,21 +128,26 @@ fn with_visible_copy(
     }
 }
 
-/// Runs a line by bash for somebody, in a profile of theirs.
+/// What the gate is asked about a line for bash.
+fn line_action(principal: &Principal<'_>, line: &str) -> Result<Action, RunError> {
+    if let Some(at) = line.chars().position(|character| character == '\0') {
+        return Err(ArgumentError::Nul { at: at + 1 }.into());
+    }
+    Ok(Action::command(principal.actor.clone(), line).needing_all(principal.grants.needs()))
+}
+
+/// Runs a line by bash in a profile.
 fn run_line(
     env: &ExecEnv<'_>,
     principal: &Principal<'_>,
     mut profile: Profile,
+    allowed: &RunDecision,
     (line, shape): (&str, Shape),
     cancel: Option<&Cancel>,
     sink: Sink<'_>,
 ) -> Result<RunOutput, RunError> {
-    if let Some(at) = line.chars().position(|character| character == '\0') {
-        return Err(ArgumentError::Nul { at: at + 1 }.into());
-    }
-    let allowed = decide(&env.gate, Action::command(principal.actor.clone(), line), principal)?;
     let command = shell_line(env, line, &mut profile)?;
-    run(env, principal, Job { allowed, profile, command, shape }, cancel, sink)
+    run(env, principal, Job { allowed: allowed.clone(), profile, command, shape }, cancel, sink)
 }
 
 /// A line for bash, which reads nobody's settings; the profile shows it.
@@ -293,7 +165,7 @@ fn shell_line(env: &ExecEnv<'_>, line: &str, profile: &mut Profile) -> Result<Co
 
 /// Something that may run.
 struct Job {
-    allowed: Allowed,
+    allowed: RunDecision,
     /// The default containment, with the programs it takes.
     profile: Profile,
     command: Command,
@@ -310,7 +182,7 @@ fn run(
     cancel: Option<&Cancel>,
     sink: Sink<'_>,
 ) -> Result<RunOutput, RunError> {
-    let Job { allowed: Allowed { decision, with_writes }, mut profile, mut command, shape } = job;
+    let Job { allowed: RunDecision { decision, with_writes }, mut profile, mut command, shape } = job;
     let Principal { actor, project, grants, .. } = principal;
     let redactor = Redactor::new(grants.secrets())?;
     let mut notes = Vec::new();

@@ -11,7 +11,7 @@ use crate::rule_files::trust_of_copy;
 /// default containment, and a project's, whose scripts were trusted as they were. `None` for others, and where its files
 /// cannot be copied: then the gate knows no digest of the folder, and a project's skill counts as changed.
 ///
-/// An answer about a script without needs binds it later, in [`run_script`](crate::run_script).
+/// An answer about a script without needs binds it later, when the script runs.
 pub fn bind_copy(
     skill: &mut Skill,
     (snapshot, entry): (&Snapshot, &Entry),

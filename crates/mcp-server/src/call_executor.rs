@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use metier_policy::{Action, Answer, Decision};
-use metier_runtime::{Session, Surface};
+use metier_policy::Answer;
+use metier_runtime::{ApprovalRequest, SkillSession, Surface};
 use metier_sandbox::Cancel;
 use rmcp::ErrorData;
 use rmcp::model::ProgressNotificationParam;
@@ -33,8 +33,8 @@ const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 pub(crate) struct CallExecutor {
     pub(crate) catalog: ServedCatalog,
     permits: Semaphore,
-    idle: Mutex<Vec<Session>>,
-    with_output: Mutex<VecDeque<Session>>,
+    idle: Mutex<Vec<SkillSession>>,
+    with_output: Mutex<VecDeque<SkillSession>>,
     /// Folders of skills that a user started by a prompt. The model may use their files from then on.
     user_started: Mutex<Vec<PathBuf>>,
 }
@@ -86,7 +86,7 @@ impl CallExecutor {
         context: &RequestContext<RoleServer>,
         cancel: Cancel,
         elicitation: Option<Arc<Elicitation>>,
-        work: impl FnOnce(&Self, &mut Session) -> T + Send + 'static,
+        work: impl FnOnce(&Self, &mut SkillSession) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
         let closed = |_| ErrorData::internal_error("the server is shutting down", None);
         let permit = tokio::select! {
@@ -128,14 +128,14 @@ impl CallExecutor {
     pub(crate) fn execute_inline<T>(
         &self,
         cancel: Cancel,
-        work: impl FnOnce(&mut Session) -> T,
+        work: impl FnOnce(&mut SkillSession) -> T,
     ) -> Option<T> {
         let mut session = self.prepared_session(cancel);
         let is_asked = Arc::<AtomicBool>::default();
         let noted = Arc::clone(&is_asked);
-        session.ask_with(Some(Arc::new(move |_: &Action, _: &Decision| {
+        session.ask_with(Some(Arc::new(move |_: &ApprovalRequest<'_>| {
             noted.store(true, Ordering::Relaxed);
-            Answer::No
+            Answer::No.into()
         })));
         let given = work(&mut session);
         session.ask_with(None);
@@ -146,7 +146,7 @@ impl CallExecutor {
     /// Reads from the catalogue. Starts no process and asks no question.
     pub(crate) async fn inspect<T: Send + 'static>(
         self: &Arc<Self>,
-        work: impl FnOnce(&Self, &mut Session) -> T + Send + 'static,
+        work: impl FnOnce(&Self, &mut SkillSession) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
         let executor = Arc::clone(self);
         let job = tokio::task::spawn_blocking(move || {
@@ -163,12 +163,14 @@ impl CallExecutor {
         &self,
         cancel: Cancel,
         elicitation: Option<Arc<Elicitation>>,
-        work: impl FnOnce(&Self, &mut Session) -> T,
+        work: impl FnOnce(&Self, &mut SkillSession) -> T,
     ) -> T {
         let mut session = self.prepared_session(cancel);
         session.ask_with(elicitation.map(|elicitation| {
             elicitation.enter_call_thread();
-            Arc::new(move |action: &Action, decision: &Decision| elicitation.ask(action, decision)) as _
+            Arc::new(move |request: &ApprovalRequest<'_>| {
+                elicitation.ask(request.action, request.decision).into()
+            }) as _
         }));
         let given = work(self, &mut session);
         session.ask_with(None);
@@ -177,7 +179,7 @@ impl CallExecutor {
     }
 
     /// A session without state of earlier calls, except for the skills that a user started.
-    fn prepared_session(&self, cancel: Cancel) -> Session {
+    fn prepared_session(&self, cancel: Cancel) -> SkillSession {
         let mut session = self.session();
         let mut active = lock(&self.user_started).clone();
         let view = self.catalog.view();
@@ -189,12 +191,12 @@ impl CallExecutor {
             active.retain(|known| *known != folder);
             active.push(folder);
         }
-        session.begin_anew(&active);
+        session.restart(&active);
         session.cancel_with(cancel);
         session
     }
 
-    fn session(&self) -> Session {
+    fn session(&self) -> SkillSession {
         if let Some(session) = lock(&self.idle).pop() {
             return session;
         }
@@ -210,7 +212,7 @@ impl CallExecutor {
         }
     }
 
-    fn return_session(&self, session: Session) {
+    fn return_session(&self, session: SkillSession) {
         if session.outputs().is_some() {
             let mut kept = lock(&self.with_output);
             kept.push_back(session);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metier_activation::Invoker;
-use metier_runtime::NotUsed;
+use metier_runtime::UseError;
 use metier_sandbox::Cancel;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode,
@@ -271,7 +271,7 @@ impl ServerHandler for Connection {
         if let Some(round) = elicitation.and_then(|elicitation| elicitation.next_round()) {
             return Ok(round.into());
         }
-        let text = used.map_err(|error: NotUsed| ErrorData::invalid_params(error.to_string(), None))?;
+        let text = used.map_err(|error: UseError| ErrorData::invalid_params(error.to_string(), None))?;
         let mut result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]);
         result.description = Some(metier_catalog::one_line(&description, 1_024));
         Ok(result.into())

@@ -8,7 +8,7 @@ use metier_catalog::{EntryId, one_line};
 use metier_exec::policy_skill;
 use metier_files::{FileDigest, RelativePath};
 use metier_policy::Action;
-use metier_runtime::Session;
+use metier_runtime::SkillSession;
 use rmcp::ErrorData;
 use rmcp::model::{MetaObject, Resource, ResourceContents};
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ pub(crate) struct SkillFiles<'a> {
     pub(crate) catalog: &'a ServedCatalog,
     pub(crate) view: Arc<CatalogView>,
     /// Decides which skills and files may be read.
-    pub(crate) session: &'a Session,
+    pub(crate) session: &'a SkillSession,
 }
 
 impl SkillFiles<'_> {

@@ -28,10 +28,10 @@ pub(crate) fn tools(view: &CatalogView, only: Option<&str>) -> Vec<Tool> {
     let Ok(visible) = visible else { return Vec::new() };
     let coverage = if only.is_some() { Coverage::Whole } else { Coverage::Partial };
     let own = Toolset::new(Surface::Canonical, visible.clone(), coverage, Entrance::Tool);
-    let mut definitions: Vec<Definition> = own.definitions().to_vec();
+    let mut definitions: Vec<Definition> = own.definitions().cloned().collect();
     if only.is_some() {
         let crew = Toolset::new(Surface::SkilledCrew, visible, Coverage::Whole, Entrance::Given);
-        let more = crew.definitions().iter().filter(|tool| SINGLE_SKILL_TOOLS.contains(&tool.name));
+        let more = crew.definitions().filter(|tool| SINGLE_SKILL_TOOLS.contains(&&*tool.name));
         definitions.extend(more.cloned());
     }
     let size = |definitions: &[Definition]| -> usize {
@@ -54,10 +54,10 @@ fn without_names(definition: &mut Definition) {
 
 fn tool(definition: &Definition) -> Tool {
     let schema = definition.schema.as_object().cloned().unwrap_or_default();
-    let tool = Tool::new(definition.name, definition.description, schema)
-        .with_title(title(definition.name))
+    let tool = Tool::new(definition.name.clone(), definition.description.clone(), schema)
+        .with_title(title(&definition.name))
         .with_annotations(annotations(definition));
-    match output(definition.name) {
+    match output(&definition.name) {
         Some(Value::Object(schema)) => tool.with_raw_output_schema(Arc::new(schema)),
         _ => tool,
     }

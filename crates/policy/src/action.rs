@@ -220,6 +220,13 @@ impl Action {
         self
     }
 
+    /// The same with these needs as well.
+    #[must_use]
+    pub fn needing_all(mut self, needs: impl IntoIterator<Item = Need>) -> Self {
+        self.needs.extend(needs);
+        self
+    }
+
     /// A skill is activated.
     pub fn activate(skill: Skill) -> Self {
         Self::new(Actor::Skill(skill), Deed::Activate)

@@ -107,6 +107,17 @@ impl Decision {
     pub fn is_allowed(&self) -> bool {
         self.ruling == Ruling::Allow
     }
+
+    /// Whether it does not happen only for want of an approval: no one could be asked, the answer was no, or the mode refuses what
+    /// no rule names. What a deny rule, a fence or the mode `plan` refuses is refused on purpose.
+    pub fn lacks_approval(&self) -> bool {
+        let is_wanted = match &self.by {
+            Reason::Answered(Answer::No) => true,
+            Reason::Mode { mode, .. } => *mode != Mode::Plan,
+            _ => false,
+        };
+        !self.is_allowed() && (self.question.is_some() || is_wanted)
+    }
 }
 
 impl fmt::Display for Decision {

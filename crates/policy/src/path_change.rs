@@ -29,6 +29,8 @@ pub struct PathChange {
     pub digest: Option<Digest>,
     /// The deleted path that a created file probably was before. Both are in the list, and each is decided.
     pub renamed_from: Option<Place>,
+    /// The changed lines, for a person who asks for them. They are not part of an approval. `None` if no one is asked.
+    pub diff: Option<String>,
 }
 
 /// What a path holds.
@@ -118,6 +120,7 @@ impl PathChange {
             size: 0,
             digest: None,
             renamed_from: None,
+            diff: None,
         }
     }
 }

@@ -19,7 +19,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use metier_activation::{RenderPlan, SkillArguments, TokenValues};
-use metier_runtime::{Session, Skills};
+use metier_runtime::{SkillSession, Skills};
 use metier_testkit::Workspace;
 use serde_json::json;
 
@@ -57,7 +57,7 @@ fn main() {
         activating(&skills, &workspace.join("skills/demo/SKILL.md"));
     }
     if is_wanted("reading") {
-        reading(&mut skills.session(), &workspace.join("skills/demo/references/more.md"));
+        reading(&skills.session(), &workspace.join("skills/demo/references/more.md"));
     }
     if is_wanted("memory") {
         memory(&skills);
@@ -122,7 +122,7 @@ fn activating(skills: &Skills, document: &Path) {
     );
 }
 
-fn reading(session: &mut Session, file: &Path) {
+fn reading(session: &SkillSession, file: &Path) {
     let input = json!({ "skill_name": "demo", "file_path": "references/more.md" });
     let call = || {
         let result = session.call("skill_read_file", &input);

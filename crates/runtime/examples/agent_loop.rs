@@ -7,8 +7,8 @@
 
 use std::path::PathBuf;
 
-use metier_policy::{Action, Answer, Decision};
-use metier_runtime::{Skills, ToolFormat, begin};
+use metier_policy::Answer;
+use metier_runtime::{ApprovalRequest, Skills, ToolFormat, begin};
 use serde_json::{Value, json};
 
 fn main() {
@@ -76,8 +76,8 @@ fn main() {
 }
 
 /// What takes a yes comes here, with what exactly would happen. A program with a window shows it; this one says no.
-fn ask(action: &Action, _: &Decision) -> Answer {
-    println!("[question] {} No.", action.sentence());
+fn ask(request: &ApprovalRequest<'_>) -> Answer {
+    println!("[question] {} No.", request.action.sentence());
     Answer::No
 }
 

@@ -1,51 +1,44 @@
-//! The tools a model sees: one implementation, several surfaces.
+//! The skills' tools: one implementation, several surfaces.
 //!
 //! - [`Surface`] is whose tools they are, `spec` has each of them as data: name, fields, an example.
 //! - [`Visible`] is the skills of a session, and the answer for a name that the model may not use: see [`Refusal`].
-//! - [`Toolset`] settles once, when a session starts, which tools there are and their [`Definition`]s to the byte.
-//! - [`Toolset::call`] holds what a model gave against the fields (`input`), finds the skill, asks the gate and does it; a
-//!   [`ToolResult`] is what came of it. It writes nothing and keeps nothing but opened folders.
-//! - [`Hands`], [`Activate`] and [`Search`] are what it needs from whoever runs the session: a [`Desk`].
-//!
-//! What this module is not: it decides nothing, asks nobody and knows no conversation; the caller says which skills were
-//! activated and puts messages where they belong.
+//! - [`Toolset`] settles once, when a session starts, which tools are offered, with their definitions to the byte.
+//! - A [`SkillTool`] holds what a model gave against the fields, finds the skill and plans the call, one file per kind: `find`, `read`,
+//!   `run`.
 
-mod definition;
-mod finding;
+mod find;
 mod folders;
-mod form;
 mod frontmatter;
-mod hands;
-mod input;
 mod one_command;
-mod reading;
+mod read;
 mod refusal;
-mod result;
-mod running;
+mod run;
 mod search;
 mod spec;
 mod surface;
 mod visible;
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use metier_catalog::EntryId;
 use metier_exec::command_error;
-use metier_skill::Tool;
+use metier_skill::Tool as ToolName;
 use serde_json::Value;
 
 use self::folders::Folders;
-use self::input::cut;
-use self::result::error_json;
-use self::spec::{Act, Spec, spec, specs};
+use self::spec::{Act, Spec, specs};
+use crate::skills::SkillSession;
+use crate::tool::{
+    Definition, FieldKind, Input, InputProblem, Plan, SideEffect, SubagentTarget, Tool, ToolArguments,
+    ToolContext, ToolFormat, ToolResult, cut, error_json,
+};
 
-pub use self::definition::{Definition, Sight, ToolFormat};
-pub use self::form::{Field, Form, Kind, Need};
 pub use self::frontmatter::frontmatter;
-pub use self::hands::{Activate, Desk, Hands, Hit, InUse, Job, NotDone, Search, Use, Work, WorkKind};
-pub use self::input::{Input, InputProblem, Told};
 pub use self::refusal::Refusal;
-pub use self::result::{Change, MetaMessage, Outcome, ToolResult};
+pub(crate) use self::search::{SearchHit, search};
+#[cfg(test)]
+pub(crate) use self::spec::spec;
 pub use self::surface::Surface;
 pub(crate) use self::visible::Purpose;
 pub use self::visible::Visible;
@@ -71,13 +64,25 @@ pub enum Entrance {
     Given,
 }
 
-/// The tools of a session.
+/// The skills' tools of a session.
 #[derive(Debug)]
 pub struct Toolset {
     surface: Surface,
-    definitions: Vec<Definition>,
+    /// Every tool that answers here, those of the surface itself first.
+    tools: Vec<SkillTool>,
     visible: Visible,
     folders: Folders,
+}
+
+/// One of the skills' tools.
+#[derive(Debug)]
+pub struct SkillTool {
+    /// Whose tool it is.
+    surface: Surface,
+    spec: &'static Spec,
+    /// Made when it is first asked for, since most calls of a program need none.
+    definition: OnceLock<Definition>,
+    is_offered: bool,
 }
 
 /// For which skill a call runs something.
@@ -89,19 +94,29 @@ pub(crate) enum RunsFor<'a> {
     TheLast,
 }
 
-/// One call: whose tool it is, what was given, and what it is carried out with.
-#[derive(Clone, Copy)]
-struct Call<'a> {
-    surface: Surface,
-    input: &'a Input<'a>,
-    desk: &'a Desk<'a>,
+/// Why a call is not planned.
+pub(crate) enum NotPlanned {
+    Input(InputProblem),
+    Refused(Box<ToolResult>),
+}
+
+impl From<InputProblem> for NotPlanned {
+    fn from(problem: InputProblem) -> Self {
+        Self::Input(problem)
+    }
+}
+
+impl NotPlanned {
+    fn refused(text: String) -> Self {
+        Self::Refused(Box::new(ToolResult::refused(text)))
+    }
 }
 
 impl Toolset {
-    /// Settles which tools there are: those that can be of use with these skills, and none without skills.
+    /// Settles which tools are offered: those that can be of use with these skills, and none without skills.
     pub fn new(surface: Surface, visible: Visible, coverage: Coverage, entrance: Entrance) -> Self {
         let names = visible.name_enum();
-        let is_useful = |spec: &Spec| match spec.act {
+        let is_useful = |act: Act| match act {
             Act::Use | Act::Load => visible.offers_any() && entrance == Entrance::Tool,
             Act::List => visible.offers_any(),
             Act::Search => {
@@ -110,10 +125,18 @@ impl Toolset {
             Act::Read | Act::Command | Act::References | Act::Resource => !visible.is_empty(),
             Act::Run | Act::RunJson => visible.have_scripts(),
         };
-        let useful = specs(surface).iter().filter(|spec| is_useful(spec));
-        let definitions =
-            useful.map(|spec| Definition::new(spec, spec.act.sight(), names.as_deref())).collect();
-        Self { surface, definitions, visible, folders: Folders::default() }
+        let mut tools: Vec<SkillTool> = Vec::new();
+        for answering in answering(surface) {
+            for spec in specs(answering) {
+                let is_offered = answering == surface && is_useful(spec.act);
+                let definition = OnceLock::new();
+                if is_offered {
+                    definition.get_or_init(|| Definition::new(spec, spec.act.effect(), names.as_deref()));
+                }
+                tools.push(SkillTool { surface: answering, spec, definition, is_offered });
+            }
+        }
+        Self { surface, tools, visible, folders: Folders::default() }
     }
 
     /// Whose tools they are.
@@ -132,13 +155,13 @@ impl Toolset {
     }
 
     /// What the model is told. It stays the same as long as the session lasts.
-    pub fn definitions(&self) -> &[Definition] {
-        &self.definitions
+    pub fn definitions(&self) -> impl Iterator<Item = &Definition> {
+        self.tools.iter().filter(|tool| tool.is_offered).map(SkillTool::definition)
     }
 
     /// The definitions for one reader, as they stand in a request.
     pub fn render(&self, format: ToolFormat) -> Value {
-        self.definitions.iter().map(|definition| definition.render(format)).collect()
+        self.definitions().map(|definition| definition.render(format)).collect()
     }
 
     /// Takes other skills from now on. The definitions stay: what became visible later is accepted all the same.
@@ -147,14 +170,29 @@ impl Toolset {
         self.folders = Folders::default();
     }
 
+    /// The tool of this name. One that is not offered, since nothing here needs it, answers as it would if it were; and on metier's own
+    /// surface every other system's tools answer, too, for the skills that were written for them name them.
+    pub fn find(&self, name: &str) -> Option<&SkillTool> {
+        self.tools.iter().find(|tool| tool.spec.name == name)
+    }
+
+    /// The tools, for a registry: each a copy that plans with the session of the call.
+    pub fn registered(&self) -> impl Iterator<Item = Box<dyn Tool>> {
+        self.tools.iter().map(|tool| {
+            let SkillTool { surface, spec, definition, is_offered } = tool;
+            let (definition, is_offered) = (definition.clone(), *is_offered);
+            Box::new(SkillTool { surface: *surface, spec, definition, is_offered }) as Box<dyn Tool>
+        })
+    }
+
     /// For which skill a call runs something; `None` where it runs nothing.
-    pub(crate) fn runs_for<'a>(&self, name: &str, arguments: &'a Value) -> Option<RunsFor<'a>> {
-        let spec = answering(self.surface).find_map(|surface| spec(surface, name))?;
+    pub(crate) fn runs_for<'a>(&self, name: &str, input: &'a Value) -> Option<RunsFor<'a>> {
+        let spec = self.find(name)?.spec;
         match spec.act {
             Act::Command => Some(RunsFor::TheLast),
             Act::Run | Act::RunJson => {
-                let field = spec.fields.iter().find(|field| field.kind == Kind::Skill)?;
-                arguments.get(field.name)?.as_str().map(RunsFor::Named)
+                let field = spec.fields.iter().find(|field| field.kind == FieldKind::Skill)?;
+                input.get(field.name)?.as_str().map(RunsFor::Named)
             }
             _ => None,
         }
@@ -162,30 +200,18 @@ impl Toolset {
 
     /// Whether a surface has a tool of this name, offered or not.
     pub fn has(surface: Surface, name: &str) -> bool {
-        spec(surface, name).is_some()
+        spec::spec(surface, name).is_some()
     }
 
-    /// What a tool of a surface does to others of the same turn; `None` for a name that it does not answer to.
-    pub fn sight(surface: Surface, name: &str) -> Option<Sight> {
-        answering(surface).find_map(|surface| spec(surface, name)).map(|spec| spec.act.sight())
-    }
-
-    /// The skill that a call activates, and what it is told; `None` for every other call, and for one that is refused.
+    /// The skill that a call activates, and its arguments; `None` for every other call, and for one that is refused.
     pub(crate) fn activates(
         &self,
         name: &str,
-        arguments: &Value,
+        input: &Value,
         active: &[EntryId],
-    ) -> Option<(EntryId, Told)> {
-        let spec = answering(self.surface).find_map(|surface| spec(surface, name))?;
-        let input = Input::read(spec, arguments).ok()?;
-        let (skill, told) = match spec.act {
-            Act::Use if spec.name == "Skill" => (input.text("skill"), input.words("args")),
-            Act::Use => (input.text("skill_name"), input.words("arguments")),
-            Act::Load => (input.text("name"), Ok(Told::Text(String::new()))),
-            _ => return None,
-        };
-        Some((self.open_to_the_model(skill.ok()?, active)?, told.ok()?))
+    ) -> Option<(EntryId, ToolArguments)> {
+        let (name, arguments) = self.find(name)?.activated(input)?;
+        Some((self.open_to_the_model(&name, active)?, arguments))
     }
 
     /// The skill of this name, where the model may activate it.
@@ -193,54 +219,93 @@ impl Toolset {
         self.visible.find(name, Purpose::Activate, active).ok()
     }
 
-    /// Carries out a call. A tool that is not offered, since nothing here needs it, answers as it would if it were; and on
-    /// metier's own surface every other system's tools answer, too, for the skills that were written for them name them.
-    pub fn call(&self, name: &str, arguments: &Value, desk: &Desk<'_>) -> ToolResult {
-        let mut surfaces = answering(self.surface);
-        let Some((surface, spec)) = surfaces.find_map(|surface| Some((surface, spec(surface, name)?))) else {
-            return ToolResult::refused(self.no_tool(name));
-        };
-        let called = Input::read(spec, arguments).and_then(|input| {
-            let call = Call { surface, input: &input, desk };
-            let mut result = self.carry_out(spec, &call)?;
-            for field in input.unknown() {
-                result.notes.push(format!("{field} is no field of {} and was left out", spec.name));
-            }
-            Ok(result)
-        });
-        called.unwrap_or_else(|problem| ToolResult::refused(wrong_input(spec, arguments, &problem)))
-    }
-
-    fn carry_out(&self, spec: &Spec, call: &Call<'_>) -> Result<ToolResult, InputProblem> {
-        match spec.act {
-            Act::Use if spec.name == "Skill" => self.use_skill(call, ("skill", "args")),
-            Act::Use => self.use_skill(call, ("skill_name", "arguments")),
-            Act::Read => self.read(call),
-            Act::Run => self.run_script(call),
-            Act::Search => self.search(call),
-            Act::Command => self.command(call),
-            Act::References => self.references(call),
-            Act::List => Ok(self.list()),
-            Act::Load => self.load(call),
-            Act::Resource => self.resource(call),
-            Act::RunJson => self.run_json(call),
-        }
-    }
-
     /// What is said of a tool that is not here: the same one by another name, or those that there are.
-    fn no_tool(&self, name: &str) -> String {
+    pub(crate) fn no_such_tool(&self, name: &str) -> String {
         let asked = cut(name);
         // A body that was written for another system names its tools; the same tool is here by another name.
-        let same = Tool::kin(name)
-            .and_then(|tool| specs(self.surface).iter().find(|spec| Tool::named(spec.name) == Some(tool)));
+        let same = ToolName::kin(name).and_then(|tool| {
+            specs(self.surface).iter().find(|spec| ToolName::named(spec.name) == Some(tool))
+        });
         if let Some(spec) = same {
             return format!("there is no tool `{asked}` here; use {} with {}", spec.name, spec.example);
         }
-        let names: Vec<String> = self.definitions.iter().map(|tool| format!("`{}`", tool.name)).collect();
+        let names: Vec<String> = self.definitions().map(|tool| format!("`{}`", tool.name)).collect();
         match names.as_slice() {
             [] => format!("there is no tool `{asked}` here, and none for skills at all"),
             names => format!("there is no tool `{asked}` here; for skills there are {}", names.join(", ")),
         }
+    }
+}
+
+impl SkillTool {
+    fn definition(&self) -> &Definition {
+        self.definition.get_or_init(|| Definition::new(self.spec, self.spec.act.effect(), None))
+    }
+
+    /// The skill that a call names to be activated, and its arguments.
+    fn activated(&self, input: &Value) -> Option<(String, ToolArguments)> {
+        let input = Input::read(self.spec, input).ok()?;
+        let (skill, arguments) = self.spec.act.activation_fields(self.spec.name)?;
+        let told = arguments.map_or(Ok(ToolArguments::Text(String::new())), |field| input.words(field));
+        Some((input.text(skill).ok()?.to_owned(), told.ok()?))
+    }
+
+    fn planned<'a>(&'a self, input: &'a Value, context: ToolContext<'a>) -> Result<Plan<'a>, NotPlanned> {
+        let read = Input::read(self.spec, input)?;
+        let name = self.spec.name;
+        let unknown = read.unknown().into_iter();
+        let notes = unknown.map(|field| format!("{field} is no field of {name} and was left out"));
+        let plan = match self.spec.act {
+            Act::Use => self.plan_use(&read, context),
+            Act::Load => self.plan_load(&read, context),
+            Act::List => Ok(find::list(context)),
+            Act::Search => find::search(&read, context),
+            Act::Read => self.plan_read(&read, context),
+            Act::References => Self::plan_references(&read, context),
+            Act::Resource => self.plan_resource(&read, context),
+            Act::Run => self.plan_script(&read, context),
+            Act::RunJson => self.plan_json_script(&read, context),
+            Act::Command => self.plan_command(&read, context),
+        };
+        match plan {
+            Ok(plan) => Ok(plan.noting(notes)),
+            Err(NotPlanned::Refused(mut result)) => {
+                result.notes.extend(notes);
+                Err(NotPlanned::Refused(result))
+            }
+            // The words about an input say which fields are unknown.
+            Err(problem) => Err(problem),
+        }
+    }
+}
+
+impl Tool for SkillTool {
+    fn definition(&self) -> &Definition {
+        self.definition()
+    }
+
+    fn is_offered(&self) -> bool {
+        self.is_offered
+    }
+
+    fn answers_to(&self, name: &str) -> bool {
+        self.spec.name == name
+    }
+
+    fn subagent(&self, input: &Value, skills: &SkillSession) -> Option<SubagentTarget> {
+        if self.spec.act.effect() == SideEffect::ReadOnly {
+            return None;
+        }
+        skills.fork_request(self.spec.name, input).map(SubagentTarget::Skill)
+    }
+
+    fn plan<'a>(&'a self, input: &'a Value, context: ToolContext<'a>) -> Result<Plan<'a>, Box<ToolResult>> {
+        self.planned(input, context).map_err(|error| match error {
+            NotPlanned::Refused(result) => result,
+            NotPlanned::Input(problem) => {
+                Box::new(ToolResult::refused(wrong_input(self.spec, input, &problem)))
+            }
+        })
     }
 }
 

@@ -15,7 +15,7 @@ pub use changes::{RecordedChange, RecordedChanges};
 pub use kind::{Activated, Agreement, Doubt, Ended, EventKind, Offer, Outcome, Used};
 use serde_json::{Map, Value};
 pub use usage::Usage;
-pub use word::{EventSeverity, FailedPart, LimitKind, NoteTopic, SubagentMode, Verdict};
+pub use word::{ApprovalStage, EventSeverity, FailedPart, LimitKind, NoteTopic, SubagentMode, Verdict};
 
 use crate::{SessionId, Timestamp};
 

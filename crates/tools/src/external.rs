@@ -9,15 +9,12 @@ use std::sync::Arc;
 
 use metier_catalog::one_line;
 use metier_diagnostic::counted;
-use metier_model::ToolDefinition;
 use metier_policy::{Action, Actor, McpTools, Offered};
-use metier_runtime::{Outcome, ToolResult};
+use metier_runtime::{Definition, Outcome, Plan, SideEffect, Tool, ToolContext, ToolResult};
 use metier_sandbox::Cancel;
-use metier_skill::Tool;
-use metier_store::{Effect, FailedPart};
+use metier_skill::Tool as ToolName;
+use metier_store::FailedPart;
 use serde_json::{Map, Value};
-
-use crate::Executor;
 
 /// The most tools of all servers together. Every one of them is paid for in every turn, and models choose badly among more.
 pub const MAX_EXTERNAL_TOOLS: usize = 128;
@@ -124,9 +121,15 @@ pub trait ToolServer: Send + Sync {
 #[derive(Default)]
 pub struct ExternalTools {
     source: Option<Arc<dyn ToolServer>>,
-    tools: Vec<(String, ExternalTool)>,
+    tools: Vec<OfferedTool>,
     known: McpTools,
     problems: Vec<(FailedPart, String)>,
+}
+
+/// A tool with the definition that the model is told.
+struct OfferedTool {
+    definition: Definition,
+    tool: ExternalTool,
 }
 
 impl ExternalTools {
@@ -156,7 +159,7 @@ impl ExternalTools {
                 // What cannot be offered under a name of its own could not be told from the other one.
                 let name = offered_name(&tool.server, &tool.tool, &mut taken);
                 outside.known.add(&tool.server, &tool.tool);
-                outside.tools.push((name, tool));
+                outside.tools.push(OfferedTool { definition: definition(name, &tool), tool });
             }
         }
         if left_out > 0 {
@@ -178,13 +181,15 @@ impl ExternalTools {
         outside
     }
 
-    /// What the model is told, in the order of the servers.
-    pub fn definitions(&self) -> impl Iterator<Item = ToolDefinition> {
-        self.tools.iter().map(|(name, tool)| ToolDefinition {
-            name: name.as_str().into(),
-            description: described(tool).into(),
-            parameters: Arc::new(tool.schema.clone()),
-        })
+    /// What a model is told of them, in the order of the servers.
+    pub fn definitions(&self) -> impl Iterator<Item = &Definition> {
+        self.tools.iter().map(|offered| &offered.definition)
+    }
+
+    /// The tools, for a registry.
+    pub fn registered(self: Arc<Self>) -> impl Iterator<Item = Box<dyn Tool>> {
+        (0..self.tools.len())
+            .map(move |at| Box::new(ServerTool { tools: Arc::clone(&self), at }) as Box<dyn Tool>)
     }
 
     /// What bare names in a skill's lists are understood by.
@@ -197,55 +202,64 @@ impl ExternalTools {
         &self.problems
     }
 
-    /// The tool that a model means: by the name it was told, else by a bare one that only one server has.
-    fn find(&self, name: &str) -> Option<&ExternalTool> {
-        let told = self.tools.iter().find(|(offered, _)| offered == name).map(|(_, tool)| tool);
-        told.or_else(|| {
-            let (server, tool) = self.known.resolve(name)?;
-            let is_meant = |known: &&ExternalTool| known.server == server && known.tool == tool;
-            self.tools.iter().map(|(_, tool)| tool).find(is_meant)
-        })
-    }
-
     /// What a name means to a fence: a server's tool by its own names, else one of metier's; `None` where it is neither.
     pub fn meant<'a>(&'a self, name: &str) -> Option<Offered<'a>> {
-        match (Tool::named(name), self.tools.iter().find(|(offered, _)| offered == name)) {
-            (_, Some((_, tool))) => Some(Offered::Mcp { server: &tool.server, tool: &tool.tool }),
+        match (ToolName::named(name), self.tools.iter().find(|offered| offered.definition.name == name)) {
+            (_, Some(OfferedTool { tool, .. })) => {
+                Some(Offered::Mcp { server: &tool.server, tool: &tool.tool })
+            }
             (own, None) => own.map(Offered::Tool),
         }
     }
+}
 
-    /// What a call does to others of the same turn; `None` where no tool is meant.
-    pub fn effect(&self, name: &str) -> Option<Effect> {
-        self.find(name).map(|tool| match tool.annotated {
-            Annotated::ReadOnly => Effect::ReadOnly,
-            Annotated::Acts => Effect::Runs,
-        })
+/// One tool of a server.
+struct ServerTool {
+    tools: Arc<ExternalTools>,
+    at: usize,
+}
+
+impl ServerTool {
+    fn offered(&self) -> &OfferedTool {
+        &self.tools.tools[self.at]
+    }
+}
+
+impl Tool for ServerTool {
+    fn definition(&self) -> &Definition {
+        &self.offered().definition
     }
 
-    /// Asks the gate and calls a tool; `None` where no tool is meant.
-    pub fn call(
-        &self,
-        name: &str,
-        input: &Value,
-        executor: &dyn Executor,
-        cancel: &Cancel,
-    ) -> Option<ToolResult> {
-        let (source, tool) = (self.source.as_ref()?, self.find(name)?);
+    /// The name that the model was told, else a bare one that only one server has.
+    fn answers_to(&self, name: &str) -> bool {
+        let OfferedTool { definition, tool } = self.offered();
+        definition.name == name || self.tools.known.resolve(name) == Some((&tool.server, &tool.tool))
+    }
+
+    fn plan<'a>(&'a self, input: &'a Value, context: ToolContext<'a>) -> Result<Plan<'a>, Box<ToolResult>> {
+        let OfferedTool { tool, .. } = self.offered();
+        let gone = || Box::new(ToolResult::refused("its server is gone".to_owned()));
+        let source = self.tools.source.as_ref().ok_or_else(gone)?;
         let action = Action::mcp(Actor::Agent, &tool.server, &tool.tool);
-        let decision = Box::new(executor.decide(&action, None));
-        if !decision.is_allowed() {
-            return Some(ToolResult::refused(decision.to_string()).by(decision));
-        }
-        let fields = input.as_object().cloned().unwrap_or_default();
-        let answer = source.call(&tool.server, &tool.tool, &fields, Some(cancel));
-        let (text, outcome) = match answer {
-            ServerAnswer::Done(text) => (framed(tool, "answered", &text), Outcome::Done),
-            ServerAnswer::Failed(text) => (framed(tool, "says that it failed", &text), Outcome::Failed),
-            ServerAnswer::None(why) => (one_line(&why, MAX_EXTERNAL_RESULT), Outcome::Failed),
-        };
-        Some(ToolResult { text, outcome, ..ToolResult::default() }.by(decision))
+        Ok(Plan::new(action, move |_| {
+            let fields = input.as_object().cloned().unwrap_or_default();
+            let (text, outcome) = match source.call(&tool.server, &tool.tool, &fields, context.control.cancel)
+            {
+                ServerAnswer::Done(text) => (framed(tool, "answered", &text), Outcome::Done),
+                ServerAnswer::Failed(text) => (framed(tool, "says that it failed", &text), Outcome::Failed),
+                ServerAnswer::None(why) => (one_line(&why, MAX_EXTERNAL_RESULT), Outcome::Failed),
+            };
+            ToolResult { text, outcome, ..ToolResult::default() }
+        }))
     }
+}
+
+fn definition(name: String, tool: &ExternalTool) -> Definition {
+    let effect = match tool.annotated {
+        Annotated::ReadOnly => SideEffect::ReadOnly,
+        Annotated::Acts => SideEffect::Runs,
+    };
+    Definition { name: name.into(), description: described(tool).into(), schema: tool.schema.clone(), effect }
 }
 
 impl std::fmt::Debug for ExternalTools {
@@ -350,8 +364,20 @@ mod tests {
         }
     }
 
-    fn settled(tools: Vec<ExternalTool>) -> ExternalTools {
-        ExternalTools::settle(Some(&(Arc::new(Fixed(tools)) as Arc<dyn ToolServer>)))
+    fn settled(tools: Vec<ExternalTool>) -> Arc<ExternalTools> {
+        Arc::new(ExternalTools::settle(Some(&(Arc::new(Fixed(tools)) as Arc<dyn ToolServer>))))
+    }
+
+    fn offered(tools: &ExternalTools) -> Vec<&Definition> {
+        tools.definitions().collect()
+    }
+
+    /// The server and the tool that a name means.
+    fn meant(tools: &Arc<ExternalTools>, name: &str) -> Option<(String, String)> {
+        let at = (0..tools.tools.len())
+            .find(|at| ServerTool { tools: Arc::clone(tools), at: *at }.answers_to(name))?;
+        let ExternalTool { server, tool, .. } = &tools.tools[at].tool;
+        Some((server.clone(), tool.clone()))
     }
 
     #[test]
@@ -365,7 +391,7 @@ mod tests {
             tool("a", &format!("{long}y")),
             tool("ü", "b"),
         ]);
-        let names: Vec<String> = outside.definitions().map(|tool| tool.name.to_string()).collect();
+        let names: Vec<String> = offered(&outside).iter().map(|tool| tool.name.to_string()).collect();
         let cut = format!("mcp__a__{}", "x".repeat(56));
         let expect = [
             "mcp__a__read",
@@ -376,16 +402,15 @@ mod tests {
             "mcp_____b",
         ];
         assert_eq!(names, expect);
-        assert_eq!(outside.find("mcp__a__files_read_all_2").unwrap().tool, "files.read/all");
+        assert_eq!(meant(&outside, "mcp__a__files_read_all_2").unwrap().1, "files.read/all");
     }
 
     #[test]
     fn a_bare_name_is_the_tool_of_the_only_server_that_has_it() {
         let outside = settled(vec![tool("exa", "web_search"), tool("a", "read"), tool("b", "read")]);
-        assert_eq!(outside.find("web_search").unwrap().server, "exa");
-        assert!(outside.find("read").is_none());
-        assert_eq!(outside.effect("web_search"), Some(Effect::Runs));
-        assert_eq!(outside.effect("nothing"), None);
+        assert_eq!(meant(&outside, "web_search").unwrap().0, "exa");
+        assert_eq!((meant(&outside, "read"), meant(&outside, "nothing")), (None, None));
+        assert_eq!(offered(&outside)[0].effect, SideEffect::Runs);
     }
 
     #[test]
@@ -400,7 +425,7 @@ mod tests {
         let problems: Vec<String> = outside.problems().iter().map(|(place, _)| place.word()).collect();
         assert_eq!(problems, ["mcp.a", "mcp", "mcp.gone"]);
         assert!(outside.problems()[1].1.starts_with("1 tool is left out"));
-        let definitions: Vec<ToolDefinition> = outside.definitions().collect();
+        let definitions = offered(&outside);
         assert_eq!(definitions.len(), MAX_EXTERNAL_TOOLS);
         assert!(definitions[0].description.len() < MAX_EXTERNAL_DESCRIPTION + 100);
         assert!(definitions[1].description.starts_with("[tool of the MCP server `b`] Does"));
@@ -424,10 +449,10 @@ mod tests {
         }
         tools.push(ExternalTool { schema: deep, ..tool("c", "deep") });
         let outside = settled(tools);
-        let first = outside.definitions().next().unwrap();
-        assert_eq!(first.parameters["properties"]["q"], json!({ "description": "a b", "default": "a\nb" }));
-        let sum: usize = outside.definitions().map(|tool| tool.parameters.to_string().len()).sum();
-        assert!(sum < MAX_EXTERNAL_DEFINITIONS && outside.definitions().count() == 14, "{sum}");
+        let first = offered(&outside)[0];
+        assert_eq!(first.schema["properties"]["q"], json!({ "description": "a b", "default": "a\nb" }));
+        let sum: usize = offered(&outside).iter().map(|tool| tool.schema.to_string().len()).sum();
+        assert!(sum < MAX_EXTERNAL_DEFINITIONS && offered(&outside).len() == 14, "{sum}");
         assert!(outside.problems().iter().any(|(_, why)| why.ends_with("or too deep")));
         assert!(outside.problems().iter().any(|(_, why)| why.starts_with("7 tools are left out")));
     }

@@ -1,9 +1,8 @@
 //! The agent's general tools.
 //!
-//! - An [`Entry`] is one tool as data: its [`Form`], its [`Effect`], and the function that carries it out. One file each.
-//! - [`GeneralTools`] settles once, when a session starts, which of them can be of use, and answers to every spelling that the
-//!   one table of tool names knows.
-//! - [`ToolContext`] is what a call is carried out with: the gate, somebody to be asked, a memory, the active skills.
+//! - An [`Entry`] is one tool as data: its [`Form`], its [`SideEffect`], and the function that plans a call. One file each.
+//! - [`GeneralTools`] is what they work with: the project, the network, someone to ask, a memory. It settles once, when a session
+//!   starts, which tools can be of use.
 //! - `ResolvedPath` is where a path leads, `Ledger` what the model has seen of a file, `Outputs` where the rest of long results lies.
 
 mod ask_user;
@@ -23,7 +22,6 @@ mod read;
 mod refusal;
 mod resolved_path;
 mod search;
-mod tool_context;
 mod web;
 mod web_fetch;
 mod write;
@@ -32,7 +30,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use metier_files::{Error, Ground, Survey, SurveyBounds, UserPaths};
-use metier_runtime::{Definition, Form, Input, Sight, Surface, ToolFormat, ToolResult, Toolset};
+use metier_runtime::{Definition, Form, Input, Plan, SideEffect, ToolContext, ToolResult};
 use metier_skill::Tool;
 use serde_json::Value;
 
@@ -45,21 +43,7 @@ use self::refusal::Refused;
 pub use self::ask_user::{Ask, Reply};
 pub use self::memory::{Author, Memory, NewRecord, Record, Wanted};
 pub use self::memory_search::envelope;
-pub use self::tool_context::{ActiveSkill, Executor, Hear, RunJob, Running, ToolContext};
 pub use self::web::{NoAuthority, Web};
-
-/// What a call does, as far as others of the same turn are concerned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Effect {
-    /// It only looks. All of a turn's reads may run at once.
-    Reads,
-    /// It changes a file or a record. In order.
-    Writes,
-    /// It starts a process or reaches somebody. In order.
-    Runs,
-    /// It waits for a person. In order.
-    Asks,
-}
 
 /// Whether something is offered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,6 +60,8 @@ pub enum Offer {
 pub struct Setting {
     /// The project. Without one there are no tools for files and none for commands.
     pub project: Option<PathBuf>,
+    /// The user's current folder, without links on the way. Relative paths are seen from it if it is in the project.
+    pub current: Option<PathBuf>,
     /// The user's home, by which places are named in rules: `~/notes/**`.
     pub home: Option<PathBuf>,
     /// The user's files that matter for what is protected in the project.
@@ -98,9 +84,8 @@ pub struct Setting {
 struct Entry {
     tool: Tool,
     form: &'static Form,
-    sight: Sight,
-    effect: Effect,
-    call: fn(&GeneralTools, &Input<'_>, &ToolContext<'_>) -> Result<ToolResult, Refused>,
+    effect: SideEffect,
+    plan: for<'a> fn(&'a GeneralTools, &Input<'_>, ToolContext<'a>) -> Result<Plan<'a>, Refused>,
 }
 
 /// Every tool, in the order in which they are offered.
@@ -117,46 +102,14 @@ static TOOLS: &[Entry] = &[
     memory_search::ENTRY,
 ];
 
-/// Whose tool a name means, where a session has both the skills' tools and the general ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ToolProvider {
-    /// The skills' [`Toolset`] answers.
-    Skills,
-    /// [`GeneralTools`] answers.
-    General,
-    /// Neither knows it; an MCP server may.
-    Nobody,
-}
-
-/// The one place that settles whose tool a name means.
-///
-/// What a surface has by exactly this name is the skills': `run_command_line` of a crew runs in the skill's folder and answers
-/// in JSON, and a body that names it counts on both, though fences take it for the same tool as `Bash`. On metier's own
-/// surface every other surface's tools answer, too. All other spellings of a general tool mean the general tool.
-pub fn whose(name: &str, surface: Surface) -> ToolProvider {
-    let is_own = Toolset::has(surface, name);
-    let is_others =
-        surface == Surface::Canonical && Surface::ALL.iter().any(|other| Toolset::has(*other, name));
-    if is_own || is_others {
-        ToolProvider::Skills
-    } else if entry(name).is_some() {
-        ToolProvider::General
-    } else {
-        ToolProvider::Nobody
-    }
-}
-
-fn entry(name: &str) -> Option<&'static Entry> {
-    let tool = Tool::named(name)?;
-    TOOLS.iter().find(|entry| entry.tool == tool)
-}
-
 /// The general tools of a session.
-#[derive(Debug)]
 pub struct GeneralTools {
     setting: Setting,
-    definitions: Vec<Definition>,
+    ask: Option<Arc<dyn Ask>>,
+    memory: Option<Arc<dyn Memory>>,
     project: Option<Arc<Project>>,
+    /// Where relative paths are seen from: a folder of the project, seen from there. Empty for the project's own.
+    start: PathBuf,
     ledger: Mutex<Ledger>,
     outputs: Option<Outputs>,
 }
@@ -192,10 +145,18 @@ impl GeneralTools {
         };
         let project = setting.project.as_ref().map(open).transpose()?;
         let outputs = setting.outputs.clone().map(Outputs::new);
-        let mut tools = Self { setting, definitions: Vec::new(), project, ledger: Mutex::default(), outputs };
-        let useful = TOOLS.iter().filter(|entry| tools.why_not(entry.tool).is_none());
-        tools.definitions = useful.map(|entry| Definition::new(entry.form, entry.sight, None)).collect();
-        Ok(tools)
+        let start = project.as_ref().zip(setting.current.as_ref());
+        let start = start.and_then(|(project, current)| current.strip_prefix(project.ground.path()).ok());
+        let start = start.map(PathBuf::from).unwrap_or_default();
+        let ledger = Mutex::default();
+        Ok(Self { setting, ask: None, memory: None, project, start, ledger, outputs })
+    }
+
+    /// The same with someone who answers questions, and a memory. Whether they are offered is the setting's to say.
+    #[must_use]
+    pub fn with(mut self, ask: Option<Arc<dyn Ask>>, memory: Option<Arc<dyn Memory>>) -> Self {
+        (self.ask, self.memory) = (ask, memory);
+        self
     }
 
     /// The tools of a sub-agent: of the same project, with nothing of what its parent has seen.
@@ -203,8 +164,10 @@ impl GeneralTools {
     pub fn of_child(&self) -> Self {
         Self {
             setting: self.setting.clone(),
-            definitions: self.definitions.clone(),
+            ask: self.ask.clone(),
+            memory: self.memory.clone(),
             project: self.project.clone(),
+            start: self.start.clone(),
             ledger: Mutex::default(),
             outputs: self.setting.outputs.clone().map(Outputs::new),
         }
@@ -215,43 +178,28 @@ impl GeneralTools {
         self.setting.project.as_ref().map(|project| project.display().to_string())
     }
 
-    /// What the model is told. It stays the same as long as the session lasts.
-    pub fn definitions(&self) -> &[Definition] {
-        &self.definitions
+    /// What a model is told of them.
+    pub fn definitions(&self) -> impl Iterator<Item = Definition> {
+        let offered = TOOLS.iter().filter(|entry| self.why_not(entry.tool).is_none());
+        offered.map(|entry| Definition::new(entry.form, entry.effect, None))
     }
 
-    /// The definitions for one reader, as they stand in a request.
-    pub fn render(&self, format: ToolFormat) -> Value {
-        self.definitions.iter().map(|definition| definition.render(format)).collect()
+    /// Whether a tool is offered.
+    pub fn offers(&self, tool: Tool) -> bool {
+        TOOLS.iter().any(|entry| entry.tool == tool) && self.why_not(tool).is_none()
     }
 
-    /// What a call would do to others of the same turn; `None` for a name that means none of these tools. The input is taken
-    /// for tools whose effect depends on it one day; today none does.
-    pub fn effect(name: &str, _input: &Value) -> Option<Effect> {
-        entry(name).map(|entry| entry.effect)
+    /// The tools, for a registry.
+    pub fn registered(self: Arc<Self>) -> impl Iterator<Item = Box<dyn metier_runtime::Tool>> {
+        TOOLS.iter().map(move |entry| {
+            let definition = Definition::new(entry.form, entry.effect, None);
+            Box::new(GeneralTool { entry, definition, tools: Arc::clone(&self) })
+                as Box<dyn metier_runtime::Tool>
+        })
     }
 
-    /// Carries out a call, by whatever name the tool is known.
-    pub fn call(&self, name: &str, arguments: &Value, context: &ToolContext<'_>) -> ToolResult {
-        let Some(entry) = entry(name) else {
-            let names: Vec<String> = self.definitions.iter().map(|tool| format!("`{}`", tool.name)).collect();
-            let asked = metier_catalog::one_line(name, 100);
-            return ToolResult::refused(format!(
-                "there is no tool `{asked}` here; there are {}",
-                names.join(", ")
-            ));
-        };
-        if let Some(why) = self.why_not(entry.tool) {
-            return ToolResult::refused(format!("`{}` is not offered here: {why}", entry.form.name));
-        }
-        let called = Input::read(entry.form, arguments).map_err(Refused::from).and_then(|input| {
-            let mut result = (entry.call)(self, &input, context)?;
-            for field in input.unknown() {
-                result.notes.push(format!("{field} is no field of {} and was left out", entry.form.name));
-            }
-            Ok(result)
-        });
-        called.unwrap_or_else(Refused::into_result)
+    fn memory(&self) -> Result<&dyn Memory, Refused> {
+        self.memory.as_deref().ok_or_else(|| Refused::text("there is no memory here".to_owned()))
     }
 
     /// Why a tool would be of no use, if so.
@@ -277,9 +225,52 @@ impl GeneralTools {
     }
 }
 
+impl std::fmt::Debug for GeneralTools {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GeneralTools").field("setting", &self.setting).finish_non_exhaustive()
+    }
+}
+
+/// One of the general tools of a session.
+struct GeneralTool {
+    entry: &'static Entry,
+    definition: Definition,
+    tools: Arc<GeneralTools>,
+}
+
+impl metier_runtime::Tool for GeneralTool {
+    fn definition(&self) -> &Definition {
+        &self.definition
+    }
+
+    fn is_offered(&self) -> bool {
+        self.tools.why_not(self.entry.tool).is_none()
+    }
+
+    /// Every spelling that the one table of tool names knows.
+    fn answers_to(&self, name: &str) -> bool {
+        Tool::named(name) == Some(self.entry.tool)
+    }
+
+    fn plan<'a>(&'a self, input: &'a Value, context: ToolContext<'a>) -> Result<Plan<'a>, Box<ToolResult>> {
+        let Entry { tool, form, plan, .. } = *self.entry;
+        if let Some(why) = self.tools.why_not(tool) {
+            let why = format!("`{}` is not offered here: {why}", form.name);
+            return Err(Box::new(ToolResult::refused(why)));
+        }
+        let planned = Input::read(form, input).map_err(Refused::from).and_then(|input| {
+            let unknown = input.unknown();
+            let notes =
+                unknown.iter().map(|field| format!("{field} is no field of {} and was left out", form.name));
+            Ok(plan(&self.tools, &input, context)?.noting(notes))
+        });
+        planned.map_err(|refused| Box::new(refused.into_result()))
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use metier_runtime::{FieldNeed, Surface};
+    use metier_runtime::{FieldNeed, Surface, Toolset};
 
     use super::*;
 
@@ -288,7 +279,7 @@ mod tests {
         for entry in TOOLS {
             assert_eq!(entry.form.name, entry.tool.name());
             let example: Value = serde_json::from_str(entry.form.example).unwrap();
-            let schema = Definition::new(entry.form, entry.sight, None).schema;
+            let schema = Definition::new(entry.form, entry.effect, None).schema;
             let valid = jsonschema::validator_for(&schema).unwrap();
             assert!(valid.is_valid(&example), "{}: {schema}", entry.form.name);
             for field in entry.form.fields.iter().filter(|field| field.need == FieldNeed::Required) {
@@ -300,52 +291,41 @@ mod tests {
     }
 
     #[test]
-    fn no_name_of_a_surface_is_offered_as_a_general_tool_and_each_name_is_somebodys() {
+    fn no_name_of_a_surface_is_offered_as_a_general_tool() {
         for surface in Surface::ALL {
             for entry in TOOLS {
                 assert!(!Toolset::has(surface, entry.form.name), "{surface:?} has {}", entry.form.name);
-                assert_eq!(whose(entry.form.name, surface), ToolProvider::General);
             }
-        }
-        for (name, surface, expect) in [
-            ("exec", Surface::Canonical, ToolProvider::General),
-            ("read_file", Surface::ClaudeCode, ToolProvider::General),
-            ("run_command_line", Surface::Canonical, ToolProvider::Skills),
-            ("run_command_line", Surface::SkilledCrew, ToolProvider::Skills),
-            ("run_command_line", Surface::ClaudeCode, ToolProvider::General),
-            ("skill_read_file", Surface::Canonical, ToolProvider::Skills),
-            ("Skill", Surface::ClaudeCode, ToolProvider::Skills),
-            ("web_search", Surface::Canonical, ToolProvider::Nobody),
-            ("READ", Surface::Canonical, ToolProvider::Nobody),
-        ] {
-            assert_eq!(whose(name, surface), expect, "{name} on {surface:?}");
         }
     }
 
     #[test]
     fn reads_may_run_at_once_and_the_others_go_in_order() {
-        let effect = |name: &str| GeneralTools::effect(name, &Value::Null);
+        let tools = Arc::new(GeneralTools::new(Setting::default()).unwrap());
+        let tools: Vec<_> = tools.registered().collect();
         for (name, expect) in [
-            ("Read", Some(Effect::Reads)),
-            ("grep", Some(Effect::Reads)),
-            ("memory_search", Some(Effect::Reads)),
-            ("file_write", Some(Effect::Writes)),
-            ("Edit", Some(Effect::Writes)),
-            ("memory_save", Some(Effect::Writes)),
-            ("shell", Some(Effect::Runs)),
-            ("fetch", Some(Effect::Runs)),
-            ("AskUserQuestion", Some(Effect::Asks)),
+            ("Read", Some(SideEffect::ReadOnly)),
+            ("grep", Some(SideEffect::ReadOnly)),
+            ("memory_search", Some(SideEffect::ReadOnly)),
+            ("file_write", Some(SideEffect::Writes)),
+            ("Edit", Some(SideEffect::Writes)),
+            ("memory_save", Some(SideEffect::Writes)),
+            ("shell", Some(SideEffect::Runs)),
+            ("fetch", Some(SideEffect::Network)),
+            ("AskUserQuestion", Some(SideEffect::Asks)),
             ("skill_use", None),
         ] {
-            assert_eq!(effect(name), expect, "{name}");
+            let found = tools.iter().find(|tool| tool.answers_to(name));
+            assert_eq!(found.map(|tool| tool.definition().effect), expect, "{name}");
         }
     }
 
     #[test]
     fn nothing_is_offered_that_is_of_no_use() {
         let names = |setting: Setting| {
-            let tools = GeneralTools::new(setting).unwrap();
-            tools.definitions().iter().map(|tool| tool.name).collect::<Vec<_>>().join(" ")
+            let tools = Arc::new(GeneralTools::new(setting).unwrap()).registered();
+            let offered = tools.filter(|tool| tool.is_offered());
+            offered.map(|tool| tool.definition().name.to_string()).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(names(Setting::default()), "");
         let questions = Setting { questions: Offer::Yes, commands: Offer::Yes, ..Setting::default() };

@@ -4,12 +4,7 @@
 //!   `memory_save` and `memory_search`, one file each below `general/`.
 //! - [`ExternalTools`] are the tools of MCP servers; a [`ToolServer`] lists and calls them. This crate knows no protocol.
 //!
-//! ```text
-//! name, JSON ─► Form ─► Input ─► ResolvedPath ─────► Action ─► Executor::decide ─► the deed ─► ToolResult
-//!               what    what a   where a     for the   gate, fence,     beneath a   text, notes,
-//!               it is   model    path leads  gate      a question       handle      change
-//!                       gave
-//! ```
+//! Both implement [`metier_runtime::Tool`]: a call is planned, approved and executed by the one line of that crate.
 //!
 //! What holds for every call:
 //!
@@ -21,37 +16,27 @@
 //! - **Mistakes are answered** with what to do instead; no input of a model is a panic or a guess.
 //!
 //! What this crate is not: it knows no provider, keeps nothing on disk but the rest of long outputs, prints nothing and reads
-//! no environment. The caller gives it a person to ask, a memory and a sandbox: see [`ToolContext`].
+//! no environment. The caller gives it a person to ask and a memory: see [`GeneralTools::with`].
 //!
 //! ```
 //! # use metier_testkit::Workspace;
-//! # use metier_policy::{Action, Answers, Asking, Decision, Gate, Rules};
-//! # use metier_exec::RunOutput;
-//! # use metier_runtime::{Change, NotDone};
-//! use metier_tools::{ToolContext, GeneralTools, Executor, RunJob, Running, Setting};
+//! use std::sync::Arc;
+//! use metier_runtime::{CallControl, Skills, ToolContext, ToolRegistry};
+//! use metier_tools::{GeneralTools, Setting};
 //! use serde_json::json;
-//!
-//! struct SkillSession(Rules);
-//! impl Executor for SkillSession {
-//!     fn decide(&self, action: &Action, _shown: Option<&Change>) -> Decision {
-//!         self.judge(action) // Nobody can be asked here.
-//!     }
-//!     fn judge(&self, action: &Action) -> Decision {
-//!         Gate { rules: &self.0, answers: &Answers::default(), scopes: &[], asking: Asking::Nobody }.decide(action)
-//!     }
-//!     fn run(&self, _running: &Running, _job: &mut RunJob<'_>) -> Result<RunOutput, NotDone> {
-//!         Err(NotDone::Trouble("nothing runs in this example".to_owned()))
-//!     }
-//! }
 //!
 //! # let workspace = Workspace::new().file("app/notes.md", "one\ntwo\n").file("app/.env", "TOKEN=x");
 //! # let folder = workspace.join("app");
-//! let tools = GeneralTools::new(Setting { project: Some(folder), ..Setting::default() })?;
-//! let (session, active) = (SkillSession(Rules::default()), []);
-//! let context = ToolContext::new(&session, &active);
-//! assert_eq!(tools.call("Read", &json!({ "file_path": "notes.md" }), &context).text, "1\tone\n2\ttwo\n");
-//! assert!(tools.call("read_file", &json!({ "path": ".env" }), &context).text.contains("looks like a secret"));
-//! let refused = tools.call("Write", &json!({ "file_path": "notes.md", "content": "three\n" }), &context);
+//! let skills = Skills::open([] as [&str; 0]).session(); // No one can be asked here.
+//! let general = Arc::new(GeneralTools::new(Setting { project: Some(folder), ..Setting::default() })?);
+//! let mut tools = ToolRegistry::default();
+//! tools.add(general.registered());
+//!
+//! let context = ToolContext { skills: &skills, control: CallControl::default() };
+//! let call = |name, input| context.call(tools.find(name).unwrap(), &input);
+//! assert_eq!(call("Read", json!({ "file_path": "notes.md" })).text, "1\tone\n2\ttwo\n");
+//! assert!(call("read_file", json!({ "path": ".env" })).text.contains("looks like a secret"));
+//! let refused = call("Write", json!({ "file_path": "notes.md", "content": "three\n" }));
 //! assert_eq!(refused.decision.unwrap().allow_with[0].to_string(), "Write(notes.md)");
 //! # Ok::<(), metier_files::Error>(())
 //! ```
@@ -67,8 +52,8 @@ pub use external::{
     ToolServer,
 };
 pub use general::{
-    ActiveSkill, Ask, Author, Effect, Executor, GeneralTools, Hear, Memory, NewRecord, NoAuthority, Offer,
-    Record, Reply, RunJob, Running, Setting, ToolContext, ToolProvider, Wanted, Web, envelope, whose,
+    Ask, Author, GeneralTools, Memory, NewRecord, NoAuthority, Offer, Record, Reply, Setting, Wanted, Web,
+    envelope,
 };
 
 /// Locks, also after a panic: no holder of these locks leaves a value half changed.

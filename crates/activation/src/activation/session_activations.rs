@@ -68,7 +68,8 @@ impl SessionActivations {
         }
     }
 
-    fn enter_fresh(&mut self, activation: &Activation) -> ScopeId {
+    /// The same for an activation that is new to it.
+    pub fn enter_fresh(&mut self, activation: &Activation) -> ScopeId {
         let scope = self.scopes.open(activation.scope.clone());
         self.entered.push(Entered {
             skill: activation.skill.clone(),

@@ -19,8 +19,9 @@ use std::time::{Duration, Instant};
 use metier_agent::{
     Agent, CancelToken, Limits, NoObserver, Observer, RunHooks, Session, StreamDelta, UserMessage,
 };
-use metier_model::{Endpoint, Protocol, Remote};
-use metier_runtime::Skills;
+use metier_model::{Endpoint, Protocol, Remote, Scripted, Turn};
+use metier_policy::Mode;
+use metier_runtime::{ApprovalReply, ApprovalRequest, Skills};
 use metier_store::{Outcome, Store};
 use metier_testkit::Workspace;
 use metier_tools::Setting;
@@ -28,6 +29,8 @@ use tokio::runtime::{Builder, Runtime};
 
 const SKILLS: usize = 1_000;
 const SESSIONS: usize = 1_000;
+/// Sessions that wait for a person.
+const WAITING: u64 = 10_000;
 /// Turns of one conversation; those behind the fiftieth are counted.
 const TURNS: usize = 70;
 /// How many first bytes are timed.
@@ -42,6 +45,7 @@ fn main() {
     bench.own_time();
     bench.first_byte();
     bench.many_at_once();
+    Bench::waiting_for_a_person();
 }
 
 struct Bench {
@@ -160,6 +164,44 @@ impl Bench {
             "resident per waiting session             {each} KB   limit 200 KB   (process before {} MB, waiting {} MB)",
             before / 1024,
             waiting / 1024
+        );
+    }
+
+    /// Sessions whose call needs an approval that comes later. Nothing of them is left in the process but what the store caches.
+    fn waiting_for_a_person() {
+        let workspace = Workspace::new().dir("project");
+        let skills = Skills::builder().mode(Mode::Strict).ask(|_: &ApprovalRequest<'_>| ApprovalReply::Later);
+        let skills = skills.root(workspace.join("none")).project(workspace.join("project")).open();
+        let store = Store::open(&workspace.join("store/metier.db")).unwrap();
+        let script = || Scripted::new([Turn::calls([("Write", r#"{"file_path":"a.md","content":"x"}"#)])]);
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let agent = Agent::new(skills, Arc::new(script()), store.clone(), Arc::new(runtime));
+        let setting = Setting { project: Some(workspace.join("project")), ..Setting::default() };
+        let start = || {
+            let hooks =
+                RunHooks { observer: Arc::new(NoObserver), cancel: CancelToken::new().unwrap(), ask: None };
+            let message = UserMessage::new("Write it down.");
+            // The scripted model keeps what it was asked, so each session has its own.
+            let agent = agent.clone().model(Arc::new(script()));
+            let mut session = Session::start(&agent, setting.clone(), message, hooks).unwrap();
+            assert_eq!(session.run().unwrap().ended.outcome, Outcome::NeedsYes);
+            session.rest();
+            session.id()
+        };
+        for _ in 0..100 {
+            start();
+        }
+        let before = resident();
+        let began = Instant::now();
+        let waiting: Vec<_> = (0..WAITING).map(|_| start()).collect();
+        let each = resident().saturating_sub(before) * 1024 / WAITING;
+        assert_eq!(Session::open_approvals(&store, waiting[waiting.len() / 2]).unwrap().len(), 1);
+        let disk = std::fs::metadata(workspace.join("store/metier.db")).unwrap().len() / (WAITING + 100);
+        println!(
+            "resident per session awaiting a person   {:.1} KB   limit 20 KB   ({WAITING} sessions in {:.1} s, {:.1} KB of disk each)",
+            f64::from(u32::try_from(each).unwrap()) / 1024.0,
+            began.elapsed().as_secs_f64(),
+            f64::from(u32::try_from(disk).unwrap()) / 1024.0
         );
     }
 }

@@ -11,7 +11,6 @@ use crate::compaction::summary::{self, MAX_SUMMARY};
 use crate::compaction::{Depth, Measure, Plan, Target};
 use crate::history::History;
 use crate::observer::NoObserver;
-use crate::policy_adapter::lock;
 
 /// What came of making a conversation shorter.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,7 +82,7 @@ impl Session {
         let through = self.state(|state| state.seq);
         self.write(EventKind::Compacted { through, messages, why: why.to_owned(), usage, cost_micros })?;
         // A skill whose text was cut is activated with its text again.
-        lock(&self.skills).forget_ended_texts();
+        self.skills.forget_ended_texts();
         let bytes = self.state(|state| state.history.extent().bytes);
         Ok(Some(Shortened { before, after: measure.tokens(bytes), cleared, cut, no_summary: why_plain }))
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use metier_runtime::{Fork, NotUsed, Session as SkillSession};
+use metier_runtime::{Fork, SkillSession, UseError};
 use metier_store::{By, EventKind, SessionId};
 
 use super::spawn::{Requester, requester};
@@ -10,7 +10,6 @@ use super::{Session, problems};
 use crate::agent::Disclosure;
 use crate::agent_profile::AgentProfile;
 use crate::models::ModelPreference;
-use crate::policy_adapter::lock;
 use crate::prompt_prefix::PromptPrefix;
 use crate::subagent::{CrewMember, StartPoint, SubagentKind, SubagentSpec, SubagentStart, Worker, request};
 use metier_tools::ExternalTools;
@@ -78,16 +77,16 @@ impl Session {
         member: &CrewMember,
     ) -> Result<(SkillSession, Arc<ExternalTools>), String> {
         let external = Arc::new(ExternalTools::settle(member.outside.as_ref()));
-        let above = lock(&self.skills);
-        let skills = member.part.session(&self.agent.skills, self.agent.surface, &external, Some(&above));
+        let above = &self.skills;
+        let skills = member.part.session(&self.agent.skills, self.agent.surface, &external, Some(above));
         let mut skills = skills.map_err(|problems| super::joined(&problems))?;
-        skills.tools_from_outside(external.known().clone());
+        skills.server_tools(external.known().clone());
         Ok((skills, external))
     }
 
     /// Whether a skill of this session or of its crew wants a sub-agent of its own.
-    pub(super) fn wants_subagent(&self, name: &str) -> Result<bool, NotUsed> {
-        let own = lock(&self.skills).wants_child(name);
+    pub(super) fn wants_subagent(&self, name: &str) -> Result<bool, UseError> {
+        let own = self.skills.is_fork(name);
         let Err(error) = own else { return own };
         if self.owner_of(name).is_some() { Ok(true) } else { Err(error) }
     }
@@ -98,12 +97,12 @@ impl Session {
         by: By,
         name: &str,
         arguments: &str,
-    ) -> Result<(Fork, Arc<ExternalTools>), NotUsed> {
+    ) -> Result<(Fork, Arc<ExternalTools>), UseError> {
         if let Some(member) = self.owner_of(name) {
-            let (skills, external) = self.skills_of(member).map_err(NotUsed::Trouble)?;
+            let (skills, external) = self.skills_of(member).map_err(UseError::Need)?;
             return Ok((skills.fork(requester(by), name, arguments)?, external));
         }
-        let fork = lock(&self.skills).fork(requester(by), name, arguments)?;
+        let fork = self.skills.fork(requester(by), name, arguments)?;
         Ok((fork, Arc::clone(&self.external)))
     }
 

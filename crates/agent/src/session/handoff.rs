@@ -3,21 +3,22 @@
 use std::sync::Arc;
 
 use metier_model::{Block, Message, Part, ToolCall, ToolChoice};
+use metier_runtime::{Tool, ToolRegistry};
 use metier_store::{EventKind, EventSeverity};
 
 use super::Session;
 use crate::agent::Disclosure;
 use crate::models::remark;
-use crate::policy_adapter::lock;
-use crate::prompt_prefix::PromptPrefix;
-use crate::subagent::{HAND_BACK, HandoffTool, hand_back, handoff_tools};
+use crate::prompt_prefix::{PromptPrefix, tool};
+use crate::subagent::{HAND_BACK, HandBackTool, handoff_tools};
 
 impl Session {
     /// Finds the handoffs of a session whose prefix has their tools already.
     pub(super) fn find_handoffs(&mut self) {
         if self.agent.disclosure == Disclosure::Handoff {
-            self.subagents.handoffs = handoff_tools(&lock(&self.skills), &self.agent.colleagues).0;
+            self.subagents.handoffs = handoff_tools(&self.skills, &self.agent.colleagues).0;
         }
+        self.settle_tools();
     }
 
     /// Makes a router of a session that starts: instead of a catalogue and a tool that activates, a tool for each skill.
@@ -25,14 +26,12 @@ impl Session {
         if self.agent.disclosure != Disclosure::Handoff {
             return None;
         }
-        let skills = lock(&self.skills);
-        let (handoffs, left_out) = handoff_tools(&skills, &self.agent.colleagues);
-        let (definitions, catalog) = (skills.toolset().definitions(), skills.catalog());
-        let mut prefix = PromptPrefix::clone(&self.prefix)
-            .keeping(|name| !definitions.iter().any(|definition| definition.name == name));
-        prefix.system.retain(|block| &*block.text != catalog);
-        drop(skills);
-        self.prefix = prefix.with(handoffs.iter().map(HandoffTool::definition)).into();
+        let skills = &self.skills;
+        let (handoffs, left_out) = handoff_tools(skills, &self.agent.colleagues);
+        let is_skills = |name: &str| skills.toolset().definitions().any(|definition| definition.name == name);
+        let mut prefix = PromptPrefix::clone(&self.prefix).keeping(|name| !is_skills(name));
+        prefix.system.retain(|block| &*block.text != skills.catalog());
+        self.prefix = prefix.with(handoffs.iter().map(|handoff| tool(&handoff.definition))).into();
         self.subagents.handoffs = handoffs;
         (left_out > 0).then(|| {
             let text = format!("{left_out} skills are left out: an agent has at most 64 handoff tools");
@@ -40,9 +39,17 @@ impl Session {
         })
     }
 
-    /// Whether a call ends this session by handing its result back.
-    pub(super) fn is_handing_back(&self, tool: &str) -> bool {
-        tool == HAND_BACK && self.prefix.has_hand_back()
+    /// The tools of the session, once its prefix is settled.
+    pub(super) fn settle_tools(&mut self) {
+        let mut tools = ToolRegistry::default();
+        tools.add(self.skills.toolset().registered());
+        tools.add(Arc::clone(&self.general).registered());
+        tools.add(Arc::clone(&self.external).registered());
+        tools.add(self.subagents.handoffs.iter().map(|handoff| Box::new(handoff.clone()) as Box<dyn Tool>));
+        if self.prefix.has_hand_back() {
+            tools.add([Box::new(HandBackTool::default()) as Box<dyn Tool>]);
+        }
+        self.tools = Arc::new(tools);
     }
 }
 
@@ -76,5 +83,5 @@ fn hand_back_call(part: &Part) -> Option<&ToolCall> {
 pub(super) fn with_hand_back(mut prefix: PromptPrefix, rules: &str) -> PromptPrefix {
     prefix.system.push(Block::stable(rules));
     prefix.choice = ToolChoice::Any;
-    prefix.with([hand_back()])
+    prefix.with([tool(HandBackTool::default().definition())])
 }

@@ -1,7 +1,7 @@
 //! What the user, or a program, sends to a session.
 
 use metier_activation::ActivationOutcome;
-use metier_runtime::{NotUsed, Note};
+use metier_runtime::{Note, UseError};
 use metier_store as store;
 use metier_store::{By, EventKind, FailedPart, NoteTopic, Offer, Outcome};
 
@@ -11,7 +11,6 @@ use super::spawn::requester;
 use super::{Answer, NextRun, Session, SessionError};
 use crate::agent::Disclosure;
 use crate::observer::StreamDelta;
-use crate::policy_adapter::lock;
 use crate::subagent::SubagentKind;
 
 /// A message to a session.
@@ -54,7 +53,7 @@ impl UserMessage {
 
 /// Why a skill is not in the conversation.
 enum PutError {
-    Skill(NotUsed),
+    Skill(UseError),
     Session(SessionError),
 }
 
@@ -71,7 +70,7 @@ impl Session {
         };
         let text = message.text();
         self.leave_unfinished()?;
-        let note = lock(&self.skills).user_message();
+        let note = self.skills.user_message();
         self.subagents.budget.begin(self.agent.limits);
         self.touch(metier_catalog::files_named(&text));
         self.write(EventKind::Said { text, by })?;
@@ -150,8 +149,8 @@ impl Session {
 
     /// Puts a skill into the conversation.
     fn put_in(&mut self, by: By, name: &str, arguments: &str) -> Result<(), PutError> {
-        let used = lock(&self.skills).activate_by(requester(by), name, arguments).map_err(PutError::Skill)?;
-        let labels = lock(&self.skills).labels_of_last().unwrap_or_default();
+        let used = self.skills.activate_by(requester(by), name, arguments).map_err(PutError::Skill)?;
+        let labels = self.skills.labels_of_last().unwrap_or_default();
         let (skill, digest, notes) = match &used.activated {
             ActivationOutcome::Fresh(activation) => {
                 (&activation.skill, activation.digest.to_string(), activation.notes.clone())
@@ -178,8 +177,8 @@ impl Session {
     pub(super) fn offer(&mut self, request: &str) -> Result<(), SessionError> {
         self.recalls.push(RecallRequest::About(request.to_owned()));
         let (record, note) = {
-            let skills = lock(&self.skills);
-            if skills.toolset().definitions().is_empty() {
+            let skills = &self.skills;
+            if skills.toolset().definitions().next().is_none() {
                 return Ok(());
             }
             skills.shortlist(request)

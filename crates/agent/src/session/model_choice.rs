@@ -7,7 +7,6 @@ use super::{Session, SessionError};
 use crate::agent::Agent;
 use crate::limits::{Limit, LimitHit};
 use crate::models::{ModelPreference, ModelResolver, ModelSelection, remark};
-use crate::policy_adapter::lock;
 
 /// The model that is asked, and since when skills with a limit of turns count them.
 pub(super) struct ModelChoice {
@@ -66,7 +65,7 @@ impl Session {
 
     /// What the skills in this conversation ask for, the last one first.
     fn preference(&self) -> ModelPreference {
-        let scopes = lock(&self.skills).scopes();
+        let scopes = self.skills.scopes();
         let asked = |what: fn(&SkillScope) -> Option<String>| {
             scopes.asked(|scope| {
                 what(scope).filter(|_| is_inline(scope)).map(|wish| (scope.skill.name.clone(), wish))
@@ -81,7 +80,8 @@ impl Session {
     /// The limit of turns of an active skill, where it is reached.
     pub(super) fn skill_turns_hit(&mut self) -> Option<LimitHit> {
         let turns = self.spent().turns;
-        let limited: Vec<(ScopeId, u64)> = lock(&self.skills)
+        let limited: Vec<(ScopeId, u64)> = self
+            .skills
             .scopes()
             .iter()
             .filter(|(_, scope)| is_inline(scope))

@@ -5,7 +5,6 @@ use metier_skill::Tool;
 use metier_store::{EventKind, Outcome, Scope};
 
 use super::{Session, SessionError};
-use crate::policy_adapter::lock;
 use crate::recall::{Query, Run};
 
 /// What is to be recalled.
@@ -55,7 +54,7 @@ impl Session {
         let request = self.user_text();
         let project = self.general.project_shown();
         let mut kept = Vec::new();
-        let active = lock(&self.skills).active();
+        let active = self.skills.active();
         for (at, (used, _)) in (0..).zip(&used) {
             let number = (turn << 8) + at;
             let skill = active.iter().map(|active| &active.skill);
@@ -79,8 +78,8 @@ impl Session {
 
     /// Whether there is a memory, and the gate has nothing against using it unasked.
     fn has_memory(&self, tool: Tool) -> bool {
-        let is_offered = self.general.definitions().iter().any(|definition| definition.name == tool.name());
-        let decision = lock(&self.skills).judge(&Action::tool(Actor::Agent, tool, None));
+        let is_offered = self.general.offers(tool);
+        let decision = self.skills.judge(&Action::tool(Actor::Agent, tool, None));
         // A skill's list says what the model may call, and this is no call of the model: every run leaves a record.
         let is_fenced = matches!(decision.by, Reason::Fence { .. } | Reason::Disallowed { .. });
         is_offered && (decision.is_allowed() || is_fenced)

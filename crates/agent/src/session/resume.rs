@@ -6,14 +6,14 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use metier_runtime::GivenAnswer;
+use crate::state::GivenAnswer;
 use metier_store::{
     By, EventKind, EventQuery, Family, Lease, Made, Outcome, SessionFilter, SessionId, Store, StoreError,
 };
 
 use super::{NextRun, Parts, RunHooks, Session, SessionError, UncertainCall};
 use crate::agent::Agent;
-use crate::policy_adapter::lock;
+use crate::lock;
 use crate::prompt_prefix::PromptPrefix;
 use crate::session_log::SessionLog;
 use crate::state::SessionState;
@@ -66,7 +66,7 @@ impl Session {
         let gone = skills.restore(&state.restorable());
         let approvals = StoredApprovals::of_tree(&agent.store, id)?;
         for answer in &approvals.answers {
-            skills.restore_answer(answer);
+            skills.restore_answer(&answer.question, answer.answer);
         }
         let general = GeneralTools::new(setting)?;
         let has_prefix = state.prefix.is_some();
@@ -147,7 +147,7 @@ impl StoredApprovals {
             // A parent may have been forgotten.
             let Ok(standing) = store.standing(id) else { continue };
             if standing.made == Made::Here {
-                let query = EventQuery::of(id).kind("allowed").kind("agreed");
+                let query = EventQuery::of(id).kind("allowed").kind("approval_answered").kind("agreed");
                 let state = SessionState::replay(&store.events(&query)?);
                 approvals.answers.extend(state.allowed);
                 approvals.providers.extend(state.agreed);

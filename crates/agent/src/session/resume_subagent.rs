@@ -3,14 +3,13 @@
 
 use std::sync::Arc;
 
-use metier_runtime::{ForkAgain, ToolResult};
+use metier_runtime::{ResumedFork, ToolResult};
 use metier_store::{By, Ended, EventKind, EventQuery, NoteTopic, Outcome, SessionId};
 
 use super::effect::End;
 use super::spawn::{Requester, Started};
 use super::{Answer, Session, SessionError};
 use crate::observer::StreamDelta;
-use crate::policy_adapter::lock;
 use crate::session_log::SessionLog;
 use crate::state::{Invoked, SessionState, StartedSubagent};
 use crate::subagent::{
@@ -60,12 +59,12 @@ impl Session {
     }
 
     /// A skill's session as it was, with its external tools. A skill of another crew member has theirs.
-    fn fork_again(&self, skill: &str, state: &SessionState) -> Option<(ForkAgain, Arc<ExternalTools>)> {
+    fn fork_again(&self, skill: &str, state: &SessionState) -> Option<(ResumedFork, Arc<ExternalTools>)> {
         if let Some(owner) = self.owner_of(skill) {
             let (skills, external) = self.skills_of(owner).ok()?;
-            return Some((skills.fork_again(state.activated())?, external));
+            return Some((skills.resume_fork(state.activated())?, external));
         }
-        Some((lock(&self.skills).fork_again(state.activated())?, Arc::clone(&self.external)))
+        Some((self.skills.resume_fork(state.activated())?, Arc::clone(&self.external)))
     }
 
     fn crew_member(&self, name: &str) -> Option<&CrewMember> {
@@ -105,7 +104,7 @@ impl Session {
         state: &SessionState,
         remarks: &mut Vec<EventKind>,
     ) -> Result<Result<SubagentSpec, String>, SessionError> {
-        let Some((ForkAgain { scope, session: mut skills, .. }, external)) = self.fork_again(skill, state)
+        let Some((ResumedFork { scope, session: mut skills, .. }, external)) = self.fork_again(skill, state)
         else {
             return Ok(Err("its skill is gone".to_owned()));
         };
@@ -183,7 +182,8 @@ impl Session {
             }
             SubagentStatus::Ended(ended) => self.write_subagent_ended(subagent, ended)?,
             SubagentStatus::AtWork(_) => {
-                let sent = self.resume_subagent(subagent, &Requester { by: By::User, call: None })?;
+                let sent =
+                    self.resume_subagent(subagent, &Requester { by: By::User, ..Requester::default() })?;
                 let number = match sent {
                     Started::Awaited(number) => number,
                     Started::Answered(result) => return self.finish(End::failed(result.text)).map(Some),
@@ -211,7 +211,9 @@ impl Session {
         for subagent in orphans {
             let text = match self.subagent_status(&subagent)? {
                 SubagentStatus::AtWork(_) if self.is_resumable(&subagent)? => {
-                    match self.resume_subagent(&subagent, &Requester { by: By::Agent, call: None })? {
+                    match self
+                        .resume_subagent(&subagent, &Requester { by: By::Agent, ..Requester::default() })?
+                    {
                         Started::Awaited(_) => continue,
                         Started::Answered(result) => self.close_lost(&subagent, &result.text)?,
                     }

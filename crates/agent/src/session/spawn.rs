@@ -5,18 +5,17 @@ use std::time::Instant;
 
 use metier_activation::{ActivationError, ActivationMode, Invoker as RuntimeBy, SkillArguments, SkillScope};
 use metier_model::Block;
-use metier_policy::{Decision, Skill};
-use metier_runtime::{Fork, NotUsed, Session as SkillSession, Surface, ToolResult};
+use metier_policy::{Decision, Question, Skill};
+use metier_runtime::{CallControl, Fork, SkillSession, Surface, ToolResult, UseError};
 use metier_store as store;
 use metier_store::{By, Decided, EventKind, EventSeverity, NoteTopic, SessionId};
 
 use super::handoff::with_hand_back;
-use super::subagents::{SubagentContext, SubagentRequest, SubagentTarget};
+use super::subagents::{RequestedWorker, SubagentContext, SubagentRequest};
 use super::tool_dispatch::verdict;
 use super::{Parts, RunHooks, Session, SessionError};
 use crate::agent::Agent;
 use crate::models::{ModelPreference, ModelResolver, remark};
-use crate::policy_adapter::lock;
 use crate::prompt_prefix::PromptPrefix;
 use crate::session_log::SessionLog;
 use crate::subagent::{
@@ -28,9 +27,12 @@ use metier_tools::ExternalTools;
 use metier_tools::GeneralTools;
 
 /// Who asks for a sub-agent.
+#[derive(Default)]
 pub(super) struct Requester {
     pub(super) by: By,
     pub(super) call: Option<String>,
+    /// What a person has approved for the call while it waited.
+    pub(super) approved: Vec<Question>,
 }
 
 /// A sub-agent that was asked for.
@@ -65,6 +67,7 @@ impl Session {
             session.prefix = with_hand_back(PromptPrefix::clone(&session.prefix), ROLE_RULES).into();
         }
         session.write_prefix()?;
+        session.settle_tools();
         session.write_all(remark.into_iter().chain(activated.map(EventKind::Activated)))?;
         Ok(session)
     }
@@ -99,12 +102,12 @@ impl Session {
         request: &SubagentRequest,
         requester: &Requester,
     ) -> Result<Started, SessionError> {
-        let (target, kind) = match request {
-            SubagentRequest::New { target, kind } => (target, *kind),
+        let (worker, kind) = match request {
+            SubagentRequest::New { worker, kind } => (worker, *kind),
             SubagentRequest::Resume(subagent) => return self.resume_subagent(subagent, requester),
         };
         let depth = self.agent.limits.depth;
-        if let SubagentTarget::Skill(wanted) = target
+        if let RequestedWorker::Skill(wanted) = worker
             && let Some(why) = beneath_itself(&self.subagents.line, &wanted.skill)
         {
             return Ok(Started::refused(why));
@@ -112,14 +115,19 @@ impl Session {
         if self.subagents.depth >= depth {
             return Ok(Started::refused(too_deep(depth)));
         }
-        let wanted = match target {
-            SubagentTarget::Skill(wanted) => wanted,
-            SubagentTarget::CrewMember(at, request) => {
+        let wanted = match worker {
+            RequestedWorker::Skill(wanted) => wanted,
+            RequestedWorker::CrewMember(at, request) => {
                 let sent = self.send_crew_member(*at, request, requester);
                 return Ok(sent.map_or_else(Started::refused, Started::Awaited));
             }
         };
-        let forked = lock(&self.skills).fork_wanted(wanted);
+        let control = CallControl {
+            id: requester.call.as_deref(),
+            approved: &requester.approved,
+            ..CallControl::default()
+        };
+        let forked = self.skills.start_fork(wanted, control);
         let fork = match forked {
             Ok(fork) => fork,
             Err(error) => return Ok(Started::Answered(refused(error))),
@@ -314,10 +322,11 @@ impl Session {
         external: Arc<ExternalTools>,
     ) -> Result<Result<Option<SubagentAnswer>, String>, SessionError> {
         let skill = fork.activation.skill.name.clone();
-        let (number, id, kind) = match self.send_skill(fork, kind, &Requester { by, call: None }, external) {
-            Ok(sent) => sent,
-            Err(why) => return Ok(Err(why)),
-        };
+        let (number, id, kind) =
+            match self.send_skill(fork, kind, &Requester { by, ..Requester::default() }, external) {
+                Ok(sent) => sent,
+                Err(why) => return Ok(Err(why)),
+            };
         if kind == SubagentKind::Background {
             let text = in_background(&skill, id);
             self.write(EventKind::Noted { text, about: NoteTopic::Subagent })?;
@@ -357,7 +366,7 @@ fn skill_prefix(
     };
     // A crew's skills have their two tools, those of servers, and `hand_back`.
     let is_bare = kind == SubagentKind::Handoff && surface == Surface::SkilledCrew;
-    let is_general = |name: &str| general.definitions().iter().any(|definition| definition.name == name);
+    let is_general = |name: &str| general.definitions().any(|definition| definition.name == name);
     let prefix = PromptPrefix::new(content, skills, general, external);
     let prefix = prefix.keeping(|name| is_offered(name) && !(is_bare && is_general(name)));
     if kind == SubagentKind::Handoff { with_hand_back(prefix, HAND_BACK_RULES) } else { prefix }
@@ -376,10 +385,11 @@ fn arguments_text(arguments: &SkillArguments) -> String {
     }
 }
 
-fn refused(error: NotUsed) -> ToolResult {
+fn refused(error: UseError) -> ToolResult {
     let text = error.to_string();
     match error {
-        NotUsed::NotActivated(ActivationError::Gate { decision, .. }) => {
+        UseError::Waiting(decision) => ToolResult::waiting(decision),
+        UseError::Activation(ActivationError::Gate { decision, .. }) => {
             ToolResult::refused(text).by(decision)
         }
         _ => ToolResult::refused(text),

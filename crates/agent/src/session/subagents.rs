@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use metier_model::ToolCall;
 use metier_policy::Skill;
-use metier_runtime::{ChildWanted, ToolResult};
+use metier_runtime::{ForkRequest, SubagentTarget, ToolResult};
 use metier_skill::Tool;
 use metier_store::{EventKind, NoteTopic};
 use serde_json::{Value, json};
@@ -15,11 +15,10 @@ use super::tool_dispatch::{CallOutput, PlannedCall};
 use super::{Session, SessionError};
 use crate::agent::Patience;
 use crate::limits::Limits;
-use crate::policy_adapter::lock;
 use crate::state::StartedSubagent;
 use crate::subagent::{
-    ExitState, FinishedSubagent, HandoffTarget, HandoffTool, Place, SharedBudget, Slot, SubagentAnswer,
-    SubagentKind, SubagentPool, Worker, note, result,
+    ExitState, FinishedSubagent, HandoffTool, Place, SharedBudget, Slot, SubagentAnswer, SubagentKind,
+    SubagentPool, Worker, note, result,
 };
 
 /// What relates a session to its parent and its sub-agents.
@@ -61,15 +60,15 @@ impl SubagentContext {
 /// A sub-agent that a call asks for.
 pub(super) enum SubagentRequest {
     /// A new one.
-    New { target: SubagentTarget, kind: SubagentKind },
+    New { worker: RequestedWorker, kind: SubagentKind },
     /// One that was at work when its process ended.
     Resume(StartedSubagent),
 }
 
 /// Who is to work.
-pub(super) enum SubagentTarget {
+pub(super) enum RequestedWorker {
     /// A skill.
-    Skill(ChildWanted),
+    Skill(ForkRequest),
     /// A crew member, by its place in the crew, with its request.
     CrewMember(usize, String),
 }
@@ -81,25 +80,22 @@ impl Session {
         if let Some(subagent) = started {
             return Some(SubagentRequest::Resume(subagent));
         }
-        let fields = call.arguments.fields()?;
-        if let Some(handoff) = self.subagents.handoffs.iter().find(|handoff| *handoff.tool == *call.name) {
-            let request =
-                fields.get("request").and_then(Value::as_str).filter(|text| !text.trim().is_empty());
-            // A handoff without a request carries the user's last message.
-            let request = request.map_or_else(|| self.user_text(), Arc::from);
-            let target = match &handoff.target {
-                HandoffTarget::Skill(skill) => {
-                    SubagentTarget::Skill(lock(&self.skills).handoff_wanted(skill, &request)?)
-                }
-                HandoffTarget::CrewMember(at) => SubagentTarget::CrewMember(*at, request.to_string()),
-            };
-            return Some(SubagentRequest::New { target, kind: SubagentKind::Handoff });
-        }
-        if self.why_not_offered(&call.name).is_some() {
-            return None;
-        }
-        let wanted = lock(&self.skills).child_wanted(&call.name, &Value::Object(fields.clone()))?;
-        Some(SubagentRequest::New { target: SubagentTarget::Skill(wanted), kind: SubagentKind::Fork })
+        let input = Value::Object(call.arguments.fields()?.clone());
+        let target = self.tools.find(&call.name)?.subagent(&input, &self.skills)?;
+        // A handoff without a request carries the user's last message.
+        let words = |request: Option<String>| request.unwrap_or_else(|| self.user_text().to_string());
+        let (worker, kind) = match target {
+            SubagentTarget::Skill(_) if self.why_not_offered(&call.name).is_some() => return None,
+            SubagentTarget::Skill(wanted) => (RequestedWorker::Skill(wanted), SubagentKind::Fork),
+            SubagentTarget::Handoff { skill, request } => {
+                let wanted = self.skills.handoff_request(&skill, &words(request))?;
+                (RequestedWorker::Skill(wanted), SubagentKind::Handoff)
+            }
+            SubagentTarget::CrewMember { at, request } => {
+                (RequestedWorker::CrewMember(at, words(request)), SubagentKind::Handoff)
+            }
+        };
+        Some(SubagentRequest::New { worker, kind })
     }
 
     /// Why a sub-agent may not call a tool: it was not offered.
@@ -180,7 +176,7 @@ impl Session {
 
     /// The work touches files: the model is told of skills for them before its next turn.
     pub(super) fn touch<'p>(&mut self, files: impl IntoIterator<Item = &'p str>) {
-        let note = lock(&self.skills).touch(files);
+        let note = self.skills.touch(files);
         self.notes.extend(note);
     }
 

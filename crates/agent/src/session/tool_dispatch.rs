@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use metier_exec::ProcessReport;
 use metier_model::ToolCall;
-use metier_policy::Ruling;
-use metier_runtime::{GivenAnswer, MetaMessage, Sight, ToolResult, Toolset};
+use metier_policy::{Answer, Question, Reason, Ruling};
+use metier_runtime::{CallControl, MetaMessage, Outcome, SideEffect, ToolContext, ToolResult};
 use metier_sandbox::Stop;
 use metier_store as store;
 use metier_store::{Activated, By, Called, ContactMade, Decided, EventKind, Finished, ScriptReport, Verdict};
@@ -22,10 +22,8 @@ use super::spawn::{Requester, Started};
 use super::subagents::SubagentRequest;
 use super::{MAX_SHOWN_CALL, Session, SessionError};
 use crate::cancel::CancelToken;
-use crate::memory_store::MemoryStore;
-use crate::policy_adapter::{PolicyAdapter, lock};
 use crate::recorded_changes::recorded;
-use metier_tools::{ActiveSkill, Ask, Effect, GeneralTools, Memory, ToolContext, ToolProvider, whose};
+use crate::state::GivenAnswer;
 
 /// How many reads run in parallel. More threads wait for the same disk.
 const MAX_PARALLEL: usize = 8;
@@ -33,10 +31,11 @@ const MAX_PARALLEL: usize = 8;
 /// A call with what is known before it runs.
 pub(super) struct PlannedCall {
     pub(super) call: ToolCall,
-    provider: ToolProvider,
     pub(super) effect: store::Effect,
     /// The sub-agent that it asks for.
     pub(super) subagent: Option<SubagentRequest>,
+    /// What a person has approved for it while it waited.
+    approved: Vec<Question>,
 }
 
 impl PlannedCall {
@@ -100,7 +99,8 @@ impl Session {
                 }
                 self.write_called(planned)?;
             }
-            let requester = Requester { by: By::Model, call: Some(planned.call.id.to_string()) };
+            let (call, approved) = (Some(planned.call.id.to_string()), planned.approved.clone());
+            let requester = Requester { by: By::Model, call, approved };
             match self.start_subagent(request, &requester)? {
                 Started::Awaited(number) => {
                     awaited.insert(number, (at, Instant::now()));
@@ -157,25 +157,24 @@ impl Session {
     }
 
     fn plan(&self, call: ToolCall) -> PlannedCall {
-        let surface = self.agent.surface;
-        let provider = whose(&call.name, surface);
-        let effect = match provider {
-            ToolProvider::Skills => match Toolset::sight(surface, &call.name) {
-                Some(Sight::Looks) | None => store::Effect::ReadOnly,
-                Some(Sight::Acts | Sight::Reaches) => store::Effect::Runs,
-            },
-            ToolProvider::General => match GeneralTools::effect(&call.name, &Value::Null) {
-                Some(Effect::Reads) | None => store::Effect::ReadOnly,
-                Some(Effect::Writes) => store::Effect::Writes,
-                Some(Effect::Runs) => store::Effect::Runs,
-                Some(Effect::Asks) => store::Effect::Asks,
-            },
-            ToolProvider::Nobody => self.external.effect(&call.name).unwrap_or(store::Effect::ReadOnly),
-        };
+        let tool = self.tools.find(&call.name);
         let subagent = self.subagent_request(&call);
-        // What a sub-agent does depends on its skill, which may run anything.
-        let effect = if subagent.is_some() { store::Effect::Runs } else { effect };
-        PlannedCall { call, provider, effect, subagent }
+        let effect = match tool.map(|tool| tool.definition().effect) {
+            // What a sub-agent does depends on its skill, which may run anything.
+            _ if subagent.is_some() => store::Effect::Runs,
+            Some(SideEffect::ReadOnly) | None => store::Effect::ReadOnly,
+            Some(SideEffect::Writes) => store::Effect::Writes,
+            Some(SideEffect::Runs | SideEffect::Network) => store::Effect::Runs,
+            Some(SideEffect::Asks) => store::Effect::Asks,
+        };
+        let mut approved = Vec::new();
+        for GivenAnswer { question, answer } in self.state(|state| state.calls.answers(&call.id)) {
+            match answer {
+                Answer::Once => approved.push(question),
+                longer => self.skills.restore_answer(&question, longer),
+            }
+        }
+        PlannedCall { call, effect, subagent, approved }
     }
 
     fn write_called(&mut self, planned: &PlannedCall) -> Result<(), SessionError> {
@@ -208,23 +207,11 @@ impl Session {
 
     fn execute_parallel(&self, batch: &[&PlannedCall]) -> Vec<CallOutput> {
         thread::scope(|scope| {
-            let general: Vec<_> = batch
-                .iter()
-                .map(|planned| {
-                    (planned.provider == ToolProvider::General)
-                        .then(|| scope.spawn(move || self.execute(planned)))
-                })
-                .collect();
-            let mut outputs = Vec::with_capacity(batch.len());
-            for (planned, thread) in batch.iter().zip(general) {
-                outputs.push(match thread {
-                    Some(thread) => {
-                        thread.join().unwrap_or_else(|_| CallOutput::refused(internal_error(&planned.call)))
-                    }
-                    None => self.execute(planned),
-                });
-            }
-            outputs
+            let threads: Vec<_> =
+                batch.iter().map(|planned| scope.spawn(move || self.execute(planned))).collect();
+            let outputs = threads.into_iter().zip(batch);
+            let refused = |planned: &PlannedCall| CallOutput::refused(internal_error(&planned.call));
+            outputs.map(|(thread, planned)| thread.join().unwrap_or_else(|_| refused(planned))).collect()
         })
     }
 
@@ -240,9 +227,7 @@ impl Session {
             tokio::time::sleep(left).await;
             timer.cancel();
         });
-        lock(&self.skills).cancel_with(cancel.processes().clone());
         let result = self.call_tool(planned, input, &cancel);
-        lock(&self.skills).cancel_with(self.cancel.processes().clone());
         timer.abort();
         result
     }
@@ -255,37 +240,17 @@ impl Session {
         if planned.effect == store::Effect::Runs {
             self.relay.begin(&planned.call.id);
         }
-        let adapter = PolicyAdapter { session: &self.skills, observer: &**self.log.observer() };
-        match planned.provider {
-            _ if self.is_handing_back(name) => ToolResult::done("It is handed back.".to_owned()),
-            ToolProvider::Skills => lock(&self.skills).call(name, input),
-            ToolProvider::General => {
-                let active: Vec<ActiveSkill> = lock(&self.skills)
-                    .active()
-                    .into_iter()
-                    .map(|active| ActiveSkill {
-                        skill: active.skill,
-                        folder: active.folder,
-                        digest: active.digest,
-                    })
-                    .collect();
-                let project = self.general.project_shown();
-                let memory =
-                    MemoryStore { store: self.log.store(), session: self.id(), project: project.as_deref() };
-                let context = ToolContext {
-                    ask: self.ask.as_deref().map(|ask| ask as &dyn Ask),
-                    memory: Some(&memory as &dyn Memory),
-                    cancel: Some(cancel.processes()),
-                    hear: Some(&|stream, piece| self.relay.hear(stream, piece)),
-                    ..ToolContext::new(&adapter, &active)
-                };
-                self.general.call(name, input, &context)
-            }
-            ToolProvider::Nobody => {
-                let called = self.external.call(name, input, &adapter, cancel.processes());
-                called.unwrap_or_else(|| ToolResult::refused(self.no_such_tool(name)))
-            }
-        }
+        let Some(tool) = self.tools.find(name) else {
+            return ToolResult::refused(self.no_such_tool(name));
+        };
+        let listener = |stream, piece: &[u8]| self.relay.hear(stream, piece);
+        let control = CallControl {
+            id: Some(&planned.call.id),
+            cancel: Some(cancel.processes()),
+            listener: Some(&listener),
+            approved: &planned.approved,
+        };
+        ToolContext { skills: &self.skills, control }.call(tool, input)
     }
 
     fn no_such_tool(&self, name: &str) -> String {
@@ -309,7 +274,10 @@ impl Session {
             let is_allowed = decision.is_allowed();
             let action = format!("{} {}", planned.call.name, planned.call.arguments.raw());
             let action = metier_catalog::one_line(&action, MAX_SHOWN_CALL);
-            let unanswered = !is_allowed && decision.ruling != Ruling::Ask && decision.question.is_some();
+            // Neither a person nor a rule has said anything: no one could be asked, or the mode asks no one.
+            let is_by_mode = matches!(decision.by, Reason::Mode { .. }) && decision.lacks_approval();
+            let is_unasked = decision.ruling != Ruling::Ask && (decision.question.is_some() || is_by_mode);
+            let unanswered = !is_allowed && is_unasked;
             let allow_with =
                 decision.allow_with.iter().filter(|_| unanswered).map(ToString::to_string).collect();
             self.write(EventKind::Decided(Decided {
@@ -323,7 +291,10 @@ impl Session {
                 unanswered,
             }))?;
         }
-        self.write_allowed()?;
+        // It has no result until a person has answered.
+        if result.outcome == Outcome::Waiting {
+            return Ok(());
+        }
         let change_set = result.changes.as_deref().map(recorded);
         if let Some(id) = result.activated {
             self.write_activated(id, planned, result.message.as_ref(), &result.notes)?;
@@ -337,7 +308,8 @@ impl Session {
             process_record(*process)
         });
         let fields = planned.call.arguments.fields();
-        if planned.provider == ToolProvider::General && !is_error {
+        // Paths that a skill's tool names are its skill's.
+        if self.skills.toolset().find(&planned.call.name).is_none() && !is_error {
             let named = ["file_path", "path"].into_iter().filter_map(|field| fields?.get(field)?.as_str());
             self.touch(named.chain(changes.iter().map(String::as_str)));
         }
@@ -361,9 +333,8 @@ impl Session {
         notes: &[String],
     ) -> Result<(), SessionError> {
         let (active, labels) = {
-            let skills = lock(&self.skills);
-            let Some(active) = skills.about(entry) else { return Ok(()) };
-            (active, skills.labels(entry))
+            let Some(active) = self.skills.about(entry) else { return Ok(()) };
+            (active, self.skills.labels(entry))
         };
         let fields = planned.call.arguments.fields();
         let arguments = fields
@@ -385,18 +356,6 @@ impl Session {
             tags: labels.tags,
             notes: notes.to_vec(),
         }))
-    }
-
-    /// Writes approvals that hold for longer than once, so that they hold when the session is resumed.
-    pub(super) fn write_allowed(&mut self) -> Result<(), SessionError> {
-        let given = lock(&self.skills).take_given();
-        for GivenAnswer { question, answer } in given {
-            let question = serde_json::to_value(&question).unwrap_or_default();
-            let answer = serde_json::to_value(answer).unwrap_or_default();
-            let answer = answer.as_str().unwrap_or_default().to_owned();
-            self.write(EventKind::Allowed { question, answer })?;
-        }
-        Ok(())
     }
 }
 

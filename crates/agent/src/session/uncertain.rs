@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::resume_subagent::SubagentStatus;
 use super::subagents::subagent_result;
 use super::{MAX_SHOWN_CALL, Session, SessionError};
+use crate::lock;
 use crate::observer::RetryDecision;
-use crate::policy_adapter::lock;
 use crate::repeat_guard::call_mark;
 use crate::state::{SessionState, StartedCall};
 use crate::subagent::HandoffTarget;
@@ -20,6 +20,9 @@ use metier_tools::Reply;
 /// What a model gets for a call that may have run and does not run again.
 const NOT_REPEATED: &str = "This call was interrupted before its result was known: it may have run, in whole or in part. It does \
                             not run again without the user's approval. Check what is there before you continue.";
+
+/// What a model gets for a call whose approval did not come before the user's next message.
+const NOT_APPROVED: &str = "This call was not made: it needed an approval, and the user has sent another message since without giving it.";
 
 /// What a model gets for a call that never started.
 const NOT_STARTED: &str =
@@ -55,11 +58,12 @@ impl Session {
                 self.write_plain_result(&call, result)?;
                 continue;
             }
-            let may_run = match &started.subagent {
-                // A sub-agent that is resumed asks about its own steps.
-                Some(subagent) => self.is_resumable(subagent)?,
-                None => self.only_reads(&call),
-            };
+            let may_run = started.has_not_run()
+                || match &started.subagent {
+                    // A sub-agent that is resumed asks about its own steps.
+                    Some(subagent) => self.is_resumable(subagent)?,
+                    None => self.only_reads(&call),
+                };
             let uncertain = if may_run { None } else { uncertain(&call, &started) };
             match uncertain.map(|uncertain| self.ask_about(&uncertain)).transpose()? {
                 None | Some(Doubt::Again) => run.push(call),
@@ -79,7 +83,9 @@ impl Session {
     pub(super) fn leave_unfinished(&mut self) -> Result<(), SessionError> {
         for call in self.state(|state| state.history.unfinished_calls()) {
             let started = self.started_call(&call.id);
-            let text = match started.as_ref().and_then(|started| uncertain(&call, started)) {
+            let uncertain = started.as_ref().and_then(|started| uncertain(&call, started));
+            let text = match uncertain {
+                _ if started.as_ref().is_some_and(StartedCall::has_not_run) => NOT_APPROVED,
                 Some(uncertain) => {
                     self.write_doubted(&uncertain, Doubt::Leave)?;
                     NOT_REPEATED
@@ -187,7 +193,8 @@ impl Session {
         let mut calls = Vec::new();
         for call in &state.history.unfinished_calls() {
             let Some(started) = state.calls.started.get(&*call.id) else { continue };
-            if started.activated.is_some() {
+            // One that waits for an approval has not run.
+            if started.activated.is_some() || started.has_not_run() {
                 continue;
             }
             match &started.subagent {
@@ -224,13 +231,13 @@ impl Session {
     /// skill whose text runs no command.
     fn only_reads(&self, call: &ToolCall) -> bool {
         let Some(fields) = call.arguments.fields() else { return false };
-        let skills = lock(&self.skills);
-        let handoff = self.subagents.handoffs.iter().find(|handoff| *handoff.tool == *call.name);
+        let skills = &self.skills;
+        let handoff = self.subagents.handoffs.iter().find(|handoff| handoff.definition.name == *call.name);
         let wanted = match handoff.map(|handoff| &handoff.target) {
-            Some(HandoffTarget::Skill(skill)) => skills.handoff_wanted(skill, &self.user_text()),
+            Some(HandoffTarget::Skill(skill)) => skills.handoff_request(skill, &self.user_text()),
             // A handoff does nothing itself, and no sub-agent has started.
             Some(HandoffTarget::CrewMember(_)) => return true,
-            None => skills.activation_wanted(&call.name, &Value::Object(fields.clone())),
+            None => skills.activation_request(&call.name, &Value::Object(fields.clone())),
         };
         wanted.is_some_and(|wanted| skills.only_reads(&wanted))
     }

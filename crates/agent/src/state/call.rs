@@ -1,5 +1,6 @@
 use std::collections::HashMap;
 
+use metier_policy::{Answer, Question};
 use metier_store::{Activated, Answered, Called, Doubt, Effect, MissingApproval, Outcome, SessionId};
 
 use super::StartedSubagent;
@@ -27,6 +28,34 @@ pub(crate) struct StartedCall {
     pub(crate) activated: Option<String>,
     /// The sub-agent that it started.
     pub(crate) subagent: Option<StartedSubagent>,
+    /// The approval that it waits for before it runs.
+    pub(crate) approval: Option<WaitingApproval>,
+    /// Whether it needed an approval when the work ended, so that it certainly has not run.
+    is_deferred: bool,
+    /// The answers that came while it was deferred: they are for this call.
+    pub(crate) answers: Vec<GivenAnswer>,
+}
+
+/// An approval that a call waits for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct WaitingApproval {
+    pub(crate) question: Question,
+    /// What would happen, in words.
+    pub(crate) action: String,
+}
+
+/// A person's answer to a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GivenAnswer {
+    pub(crate) question: Question,
+    pub(crate) answer: Answer,
+}
+
+impl StartedCall {
+    /// Whether it certainly has not run: the answer to its question is missing, or came when nothing worked on it.
+    pub(crate) fn has_not_run(&self) -> bool {
+        self.is_deferred || self.approval.is_some()
+    }
 }
 
 /// A call that has its result now.
@@ -47,7 +76,16 @@ impl Calls {
     }
 
     pub(super) fn start(&mut self, called: &Called) {
-        let started = StartedCall { called: called.clone(), activated: None, subagent: None };
+        let before = self.started.remove(&called.id).filter(|before| before.is_deferred);
+        let started = StartedCall {
+            called: called.clone(),
+            activated: None,
+            subagent: None,
+            approval: None,
+            is_deferred: false,
+            // It may need several approvals, one after the other.
+            answers: before.map(|before| before.answers).unwrap_or_default(),
+        };
         self.started.insert(called.id.clone(), started);
     }
 
@@ -79,18 +117,50 @@ impl Calls {
         Some(FinishedCall { effect: started.called.effect, input: self.asked.get(id).cloned() })
     }
 
-    /// What waits for a person: own calls that may have happened, and calls whose sub-agents wait.
+    pub(super) fn request_approval(&mut self, call: &str, question: Question, action: &str) {
+        if let Some(started) = self.started.get_mut(call) {
+            started.approval = Some(WaitingApproval { question, action: action.to_owned() });
+        }
+    }
+
+    pub(super) fn answer_approval(&mut self, call: &str, given: GivenAnswer) {
+        let Some(started) = self.started.get_mut(call) else { return };
+        started.approval = None;
+        if started.is_deferred {
+            started.answers.push(given);
+        }
+    }
+
+    /// The run ended: calls that wait for an approval run when it is there.
+    pub(super) fn end(&mut self) {
+        for started in self.started.values_mut() {
+            started.is_deferred |= started.approval.is_some();
+        }
+    }
+
+    /// The answers that are for this call.
+    pub(crate) fn answers(&self, call: &str) -> Vec<GivenAnswer> {
+        self.started.get(call).map(|started| started.answers.clone()).unwrap_or_default()
+    }
+
+    /// What waits for a person: own calls that need an approval or may have happened, and calls whose sub-agents wait.
     pub(crate) fn waiting(&self) -> Vec<String> {
         let subagents = self.started.values().filter_map(|started| started.subagent.as_ref());
         let waiting = subagents.filter(|subagent| subagent.outcome == Some(Outcome::NeedsYes));
         let actions =
             waiting.flat_map(|subagent| subagent.missing.iter().map(|missing| missing.action.clone()));
-        self.unanswered.iter().map(|(_, action)| action.clone()).chain(actions).collect()
+        let approvals = self.started.values().filter_map(|started| started.approval.as_ref());
+        let approvals = approvals.map(|approval| approval.action.clone());
+        self.unanswered.iter().map(|(_, action)| action.clone()).chain(approvals).chain(actions).collect()
     }
 
     /// Work continues: what waited for a person is tried again.
     pub(super) fn resume(&mut self) {
         self.unanswered.clear();
+        // Their questions are asked again.
+        for started in self.started.values_mut() {
+            started.is_deferred |= started.approval.take().is_some();
+        }
         for subagent in self.started.values_mut().filter_map(|started| started.subagent.as_mut()) {
             subagent.outcome = subagent.outcome.filter(|outcome| *outcome != Outcome::NeedsYes);
         }
@@ -108,6 +178,7 @@ impl Calls {
         // What is made again starts a sub-agent of its own.
         if let Some(started) = self.started.get_mut(call).filter(|_| said == Doubt::Again) {
             started.subagent = None;
+            started.answers.clear();
         }
         if said == Doubt::Unanswered {
             self.unanswered.push((call.to_owned(), action.to_owned()));

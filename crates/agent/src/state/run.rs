@@ -16,7 +16,7 @@ pub(crate) struct RunState {
     /// The limit that was reached and not extended.
     pub(crate) limit_hit: Option<LimitHit>,
     pub(crate) repeats: RepeatGuard,
-    /// Approvals that are missing because no one could be asked.
+    /// Approvals that are missing: no one could be asked, or the answer was no.
     pub(crate) missing: Vec<MissingApproval>,
     /// The skills that were activated and have no activity entry yet, with what had been spent before.
     pub(crate) used: Vec<(Used, Spent)>,

@@ -1,5 +1,5 @@
 use metier_store::{
-    Called, Decided, Doubt, Effect, Finished, LimitKind, Part, SessionId, SubagentMode, Usage,
+    ApprovalStage, Called, Decided, Doubt, Effect, Finished, LimitKind, Part, SessionId, SubagentMode, Usage,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -99,11 +99,74 @@ fn answers_that_cannot_be_read_allow_nothing() {
     }
 }
 
+fn question() -> Value {
+    let action = metier_policy::Action::command(metier_policy::Actor::Agent, "make");
+    let rules = metier_policy::Rules::default();
+    let gate = metier_policy::Gate {
+        rules: &rules,
+        answers: &metier_policy::Answers::default(),
+        scopes: &[],
+        asking: metier_policy::Asking::Terminal,
+    };
+    let needs = metier_policy::Need::Secret("TOKEN".into());
+    let decision = gate.decide(&action.needing(needs));
+    serde_json::to_value(decision.question.unwrap()).unwrap()
+}
+
+fn requested(call: &str, stage: ApprovalStage) -> EventKind {
+    EventKind::ApprovalRequested {
+        call: Some(call.into()),
+        question: question(),
+        action: "make".into(),
+        stage,
+    }
+}
+
+fn answered(call: &str, answer: &str) -> EventKind {
+    EventKind::ApprovalAnswered { call: Some(call.into()), question: question(), answer: answer.into() }
+}
+
+fn ended() -> EventKind {
+    EventKind::Ended(metier_store::Ended {
+        outcome: Outcome::NeedsYes,
+        text: String::new(),
+        why: None,
+        usage: Usage::default(),
+        cost_micros: 0,
+        turns: 1,
+        calls: 1,
+    })
+}
+
+#[test]
+fn a_call_that_waits_for_an_approval_has_not_run_and_one_that_was_approved_at_once_may_have() {
+    let asked = [said("x"), calling("1"), called("1"), requested("1", ApprovalStage::Before)];
+    let has_not_run = |kinds: &[EventKind]| {
+        let state = state(asked.iter().chain(kinds).cloned());
+        state.calls.started["1"].has_not_run()
+    };
+    let resumed = EventKind::Resumed { by: metier_store::By::User, metier: String::new() };
+    assert!(has_not_run(&[]), "its process died while a person was asked");
+    assert!(has_not_run(std::slice::from_ref(&resumed)));
+    assert!(!has_not_run(&[answered("1", "once")]), "it began to run at once");
+    assert!(has_not_run(&[ended(), answered("1", "once")]), "nothing worked on it when the answer came");
+    assert!(!has_not_run(&[ended(), answered("1", "once"), called("1")]), "it was made again");
+
+    let waiting = |kinds: &[EventKind]| state(asked.iter().chain(kinds).cloned()).calls.waiting().len();
+    assert_eq!(
+        (waiting(&[ended()]), waiting(&[ended(), answered("1", "no")]), waiting(&[resumed])),
+        (1, 0, 0)
+    );
+    let kinds = [ended(), answered("1", "once"), called("1")];
+    let answers = state(asked.iter().chain(&kinds).cloned()).calls.answers("1");
+    assert_eq!(answers.len(), 1, "a call may need several approvals, one after the other");
+}
+
 /// Events in any order and with any numbers, as a stranger's file may have them.
 fn anything() -> impl Strategy<Value = EventKind> {
     let number = prop_oneof![Just(0_u64), Just(1), Just(u64::MAX)];
     let id = prop_oneof![Just("1"), Just("2")];
-    (0_usize..19, number, id).prop_map(|(which, number, id)| {
+    (0_usize..22, number, id).prop_map(|(which, number, id)| {
         let usage = Usage { input: number, output: number, cached: number, cache_written: number };
         let child = "01kabcdefghjkmnpqrstvwxyz0".parse().unwrap_or_else(|_| SessionId::new().unwrap());
         match which {
@@ -151,6 +214,9 @@ fn anything() -> impl Strategy<Value = EventKind> {
                 calls: number,
             }),
             17 => EventKind::Doubted { call: id.into(), tool: "t".into(), action: id.into(), said: Doubt::Unanswered },
+            18 => requested(id, if number == 1 { ApprovalStage::During } else { ApprovalStage::Before }),
+            19 => answered(id, if number == 1 { "no" } else { "once" }),
+            20 => answered(id, "session_exact"),
             _ => EventKind::Other { name: "newer".into(), data: Value::Null },
         }
     })

@@ -1,11 +1,11 @@
 //! Skills and crew members as tools, for an agent that hands over, and `hand_back`.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
-use metier_model::ToolDefinition;
-use metier_runtime::Session as SkillSession;
-use serde_json::json;
+use metier_runtime::{
+    Definition, Plan, SideEffect, SkillSession, SubagentTarget, Tool, ToolContext, ToolResult,
+};
+use serde_json::{Value, json};
 
 use super::CrewMember;
 
@@ -37,12 +37,10 @@ pub(crate) enum HandoffTarget {
 }
 
 /// A tool that hands work over.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct HandoffTool {
-    /// The tool's name.
-    pub(crate) tool: String,
+    pub(crate) definition: Definition,
     pub(crate) target: HandoffTarget,
-    description: String,
 }
 
 /// The handoff tools of a session, and how many skills have none.
@@ -61,7 +59,7 @@ pub(crate) fn handoff_tools(session: &SkillSession, crew: &[CrewMember]) -> (Vec
             "" => format!("Hands over to the skill {skill}."),
             _ => description,
         };
-        tools.push(HandoffTool { tool, target: HandoffTarget::Skill(skill), description });
+        tools.push(HandoffTool::new(tool, description, HandoffTarget::Skill(skill)));
     }
     for (at, member) in crew.iter().enumerate() {
         if tools.len() == MAX_HANDOFFS {
@@ -69,11 +67,7 @@ pub(crate) fn handoff_tools(session: &SkillSession, crew: &[CrewMember]) -> (Vec
             continue;
         }
         let tool = tool_name(&member.name, &mut taken);
-        tools.push(HandoffTool {
-            tool,
-            target: HandoffTarget::CrewMember(at),
-            description: member.purpose(),
-        });
+        tools.push(HandoffTool::new(tool, member.purpose(), HandoffTarget::CrewMember(at)));
     }
     (tools, left)
 }
@@ -97,34 +91,68 @@ fn tool_name(skill: &str, taken: &mut HashSet<String>) -> String {
 }
 
 impl HandoffTool {
-    /// The tool as a model sees it.
-    pub(crate) fn definition(&self) -> ToolDefinition {
+    fn new(name: String, description: String, target: HandoffTarget) -> Self {
         let about = "What is to be done, with everything that it takes: nothing else of this conversation is seen there. \
                      Without it the user's last words.";
-        ToolDefinition {
-            name: self.tool.as_str().into(),
-            description: self.description.as_str().into(),
-            parameters: Arc::new(json!({
-                "type": "object",
-                "properties": { "request": { "type": "string", "description": about } },
-                "additionalProperties": false,
-            })),
-        }
+        let schema = json!({
+            "type": "object",
+            "properties": { "request": { "type": "string", "description": about } },
+            "additionalProperties": false,
+        });
+        let (name, description) = (name.into(), description.into());
+        Self { definition: Definition { name, description, schema, effect: SideEffect::Runs }, target }
     }
 }
 
-/// `hand_back`.
-pub(crate) fn hand_back() -> ToolDefinition {
-    let about = "The result, as the user should get it. Without it the result of your last call.";
-    ToolDefinition {
-        name: HAND_BACK.into(),
-        description: "Hands the result back and ends your work. Call it as soon as you have the result."
-            .into(),
-        parameters: Arc::new(json!({
+impl Tool for HandoffTool {
+    fn definition(&self) -> &Definition {
+        &self.definition
+    }
+
+    fn subagent(&self, input: &Value, _skills: &SkillSession) -> Option<SubagentTarget> {
+        let request = input.get("request").and_then(Value::as_str);
+        let request = request.filter(|text| !text.trim().is_empty()).map(str::to_owned);
+        Some(match &self.target {
+            HandoffTarget::Skill(skill) => SubagentTarget::Handoff { skill: skill.clone(), request },
+            HandoffTarget::CrewMember(at) => SubagentTarget::CrewMember { at: *at, request },
+        })
+    }
+
+    /// Only a call whose skill is gone comes here.
+    fn plan<'a>(&'a self, _input: &'a Value, _context: ToolContext<'a>) -> Result<Plan<'a>, Box<ToolResult>> {
+        let name = &self.definition.name;
+        Err(Box::new(ToolResult::refused(format!("`{name}` cannot take this work: its skill is gone"))))
+    }
+}
+
+/// `hand_back`: ends a sub-agent's work. The session reads the result from the call.
+pub(crate) struct HandBackTool(Definition);
+
+impl Default for HandBackTool {
+    fn default() -> Self {
+        let about = "The result, as the user should get it. Without it the result of your last call.";
+        let schema = json!({
             "type": "object",
             "properties": { "result": { "type": "string", "description": about } },
             "additionalProperties": false,
-        })),
+        });
+        let description = "Hands the result back and ends your work. Call it as soon as you have the result.";
+        Self(Definition {
+            name: HAND_BACK.into(),
+            description: description.into(),
+            schema,
+            effect: SideEffect::ReadOnly,
+        })
+    }
+}
+
+impl Tool for HandBackTool {
+    fn definition(&self) -> &Definition {
+        &self.0
+    }
+
+    fn plan<'a>(&'a self, _input: &'a Value, _context: ToolContext<'a>) -> Result<Plan<'a>, Box<ToolResult>> {
+        Ok(Plan::free(|_| ToolResult::done("It is handed back.".to_owned())))
     }
 }
 

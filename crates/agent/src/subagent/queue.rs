@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::oneshot;
 
 use crate::cancel::CancelToken;
-use crate::policy_adapter::lock;
+use crate::lock;
 
 /// How many children of a budget work at once. Each of them is a conversation with a model and may have processes; more would be
 /// more cost and load than a person can follow.

@@ -8,7 +8,7 @@ use metier_store::Usage;
 
 use super::WorkQueue;
 use crate::limits::{LimitHit, Limits, Spent};
-use crate::policy_adapter::lock;
+use crate::lock;
 
 /// What a session shares with all its sub-agents, however deep.
 pub(crate) struct SharedBudget {

@@ -7,6 +7,7 @@
     reason = "tests change the disk behind the crate's back, and stop where their fixture fails"
 )]
 
+mod approvals;
 mod children;
 mod compaction;
 mod crash;

@@ -105,8 +105,8 @@ impl Scene {
         }
         if let Some(answer) = self.says {
             let asked = Arc::clone(&self.asked);
-            skills = skills.ask(move |action, _| {
-                asked.lock().unwrap().push(format!("{action:?}"));
+            skills = skills.ask(move |request: &metier_runtime::ApprovalRequest<'_>| {
+                asked.lock().unwrap().push(format!("{:?}", request.action));
                 answer
             });
         }

@@ -275,7 +275,7 @@ fn what_was_allowed_for_the_session_is_allowed_when_it_goes_on_but_not_in_a_stra
     let reads = || Act::call("Read", json!({"file_path": "notes.md"}));
     let questions = Arc::new(AtomicUsize::new(0));
     let asked = Arc::clone(&questions);
-    let ask = move |_: &metier_policy::Action, _: &metier_policy::Decision| {
+    let ask = move |_: &metier_runtime::ApprovalRequest<'_>| {
         asked.fetch_add(1, Ordering::SeqCst);
         Answer::SessionExact
     };

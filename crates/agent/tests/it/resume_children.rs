@@ -251,8 +251,8 @@ fn what_was_allowed_in_a_child_is_allowed_in_its_parent_when_that_goes_on_but_no
     let place = place("");
     let questions = Arc::new(AtomicUsize::new(0));
     let asked = Arc::clone(&questions);
-    let ask = move |action: &metier_policy::Action, _: &metier_policy::Decision| {
-        asked.fetch_add(usize::from(action.sentence().contains("echo")), Ordering::SeqCst);
+    let ask = move |request: &metier_runtime::ApprovalRequest<'_>| {
+        asked.fetch_add(usize::from(request.action.sentence().contains("echo")), Ordering::SeqCst);
         Answer::SessionExact
     };
     let agent = place.agent_with(&echoes(), |skills| skills.mode(Mode::Strict).ask(ask));

@@ -66,7 +66,7 @@ impl Chat<'_> {
         let skills = self.outfit.skills.toolset(Surface::default());
         let general = GeneralTools::new(self.outfit.setting())?;
         let mut text = "# Tools of the model:".to_owned();
-        for definition in skills.definitions().iter().chain(general.definitions()) {
+        for definition in skills.definitions().cloned().chain(general.definitions()) {
             let first = definition.description.split_inclusive(". ").next().unwrap_or_default();
             text.push_str(&format!("\n- **{}**: {}", definition.name, shortened(first.trim(), width())));
         }

@@ -65,6 +65,6 @@ fn show(result: &ToolResult, output: &mut Output) -> Result<Exit> {
     // What ran and failed is a result like any other; what did not happen at all is a failure of the call.
     Ok(match result.outcome {
         Outcome::Done | Outcome::Failed => Exit::Fine,
-        Outcome::Refused => Exit::Failed,
+        Outcome::Refused | Outcome::Waiting => Exit::Failed,
     })
 }

@@ -169,7 +169,8 @@ fn apply_set(
         lines.extend(text::paths(&changes, &selected, &protected, text::Detail::Folded));
         let asked =
             format!("Apply {} to {}?", counted(selected.len(), "change", "changes"), set.project.display());
-        if !is_approved(lines, asked, output)? {
+        let meant = changes.entries.iter().filter(|change| selected.contains(&change.path));
+        if !is_approved(lines, asked, || difference::lines(&layer, meant), output)? {
             return Ok(Exit::NeedsYes);
         }
     }
@@ -193,7 +194,12 @@ fn apply_set(
 }
 
 /// Shows what would be applied and asks, where a person can be asked.
-fn is_approved(mut lines: Vec<String>, asked: String, output: &mut Output) -> Result<bool> {
+fn is_approved(
+    mut lines: Vec<String>,
+    asked: String,
+    diff: impl FnOnce() -> Vec<String>,
+    output: &mut Output,
+) -> Result<bool> {
     if !keyboard::can_ask() {
         lines.into_iter().try_for_each(|line| output.line(line))?;
         output.aside("nothing was applied: pass `--yes`, or run it at a terminal to be asked")?;
@@ -201,7 +207,7 @@ fn is_approved(mut lines: Vec<String>, asked: String, output: &mut Output) -> Re
     }
     output.flush()?;
     lines.push(asked);
-    let is_yes = question::is_yes(lines)?;
+    let is_yes = question::is_yes_to_changes(lines, diff())?;
     if !is_yes {
         output.aside("nothing was applied")?;
     }
@@ -218,7 +224,15 @@ fn undo_set(
         // The one that was applied last, which need not be the one that ran last.
         let sets = store.list(surroundings.project()).into_iter().filter(|set| set.applied > 0);
         let last = sets.max_by_key(|set| set.applied_at);
-        last.context("nothing was applied here that could be undone")?
+        let last = last.context("nothing was applied here that could be undone")?;
+        if let Some(newer) = not_applied_since(&last, store, surroundings) {
+            let state = newer.state.word();
+            output.aside(&clean(&format!(
+                "the changes `{}` are newer and not in the project ({state}), so `{}` is undone",
+                newer.id, last.id
+            )))?;
+        }
+        last
     } else {
         find(&args.id, store, surroundings)?
     };
@@ -236,6 +250,19 @@ fn undo_set(
         }
         Err(error) => bail!("nothing was undone: {error}"),
     }
+}
+
+/// The latest set, where it was made after another one was applied and is not applied itself: a person may mean that one.
+fn not_applied_since(
+    applied: &LayerRecord,
+    store: &LayerStore,
+    surroundings: &Surroundings,
+) -> Option<LayerRecord> {
+    let waits = |set: &LayerRecord| {
+        matches!(set.state, LayerState::Pending | LayerState::TakenBack | LayerState::Discarded)
+    };
+    let is_newer = |set: &LayerRecord| set.applied == 0 && set.id > applied.id && waits(set);
+    store.list(surroundings.project()).into_iter().rfind(is_newer)
 }
 
 /// How many paths of an undo are named.

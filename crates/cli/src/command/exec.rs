@@ -20,8 +20,7 @@ use metier_exec::{
     ChangeReport, ChangeState, DeclaredNeeds, LongOutput, ResultFolder, ResultOptions, RunOutput,
     ScriptArguments, why_stopped,
 };
-use metier_policy::Ruling;
-use metier_runtime::{NotUsed, ScriptCall};
+use metier_runtime::{ScriptCall, UseError};
 use metier_sandbox::{Copied, Ended, Existing, LeaveOut, OutputKind, Outputs, Report, Stop, Stream};
 use std::io;
 use std::path::Path;
@@ -67,7 +66,7 @@ pub(crate) fn run(
 }
 
 /// Says what was refused and what would allow it. What failed for another reason is an error.
-pub(crate) fn refused(error: &NotUsed, output: &mut Output) -> Result<Exit> {
+pub(crate) fn refused(error: &UseError, output: &mut Output) -> Result<Exit> {
     let Some((action, decision)) = error.refused() else { return Err(agency::not_used(error)) };
     let sentence = action.sentence();
     match output.form() {
@@ -83,9 +82,8 @@ pub(crate) fn refused(error: &NotUsed, output: &mut Output) -> Result<Exit> {
             }
         }
     }
-    // What a yes would have allowed is told apart from what nobody can allow here.
-    let needs_yes = decision.ruling == Ruling::Ask || decision.question.is_some();
-    Ok(if needs_yes { Exit::NeedsYes } else { Exit::Failed })
+    // What an approval would have allowed is told apart from what is refused on purpose.
+    Ok(if decision.lacks_approval() { Exit::NeedsYes } else { Exit::Failed })
 }
 
 fn finish(ran: &RunOutput, out: Option<(&Path, &ResultFolder)>, output: &mut Output) -> Result<Exit> {
@@ -128,6 +126,9 @@ fn finish(ran: &RunOutput, out: Option<(&Path, &ResultFolder)>, output: &mut Out
 pub(crate) fn shell_word(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
+
+/// How many rules are printed: more than anybody pastes. The JSON form has all of them.
+const MAX_RULES: usize = 40;
 
 /// What became of the changes of the project.
 fn change_lines(report: &ChangeReport) -> Vec<String> {
@@ -173,7 +174,13 @@ fn change_lines(report: &ChangeReport) -> Vec<String> {
         let (rules, id) = (&report.allow_with, &report.id);
         let or = if rules.is_empty() { "" } else { ", or allow such changes:" };
         lines.push(format!("apply them with `metier changes apply {id}`{or}"));
-        lines.extend(rules.iter().map(|rule| format!("  --allow {}", shell_word(rule))));
+        lines.extend(rules.iter().take(MAX_RULES).map(|rule| format!("  --allow {}", shell_word(rule))));
+        if rules.len() > MAX_RULES {
+            let more = counted(rules.len() - MAX_RULES, "more rule is", "more rules are");
+            lines.push(format!(
+                "  {more} not printed and would be needed, too; `metier changes apply {id}` applies exactly this set"
+            ));
+        }
         if !rules.is_empty() && report.uncovered > 0 {
             let more = counted(report.uncovered, "path is", "paths are");
             lines.push(format!(

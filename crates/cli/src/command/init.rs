@@ -228,6 +228,7 @@ fn answer() -> Result<Answer> {
     let question = Question {
         lines: vec!["trust it?".to_owned()],
         choices: "[y]es, as it is now  [m]ine: I write it, changes are not asked about  [n]o".to_owned(),
+        ..Question::default()
     };
     let answer = question::ask(&question, Answer::No, |said| match said {
         "y" | "yes" => Some(Answer::Yes),

@@ -8,7 +8,7 @@ use crate::output::{Form, Output, clean};
 use crate::surroundings::Surroundings;
 use anyhow::Result;
 use metier_exec::{PrepareError, PrepareOptions, PrepareOutcome, PrepareWork, Registries, RegistryAccess};
-use metier_runtime::NotUsed;
+use metier_runtime::UseError;
 use serde::Serialize;
 use std::path::Path;
 
@@ -45,7 +45,7 @@ pub(crate) fn run(
     match made {
         Ok(made) => show(&args.name, &made, surroundings, output),
         // What a skill's files and an installer say is a stranger's text, of several lines.
-        Err(NotUsed::NotPrepared(error)) if !matches!(error, PrepareError::Gate { .. }) => {
+        Err(UseError::Prepare(error)) if !matches!(error, PrepareError::Gate { .. }) => {
             let lines: Vec<String> = error.to_string().lines().map(clean).collect();
             anyhow::bail!("{}", lines.join("\n  "))
         }

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &Tools, surroundings: &Surroundings, output: &mut Output
                 output.line(name)?;
                 output.block(&format!("  {}", tool.description))?;
             }
-            if tools.definitions().is_empty() {
+            if tools.definitions().next().is_none() {
                 let text = "no skill may be offered to a model from here, so there are no tools; `metier list --all` says why";
                 output.aside(text)?;
             }

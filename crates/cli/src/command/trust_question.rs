@@ -88,13 +88,17 @@ fn answer(mut lines: Vec<String>, is_new: bool) -> io::Result<Answer> {
         "what has changed is not used; trust it as it is now?".to_owned()
     });
     let choices = "[y]es  [m]ine: I write it, changes are not asked about  [n]o  [s]ilence: no, and do not ask again in this terminal";
-    question::ask(&Question { lines, choices: choices.to_owned() }, Answer::No, |typed| match typed {
-        "y" | "yes" => Some(Answer::Yes),
-        "m" | "mine" => Some(Answer::Mine),
-        "n" | "no" | "" => Some(Answer::No),
-        "s" | "silence" => Some(Answer::Silence),
-        _ => None,
-    })
+    question::ask(
+        &Question { lines, choices: choices.to_owned(), ..Question::default() },
+        Answer::No,
+        |typed| match typed {
+            "y" | "yes" => Some(Answer::Yes),
+            "m" | "mine" => Some(Answer::Mine),
+            "n" | "no" | "" => Some(Answer::No),
+            "s" | "silence" => Some(Answer::Silence),
+            _ => None,
+        },
+    )
 }
 
 /// Which projects are not asked about, in which terminals.

@@ -35,7 +35,8 @@ pub(crate) fn run(
     }
     let cancel = interrupt::listen()?;
     session.cancel_with(cancel.clone());
-    let made = interrupt::during(&cancel, || session.activation(Invoker::Viewer, &args.name, arguments));
+    let made =
+        interrupt::during(&cancel, || session.activation_alone(Invoker::Viewer, &args.name, arguments));
     if cancel.is_cancelled() {
         output.aside("stopped; the skill was not activated")?;
         return Ok(Exit::NeedsYes);

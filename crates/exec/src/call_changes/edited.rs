@@ -111,6 +111,11 @@ fn fill_and_apply(layer: &Layer, edit: &FileEdit<'_>) -> Result<ChangeSet, EditE
     match apply(layer, &set, &paths) {
         Ok(_) => Ok(set),
         Err(ApplyError::Conflicts(_)) => Err(EditError::Changed),
+        // Inside the project something else is mounted: no layer reaches there, and the file can be written without one.
+        Err(ApplyError::Io { source, .. }) if source.kind() == std::io::ErrorKind::CrossesDevices => {
+            let (doing, path) = ("move a file to", edit.project.path().join(edit.path.as_path()));
+            Err(EditError::NoLayer(LayerError::Io { doing, path, source }))
+        }
         Err(error) => Err(EditError::Apply(error)),
     }
 }

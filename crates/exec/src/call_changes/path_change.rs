@@ -29,6 +29,7 @@ pub(super) fn path_change(change: &Change, project: &Path, is_guarded: bool) -> 
         size: now.map_or(0, |entry| entry.size),
         digest: now.and_then(|entry| entry.digest).map(|digest| Digest(digest.to_string())),
         renamed_from: change.renamed_from.as_ref().map(|path| place_of(path, project)),
+        diff: None,
         place,
     }
 }

@@ -88,7 +88,7 @@ pub enum ChangeState {
     Ignored,
     /// Another program changed the same path meanwhile, or it could not be written. It is kept.
     Failed,
-    /// It is a device, a pipe, a socket or set-id bits, which never reach the project.
+    /// It never reaches the project, such as a device, a pipe, a socket or set-id bits. The note says which it is.
     Never,
 }
 
@@ -151,12 +151,16 @@ impl ReportedChange {
             executable: self.executable,
             mode: modes.map(|(before, after)| ModeChange { before, after }),
         };
-        (format!("{}{}", self.path, facts.arrow()), facts.words())
+        let renamed = self.renamed_from.as_ref().map(|from| format!("renamed from {from}"));
+        (format!("{}{}", self.path, facts.arrow()), facts.words().into_iter().chain(renamed).collect())
     }
 
-    /// `created run.sh (executable)`.
+    /// `created run.sh (executable)`. Of what is never applied it says what it is.
     fn summary(&self) -> String {
         let (path, facts) = self.described();
+        if let (ChangeState::Never, Some(note)) = (self.state, &self.note) {
+            return format!("{path} ({note})");
+        }
         let facts = if facts.is_empty() { String::new() } else { format!(" ({})", facts.join(", ")) };
         format!("{} {path}{facts}", self.kind.word())
     }
@@ -166,7 +170,7 @@ impl ReportedChange {
         Self {
             path: shown(&refusal.path),
             kind: match refusal.reason {
-                RefusalReason::ExtendedAttributes => ChangeKind::Attributes,
+                RefusalReason::ExtendedAttributes | RefusalReason::ProjectFolder => ChangeKind::Attributes,
                 RefusalReason::Special | RefusalReason::SetId => ChangeKind::Created,
             },
             entry: None,
@@ -181,7 +185,7 @@ impl ReportedChange {
             state: ChangeState::Never,
             protected: false,
             protected_because: None,
-            note: Some(refusal.reason.to_string()),
+            note: Some(refusal.why()),
         }
     }
 }

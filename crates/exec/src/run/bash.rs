@@ -4,10 +4,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use metier_files::Survey;
-use metier_policy::Actor;
+use metier_policy::{Action, Actor};
 use metier_sandbox::{Cancel, DataFolder, Limits, Profile, Project, ProjectAccess, Sink};
 
-use super::{ExecEnv, Principal, RunError, RunOutput, run_line};
+use super::permission::permit;
+use super::{ExecEnv, Principal, RunError, RunOutput, line_action, run_line};
 use crate::containment::GIT_ENVIRONMENT;
 use crate::output::Shape;
 use crate::requested_grants::RequestedGrants;
@@ -17,11 +18,13 @@ use crate::search_path::Toolbox;
 ///
 /// The same as a script's, but for what belongs to a skill: the project and the folders of the active skills are read-only,
 /// a scratch folder is writable, of the rest of the user's files only what the toolbox names is shown, and the only way out
-/// is a proxy. A line starts in the project.
+/// is a proxy.
 #[derive(Clone, Debug)]
 pub struct AgentContext<'a> {
     /// The project and what it holds.
     pub project: &'a Survey,
+    /// Where a line starts, such as the user's current folder; in the project's folder if it is not in the project.
+    pub start: Option<&'a Path>,
     /// The folders of the active skills, without links on the way: their texts name files there.
     pub skills: &'a [PathBuf],
     /// The data folder of the skill that was activated last, which has to be there: what that skill keeps.
@@ -56,7 +59,7 @@ impl AgentContext<'_> {
             programs: self.toolbox.shown.clone(),
             environment: self.environment(),
             limits: self.limits.clone(),
-            ..Profile::new(folder.to_owned())
+            ..Profile::new(self.start.filter(|start| start.starts_with(folder)).unwrap_or(folder).to_owned())
         }
     }
 
@@ -93,14 +96,34 @@ impl AgentContext<'_> {
     }
 }
 
-/// `Bash`: runs a line by bash in the project, contained. The gate judges what the line was read as; bash runs its text, and
-/// sees none of the user's settings.
-pub fn run_bash(
-    env: &ExecEnv<'_>,
-    own: &AgentContext<'_>,
-    line: &str,
-    cancel: Option<&Cancel>,
-    sink: Sink<'_>,
-) -> Result<RunOutput, RunError> {
-    run_line(env, &own.principal(), own.profile(), (line, Shape::Bash), cancel, sink)
+/// `Bash`: a line for bash in the project that is ready to run. The gate judges what the line was read as; bash runs its text, and sees
+/// none of the user's settings.
+#[derive(Debug)]
+pub struct BashPlan {
+    action: Action,
+    line: String,
+}
+
+impl BashPlan {
+    /// Reads the line.
+    pub fn new(own: &AgentContext<'_>, line: &str) -> Result<Self, RunError> {
+        Ok(Self { action: line_action(&own.principal(), line)?, line: line.to_owned() })
+    }
+
+    /// What the gate is asked, to the word.
+    pub fn action(&self) -> &Action {
+        &self.action
+    }
+
+    /// Runs it, if the gate allows it.
+    pub fn run(
+        self,
+        env: &ExecEnv<'_>,
+        own: &AgentContext<'_>,
+        cancel: Option<&Cancel>,
+        sink: Sink<'_>,
+    ) -> Result<RunOutput, RunError> {
+        let allowed = permit(&env.gate, &self.action)?;
+        run_line(env, &own.principal(), own.profile(), &allowed, (&self.line, Shape::Bash), cancel, sink)
+    }
 }

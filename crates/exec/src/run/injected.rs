@@ -2,10 +2,11 @@
 
 use std::ffi::OsString;
 
-use metier_policy::{Action, Decision, Skill};
+use metier_policy::{Action, Decision};
 use metier_sandbox::{Cancel, Command};
 
-use super::{ExecEnv, Job, RunError, RunOutput, SkillContext, decide, run, show, with_visible_copy};
+use super::permission::permit;
+use super::{ExecEnv, Job, RunError, RunOutput, SkillContext, run, show, with_visible_copy};
 use crate::interpreter::LaunchError;
 use crate::output::Shape;
 use crate::search_path::Program;
@@ -57,8 +58,8 @@ impl InjectionShell {
 }
 
 /// What the gate is asked about a command: the line with its values in their places.
-fn action(skill: &Skill, line: &InjectedLine<'_>) -> Action {
-    Action::inject(skill.clone(), line.judged)
+fn action(context: &SkillContext<'_>, line: &InjectedLine<'_>) -> Action {
+    Action::inject(context.skill.clone(), line.judged).needing_all(context.containment.grants.needs())
 }
 
 /// The decision about a command that may not run as it is; `None` where it may.
@@ -67,7 +68,7 @@ pub fn injection_objection(
     context: &SkillContext<'_>,
     line: &InjectedLine<'_>,
 ) -> Option<(Action, Decision)> {
-    match decide(&env.gate, action(context.skill, line), &context.principal()) {
+    match permit(&env.gate, &action(context, line)) {
         Err(RunError::Gate { action, decision }) => Some((*action, *decision)),
         Ok(_) | Err(_) => None,
     }
@@ -91,7 +92,7 @@ fn run_once(
     line: &InjectedLine<'_>,
     cancel: Option<&Cancel>,
 ) -> Result<RunOutput, RunError> {
-    let allowed = decide(&env.gate, action(context.skill, line), &context.principal())?;
+    let allowed = permit(&env.gate, &action(context, line))?;
     let program = shell.find(env, line.command)?;
     let mut profile = context.containment.profile();
     show(&mut profile, &program);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use metier_files::Survey;
-use metier_policy::{Action, Actor, Decision, Gate, Need, Reason, Ruling};
+use metier_policy::{Action, Actor, Decision, Gate, Need, Ruling};
 use metier_sandbox::Limits;
 
 use super::{RunError, SkillContext};
@@ -43,42 +43,38 @@ impl<'a> SkillContext<'a> {
     }
 }
 
-/// The permission for a call, and for the hosts and secrets that it asks for. Nothing runs without one.
-#[derive(Clone)]
-pub(super) struct Allowed {
-    pub(super) decision: Decision,
+/// A decision about a run, and about the hosts and secrets that it asks for. Nothing runs without one.
+#[derive(Clone, Debug)]
+pub struct RunDecision {
+    /// The decision.
+    pub decision: Decision,
     /// Whether it covers the changes of the project that the skill declares.
-    pub(super) with_writes: bool,
+    pub with_writes: bool,
 }
 
-impl Allowed {
-    /// Whether a person's answer, and not a rule, allows it.
-    pub(super) fn is_answer(&self) -> bool {
-        matches!(self.decision.by, Reason::Answered(_))
-    }
-}
-
-/// Asks the policy about an action with all that it needs.
-pub(super) fn decide(
-    gate: &Gate<'_>,
-    mut action: Action,
-    principal: &Principal<'_>,
-) -> Result<Allowed, RunError> {
-    action.needs = principal.grants.needs();
-    let decision = gate.decide(&action);
-    if decision.is_allowed() {
-        return Ok(Allowed { decision, with_writes: true });
-    }
-    // Changes are decided after the run, so a run does not fail for them. If a person can be asked, all needs are one question before it,
-    // and what it then changes there is not asked about again.
+/// Decides about a run with all that it needs.
+///
+/// Changes are decided after the run, so a run does not fail for them. If a person can be asked, all needs are one question before it,
+/// and what it then changes there is not asked about again.
+pub fn decide_run(gate: &Gate<'_>, action: &Action) -> RunDecision {
+    let decision = gate.decide(action);
     let is_write = |need: &Need| matches!(need, Need::WriteBelow(_));
-    if decision.ruling != Ruling::Ask && action.needs.iter().any(is_write) {
+    if !decision.is_allowed() && decision.ruling != Ruling::Ask && action.needs.iter().any(is_write) {
         let mut without = action.clone();
         without.needs.retain(|need| !is_write(need));
-        let decision = gate.decide(&without);
-        if decision.is_allowed() {
-            return Ok(Allowed { decision, with_writes: false });
+        let without = gate.decide(&without);
+        if without.is_allowed() {
+            return RunDecision { decision: without, with_writes: false };
         }
     }
-    Err(RunError::Gate { action: Box::new(action), decision: Box::new(decision) })
+    RunDecision { decision, with_writes: true }
+}
+
+/// The decision that lets something run.
+pub(super) fn permit(gate: &Gate<'_>, action: &Action) -> Result<RunDecision, RunError> {
+    let decided = decide_run(gate, action);
+    if decided.decision.is_allowed() {
+        return Ok(decided);
+    }
+    Err(RunError::Gate { action: Box::new(action.clone()), decision: Box::new(decided.decision) })
 }

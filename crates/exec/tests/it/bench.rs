@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use metier_exec::{
-    DataOwner, ExecEnv, LANGUAGE, NetworkAccess, NodeVersions, RequestedGrants, RunError, RunOutput,
-    ScriptArguments, SearchPath, SkillContainment, SkillContext, StartDir, run_command_line, run_script,
+    DataOwner, ExecEnv, LANGUAGE, NetworkAccess, NodeVersions, RequestedGrants, RunError, RunOutput, RunPlan,
+    ScriptArguments, SearchPath, SkillContainment, SkillContext, StartDir,
 };
 use metier_files::{SkillDir, Survey, SurveyBounds, TreeCopies};
 use metier_policy::{Answers, Asking, Gate, Layer, List, Owner, Rules, Scope, Skill, Source, Standing};
@@ -68,20 +68,16 @@ impl Bench {
     }
 
     pub(crate) fn script(&self, name: &str, arguments: &str) -> Result<RunOutput, RunError> {
-        self.with(|bench, context| {
-            run_script(
-                bench,
-                context,
-                name,
-                &ScriptArguments::Text(arguments.to_owned()),
-                None,
-                &mut |_, _| {},
-            )
+        let arguments = ScriptArguments::Text(arguments.to_owned());
+        self.with(|env, context| {
+            RunPlan::script(env, context, name, &arguments)?.run(env, context, None, &mut |_, _| {})
         })
     }
 
     pub(crate) fn line(&self, line: &str) -> Result<RunOutput, RunError> {
-        self.with(|bench, context| run_command_line(bench, context, line, None, &mut |_, _| {}))
+        self.with(|env, context| {
+            RunPlan::command_line(context, line)?.run(env, context, None, &mut |_, _| {})
+        })
     }
 
     pub(crate) fn with<T>(&self, work: impl FnOnce(&ExecEnv<'_>, &SkillContext<'_>) -> T) -> T {
@@ -116,8 +112,8 @@ impl Bench {
         // Without layers the project is read-only. What is changed by way of them is tried with sessions, which decide about it.
         let layers = None;
         let network = &self.network;
-        let bench = ExecEnv { sandbox: &sandbox, gate, path: &path, node: &node, network, layers };
+        let env = ExecEnv { sandbox: &sandbox, gate, path: &path, node: &node, network, layers };
         let folder = copy.as_ref().map_or(&handle, |copy| &copy.dir);
-        work(&bench, &SkillContext { skill: &self.skill, folder, containment: &containment, copies: None })
+        work(&env, &SkillContext { skill: &self.skill, folder, containment: &containment, copies: None })
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use metier_exec::{
     EnvironmentState, ExecEnv, PrepareError, PrepareOptions, PrepareOutcome, PrepareWork, RegistryAccess,
-    ScriptArguments, SkillContext, SkillScript, launch, missing, prepare, run_script,
+    RunPlan, ScriptArguments, SkillContext, SkillScript, launch, missing, prepare,
 };
 use metier_policy::{Rules, Trust};
 use metier_sandbox::{Command, Report};
@@ -42,7 +42,8 @@ fn prepared(
 /// Runs a script as it stands to its environment.
 fn run(workbench: &ExecEnv<'_>, context: &SkillContext<'_>, name: &str) -> (Report, Option<String>) {
     let words = ScriptArguments::Split(Vec::new());
-    let ran = run_script(workbench, context, name, &words, None, &mut |_, _| {}).unwrap();
+    let plan = RunPlan::script(workbench, context, name, &words).unwrap();
+    let ran = plan.run(workbench, context, None, &mut |_, _| {}).unwrap();
     (ran.report, ran.notes.into_iter().find(|note| note.contains("metier prepare")))
 }
 

@@ -44,7 +44,8 @@ fn a_secret_is_seen_by_the_script_and_by_nobody_else() {
         let ran = bench.with(|workbench, context| {
             let words = metier_exec::ScriptArguments::Split(vec![]);
             let sink = &mut |_, bytes: &[u8]| heard.extend_from_slice(bytes);
-            metier_exec::run_script(workbench, context, "a.py", &words, None, sink).unwrap()
+            let plan = metier_exec::RunPlan::script(workbench, context, "a.py", &words).unwrap();
+            plan.run(workbench, context, None, sink).unwrap()
         });
         let all = format!(
             "{}\n{}\n{:?}\n{}",

@@ -451,6 +451,8 @@ fn check(before: &[Edit], after: &[Edit]) {
     assert!(settled.is_settled(), "nothing is pending right after trust: {:?}", settled.line());
     let mut trusted = effects(&places);
     trusted.extend(model.modes(&real_path(&project)));
+    // A mode such as `plan` holds rules back. They were shown and trusted all the same.
+    trusted.extend(model.rules.iter().map(|(_, rule)| format!("allow {rule}")));
     trusted.extend(model.named_roots(&workspace));
     for edit in after {
         model.edit(*edit);
@@ -489,6 +491,12 @@ fn nothing_that_comes_after_trust_takes_effect_without_being_reported() {
 fn a_trusted_mode_takes_effect_when_the_mode_of_a_later_file_is_removed() {
     check(&[(3, 0, 0, 1), (3, 1, 2, 1)], &[(3, 1, 0, 0)]);
     check(&[(3, 2, 0, 1), (3, 3, 2, 1)], &[(3, 3, 0, 0), (3, 2, 0, 0)]);
+}
+
+/// Found by the property: the rule was trusted too, and `plan` held it back.
+#[test]
+fn a_trusted_rule_takes_effect_when_the_mode_that_held_it_back_is_removed() {
+    check(&[(2, 2, 0, 3), (3, 2, 2, 1)], &[(3, 2, 0, 0)]);
 }
 
 /// Found by the property: two paths lead to one folder, each trusted with its own `allowed-tools`.

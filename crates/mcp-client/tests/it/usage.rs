@@ -45,7 +45,7 @@ fn an_approved_skill_is_used_like_any_other_and_shows_its_origin() {
             .helper(Helper::Program(helper()))
             .open()
     };
-    let mut session = open().session();
+    let session = open().session();
     assert_eq!(session.catalog(), "", "an unapproved skill does not reach the model");
     let refused = session.call("skill_use", &json!({ "skill_name": "mcp.docs:pdf" }));
     assert!(refused.is_error(), "{refused:?}");
@@ -59,7 +59,7 @@ fn an_approved_skill_is_used_like_any_other_and_shows_its_origin() {
     assert!(text.starts_with("<skill-context name=\"pdf\" origin=\"mcp.docs\""), "{text}");
     assert!(text.contains("Do it with care.") && text.contains("Available scripts: run.sh"), "{text}");
     assert_eq!(server.reads(), ["skill://pdf/SKILL.md"]);
-    let read = |session: &mut metier_runtime::Session, path: &str| {
+    let read = |session: &mut metier_runtime::SkillSession, path: &str| {
         session.call("skill_read_file", &json!({ "skill_name": "mcp.docs:pdf", "file_path": path })).text
     };
     assert_eq!(read(&mut session, "references/a.md"), "alpha");

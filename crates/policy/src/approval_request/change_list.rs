@@ -42,6 +42,8 @@ fn line(mark: char, change: &PathChange) -> String {
     let shown = change.facts();
     let slash = if change.entry == PathEntryKind::Folder { "/" } else { "" };
     let what = match &change.renamed_from {
+        // What was there is gone then.
+        Some(from) if *kind == PathChangeKind::Modify => format!("rename `{from}` over `{place}`"),
         Some(from) => format!("rename `{from}` to `{place}`"),
         None => format!("{} `{place}{slash}`{}", kind.word(), shown.arrow()),
     };

@@ -347,6 +347,10 @@ fn a_question_names_what_is_protected_and_folds_what_is_long() {
     renamed[1].size = 1_234;
     let request = Action::changes(pdf(), renamed).approval_request();
     assert_eq!(request.changes, ["  - rename `a.md` to `b.md` (1.2 kB)"]);
+    let mut renamed = changes(&["- a.md", "~ b.md"]);
+    renamed[1].renamed_from = Some(Place::new("a.md"));
+    let request = Action::changes(pdf(), renamed).approval_request();
+    assert_eq!(request.changes, ["  - rename `a.md` over `b.md` (0 bytes)"]);
 }
 
 #[test]

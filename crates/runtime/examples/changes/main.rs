@@ -25,7 +25,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use metier_runtime::{Session, Skills};
+use metier_runtime::{SkillSession, Skills};
 use metier_sandbox::{Expecting, Sandbox, Setup};
 
 use self::figures::{Times, print_limit, time};
@@ -150,7 +150,7 @@ fn measure(task: &Task, place: &Path, metier: Option<&Path>, rounds: u32) {
             remove(&layer);
         }
         // A session keeps what is not worth a question, such as a build: each round has its own.
-        let mut own: Session = skills.session().named(&format!("round-{round}"));
+        let mut own: SkillSession = skills.session().named(&format!("round-{round}"));
         task.run(&scene.project(), &mut session, || run_script(&mut own));
         if let Some(metier) = metier {
             task.run(&scene.project(), &mut exec, || finish(scene.exec(metier)));

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use metier_catalog::CommandsStart;
 use metier_exec::{DeclaredNeeds, ScriptArguments};
-use metier_runtime::{ScriptCall, Session, Skills, SkillsBuilder};
+use metier_runtime::{ScriptCall, SkillSession, Skills, SkillsBuilder};
 
 /// What the rule of the bench allows: every path of the project that is not protected.
 const RULE: &str = "skill:bench/write:**";
@@ -142,7 +142,7 @@ impl Scene {
     }
 }
 
-pub(crate) fn run_script(session: &mut Session) {
+pub(crate) fn run_script(session: &mut SkillSession) {
     let call = ScriptCall {
         skill: "bench",
         script: "task",

@@ -9,15 +9,16 @@ use metier_catalog::{Catalog, Disclosure, Include, Layout, Places, RootChoice, S
 use metier_changes::LayerStore;
 use metier_exec::{LANGUAGE, NodeVersions, SearchPath, Variable, VariableValue};
 use metier_files::{TreeCopies, real_path};
-use metier_policy::{Action, Answer, Decision, Kept, Layer, List, Mode, Owner, Source};
+use metier_policy::{Action, Decision, Kept, Layer, List, Mode, Owner, Source};
 use metier_sandbox::{Helper, Sandbox, Setup};
 use metier_secret::{Secret, SecretName};
 
 use super::Skills;
 use super::begin::has_begun;
-use super::house::{Ask, House, RefusalObserver, ShownPath};
+use super::engine::{Engine, RefusalObserver, ShownPath};
 use super::known::KnownSkills;
 use super::ledger::Ledger;
+use super::session::{ApprovalHandler, ApprovalReply, ApprovalRequest};
 use super::value_source::ValueSource;
 
 /// Where programs are found when nobody says: the system's folders. The user's own are for the program to name.
@@ -58,7 +59,7 @@ pub struct SkillsBuilder {
     window: Option<usize>,
     disclosure: Option<Disclosure>,
     layer: Layer,
-    ask: Option<Arc<Ask>>,
+    handler: Option<Arc<ApprovalHandler>>,
     kept: Vec<Kept>,
     variables: Vec<Variable>,
     secrets: Vec<(SecretName, Secret)>,
@@ -89,7 +90,7 @@ impl Default for SkillsBuilder {
             window: None,
             disclosure: None,
             layer: Layer::new(Source::new(Owner::Flag, "this program")),
-            ask: None,
+            handler: None,
             kept: Vec::new(),
             variables: Vec::new(),
             secrets: Vec::new(),
@@ -229,10 +230,13 @@ impl SkillsBuilder {
         self
     }
 
-    /// Who answers questions; without anybody what would ask is refused. It is called while the call waits, also from
-    /// another thread, where a connection waits.
-    pub fn ask(mut self, ask: impl Fn(&Action, &Decision) -> Answer + Send + Sync + 'static) -> Self {
-        self.ask = Some(Arc::new(ask));
+    /// Answers requests for approval; without a handler, what would ask is refused. It is called while the call waits, also from
+    /// another thread while a connection waits.
+    pub fn ask<R: Into<ApprovalReply>>(
+        mut self,
+        handler: impl Fn(&ApprovalRequest<'_>) -> R + Send + Sync + 'static,
+    ) -> Self {
+        self.handler = Some(Arc::new(move |request: &ApprovalRequest<'_>| handler(request).into()));
         self
     }
 
@@ -318,7 +322,7 @@ impl SkillsBuilder {
             }
         };
         let keeps_data = is_machine || self.data.is_some();
-        Skills::new(House {
+        Skills::new(Engine {
             ledger: Mutex::new(Ledger::new(known.subscribe())),
             known,
             data: keeps_data.then(|| places.data.join("skills")),
@@ -336,8 +340,8 @@ impl SkillsBuilder {
             window: self.window,
             disclosure: self.disclosure,
             layer: self.layer,
-            ask: self.ask,
-            one_question: Arc::default(),
+            handler: self.handler,
+            open_question: Arc::default(),
             kept: Mutex::new(self.kept),
             variables: self.variables,
             secrets: self.secrets,

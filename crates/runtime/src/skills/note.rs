@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use metier_catalog::{Change, ChangeKind};
 use metier_diagnostic::visible;
 
-use super::ledger::Unread;
+use super::ledger::UnreadChanges;
 use crate::toolset::Visible;
 
 /// How many names one line of a note has: enough to choose from. A note is read once and stays in the conversation for good.
@@ -27,7 +27,7 @@ pub struct Note {
 
 impl Note {
     /// The note of changes, where there are any. `before` is what the model could use, `now` what it can.
-    pub(super) fn of(unread: Unread, before: &Visible, now: &Visible) -> Option<Self> {
+    pub(super) fn of(unread: UnreadChanges, before: &Visible, now: &Visible) -> Option<Self> {
         let (changes, missed) = (settled(unread.changes), unread.missed);
         if changes.is_empty() && missed == 0 {
             return None;

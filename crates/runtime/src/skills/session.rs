@@ -1,325 +1,423 @@
 //! One conversation of a model that has skills.
+//!
+//! ```text
+//! tool call ─► plan ─► approve (rules, answers, a person) ─► run ─► settle its changes ─► result
+//! ```
+//!
+//! A session can be used from several threads: calls that only read run in parallel. What changes while it works is behind locks of
+//! its own, none of which is held while a process runs or a person is asked.
 
+mod activate;
+mod changes;
+mod fork;
+mod needs;
+mod outputs;
+mod policy;
+mod process;
+mod program;
+mod records;
+mod restore;
+mod stateless;
+mod use_error;
+
+use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use metier_activation::{ActivationError, ActivationOutcome, Invoker, Scopes, SkillArguments};
-use metier_catalog::{EntryId, Lookup, Reference, ReferenceError, State};
-use metier_exec::{PrepareError, RunError};
-use metier_policy::{Action, Decision};
+use metier_activation::{ActivationOutcome, Invoker, Scopes, SessionActivations, SkillArguments};
+use metier_catalog::{EntryId, Lookup, Reference, Snapshot};
+use metier_exec::{DeclaredEnvironment, policy_skill};
+use metier_files::Survey;
+use metier_policy::{McpTools, Scope, Skill, Trust};
+use metier_sandbox::{Cancel, Stream};
 use serde_json::Value;
 
+use self::outputs::Outputs;
+use self::policy::SessionPolicy;
 use super::Note;
-use super::house::{House, lock};
-use super::ledger::Mark;
-use super::own::GivenAnswer;
-use super::room::{Gated, NotEntered, Restored, Room};
-use crate::toolset::{Desk, NotDone, ToolFormat, ToolResult, Toolset, Visible};
+use super::engine::{Engine, lock};
+use super::ledger::ChangeCursor;
+use super::value_source::SkillSecrets;
+use crate::tool::{CallControl, ToolContext, ToolFormat, ToolResult};
+use crate::toolset::{Surface, Toolset, Visible};
 
-/// How many files of the work are remembered. Whoever touches more has touched a file of each kind by then.
-const MOST_TOUCHED: usize = 1_000;
+pub(crate) use self::activate::{EnteredSkill, Gated};
+pub use self::fork::{Fork, ForkRequest, ResumedFork};
+pub(crate) use self::policy::NoApproval;
+pub use self::policy::{
+    Approval, ApprovalEvent, ApprovalHandler, ApprovalReply, ApprovalRequest, ApprovalStage,
+};
+pub(crate) use self::process::{ProcessKind, SkillProcess};
+pub use self::program::ScriptCall;
+pub use self::records::{ActiveSkill, SkillLabels};
+pub use self::restore::RestoredSkill;
+pub use self::use_error::UseError;
 
-/// Tells sessions of one process apart.
-static MADE: AtomicU64 = AtomicU64::new(0);
+/// The most files that a session knows the work to have touched: those that come later make no skill appear that did not before.
+const MAX_TOUCHED_FILES: usize = 1_000;
 
-/// One conversation: what the model was told, which skills are active in it, what was answered.
+/// How many sessions this process has started: part of their names.
+static STARTED: AtomicU64 = AtomicU64::new(0);
+
+/// Hears what programs write while they run, without what must stay secret.
+pub type OutputListener<'a> = dyn Fn(Stream, &[u8]) + Send + Sync + 'a;
+
+/// One conversation of a model that has skills.
 ///
-/// The skills it knows are those of the moment it began, until the user speaks again; then it takes what has changed
-/// and gives a [`Note`] of it. What a skill *says* is read whenever it is activated: an edit changes the next activation, and
-/// never a text that was given.
-pub struct Session {
-    pub(super) room: Room,
-    pub(super) toolset: Toolset,
+/// It keeps the snapshot that it started with until its user speaks again, and never changes what was said already.
+pub struct SkillSession {
+    engine: Arc<Engine>,
+    id: String,
+    toolset: Toolset,
     catalog: String,
-    /// How far it has read what became of the skills.
-    pub(super) mark: Mark,
-    /// The skills that were activated, the last one at the end.
-    pub(super) active: Vec<EntryId>,
-    /// Their folders, by which they are known from one snapshot to the next; in the same order.
-    pub(super) folders: Vec<PathBuf>,
-    /// The agent's own list of skills, if it has one.
-    pub(super) list: Option<Vec<String>>,
-    /// The files that the work has touched, seen from the project's folder.
+    policy: SessionPolicy,
+    /// The names that the configuration declares, with what the program gave for them.
+    declared: DeclaredEnvironment,
+    /// The tools of MCP servers, by which bare names in the lists of skills are understood.
+    servers: McpTools,
+    active: Mutex<ActiveSkills>,
+    /// The secrets of the skills that wanted any, by their folders: each is read once.
+    secrets: Mutex<HashMap<PathBuf, SkillSecrets>>,
+    /// What the user should know about folders of skills and was not told yet, a sentence each.
+    folder_notes: Mutex<Vec<String>>,
+    /// The project as it was looked over last. A call that runs keeps the one it started with.
+    survey: Mutex<Option<Arc<Survey>>>,
+    /// What programs wrote beyond what the model got.
+    outputs: Mutex<Outputs>,
+    follows: Follows,
+    /// Cancels whatever runs, for calls that bring no token of their own.
+    cancel: Option<Cancel>,
+    listener: Option<Arc<OutputListener<'static>>>,
+}
+
+/// The skills of the conversation.
+#[derive(Debug, Default)]
+struct ActiveSkills {
+    conversation: SessionActivations,
+    /// Those that were activated, the last one at the end, with their folders. Tools that name no skill belong to the last one, also
+    /// after its scope has ended.
+    ids: Vec<EntryId>,
+    folders: Vec<PathBuf>,
+}
+
+/// How a session follows changes of its skills.
+#[derive(Debug)]
+struct Follows {
+    cursor: ChangeCursor,
+    /// The names of an agent's own list; `None` without one.
+    list: Option<Vec<String>>,
+    /// The files that the work has touched.
     touched: Vec<PathBuf>,
 }
 
-/// A skill that is in the conversation now.
+/// The result of a skill that was used.
 #[derive(Clone, Debug)]
-pub struct Used {
-    /// What goes into the conversation: the skill's text, or a note that it is there already.
+pub struct UseResult {
+    /// The message for the model.
     pub text: String,
-    /// The same with everything that is known of it.
+    /// The activation, or that it was there already.
     pub activated: ActivationOutcome,
 }
 
-/// Why a skill is not in the conversation.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum NotUsed {
-    /// The name is none.
-    #[error(transparent)]
-    Name(#[from] ReferenceError),
-    /// No skill is meant by it.
-    #[error("`{name}`: {why}")]
-    Unknown {
-        /// What was asked for.
-        name: String,
-        /// Why nothing is meant.
-        why: String,
-    },
-    /// It is switched off.
-    #[error("`{name}` is {state}")]
-    Off {
-        /// Its name.
-        name: String,
-        /// How it is switched off.
-        state: State,
-    },
-    /// It cannot be activated.
-    #[error(transparent)]
-    NotActivated(#[from] ActivationError),
-    /// Nothing of it ran.
-    #[error(transparent)]
-    NotRun(#[from] RunError),
-    /// Its packages are not installed.
-    #[error(transparent)]
-    NotPrepared(#[from] PrepareError),
-    /// What it takes could not be had, such as its data folder.
-    #[error("{0}")]
-    Trouble(String),
-}
-
-impl Session {
+impl SkillSession {
     pub(super) fn new(
-        house: Arc<House>,
+        engine: Arc<Engine>,
         toolset: Toolset,
         catalog: String,
-        mark: Mark,
+        cursor: ChangeCursor,
         list: Option<Vec<String>>,
     ) -> Self {
-        let number = MADE.fetch_add(1, Ordering::Relaxed);
-        let name = format!("{}-{number}", std::process::id());
-        let room = Room::new(house, Arc::clone(toolset.visible().snapshot()), name, toolset.surface());
-        let (active, folders, touched) = (Vec::new(), Vec::new(), Vec::new());
-        Self { room, toolset, catalog, mark, active, folders, list, touched }
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
+        let snapshot = toolset.visible().snapshot();
+        let policy = SessionPolicy::new(&engine, snapshot.layout());
+        let declared = engine.declared(snapshot.layout());
+        Self {
+            id: format!("{}-{number}", std::process::id()),
+            engine,
+            toolset,
+            catalog,
+            policy,
+            declared,
+            servers: McpTools::default(),
+            active: Mutex::default(),
+            secrets: Mutex::default(),
+            folder_notes: Mutex::default(),
+            survey: Mutex::default(),
+            outputs: Mutex::default(),
+            follows: Follows { cursor, list, touched: Vec::new() },
+            cancel: None,
+            listener: None,
+        }
     }
 
-    /// Gives the session a name of the program's own; scripts see it as `SESSION_ID`.
+    /// The same session under another name, such as that of a stored one: bodies and scripts see it as `${SESSION_ID}`.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
-        name.clone_into(&mut self.room.session);
+        name.clone_into(&mut self.id);
         self
     }
 
-    /// What the model sees first: for the system prompt. Empty where there are no skills. It stays the same as long as the
-    /// session lasts.
+    /// What precedes the conversation: the skills that the model may use. The same bytes as long as the session lasts.
     pub fn catalog(&self) -> &str {
         &self.catalog
     }
 
-    /// The tools, for whoever wants to know more of them.
+    /// The skills' tools.
     pub fn toolset(&self) -> &Toolset {
         &self.toolset
     }
 
-    /// The definitions of the tools, as they stand in a request. They stay the same as long as the session lasts.
+    /// The definitions of the skills' tools for one reader. The same bytes as long as the session lasts.
     pub fn tools(&self, format: ToolFormat) -> Value {
         self.toolset.render(format)
     }
 
-    /// Carries out a tool call of the model. It never fails: what cannot be done is a result that says so.
-    ///
-    /// [`ToolResult::text`] is the tool's result. Where there is a [`ToolResult::message`], it follows all results of the turn as a
-    /// message with the role of the user.
-    pub fn call(&mut self, name: &str, arguments: &Value) -> ToolResult {
-        let room = &self.room;
-        let desk = Desk { hands: room, activate: room, search: Some(room), active: &self.active };
-        let result = self.toolset.call(name, arguments, &desk);
-        if let Some(id) = result.activated {
-            self.activated(id);
+    /// Runs a call of one of the skills' tools.
+    pub fn call(&self, name: &str, input: &Value) -> ToolResult {
+        let context = ToolContext { skills: self, control: self.control() };
+        match self.toolset.find(name) {
+            Some(tool) => context.call(tool, input),
+            None => ToolResult::refused(self.toolset.no_such_tool(name)),
         }
-        result
     }
 
-    /// Puts a skill into the conversation because the program says so, such as after a user typed its name.
-    pub fn activate(&mut self, name: &str, arguments: impl Into<SkillArguments>) -> Result<Used, NotUsed> {
+    /// Activates a skill for the user, who may use any that the model may not.
+    pub fn activate(
+        &mut self,
+        name: &str,
+        arguments: impl Into<SkillArguments>,
+    ) -> Result<UseResult, UseError> {
         self.activate_by(Invoker::Caller, name, arguments)
     }
 
-    /// The same for somebody else, to whom some skills are closed: see [`Invoker`].
+    /// The same for another invoker, such as the model, which may use less.
     pub fn activate_by(
         &mut self,
         by: Invoker,
         name: &str,
         arguments: impl Into<SkillArguments>,
-    ) -> Result<Used, NotUsed> {
+    ) -> Result<UseResult, UseError> {
         let id = self.find(name)?;
-        let activated = self.room.enter(id, by, &arguments.into(), Gated::NotYet)?.activated;
-        self.activated(id);
+        let activated = self.enter(id, by, &arguments.into(), Gated::NotYet, self.control())?.activated;
         let text = match &activated {
             ActivationOutcome::Fresh(activation) => activation.text.clone(),
             ActivationOutcome::Again(again) => again.note.clone(),
         };
-        Ok(Used { text, activated })
+        Ok(UseResult { text, activated })
     }
 
-    pub(super) fn find(&self, name: &str) -> Result<EntryId, NotUsed> {
+    /// The skill of this name, whether it can be used or not.
+    fn find(&self, name: &str) -> Result<EntryId, UseError> {
         let reference: Reference = name.parse()?;
-        match self.room.snapshot.find(&reference) {
+        let snapshot = self.snapshot();
+        match snapshot.find(&reference) {
             // Why a skill cannot be used is for the activation to say.
             Lookup::Found(id, _) | Lookup::Unusable(id, _) => Ok(id),
-            other => {
-                let why = self.room.snapshot.in_words(&other);
-                Err(NotUsed::Unknown { name: name.to_owned(), why })
-            }
+            other => Err(UseError::Unknown { name: name.to_owned(), why: snapshot.in_words(&other) }),
         }
     }
 
-    /// The folder with what programs wrote beyond what the model got, once there is any. It goes with the session.
+    /// The folder for outputs that are too long for a model, if there are any.
     pub fn outputs(&self) -> Option<PathBuf> {
-        self.room.outputs.borrow().folder().map(Path::to_owned)
+        lock(&self.outputs).folder().map(Path::to_owned)
     }
 
-    /// The user speaks: scopes of skills that run in the conversation are over, what was refused may be asked again, and
-    /// what has changed is taken up. The note's text goes into the conversation with the user's message.
+    /// The user has spoken: scopes end, refusals are forgotten, and changes of skills take effect.
     pub fn user_message(&mut self) -> Option<Note> {
-        self.room.conversation.borrow_mut().user_message();
-        lock(&self.room.answers).forget_refusals();
-        self.room.forget_secrets();
+        lock(&self.active).conversation.user_message();
+        self.policy.forget_refusals();
+        self.forget_secrets();
         self.refresh()
     }
 
-    /// Looks for changes and takes them up. The catalogue and the definitions of the tools stay as they are; skills that
-    /// came are taken all the same, skills that went are not.
+    /// Takes up what has changed about the skills. The catalogue and the tools that the model was given stay as they are; the note
+    /// says what became of them.
     pub fn refresh(&mut self) -> Option<Note> {
-        let now = self.room.house.known.look();
-        let (unread, mark) = lock(&self.room.house.ledger).since(self.mark);
-        self.mark = mark;
-        if Arc::ptr_eq(&now, &self.room.snapshot) && unread.changes.is_empty() {
+        let now = self.engine.known.look();
+        let (unread, cursor) = lock(&self.engine.ledger).since(self.follows.cursor);
+        self.follows.cursor = cursor;
+        if Arc::ptr_eq(&now, self.snapshot()) && unread.changes.is_empty() {
             return None;
         }
         let before = self.toolset.visible().clone();
-        self.room.renew(Arc::clone(&now));
-        self.toolset.renew(match &self.list {
+        self.policy.renew(&self.engine, now.layout());
+        self.declared = self.engine.declared(now.layout());
+        *lock(&self.survey) = None;
+        self.toolset.renew(match &self.follows.list {
             Some(list) => Visible::among(now, list.iter().map(String::as_str)),
             None => Visible::all(now),
         });
-        for file in &self.touched {
+        for file in &self.follows.touched {
             self.toolset.touch(file);
         }
         // What is gone cannot be active any more.
-        self.folders.retain(|folder| self.room.id_of(folder).is_some());
-        self.active = self.folders.iter().filter_map(|folder| self.room.id_of(folder)).collect();
+        let known = lock(&self.active).folders.clone();
+        self.set_active(&known);
         Note::of(unread, &before, self.toolset.visible())
     }
 
-    /// The work touches these files, absolute or seen from the project's folder. Skills that are for such files (`paths`) are offered
-    /// from now on; where there are any, the text tells the model, wherever its next message is.
+    /// The work touches files, seen from the project's folder or by their whole paths. The lines of skills that are offered because
+    /// of it, for the model.
     pub fn touch<'p>(&mut self, files: impl IntoIterator<Item = &'p str>) -> Option<String> {
         let mut came = Vec::new();
         for file in files {
-            let project = self.room.snapshot.layout().project.as_ref();
+            let project = self.snapshot().layout().project.as_ref();
             let file = Path::new(file);
             let seen = project.and_then(|project| file.strip_prefix(&project.folder).ok()).unwrap_or(file);
             let seen = seen.strip_prefix(".").unwrap_or(seen).to_owned();
-            if self.touched.contains(&seen) || self.touched.len() >= MOST_TOUCHED {
+            if self.follows.touched.contains(&seen) || self.follows.touched.len() >= MAX_TOUCHED_FILES {
                 continue;
             }
             came.extend(self.toolset.touch(&seen));
-            self.touched.push(seen);
+            self.follows.touched.push(seen);
         }
-        let snapshot = &self.room.snapshot;
+        let snapshot = self.snapshot();
         let lines: String =
             came.iter().filter_map(|id| Some(snapshot.catalogue_line(snapshot.entry(*id)?))).collect();
         let head = "The work touches files for which there are more skills than were listed:\n\n";
         (!lines.is_empty()).then(|| format!("{head}{}", lines.trim_end()))
     }
 
-    /// Forgets which texts are in the conversation: they were cut away, and the next activation brings a new copy.
+    /// The conversation was cut: texts of skills are not in it any more.
     pub fn forget_texts(&mut self) {
-        self.room.conversation.borrow_mut().forget_texts();
+        lock(&self.active).conversation.forget_texts();
     }
 
-    /// The same for skills whose scopes are over. The texts of active ones stay, so that they are not brought twice.
+    /// The same for the texts of skills whose scope has ended.
     pub fn forget_ended_texts(&mut self) {
-        self.room.conversation.borrow_mut().forget_ended_texts();
+        lock(&self.active).conversation.forget_ended_texts();
     }
 
-    /// Takes up what was active in this conversation before its process ended, in the order in which it was activated: scopes, and
-    /// which texts are there. Nothing is rendered and nothing runs. Gives the names of skills that are not to be had any more.
-    pub fn restore(&mut self, skills: &[Restored]) -> Vec<String> {
-        let mut gone = Vec::new();
-        for restored in skills {
-            match self.room.restore(restored) {
-                Some(id) => self.activated(id),
-                None => gone.push(restored.name.clone()),
-            }
-        }
-        gone
+    /// Takes up skills that were activated before the process ended. Returns the names of those that are gone.
+    pub fn restore(&mut self, skills: &[RestoredSkill]) -> Vec<String> {
+        let gone = skills.iter().filter(|restored| self.restore_one(restored).is_none());
+        gone.map(|restored| restored.name.clone()).collect()
     }
 
-    /// Takes an answer that was given in this conversation before.
-    pub fn restore_answer(&mut self, given: &GivenAnswer) {
-        let kept = lock(&self.room.answers).give(&given.question, given.answer);
-        if let Some(kept) = kept {
-            lock(&self.room.house.kept).push(kept);
-        }
-    }
-
-    /// The scopes that are open: which model, how many turns and which fences the active skills ask for.
+    /// The scopes of active skills.
     pub fn scopes(&self) -> Scopes {
-        self.room.conversation.borrow().scopes.clone()
+        lock(&self.active).conversation.scopes.clone()
     }
 
-    /// Makes a skill the last active one.
-    pub(super) fn activated(&mut self, id: EntryId) {
-        let Some(folder) = self.room.folder(id) else { return };
-        if let Some(at) = self.active.iter().position(|known| *known == id) {
-            self.active.remove(at);
-            self.folders.remove(at);
+    /// The same session, held by the scope of an agent before any skill is active.
+    #[must_use]
+    pub fn held_by(self, scope: Scope) -> Self {
+        lock(&self.active).conversation.scopes.hold(scope);
+        self
+    }
+
+    /// The same session below another one: what holds in the parent holds here, and so do the answers given there.
+    #[must_use]
+    pub fn beneath(mut self, parent: &Self) -> Self {
+        let conversation = lock(&parent.active).conversation.child();
+        self.active = Mutex::new(ActiveSkills { conversation, ..ActiveSkills::default() });
+        self.policy = parent.policy.of_child();
+        self.id.clone_from(&parent.id);
+        self.servers.clone_from(&parent.servers);
+        self
+    }
+
+    /// Cancels whatever runs, for calls without a token of their own.
+    pub fn cancel_with(&mut self, cancel: Cancel) {
+        self.cancel = Some(cancel);
+    }
+
+    /// Hears what scripts and command lines write while they run. Results have it again.
+    pub fn listen_with(&mut self, listener: Arc<OutputListener<'static>>) {
+        self.listener = Some(listener);
+    }
+
+    /// The tools that servers offer, by which bare names in the lists of skills are understood.
+    pub fn server_tools(&mut self, tools: McpTools) {
+        self.servers = tools;
+    }
+
+    /// The control of calls that the program makes itself.
+    fn control(&self) -> CallControl<'_> {
+        CallControl {
+            cancel: self.cancel.as_ref(),
+            listener: self.listener.as_deref(),
+            ..CallControl::default()
         }
-        self.active.push(id);
-        self.folders.push(folder);
+    }
+
+    pub(crate) fn snapshot(&self) -> &Arc<Snapshot> {
+        self.toolset.visible().snapshot()
+    }
+
+    pub(crate) fn surface(&self) -> Surface {
+        self.toolset.surface()
+    }
+
+    /// The skills that were activated, the last one at the end.
+    pub(crate) fn active_ids(&self) -> Vec<EntryId> {
+        lock(&self.active).ids.clone()
+    }
+
+    /// The skill that was activated last.
+    pub(crate) fn last_active(&self) -> Option<EntryId> {
+        lock(&self.active).ids.last().copied()
+    }
+
+    /// A skill as the gate knows it.
+    pub(crate) fn skill(&self, id: EntryId) -> Skill {
+        match self.snapshot().entry(id) {
+            Some(entry) => policy_skill(self.snapshot(), entry),
+            // Ids come from this very snapshot; anything else gets what nothing trusts.
+            None => Skill { trust: Trust::Untrusted, ..Skill::new("", "") },
+        }
+    }
+
+    /// Makes a skill the last one of the conversation.
+    fn mark_active(&self, active: &mut ActiveSkills, id: EntryId) {
+        let Some(folder) = self.folder(id) else { return };
+        if let Some(at) = active.ids.iter().position(|known| *known == id) {
+            active.ids.remove(at);
+            active.folders.remove(at);
+        }
+        active.ids.push(id);
+        active.folders.push(folder);
+    }
+
+    /// Makes the skills in these folders the active ones, as far as they are there.
+    fn set_active(&self, folders: &[PathBuf]) {
+        let found = folders.iter().filter_map(|folder| Some((self.id_of(folder)?, folder.clone())));
+        let (ids, folders) = found.unzip();
+        let mut active = lock(&self.active);
+        (active.ids, active.folders) = (ids, folders);
+    }
+
+    /// The folder of a skill, by which it is known from one snapshot to the next.
+    fn folder(&self, id: EntryId) -> Option<PathBuf> {
+        let snapshot = self.snapshot();
+        snapshot.entry(id).map(|entry| snapshot.folder(entry))
+    }
+
+    /// The skill in this folder.
+    fn id_of(&self, folder: &Path) -> Option<EntryId> {
+        let snapshot = self.snapshot();
+        let mut entries = snapshot.entries();
+        entries.find(|(_, entry)| snapshot.folder(entry) == folder).map(|(id, _)| id)
+    }
+
+    fn active_skills(&self) -> MutexGuard<'_, ActiveSkills> {
+        lock(&self.active)
+    }
+
+    /// Secrets are read again when a process wants one: the user may have set another since.
+    fn forget_secrets(&self) {
+        lock(&self.secrets).clear();
     }
 }
 
-impl From<NotEntered> for NotUsed {
-    fn from(error: NotEntered) -> Self {
-        match error {
-            NotEntered::NotActivated(error) => error.into(),
-            NotEntered::Trouble(text) => Self::Trouble(text),
-        }
-    }
-}
-
-impl From<NotDone> for NotUsed {
-    fn from(error: NotDone) -> Self {
-        match error {
-            NotDone::NotRun(error) => error.into(),
-            NotDone::Trouble(text) => Self::Trouble(text),
-        }
-    }
-}
-
-impl NotUsed {
-    /// What was to happen and what the gate decided about it, where that is the reason.
-    pub fn refused(&self) -> Option<(&Action, &Decision)> {
-        match self {
-            Self::NotActivated(ActivationError::Gate { action, decision })
-            | Self::NotRun(RunError::Gate { action, decision })
-            | Self::NotPrepared(PrepareError::Gate { action, decision }) => Some((action, decision)),
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Debug for Session {
+impl fmt::Debug for SkillSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Session")
-            .field("name", &self.room.session)
-            .field("active", &self.folders)
+        let active = lock(&self.active);
+        f.debug_struct("SkillSession")
+            .field("id", &self.id)
+            .field("active", &active.folders)
             .finish_non_exhaustive()
     }
 }

@@ -4,6 +4,9 @@ use metier_catalog::{DeclaredName, Entry, Snapshot};
 use metier_exec::DeclaredEnvironment;
 use metier_secret::{Secret, SecretName};
 
+/// Why a [`ValueSource`] has no values.
+pub type SourceError = Box<dyn std::error::Error + Send + Sync>;
+
 /// Where a program keeps what it gives to skills by name. Without one a skill gets what the builder was told.
 pub trait ValueSource: Send + Sync {
     /// The value of a variable of the user's environment.
@@ -14,7 +17,7 @@ pub trait ValueSource: Send + Sync {
 
     /// The secrets of one skill, or why they cannot be read. A session asks once for each skill, when a process of it wants
     /// one, and again after its user spoke.
-    fn secrets(&self, snapshot: &Snapshot, entry: &Entry) -> Result<SkillSecrets, String>;
+    fn secrets(&self, snapshot: &Snapshot, entry: &Entry) -> Result<SkillSecrets, SourceError>;
 
     /// The declared names with the values that this source has for them. Of a sensitive one it is enough that a secret of that
     /// name is kept: its value is read for the skill that gets it.

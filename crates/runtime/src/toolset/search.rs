@@ -2,42 +2,48 @@
 
 use metier_catalog::Finder;
 
-use super::hands::{Hit, Search};
+/// A skill that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SearchHit {
+    pub(crate) name: String,
+    /// What it is for.
+    pub(crate) description: String,
+    /// Why it fits.
+    pub(crate) why: String,
+}
 
 /// The most words of the request that are told of one skill, had or lacking: the heaviest come first, and the rest says
 /// little.
-const MOST_WORDS: usize = 4;
+const MAX_WORDS: usize = 4;
 
 /// The index holds the skills that a model may be offered and no others, so nothing of a stranger's comes from here.
-impl Search for Finder {
-    fn search(&self, query: &str, limit: usize) -> Vec<Hit> {
-        let route = self.route(query, limit);
-        let hits = route.skills.iter().filter_map(|routed| {
-            let entry = self.snapshot().entry(routed.entry)?;
-            let reasons = self.reasons(query, routed.entry);
-            // A ranking fills up with whatever is left; a skill that has no word of the request is no answer to it.
-            if reasons.words.is_empty() {
-                return None;
-            }
-            let words = reasons.words.iter().take(MOST_WORDS).map(|reason| {
-                let places: Vec<&str> = reason.places.iter().map(|place| place.words()).collect();
-                format!("`{}` in {}", reason.word, places.join(", "))
-            });
-            let missing: Vec<String> =
-                reasons.missing.iter().take(MOST_WORDS).map(|word| format!("`{word}`")).collect();
-            let why = Why {
-                has: words.collect::<Vec<_>>().join("; "),
-                lacks: missing.join(", "),
-                against: reasons.against,
-            };
-            Some(Hit {
-                name: entry.call_name().to_owned(),
-                description: entry.description().to_owned(),
-                why: why.line(),
-            })
+pub(crate) fn search(finder: &Finder, query: &str, limit: usize) -> Vec<SearchHit> {
+    let route = finder.route(query, limit);
+    let hits = route.skills.iter().filter_map(|routed| {
+        let entry = finder.snapshot().entry(routed.entry)?;
+        let reasons = finder.reasons(query, routed.entry);
+        // A ranking fills up with whatever is left; a skill that has no word of the request is no answer to it.
+        if reasons.words.is_empty() {
+            return None;
+        }
+        let words = reasons.words.iter().take(MAX_WORDS).map(|reason| {
+            let places: Vec<&str> = reason.places.iter().map(|place| place.words()).collect();
+            format!("`{}` in {}", reason.word, places.join(", "))
         });
-        hits.collect()
-    }
+        let missing: Vec<String> =
+            reasons.missing.iter().take(MAX_WORDS).map(|word| format!("`{word}`")).collect();
+        let why = Why {
+            has: words.collect::<Vec<_>>().join("; "),
+            lacks: missing.join(", "),
+            against: reasons.against,
+        };
+        Some(SearchHit {
+            name: entry.call_name().to_owned(),
+            description: entry.description().to_owned(),
+            why: why.line(),
+        })
+    });
+    hits.collect()
 }
 
 /// What speaks for a skill and what against it.

@@ -2,9 +2,8 @@
 
 use std::ops::Deref;
 
-use super::definition::Sight;
-use super::form::{Field, Form, Kind};
 use super::surface::Surface;
+use crate::tool::{Field, FieldKind, Form, SideEffect};
 
 /// What a tool does, whatever it is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -48,11 +47,11 @@ impl Deref for Spec {
 
 const OFFSET: Field = Field::optional(
     "offset",
-    Kind::Number { least: 0, default: 0 },
+    FieldKind::Number { least: 0, default: 0 },
     "The byte to begin at. A long file comes in pages; the last line of each says where the next one begins.",
 );
 
-const SKILL_NAME: Field = Field::required("skill_name", Kind::Skill, "The skill.");
+const SKILL_NAME: Field = Field::required("skill_name", FieldKind::Skill, "The skill.");
 
 static USE: Spec = Spec {
     act: Act::Use,
@@ -64,7 +63,7 @@ static USE: Spec = Spec {
             SKILL_NAME,
             Field::optional(
                 "arguments",
-                Kind::Words,
+                FieldKind::Words,
                 "What the skill is told, as a user would type it behind its name.",
             ),
         ],
@@ -81,7 +80,7 @@ static READ: Spec = Spec {
             SKILL_NAME,
             Field::required(
                 "file_path",
-                Kind::Text,
+                FieldKind::Text,
                 "The file, seen from the skill's folder: references/style.md.",
             ),
             OFFSET,
@@ -97,10 +96,10 @@ static RUN: Spec = Spec {
         description: "Runs a script of a skill's scripts/ folder, contained, and returns what it printed.",
         fields: &[
             SKILL_NAME,
-            Field::required("script_name", Kind::Text, "The script, a file in scripts/: lint.sh."),
+            Field::required("script_name", FieldKind::Text, "The script, a file in scripts/: lint.sh."),
             Field::optional(
                 "script_args",
-                Kind::Words,
+                FieldKind::Words,
                 "What the script is told, in words as a shell splits them.",
             ),
         ],
@@ -115,10 +114,10 @@ static SEARCH: Spec = Spec {
         description: "Finds skills by what they are for. Not every skill is described above; search before you decide that there \
                       is none.",
         fields: &[
-            Field::required("query", Kind::Text, "What is to be done, in a few words."),
+            Field::required("query", FieldKind::Text, "What is to be done, in a few words."),
             Field::optional(
                 "limit",
-                Kind::Number { least: 1, default: 5 },
+                FieldKind::Number { least: 1, default: 5 },
                 "How many skills to name at most.",
             ),
         ],
@@ -133,8 +132,8 @@ static COMMAND: Spec = Spec {
         description: "Runs a command line in the folder of the active skill, contained, and returns exitCode, stdout, stderr and \
                       timedOut.",
         fields: &[
-            Field::required("reason", Kind::Text, "Why it is run, in one sentence."),
-            Field::required("commandLine", Kind::Text, "The command line, as bash takes it."),
+            Field::required("reason", FieldKind::Text, "Why it is run, in one sentence."),
+            Field::required("commandLine", FieldKind::Text, "The command line, as bash takes it."),
         ],
         example: r#"{"reason": "why", "commandLine": "what"}"#,
     },
@@ -145,7 +144,7 @@ static REFERENCES: Spec = Spec {
     form: Form {
         name: "load_skill_resources",
         description: "Reads files of the active skill's references/ folder: a map from path to text.",
-        fields: &[Field::required("resources", Kind::References, "The files that are needed now.")],
+        fields: &[Field::required("resources", FieldKind::References, "The files that are needed now.")],
         example: r#"{"resources": [{"path": "references/api.md", "reason": "why"}]}"#,
     },
 };
@@ -165,7 +164,7 @@ static LOAD: Spec = Spec {
     form: Form {
         name: "load_skill",
         description: "Loads the instructions of a skill, to be carried out.",
-        fields: &[Field::required("name", Kind::Skill, "The skill.")],
+        fields: &[Field::required("name", FieldKind::Skill, "The skill.")],
         example: r#"{"name": "review-pr"}"#,
     },
 };
@@ -179,7 +178,7 @@ static RESOURCE: Spec = Spec {
             SKILL_NAME,
             Field::required(
                 "resource_path",
-                Kind::Text,
+                FieldKind::Text,
                 "The file, seen from the skill's folder: references/style.md, assets/form.txt, scripts/setup.sh.",
             ),
         ],
@@ -196,12 +195,12 @@ static RUN_JSON: Spec = Spec {
             SKILL_NAME,
             Field::required(
                 "script_path",
-                Kind::Text,
+                FieldKind::Text,
                 "The script, seen from the skill's folder: scripts/setup.sh.",
             ),
             Field::optional(
                 "args",
-                Kind::Options,
+                FieldKind::Options,
                 "What the script is told: a text, a list of words, or options by name.",
             ),
         ],
@@ -216,10 +215,10 @@ static SKILL: Spec = Spec {
         description: "Activates a skill: its instructions follow as a message, to be carried out. Call it before you do work that \
                       a skill is there for.",
         fields: &[
-            Field::required("skill", Kind::Skill, "The skill."),
+            Field::required("skill", FieldKind::Skill, "The skill."),
             Field::optional(
                 "args",
-                Kind::Words,
+                FieldKind::Words,
                 "What the skill is told, as a user would type it behind its name.",
             ),
         ],
@@ -252,11 +251,23 @@ pub(crate) fn spec(surface: Surface, name: &str) -> Option<&'static Spec> {
 }
 
 impl Act {
-    /// Whether it only looks: it starts nothing and changes nothing.
-    pub(crate) const fn sight(self) -> Sight {
+    /// The fields of a tool that name the skill to be activated, and its arguments if it takes any. Claude Code calls them otherwise.
+    pub(crate) fn activation_fields(self, tool: &str) -> Option<(&'static str, Option<&'static str>)> {
         match self {
-            Self::Read | Self::Search | Self::References | Self::List | Self::Resource => Sight::Looks,
-            Self::Use | Self::Run | Self::Command | Self::Load | Self::RunJson => Sight::Acts,
+            Self::Use if tool == SKILL.name => Some(("skill", Some("args"))),
+            Self::Use => Some(("skill_name", Some("arguments"))),
+            Self::Load => Some(("name", None)),
+            _ => None,
+        }
+    }
+
+    /// What a call does to others of the same turn.
+    pub(crate) const fn effect(self) -> SideEffect {
+        match self {
+            Self::Read | Self::Search | Self::References | Self::List | Self::Resource => {
+                SideEffect::ReadOnly
+            }
+            Self::Use | Self::Run | Self::Command | Self::Load | Self::RunJson => SideEffect::Runs,
         }
     }
 }
@@ -266,8 +277,8 @@ mod tests {
     use metier_skill::Tool;
     use serde_json::Value;
 
-    use super::super::form::Need;
     use super::*;
+    use crate::tool::FieldNeed;
 
     #[test]
     fn every_tool_is_in_the_one_table_of_names_and_has_an_example_that_fits() {
@@ -279,7 +290,7 @@ mod tests {
                 for name in &given {
                     assert!(spec.fields.iter().any(|field| field.name == **name), "{}: {name}", spec.name);
                 }
-                for field in spec.fields.iter().filter(|field| field.need == Need::Required) {
+                for field in spec.fields.iter().filter(|field| field.need == FieldNeed::Required) {
                     assert!(given.iter().any(|name| *name == field.name), "{}: {}", spec.name, field.name);
                 }
             }

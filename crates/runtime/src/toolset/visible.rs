@@ -10,11 +10,11 @@ use metier_catalog::{
 use metier_exec::SCRIPTS;
 use metier_files::{ListBounds, RelativePath};
 
-use super::input::cut;
 use super::refusal::Refusal;
+use crate::tool::cut;
 
 /// How many names an answer lists: enough to choose from, few enough to read.
-pub(crate) const MOST_NAMES: usize = 20;
+pub(crate) const MAX_NAMES: usize = 20;
 
 /// The skills of a session: a snapshot, and the part of it that an agent's own list names.
 #[derive(Clone, Debug)]
@@ -224,8 +224,8 @@ impl Visible {
 
     /// Names to choose from, and how many more there are.
     fn available(&self) -> Available {
-        let names = self.offered().take(MOST_NAMES).map(|(_, entry)| entry.call_name().to_owned()).collect();
-        Available { names, more: self.offered.len().saturating_sub(MOST_NAMES) }
+        let names = self.offered().take(MAX_NAMES).map(|(_, entry)| entry.call_name().to_owned()).collect();
+        Available { names, more: self.offered.len().saturating_sub(MAX_NAMES) }
     }
 }
 

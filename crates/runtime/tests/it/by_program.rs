@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use metier_catalog::{Entry, Snapshot};
 use metier_exec::{DeclaredNeeds, ScriptArguments};
-use metier_runtime::{NotUsed, ScriptCall, Session, SkillSecrets, Skills, SkillsBuilder, ValueSource};
+use metier_runtime::{
+    ScriptCall, SkillSecrets, SkillSession, Skills, SkillsBuilder, SourceError, UseError, ValueSource,
+};
 use metier_sandbox::Helper;
 use metier_secret::Secret;
 use metier_testkit::Workspace;
@@ -28,9 +30,9 @@ impl ValueSource for Source {
         false
     }
 
-    fn secrets(&self, _snapshot: &Snapshot, entry: &Entry) -> Result<SkillSecrets, String> {
+    fn secrets(&self, _snapshot: &Snapshot, entry: &Entry) -> Result<SkillSecrets, SourceError> {
         if self.is_broken {
-            return Err("the vault is closed".to_owned());
+            return Err("the vault is closed".into());
         }
         let read = self.reads.fetch_add(1, Ordering::SeqCst);
         let secret = Secret::new(format!("secret-{read}-of-{}", entry.name())).unwrap();
@@ -73,7 +75,7 @@ fn the_secrets_of_a_skill_are_read_once_and_again_after_the_user_spoke() {
     let skills = builder(&workspace).values(Arc::clone(&source) as _).open();
     let mut session = skills.session();
     let env = names();
-    let run = |session: &mut Session, env: &[String]| {
+    let run = |session: &mut SkillSession, env: &[String]| {
         let ran = session.run_script(&call("lab", env)).unwrap();
         assert_eq!(
             ran.text.contains("[secret API_KEY]|[secret FROM_OUTSIDE]>"),
@@ -118,9 +120,9 @@ fn what_is_refused_is_told_with_its_action_and_what_is_off_is_no_refusal() {
     assert!(!decision.is_allowed());
     assert_eq!(*told.lock().unwrap(), [action.sentence()]);
     let error = skills.session().run_script(&call("off", &[])).unwrap_err();
-    assert!(matches!(error, NotUsed::Off { .. }) && error.refused().is_none(), "{error}");
+    assert!(matches!(error, UseError::Off { .. }) && error.refused().is_none(), "{error}");
     let error = skills.session().run_script(&call("nobody", &[])).unwrap_err();
-    assert!(matches!(error, NotUsed::Unknown { .. }), "{error}");
+    assert!(matches!(error, UseError::Unknown { .. }), "{error}");
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use metier_exec::{ChangeReport, ChangeState, DeclaredNeeds, RunOutput, ScriptArguments};
-use metier_policy::{Action, Answer};
-use metier_runtime::{ScriptCall, Session, Skills, SkillsBuilder};
+use metier_policy::Answer;
+use metier_runtime::{ApprovalRequest, ScriptCall, SkillSession, Skills, SkillsBuilder};
 use metier_sandbox::Helper;
 use metier_testkit::Workspace;
 
@@ -29,14 +29,14 @@ fn builder(workspace: &Workspace) -> SkillsBuilder {
     builder.project(workspace.join("project")).data(workspace.join("data"))
 }
 
-fn run_with(session: &mut Session, write: &[String]) -> RunOutput {
+fn run_with(session: &mut SkillSession, write: &[String]) -> RunOutput {
     let given = DeclaredNeeds { write, ..DeclaredNeeds::default() };
     let arguments = ScriptArguments::Split(Vec::new());
     let call = ScriptCall { skill: "lab", script: "a.sh", arguments, given, time: None, start: None };
     session.run_script(&call).unwrap()
 }
 
-fn run(session: &mut Session) -> RunOutput {
+fn run(session: &mut SkillSession) -> RunOutput {
     run_with(session, &[])
 }
 
@@ -95,8 +95,8 @@ fn what_no_rule_covers_is_one_question_with_every_path() {
         let workspace = workspace(WORK);
         let asked: Arc<Mutex<Vec<String>>> = Arc::default();
         let heard = Arc::clone(&asked);
-        let ask = move |action: &Action, _: &metier_policy::Decision| {
-            heard.lock().unwrap().push(action.approval_request().lines().join("\n"));
+        let ask = move |request: &ApprovalRequest<'_>| {
+            heard.lock().unwrap().push(request.action.approval_request().lines().join("\n"));
             answer
         };
         let report = run(&mut builder(&workspace).ask(ask).open().session()).changes.unwrap();
@@ -115,7 +115,7 @@ fn what_no_rule_covers_is_one_question_with_every_path() {
 #[test]
 fn what_is_given_with_the_call_is_applied_once_it_is_allowed() {
     let workspace = workspace(WORK);
-    let ask = |_: &Action, _: &metier_policy::Decision| Answer::Once;
+    let ask = |_: &ApprovalRequest<'_>| Answer::Once;
     let skills = builder(&workspace).ask(ask).open();
     let report = run_with(&mut skills.session(), &["**".to_owned()]).changes.unwrap();
     assert_eq!(report.count(ChangeState::Applied), report.entries.len());
@@ -147,8 +147,7 @@ fn no_wildcard_reaches_what_runs_later() {
 fn what_git_ignores_is_seen_by_the_session_and_never_asked_about() {
     let workspace = workspace("cat build/out 2> /dev/null; mkdir -p build; echo made > build/out")
         .file("project/.gitignore", "build/\n");
-    let ask =
-        |action: &Action, _: &metier_policy::Decision| -> Answer { panic!("asked: {}", action.sentence()) };
+    let ask = |request: &ApprovalRequest<'_>| -> Answer { panic!("asked: {}", request.action.sentence()) };
     let skills = builder(&workspace).ask(ask).open();
     let mut session = skills.session();
     let first = run(&mut session);

@@ -6,8 +6,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use metier_activation::{ActivationError, ActivationOutcome};
+use metier_exec::SkillFoldersError;
 use metier_files::FileDigest;
-use metier_runtime::{NotUsed, Session, Skills};
+use metier_runtime::{SkillSession, Skills, UseError};
 use metier_testkit::Workspace;
 use serde_json::json;
 
@@ -125,7 +126,7 @@ fn change(writing: Writing, number: usize, folder: &Path, document: &Path, spare
 }
 
 /// Activates the skill, by the program and by the model in turns: the digest that is told, and the body in the text.
-fn activated(session: &mut Session, round: usize) -> Option<(String, String)> {
+fn activated(session: &mut SkillSession, round: usize) -> Option<(String, String)> {
     if round.is_multiple_of(2) {
         return match session.activate("hot", "") {
             Ok(used) => {
@@ -135,9 +136,10 @@ fn activated(session: &mut Session, round: usize) -> Option<(String, String)> {
                 Some((activation.digest.to_string(), body))
             }
             Err(
-                NotUsed::NotActivated(ActivationError::Broken { .. } | ActivationError::Gone { .. })
-                | NotUsed::Trouble(_)
-                | NotUsed::Unknown { .. },
+                UseError::Activation(ActivationError::Broken { .. } | ActivationError::Gone { .. })
+                | UseError::Folders(SkillFoldersError::Gone { .. })
+                | UseError::FolderGone { .. }
+                | UseError::Unknown { .. },
             ) => None,
             Err(error) => panic!("{error}"),
         };

@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use metier_activation::{ActivationError, ActivationOutcome, Invoker};
 use metier_catalog::{ChangeKind, Places};
 use metier_policy::{Answer, Mode};
-use metier_runtime::{NotUsed, Note, Outcome, Session, Skills, SkillsBuilder, Surface, ToolFormat};
+use metier_runtime::{
+    ApprovalRequest, Note, Outcome, SkillSession, Skills, SkillsBuilder, Surface, ToolFormat, UseError,
+};
 use metier_sandbox::Helper;
 use metier_testkit::Workspace;
 use serde_json::{Value, json};
@@ -36,7 +38,7 @@ fn write(workspace: &Workspace, path: &str, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-fn use_skill(session: &mut Session, name: &str, arguments: &str) -> String {
+fn use_skill(session: &SkillSession, name: &str, arguments: &str) -> String {
     let result = session.call("skill_use", &json!({ "skill_name": name, "arguments": arguments }));
     result.message.map_or(result.text, |message| message.text)
 }
@@ -50,13 +52,13 @@ fn a_program_opens_skills_and_its_model_uses_them() {
     let workspace = workspace();
     let skills = builder(&workspace).open();
     assert!(skills.problems().is_empty(), "{:?}", skills.problems());
-    let mut session = skills.session();
+    let session = skills.session();
     assert!(session.catalog().ends_with("- **greet**: Does greet.\n"), "{}", session.catalog());
     assert_eq!(skills.catalog(), session.catalog());
     let tools = session.tools(ToolFormat::Anthropic);
     let names: Vec<_> = tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     assert!(names.contains(&"skill_use") && names.contains(&"skill_run_script"), "{names:?}");
-    assert!(use_skill(&mut session, "greet", "Ada").contains("Say hello to Ada."));
+    assert!(use_skill(&session, "greet", "Ada").contains("Say hello to Ada."));
     let read = json!({ "skill_name": "greet", "file_path": "references/tone.md" });
     assert_eq!(session.call("skill_read_file", &read).text, "Be kind.");
     let run = json!({ "skill_name": "greet", "script_name": "hello.sh", "script_args": "Ada" });
@@ -83,13 +85,13 @@ fn a_root_that_is_missing_and_a_skill_that_does_not_load_are_said_and_stop_nothi
 #[test]
 fn a_program_that_does_not_begin_as_it_should_reads_skills_and_runs_nothing() {
     let workspace = workspace().file("skills/now/SKILL.md", skill("now", "", "It is !`echo late`."));
-    let mut session = Skills::open([workspace.join("skills")]).session();
-    assert!(use_skill(&mut session, "greet", "Ada").contains("Say hello to Ada."));
+    let session = Skills::open([workspace.join("skills")]).session();
+    assert!(use_skill(&session, "greet", "Ada").contains("Say hello to Ada."));
     let run = json!({ "skill_name": "greet", "script_name": "hello.sh" });
     let ran = session.call("skill_run_script", &run);
     assert_eq!(ran.outcome, Outcome::Refused);
     assert!(ran.text.contains("does not begin with `metier_runtime::begin`"), "{}", ran.text);
-    let text = use_skill(&mut session, "now", "");
+    let text = use_skill(&session, "now", "");
     assert!(!text.contains("It is late."), "{text}");
 }
 
@@ -129,7 +131,7 @@ fn skills_that_come_and_go_are_told_by_a_note_and_change_no_byte_of_what_the_mod
     write(&workspace, "skills/add/SKILL.md", &skill("add", "", "Add up."));
     let note = session.refresh().unwrap();
     assert_eq!(told(&note), [(ChangeKind::Added, "add")]);
-    assert!(use_skill(&mut session, "add", "").contains("Add up."));
+    assert!(use_skill(&session, "add", "").contains("Add up."));
     fs::remove_dir_all(workspace.join("skills/greet")).unwrap();
     let note = session.user_message().unwrap();
     assert_eq!(told(&note), [(ChangeKind::Removed, "greet")]);
@@ -147,7 +149,7 @@ fn a_broken_edit_keeps_what_is_known_and_is_never_activated() {
     let workspace = workspace();
     let skills = builder(&workspace).open();
     let mut session = skills.session();
-    assert!(use_skill(&mut session, "greet", "Ada").contains("Say hello to Ada."));
+    assert!(use_skill(&session, "greet", "Ada").contains("Say hello to Ada."));
     write(&workspace, "skills/greet/SKILL.md", "---\n- a list\n---\n");
     let note = session.refresh().unwrap();
     assert_eq!(told(&note), [(ChangeKind::Broken, "greet")]);
@@ -158,10 +160,10 @@ fn a_broken_edit_keeps_what_is_known_and_is_never_activated() {
     assert_eq!((refused.outcome, refused.message), (Outcome::Refused, None));
     assert!(refused.text.contains("does not load any more"), "{}", refused.text);
     let error = session.activate("greet", "Bob").unwrap_err();
-    assert!(matches!(error, NotUsed::NotActivated(ActivationError::Broken { .. })), "{error}");
+    assert!(matches!(error, UseError::Activation(ActivationError::Broken { .. })), "{error}");
     write(&workspace, "skills/greet/SKILL.md", &skill("greet", "", "Wave to $ARGUMENTS."));
     assert_eq!(told(&session.refresh().unwrap()), [(ChangeKind::Mended, "greet")]);
-    assert!(use_skill(&mut session, "greet", "Bob").contains("Wave to Bob."));
+    assert!(use_skill(&session, "greet", "Bob").contains("Wave to Bob."));
 }
 
 #[test]
@@ -179,14 +181,14 @@ fn a_program_that_watches_is_told_without_a_look() {
         std::thread::sleep(Duration::from_millis(5));
     };
     assert_eq!(told(&note), [(ChangeKind::Added, "plan")]);
-    assert!(use_skill(&mut session, "plan", "").contains("Plan."));
+    assert!(use_skill(&session, "plan", "").contains("Plan."));
 }
 
 #[test]
 fn the_skill_that_was_active_last_stays_so_when_others_come() {
     let workspace = workspace();
     let mut session = builder(&workspace).open().session();
-    use_skill(&mut session, "greet", "Ada");
+    use_skill(&session, "greet", "Ada");
     write(&workspace, "skills/add/SKILL.md", &skill("add", "", "Add up."));
     session.user_message().unwrap();
     let load = json!({ "resources": [{ "path": "references/tone.md", "reason": "tone" }] });
@@ -222,8 +224,49 @@ fn a_model_is_told_nothing_of_skills_that_it_may_not_know() {
     assert_eq!(note.text(), None, "the program knows, the model does not");
     assert!(matches!(
         session.activate("theirs", "").unwrap_err(),
-        NotUsed::NotActivated(ActivationError::Closed(_))
+        UseError::Activation(ActivationError::Closed(_))
     ));
+}
+
+#[test]
+fn a_script_that_changes_while_it_is_asked_about_does_not_run() {
+    let workspace = workspace().dir("data");
+    // With a data folder what was approved runs from a copy, without one it is looked at again.
+    for data in [None, Some(workspace.join("data"))] {
+        write(&workspace, "skills/greet/scripts/hello.sh", "echo shown");
+        let script = workspace.join("skills/greet/scripts/hello.sh");
+        let builder = builder(&workspace).mode(Mode::Strict).ask(move |_: &ApprovalRequest<'_>| {
+            fs::write(&script, "echo other").unwrap();
+            Answer::Once
+        });
+        let builder = data.into_iter().fold(builder, SkillsBuilder::data);
+        let run = json!({ "skill_name": "greet", "script_name": "hello.sh" });
+        let result = builder.open().session().call("skill_run_script", &run);
+        assert_eq!(result.outcome, Outcome::Refused, "{}", result.text);
+        assert!(result.text.contains("changed while it was started"), "{}", result.text);
+    }
+}
+
+#[test]
+fn a_session_is_used_while_a_script_of_it_runs() {
+    let workspace = workspace()
+        .file("skills/greet/scripts/wait.sh", "while [ ! -e $SKILL_DATA/go ]; do sleep 0.01; done");
+    let skills = builder(&workspace).project(workspace.join("skills")).data(workspace.join("data")).open();
+    let session = skills.session();
+    let run = |script: &str| {
+        session.call("skill_run_script", &json!({ "skill_name": "greet", "script_name": script }))
+    };
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| run("wait.sh"));
+        assert_eq!(run("hello.sh").text, "hello");
+        assert!(use_skill(&session, "greet", "Ada").contains("Say hello to Ada."));
+        let folder = session.active().pop().unwrap().folder;
+        assert!(folder.ends_with("greet"));
+        let go = json!({ "skill_name": "greet", "script_name": "go.sh" });
+        write(&workspace, "skills/greet/scripts/go.sh", "touch $SKILL_DATA/go");
+        assert_eq!(session.call("skill_run_script", &go).outcome, Outcome::Done);
+        assert_eq!(waiting.join().unwrap().outcome, Outcome::Done);
+    });
 }
 
 #[test]
@@ -232,12 +275,12 @@ fn what_takes_a_yes_is_asked_and_an_answer_holds_as_long_as_it_says() {
     let check = |answer: Answer, expect: usize, outcome: Outcome| {
         let asked = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&asked);
-        let builder = builder(&workspace).mode(Mode::Strict).ask(move |_, _| {
+        let builder = builder(&workspace).mode(Mode::Strict).ask(move |_: &ApprovalRequest<'_>| {
             counted.fetch_add(1, Ordering::Relaxed);
             answer
         });
         let skills = builder.open();
-        let mut session = skills.session();
+        let session = skills.session();
         let run = json!({ "skill_name": "greet", "script_name": "hello.sh" });
         for _ in 0..2 {
             assert_eq!(session.call("skill_run_script", &run).outcome, outcome, "{answer:?}");
@@ -250,11 +293,11 @@ fn what_takes_a_yes_is_asked_and_an_answer_holds_as_long_as_it_says() {
     assert_eq!(check(Answer::Always, 1, Outcome::Done), 1);
     assert_eq!(check(Answer::No, 1, Outcome::Refused), 0);
     // Without anybody to ask it is refused with the rule that would allow it.
-    let mut session = builder(&workspace).mode(Mode::Strict).open().session();
+    let session = builder(&workspace).mode(Mode::Strict).open().session();
     let refused =
         session.call("skill_run_script", &json!({ "skill_name": "greet", "script_name": "hello.sh" }));
     assert_eq!(refused.outcome, Outcome::Refused);
-    let mut session = builder(&workspace).deny("skill:greet").open().session();
+    let session = builder(&workspace).deny("skill:greet").open().session();
     assert!(session.call("skill_use", &json!({ "skill_name": "greet" })).is_error());
 }
 
@@ -262,7 +305,7 @@ fn what_takes_a_yes_is_asked_and_an_answer_holds_as_long_as_it_says() {
 fn a_fence_holds_until_the_user_speaks() {
     let workspace = workspace().file("skills/look/SKILL.md", skill("look", "tools: Read\n", "Look."));
     let mut session = builder(&workspace).open().session();
-    use_skill(&mut session, "look", "");
+    use_skill(&session, "look", "");
     assert_eq!(session.scopes().rules().len(), 1);
     let line = json!({ "reason": "try", "commandLine": "echo out" });
     assert_eq!(session.call("run_command_line", &line).outcome, Outcome::Refused);
@@ -280,7 +323,7 @@ fn what_a_program_says_of_its_folders_is_what_scripts_see() {
         .dir("work/.git")
         .dir("data");
     let skills = builder(&workspace).project(workspace.join("work")).data(workspace.join("data")).open();
-    let mut session = skills.session().named("talk-7");
+    let session = skills.session().named("talk-7");
     let ran = session.call("skill_run_script", &json!({ "skill_name": "greet", "script_name": "see.sh" }));
     // Each root has folders of its own.
     let (data, rest) = ran.text.trim().split_once('|').unwrap();
@@ -314,7 +357,7 @@ fn a_model_searches_where_the_catalogue_does_not_describe_all() {
     }
     let workspace = workspace
         .file("skills/zebra/SKILL.md", "---\nname: zebra\ndescription: Counts stripes of a zebra.\n---\nx\n");
-    let mut session = builder(&workspace).window(10_000).open().session();
+    let session = builder(&workspace).window(10_000).open().session();
     let has_search = |tools: &Value| tools.to_string().contains("skill_search");
     assert!(has_search(&session.tools(ToolFormat::Mcp)));
     let found = session.call("skill_search", &json!({ "query": "count the stripes", "limit": 3 }));
@@ -327,7 +370,7 @@ fn a_session_has_the_tools_of_the_system_it_is_for_and_can_move_between_threads(
         value
     }
     let workspace = workspace();
-    let mut session = moves(builder(&workspace).open().session_on(Surface::Adk));
+    let session = moves(builder(&workspace).open().session_on(Surface::Adk));
     let text = session.call("load_skill", &json!({ "name": "greet" })).text;
     let loaded: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(loaded["frontmatter"]["description"], "Does greet.");
@@ -351,7 +394,7 @@ fn skills_of_a_plugin_share_a_folder_and_requirements_are_noted() {
         .file("skills/team/skills/bob/scripts/a.sh", script);
     let skills = builder(&workspace).data(workspace.join("data")).variable("REGION", "eu").open();
     let mut session = skills.session();
-    let mut run = |name: &str, word: &str| {
+    let run = |name: &str, word: &str| {
         let call = json!({ "skill_name": name, "script_name": "a.sh", "script_args": word });
         session.call("skill_run_script", &call).text
     };
@@ -387,7 +430,7 @@ fn an_agent_with_a_list_of_its_own_sees_and_gets_these_skills_alone() {
         let refused = session.call("skill_use", &json!({ "skill_name": name }));
         assert_eq!(refused.outcome, Outcome::Refused, "{name}: {}", refused.text);
     }
-    assert!(use_skill(&mut session, "greet", "Ada").contains("Say hello to Ada."));
+    assert!(use_skill(&session, "greet", "Ada").contains("Say hello to Ada."));
 }
 
 #[test]
@@ -405,7 +448,7 @@ fn a_fork_begins_with_the_content_alone_and_is_held_by_what_holds_its_parent() {
     let mut child = fork.session;
     assert_eq!(session.scopes().iter().count(), 0, "nothing of it is in the parent");
     assert_eq!(child.scopes().iter().count(), 1);
-    let names = |session: &Session| session.tools(ToolFormat::Mcp).to_string();
+    let names = |session: &SkillSession| session.tools(ToolFormat::Mcp).to_string();
     assert!(!names(&child).contains("skill_use") && names(&session).contains("skill_use"));
     let dig = json!({ "skill_name": "deep", "script_name": "dig.sh" });
     assert_eq!(child.call("skill_run_script", &dig).text.trim(), "dug");
@@ -413,7 +456,7 @@ fn a_fork_begins_with_the_content_alone_and_is_held_by_what_holds_its_parent() {
     assert_eq!(child.scopes().iter().count(), 1, "until the child ends");
     // A fence of the parent holds in the child.
     session.activate("outer", "").unwrap();
-    let mut child = session.fork(Invoker::Model, "deep", "").unwrap().session;
+    let child = session.fork(Invoker::Model, "deep", "").unwrap().session;
     let refused = child.call("skill_run_script", &dig);
     assert_eq!(refused.outcome, Outcome::Refused, "{}", refused.text);
     assert!(refused.text.contains("outer"), "{}", refused.text);
@@ -424,7 +467,7 @@ fn the_rest_of_a_long_output_is_a_file_of_the_session() {
     let script = "i=0; while [ $i -lt 9000 ]; do echo line $i; i=$((i+1)); done";
     let workspace = workspace().file("skills/greet/scripts/long.sh", script).dir("temp");
     let skills = builder(&workspace).temporary(workspace.join("temp")).open();
-    let mut session = skills.session();
+    let session = skills.session();
     assert_eq!(session.outputs(), None);
     let text =
         session.call("skill_run_script", &json!({ "skill_name": "greet", "script_name": "long.sh" })).text;
@@ -433,7 +476,7 @@ fn the_rest_of_a_long_output_is_a_file_of_the_session() {
     assert!(text.contains(&format!("bytes left out; all of it is in {}", file.display())), "{text}");
     assert_eq!(fs::read_to_string(&file).unwrap().lines().count(), 9000);
     // Also in the shape of another system.
-    let mut other = skills.session_on(Surface::Adk);
+    let other = skills.session_on(Surface::Adk);
     let call = json!({ "skill_name": "greet", "script_path": "scripts/long.sh" });
     let text = other.call("run_skill_script", &call).text;
     assert!(text.contains("/1/stdout.txt"), "{text}");

@@ -1,34 +1,33 @@
 //! Each surface as its system has it: which tools there are, their results and their error texts, to the byte.
 
-use std::sync::Arc;
-
 use metier_runtime::{Coverage, Entrance, Outcome, Surface, ToolFormat, Toolset, Visible};
 use metier_testkit::Workspace;
 use serde_json::{Value, json};
 
-use crate::tools::{Room, room};
+use crate::tools::{TestSkills, test_skills, text};
 
 fn names(tools: &Toolset) -> Vec<&str> {
-    tools.definitions().iter().map(|tool| tool.name).collect()
+    tools.definitions().map(|tool| &*tool.name).collect()
 }
 
 #[test]
 fn a_tool_is_offered_where_it_can_be_of_use() {
-    let empty = Room::new(Workspace::new());
-    let plain = Room::new(Workspace::new().skill("home/.claude/skills/plain", "Plain."));
-    let folder = Room::new(
+    let empty = TestSkills::new(Workspace::new());
+    let plain = TestSkills::new(Workspace::new().skill("home/.claude/skills/plain", "Plain."));
+    let folder = TestSkills::new(
         Workspace::new()
             .skill("home/.claude/skills/plain", "Plain.")
             .dir("home/.claude/skills/plain/scripts"),
     );
-    let full = room();
+    let full = test_skills();
+    let visible = || Visible::all(full.skills.snapshot());
     let check = |surface: Surface, without: &[&str], with: &[&str], searching: &[&str]| {
-        assert!(names(&empty.tools(surface)).is_empty(), "{surface}: without skills there are no tools");
-        assert_eq!(names(&plain.tools(surface)), without, "{surface}");
-        assert_eq!(names(&folder.tools(surface)), without, "{surface}: an empty scripts/ is none");
-        assert_eq!(names(&full.tools(surface)), with, "{surface}");
-        let visible = Visible::all(Arc::clone(&full.snapshot));
-        let partial = Toolset::new(surface, visible, Coverage::Partial, Entrance::Tool);
+        let none = empty.session(surface);
+        assert!(names(none.toolset()).is_empty(), "{surface}: without skills there are no tools");
+        assert_eq!(names(plain.session(surface).toolset()), without, "{surface}");
+        assert_eq!(names(folder.session(surface).toolset()), without, "{surface}: an empty scripts/ is none");
+        assert_eq!(names(full.session(surface).toolset()), with, "{surface}");
+        let partial = Toolset::new(surface, visible(), Coverage::Partial, Entrance::Tool);
         assert_eq!(names(&partial), searching, "{surface}");
     };
     check(
@@ -54,21 +53,21 @@ fn a_tool_is_offered_where_it_can_be_of_use() {
     );
     check(Surface::ClaudeCode, &["Skill"], &["Skill"], &["Skill", "skill_search"]);
 
-    let visible = Visible::all(Arc::clone(&full.snapshot));
-    let child = Toolset::new(Surface::SkilledCrew, visible, Coverage::Partial, Entrance::Given);
+    let child = Toolset::new(Surface::SkilledCrew, visible(), Coverage::Partial, Entrance::Given);
     assert_eq!(names(&child), ["run_command_line", "load_skill_resources"]);
 }
 
 #[test]
 fn a_skill_of_the_users_alone_is_enough_for_the_tools_that_serve_it() {
     let text = "---\nname: mine\ndescription: M.\ndisable-model-invocation: true\n---\nMine.\n";
-    let room = Room::new(
+    let skills = TestSkills::new(
         Workspace::new()
             .file("home/.claude/skills/mine/SKILL.md", text)
             .file("home/.claude/skills/mine/scripts/a.sh", "echo a"),
     );
-    assert_eq!(names(&room.tools(Surface::Canonical)), ["skill_read_file", "skill_run_script"]);
-    assert_eq!(names(&room.tools(Surface::ClaudeCode)), [""; 0]);
+    let session = skills.session(Surface::Canonical);
+    assert_eq!(names(session.toolset()), ["skill_read_file", "skill_run_script"]);
+    assert_eq!(names(skills.session(Surface::ClaudeCode).toolset()), [""; 0]);
 }
 
 #[test]
@@ -78,39 +77,39 @@ fn names_are_an_enum_while_there_are_at_most_64_and_the_bytes_stay() {
         for number in 0..count {
             workspace = workspace.skill(format!("home/.claude/skills/skill-{number:02}"), "One.");
         }
-        Room::new(workspace)
+        TestSkills::new(workspace)
     };
-    let property = |room: &Room| {
-        let tools = room.tools(Surface::Canonical);
-        tools.definitions()[0].schema["properties"]["skill_name"].clone()
+    let property = |skills: &TestSkills| {
+        let session = skills.session(Surface::Canonical);
+        let first = session.toolset().definitions().next().unwrap();
+        first.schema["properties"]["skill_name"].clone()
     };
     let few = skills(64);
     assert_eq!(property(&few)["enum"].as_array().map(Vec::len), Some(64));
     assert_eq!(property(&few)["enum"][0], "skill-00");
     assert_eq!(property(&skills(65)), json!({ "type": "string", "description": "The skill." }));
 
-    let bytes = |room: &Room| room.tools(Surface::Canonical).render(ToolFormat::Anthropic).to_string();
-    assert_eq!(bytes(&few), bytes(&few));
-    let mut tools = few.tools(Surface::Canonical);
-    let before = tools.render(ToolFormat::OpenAi).to_string();
+    let bytes = |format| few.session(Surface::Canonical).tools(format).to_string();
+    assert_eq!(bytes(ToolFormat::Anthropic), bytes(ToolFormat::Anthropic));
+    let mut session = few.session(Surface::Canonical);
+    let before = session.tools(ToolFormat::OpenAi).to_string();
     // A skill that is there only later is accepted though no schema names it.
-    let later = Room::new(
-        Workspace::new()
-            .skill("home/.claude/skills/later", "Later.")
-            .skill("home/.claude/skills/other", "O."),
-    );
-    tools.renew(Visible::all(Arc::clone(&later.snapshot)));
-    assert_eq!(tools.render(ToolFormat::OpenAi).to_string(), before);
-    let result = later.call(&tools, "skill_use", &json!({ "skill_name": "later" }));
+    let folder = few.workspace.join("home/.claude/skills/later");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("SKILL.md"), "---\nname: later\ndescription: Later.\n---\nDo.\n").unwrap();
+    assert!(session.call("skill_use", &json!({ "skill_name": "later" })).is_error());
+    session.refresh().unwrap();
+    assert_eq!(session.tools(ToolFormat::OpenAi).to_string(), before);
+    let result = session.call("skill_use", &json!({ "skill_name": "later" }));
     assert_eq!(result.outcome, Outcome::Done, "{}", result.text);
 }
 
 #[test]
 fn agentmd_says_what_it_always_said() {
-    let room = room();
-    let tools = room.tools(Surface::Agentmd);
+    let skills = test_skills();
+    let session = skills.session(Surface::Agentmd);
     let check = |tool: &str, arguments: Value, expect: &str| {
-        assert_eq!(room.text(&tools, tool, &arguments), expect, "{arguments}");
+        assert_eq!(text(&session, tool, &arguments), expect, "{arguments}");
     };
     let read = |path: &str| json!({ "skill_name": "deploy", "file_path": path });
     check("skill_read_file", read("references/a.md"), "# A\n");
@@ -123,7 +122,7 @@ fn agentmd_says_what_it_always_said() {
     );
     check(
         "skill_use",
-        json!({ "skill_name": "nobody" }),
+        json!({ "skill_name": "missing" }),
         "Skill 'nobody' is not enabled for this agent. Available: deploy, review-pr",
     );
     let run = |skill: &str, script: &str, more: &str| json!({ "skill_name": skill, "script_name": script, "script_args": more });
@@ -135,7 +134,7 @@ fn agentmd_says_what_it_always_said() {
         "Access denied: '../SKILL.md' is outside scripts/ directory",
     );
     check("skill_run_script", run("deploy", "a.sh", "'a b' 3"), "<a b>\n[stderr]\ne\n[exit code: 3]");
-    let result = room.call(&tools, "skill_run_script", &run("deploy", "a.sh", "x 3"));
+    let result = session.call("skill_run_script", &run("deploy", "a.sh", "x 3"));
     assert_eq!(result.outcome, Outcome::Failed);
     let words = json!({ "skill_name": "deploy", "script_name": "a.sh", "script_args": ["a  b", 0] });
     check("skill_run_script", words, "<a  b>\n[stderr]\ne");
@@ -151,12 +150,12 @@ fn skilled_crew_reads_references_and_has_three_errors() {
         .file("home/.claude/skills/crew/notes.md", "no")
         .symlink("home/.claude/skills/crew/references/out", "/etc/passwd")
         .symlink("home/.claude/skills/crew/references/up", "../notes.md");
-    let room = Room::new(workspace);
-    let tools = room.tools(Surface::SkilledCrew);
-    room.call(&tools, "skill_use", &json!({ "skill_name": "crew" }));
+    let skills = TestSkills::new(workspace);
+    let session = skills.session(Surface::SkilledCrew);
+    session.call("skill_use", &json!({ "skill_name": "crew" }));
     let load = |paths: &[&str]| {
         let resources: Vec<Value> = paths.iter().map(|path| json!({ "path": path, "reason": "r" })).collect();
-        let result = room.call(&tools, "load_skill_resources", &json!({ "resources": resources }));
+        let result = session.call("load_skill_resources", &json!({ "resources": resources }));
         (serde_json::from_str::<Value>(&result.text).unwrap(), result.outcome)
     };
     assert_eq!(
@@ -191,17 +190,17 @@ fn skilled_crew_reads_references_and_has_three_errors() {
     );
     assert_eq!(texts["references/logo.png"], "'references/logo.png' is not text: PNG image, 8 bytes");
     let rest = json!({ "resources": [{ "path": "references/long.md", "reason": "r", "offset": 65536 }] });
-    let rest: Value = serde_json::from_str(&room.text(&tools, "load_skill_resources", &rest)).unwrap();
+    let rest: Value = serde_json::from_str(&text(&session, "load_skill_resources", &rest)).unwrap();
     assert_eq!(rest["references/long.md"].as_str().map(str::len), Some(80_000 - 65_536));
 }
 
 #[test]
 fn skilled_crew_runs_command_lines_and_errors_have_the_same_four_keys() {
-    let room = room();
-    let tools = room.tools(Surface::SkilledCrew);
-    room.call(&tools, "skill_use", &json!({ "skill_name": "deploy" }));
+    let skills = test_skills();
+    let session = skills.session(Surface::SkilledCrew);
+    session.call("skill_use", &json!({ "skill_name": "deploy" }));
     let check = |arguments: Value, expect: &str, outcome: Outcome| {
-        let result = room.call(&tools, "run_command_line", &arguments);
+        let result = session.call("run_command_line", &arguments);
         assert_eq!((result.text.as_str(), result.outcome), (expect, outcome), "{arguments}");
     };
     check(
@@ -220,7 +219,7 @@ fn skilled_crew_runs_command_lines_and_errors_have_the_same_four_keys() {
             "exitCode": null, "stdout": "", "timedOut": false,
             "stderr": format!("ERROR: Command chaining is not allowed (found {joint}): {line}"),
         });
-        let result = room.call(&tools, "run_command_line", &json!({ "reason": "r", "commandLine": line }));
+        let result = session.call("run_command_line", &json!({ "reason": "r", "commandLine": line }));
         assert_eq!(serde_json::from_str::<Value>(&result.text).unwrap(), text);
         assert_eq!(result.outcome, Outcome::Refused);
     }
@@ -249,10 +248,10 @@ fn adk_answers_in_json() {
         .file("home/.claude/skills/triage/assets/long.txt", "y\n".repeat(100_000))
         .symlink("home/.claude/skills/triage/assets/out", "/etc/passwd")
         .file("home/.claude/skills/triage/scripts/a.sh", "echo \"$@\"; [ \"$1\" = bad ] && exit 2; true\n");
-    let room = Room::new(workspace);
-    let tools = room.tools(Surface::Adk);
+    let skills = TestSkills::new(workspace);
+    let session = skills.session(Surface::Adk);
     let check = |tool: &str, arguments: Value, expect: Value| {
-        let text = room.text(&tools, tool, &arguments);
+        let text = text(&session, tool, &arguments);
         assert_eq!(text, expect.to_string(), "{tool} {arguments}");
     };
     check(
@@ -261,15 +260,17 @@ fn adk_answers_in_json() {
         json!({ "skills": "<available_skills>\n<skill>\n<name>\ntriage\n</name>\n<description>\nSorts &lt;b&gt; &amp; &#34;x&#34; &lt;/description&gt;\n</description>\n</skill>\n</available_skills>" }),
     );
     let loaded: Value =
-        serde_json::from_str(&room.text(&tools, "load_skill", &json!({ "name": "triage" }))).unwrap();
+        serde_json::from_str(&text(&session, "load_skill", &json!({ "name": "triage" }))).unwrap();
     assert_eq!((&loaded["skill_name"], &loaded["frontmatter"]["owner"]), (&json!("triage"), &json!("ops")));
-    assert_eq!(loaded["instructions"], "# Skill: triage\nDo it.");
+    let instructions = loaded["instructions"].as_str().unwrap();
+    assert!(instructions.starts_with("# Skill: triage\nDo it.\n"), "{instructions}");
+    assert!(!instructions.contains("skill-context"), "{instructions}");
     check("load_skill", json!({}), json!({ "error": "skill name is required to load a skill" }));
     check("load_skill", json!({ "name": "" }), json!({ "error": "skill name is required to load a skill" }));
     check(
         "load_skill",
-        json!({ "name": "nobody" }),
-        json!({ "error": "load frontmatter for skill \"nobody\": skill not found: nobody" }),
+        json!({ "name": "missing" }),
+        json!({ "error": "load frontmatter for skill \"nobody\": skill not found: missing" }),
     );
     let resource = |path: &str| json!({ "skill_name": "triage", "resource_path": path });
     check(
@@ -299,8 +300,7 @@ fn adk_answers_in_json() {
     );
     // Up to the ADK's limit a resource comes whole.
     let long: Value =
-        serde_json::from_str(&room.text(&tools, "load_skill_resource", &resource("assets/long.txt")))
-            .unwrap();
+        serde_json::from_str(&text(&session, "load_skill_resource", &resource("assets/long.txt"))).unwrap();
     assert_eq!(long["content"].as_str().map(str::len), Some(200_000));
     check(
         "run_skill_script",
@@ -320,9 +320,9 @@ fn a_listing_that_is_too_long_says_how_many_are_missing() {
     for number in 0..100 {
         workspace = workspace.skill(format!("home/.claude/skills/skill-{number:02}"), &"word ".repeat(200));
     }
-    let room = Room::new(workspace);
-    let listed: Value =
-        serde_json::from_str(&room.text(&room.tools(Surface::Adk), "list_skills", &json!({}))).unwrap();
+    let skills = TestSkills::new(workspace);
+    let session = skills.session(Surface::Adk);
+    let listed: Value = serde_json::from_str(&text(&session, "list_skills", &json!({}))).unwrap();
     let text = listed["skills"].as_str().unwrap();
     assert!(text.len() < 66 * 1024, "{}", text.len());
     let shown = text.matches("<skill>").count();

@@ -1,52 +1,41 @@
 //! Tool calls as a model makes them: found skills and refused ones, the gate, activation, search, reading.
 
-use std::cell::{Cell, RefCell};
-
-use std::sync::Arc;
+use std::cell::RefCell;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use metier_catalog::{EntryId, Include, Layout, Places, RootChoice, Snapshot};
-use metier_exec::{
-    DataOwner, ExecEnv, LANGUAGE, NetworkAccess, NodeVersions, RequestedGrants, RunOutput, SearchPath,
-    SkillContainment, SkillContext, StartDir,
-};
-use metier_files::{SkillDir, Survey, SurveyBounds};
-use metier_policy::{
-    Action, Answers, Asking, Decision, Gate, Layer, List, Owner, Rules, Scope, Skill, Source, Standing,
-};
+use metier_activation::Invoker;
+use metier_catalog::{EntryId, Places};
+use metier_policy::{Layer, List, Owner, Source};
 use metier_runtime::{
-    Activate, Coverage, Desk, Entrance, Hands, Hit, InUse, Job, NotDone, Outcome, Search, Surface,
-    ToolResult, Toolset, Use, Visible, Work, frontmatter,
+    Coverage, Entrance, Outcome, SkillSession, Skills, SkillsBuilder, Surface, Toolset, Visible,
 };
-use metier_sandbox::{Choice, Helper, Limits, Sandbox, Setup, Tier};
+use metier_sandbox::{Choice, Helper, Setup, Tier};
 use metier_testkit::Workspace;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::helper;
 
-/// A machine with skills of the user's, and of a project that is not trusted, and one session on it.
-pub(crate) struct Room {
+/// A machine with skills of the user's, and of a project that is not trusted. Sessions on it are as a program begins them.
+pub(crate) struct TestSkills {
     pub(crate) workspace: Workspace,
-    pub(crate) snapshot: Arc<Snapshot>,
-    pub(crate) rules: Rules,
-    pub(crate) scopes: Vec<Scope>,
-    pub(crate) active: RefCell<Vec<EntryId>>,
-    /// How often the gate was asked.
-    asked: Cell<usize>,
-    path: SearchPath,
-    sandbox: Sandbox,
-    node: NodeVersions,
+    pub(crate) skills: Skills,
 }
 
-impl Room {
+impl TestSkills {
     pub(crate) fn new(workspace: Workspace) -> Self {
-        let workspace = workspace.dir("home/project/.git").dir("data");
+        Self::with(workspace, |builder| builder)
+    }
+
+    /// The same, with more to say about it.
+    pub(crate) fn with(workspace: Workspace, more: impl FnOnce(SkillsBuilder) -> SkillsBuilder) -> Self {
+        let workspace = workspace.dir("home/project/.git");
         let at = |path: &str| workspace.join(path);
         let places = Places {
             home: Some(at("home")),
             current: at("home/project"),
-            temp: at("tmp"),
+            temp: std::env::temp_dir(),
             config: at("home/.config/metier"),
             data: at("home/.local/share/metier"),
             cache: None,
@@ -56,169 +45,76 @@ impl Room {
             user_skills: at("home/.config/metier/skills"),
             system_skills: at("etc/skills"),
         };
-        let layout = Layout::new(&places, &RootChoice::Usual);
-        let snapshot = Arc::new(Snapshot::load(Arc::new(layout), Include::Usual));
         let mut setup = Setup::new(std::env::temp_dir());
         setup.helper = Helper::Program(helper());
         setup.choice = Choice::Only(Tier::Namespaces);
-        Self {
-            snapshot,
-            rules: Rules::default(),
-            scopes: Vec::new(),
-            active: RefCell::default(),
-            asked: Cell::default(),
-            path: SearchPath::new("/usr/local/bin:/usr/bin:/bin".as_ref()).home(&at("home")),
-            sandbox: Sandbox::new(setup),
-            node: NodeVersions::default(),
-            workspace,
-        }
+        let skills = more(Skills::builder().places(places).setup(setup)).open();
+        Self { workspace, skills }
     }
 
-    pub(crate) fn deny(mut self, rule: &str) -> Self {
+    /// Skills of each kind, and a rule against something.
+    fn denying(rule: &str) -> Self {
         let layer = Layer::new(Source::new(Owner::User, "test")).list(List::Deny, [rule]);
-        self.rules = Rules::new(vec![layer], Standing::Trusted);
-        self
+        Self::with(skills_of_each_kind(), |builder| builder.rules(layer))
     }
 
-    pub(crate) fn tools(&self, surface: Surface) -> Toolset {
-        let visible = Visible::all(Arc::clone(&self.snapshot));
-        Toolset::new(surface, visible, Coverage::Whole, Entrance::Tool)
+    pub(crate) fn session(&self, surface: Surface) -> SkillSession {
+        self.skills.session_on(surface)
     }
 
-    pub(crate) fn id(&self, name: &str) -> EntryId {
-        let found = self.snapshot.entries().find(|(_, entry)| entry.name().as_str() == name);
+    /// The session of an agent with a list of its own.
+    fn listed(&self, surface: Surface, names: &[&str]) -> SkillSession {
+        self.skills.session_with(surface, names.iter().copied()).unwrap()
+    }
+
+    fn id(&self, name: &str) -> EntryId {
+        let snapshot = self.skills.snapshot();
+        let found = snapshot.entries().find(|(_, entry)| entry.name().as_str() == name);
         found.map(|(id, _)| id).unwrap()
     }
-
-    pub(crate) fn call(&self, tools: &Toolset, name: &str, arguments: &Value) -> ToolResult {
-        let active = self.active.borrow().clone();
-        let desk = Desk { hands: self, activate: self, search: Some(self), active: &active };
-        let result = tools.call(name, arguments, &desk);
-        self.active.borrow_mut().extend(result.activated);
-        result
-    }
-
-    pub(crate) fn text(&self, tools: &Toolset, name: &str, arguments: &Value) -> String {
-        self.call(tools, name, arguments).text
-    }
 }
 
-impl Hands for Room {
-    fn skill(&self, id: EntryId) -> Skill {
-        let entry = self.snapshot.entry(id).unwrap();
-        Skill::new(entry.name().as_str(), &self.snapshot.root(entry).origin.to_string())
-    }
-
-    fn decide(&self, action: &Action) -> Decision {
-        self.asked.set(self.asked.get() + 1);
-        let answers = Answers::default();
-        let gate =
-            Gate { rules: &self.rules, answers: &answers, scopes: &self.scopes, asking: Asking::Nobody };
-        gate.decide(action)
-    }
-
-    fn run(&self, work: Work, job: &mut Job<'_>) -> Result<RunOutput, NotDone> {
-        let Work { id, time, .. } = work;
-        let (skill, entry) = (self.skill(id), self.snapshot.entry(id).unwrap());
-        let folder = self.snapshot.folder(entry);
-        let owner = DataOwner { origin: &skill.origin, name: &skill.name, project: None };
-        let data = owner
-            .make(&self.workspace.join("data"))
-            .map_err(|error| NotDone::Trouble(format!("no data folder: {error}")))?;
-        let survey = Survey::of(&self.workspace.join("home/project"), SurveyBounds::default()).unwrap();
-        let (toolbox, grants, network) =
-            (self.path.toolbox(&[]), RequestedGrants::default(), NetworkAccess::default());
-        let containment = SkillContainment {
-            skill: &folder,
-            copy: None,
-            project: Some(&survey),
-            data: Some(&data),
-            plugin: None,
-            toolbox: &toolbox,
-            limits: Limits { time, ..Limits::default() },
-            session: "session-1",
-            language: LANGUAGE,
-            grants: &grants,
-            start: StartDir::Skill,
-        };
-        let answers = Answers::default();
-        let gate =
-            Gate { rules: &self.rules, answers: &answers, scopes: &self.scopes, asking: Asking::Nobody };
-        let (sandbox, path, node, network) = (&self.sandbox, &self.path, &self.node, &network);
-        let bench = ExecEnv { sandbox, gate, path, node, network, layers: None };
-        let handle = SkillDir::open(&folder).unwrap();
-        Ok(job(
-            &bench,
-            &SkillContext { skill: &skill, folder: &handle, containment: &containment, copies: None },
-        )?)
-    }
-}
-
-/// The simplest activation there can be: the body as it is, in an envelope.
-impl Activate for Room {
-    fn activate(&self, request: &Use<'_>) -> Result<InUse, String> {
-        let entry = self.snapshot.entry(request.id).unwrap();
-        let file = self.snapshot.read(entry).map_err(|error| error.to_string())?;
-        let manifest = file.manifest().ok_or("the file is no skill any more")?;
-        let content = format!("# Skill: {}\n{}", entry.name(), file.body().trim());
-        Ok(InUse {
-            message: format!("<skill-context name=\"{}\">\n{content}\n</skill-context>", entry.name()),
-            content,
-            frontmatter: frontmatter(manifest),
-            ..InUse::default()
-        })
-    }
-}
-
-/// Everything is found, also what the model may not see.
-impl Search for Room {
-    fn search(&self, query: &str, limit: usize) -> Vec<Hit> {
-        let hit = |name: &str, description: &str| Hit {
-            name: name.to_owned(),
-            description: description.to_owned(),
-            why: format!("matches {query}"),
-        };
-        let all = self.snapshot.entries().map(|(_, entry)| hit(entry.name().as_str(), entry.description()));
-        all.take(limit.max(50)).collect()
-    }
+/// What the model gets.
+pub(crate) fn text(session: &SkillSession, tool: &str, input: &Value) -> String {
+    session.call(tool, input).text
 }
 
 /// A skill of each kind.
-pub(crate) fn room() -> Room {
+fn skills_of_each_kind() -> Workspace {
     let user = "home/.claude/skills";
-    Room::new(
-        Workspace::new()
-            .file(
-                format!("{user}/deploy/SKILL.md"),
-                "---\nname: deploy\ndescription: Deploys.\n---\nDo it.\n",
-            )
-            .file(format!("{user}/deploy/references/a.md"), "# A\n")
-            .file(format!("{user}/deploy/scripts/a.sh"), "echo \"<$1>\"; echo e >&2; exit ${2:-0}\n")
-            .skill(format!("{user}/review-pr"), "Reviews.")
-            .skill(format!("{user}/old"), "Disabled.")
-            .file(format!("{user}/.disabled.json"), "[\"old\"]")
-            .file(
-                format!("{user}/mine/SKILL.md"),
-                "---\nname: mine\ndescription: M.\ndisable-model-invocation: true\n---\nMine.\n",
-            )
-            .file(format!("{user}/mine/references/a.md"), "mine\n")
-            .file(format!("{user}/broken/SKILL.md"), "---\nname: !x y\n---\n")
-            .file("home/project/.claude/skills/trap/SKILL.md", "---\nname: !obey y\n---\n")
-            .skill("home/project/.claude/skills/theirs", "Untrusted."),
-    )
+    Workspace::new()
+        .file(format!("{user}/deploy/SKILL.md"), "---\nname: deploy\ndescription: Deploys.\n---\nDo it.\n")
+        .file(format!("{user}/deploy/references/a.md"), "# A\n")
+        .file(format!("{user}/deploy/scripts/a.sh"), "echo \"<$1>\"; echo e >&2; exit ${2:-0}\n")
+        .skill(format!("{user}/review-pr"), "Reviews.")
+        .skill(format!("{user}/old"), "Disabled.")
+        .file(format!("{user}/.disabled.json"), "[\"old\"]")
+        .file(
+            format!("{user}/mine/SKILL.md"),
+            "---\nname: mine\ndescription: M.\ndisable-model-invocation: true\n---\nMine.\n",
+        )
+        .file(format!("{user}/mine/references/a.md"), "mine\n")
+        .file(format!("{user}/broken/SKILL.md"), "---\nname: !x y\n---\n")
+        .file("home/project/.claude/skills/trap/SKILL.md", "---\nname: !obey y\n---\n")
+        .skill("home/project/.claude/skills/theirs", "Untrusted.")
+}
+
+/// A machine with a skill of each kind.
+pub(crate) fn test_skills() -> TestSkills {
+    TestSkills::new(skills_of_each_kind())
 }
 
 #[test]
 fn every_skill_that_may_not_be_had_has_an_answer_of_its_own() {
-    let room = room();
-    let tools = room.tools(Surface::Canonical);
+    let skills = test_skills();
+    let session = skills.session(Surface::Canonical);
     let check = |name: &str, expect: &str| {
         for (tool, more) in
             [("skill_use", json!({})), ("skill_read_file", json!({ "file_path": "SKILL.md" }))]
         {
-            let mut arguments = more;
-            arguments["skill_name"] = json!(name);
-            let result = room.call(&tools, tool, &arguments);
+            let mut input = more;
+            input["skill_name"] = json!(name);
+            let result = session.call(tool, &input);
             assert_eq!(result.text, expect, "{tool}");
             assert_eq!((result.outcome, result.message, result.activated), (Outcome::Refused, None, None));
         }
@@ -237,133 +133,138 @@ fn every_skill_that_may_not_be_had_has_an_answer_of_its_own() {
         "the skill `mine` is started by the user alone; ask for `/mine`, or do the work without it",
     );
     check("../etc", "`../etc` is a path; a skill is referred to by its name; give the name of a skill");
-    // A stranger's broken file is quoted to nobody.
+    // The text of an untrusted project's broken file is never quoted.
     check(
         "trap",
         "the skill `trap` belongs to a project that is not trusted; the user can look at it and then run `metier trust`",
     );
-    let text = room.text(&tools, "skill_use", &json!({ "skill_name": "broken" }));
+    let text = text(&session, "skill_use", &json!({ "skill_name": "broken" }));
     assert!(text.starts_with("the skill `broken` cannot be loaded: "), "{text}");
+    assert!(session.active().is_empty());
 }
 
 #[test]
 fn an_agent_with_a_list_sees_nothing_else() {
-    let room = room();
-    let listed = |names: &[&str]| Visible::only(Arc::clone(&room.snapshot), names.iter().copied());
-    let tools =
-        |surface| Toolset::new(surface, listed(&["deploy"]).unwrap(), Coverage::Whole, Entrance::Tool);
-    let arguments = json!({ "skill_name": "review-pr" });
+    let skills = test_skills();
+    let canonical = skills.listed(Surface::Canonical, &["deploy"]);
+    let input = json!({ "skill_name": "review-pr" });
     assert_eq!(
-        room.text(&tools(Surface::Canonical), "skill_use", &arguments),
+        text(&canonical, "skill_use", &input),
         "the skill `review-pr` is not on this agent's list, which names `deploy`"
     );
     assert_eq!(
-        room.text(&tools(Surface::Agentmd), "skill_use", &arguments),
+        text(&skills.listed(Surface::Agentmd, &["deploy"]), "skill_use", &input),
         "Skill 'review-pr' is not enabled for this agent. Available: deploy"
     );
-    let adk = tools(Surface::Adk);
-    assert!(!room.text(&adk, "list_skills", &json!({})).contains("review-pr"));
+    let adk = skills.listed(Surface::Adk, &["deploy"]);
+    assert!(!text(&adk, "list_skills", &json!({})).contains("review-pr"));
     assert_eq!(
-        room.text(&adk, "load_skill", &json!({ "name": "review-pr" })),
+        text(&adk, "load_skill", &json!({ "name": "review-pr" })),
         r#"{"error":"load frontmatter for skill \"review-pr\": skill not found: review-pr"}"#
     );
-    let arguments = json!({ "skill_name": "review-pr", "resource_path": "SKILL.md" });
+    let input = json!({ "skill_name": "review-pr", "resource_path": "SKILL.md" });
     assert_eq!(
-        room.text(&adk, "load_skill_resource", &arguments),
+        text(&adk, "load_skill_resource", &input),
         r#"{"error":"load resource 'SKILL.md' from skill 'review-pr': skill not found: review-pr"}"#
     );
-    // How a skill stands that is not on the list is nobody's business either.
-    let text = room.text(&tools(Surface::Canonical), "skill_use", &json!({ "skill_name": "theirs" }));
-    assert_eq!(text, "the skill `theirs` is not on this agent's list, which names `deploy`");
-    let none = Toolset::new(Surface::Agentmd, listed(&[]).unwrap(), Coverage::Whole, Entrance::Tool);
-    assert!(none.definitions().is_empty());
+    // The state of a skill that is not on the list is not told either.
     assert_eq!(
-        room.text(&none, "skill_use", &json!({ "skill_name": "deploy" })),
+        text(&canonical, "skill_use", &json!({ "skill_name": "theirs" })),
+        "the skill `theirs` is not on this agent's list, which names `deploy`"
+    );
+    let none = skills.listed(Surface::Agentmd, &[]);
+    assert_eq!(none.toolset().definitions().count(), 0);
+    assert_eq!(
+        text(&none, "skill_use", &json!({ "skill_name": "deploy" })),
         "Skill 'deploy' is not enabled for this agent. Available: none"
     );
-    let problems = listed(&["deploy", "nobody", "../outside"]).unwrap_err();
+    let problems =
+        skills.skills.session_with(Surface::Canonical, ["deploy", "missing", "../outside"]).unwrap_err();
     assert_eq!(problems.len(), 2, "{problems:?}");
 }
 
 #[test]
 fn an_activation_is_a_confirmation_and_a_message_behind_it() {
-    let room = room();
-    for (surface, tool, arguments) in [
+    let skills = test_skills();
+    for (surface, tool, input) in [
         (Surface::Canonical, "skill_use", json!({ "skill_name": "deploy", "arguments": "x" })),
         (Surface::Agentmd, "skill_use", json!({ "skill_name": "user:deploy" })),
         (Surface::ClaudeCode, "Skill", json!({ "skill": "deploy", "args": ["x", "y"] })),
     ] {
-        let result = room.call(&room.tools(surface), tool, &arguments);
+        let session = skills.session(surface);
+        let result = session.call(tool, &input);
         assert_eq!(result.text, "Skill 'deploy' activated successfully. Instructions will follow.");
         let message = result.message.unwrap();
         assert_eq!(message.skill, "deploy");
-        assert_eq!(
-            message.text,
-            "<skill-context name=\"deploy\">\n# Skill: deploy\nDo it.\n</skill-context>"
+        let digest = session.active().pop().unwrap().digest;
+        let start = format!(
+            "<skill-context name=\"deploy\" origin=\"user.claude\" digest=\"{digest}\">\n# Skill: deploy\nDo it.\n"
         );
-        assert_eq!(result.activated, Some(room.id("deploy")));
+        assert!(message.text.starts_with(&start), "{}", message.text);
+        assert!(message.text.ends_with("\n</skill-context>"), "{}", message.text);
+        assert_eq!(message.text.matches("skill-context").count(), 2, "{}", message.text);
+        assert_eq!(result.activated, Some(skills.id("deploy")));
         assert!(result.decision.is_some_and(|decision| decision.is_allowed()));
     }
-    let denied = crate::tools::room().deny("skill:deploy");
-    let result =
-        denied.call(&denied.tools(Surface::Canonical), "skill_use", &json!({ "skill_name": "deploy" }));
+    let denied = TestSkills::denying("skill:deploy");
+    let session = denied.session(Surface::Canonical);
+    let result = session.call("skill_use", &json!({ "skill_name": "deploy" }));
     assert_eq!(result.text, "refused: the deny rule `skill:deploy` in `test` says so");
     assert_eq!((result.outcome, result.message, result.activated), (Outcome::Refused, None, None));
+    assert!(session.active().is_empty() && session.scopes().rules().is_empty());
 }
 
 #[test]
 fn a_file_that_vanished_is_no_activation() {
-    let room = room();
-    let tools = room.tools(Surface::Canonical);
-    std::fs::remove_dir_all(room.workspace.join("home/.claude/skills/deploy")).unwrap();
-    let result = room.call(&tools, "skill_use", &json!({ "skill_name": "deploy" }));
+    let skills = test_skills();
+    let session = skills.session(Surface::Canonical);
+    let folder = skills.workspace.join("home/.claude/skills/deploy");
+    std::fs::remove_dir_all(&folder).unwrap();
+    let result = session.call("skill_use", &json!({ "skill_name": "deploy" }));
     assert_eq!((result.outcome, result.message, result.activated), (Outcome::Refused, None, None));
-    let text = room.text(&tools, "skill_read_file", &json!({ "skill_name": "deploy", "file_path": "a" }));
-    let place = room.workspace.join("home/.claude/skills/deploy");
-    assert_eq!(text, format!("Skill 'deploy' not found at {}", place.display()));
+    let text = text(&session, "skill_read_file", &json!({ "skill_name": "deploy", "file_path": "a" }));
+    assert_eq!(text, format!("Skill 'deploy' not found at {}", folder.display()));
 }
 
 #[test]
 fn what_the_user_started_can_be_read_and_still_not_be_started_by_the_model() {
-    let room = room();
-    let tools = room.tools(Surface::Canonical);
+    let skills = test_skills();
+    let mut session = skills.session(Surface::Canonical);
     let read = json!({ "skill_name": "mine", "file_path": "references/a.md" });
-    assert!(room.call(&tools, "skill_read_file", &read).is_error());
-    room.active.borrow_mut().push(room.id("mine"));
-    assert_eq!(room.text(&tools, "skill_read_file", &read), "mine\n");
-    assert!(room.call(&tools, "skill_use", &json!({ "skill_name": "mine" })).is_error());
+    assert!(session.call("skill_read_file", &read).is_error());
+    session.activate_by(Invoker::User, "mine", "").unwrap();
+    assert_eq!(text(&session, "skill_read_file", &read), "mine\n");
+    assert!(session.call("skill_use", &json!({ "skill_name": "mine" })).is_error());
 }
 
 #[test]
 fn a_replaced_folder_is_read_anew_and_a_deny_rule_holds_for_every_spelling() {
-    let room = room();
-    let tools = room.tools(Surface::Canonical);
-    let read = |path: &str| {
-        room.text(&tools, "skill_read_file", &json!({ "skill_name": "deploy", "file_path": path }))
-    };
+    let skills = test_skills();
+    let session = skills.session(Surface::Canonical);
+    let read =
+        |path: &str| text(&session, "skill_read_file", &json!({ "skill_name": "deploy", "file_path": path }));
     assert_eq!(read("references/a.md"), "# A\n");
-    let folder = room.workspace.join("home/.claude/skills/deploy");
-    std::fs::rename(&folder, room.workspace.join("moved")).unwrap();
+    let folder = skills.workspace.join("home/.claude/skills/deploy");
+    std::fs::rename(&folder, skills.workspace.join("moved")).unwrap();
     std::fs::create_dir_all(folder.join("references")).unwrap();
     std::fs::write(folder.join("references/b.md"), "new").unwrap();
     assert_eq!(read("references/b.md"), "new");
     assert_eq!(read("references/c.md"), "File not found: 'references/c.md' in skill 'deploy'");
 
-    let denied = crate::tools::room().deny("skill:deploy/read:references/**");
-    let tools = denied.tools(Surface::Canonical);
+    let denied = TestSkills::denying("skill:deploy/read:references/**");
+    let session = denied.session(Surface::Canonical);
     for path in ["references/a.md", "./references//a.md", &format!("references/{}a.md", "./".repeat(200))] {
-        let text =
-            denied.text(&tools, "skill_read_file", &json!({ "skill_name": "deploy", "file_path": path }));
+        let text = text(&session, "skill_read_file", &json!({ "skill_name": "deploy", "file_path": path }));
         assert!(text.starts_with("refused: the deny rule"), "{text}");
     }
 }
 
 #[test]
 fn tools_that_name_no_skill_belong_to_the_last_one() {
-    let room = room();
-    let tools = room.tools(Surface::SkilledCrew);
+    let skills = test_skills();
+    let session = skills.session(Surface::SkilledCrew);
     let line = json!({ "reason": "look", "commandLine": "cat references/a.md" });
-    let result = room.call(&tools, "run_command_line", &line);
+    let result = session.call("run_command_line", &line);
     assert_eq!(
         result.text,
         r#"{"exitCode":null,"stdout":"","stderr":"ERROR: no skill is active: call skill_use first","timedOut":false}"#
@@ -371,51 +272,65 @@ fn tools_that_name_no_skill_belong_to_the_last_one() {
     assert!(result.is_error());
     let resources = json!({ "resources": [{ "path": "references/a.md", "reason": "r" }] });
     assert_eq!(
-        room.text(&tools, "load_skill_resources", &resources),
+        text(&session, "load_skill_resources", &resources),
         r#"{"references/a.md":"ERROR: no skill is active: call skill_use first"}"#
     );
-    room.call(&tools, "skill_use", &json!({ "skill_name": "review-pr" }));
+    session.call("skill_use", &json!({ "skill_name": "review-pr" }));
     assert_eq!(
-        room.text(&tools, "load_skill_resources", &resources),
+        text(&session, "load_skill_resources", &resources),
         r#"{"references/a.md":"ERROR: file not found"}"#
     );
-    room.call(&tools, "skill_use", &json!({ "skill_name": "deploy" }));
-    assert_eq!(room.text(&tools, "load_skill_resources", &resources), r##"{"references/a.md":"# A\n"}"##);
+    session.call("skill_use", &json!({ "skill_name": "deploy" }));
+    assert_eq!(text(&session, "load_skill_resources", &resources), r##"{"references/a.md":"# A\n"}"##);
     assert_eq!(
-        room.text(&tools, "run_command_line", &line),
+        text(&session, "run_command_line", &line),
         r##"{"exitCode":0,"stdout":"# A","stderr":"","timedOut":false}"##
     );
 }
 
 #[test]
 fn a_search_names_only_what_the_model_may_use() {
-    let room = room();
-    let visible = || Visible::all(Arc::clone(&room.snapshot));
-    let tools = Toolset::new(Surface::Canonical, visible(), Coverage::Partial, Entrance::Tool);
-    assert!(tools.definitions().iter().any(|tool| tool.name == "skill_search"));
-    let search = |arguments: &Value| room.text(&tools, "skill_search", arguments);
-    assert_eq!(
-        search(&json!({ "query": "ship\nit" })),
-        "2 of 2 skills, best first:\n- **deploy**: Deploys. (matches ship it)\n- **review-pr**: Reviews. (matches ship it)"
-    );
-    assert!(search(&json!({ "query": "x", "limit": "1" })).starts_with("1 of 2 skills"));
+    let skills = test_skills();
+    let visible = Visible::all(skills.skills.snapshot());
+    let tools = Toolset::new(Surface::Canonical, visible, Coverage::Partial, Entrance::Tool);
+    assert!(tools.definitions().any(|tool| tool.name == "skill_search"));
+    let session = skills.session(Surface::Canonical);
+    let search = |input: &Value| text(&session, "skill_search", input);
+    // Words of every skill, also of those that the model may not see.
+    let everything = "deploys\nreviews disabled old mine m untrusted theirs broken trap";
+    let found = search(&json!({ "query": everything }));
+    let names = |text: &str| -> Vec<String> {
+        let lines = text.lines().filter_map(|line| line.strip_prefix("- **")?.split_once("**"));
+        lines.map(|(name, _)| name.to_owned()).collect()
+    };
+    assert!(found.starts_with("2 of 2 skills, best first:\n- **"), "{found}");
+    let mut found = names(&found);
+    found.sort();
+    assert_eq!(found, ["deploy", "review-pr"]);
+    let limited = search(&json!({ "query": everything, "limit": "1" }));
+    assert!(limited.starts_with("1 of 2 skills"), "{limited}");
+    assert_eq!(names(&limited).len(), 1);
     assert!(
         search(&json!({ "query": "x", "limit": 0 }))
             .starts_with("`limit` is not a whole number of at least 1; ")
     );
-    let none = Visible::only(Arc::clone(&room.snapshot), []).unwrap();
-    let tools = Toolset::new(Surface::Canonical, none, Coverage::Partial, Entrance::Tool);
+    // The index is of all skills, the list of an agent is not.
+    let listed = skills.listed(Surface::Canonical, &["deploy"]);
+    let found = text(&listed, "skill_search", &json!({ "query": everything }));
+    assert!(found.starts_with("1 of 1 skill, best first:\n- **deploy**: Deploys. ("), "{found}");
+    assert_eq!(names(&found), ["deploy"]);
+    let none = skills.listed(Surface::Canonical, &[]);
     assert_eq!(
-        room.text(&tools, "skill_search", &json!({ "query": "x" })),
+        text(&none, "skill_search", &json!({ "query": "deploys" })),
         "none of 0 skills fits; try other words, or do the work without one"
     );
 }
 
 #[test]
 fn an_unknown_tool_is_answered_with_the_one_that_does_the_same() {
-    let room = room();
+    let skills = test_skills();
     let check = |surface: Surface, tool: &str, expect: &str| {
-        let result = room.call(&room.tools(surface), tool, &json!({}));
+        let result = skills.session(surface).call(tool, &json!({}));
         assert_eq!((result.text.as_str(), result.outcome), (expect, Outcome::Refused), "{tool}");
     };
     check(
@@ -437,27 +352,40 @@ fn an_unknown_tool_is_answered_with_the_one_that_does_the_same() {
 
 #[test]
 fn on_the_own_surface_the_tools_of_every_system_answer_in_its_words() {
-    let room = room();
-    let tools = room.tools(Surface::Canonical);
-    assert!(tools.definitions().iter().all(|tool| tool.name.starts_with("skill_")), "they are not offered");
-    let text = room.text(&tools, "load_skill", &json!({ "name": "nobody" }));
-    assert_eq!(text, r#"{"error":"load frontmatter for skill \"nobody\": skill not found: nobody"}"#);
-    room.call(&tools, "Skill", &json!({ "skill": "deploy" }));
+    let skills = test_skills();
+    let session = skills.session(Surface::Canonical);
+    let mut offered = session.toolset().definitions();
+    assert!(offered.all(|tool| tool.name.starts_with("skill_")), "they are not offered");
+    assert_eq!(
+        text(&session, "load_skill", &json!({ "name": "missing" })),
+        r#"{"error":"load frontmatter for skill \"nobody\": skill not found: missing"}"#
+    );
+    session.call("Skill", &json!({ "skill": "deploy" }));
     let resources = json!({ "resources": [{ "path": "references/a.md", "reason": "r" }] });
-    assert_eq!(room.text(&tools, "load_skill_resources", &resources), r##"{"references/a.md":"# A\n"}"##);
+    assert_eq!(text(&session, "load_skill_resources", &resources), r##"{"references/a.md":"# A\n"}"##);
     // One command at a time is that surface's own rule.
     let line = json!({ "reason": "r", "commandLine": "echo a && echo b" });
-    let text = room.text(&tools, "run_command_line", &line);
-    assert_eq!(text, r#"{"exitCode":0,"stdout":"a\nb","stderr":"","timedOut":false}"#);
+    assert_eq!(
+        text(&session, "run_command_line", &line),
+        r#"{"exitCode":0,"stdout":"a\nb","stderr":"","timedOut":false}"#
+    );
 }
 
 #[test]
 fn an_unknown_field_is_left_out_and_said() {
-    let room = room();
-    let arguments = json!({ "skill_name": "deploy", "file_path": "references/a.md", "encoding": "utf-8" });
-    let result = room.call(&room.tools(Surface::Canonical), "skill_read_file", &arguments);
+    let note = "`encoding` is no field of skill_read_file and was left out";
+    let input = json!({ "skill_name": "deploy", "file_path": "references/a.md", "encoding": "utf-8" });
+    let result = test_skills().session(Surface::Canonical).call("skill_read_file", &input);
     assert_eq!(result.text, "# A\n");
-    assert_eq!(result.notes, ["`encoding` is no field of skill_read_file and was left out"]);
+    assert_eq!(result.notes, [note]);
+    // Also where the call is refused: by a rule, or since there is no such skill.
+    let denied = TestSkills::denying("skill:deploy/read:*").session(Surface::Canonical);
+    let unknown = json!({ "skill_name": "missing", "file_path": "a", "encoding": "utf-8" });
+    for input in [input, unknown] {
+        let result = denied.call("skill_read_file", &input);
+        assert_eq!(result.outcome, Outcome::Refused, "{}", result.text);
+        assert_eq!(result.notes, [note]);
+    }
 }
 
 /// The goal is 50,000 reads a second in a release build; this holds a tenth of it in a debug build on a busy machine, so
@@ -469,23 +397,46 @@ fn a_thousand_skills_do_not_make_a_read_slower() {
         workspace = workspace.skill(format!("home/.claude/skills/skill-{number}"), "One of many.");
     }
     let workspace = workspace.file("home/.claude/skills/skill-7/references/a.md", "text\n");
-    let room = Room::new(workspace);
-    let tools = room.tools(Surface::Canonical);
-    let arguments = json!({ "skill_name": "skill-7", "file_path": "references/a.md" });
+    let skills = TestSkills::new(workspace);
+    let session = skills.session(Surface::Canonical);
+    let input = json!({ "skill_name": "skill-7", "file_path": "references/a.md" });
     let reads: u32 = 5_000;
     let begin = Instant::now();
     for _ in 0..reads {
-        assert_eq!(room.text(&tools, "skill_read_file", &arguments), "text\n");
+        let result = session.call("skill_read_file", &input);
+        assert_eq!(result.text, "text\n");
+        assert!(result.decision.is_some_and(|decision| decision.is_allowed()), "every read is asked about");
     }
     let took = begin.elapsed();
-    assert_eq!(room.asked.get(), reads as usize, "every read is asked about");
     println!("{:.0} reads a second", f64::from(reads) / took.as_secs_f64());
     assert!(took < Duration::from_secs(10), "{took:?} for {reads} reads");
     // The names are too many for a schema, and an unknown one is answered with the nearest.
-    let schema = &tools.definitions()[0].schema;
+    let schema = &session.toolset().definitions().next().unwrap().schema;
     assert_eq!(schema["properties"]["skill_name"].get("enum"), None);
-    let text = room.text(&tools, "skill_use", &json!({ "skill_name": "skil-7" }));
+    let text = text(&session, "skill_use", &json!({ "skill_name": "skil-7" }));
     assert!(text.contains("did you mean `skill-7`"), "{text}");
+}
+
+/// A file is read again and again from a folder that is held open; the gate is asked each time all the same.
+#[test]
+fn the_gate_is_asked_about_every_read() {
+    let refused: Arc<Mutex<Vec<String>>> = Arc::default();
+    let heard = Arc::clone(&refused);
+    let layer = Layer::new(Source::new(Owner::User, "test"));
+    let layer = layer.list(List::Deny, ["skill:deploy/read:references/**"]);
+    let skills = TestSkills::with(skills_of_each_kind(), |builder| {
+        builder.rules(layer).on_refusal(move |action, _| heard.lock().unwrap().push(action.sentence()))
+    });
+    let session = skills.session(Surface::SkilledCrew);
+    session.call("skill_use", &json!({ "skill_name": "deploy" }));
+    assert!(refused.lock().unwrap().is_empty());
+    // One call that reads several files is as many questions.
+    let reference = |path: &str| json!({ "path": path, "reason": "r" });
+    let references = json!({ "resources": [reference("references/a.md"), reference("references/b.md")] });
+    for calls in 1..=3 {
+        assert!(session.call("load_skill_resources", &references).is_error());
+        assert_eq!(refused.lock().unwrap().len(), calls * 2);
+    }
 }
 
 #[test]
@@ -494,13 +445,13 @@ fn folders_that_are_held_open_are_bounded() {
     for number in 0..100 {
         workspace = workspace.skill(format!("home/.claude/skills/skill-{number}"), "One of many.");
     }
-    let room = Room::new(workspace);
-    let tools = room.tools(Surface::Canonical);
+    let skills = TestSkills::new(workspace);
+    let session = skills.session(Surface::Canonical);
     let open = || std::fs::read_dir("/proc/self/fd").unwrap().count();
     let before = open();
     for number in 0..100 {
-        let arguments = json!({ "skill_name": format!("skill-{number}"), "file_path": "SKILL.md" });
-        assert!(room.text(&tools, "skill_read_file", &arguments).starts_with("---\nname: skill-"));
+        let input = json!({ "skill_name": format!("skill-{number}"), "file_path": "SKILL.md" });
+        assert!(text(&session, "skill_read_file", &input).starts_with("---\nname: skill-"));
     }
     // Other tests open files at the same time; a hundred folders would still be seen.
     assert!(open() < before + 80, "{} and {before} before", open());
@@ -542,8 +493,9 @@ fn nonsense() -> impl Strategy<Value = Value> {
 
 #[test]
 fn whatever_a_model_gives_there_is_an_answer_and_nothing_from_outside() {
-    let room = room();
-    let sets: Vec<Toolset> = Surface::ALL.into_iter().map(|surface| room.tools(surface)).collect();
+    let skills = test_skills();
+    let sessions: Vec<RefCell<SkillSession>> =
+        Surface::ALL.into_iter().map(|surface| RefCell::new(skills.session(surface))).collect();
     // Tools that run something are left out: what they are given reaches a sandbox, which has tests of its own.
     let names = [
         "skill_use",
@@ -556,8 +508,11 @@ fn whatever_a_model_gives_there_is_an_answer_and_nothing_from_outside() {
         "Skill",
         "dance",
     ];
-    proptest!(|(arguments in nonsense(), name in prop::sample::select(names.to_vec()), which in 0..sets.len())| {
-        let result = room.call(&sets[which], name, &arguments);
+    proptest!(|(input in nonsense(), name in prop::sample::select(names.to_vec()), which in 0..sessions.len())| {
+        let mut session = sessions[which].borrow_mut();
+        // A text that is in the conversation already does not come again.
+        session.forget_texts();
+        let result = session.call(name, &input);
         prop_assert!(!result.text.is_empty());
         prop_assert!(!result.text.contains("root:x:0"), "{}", result.text);
         prop_assert_eq!(result.message.is_some(), result.activated.is_some() && name != "load_skill");

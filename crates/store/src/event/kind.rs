@@ -3,8 +3,8 @@ use serde_json::Value;
 
 use super::call::is_zero;
 use super::{
-    Answered, By, Called, Decided, Effect, EventSeverity, FailedPart, Finished, Framed, LimitKind,
-    MissingApproval, NoteTopic, Started, SubagentMode, Usage,
+    Answered, ApprovalStage, By, Called, Decided, Effect, EventSeverity, FailedPart, Finished, Framed,
+    LimitKind, MissingApproval, NoteTopic, Started, SubagentMode, Usage,
 };
 use crate::{RecordId, SessionId};
 
@@ -89,7 +89,29 @@ pub enum EventKind {
     Decided(Decided),
     /// A call is over.
     Finished(Finished),
-    /// Somebody allowed something for longer than this once.
+    /// A person is asked for an approval. Until there is an answer the call has no result.
+    ApprovalRequested {
+        /// The call.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<String>,
+        /// What it is about, as the policy keeps questions.
+        question: Value,
+        /// What would happen, in words.
+        action: String,
+        /// How far the call is.
+        stage: ApprovalStage,
+    },
+    /// The answer to a request for approval.
+    ApprovalAnswered {
+        /// The call.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<String>,
+        /// The question.
+        question: Value,
+        /// The answer, in the policy's word.
+        answer: String,
+    },
+    /// An approval for longer than once, as programs before `approval_answered` stored it.
     Allowed {
         /// What it was about, as the gate keeps questions.
         question: Value,

@@ -92,6 +92,18 @@ impl Default for Verdict {
 }
 
 stored_words! {
+    /// How far a call is that needs an approval.
+    ApprovalStage {
+        /// It has not started.
+        Before = "before",
+        /// It runs, and waits for the answer.
+        During = "during",
+        /// It has ended; what it changed in the project is not applied yet.
+        Changes = "changes",
+    }
+}
+
+stored_words! {
     /// How bad a finding is.
     EventSeverity {
         /// Worth knowing.

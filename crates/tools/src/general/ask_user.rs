@@ -1,11 +1,11 @@
 //! `ask_user`: a question to the person for whom the work is done.
 
 use metier_policy::{Action, Actor};
-use metier_runtime::{Field, FieldKind, Form, Input, Sight, ToolResult};
+use metier_runtime::{Field, FieldKind, Form, Input, Plan, SideEffect, ToolContext, ToolResult};
 use metier_skill::Tool;
 
-use super::refusal::{Refused, decide};
-use super::{Effect, Entry, GeneralTools, ToolContext};
+use super::refusal::Refused;
+use super::{Entry, GeneralTools};
 
 /// How many answers are offered. More than these is no choice but a list to be read.
 const MOST_OPTIONS: usize = 12;
@@ -34,11 +34,10 @@ static FORM: Form = Form {
     example: r#"{"question": "Which branch shall I use?", "options": ["main", "develop"]}"#,
 };
 
-pub(super) const ENTRY: Entry =
-    Entry { tool: Tool::AskUser, form: &FORM, sight: Sight::Acts, effect: Effect::Asks, call };
+pub(super) const ENTRY: Entry = Entry { tool: Tool::AskUser, form: &FORM, effect: SideEffect::Asks, plan };
 
 /// Puts questions to the user.
-pub trait Ask: Sync {
+pub trait Ask: Send + Sync {
     /// Asks, and waits for the answer. Both texts are a model's: whoever shows them makes control characters visible.
     fn ask(&self, question: &str, options: &[String]) -> Reply;
 }
@@ -54,7 +53,11 @@ pub enum Reply {
     Nobody,
 }
 
-fn call(_: &GeneralTools, input: &Input<'_>, context: &ToolContext<'_>) -> Result<ToolResult, Refused> {
+fn plan<'a>(
+    tools: &'a GeneralTools,
+    input: &Input<'_>,
+    _context: ToolContext<'a>,
+) -> Result<Plan<'a>, Refused> {
     let question = input.text("question")?;
     let options = input.texts("options")?;
     if question.chars().count() > MOST_QUESTION {
@@ -70,9 +73,15 @@ fn call(_: &GeneralTools, input: &Input<'_>, context: &ToolContext<'_>) -> Resul
         let what = format!("`options` are at most {MOST_OPTIONS} texts of at most {MOST_OPTION} characters");
         return Err(input.unusable(what).into());
     }
-    let decision = decide(context, &Action::tool(Actor::Agent, Tool::AskUser, None), None)?;
-    let reply = context.ask.map_or(Reply::Nobody, |ask| ask.ask(question, &options));
-    Ok(match reply {
+    let question = question.to_owned();
+    let action = Action::tool(Actor::Agent, Tool::AskUser, None);
+    Ok(Plan::new(action, move |_| {
+        result(tools.ask.as_ref().map_or(Reply::Nobody, |ask| ask.ask(&question, &options)))
+    }))
+}
+
+fn result(reply: Reply) -> ToolResult {
+    match reply {
         Reply::Said(mut answer) => {
             if answer.len() > MOST_ANSWER {
                 answer.truncate(answer.floor_char_boundary(MOST_ANSWER));
@@ -84,8 +93,7 @@ fn call(_: &GeneralTools, input: &Input<'_>, context: &ToolContext<'_>) -> Resul
             "The user does not want to answer. Go on without, or stop and say what is missing.".to_owned(),
         ),
         Reply::Nobody => ToolResult::refused(
-            "nobody can be asked here; decide by what you know, and say what you assumed".to_owned(),
+            "no one can be asked here; decide by what you know, and say what you assumed".to_owned(),
         ),
     }
-    .by(decision))
 }

@@ -1,13 +1,13 @@
-//! `Bash`: a command line in the project, contained like a script.
+//! `Bash`: a command line in the project, contained like a script. It starts where the user is, as a script does.
 
 use std::time::Duration;
 
-use metier_exec::{RunError, RunOutput, run_bash};
-use metier_runtime::{Field, FieldKind, Form, Input, NotDone, Sight, ToolResult};
+use metier_exec::RunOutput;
+use metier_runtime::{Field, FieldKind, Form, Input, Plan, SideEffect, ToolContext, ToolResult, UseError};
 use metier_skill::Tool;
 
 use super::refusal::Refused;
-use super::{Effect, Entry, GeneralTools, Running, ToolContext};
+use super::{Entry, GeneralTools};
 
 /// How long a line may take where nobody says, and at most, in seconds.
 const USUAL: u64 = 120;
@@ -15,9 +15,9 @@ const MOST: u64 = 600;
 
 static FORM: Form = Form {
     name: "Bash",
-    description: "Runs a command line by bash in the project's folder, contained. What it changes in the project is applied after it \
-                  ended, where the user approves; the result says what was applied. $TMPDIR is writable and gone afterwards, \
-                  and hosts are reached only where the user allows them. Each call is a new shell.",
+    description: "Runs a command line by bash in the current folder, contained. What it changes in the project is applied after it \
+                  ended, where the user approves; the result says what was applied. $PROJECT_DIR is the project's folder, $TMPDIR is \
+                  writable and gone afterwards, and hosts are reached only where the user allows them. Each call is a new shell.",
     fields: &[
         Field::required("command", FieldKind::Text, "The command line.").or(&[
             "commandLine",
@@ -35,28 +35,31 @@ static FORM: Form = Form {
     example: r#"{"command": "git log --oneline -n 5", "description": "Show recent commits"}"#,
 };
 
-pub(super) const ENTRY: Entry =
-    Entry { tool: Tool::Bash, form: &FORM, sight: Sight::Acts, effect: Effect::Runs, call };
+pub(super) const ENTRY: Entry = Entry { tool: Tool::Bash, form: &FORM, effect: SideEffect::Runs, plan };
 
-fn call(tools: &GeneralTools, input: &Input<'_>, context: &ToolContext<'_>) -> Result<ToolResult, Refused> {
+fn plan<'a>(
+    tools: &'a GeneralTools,
+    input: &Input<'_>,
+    context: ToolContext<'a>,
+) -> Result<Plan<'a>, Refused> {
     let line = input.text("command")?;
     input.optional_text("description")?;
     let (seconds, note) = seconds(input.number("timeout")?);
-    let running = Running { time: Duration::from_secs(seconds) };
-    let mut ran = context
-        .executor
-        .run(&running, &mut |bench, own| {
-            run_bash(bench, own, line, context.cancel, &mut |stream, piece| {
-                if let Some(hear) = context.hear {
-                    hear(stream, piece);
-                }
-            })
-        })
-        .map_err(not_done)?;
-    let (text, problem) = text(tools, &mut ran);
-    let mut result = ToolResult::ran(ran, text);
-    result.notes.extend(note.into_iter().chain(problem));
-    Ok(result)
+    let time = Duration::from_secs(seconds);
+    let bash = context.skills.bash_plan(line, time).map_err(|error| not_run(&error))?;
+    Ok(Plan::new(bash.action().clone(), move |approval| {
+        let ran = context.skills.run_bash(bash, time, approval, context.control);
+        match ran {
+            Ok(mut ran) => {
+                let (text, problem) = text(tools, &mut ran);
+                let mut result = ToolResult::ran(ran, text);
+                result.notes.extend(problem);
+                result
+            }
+            Err(error) => not_run(&error).into_result(),
+        }
+    })
+    .noting(note))
 }
 
 /// What a model gives as the time. Other systems count in milliseconds, and nothing waits longer than ten minutes, so a number
@@ -84,10 +87,10 @@ fn text(tools: &GeneralTools, ran: &mut RunOutput) -> (String, Option<String>) {
     }
 }
 
-fn not_done(error: NotDone) -> Refused {
-    match error {
-        NotDone::NotRun(RunError::Gate { decision, .. }) => Refused::Gate(decision, None),
-        error => Refused::text(error.to_string()),
+fn not_run(error: &UseError) -> Refused {
+    match error.refused() {
+        Some((_, decision)) => Refused::Gate(Box::new(decision.clone())),
+        None => Refused::text(error.to_string()),
     }
 }
 

@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use metier_diagnostic::Diff;
-use metier_runtime::Change;
+use metier_runtime::FileChange;
 
 /// How much text between the first and the last difference is compared line by line. Comparing takes time with the square
 /// of what differs, and a rewrite of more than this is not read line by line anyway.
 const MOST_COMPARED: usize = 256 * 1024;
 
 /// The change of a file; `before` is nothing where the file is made.
-pub(super) fn change(path: &str, before: Option<&[u8]>, after: &str) -> Change {
+pub(super) fn change(path: &str, before: Option<&[u8]>, after: &str) -> FileChange {
     let created = before.is_none();
     let bytes = before.unwrap_or_default();
     // A yes is for all of it, so all of it is there: what is not compared is shown as new text, whole.
@@ -24,7 +24,7 @@ pub(super) fn change(path: &str, before: Option<&[u8]>, after: &str) -> Change {
         }
         Err(_) => format!("[{} bytes that are no text are replaced by these]\n{}", bytes.len(), added(after)),
     };
-    Change { path: path.to_owned(), diff, created }
+    FileChange { path: path.to_owned(), diff, created }
 }
 
 /// How many bytes of the larger text lie between the first and the last difference.

@@ -1,14 +1,14 @@
 //! `Edit`: a file of the project, changed in part.
 
 use metier_files::BinaryKind;
-use metier_runtime::{Field, FieldKind, Form, Input, Sight, ToolResult};
+use metier_runtime::{Field, FieldKind, Form, Input, Plan, SideEffect, ToolContext};
 use metier_skill::Tool;
 
 use super::ledger::Known;
 use super::read::FILE_PATH;
 use super::refusal::Refused;
 use super::write::{Target, ends_lines_with_both};
-use super::{Effect, Entry, GeneralTools, ToolContext};
+use super::{Entry, GeneralTools};
 
 /// How many places are named where a text stands more than once.
 const MOST_PLACES: usize = 5;
@@ -28,10 +28,13 @@ static FORM: Form = Form {
     example: r#"{"file_path": "src/main.rs", "old_string": "let x = 1;", "new_string": "let x = 2;"}"#,
 };
 
-pub(super) const ENTRY: Entry =
-    Entry { tool: Tool::Edit, form: &FORM, sight: Sight::Acts, effect: Effect::Writes, call };
+pub(super) const ENTRY: Entry = Entry { tool: Tool::Edit, form: &FORM, effect: SideEffect::Writes, plan };
 
-fn call(tools: &GeneralTools, input: &Input<'_>, context: &ToolContext<'_>) -> Result<ToolResult, Refused> {
+fn plan<'a>(
+    tools: &'a GeneralTools,
+    input: &Input<'_>,
+    context: ToolContext<'a>,
+) -> Result<Plan<'a>, Refused> {
     let (old, new) = (input.bytes("old_string")?, input.bytes("new_string")?);
     let all = input.flag("replace_all")?;
     if old.is_empty() {
@@ -53,11 +56,11 @@ fn call(tools: &GeneralTools, input: &Input<'_>, context: &ToolContext<'_>) -> R
     };
     target.is_known(tools, before, Known::Changed)?;
     let replaced = replace(text, old, new, all).map_err(|why| target.mistake(format!("`{given}`: {why}")))?;
-    let put = target.put(tools, Tool::Edit, &replaced.text, context)?;
-    let places =
-        if replaced.count == 1 { "1 place".to_owned() } else { format!("{} places", replaced.count) };
-    let said = format!("Edited `{}` in {places}.", put.change.path);
-    Ok(put.into_result(said))
+    let Replaced { text, count } = replaced;
+    target.plan_put(tools, Tool::Edit, text, context, move |change| {
+        let places = if count == 1 { "1 place".to_owned() } else { format!("{count} places") };
+        format!("Edited `{}` in {places}.", change.path)
+    })
 }
 
 #[derive(Debug, PartialEq, Eq)]

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use globset::GlobBuilder;
-use metier_runtime::{Field, FieldKind, Form, Input, Sight, ToolResult};
+use globset::{GlobBuilder, GlobMatcher};
+use metier_runtime::{Field, FieldKind, Form, Input, Plan, SideEffect, ToolContext, ToolResult};
 use metier_skill::Tool;
 
-use super::refusal::Refused;
-use super::{Effect, Entry, GeneralTools, ToolContext};
+use super::refusal::{Refused, planned};
+use super::resolved_path::ResolvedPath;
+use super::{Entry, GeneralTools};
 
 /// How many files are named: some 4,000 tokens, and more than anybody picks one of.
 const MOST: usize = 200;
@@ -15,7 +16,7 @@ const MOST: usize = 200;
 pub(super) const PATH: Field = Field::optional(
     "path",
     FieldKind::Text,
-    "The folder to look in, seen from the project; without it the whole project.",
+    "The folder to look in; without it the current folder, and what lies below.",
 )
 .or(&["directory", "dir"]);
 
@@ -30,30 +31,47 @@ static FORM: Form = Form {
     example: r#"{"pattern": "**/*.md", "path": "docs"}"#,
 };
 
-pub(super) const ENTRY: Entry =
-    Entry { tool: Tool::Glob, form: &FORM, sight: Sight::Looks, effect: Effect::Reads, call };
+pub(super) const ENTRY: Entry = Entry { tool: Tool::Glob, form: &FORM, effect: SideEffect::ReadOnly, plan };
 
-fn call(tools: &GeneralTools, input: &Input<'_>, context: &ToolContext<'_>) -> Result<ToolResult, Refused> {
+fn plan<'a>(
+    tools: &'a GeneralTools,
+    input: &Input<'_>,
+    context: ToolContext<'a>,
+) -> Result<Plan<'a>, Refused> {
     let given = input.text("pattern")?;
-    let top = tools.project()?.ground.path();
-    // A whole path is a pattern, too, where it lies in the project and no folder is given beside it.
-    let pattern =
-        given.strip_prefix(&*top.to_string_lossy()).map_or(given, |rest| rest.trim_start_matches('/'));
-    let pattern = pattern.trim_start_matches("./");
-    if pattern.starts_with(['/', '~']) || Path::new(pattern).components().any(|step| step.as_os_str() == "..")
+    let top = tools.project()?.ground.path().to_string_lossy().into_owned();
+    let path = input.optional_text("path")?;
+    // A whole path is a pattern, too, where it lies in the project. It is seen from there if no folder is given beside it.
+    let (pattern, path) = match given.strip_prefix(&top) {
+        Some(rest) => (rest.trim_start_matches('/'), path.unwrap_or(&top)),
+        None => (given, path.unwrap_or(".")),
+    };
+    let pattern = pattern.trim_start_matches("./").to_owned();
+    if pattern.starts_with(['/', '~'])
+        || Path::new(&pattern).components().any(|step| step.as_os_str() == "..")
     {
         return Err(input.unusable(format!("`{given}` leads out of the project")).into());
     }
-    let matcher = GlobBuilder::new(pattern).literal_separator(true).build();
+    let matcher = GlobBuilder::new(&pattern).literal_separator(true).build();
     let matcher =
         matcher.map_err(|error| input.unusable(format!("`pattern` cannot be read: {}", error.kind())))?;
     let matcher = matcher.compile_matcher();
-    let searched = tools.files(Tool::Glob, input, context)?;
+    let (place, action) = tools.search_place(Tool::Glob, path, context)?;
+    Ok(planned(action, move || find(tools, place, &pattern, &matcher)))
+}
+
+fn find(
+    tools: &GeneralTools,
+    place: ResolvedPath<'_>,
+    pattern: &str,
+    matcher: &GlobMatcher,
+) -> Result<ToolResult, Refused> {
+    let searched = tools.files(place)?;
     let found: Vec<String> = searched
         .files
         .iter()
         .filter(|file| matcher.is_match(searched.inner(file)))
-        .map(|file| searched.shown(file))
+        .map(|file| searched.shown(tools, file))
         .collect();
     let mut lines: Vec<String> = found.iter().take(MOST).cloned().collect();
     if found.is_empty() {
@@ -67,5 +85,5 @@ fn call(tools: &GeneralTools, input: &Input<'_>, context: &ToolContext<'_>) -> R
         lines.push(format!("[the first {MOST} of {}; narrow the pattern, or give `path`]", found.len()));
     }
     lines.extend(searched.notes());
-    Ok(ToolResult::done(lines.join("\n")).by(searched.decision))
+    Ok(ToolResult::done(lines.join("\n")))
 }

@@ -5,16 +5,16 @@ use std::time::{Duration, Instant};
 use globset::{GlobBuilder, GlobMatcher};
 use metier_files::{BinaryKind, RelativePath};
 use metier_policy::{Action, Actor};
-use metier_runtime::{Field, FieldKind, Form, Input, Sight, ToolResult};
+use metier_runtime::{Field, FieldKind, Form, Input, Plan, SideEffect, ToolContext, ToolResult};
 use metier_skill::Tool;
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::glob::PATH;
 use super::pages::lines;
-use super::refusal::Refused;
-use super::resolved_path::{Owner, masked};
+use super::refusal::{Refused, planned};
+use super::resolved_path::{Owner, ResolvedPath, masked};
 use super::search::Searched;
-use super::{Effect, Entry, GeneralTools, ToolContext};
+use super::{Entry, GeneralTools};
 
 /// The largest file that is searched. Larger ones are data, and a program searches them better.
 const MOST_FILE: u64 = 16 << 20;
@@ -73,8 +73,7 @@ static FORM: Form = Form {
     example: r#"{"pattern": "fn main", "glob": "*.rs", "output_mode": "content"}"#,
 };
 
-pub(super) const ENTRY: Entry =
-    Entry { tool: Tool::Grep, form: &FORM, sight: Sight::Looks, effect: Effect::Reads, call };
+pub(super) const ENTRY: Entry = Entry { tool: Tool::Grep, form: &FORM, effect: SideEffect::ReadOnly, plan };
 
 /// What is searched for, and how it is shown.
 struct Query {
@@ -103,16 +102,31 @@ struct Found {
     ended: Option<String>,
 }
 
-fn call(tools: &GeneralTools, input: &Input<'_>, context: &ToolContext<'_>) -> Result<ToolResult, Refused> {
+fn plan<'a>(
+    tools: &'a GeneralTools,
+    input: &Input<'_>,
+    context: ToolContext<'a>,
+) -> Result<Plan<'a>, Refused> {
     let query = query(input)?;
-    let mut searched = tools.files(Tool::Grep, input, context)?;
+    let path = input.optional_text("path")?.unwrap_or(".");
+    let (place, action) = tools.search_place(Tool::Grep, path, context)?;
+    Ok(planned(action, move || grep(tools, &query, place, context)))
+}
+
+fn grep<'a>(
+    tools: &'a GeneralTools,
+    query: &Query,
+    place: ResolvedPath<'a>,
+    context: ToolContext<'_>,
+) -> Result<ToolResult, Refused> {
+    let mut searched = tools.files(place)?;
     let until = Instant::now() + MOST_TIME;
     let mut found = Found::default();
     for file in &searched.files {
         if found.ended.is_some() {
             break;
         }
-        if !is_meant(&query, &searched, file) {
+        if !is_meant(query, &searched, file) {
             continue;
         }
         if Instant::now() >= until {
@@ -120,7 +134,7 @@ fn call(tools: &GeneralTools, input: &Input<'_>, context: &ToolContext<'_>) -> R
         } else if found.bytes > MOST_BYTES {
             found.ended = Some(format!("more than {} MiB were searched", MOST_BYTES >> 20));
         } else {
-            search(tools, &query, &searched, file, context, &mut found)?;
+            search(tools, query, &searched, file, context, &mut found)?;
         }
     }
     let mut text = std::mem::take(&mut found.text);
@@ -154,7 +168,7 @@ fn call(tools: &GeneralTools, input: &Input<'_>, context: &ToolContext<'_>) -> R
     for line in searched.notes() {
         note(line);
     }
-    Ok(ToolResult::done(text.trim_end_matches('\n').to_owned()).by(searched.decision))
+    Ok(ToolResult::done(text.trim_end_matches('\n').to_owned()))
 }
 
 fn query(input: &Input<'_>) -> Result<Query, Refused> {
@@ -193,7 +207,7 @@ fn search(
     query: &Query,
     searched: &Searched<'_>,
     file: &RelativePath,
-    context: &ToolContext<'_>,
+    context: ToolContext<'_>,
     found: &mut Found,
 ) -> Result<(), Refused> {
     // What is gone or closed by now cannot be read, and holds nothing for anybody.
@@ -219,7 +233,7 @@ fn search(
     };
     // The yes was to the folder; a rule may say no to this file. Nobody is asked in the middle of a search.
     if searched.spot.owner == Owner::Project {
-        let decision = context.executor.judge(&Action::tool(Actor::Agent, Tool::Grep, Some(place)));
+        let decision = context.skills.judge(&Action::tool(Actor::Agent, Tool::Grep, Some(place)));
         if !decision.is_allowed() && decision.question.is_none() {
             found.denied += 1;
             return Ok(());
@@ -241,7 +255,7 @@ fn search(
     }
     found.matches += count;
     found.files += 1;
-    let name = searched.shown(file);
+    let name = searched.shown(tools, file);
     if query.mode == CONTENT {
         if hits.len() > room {
             hits.truncate(room);

@@ -3,7 +3,7 @@
 use metier_store::RecordKind;
 
 /// Keeps records. The store is behind it; what it gives back is data, whoever wrote it.
-pub trait Memory: Sync {
+pub trait Memory: Send + Sync {
     /// Keeps a record, and gives the name by which it can be forgotten.
     fn save(&self, record: &NewRecord<'_>) -> Result<String, String>;
 
@@ -72,13 +72,9 @@ impl Author {
 }
 
 /// The skill that a record belongs to: the one that was activated last.
-pub(super) fn author(context: &super::ToolContext<'_>) -> Option<Author> {
-    let active = context.active.last()?;
-    Some(Author {
-        skill: active.skill.name.clone(),
-        origin: active.skill.owner(),
-        digest: active.digest.clone(),
-    })
+pub(super) fn author(context: metier_runtime::ToolContext<'_>) -> Option<Author> {
+    let active = context.skills.active().pop()?;
+    Some(Author { skill: active.skill.name.clone(), origin: active.skill.owner(), digest: active.digest })
 }
 
 /// How many tags there may be, and how long one may be in characters.

@@ -1,13 +1,13 @@
 //! `memory_save`: a record for later.
 
 use metier_policy::{Action, Actor};
-use metier_runtime::{Field, FieldKind, Form, Input, Sight, ToolResult};
+use metier_runtime::{Field, FieldKind, Form, Input, Plan, SideEffect, ToolContext, ToolResult};
 use metier_skill::Tool;
 use metier_store::RecordKind;
 
 use super::memory::{NewRecord, author, tags};
-use super::refusal::{Refused, decide};
-use super::{Effect, Entry, GeneralTools, ToolContext};
+use super::refusal::{Refused, planned};
+use super::{Entry, GeneralTools};
 
 /// How long a record may be, in bytes: about 1,000 tokens, since five of them come back at once.
 const MOST_TEXT: usize = 4096;
@@ -35,9 +35,13 @@ static FORM: Form = Form {
 };
 
 pub(super) const ENTRY: Entry =
-    Entry { tool: Tool::MemorySave, form: &FORM, sight: Sight::Acts, effect: Effect::Writes, call };
+    Entry { tool: Tool::MemorySave, form: &FORM, effect: SideEffect::Writes, plan };
 
-fn call(_: &GeneralTools, input: &Input<'_>, context: &ToolContext<'_>) -> Result<ToolResult, Refused> {
+fn plan<'a>(
+    tools: &'a GeneralTools,
+    input: &Input<'_>,
+    context: ToolContext<'a>,
+) -> Result<Plan<'a>, Refused> {
     let text = input.text("text")?;
     if text.len() > MOST_TEXT {
         let many = text.len();
@@ -47,18 +51,14 @@ fn call(_: &GeneralTools, input: &Input<'_>, context: &ToolContext<'_>) -> Resul
     }
     let tags = tags(input)?;
     let kind = kind(input)?;
-    let decision = decide(context, &Action::tool(Actor::Agent, Tool::MemorySave, None), None)?;
-    let Some(memory) = context.memory else {
-        return Err(Refused::text("there is no memory here".to_owned()));
-    };
-    let author = author(context);
-    let saved = memory.save(&NewRecord { text, tags: &tags, author: author.as_ref(), kind });
-    match saved {
-        Ok(id) => {
-            Ok(ToolResult::done(format!("Saved as {}.", metier_catalog::one_line(&id, 100))).by(decision))
+    let (text, author) = (text.to_owned(), author(context));
+    let memory = tools.memory()?;
+    Ok(planned(Action::tool(Actor::Agent, Tool::MemorySave, None), move || {
+        match memory.save(&NewRecord { text: &text, tags: &tags, author: author.as_ref(), kind }) {
+            Ok(id) => Ok(ToolResult::done(format!("Saved as {}.", metier_catalog::one_line(&id, 100)))),
+            Err(why) => Err(Refused::Failed(format!("it was not saved: {why}"))),
         }
-        Err(why) => Err(Refused::Failed(format!("it was not saved: {why}"), Some(decision))),
-    }
+    }))
 }
 
 /// What the record is about, where the model says. What runs leave is not for it to write.

@@ -2,12 +2,12 @@
 
 use metier_activation::{attribute, neutral};
 use metier_policy::{Action, Actor};
-use metier_runtime::{Field, FieldKind, Form, Input, Sight, ToolResult};
+use metier_runtime::{Field, FieldKind, Form, Input, Plan, SideEffect, ToolContext, ToolResult};
 use metier_skill::Tool;
 
 use super::memory::{Author, Record, Wanted, author, tags};
-use super::refusal::{Refused, decide};
-use super::{Effect, Entry, GeneralTools, ToolContext};
+use super::refusal::{Refused, planned};
+use super::{Entry, GeneralTools};
 
 /// How many records come back: what is remembered is a help beside the work, not the work.
 const MOST: usize = 5;
@@ -26,23 +26,25 @@ static FORM: Form = Form {
 };
 
 pub(super) const ENTRY: Entry =
-    Entry { tool: Tool::MemorySearch, form: &FORM, sight: Sight::Looks, effect: Effect::Reads, call };
+    Entry { tool: Tool::MemorySearch, form: &FORM, effect: SideEffect::ReadOnly, plan };
 
-fn call(tools: &GeneralTools, input: &Input<'_>, context: &ToolContext<'_>) -> Result<ToolResult, Refused> {
+fn plan<'a>(
+    tools: &'a GeneralTools,
+    input: &Input<'_>,
+    context: ToolContext<'a>,
+) -> Result<Plan<'a>, Refused> {
     let (query, tags) = (input.text("query")?, tags(input)?);
-    let decision = decide(context, &Action::tool(Actor::Agent, Tool::MemorySearch, None), None)?;
-    let Some(memory) = context.memory else {
-        return Err(Refused::text("there is no memory here".to_owned()));
-    };
-    let author = author(context);
-    let wanted = Wanted { query, tags: &tags, author: author.as_ref(), limit: MOST };
-    let mut found = memory.search(&wanted).map_err(|why| {
-        Refused::Failed(format!("the memory could not be searched: {why}"), Some(decision.clone()))
-    })?;
-    for record in &mut found {
-        record.gone = tools.gone(&record.text);
-    }
-    Ok(ToolResult::done(shown(&found, author.as_ref())).by(decision))
+    let (query, author) = (query.to_owned(), author(context));
+    let memory = tools.memory()?;
+    Ok(planned(Action::tool(Actor::Agent, Tool::MemorySearch, None), move || {
+        let wanted = Wanted { query: &query, tags: &tags, author: author.as_ref(), limit: MOST };
+        let failed = |why| Refused::Failed(format!("the memory could not be searched: {why}"));
+        let mut found = memory.search(&wanted).map_err(failed)?;
+        for record in &mut found {
+            record.gone = tools.gone(&record.text);
+        }
+        Ok(ToolResult::done(shown(&found, author.as_ref())))
+    }))
 }
 
 /// The records in their envelopes: those of the agent, and those of the skill that asks.

@@ -1,13 +1,13 @@
 //! `Read`: the text of a file, a page at a time.
 
 use metier_files::{BinaryKind, FileDigest, GroundFile};
-use metier_runtime::{Field, FieldKind, Form, Input, Sight, ToolResult};
+use metier_runtime::{Field, FieldKind, Form, Input, Plan, SideEffect, ToolContext, ToolResult};
 use metier_skill::Tool;
 
 use super::pages::{Page, Wanted, lines};
-use super::refusal::{Refused, decide};
-use super::resolved_path::{Owner, mask_line, masked};
-use super::{Effect, Entry, GeneralTools, ToolContext, lock};
+use super::refusal::{Refused, planned};
+use super::resolved_path::{Owner, ResolvedPath, mask_line, masked};
+use super::{Entry, GeneralTools, lock};
 
 /// The largest file that is read whole, so that its lines are counted and its bytes are known for a change. It is also the
 /// largest that `Edit` takes.
@@ -19,9 +19,12 @@ const MOST_SCANNED: u64 = 256 << 20;
 /// How much of a larger file is held at once.
 const PIECE: usize = 1 << 20;
 
-pub(super) const FILE_PATH: Field =
-    Field::required("file_path", FieldKind::Text, "The file, seen from the project, or its whole path.")
-        .or(&["path", "file", "filename", "filePath"]);
+pub(super) const FILE_PATH: Field = Field::required(
+    "file_path",
+    FieldKind::Text,
+    "The file, seen from the current folder, or its whole path.",
+)
+.or(&["path", "file", "filename", "filePath"]);
 
 static FORM: Form = Form {
     name: "Read",
@@ -44,23 +47,29 @@ static FORM: Form = Form {
     example: r#"{"file_path": "src/main.rs", "offset": 1, "limit": 200}"#,
 };
 
-pub(super) const ENTRY: Entry =
-    Entry { tool: Tool::Read, form: &FORM, sight: Sight::Looks, effect: Effect::Reads, call };
+pub(super) const ENTRY: Entry = Entry { tool: Tool::Read, form: &FORM, effect: SideEffect::ReadOnly, plan };
 
-fn call(tools: &GeneralTools, input: &Input<'_>, context: &ToolContext<'_>) -> Result<ToolResult, Refused> {
-    let given = input.text("file_path")?;
+fn plan<'a>(
+    tools: &'a GeneralTools,
+    input: &Input<'_>,
+    context: ToolContext<'a>,
+) -> Result<Plan<'a>, Refused> {
+    let given = input.text("file_path")?.to_owned();
     let wanted = Wanted { first: input.number("offset")?.max(1), most: input.number("limit")? };
-    let spot = tools.locate(given, context)?;
-    let decision = {
-        let survey = tools.project()?.survey()?;
-        let action = tools.looking(Tool::Read, &spot, &survey, context);
-        // What is asked waits for a person; nobody else should wait for that.
-        drop(survey);
-        decide(context, &action, None)?
-    };
+    let spot = tools.locate(&given, context)?;
+    let action = tools.looking(Tool::Read, &spot, &*tools.project()?.survey()?, context);
+    Ok(planned(action, move || read(tools, &spot, &given, wanted)))
+}
+
+fn read(
+    tools: &GeneralTools,
+    spot: &ResolvedPath<'_>,
+    given: &str,
+    wanted: Wanted,
+) -> Result<ToolResult, Refused> {
     let place = spot.file()?;
     let path = spot.path();
-    let file = spot.footing.ground().open_file(place)?;
+    let file = spot.folder.ground().open_file(place)?;
     let head = file.read_at(0, 16 * 1024)?;
     if spot.owner != Owner::Outputs {
         let survey = tools.project()?.known();
@@ -77,7 +86,7 @@ fn call(tools: &GeneralTools, input: &Input<'_>, context: &ToolContext<'_>) -> R
     } else {
         piecewise(&file, wanted)?
     };
-    Ok(ToolResult::done(text).by(decision))
+    Ok(ToolResult::done(text))
 }
 
 fn whole(bytes: &[u8], wanted: Wanted) -> String {

@@ -2,9 +2,7 @@
 
 use metier_files::Error;
 use metier_policy::{Action, Decision};
-use metier_runtime::{Change, InputProblem, Outcome, ToolResult};
-
-use super::ToolContext;
+use metier_runtime::{InputProblem, Outcome, Plan, ToolResult};
 
 /// Why a call is not carried out, or failed on its way.
 pub(super) enum Refused {
@@ -13,9 +11,9 @@ pub(super) enum Refused {
     /// Something stands in the way, in words that say what to do instead.
     Text(String),
     /// The gate says no.
-    Gate(Box<Decision>, Option<Box<Change>>),
+    Gate(Box<Decision>),
     /// It was tried, and did not work.
-    Failed(String, Option<Box<Decision>>),
+    Failed(String),
 }
 
 impl Refused {
@@ -27,13 +25,8 @@ impl Refused {
         match self {
             Self::Input(problem) => ToolResult::refused(problem.to_string()),
             Self::Text(text) => ToolResult::refused(text),
-            Self::Gate(decision, change) => {
-                let result = ToolResult::refused(decision.to_string()).by(decision);
-                ToolResult { change, ..result }
-            }
-            Self::Failed(text, decision) => {
-                ToolResult { outcome: Outcome::Failed, decision, ..ToolResult::done(text) }
-            }
+            Self::Gate(decision) => ToolResult::refused(decision.to_string()).by(decision),
+            Self::Failed(text) => ToolResult { outcome: Outcome::Failed, ..ToolResult::done(text) },
         }
     }
 }
@@ -57,15 +50,10 @@ impl From<Error> for Refused {
     }
 }
 
-/// Asks the gate. What is not allowed is not done.
-pub(super) fn decide(
-    context: &ToolContext<'_>,
-    action: &Action,
-    change: Option<&Change>,
-) -> Result<Box<Decision>, Refused> {
-    let decision = Box::new(context.executor.decide(action, change));
-    if decision.is_allowed() {
-        return Ok(decision);
-    }
-    Err(Refused::Gate(decision, change.cloned().map(Box::new)))
+/// Work that needs the permission for an action.
+pub(super) fn planned<'a>(
+    action: Action,
+    work: impl FnOnce() -> Result<ToolResult, Refused> + Send + 'a,
+) -> Plan<'a> {
+    Plan::new(action, move |_| work().unwrap_or_else(Refused::into_result))
 }

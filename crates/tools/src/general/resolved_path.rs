@@ -1,14 +1,15 @@
 //! Where a path leads that a model gave.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use metier_files::{Ground, NoChanges, RelativePath, Survey};
 use metier_policy::{Action, Actor, Place, Skill};
+use metier_runtime::ToolContext;
 use metier_skill::Tool;
 
+use super::GeneralTools;
 use super::refusal::Refused;
-use super::{GeneralTools, ToolContext};
 
 /// On whose ground a file lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,12 +24,12 @@ pub(super) enum Owner {
 
 /// A folder that a call may look into.
 #[derive(Clone, Debug)]
-pub(super) enum ServerStatus<'a> {
+pub(super) enum OpenFolder<'a> {
     Held(&'a Ground),
     Opened(Arc<Ground>),
 }
 
-impl ServerStatus<'_> {
+impl OpenFolder<'_> {
     pub(super) fn ground(&self) -> &Ground {
         match self {
             Self::Held(ground) => ground,
@@ -40,7 +41,7 @@ impl ServerStatus<'_> {
 /// Where a path leads: on which ground, and there without links. `None` is the ground itself.
 #[derive(Clone, Debug)]
 pub(super) struct ResolvedPath<'a> {
-    pub(super) footing: ServerStatus<'a>,
+    pub(super) folder: OpenFolder<'a>,
     pub(super) place: Option<RelativePath>,
     pub(super) owner: Owner,
 }
@@ -48,23 +49,23 @@ pub(super) struct ResolvedPath<'a> {
 impl ResolvedPath<'_> {
     /// The whole path.
     pub(super) fn path(&self) -> PathBuf {
-        let top = self.footing.ground().path();
+        let top = self.folder.ground().path();
         self.place.as_ref().map_or_else(|| top.to_owned(), |place| top.join(place.as_path()))
     }
 
     /// The file's place; a ground itself is a folder and no file.
     pub(super) fn file(&self) -> Result<&RelativePath, Refused> {
-        let path = || metier_files::Error::IsAFolder { path: self.footing.ground().path().to_owned() };
+        let path = || metier_files::Error::IsAFolder { path: self.folder.ground().path().to_owned() };
         self.place.as_ref().ok_or_else(|| path().into())
     }
 }
 
 impl GeneralTools {
-    /// Finds out where a path leads. Relative ones are seen from the project.
+    /// Finds out where a path leads. Relative ones are seen from where the user is, as in a command line.
     pub(super) fn locate<'a>(
         &'a self,
         given: &str,
-        context: &ToolContext<'_>,
+        context: ToolContext<'_>,
     ) -> Result<ResolvedPath<'a>, Refused> {
         let project = self.project()?;
         let outside = || {
@@ -80,28 +81,49 @@ impl GeneralTools {
         }
         let expanded = self.expand(given);
         let asked = expanded.as_deref().unwrap_or(Path::new(given));
-        let held = || ServerStatus::Held(&project.ground);
-        let (footing, inner, owner) = if asked.is_absolute() {
+        let held = || OpenFolder::Held(&project.ground);
+        let (folder, inner, owner) = if asked.is_absolute() {
             self.ground_of(asked, context).ok_or_else(outside)?
         } else {
-            (held(), asked.to_owned(), Owner::Project)
+            (held(), self.beneath_project(asked).ok_or_else(outside)?, Owner::Project)
         };
         if inner.as_os_str().is_empty() || inner == Path::new(".") {
-            return Ok(ResolvedPath { footing, place: None, owner });
+            return Ok(ResolvedPath { folder, place: None, owner });
         }
         let Ok(inner) = RelativePath::parse_os(inner.as_os_str()) else {
             // `./` and the like are the ground itself; everything else that is no path inside leads out.
             let is_ground = inner.components().all(|step| step == std::path::Component::CurDir);
-            return if is_ground { Ok(ResolvedPath { footing, place: None, owner }) } else { Err(outside()) };
+            return if is_ground { Ok(ResolvedPath { folder, place: None, owner }) } else { Err(outside()) };
         };
-        let place = match footing.ground().resolve(&inner) {
+        let place = match folder.ground().resolve(&inner) {
             Ok(place) => Some(place),
             Err(metier_files::Error::Outside { .. }) => return Err(outside()),
             // A link to the ground itself.
             Err(metier_files::Error::IsAFolder { .. }) => None,
             Err(error) => return Err(error.into()),
         };
-        Ok(ResolvedPath { footing, place, owner })
+        Ok(ResolvedPath { folder, place, owner })
+    }
+
+    /// A relative path, seen from the project. `..` at its beginning leaves folders that the user is in; these are no links, so
+    /// going up by name is going up. `None` where it leads out.
+    fn beneath_project(&self, asked: &Path) -> Option<PathBuf> {
+        let mut from = self.start.clone();
+        let mut rest = asked.components().skip_while(|step| *step == Component::CurDir).peekable();
+        while rest.next_if_eq(&Component::ParentDir).is_some() {
+            if !from.pop() {
+                return None;
+            }
+        }
+        from.extend(rest);
+        Some(from)
+    }
+
+    /// A file of the project as a relative path from where the user is: what `locate` takes back.
+    pub(super) fn seen_from_start(&self, file: &Path) -> PathBuf {
+        let shared = self.start.components().zip(file.components()).take_while(|(a, b)| a == b).count();
+        let up = self.start.components().skip(shared).map(|_| Component::ParentDir);
+        up.chain(file.components().skip(shared)).collect()
     }
 
     /// Where a path leads that is seen from the project, whatever is active.
@@ -111,7 +133,7 @@ impl GeneralTools {
             Ok(inner) => Some(ground.resolve(&inner)?),
             Err(_) => None,
         };
-        Ok(ResolvedPath { footing: ServerStatus::Held(ground), place, owner: Owner::Project })
+        Ok(ResolvedPath { folder: OpenFolder::Held(ground), place, owner: Owner::Project })
     }
 
     /// `~` and `~/x`, where the home is known.
@@ -128,30 +150,30 @@ impl GeneralTools {
     fn ground_of<'a>(
         &'a self,
         asked: &Path,
-        context: &ToolContext<'_>,
-    ) -> Option<(ServerStatus<'a>, PathBuf, Owner)> {
+        context: ToolContext<'_>,
+    ) -> Option<(OpenFolder<'a>, PathBuf, Owner)> {
         let below = |folder: &Path| asked.strip_prefix(folder).ok().map(Path::to_owned);
-        for active in context.active.iter().rev() {
+        for active in context.skills.active().into_iter().rev() {
             if let Some(inner) = below(&active.folder) {
                 let ground = Ground::open(&active.folder).ok()?;
-                let owner = Owner::Skill(Box::new(active.skill.clone()));
-                return Some((ServerStatus::Opened(Arc::new(ground)), inner, owner));
+                let owner = Owner::Skill(Box::new(active.skill));
+                return Some((OpenFolder::Opened(Arc::new(ground)), inner, owner));
             }
         }
         if let Some(outputs) = &self.outputs
             && let Some(inner) = below(outputs.folder())
         {
             let ground = Ground::open(outputs.folder()).ok()?;
-            return Some((ServerStatus::Opened(Arc::new(ground)), inner, Owner::Outputs));
+            return Some((OpenFolder::Opened(Arc::new(ground)), inner, Owner::Outputs));
         }
         let project = self.project.as_ref()?;
         let given = self.setting.project.as_deref();
         let inner = below(project.ground.path()).or_else(|| given.and_then(below))?;
-        Some((ServerStatus::Held(&project.ground), inner, Owner::Project))
+        Some((OpenFolder::Held(&project.ground), inner, Owner::Project))
     }
 
     /// A path by every name that rules may use for it, and whether it takes a yes to this very question to write it.
-    pub(super) fn named(&self, path: &Path, survey: &Survey, context: &ToolContext<'_>) -> Place {
+    pub(super) fn named(&self, path: &Path, survey: &Survey, context: ToolContext<'_>) -> Place {
         let mut place = Place::new(&path.to_string_lossy());
         if let Some(home) = &self.setting.home {
             place = place.below(&home.to_string_lossy(), "~/");
@@ -166,7 +188,7 @@ impl GeneralTools {
         let is_in = |folder: &Path| path.starts_with(lower(folder));
         let is_guarded = is_protected
             || self.setting.guarded.iter().any(|folder| is_in(folder))
-            || context.active.iter().any(|active| is_in(&active.folder));
+            || context.skills.active().iter().any(|active| is_in(&active.folder));
         if is_guarded { place.guarded() } else { place }
     }
 
@@ -176,7 +198,7 @@ impl GeneralTools {
         tool: Tool,
         spot: &ResolvedPath<'_>,
         survey: &Survey,
-        context: &ToolContext<'_>,
+        context: ToolContext<'_>,
     ) -> Action {
         match (&spot.owner, &spot.place) {
             // Its own files are what a skill is made of; no fence stands before them.

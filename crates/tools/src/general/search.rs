@@ -1,18 +1,17 @@
 //! What `Glob` and `Grep` have in common: the files below a folder that may be looked at.
 
 use metier_files::{Ground, Overgrown, RelativePath, WalkBounds};
-use metier_policy::Decision;
-use metier_runtime::Input;
+use metier_policy::Action;
+use metier_runtime::ToolContext;
 use metier_skill::Tool;
 
-use super::refusal::{Refused, decide};
+use super::GeneralTools;
+use super::refusal::Refused;
 use super::resolved_path::{Owner, ResolvedPath, masked};
-use super::{GeneralTools, ToolContext};
 
 /// The files below a folder.
 pub(super) struct Searched<'a> {
     pub(super) spot: ResolvedPath<'a>,
-    pub(super) decision: Box<Decision>,
     /// By path, seen from the ground. Without what looks like a secret by its name.
     pub(super) files: Vec<RelativePath>,
     /// How many look like secrets.
@@ -23,13 +22,13 @@ pub(super) struct Searched<'a> {
 impl Searched<'_> {
     /// The ground that paths are seen from.
     pub(super) fn ground(&self) -> &Ground {
-        self.spot.footing.ground()
+        self.spot.folder.ground()
     }
 
-    /// A file as the model can give it back: seen from the project, or the whole path.
-    pub(super) fn shown(&self, file: &RelativePath) -> String {
+    /// A file as the model can give it back: seen from where the user is, or the whole path.
+    pub(super) fn shown(&self, tools: &GeneralTools, file: &RelativePath) -> String {
         match self.spot.owner {
-            Owner::Project => file.to_string(),
+            Owner::Project => tools.seen_from_start(file.as_path()).display().to_string(),
             _ => self.ground().path().join(file.as_path()).display().to_string(),
         }
     }
@@ -56,22 +55,22 @@ impl Searched<'_> {
 }
 
 impl GeneralTools {
-    /// Asks the gate about a search, and lists the files in question. A single file is a search in that file.
-    pub(super) fn files<'a>(
+    /// Where a search below a path looks, and what the gate is asked about it.
+    pub(super) fn search_place<'a>(
         &'a self,
         tool: Tool,
-        input: &Input<'_>,
-        context: &ToolContext<'_>,
-    ) -> Result<Searched<'a>, Refused> {
-        let given = input.optional_text("path")?.unwrap_or(".");
+        given: &str,
+        context: ToolContext<'_>,
+    ) -> Result<(ResolvedPath<'a>, Action), Refused> {
         let spot = self.locate(given, context)?;
+        let action = self.looking(tool, &spot, &*self.project()?.survey()?, context);
+        Ok((spot, action))
+    }
+
+    /// The files in question. A single file is a search in that file.
+    pub(super) fn files<'a>(&'a self, spot: ResolvedPath<'a>) -> Result<Searched<'a>, Refused> {
         let project = self.project()?;
-        let action = {
-            let survey = project.survey()?;
-            self.looking(tool, &spot, &survey, context)
-        };
-        let decision = decide(context, &action, None)?;
-        let ground = spot.footing.ground();
+        let ground = spot.folder.ground();
         let walked = match ground.walk(spot.place.as_ref(), &WalkBounds::default()) {
             Ok(walked) => walked,
             Err(metier_files::Error::NotAFolder { .. }) => {
@@ -90,6 +89,6 @@ impl GeneralTools {
             files.retain(|file| masked(&top.join(file.as_path()), &survey, b"").is_none());
         }
         let masked = before - files.len();
-        Ok(Searched { spot, decision, files, masked, overgrown })
+        Ok(Searched { spot, files, masked, overgrown })
     }
 }

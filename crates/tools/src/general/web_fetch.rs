@@ -5,12 +5,14 @@ use std::time::Instant;
 use metier_activation::{attribute, neutral};
 use metier_files::BinaryKind;
 use metier_policy::{Action, Actor, Decision, Host, Mode, Reason};
-use metier_runtime::{Field, FieldKind, Form, Input, Outcome, Sight, ToolResult};
+use metier_runtime::{
+    Approval, Field, FieldKind, Form, Input, Outcome, Plan, SideEffect, ToolContext, ToolResult,
+};
 use metier_skill::Tool;
 
-use super::refusal::{Refused, decide};
+use super::refusal::Refused;
 use super::web::{Answer, LimitHit, Patience, Scheme, Url, Web, decoded, get, readable, without_invisible};
-use super::{Effect, Entry, GeneralTools, ToolContext};
+use super::{Entry, GeneralTools};
 
 /// How often a page may send on to another one.
 const MOST_REDIRECTS: usize = 5;
@@ -34,69 +36,83 @@ static FORM: Form = Form {
 };
 
 pub(super) const ENTRY: Entry =
-    Entry { tool: Tool::WebFetch, form: &FORM, sight: Sight::Reaches, effect: Effect::Runs, call };
+    Entry { tool: Tool::WebFetch, form: &FORM, effect: SideEffect::Network, plan };
 
-fn call(tools: &GeneralTools, input: &Input<'_>, context: &ToolContext<'_>) -> Result<ToolResult, Refused> {
+fn plan<'a>(
+    tools: &'a GeneralTools,
+    input: &Input<'_>,
+    context: ToolContext<'a>,
+) -> Result<Plan<'a>, Refused> {
     let given = input.text("url")?;
     input.optional_text("prompt")?;
     let url = Url::parse(given).map_err(|error| Refused::from(input.unusable(error.to_string())))?;
     let Some(web) = &tools.setting.web else { return Err(Refused::text("the network is off".to_owned())) };
-    let (url, answer, decision) = fetch(web, url, context)?;
-    Ok(shown(tools, &url, &answer).by(decision))
+    let action = Action::fetch(Actor::Agent, url.host.clone(), url.port);
+    Ok(Plan::new(action, move |approval| match fetch(web, url, context, approval) {
+        Ok((url, answer, decision)) => shown(tools, &url, &answer).by(decision),
+        Err(refused) => refused.into_result(),
+    }))
 }
 
-/// Asks for a page and follows where it sends on to. Every host that was not asked about yet is a question of its own.
-fn fetch(web: &Web, first: Url, context: &ToolContext<'_>) -> Result<(Url, Answer, Box<Decision>), Refused> {
+/// Asks for a page that was approved and follows where it sends on to. Every host that was not asked about yet is a question of its own.
+fn fetch(
+    web: &Web,
+    first: Url,
+    context: ToolContext<'_>,
+    approval: &Approval,
+) -> Result<(Url, Answer, Box<Decision>), Refused> {
     let mut url = first;
-    let mut decided: Option<(Host, u16, Box<Decision>)> = None;
+    let approved = approval.decision.clone().map(|decision| (url.host.clone(), url.port, decision));
+    // An approval for this call is kept nowhere else: a page that sends back to a host is not asked about again.
+    let mut decided: Vec<(Host, u16, Box<Decision>)> = approved.into_iter().collect();
     let mut until = Instant::now() + web.time();
     for _ in 0..=MOST_REDIRECTS {
-        let known = decided.take().filter(|(host, port, _)| *host == url.host && *port == url.port);
+        let known = decided.iter().find(|(host, port, _)| *host == url.host && *port == url.port);
         let decision = if let Some((.., decision)) = known {
-            decision
+            decision.clone()
         } else {
             let asked = Instant::now();
-            let decision = decide(context, &Action::fetch(Actor::Agent, url.host.clone(), url.port), None)?;
+            let action = Action::fetch(Actor::Agent, url.host.clone(), url.port);
+            let decision = Box::new(context.decide(&action));
+            if !decision.is_allowed() {
+                return Err(Refused::Gate(decision));
+            }
             // While a person thinks, the clock stands still.
             until += asked.elapsed();
+            decided.push((url.host.clone(), url.port, decision.clone()));
             decision
         };
         let reached =
             if url.host.is_address() && is_named(&decision) { LimitHit::Named } else { LimitHit::Public };
         let names = |address| {
-            let decision =
-                context.executor.judge(&Action::fetch(Actor::Agent, Host::from(address), url.port));
+            let decision = context.skills.judge(&Action::fetch(Actor::Agent, Host::from(address), url.port));
             is_named(&decision)
         };
-        let patience = Patience { until, cancel: context.cancel };
+        let patience = Patience { until, cancel: context.control.cancel };
         let answer = get(web, &url, reached, patience, &names);
         // What had come by then is a part that nobody waits for.
         if patience.is_taken_back() {
             let why = format!("the fetch of `{url}` was stopped");
-            return Err(Refused::Failed(why, Some(decision)));
+            return Err(Refused::Failed(why));
         }
-        let answer = answer.map_err(|why| Refused::Failed(why, Some(decision.clone())))?;
+        let answer = answer.map_err(Refused::Failed)?;
         let Some(location) =
             answer.header("location").filter(|_| matches!(answer.status, 301..=303 | 307 | 308))
         else {
             return Ok((url, answer, decision));
         };
-        let next = url.join(location).map_err(|error| {
-            Refused::Failed(format!("`{url}` sends on to no page: {error}"), Some(decision.clone()))
-        })?;
+        let next = url
+            .join(location)
+            .map_err(|error| Refused::Failed(format!("`{url}` sends on to no page: {error}")))?;
         if url.scheme == Scheme::Https && next.scheme == Scheme::Http {
             let why = format!(
                 "`{url}` sends on from https to `{next}`, which anybody on the way could read and change"
             );
-            return Err(Refused::Failed(why, Some(decision)));
+            return Err(Refused::Failed(why));
         }
-        decided = Some((url.host.clone(), url.port, decision));
         url = next;
     }
-    Err(Refused::Failed(
-        format!("the page sends on more than {MOST_REDIRECTS} times, at last to `{url}`"),
-        None,
-    ))
+    Err(Refused::Failed(format!("the page sends on more than {MOST_REDIRECTS} times, at last to `{url}`")))
 }
 
 /// Whether whoever allowed it named the host: a rule, a skill's list or an answer, and not a mode in which nothing asks.

@@ -4,15 +4,15 @@ use metier_diagnostic::counted;
 use metier_exec::{ChangeReport, EditError, FileEdit};
 use metier_files::{BinaryKind, Error, Expected, FileDigest, RelativePath};
 use metier_policy::{Action, Actor, Decision, Reason, Ruling};
-use metier_runtime::{Change, Field, FieldKind, Form, Input, Sight, ToolResult};
+use metier_runtime::{Field, FieldKind, FileChange, Form, Input, Plan, SideEffect, ToolContext, ToolResult};
 use metier_skill::Tool;
 
 use super::difference::{change, counts};
 use super::ledger::Known;
 use super::read::{FILE_PATH, MOST_WHOLE};
-use super::refusal::{Refused, decide};
+use super::refusal::{Refused, planned};
 use super::resolved_path::{Owner, ResolvedPath, masked};
-use super::{Effect, Entry, GeneralTools, ToolContext, lock};
+use super::{Entry, GeneralTools, lock};
 
 static FORM: Form = Form {
     name: "Write",
@@ -25,8 +25,7 @@ static FORM: Form = Form {
     example: r##"{"file_path": "docs/notes.md", "content": "# Notes\n"}"##,
 };
 
-pub(super) const ENTRY: Entry =
-    Entry { tool: Tool::Write, form: &FORM, sight: Sight::Acts, effect: Effect::Writes, call };
+pub(super) const ENTRY: Entry = Entry { tool: Tool::Write, form: &FORM, effect: SideEffect::Writes, plan };
 
 /// A file that is to be changed.
 pub(super) struct Target<'a> {
@@ -39,26 +38,11 @@ pub(super) struct Target<'a> {
     no: Option<Box<Decision>>,
 }
 
-/// A file that was changed.
-pub(super) struct Put {
-    pub(super) change: Change,
-    decision: Box<Decision>,
-    changes: Option<ChangeReport>,
-    note: Option<String>,
-}
-
-impl Put {
-    pub(super) fn into_result(self, said: String) -> ToolResult {
-        ToolResult {
-            change: Some(Box::new(self.change)),
-            changes: self.changes.map(Box::new),
-            notes: self.note.into_iter().collect(),
-            ..ToolResult::done(said).by(self.decision)
-        }
-    }
-}
-
-fn call(tools: &GeneralTools, input: &Input<'_>, context: &ToolContext<'_>) -> Result<ToolResult, Refused> {
+fn plan<'a>(
+    tools: &'a GeneralTools,
+    input: &Input<'_>,
+    context: ToolContext<'a>,
+) -> Result<Plan<'a>, Refused> {
     let given = input.bytes("content")?;
     if given.len() as u64 > MOST_WHOLE {
         return Err(input.unusable(format!("`content` has more than {} MiB", MOST_WHOLE >> 20)).into());
@@ -72,15 +56,18 @@ fn call(tools: &GeneralTools, input: &Input<'_>, context: &ToolContext<'_>) -> R
         None => (given.to_owned(), None),
     };
     if target.before.as_deref() == Some(text.as_bytes()) {
-        return Ok(ToolResult::done(format!(
-            "`{}` holds exactly that already; nothing was written",
-            target.given
-        )));
+        let said = format!("`{}` holds exactly that already; nothing was written", target.given);
+        return Ok(Plan::free(move |_| ToolResult::done(said)));
     }
-    let put = target.put(tools, Tool::Write, &text, context)?;
-    let change = &put.change;
-    let said = if change.created {
-        match text.lines().count() {
+    let lines = text.lines().count();
+    let said = move |change: &FileChange| said(change, lines);
+    Ok(target.plan_put(tools, Tool::Write, text, context, said)?.noting(note))
+}
+
+/// What the model is told of a file that was written.
+fn said(change: &FileChange, lines: usize) -> String {
+    if change.created {
+        match lines {
             1 => format!("Made `{}`: 1 line.", change.path),
             lines => format!("Made `{}`: {lines} lines.", change.path),
         }
@@ -88,10 +75,7 @@ fn call(tools: &GeneralTools, input: &Input<'_>, context: &ToolContext<'_>) -> R
         let (more, less) = counts(&change.diff);
         let more = counted(more, "line", "lines");
         format!("Wrote `{}`: {more} added, {less} taken away.", change.path)
-    };
-    let mut result = put.into_result(said);
-    result.notes.extend(note);
-    Ok(result)
+    }
 }
 
 impl<'a> Target<'a> {
@@ -100,7 +84,7 @@ impl<'a> Target<'a> {
         tools: &'a GeneralTools,
         tool: Tool,
         given: &str,
-        context: &ToolContext<'_>,
+        context: ToolContext<'_>,
     ) -> Result<Self, Refused> {
         let spot = tools.locate(given, context)?;
         let path = spot.path();
@@ -121,16 +105,16 @@ impl<'a> Target<'a> {
         let place = spot.file()?.clone();
         // What a rule refuses anyway is not even read: what is said about a text tells something of it.
         let name = tools.named(&spot.path(), &*project.survey()?, context);
-        let write = context.executor.judge(&Action::write(Actor::Agent, tool, name.clone()));
+        let write = context.skills.judge(&Action::write(Actor::Agent, tool, name.clone()));
         if !write.is_allowed() && write.question.is_none() {
-            return Err(Refused::Gate(Box::new(write), None));
+            return Err(Refused::Gate(Box::new(write)));
         }
         let no = (write.ruling == Ruling::Refuse).then(|| Box::new(write));
-        let read = context.executor.judge(&Action::tool(Actor::Agent, Tool::Read, Some(name)));
+        let read = context.skills.judge(&Action::tool(Actor::Agent, Tool::Read, Some(name)));
         if matches!(read.by, Reason::Denied(_)) {
-            return Err(Refused::Gate(Box::new(read), None));
+            return Err(Refused::Gate(Box::new(read)));
         }
-        let before = match spot.footing.ground().open_file(&place) {
+        let before = match spot.folder.ground().open_file(&place) {
             Ok(file) => {
                 let head = file.read_at(0, 16 * 1024)?;
                 let survey = project.survey()?;
@@ -164,52 +148,61 @@ impl<'a> Target<'a> {
     /// A mistake that is told only to somebody who may change the file at all: it says something about what is in it.
     pub(super) fn mistake(&self, text: String) -> Refused {
         match &self.no {
-            Some(no) => Refused::Gate(no.clone(), None),
+            Some(no) => Refused::Gate(no.clone()),
             None => Refused::text(text),
         }
     }
 
-    /// Asks the gate with the change before its eyes, and makes it.
-    pub(super) fn put(
-        &self,
-        tools: &GeneralTools,
+    /// Makes the change, with the permission of someone who has seen it.
+    pub(super) fn plan_put(
+        self,
+        tools: &'a GeneralTools,
         tool: Tool,
-        after: &str,
-        context: &ToolContext<'_>,
-    ) -> Result<Put, Refused> {
+        after: String,
+        context: ToolContext<'a>,
+        said: impl FnOnce(&FileChange) -> String + Send + 'a,
+    ) -> Result<Plan<'a>, Refused> {
         let path = self.spot.path();
         let place = tools.named(&path, &*tools.project()?.survey()?, context);
-        let change = change(place.as_str(), self.before.as_deref(), after);
+        let change = change(place.as_str(), self.before.as_deref(), &after);
         let protected = place.is_guarded();
-        let decision = decide(context, &Action::write(Actor::Agent, tool, place), Some(&change))?;
-        let edit = FileEdit {
-            tool: tool.name(),
-            project: self.spot.footing.ground(),
-            path: &self.place,
-            before: self.before.as_deref(),
-            after: after.as_bytes(),
-            protected,
+        let (action, shown) = (Action::write(Actor::Agent, tool, place), change.clone());
+        let work = move || {
+            let edit = FileEdit {
+                tool: tool.name(),
+                project: self.spot.folder.ground(),
+                path: &self.place,
+                before: self.before.as_deref(),
+                after: after.as_bytes(),
+                protected,
+            };
+            let (changes, note) = write(&edit, context).map_err(|why| match why {
+                NotWritten::Changed => Refused::text(format!(
+                    "`{}` changed while it was about to be written; read it again, then change it",
+                    self.given
+                )),
+                NotWritten::Failed(why) => {
+                    Refused::Failed(format!("`{}` was not written: {why}", self.given))
+                }
+            })?;
+            lock(&tools.ledger).saw(&path, FileDigest::of(after.as_bytes()));
+            Ok(ToolResult {
+                change: Some(Box::new(change.clone())),
+                changes: changes.map(Box::new),
+                notes: note.into_iter().collect(),
+                ..ToolResult::done(said(&change))
+            })
         };
-        let (changes, note) = write(&edit, context).map_err(|why| match why {
-            NotWritten::Changed => Refused::text(format!(
-                "`{}` changed while it was about to be written; read it again, then change it",
-                self.given
-            )),
-            NotWritten::Failed(why) => {
-                Refused::Failed(format!("`{}` was not written: {why}", self.given), Some(decision.clone()))
-            }
-        })?;
-        lock(&tools.ledger).saw(&path, FileDigest::of(after.as_bytes()));
-        Ok(Put { change, decision, changes, note })
+        Ok(planned(action, work).showing(shown))
     }
 }
 
 /// Writes the file through a layer, or where none can be made, directly.
 fn write(
     edit: &FileEdit<'_>,
-    context: &ToolContext<'_>,
+    context: ToolContext<'_>,
 ) -> Result<(Option<ChangeReport>, Option<String>), NotWritten> {
-    let note = match context.executor.write(edit) {
+    let note = match context.skills.write_file(edit) {
         Ok(Some(report)) => return Ok((Some(report), None)),
         Ok(None) => None,
         Err(EditError::NoLayer(error)) => Some(format!("`metier changes` cannot undo it: {error}")),

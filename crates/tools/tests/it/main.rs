@@ -1,17 +1,16 @@
-//! What the crate promises, tried with real files, real programs in the real sandbox and real connections.
+//! Integration tests with real files, real sessions, real programs in the real sandbox and real connections.
 
 #![expect(
     clippy::disallowed_methods,
-    clippy::panic,
     clippy::unwrap_used,
     reason = "tests change the disk behind the crate's back, and stop where their fixture fails"
 )]
 
-mod changing;
-mod commands;
-mod fetching;
-mod looking;
-mod room;
+mod ask_memory;
+mod bash;
+mod read_search;
 mod security;
 mod server;
-mod talking;
+mod test_session;
+mod web_fetch;
+mod write_edit;

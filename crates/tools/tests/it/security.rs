@@ -1,4 +1,4 @@
-//! Every trick with every tool: nothing outside is read, found, searched, written or waited for.
+//! Attacks on every tool: nothing outside is read, found, searched, written or waited for.
 
 use std::time::{Duration, Instant};
 
@@ -6,12 +6,12 @@ use metier_runtime::{Outcome, ToolResult};
 use metier_testkit::Workspace;
 use serde_json::{Value, json};
 
-use crate::room::Room;
+use crate::test_session::TestSession;
 
-/// What stands in every file that must not be seen.
+/// The content of every file that must not be shown.
 const HIDDEN: &str = "hidden-words-7f3a";
 
-/// The workspace of all attacks: a project, and beside it what nobody may reach.
+/// The workspace of all attacks: a project, and files outside of it that no tool may reach.
 fn fixture() -> Workspace {
     Workspace::new()
         .file("outside/secret.txt", HIDDEN)
@@ -50,20 +50,21 @@ fn shows(result: &ToolResult, words: &str) -> bool {
     change || result.text.contains(words) || result.notes.iter().any(|note| note.contains(words))
 }
 
-/// Tries everything at once: with no rule, with rules that allow all files, and where nothing asks.
-fn rooms() -> [Room; 3] {
+/// Sessions without rules, with rules that allow all files, in the mode in which nothing asks, and there with layers.
+fn test_sessions() -> [TestSession; 4] {
     [
-        Room::new(fixture()),
-        Room::new(fixture()).rules(&["*", "Read", "Write", "Edit"], &[]),
-        Room::new(fixture()).yolo(),
+        TestSession::new(fixture()),
+        TestSession::new(fixture()).rules(&["*", "Read", "Write", "Edit"], &[]),
+        TestSession::new(fixture()).yolo(),
+        TestSession::new(fixture()).yolo().with_layers(),
     ]
 }
 
 #[test]
 fn no_path_leads_out_and_nothing_waits() {
-    for room in rooms() {
-        let outside = room.workspace.join("outside/secret.txt").display().to_string();
-        let project = room.workspace.join("project").display().to_string();
+    for session in test_sessions() {
+        let outside = session.workspace.join("outside/secret.txt").display().to_string();
+        let project = session.workspace.join("project").display().to_string();
         let long = "x/".repeat(3000);
         let paths = [
             "../outside/secret.txt",
@@ -105,7 +106,7 @@ fn no_path_leads_out_and_nothing_waits() {
         for path in paths {
             for (tool, input) in calls(path) {
                 let begun = Instant::now();
-                let result = room.call(tool, &input);
+                let result = session.call(tool, &input);
                 assert!(begun.elapsed() < Duration::from_secs(5), "{tool} {path:?} waits");
                 for words in [HIDDEN, "root:x", "PATH="] {
                     assert!(!shows(&result, words), "{tool} {path:?}: {}", result.text);
@@ -118,15 +119,15 @@ fn no_path_leads_out_and_nothing_waits() {
                 }
             }
         }
-        assert_eq!(room.holds("outside/secret.txt"), HIDDEN);
-        assert_eq!(room.holds("home/.ssh/id_rsa"), HIDDEN);
-        assert_eq!(std::fs::read_dir(room.workspace.join("outside")).unwrap().count(), 1);
+        assert_eq!(session.content("outside/secret.txt"), HIDDEN);
+        assert_eq!(session.content("home/.ssh/id_rsa"), HIDDEN);
+        assert_eq!(std::fs::read_dir(session.workspace.join("outside")).unwrap().count(), 1);
     }
 }
 
 #[test]
 fn what_looks_like_a_secret_is_neither_shown_nor_changed() {
-    for room in rooms() {
+    for session in test_sessions() {
         for path in [
             ".env",
             "./.env",
@@ -138,22 +139,22 @@ fn what_looks_like_a_secret_is_neither_shown_nor_changed() {
             "link-env",
             ".ssh",
         ] {
-            let before = room.holds(&format!("project/{path}"));
+            let before = session.content(&format!("project/{path}"));
             for (tool, input) in calls(path) {
-                let result = room.call(tool, &input);
+                let result = session.call(tool, &input);
                 assert!(!shows(&result, HIDDEN), "{tool} {path}: {}", result.text);
             }
-            assert_eq!(room.holds(&format!("project/{path}")), before, "{path}");
+            assert_eq!(session.content(&format!("project/{path}")), before, "{path}");
         }
-        let all = room.text("Grep", &json!({ "pattern": "hidden|TOKEN", "output_mode": "content" }));
+        let all = session.text("Grep", &json!({ "pattern": "hidden|TOKEN", "output_mode": "content" }));
         assert!(
             all.starts_with("[nothing matches]\n")
                 && all.contains("files that look like secrets are left out]"),
             "{all}"
         );
-        let names = room.text("Glob", &json!({ "pattern": "**" }));
+        let names = session.text("Glob", &json!({ "pattern": "**" }));
         assert!(!names.contains(".env") && !names.contains("id_ed25519"), "{names}");
-        let said = room.text("Read", &json!({ "file_path": ".env" }));
+        let said = session.text("Read", &json!({ "file_path": ".env" }));
         assert!(
             said.starts_with("`.env` looks like a secret (environment variables) and is not shown"),
             "{said}"
@@ -163,17 +164,26 @@ fn what_looks_like_a_secret_is_neither_shown_nor_changed() {
 
 #[test]
 fn a_folder_that_becomes_a_link_meanwhile_leads_nowhere() {
-    let room = Room::new(fixture().file("project/docs/secret.txt", "plain\n")).rules(&["Write", "Edit"], &[]);
-    let docs = room.workspace.join("project/docs");
+    let session = || {
+        let workspace = fixture().file("project/docs/secret.txt", "plain\n");
+        TestSession::new(workspace).rules(&["Write", "Edit"], &[])
+    };
+    exchange_folder(&session());
+    exchange_folder(&session().with_layers());
+}
+
+/// Calls tools about a folder while it is exchanged with a link to `outside`.
+fn exchange_folder(session: &TestSession) {
+    let docs = session.workspace.join("project/docs");
     let swap = std::thread::scope(|scope| {
         let until = Instant::now() + Duration::from_millis(1500);
         let swapping = scope.spawn({
-            let (docs, aside) = (docs.clone(), room.workspace.join("project/aside"));
-            let outside = room.workspace.join("outside");
+            let (docs, aside) = (docs.clone(), session.workspace.join("project/aside"));
+            let outside = session.workspace.join("outside");
             move || {
                 let mut count = 0;
                 while Instant::now() < until {
-                    // A write may make the folder anew while it is away; then this round is none.
+                    // A write may make the folder again while it is moved away; then the rename fails.
                     let _ = std::fs::rename(&docs, &aside);
                     count += usize::from(std::os::unix::fs::symlink(&outside, &docs).is_ok());
                     let _ = std::fs::remove_file(&docs).or_else(|_| std::fs::remove_dir_all(&docs));
@@ -184,24 +194,23 @@ fn a_folder_that_becomes_a_link_meanwhile_leads_nowhere() {
         });
         while Instant::now() < until {
             for (tool, input) in calls("docs/secret.txt") {
-                let result = room.call(tool, &input);
+                let result = session.call(tool, &input);
                 assert!(!shows(&result, HIDDEN), "{tool}: {}", result.text);
             }
-            room.call("Write", &json!({ "file_path": "docs/new.txt", "content": "x" }));
+            session.call("Write", &json!({ "file_path": "docs/new.txt", "content": "x" }));
         }
         swapping.join().unwrap()
     });
     assert!(swap > 10, "the folder was exchanged {swap} times only");
-    assert_eq!(room.holds("outside/secret.txt"), HIDDEN);
-    assert_eq!(std::fs::read_dir(room.workspace.join("outside")).unwrap().count(), 1);
+    assert_eq!(session.content("outside/secret.txt"), HIDDEN);
+    assert_eq!(std::fs::read_dir(session.workspace.join("outside")).unwrap().count(), 1);
 }
 
 #[test]
 fn a_fence_stops_general_tools_and_names_itself() {
     use metier_policy::{Dialect, Folders, McpTools, Meaning, Scope, Skill, Terms};
-    let mut room = Room::new(fixture()).active("pdf", "project");
     let tools = metier_skill::tokenize("Read(docs/**), Bash(git:*)").unwrap();
-    room.executor.scopes.push(Scope::open(
+    let scope = Scope::open(
         Terms {
             skill: Skill::new("pdf", "user"),
             tools: Some(&tools),
@@ -211,13 +220,13 @@ fn a_fence_stops_general_tools_and_names_itself() {
             folders: Folders::default(),
         },
         &McpTools::default(),
-    ));
-    room.active.clear();
+    );
+    let session = TestSession::new(fixture()).held_by(scope);
     for (tool, input) in calls("a.md") {
-        let text = room.text(tool, &input);
+        let text = session.text(tool, &input);
         assert!(text.contains("the active skill `user:pdf` lets only"), "{tool}: {text}");
     }
-    let text = room.text("Bash", &json!({ "command": "git --version && ls" }));
+    let text = session.text("Bash", &json!({ "command": "git --version && ls" }));
     assert!(text.contains("the active skill `user:pdf` lets only"), "{text}");
-    assert!(!room.text("ask_user", &json!({ "question": "?" })).contains("lets only"));
+    assert!(!session.text("ask_user", &json!({ "question": "?" })).contains("lets only"));
 }

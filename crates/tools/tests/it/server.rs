@@ -1,4 +1,4 @@
-//! Small servers on this machine, and a network that leads to nobody else.
+//! Small servers on this machine, and a network in which nothing else is reached.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -19,7 +19,7 @@ pub(crate) type Serve = fn(&str, &mut dyn Write) -> io::Result<()>;
 pub(crate) struct Net {
     names: HashMap<&'static str, &'static str>,
     server: SocketAddr,
-    /// Whom somebody connected to.
+    /// The addresses that were connected to.
     pub(crate) reached: Mutex<Vec<SocketAddr>>,
     pub(crate) resolved: Mutex<Vec<String>>,
 }
@@ -72,7 +72,7 @@ fn start(
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let serve = Arc::clone(&serve);
-            // Whoever hangs up early is what some tests are about.
+            // Clients may hang up early; some tests do.
             thread::spawn(move || serve(stream));
         }
     });

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use metier_agent::CancelToken;
 use metier_policy::{Answer, Mode};
+use metier_runtime::ApprovalRequest;
 
 use super::stage::{Actor, Stage, calls, says, uses};
 
@@ -14,8 +15,8 @@ fn asked(stage: &Stage, model: &Arc<Actor>, answer: Answer) -> Vec<String> {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&asked);
     let agent = stage.agent_with(model, |builder| {
-        builder.mode(Mode::Strict).ask(move |action, _| {
-            heard.lock().unwrap().push(action.sentence());
+        builder.mode(Mode::Strict).ask(move |request: &ApprovalRequest<'_>| {
+            heard.lock().unwrap().push(request.action.sentence());
             answer
         })
     });

@@ -216,7 +216,7 @@ pub(crate) struct Stage {
     runtime: Arc<Runtime>,
     pub(crate) seen: Arc<Seen>,
     pub(crate) limits: Limits,
-    pub(crate) ask: Option<Arc<dyn Ask + Send>>,
+    pub(crate) ask: Option<Arc<dyn Ask>>,
 }
 
 impl Stage {

@@ -5,7 +5,7 @@ use anyhow::Result;
 use metier_changes::{
     Change, ChangeKind, ChangeSet, Layer, LayerPath, ListedChange, NoTextError, TextChange, text_of,
 };
-use metier_diagnostic::Diff;
+use metier_diagnostic::{Diff, Paint};
 use metier_exec::entry_facts;
 use metier_policy::EntryFacts;
 use serde_json::{Value, json};
@@ -13,15 +13,44 @@ use std::collections::BTreeSet;
 
 /// Shows what changed in a text file, and names what is not one.
 pub(super) fn write(layer: &Layer, change: &Change, output: &mut Output) -> Result<()> {
-    match text_of(layer, change) {
-        Ok(TextChange { before, after }) => {
-            let diff = Diff::new(change.path.as_path(), &before, &after);
-            output.rendered(&diff.shown(output.paint()))?;
-        }
-        Err(NoTextError::NotAFile) => {}
-        Err(error) => output.line(clean(&format!("{}: no diff, {}", change.path, why(change, &error))))?,
+    match difference(layer, change, output.paint()) {
+        Some(Ok(diff)) => output.rendered(&diff)?,
+        Some(Err(why)) => output.line(why)?,
+        None => {}
     }
     Ok(())
+}
+
+/// The most lines of a diff in a question: more is not read at a prompt.
+const MAX_DIFF_LINES: usize = 1000;
+
+/// The same as lines for a question.
+pub(super) fn lines<'a>(layer: &Layer, changes: impl Iterator<Item = &'a Change>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for change in changes {
+        match difference(layer, change, Paint::Plain) {
+            Some(Ok(diff)) => lines.extend(diff.lines().map(str::to_owned)),
+            Some(Err(why)) => lines.push(why),
+            None => {}
+        }
+        if lines.len() > MAX_DIFF_LINES {
+            lines.truncate(MAX_DIFF_LINES);
+            lines.push(format!("(more lines: `metier changes show {} --diff`)", layer.id()));
+            break;
+        }
+    }
+    lines
+}
+
+/// The diff of a text file, or the reason why it has none. `None` for folders and links.
+fn difference(layer: &Layer, change: &Change, paint: Paint) -> Option<Result<String, String>> {
+    match text_of(layer, change) {
+        Ok(TextChange { before, after }) => {
+            Some(Ok(Diff::new(change.path.as_path(), &before, &after).shown(paint)))
+        }
+        Err(NoTextError::NotAFile) => None,
+        Err(error) => Some(Err(clean(&format!("{}: no diff, {}", change.path, why(change, &error))))),
+    }
 }
 
 /// A change for programs, with the patch where it is asked for and there is one.

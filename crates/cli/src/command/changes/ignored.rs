@@ -53,7 +53,7 @@ pub(super) fn apply_session(
         lines.extend(text::paths(&kept, &all, &BTreeSet::new(), text::Detail::Folded));
         let asked =
             format!("Apply {} to {}?", counted(all.len(), "change", "changes"), record.project.display());
-        if !super::is_approved(lines, asked, output)? {
+        if !super::is_approved(lines, asked, Vec::new, output)? {
             return Ok(Exit::NeedsYes);
         }
     }
