@@ -1,6 +1,6 @@
 //! The agent's own `Write` and `Edit` go the way of a command's changes: listed, in the log, and undone.
 
-use crate::binary::{metier, workspace};
+use crate::binary::{command, metier, workspace};
 use crate::model_server::{ModelServer, Says};
 use metier_testkit::Workspace;
 use serde_json::{Value, json};
@@ -72,4 +72,45 @@ fn a_write_that_is_not_allowed_leaves_nothing() {
     assert_eq!(run.code, 4, "{}", run.stderr);
     assert_eq!(holds(&workspace, "a.md"), None);
     assert_eq!(metier(&workspace, &["changes", "--json"]).json()["changes"], json!([]));
+}
+
+#[test]
+fn bash_starts_in_the_users_current_folder_if_that_is_in_the_project() {
+    for folder in ["project/docs/deep", "project"] {
+        let server =
+            ModelServer::saying(vec![Says::Calls("Bash", json!({"command": "pwd"})), Says::Words("Done.")]);
+        let workspace = user(&server).dir("project/docs/deep");
+        let run = command(&workspace, &["run", "where", "--json"])
+            .current_dir(workspace.join(folder))
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&run.stdout).into_owned();
+        let expect = format!("\"text\":\"{}\"", workspace.join(folder).display());
+        assert!(text.contains(&expect), "{expect}\n{text}");
+    }
+}
+
+#[test]
+fn relative_paths_of_the_file_tools_are_seen_from_the_users_current_folder() {
+    let server = ModelServer::saying(vec![
+        Says::Calls("Read", json!({"file_path": "../../notes.md"})),
+        Says::Calls("Glob", json!({"pattern": "**/*.md"})),
+        Says::Calls("Glob", json!({"pattern": "*.md", "path": "../.."})),
+        Says::Calls("Write", json!({"file_path": "new.md", "content": "new\n"})),
+        Says::Calls("Read", json!({"file_path": "../../../outside.md"})),
+        Says::Words("Done."),
+    ]);
+    let workspace = user(&server).file("project/docs/deep/a.md", "a\n").file("outside.md", "private\n");
+    let run = command(&workspace, &["run", "look", "--json", "--allow", "Write(docs/**)"])
+        .current_dir(workspace.join("project/docs/deep"))
+        .output()
+        .unwrap();
+    assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
+    assert_eq!(holds(&workspace, "docs/deep/new.md").as_deref(), Some("new\n"));
+    assert_eq!(holds(&workspace, "new.md"), None);
+    let told: Vec<String> = (0..6).map(|_| server.request()["messages"].to_string()).collect();
+    assert!(told[1].contains("one"), "{}", told[1]);
+    assert!(told[2].contains("\"a.md\""), "{}", told[2]);
+    assert!(told[3].contains("\"../../notes.md\""), "{}", told[3]);
+    assert!(told[5].contains("is outside") && !told[5].contains("private"), "{}", told[5]);
 }

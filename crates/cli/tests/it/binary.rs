@@ -55,7 +55,8 @@ pub(crate) fn command(workspace: &Workspace, args: &[&str]) -> Command {
     command
 }
 
-fn finished(output: io::Result<Output>) -> Run {
+/// What became of a process.
+pub(crate) fn finished(output: io::Result<Output>) -> Run {
     let Output { status, stdout, stderr } = output.expect("the binary can be started");
     Run {
         stdout: String::from_utf8(stdout).expect("output is UTF-8"),

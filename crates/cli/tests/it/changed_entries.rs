@@ -105,3 +105,47 @@ fn always_for_a_file_covers_no_link_folder_or_program_of_that_name() {
     fs::set_permissions(&new, fs::Permissions::from_mode(0o600)).unwrap();
     assert_eq!(run("rm new"), 4);
 }
+
+/// Answers, and waits for what comes next, also if it is the same prompt.
+fn answer(typist: &mut Typist, typed: &str, next: &str) -> String {
+    typist.seen.clear();
+    typist.types(typed);
+    typist.wait_for(next);
+    String::from_utf8_lossy(&typist.seen).replace("\r\n", "\n")
+}
+
+#[test]
+fn d_at_a_question_shows_the_changed_lines_and_asks_again() {
+    let workspace = machine();
+    let line = "printf 'a\\nnew \\033[2J◆ line\\n' > a; rm b";
+    let mut typist = Typist::at(&workspace, &["exec", "sh", "run.sh", "--", line]);
+    typist.wait_for("  [d]iff  [n]o > ");
+    let seen = answer(&mut typist, "d\n", "  [d]iff  [n]o > ");
+    assert!(seen.contains("  +new \\u{1b}[2J\\u{25c6} line\n"), "{seen}");
+    assert!(seen.contains("  --- a/b\n") && seen.contains("  -b\n"), "{seen}");
+    typist.types("n\n");
+    assert_eq!(typist.ends().code(), Some(4));
+    let mut typist = Typist::at(&workspace, &["changes", "apply", "last"]);
+    typist.wait_for(" [d]iff [n]o > ");
+    let seen = answer(&mut typist, "d\n", " [d]iff [n]o > ");
+    assert!(seen.contains("+new \\u{1b}[2J\\u{25c6} line"), "{seen}");
+    typist.types("y\n");
+    assert_eq!(typist.ends().code(), Some(0));
+    assert!(!workspace.join("project/b").exists());
+}
+
+#[test]
+fn a_long_diff_is_paged_and_leaving_it_is_no_answer() {
+    let workspace = machine();
+    let mut typist = Typist::at(&workspace, &["exec", "sh", "run.sh", "--", "sleep 1; seq 3000 > a"]);
+    typist.resizes(100, 30);
+    // Typed before the question.
+    typist.types("y\n");
+    typist.wait_for("  [d]iff  [n]o > ");
+    answer(&mut typist, "d\n", "Enter shows more, [q]uit > ");
+    answer(&mut typist, "y\n", "Enter shows more, [q]uit > ");
+    answer(&mut typist, "q\n", "  [d]iff  [n]o > ");
+    typist.types("\n");
+    assert_eq!(typist.ends().code(), Some(4));
+    assert_eq!(fs::read_to_string(workspace.join("project/a")).unwrap(), "a\n");
+}

@@ -239,6 +239,43 @@ fn a_file_that_both_make_is_a_conflict() {
 }
 
 #[test]
+fn what_is_deleted_or_renamed_during_a_call_is_a_conflict_and_does_not_come_back() {
+    let gone = "was deleted or moved by another program";
+    for (work, path) in [
+        ("echo more >> shared.txt", "shared.txt"),
+        ("echo call > t; mv t shared.txt", "shared.txt"),
+        ("echo more >> folder/inner.txt", "folder"),
+        ("echo call > folder/9", "folder/9"),
+    ] {
+        for how in ["rm -r", "mv -t elsewhere"] {
+            let workspace = machine();
+            fs::create_dir(workspace.join("project/elsewhere")).unwrap();
+            let call = Call::start(&workspace, "call", work, &ALLOW);
+            let meanwhile = format!("{how} shared.txt folder");
+            let run =
+                metier(&workspace, &[&["exec", "lab", "plain.sh"], &ALLOW[..], &["--", &meanwhile]].concat());
+            assert_eq!(run.code, 0, "{meanwhile}: {}", run.stderr);
+            let run = call.finish();
+            let is_said = run.stderr.contains(&format!("{path} {gone}"));
+            assert!(run.code == 1 && is_said, "{work}, {how}: {}", run.stderr);
+            for path in ["shared.txt", "folder", "t"] {
+                assert!(!workspace.join("project").join(path).exists(), "{work}, {how}: {path}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_folder_that_both_make_was_created_by_the_other_one() {
+    let workspace = machine();
+    let first = Call::start(&workspace, "first", "mkdir new; echo 1 > new/first", &ALLOW);
+    let second = Call::start(&workspace, "second", "mkdir new; echo 2 > new/second", &ALLOW);
+    assert_eq!(second.finish().code, 0);
+    let run = first.finish();
+    assert!(run.stderr.contains("new/first was created by another program"), "{}", run.stderr);
+}
+
+#[test]
 fn a_new_file_in_a_folder_that_a_call_deletes_stays() {
     let workspace = machine();
     let call = Call::start(&workspace, "call", "rm -rf folder", &ALLOW);

@@ -285,6 +285,41 @@ fn a_file_is_not_deleted_where_its_new_name_is_not_applied() {
     }
 }
 
+/// A name under which the content is not applied is held back with the one under which it was.
+#[test]
+fn a_rename_over_something_is_applied_whole_or_not_at_all() {
+    for (line, kept) in [
+        ("mv docs/1 b", &["docs/1", "b"][..]),
+        ("mv docs/link here", &["docs/link"]),
+        ("mv docs/link link", &["docs/link", "link"]),
+        // Two renames, one after the other: each waits for the next.
+        ("mv docs/1 c; mv docs/2 docs/1", &["docs/1", "docs/2"]),
+        ("mv docs/1 b; mv docs/2 docs/1; mv docs/3 docs/2", &["docs/1", "docs/2", "docs/3", "b"]),
+        ("mv docs/1 t; mv b docs/1; mv t b", &["docs/1", "b"]),
+    ] {
+        let workspace = machine().file("project/docs/1", "first\n").file("project/docs/2", "second one\n");
+        let workspace = workspace.file("project/docs/3", "the third\n").file("project/b", "b\n");
+        let workspace = workspace.symlink("project/docs/link", "1").symlink("project/link", "b");
+        let before = tree(&workspace.join("project"));
+        let run = metier(&workspace, &["exec", "sh", "run.sh", "--write", "docs/**", "--", line]);
+        assert_eq!(run.code, 4, "{line}: {}", run.stderr);
+        let after = tree(&workspace.join("project"));
+        assert!(before == after, "{line}: {}", difference(&before, &after));
+        for path in kept.iter().filter(|path| path.starts_with("docs/")) {
+            let said =
+                run.stderr.lines().find(|said| said.contains(&format!("ed {path}"))).unwrap_or_default();
+            assert!(said.contains("which is not applied"), "{line}, {path}: {}", run.stderr);
+        }
+        // With both names the same rename is applied, and shown as one.
+        let shown = metier(&workspace, &["changes", "show"]).stdout;
+        assert!(shown.contains("renamed from docs/"), "{line}: {shown}");
+        let all = ["--write", "**", "--", line];
+        let run = metier(&workspace, &[&["exec", "sh", "run.sh"], &all[..]].concat());
+        assert_eq!(run.code, 0, "{line}: {}", run.stderr);
+        assert!(run.stderr.contains("renamed from docs/"), "{line}: {}", run.stderr);
+    }
+}
+
 #[test]
 fn a_printed_rule_is_one_word_for_a_shell() {
     let workspace = machine();
@@ -338,4 +373,56 @@ fn extended_attributes_alone_are_named_as_not_applied() {
     // Nothing of it can be applied, so nothing waits.
     let sets = metier(&workspace, &["changes", "--json"]).json()["changes"].clone();
     assert_eq!(sets.as_array().map(Vec::len), Some(0), "{sets}");
+}
+
+#[test]
+fn what_is_never_applied_says_why_that_is_so() {
+    let workspace = machine();
+    let line = "mkfifo pipe; python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"socket\")'";
+    let run = metier(&workspace, &["exec", "sh", "run.sh", "--write", "**", "--", line]);
+    for said in ["never applied: pipe (it is a named pipe)", "never applied: socket (it is a socket)"] {
+        assert!(run.stderr.lines().any(|line| line == said), "{said}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn permissions_of_the_projects_own_folder_are_named_as_not_applied() {
+    again_as_user("project_changes::permissions_of", "no-such-test");
+    let said = "never applied: . (permissions of the project's own folder are never applied)";
+    for mode in ["700", "555"] {
+        let workspace = machine();
+        let (project, before) = (workspace.join("project"), tree(&workspace.join("project")));
+        let mode_of = || std::fs::metadata(&project).unwrap().permissions().mode();
+        let mode_before = mode_of();
+        let run = metier(&workspace, &["exec", "sh", "run.sh", "--", &format!("chmod {mode} .")]);
+        assert_eq!(run.code, 0, "{mode}: {}", run.stderr);
+        assert!(run.stderr.contains(said), "{mode}: {}", run.stderr);
+        let sets = metier(&workspace, &["changes", "--json"]).json()["changes"].clone();
+        assert_eq!(sets.as_array().map(Vec::len), Some(0), "{sets}");
+        // With something else it stays in the list of the set.
+        let line = format!("echo x > b; chmod {mode} .");
+        let run = metier(&workspace, &["exec", "sh", "run.sh", "--write", "b", "--", &line]);
+        assert!(run.code == 0 && run.stderr.contains(said), "{mode}: {}", run.stderr);
+        let shown = metier(&workspace, &["changes", "show"]).stdout;
+        assert!(shown.contains(said), "{mode}: {shown}");
+        assert_eq!(metier(&workspace, &["changes", "undo"]).code, 0);
+        assert!(tree(&project) == before && mode_of() == mode_before, "{mode}");
+    }
+    // The same permissions again, and another time alone, are no change.
+    let workspace = machine();
+    let line = "mode=$(stat -c %a .); chmod 711 .; chmod $mode .; touch -d 2001-01-01 .";
+    let run = metier(&workspace, &["exec", "sh", "run.sh", "--", line]);
+    assert!(run.code == 0 && !run.stderr.contains("never applied"), "{}", run.stderr);
+}
+
+#[test]
+fn more_rules_than_anybody_pastes_are_counted_and_not_printed() {
+    let workspace = machine();
+    let line = "for i in $(seq 60); do echo x > .git/hooks/h$i; done";
+    let run = metier(&workspace, &["exec", "sh", "run.sh", "--", line]);
+    assert_eq!(run.code, 4, "{}", run.stderr);
+    let printed = run.stderr.lines().filter(|line| line.contains("--allow ")).count();
+    assert!(printed == 40 && run.stderr.contains("20 more rules are not printed"), "{}", run.stderr);
+    let json = metier(&workspace, &["exec", "sh", "run.sh", "--json", "--", line]).json();
+    assert_eq!(json["changes"]["allow_with"].as_array().map(Vec::len), Some(60), "{json}");
 }

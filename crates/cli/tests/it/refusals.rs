@@ -145,8 +145,7 @@ fn what_the_agents_own_tools_are_refused_is_allowed_by_the_printed_rules() {
             None => !run.contains("refused") && run.contains(act),
         };
         let refused = metier(&workspace, &args);
-        // The mode `allow` asks nothing, so nothing waits for a yes.
-        assert_eq!(refused.code, if mode == "allow" { 0 } else { 4 }, "{tool}: {}", refused.stdout);
+        assert_eq!(refused.code, 4, "{tool}: {}", refused.stdout);
         assert!(!happened(&workspace, &results(&refused.stdout).concat()), "{tool}: {}", refused.stdout);
         let rules = printed(&refused.stdout);
         assert_eq!(rules, [expect], "{}", refused.stdout);

@@ -285,3 +285,20 @@ fn git_reset_writes_only_what_differs() {
     let outside: Vec<&&str> = paths.iter().filter(|path| !path.starts_with(".git")).collect();
     assert_eq!(outside, [&"a"], "{paths:?}");
 }
+
+#[test]
+fn an_undo_without_an_id_says_where_the_latest_set_was_not_applied() {
+    let workspace = machine();
+    let first = applied(&workspace, "echo first > a");
+    let second = pending(&workspace, "echo second > b");
+    let run = metier(&workspace, &["changes", "undo"]);
+    assert_eq!((run.code, &*read(&workspace, "a")), (0, "a\n"), "{}", run.stderr);
+    assert!(run.stdout.starts_with(&format!("{first}: undid 1 change")), "{}", run.stdout);
+    let said =
+        format!("the changes `{second}` are newer and not in the project (pending), so `{first}` is undone");
+    assert!(run.stderr.contains(&said), "{}", run.stderr);
+    // What was applied later is meant anyway.
+    let third = applied(&workspace, "echo third > c");
+    let run = metier(&workspace, &["changes", "undo"]);
+    assert!(run.stdout.contains(&third) && !run.stderr.contains("newer"), "{}{}", run.stdout, run.stderr);
+}
