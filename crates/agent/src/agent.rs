@@ -4,17 +4,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metier_model::{ChatModel, Effort, Prices};
-use metier_runtime::{Skills, Surface};
-use metier_store::Store;
+use metier_policy::Skill;
+use metier_runtime::{SkillSession, Skills, Surface};
+use metier_store::{EventKind, EventSeverity, Store};
 use tokio::runtime::Runtime;
 
 use crate::agent_profile::AgentProfile;
 use crate::compaction::Compaction;
 use crate::limits::Limits;
-use crate::models::{ModelSelection, Models};
+use crate::models::{ModelSelection, Models, remark};
 use crate::prompt_prefix::INSTRUCTIONS;
-use crate::subagent::{AgentDirectory, CrewMember};
-use metier_tools::ToolServer;
+use crate::session::joined;
+use crate::subagent::{AgentDirectory, CrewMember, SubagentProfile};
+use metier_tools::{ExternalTools, ToolServer};
 
 /// How the model learns of skills.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -192,6 +194,56 @@ impl Agent {
     pub fn colleagues(mut self, colleagues: Vec<CrewMember>) -> Self {
         self.colleagues = colleagues.into();
         self
+    }
+
+    /// The crew member that a skill belongs to; `None` if it is this agent's own.
+    pub(crate) fn owner_of(&self, name: &str) -> Option<&CrewMember> {
+        let is_called = |reference: &String| {
+            reference == name || reference.rsplit_once(':').is_some_and(|(_, own)| own == name)
+        };
+        let has = |profile: &AgentProfile| profile.references().unwrap_or_default().iter().any(is_called);
+        if has(&self.part) {
+            return None;
+        }
+        self.colleagues.iter().find(|member| has(&member.part))
+    }
+
+    /// The agent file that runs a skill, if the skill names one.
+    pub(crate) fn subagent_profile(
+        &self,
+        named: Option<&str>,
+        skill: &Skill,
+        remarks: &mut Vec<EventKind>,
+    ) -> SubagentProfile {
+        let Some(named) = named else { return SubagentProfile::default() };
+        let found = self.agents.as_ref().and_then(|agents| agents.find(named));
+        found.unwrap_or_else(|| {
+            let text = format!(
+                "the skill `{}` wants the agent `{}`, which is unknown here; it runs with its own text alone",
+                skill.name,
+                metier_catalog::one_line(named, 100)
+            );
+            remarks.push(remark("agent-unknown", EventSeverity::Warning, text));
+            SubagentProfile::default()
+        })
+    }
+
+    /// The skills of a crew member, beneath a session of this agent, and the tools of its servers.
+    pub(crate) fn crew_skills(
+        &self,
+        member: &CrewMember,
+        above: &SkillSession,
+    ) -> Result<(SkillSession, Arc<ExternalTools>), String> {
+        let external = Arc::new(ExternalTools::settle(member.outside.as_ref()));
+        let skills = member.part.session(&self.skills, self.surface, &external, Some(above));
+        let mut skills = skills.map_err(|problems| joined(&problems))?;
+        skills.server_tools(external.known().clone());
+        Ok((skills, external))
+    }
+
+    /// A member of its crew by name.
+    pub(crate) fn crew_member(&self, name: &str) -> Option<&CrewMember> {
+        self.colleagues.iter().find(|member| member.name == name)
     }
 
     /// Its skills.

@@ -63,7 +63,7 @@ pub use observer::{EmittedEvent, NoObserver, Observer, OnLimit, RetryDecision, S
 pub use prompt_prefix::INSTRUCTIONS;
 pub use session::{
     Answer, OpenApproval, Remaining, Resumed, RunHooks, Session, SessionError, Shortened, UncertainCall,
-    UserMessage,
+    UserMessage, answer_approval, open_approvals,
 };
 pub use subagent::{AgentDirectory, CrewMember, SubagentAnswer, SubagentKind, SubagentProfile, Worker};
 

@@ -35,12 +35,11 @@ use metier_store::{
     By, Ended, EventKind, EventQuery, Lease, MissingApproval, SessionId, Started, StoreError, Timestamp,
 };
 
-pub use self::approvals::OpenApproval;
+pub use self::approvals::{OpenApproval, answer_approval, open_approvals};
 pub use self::compact::Shortened;
 use self::effect::Effect;
 pub use self::message::UserMessage;
 use self::model_choice::ModelChoice;
-use self::recall::RecallRequest;
 pub use self::resume::{Remaining, Resumed};
 use self::subagents::SubagentContext;
 pub use self::uncertain::UncertainCall;
@@ -81,8 +80,6 @@ pub struct Session {
     lease: Option<Lease>,
     /// What the next run begins with.
     next: NextRun,
-    /// What is to be recalled before the model is asked again.
-    recalls: Vec<RecallRequest>,
     /// What the model is told before its next turn.
     notes: Vec<String>,
     subagents: SubagentContext,
@@ -137,7 +134,7 @@ pub enum SessionError {
     NoPrefix(SessionId),
 }
 
-fn joined(problems: &[Unresolved]) -> String {
+pub(crate) fn joined(problems: &[Unresolved]) -> String {
     problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
@@ -226,7 +223,6 @@ impl Session {
             ask,
             lease: Some(lease),
             next: NextRun::default(),
-            recalls: Vec::new(),
             notes: Vec::new(),
         }
     }
@@ -326,7 +322,7 @@ impl Session {
         Ok(self.log.append(kind)?)
     }
 
-    fn write_all(&self, kinds: impl IntoIterator<Item = EventKind>) -> Result<(), SessionError> {
+    pub(crate) fn write_all(&self, kinds: impl IntoIterator<Item = EventKind>) -> Result<(), SessionError> {
         kinds.into_iter().try_for_each(|kind| self.write(kind))
     }
 

@@ -20,7 +20,7 @@ use metier_store::{
 };
 
 pub(crate) use self::call::{Calls, GivenAnswer, StartedCall};
-pub(crate) use self::recalled::Recalled;
+pub(crate) use self::recalled::{RecallRequest, Recalled};
 pub(crate) use self::run::{LastAnswer, RunState};
 pub(crate) use self::subagent::{Invoked, StartedSubagent, Subagents};
 use crate::history::{History, SkillState};

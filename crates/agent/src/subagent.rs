@@ -271,7 +271,7 @@ impl Subagent {
                 let remarks = std::mem::take(&mut start.remarks);
                 let mut session = Session::of_subagent(spec, slot, *start)?;
                 parent.append(EventKind::ChildBegan { child, call, skill, agent, mode })?;
-                session.write_remarks(remarks)?;
+                session.write_all(remarks)?;
                 session
             }
             StartPoint::Resume(state) => Session::of_resumed_subagent(spec, slot, parent.session(), *state)?,

@@ -98,7 +98,7 @@ impl Skills {
 
     /// What in the rules could not be taken as it is written, and what holds instead.
     pub fn rule_problems(&self) -> Vec<Problem> {
-        self.engine.rules(self.snapshot().layout(), self.engine.layer.clone()).problems().to_vec()
+        self.engine.rules(self.snapshot().layout(), self.engine.program.layer.clone()).problems().to_vec()
     }
 
     /// The answers that were given for good, for a program that keeps them: [`SkillsBuilder::kept`] takes them back.
@@ -109,7 +109,7 @@ impl Skills {
     /// What a model that is told of skills now would see of them.
     pub fn catalog(&self) -> String {
         let snapshot = self.snapshot();
-        snapshot.catalogue(&snapshot.catalogue_options(self.engine.window)).text
+        snapshot.catalogue(&snapshot.catalogue_options(self.engine.program.window)).text
     }
 
     /// The search index of the skills as they are known now. It is made once, whoever asks.
@@ -167,8 +167,8 @@ impl Skills {
     /// What a model is told of skills, and its tools for them.
     fn furnish(&self, surface: Surface, visible: Visible) -> (String, Toolset) {
         let snapshot = visible.snapshot();
-        let mut options = snapshot.catalogue_options(self.engine.window);
-        options.disclosure = self.engine.disclosure.unwrap_or(options.disclosure);
+        let mut options = snapshot.catalogue_options(self.engine.program.window);
+        options.disclosure = self.engine.program.disclosure.unwrap_or(options.disclosure);
         let catalogue = snapshot.catalogue_among(&options, |id| visible.has(id));
         let coverage = if catalogue.report.is_complete() { Coverage::Whole } else { Coverage::Partial };
         (catalogue.text, Toolset::new(surface, visible, coverage, Entrance::Tool))

@@ -19,6 +19,7 @@ mod licences;
 mod manifests;
 mod names;
 mod purity;
+mod size;
 mod spdx;
 mod terminal;
 mod workspace;

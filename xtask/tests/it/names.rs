@@ -9,7 +9,7 @@ use crate::workspace::{SOURCES, Source};
 const EMPTY: &[&str] = &["common", "core", "helper", "helpers", "manager", "managers", "util", "utils"];
 
 /// The end of a file; 350 is the aim. Tests do not count.
-const LONGEST: usize = 800;
+const LONGEST: usize = 600;
 
 fn problems(source: &Source) -> Vec<String> {
     let mut problems = Vec::new();
@@ -51,7 +51,7 @@ fn mod_rs_is_a_problem() {
 fn a_long_file_is_a_problem_unless_it_is_a_test() {
     let long = "line\n".repeat(LONGEST + 1);
     let found = problems(&Source::new("crates/skill/src/parse.rs", &long));
-    assert_eq!(found, ["crates/skill/src/parse.rs: 801 lines, more than 800; split it by noun"]);
+    assert_eq!(found, ["crates/skill/src/parse.rs: 601 lines, more than 600; split it by noun"]);
     none(&problems(&Source::new("crates/skill/src/parse/tests.rs", &long)));
     none(&problems(&Source::new("crates/skill/tests/it/parse.rs", &long)));
     none(&problems(&Source::new("crates/skill/src/parse.rs", &"line\n".repeat(LONGEST))));

@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use metier_agent::{
     Agent, CancelToken, Limits, NoObserver, Observer, RunHooks, Session, StreamDelta, UserMessage,
+    open_approvals,
 };
 use metier_model::{Endpoint, Protocol, Remote, Scripted, Turn};
 use metier_policy::Mode;
@@ -195,7 +196,7 @@ impl Bench {
         let began = Instant::now();
         let waiting: Vec<_> = (0..WAITING).map(|_| start()).collect();
         let each = resident().saturating_sub(before) * 1024 / WAITING;
-        assert_eq!(Session::open_approvals(&store, waiting[waiting.len() / 2]).unwrap().len(), 1);
+        assert_eq!(open_approvals(&store, waiting[waiting.len() / 2]).unwrap().len(), 1);
         let disk = std::fs::metadata(workspace.join("store/metier.db")).unwrap().len() / (WAITING + 100);
         println!(
             "resident per session awaiting a person   {:.1} KB   limit 20 KB   ({WAITING} sessions in {:.1} s, {:.1} KB of disk each)",

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use metier_runtime::{Fork, SkillSession, UseError};
+use metier_runtime::{Fork, UseError};
 use metier_store::{By, EventKind, SessionId};
 
 use super::spawn::{Requester, requester};
 use super::{Session, problems};
 use crate::agent::Disclosure;
-use crate::agent_profile::AgentProfile;
 use crate::models::ModelPreference;
 use crate::prompt_prefix::PromptPrefix;
 use crate::subagent::{CrewMember, StartPoint, SubagentKind, SubagentSpec, SubagentStart, Worker, request};
@@ -54,7 +53,7 @@ impl Session {
         agent.instructions = member.instructions.as_str().into();
         agent.outside.clone_from(&member.outside);
         agent.colleagues = Arc::default();
-        let (skills, external) = self.skills_of(member)?;
+        let (skills, external) = self.agent.crew_skills(member, &self.skills)?;
         remarks.extend(problems(&external));
         Ok(SubagentSpec {
             id,
@@ -71,24 +70,11 @@ impl Session {
         })
     }
 
-    /// The skills of a crew member, beneath this session, and the tools of its servers.
-    pub(super) fn skills_of(
-        &self,
-        member: &CrewMember,
-    ) -> Result<(SkillSession, Arc<ExternalTools>), String> {
-        let external = Arc::new(ExternalTools::settle(member.outside.as_ref()));
-        let above = &self.skills;
-        let skills = member.part.session(&self.agent.skills, self.agent.surface, &external, Some(above));
-        let mut skills = skills.map_err(|problems| super::joined(&problems))?;
-        skills.server_tools(external.known().clone());
-        Ok((skills, external))
-    }
-
     /// Whether a skill of this session or of its crew wants a sub-agent of its own.
     pub(super) fn wants_subagent(&self, name: &str) -> Result<bool, UseError> {
         let own = self.skills.is_fork(name);
         let Err(error) = own else { return own };
-        if self.owner_of(name).is_some() { Ok(true) } else { Err(error) }
+        if self.agent.owner_of(name).is_some() { Ok(true) } else { Err(error) }
     }
 
     /// Prepares a sub-agent that runs a skill for the user or a program. A skill of another crew member runs with what is theirs.
@@ -98,23 +84,11 @@ impl Session {
         name: &str,
         arguments: &str,
     ) -> Result<(Fork, Arc<ExternalTools>), UseError> {
-        if let Some(member) = self.owner_of(name) {
-            let (skills, external) = self.skills_of(member).map_err(UseError::Need)?;
+        if let Some(member) = self.agent.owner_of(name) {
+            let (skills, external) = self.agent.crew_skills(member, &self.skills).map_err(UseError::Need)?;
             return Ok((skills.fork(requester(by), name, arguments)?, external));
         }
         let fork = self.skills.fork(requester(by), name, arguments)?;
         Ok((fork, Arc::clone(&self.external)))
-    }
-
-    /// The crew member that a skill belongs to; `None` if it is this agent's own.
-    pub(super) fn owner_of(&self, name: &str) -> Option<&CrewMember> {
-        let is_called = |reference: &String| {
-            reference == name || reference.rsplit_once(':').is_some_and(|(_, own)| own == name)
-        };
-        let has = |profile: &AgentProfile| profile.references().unwrap_or_default().iter().any(is_called);
-        if has(&self.agent.part) {
-            return None;
-        }
-        self.agent.colleagues.iter().find(|member| has(&member.part))
     }
 }

@@ -8,7 +8,7 @@ use super::handoff::handed_back;
 use super::model_turn::stop_of;
 use crate::compaction::is_due;
 use crate::limits::LimitHit;
-use crate::state::Invoked;
+use crate::state::{Invoked, RunState, SessionState};
 
 /// What happens next.
 #[derive(Debug)]
@@ -73,10 +73,15 @@ impl Session {
         if let Some(message) = self.state(|state| state.run.failure.clone()) {
             return Effect::Finish(End::new(Outcome::Failed, said, message));
         }
-        if let Some(text) = self.handed_back() {
+        // An answer of a run before this one has nothing to do with it.
+        let is_asked = |state: &SessionState| self.prefix.has_hand_back() && state.run.spent.turns > 0;
+        let handed = self.state(|state| is_asked(state).then(|| handed_back(state.history.messages()))?);
+        if let Some(text) = handed {
             return Effect::Finish(End::new(Outcome::Done, text, None));
         }
-        if let Some(end) = self.final_answer(&said) {
+        let (is_planner, is_subagent) =
+            (self.model.selection.model.is_planner(), self.subagents.is_subagent());
+        if let Some(end) = self.state(|state| final_answer(&state.run, is_planner, is_subagent)) {
             let is_done = end.outcome == Outcome::Done;
             if is_done && self.is_background_awaited() {
                 return Effect::AwaitSubagents;
@@ -104,56 +109,41 @@ impl Session {
     fn limit_hit(&mut self) -> Option<LimitHit> {
         let repeats = self.state(|state| state.run.repeats.reached());
         let own = repeats.or_else(|| self.limits().before_a_turn(&self.spent(), self.worked()));
-        own.or_else(|| self.subagents.budget.before_a_turn()).or_else(|| self.skill_turns_hit())
+        let turns = self.spent().turns;
+        own.or_else(|| self.subagents.budget.before_a_turn())
+            .or_else(|| self.model.turns_hit(&self.skills, turns))
     }
+}
 
-    /// What a session hands back to the agent that handed work to it.
-    fn handed_back(&self) -> Option<String> {
-        // An answer of a run before this one has nothing to do with it.
-        self.state(|state| {
-            let is_asked = self.prefix.has_hand_back() && state.run.spent.turns > 0;
-            is_asked.then(|| handed_back(state.history.messages()))?
-        })
-    }
-
-    /// How the run ends, if the model's last answer called nothing and nothing came after it.
-    fn final_answer(&self, said: &str) -> Option<End> {
-        let stop = self.state(|state| {
-            let last = state.run.last.as_ref()?;
-            Some(last.stop.as_deref().map(stop_of))
-        });
-        let (stop, said) = (stop?, said.to_owned());
-        // The planner's texts are for the user; a provider's word for an end is not.
-        let is_planner = self.model.selection.model.is_planner();
-        Some(match stop {
-            Some(Stop::Length) => {
-                let why = "the model's answer was cut at the limit of its output".to_owned();
-                End::new(Outcome::Partial, said, why)
-            }
-            Some(Stop::Refused(why)) if is_planner => End::new(Outcome::Failed, said, why),
-            Some(Stop::Refused(why)) => {
-                End::new(Outcome::Failed, said, format!("the model declined to answer ({why})"))
-            }
-            Some(Stop::Failed) if is_planner => End::new(Outcome::Failed, said, None),
-            // A provider may use the planner's word; stored, they are the same.
-            Some(Stop::Failed) => {
-                let why = "the model broke its answer off (failed)".to_owned();
-                End::new(Outcome::Failed, said, why)
-            }
-            Some(Stop::Other(word)) if is_fault(&word) => {
-                End::new(Outcome::Failed, said, format!("the model broke its answer off ({word})"))
-            }
-            // After work was done there may be nothing left to say, and the parent of a sub-agent is told that it said nothing.
-            _ if said.is_empty()
-                && self.spent().calls == 0
-                && !self.subagents.is_subagent()
-                && !is_planner =>
-            {
-                End::new(Outcome::Failed, said, "the model's answer is empty".to_owned())
-            }
-            _ => End::new(Outcome::Done, said, None),
-        })
-    }
+/// How the run ends, if the model's last answer called nothing and nothing came after it.
+fn final_answer(run: &RunState, is_planner: bool, is_subagent: bool) -> Option<End> {
+    let stop = run.last.as_ref()?.stop.as_deref().map(stop_of);
+    let said = run.said.clone();
+    // The planner's texts are for the user; a provider's word for an end is not.
+    Some(match stop {
+        Some(Stop::Length) => {
+            let why = "the model's answer was cut at the limit of its output".to_owned();
+            End::new(Outcome::Partial, said, why)
+        }
+        Some(Stop::Refused(why)) if is_planner => End::new(Outcome::Failed, said, why),
+        Some(Stop::Refused(why)) => {
+            End::new(Outcome::Failed, said, format!("the model declined to answer ({why})"))
+        }
+        Some(Stop::Failed) if is_planner => End::new(Outcome::Failed, said, None),
+        // A provider may use the planner's word; stored, they are the same.
+        Some(Stop::Failed) => {
+            let why = "the model broke its answer off (failed)".to_owned();
+            End::new(Outcome::Failed, said, why)
+        }
+        Some(Stop::Other(word)) if is_fault(&word) => {
+            End::new(Outcome::Failed, said, format!("the model broke its answer off ({word})"))
+        }
+        // After work was done there may be nothing left to say, and the parent of a sub-agent is told that it said nothing.
+        _ if said.is_empty() && run.spent.calls == 0 && !is_subagent && !is_planner => {
+            End::new(Outcome::Failed, said, "the model's answer is empty".to_owned())
+        }
+        _ => End::new(Outcome::Done, said, None),
+    })
 }
 
 /// Whether a provider's own word for the end of an answer means that the model wanted to continue and could not. Other unknown words

@@ -6,7 +6,6 @@ use metier_store as store;
 use metier_store::{By, EventKind, FailedPart, NoteTopic, Offer, Outcome};
 
 use super::effect::End;
-use super::recall::RecallRequest;
 use super::spawn::requester;
 use super::{Answer, NextRun, Session, SessionError};
 use crate::agent::Disclosure;
@@ -175,7 +174,6 @@ impl Session {
 
     /// Writes which skills fit, and tells the model of them if its catalogue is not complete.
     pub(super) fn offer(&mut self, request: &str) -> Result<(), SessionError> {
-        self.recalls.push(RecallRequest::About(request.to_owned()));
         let (record, note) = {
             let skills = &self.skills;
             if skills.toolset().definitions().next().is_none() {

@@ -1,6 +1,7 @@
 //! The model, effort and turn limit that active skills ask for, until their scopes end.
 
 use metier_activation::{ScopeEnd, ScopeId, SkillScope};
+use metier_runtime::SkillSession;
 use metier_store::EventSeverity;
 
 use super::{Session, SessionError};
@@ -25,6 +26,45 @@ impl ModelChoice {
     pub(super) fn limit_extended(&mut self) {
         self.marks.clear();
     }
+
+    /// The limit of turns of an active skill, where it is reached.
+    pub(super) fn turns_hit(&mut self, skills: &SkillSession, turns: u64) -> Option<LimitHit> {
+        let limited: Vec<(ScopeId, u64)> = skills
+            .scopes()
+            .iter()
+            .filter(|(_, scope)| is_inline(scope))
+            .filter_map(|(id, scope)| Some((id, u64::from(scope.max_turns?.get()))))
+            .collect();
+        let marks = &mut self.marks;
+        marks.retain(|(id, _)| limited.iter().any(|(open, _)| open == id));
+        let mut reached = None;
+        for (id, limit) in limited {
+            let since = marks.iter().find(|(known, _)| *known == id).map(|(_, since)| *since);
+            let since = since.unwrap_or_else(|| {
+                marks.push((id, turns));
+                turns
+            });
+            let used = turns.saturating_sub(since);
+            if used >= limit && reached.is_none() {
+                reached = Some(LimitHit { which: Limit::Turns, limit, used });
+            }
+        }
+        reached
+    }
+}
+
+/// What the skills in this conversation ask for, the last one first.
+fn preference(skills: &SkillSession) -> ModelPreference {
+    let scopes = skills.scopes();
+    let asked = |what: fn(&SkillScope) -> Option<String>| {
+        scopes.asked(|scope| {
+            what(scope).filter(|_| is_inline(scope)).map(|wish| (scope.skill.name.clone(), wish))
+        })
+    };
+    let (model, effort) = (asked(|scope| scope.model.clone()), asked(|scope| scope.effort.clone()));
+    let skill = model.as_ref().or(effort.as_ref()).map(|(skill, _)| skill.clone());
+    let text = |asked: Option<(String, String)>| asked.map(|(_, text)| text);
+    ModelPreference { skill: skill.unwrap_or_default(), model: text(model), effort: text(effort) }
 }
 
 /// Whether a scope chooses the model of this session. A sub-agent was made with what its own skill asks for.
@@ -35,7 +75,7 @@ fn is_inline(scope: &SkillScope) -> bool {
 impl Session {
     /// Selects the model that the active skills ask for. A change is written.
     pub(super) fn select_model(&mut self) -> Result<ModelSelection, SessionError> {
-        let preference = self.preference();
+        let preference = preference(&self.skills);
         if preference == self.model.preference {
             return Ok(self.model.selection.clone());
         }
@@ -61,46 +101,5 @@ impl Session {
         }
         (self.model.preference, self.model.selection) = (preference, selection.clone());
         Ok(selection)
-    }
-
-    /// What the skills in this conversation ask for, the last one first.
-    fn preference(&self) -> ModelPreference {
-        let scopes = self.skills.scopes();
-        let asked = |what: fn(&SkillScope) -> Option<String>| {
-            scopes.asked(|scope| {
-                what(scope).filter(|_| is_inline(scope)).map(|wish| (scope.skill.name.clone(), wish))
-            })
-        };
-        let (model, effort) = (asked(|scope| scope.model.clone()), asked(|scope| scope.effort.clone()));
-        let skill = model.as_ref().or(effort.as_ref()).map(|(skill, _)| skill.clone());
-        let text = |asked: Option<(String, String)>| asked.map(|(_, text)| text);
-        ModelPreference { skill: skill.unwrap_or_default(), model: text(model), effort: text(effort) }
-    }
-
-    /// The limit of turns of an active skill, where it is reached.
-    pub(super) fn skill_turns_hit(&mut self) -> Option<LimitHit> {
-        let turns = self.spent().turns;
-        let limited: Vec<(ScopeId, u64)> = self
-            .skills
-            .scopes()
-            .iter()
-            .filter(|(_, scope)| is_inline(scope))
-            .filter_map(|(id, scope)| Some((id, u64::from(scope.max_turns?.get()))))
-            .collect();
-        let marks = &mut self.model.marks;
-        marks.retain(|(id, _)| limited.iter().any(|(open, _)| open == id));
-        let mut reached = None;
-        for (id, limit) in limited {
-            let since = marks.iter().find(|(known, _)| *known == id).map(|(_, since)| *since);
-            let since = since.unwrap_or_else(|| {
-                marks.push((id, turns));
-                turns
-            });
-            let used = turns.saturating_sub(since);
-            if used >= limit && reached.is_none() {
-                reached = Some(LimitHit { which: Limit::Turns, limit, used });
-            }
-        }
-        reached
     }
 }

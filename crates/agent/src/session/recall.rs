@@ -6,20 +6,12 @@ use metier_store::{EventKind, Outcome, Scope};
 
 use super::{Session, SessionError};
 use crate::recall::{Query, Run};
-
-/// What is to be recalled.
-#[derive(Clone, Debug)]
-pub(super) enum RecallRequest {
-    /// What the agent itself knows about these words.
-    About(String),
-    /// What a skill has kept, since it was activated.
-    OfSkill { name: String, origin: String },
-}
+use crate::state::RecallRequest;
 
 impl Session {
     /// Puts records into the conversation that fit what the user said and the skills that were activated since.
     pub(super) fn bring_records(&mut self) -> Result<(), SessionError> {
-        let requests = std::mem::take(&mut self.recalls);
+        let requests = self.state(|state| state.recalled.requests().to_vec());
         if requests.is_empty() || !self.has_memory(Tool::MemorySearch) {
             return Ok(());
         }
@@ -28,7 +20,10 @@ impl Session {
         for wanted in requests {
             let (words, scope) = match wanted {
                 RecallRequest::About(words) => (words, Scope::Agent),
-                RecallRequest::OfSkill { name, origin } => (words.to_string(), Scope::Skill { name, origin }),
+                RecallRequest::OfSkill { name, origin } => {
+                    let origin = self.owner(&name, origin);
+                    (words.to_string(), Scope::Skill { name, origin })
+                }
             };
             let query = Query {
                 words: &words,
@@ -54,14 +49,11 @@ impl Session {
         let request = self.user_text();
         let project = self.general.project_shown();
         let mut kept = Vec::new();
-        let active = self.skills.active();
         for (at, (used, _)) in (0..).zip(&used) {
             let number = (turn << 8) + at;
-            let skill = active.iter().map(|active| &active.skill);
-            let known = skill.clone().find(|skill| skill.name == used.skill && skill.origin == used.origin);
             let run = Run {
                 used,
-                owner: known.map_or_else(|| used.origin.clone(), metier_policy::Skill::owner),
+                owner: self.owner(&used.skill, used.origin.clone()),
                 request: &request,
                 outcome,
                 result: text,
@@ -74,6 +66,14 @@ impl Session {
             self.log.store().remember(record)?;
         }
         kept.into_iter().try_for_each(|record| self.write(EventKind::Remembered { record }))
+    }
+
+    /// Whose records those of a skill are: its origin, and its root where the origin names several.
+    fn owner(&self, name: &str, origin: String) -> String {
+        let active = self.skills.active();
+        let mut skills = active.iter().map(|active| &active.skill);
+        let known = skills.find(|skill| skill.name == name && skill.origin == origin);
+        known.map_or(origin, metier_policy::Skill::owner)
     }
 
     /// Whether there is a memory, and the gate has nothing against using it unasked.

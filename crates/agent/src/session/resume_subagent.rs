@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use metier_runtime::{ResumedFork, ToolResult};
-use metier_store::{By, Ended, EventKind, EventQuery, NoteTopic, Outcome, SessionId};
+use metier_store::{By, Ended, EventKind, EventQuery, NoteTopic, Outcome, SessionId, Store};
 
 use super::effect::End;
 use super::spawn::{Requester, Started};
@@ -13,8 +13,7 @@ use crate::observer::StreamDelta;
 use crate::session_log::SessionLog;
 use crate::state::{Invoked, SessionState, StartedSubagent};
 use crate::subagent::{
-    CrewMember, ExitState, FinishedSubagent, Slot, StartPoint, SubagentAnswer, SubagentSpec, Worker, note,
-    result,
+    ExitState, FinishedSubagent, Slot, StartPoint, SubagentAnswer, SubagentSpec, Worker, note, result,
 };
 use metier_tools::ExternalTools;
 
@@ -27,10 +26,10 @@ pub(super) enum SubagentStatus {
     Lost,
 }
 
-impl Session {
+impl SubagentStatus {
     /// What became of a sub-agent, by its own events: its parent's process may have ended before it took note.
-    pub(super) fn subagent_status(&self, subagent: &StartedSubagent) -> Result<SubagentStatus, SessionError> {
-        let events = self.agent.store.events(&EventQuery::of(subagent.id))?;
+    pub(super) fn read(store: &Store, subagent: &StartedSubagent) -> Result<Self, SessionError> {
+        let events = store.events(&EventQuery::of(subagent.id))?;
         let state = SessionState::replay(&events);
         let ended = events.into_iter().rev().find_map(|event| match event.kind {
             EventKind::Ended(ended) => Some(ended),
@@ -38,37 +37,37 @@ impl Session {
         });
         let waits = state.outcome == Some(Outcome::NeedsYes) && !state.history.unfinished_calls().is_empty();
         Ok(match ended {
-            Some(ended) if state.is_over && !waits => SubagentStatus::Ended(ended),
+            Some(ended) if state.is_over && !waits => Self::Ended(ended),
             // A crew member has no skill of its own that would be activated.
             _ if state.prefix.is_none()
                 || (matches!(subagent.worker, Worker::Skill(_)) && state.activated().is_empty()) =>
             {
-                SubagentStatus::Lost
+                Self::Lost
             }
-            _ => SubagentStatus::AtWork(Box::new(state)),
+            _ => Self::AtWork(Box::new(state)),
         })
     }
+}
 
+impl Session {
     /// Whether a sub-agent was at work and can be resumed.
     pub(super) fn is_resumable(&self, subagent: &StartedSubagent) -> Result<bool, SessionError> {
-        let SubagentStatus::AtWork(state) = self.subagent_status(subagent)? else { return Ok(false) };
+        let SubagentStatus::AtWork(state) = SubagentStatus::read(&self.agent.store, subagent)? else {
+            return Ok(false);
+        };
         Ok(match &subagent.worker {
             Worker::Skill(name) => self.fork_again(name, &state).is_some(),
-            Worker::Role(name) => self.crew_member(name).is_some(),
+            Worker::Role(name) => self.agent.crew_member(name).is_some(),
         })
     }
 
     /// A skill's session as it was, with its external tools. A skill of another crew member has theirs.
     fn fork_again(&self, skill: &str, state: &SessionState) -> Option<(ResumedFork, Arc<ExternalTools>)> {
-        if let Some(owner) = self.owner_of(skill) {
-            let (skills, external) = self.skills_of(owner).ok()?;
+        if let Some(owner) = self.agent.owner_of(skill) {
+            let (skills, external) = self.agent.crew_skills(owner, &self.skills).ok()?;
             return Some((skills.resume_fork(state.activated())?, external));
         }
         Some((self.skills.resume_fork(state.activated())?, Arc::clone(&self.external)))
-    }
-
-    fn crew_member(&self, name: &str) -> Option<&CrewMember> {
-        self.agent.colleagues.iter().find(|member| member.name == name)
     }
 
     /// Resumes a sub-agent.
@@ -78,13 +77,13 @@ impl Session {
         requester: &Requester,
     ) -> Result<Started, SessionError> {
         let refused = |why: String| Ok(Started::Answered(ToolResult::refused(why)));
-        let SubagentStatus::AtWork(state) = self.subagent_status(subagent)? else {
+        let SubagentStatus::AtWork(state) = SubagentStatus::read(&self.agent.store, subagent)? else {
             return refused("the sub-agent is gone".to_owned());
         };
         let mut remarks = Vec::new();
         let spec = match &subagent.worker {
             Worker::Skill(name) => self.skill_spec(subagent, name, &state, &mut remarks)?,
-            Worker::Role(name) => match self.crew_member(name) {
+            Worker::Role(name) => match self.agent.crew_member(name) {
                 Some(member) => self.crew_spec(member, subagent.id, &mut remarks),
                 None => Err("this crew has no member of that name".to_owned()),
             },
@@ -109,7 +108,7 @@ impl Session {
             return Ok(Err("its skill is gone".to_owned()));
         };
         let named = self.agent.store.session(subagent.id)?.agent;
-        let profile = self.profile(named.as_deref(), &scope.skill, remarks);
+        let profile = self.agent.subagent_profile(named.as_deref(), &scope.skill, remarks);
         if let Some(rules) = &profile.scope {
             skills = skills.held_by(rules.clone());
         }
@@ -174,7 +173,7 @@ impl Session {
     /// Continues the sub-agent that answers the user's message. `None` if it is gone: the model answers then.
     pub(super) fn continue_invoked(&mut self, invoked: &Invoked) -> Result<Option<Answer>, SessionError> {
         let subagent = &invoked.child;
-        let answer = match self.subagent_status(subagent)? {
+        let answer = match SubagentStatus::read(&self.agent.store, subagent)? {
             SubagentStatus::Lost => {
                 let text = self.close_lost(subagent, "its skill is gone")?;
                 self.write(EventKind::Noted { text, about: NoteTopic::Subagent })?;
@@ -209,7 +208,7 @@ impl Session {
         let mut orphans = self.state(|state| state.subagents.background.clone());
         orphans.retain(|subagent| !self.subagents.pool.has(subagent.id));
         for subagent in orphans {
-            let text = match self.subagent_status(&subagent)? {
+            let text = match SubagentStatus::read(&self.agent.store, &subagent)? {
                 SubagentStatus::AtWork(_) if self.is_resumable(&subagent)? => {
                     match self
                         .resume_subagent(&subagent, &Requester { by: By::Agent, ..Requester::default() })?

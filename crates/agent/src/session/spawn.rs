@@ -8,14 +8,14 @@ use metier_model::Block;
 use metier_policy::{Decision, Question, Skill};
 use metier_runtime::{CallControl, Fork, SkillSession, Surface, ToolResult, UseError};
 use metier_store as store;
-use metier_store::{By, Decided, EventKind, EventSeverity, NoteTopic, SessionId};
+use metier_store::{By, Decided, EventKind, NoteTopic, SessionId};
 
 use super::handoff::with_hand_back;
 use super::subagents::{RequestedWorker, SubagentContext, SubagentRequest};
 use super::tool_dispatch::verdict;
 use super::{Parts, RunHooks, Session, SessionError};
 use crate::agent::Agent;
-use crate::models::{ModelPreference, ModelResolver, remark};
+use crate::models::{ModelPreference, ModelResolver};
 use crate::prompt_prefix::PromptPrefix;
 use crate::session_log::SessionLog;
 use crate::subagent::{
@@ -90,11 +90,6 @@ impl Session {
         session.subagents =
             SubagentContext { budget, line, depth, worker, slot, ..SubagentContext::root(limits) };
         Ok(session)
-    }
-
-    /// Writes what is odd about a sub-agent, once its parent has written that it started.
-    pub(crate) fn write_remarks(&mut self, remarks: Vec<EventKind>) -> Result<(), SessionError> {
-        self.write_all(remarks)
     }
 
     pub(super) fn start_subagent(
@@ -179,7 +174,7 @@ impl Session {
         };
         let kind = if kind == SubagentKind::Fork && background { SubagentKind::Background } else { kind };
         let Fork { content, activation, session: skills, .. } = fork;
-        let profile = self.profile(named.as_deref(), &activation.skill, &mut remarks);
+        let profile = self.agent.subagent_profile(named.as_deref(), &activation.skill, &mut remarks);
         let skills = match &profile.scope {
             Some(rules) => skills.held_by(rules.clone()),
             None => skills,
@@ -291,26 +286,6 @@ impl Session {
         let cancel = self.cancel.child().map_err(|error| not_started(&error))?;
         let observer = Arc::new(QuietObserver(Arc::clone(self.log.observer())));
         Ok(RunHooks { observer, cancel, ask: self.ask.clone() })
-    }
-
-    /// The agent file that runs a skill, if the skill names one.
-    pub(super) fn profile(
-        &self,
-        named: Option<&str>,
-        skill: &Skill,
-        remarks: &mut Vec<EventKind>,
-    ) -> SubagentProfile {
-        let Some(named) = named else { return SubagentProfile::default() };
-        let found = self.agent.agents.as_ref().and_then(|agents| agents.find(named));
-        found.unwrap_or_else(|| {
-            let text = format!(
-                "the skill `{}` wants the agent `{}`, which is unknown here; it runs with its own text alone",
-                skill.name,
-                metier_catalog::one_line(named, 100)
-            );
-            remarks.push(remark("agent-unknown", EventSeverity::Warning, text));
-            SubagentProfile::default()
-        })
     }
 
     /// Runs a sub-agent that no call of the model asked for, and waits for it. `None` if it works in the background.

@@ -11,7 +11,7 @@ use metier_skill::Tool;
 use metier_store::{EventKind, NoteTopic};
 use serde_json::{Value, json};
 
-use super::tool_dispatch::{CallOutput, PlannedCall};
+use super::tool_dispatch::{CallOutput, PlannedCall, unknown_tool};
 use super::{Session, SessionError};
 use crate::agent::Patience;
 use crate::limits::Limits;
@@ -109,13 +109,8 @@ impl Session {
         if !is_fenced || is_offered {
             return None;
         }
-        let names: Vec<String> = self.prefix.names().into_iter().map(|name| format!("`{name}`")).collect();
         let skill = self.subagents.worker.as_ref().map(Worker::name).unwrap_or_default();
-        let asked = metier_catalog::one_line(name, 100);
-        Some(match names.as_slice() {
-            [] => format!("`{asked}` is not a tool of `{skill}`, which has none: answer with text"),
-            names => format!("`{asked}` is not a tool of `{skill}`; there are {}", names.join(", ")),
-        })
+        Some(unknown_tool(name, Some(skill), &self.prefix.names()))
     }
 
     /// Waits for the sub-agents of calls. Each result is written when it is there.

@@ -17,7 +17,6 @@ use metier_store as store;
 use metier_store::{Activated, By, Called, ContactMade, Decided, EventKind, Finished, ScriptReport, Verdict};
 use serde_json::Value;
 
-use super::recall::RecallRequest;
 use super::spawn::{Requester, Started};
 use super::subagents::SubagentRequest;
 use super::{MAX_SHOWN_CALL, Session, SessionError};
@@ -241,7 +240,7 @@ impl Session {
             self.relay.begin(&planned.call.id);
         }
         let Some(tool) = self.tools.find(name) else {
-            return ToolResult::refused(self.no_such_tool(name));
+            return ToolResult::refused(unknown_tool(name, None, &self.prefix.names()));
         };
         let listener = |stream, piece: &[u8]| self.relay.hear(stream, piece);
         let control = CallControl {
@@ -251,15 +250,6 @@ impl Session {
             approved: &planned.approved,
         };
         ToolContext { skills: &self.skills, control }.call(tool, input)
-    }
-
-    fn no_such_tool(&self, name: &str) -> String {
-        let names: Vec<String> = self.prefix.names().into_iter().map(|name| format!("`{name}`")).collect();
-        let asked = metier_catalog::one_line(name, 100);
-        match names.as_slice() {
-            [] => format!("there is no tool `{asked}`, and no other: answer with text"),
-            names => format!("there is no tool `{asked}`; there are {}", names.join(", ")),
-        }
     }
 
     /// Writes what became of a call: the decision, the activation, the result.
@@ -340,8 +330,6 @@ impl Session {
         let arguments = fields
             .and_then(|fields| fields.get("arguments").or_else(|| fields.get("args")))
             .map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
-        let (name, origin) = (active.skill.name.clone(), active.skill.owner());
-        self.recalls.push(RecallRequest::OfSkill { name, origin });
         self.write(EventKind::Activated(Activated {
             skill: active.skill.name.clone(),
             origin: active.skill.origin.clone(),
@@ -402,6 +390,19 @@ fn process_record(process: ProcessReport) -> ScriptReport {
 fn skill_named(input: &Value) -> Option<String> {
     let named = ["skill_name", "skill"].iter().find_map(|key| input.get(key)?.as_str());
     named.map(str::to_owned)
+}
+
+/// What the model is told of a tool that it does not have; `skill` is what works in a sub-agent.
+pub(super) fn unknown_tool(name: &str, skill: Option<&str>, offered: &[&str]) -> String {
+    let name = metier_catalog::one_line(name, 100);
+    let text = match skill {
+        Some(skill) => format!("`{name}` is not a tool of `{skill}`"),
+        None => format!("there is no tool `{name}`"),
+    };
+    match offered {
+        [] => text + ", and no other: answer with text",
+        names => format!("{text}; there are `{}`", names.join("`, `")),
+    }
 }
 
 fn internal_error(call: &ToolCall) -> String {

@@ -55,7 +55,7 @@ impl Session {
                 continue;
             };
             if let Some(result) = self.known_result(&call, &started)? {
-                self.write_plain_result(&call, result)?;
+                self.write(finished(&call, result))?;
                 continue;
             }
             let may_run = started.has_not_run()
@@ -68,7 +68,7 @@ impl Session {
             match uncertain.map(|uncertain| self.ask_about(&uncertain)).transpose()? {
                 None | Some(Doubt::Again) => run.push(call),
                 Some(Doubt::Leave) => {
-                    self.write_plain_result(&call, ToolResult::refused(NOT_REPEATED.to_owned()))?;
+                    self.write(finished(&call, ToolResult::refused(NOT_REPEATED.to_owned())))?;
                 }
                 Some(Doubt::Unanswered) => {}
             }
@@ -92,7 +92,7 @@ impl Session {
                 }
                 None => NOT_STARTED,
             };
-            self.write_plain_result(&call, ToolResult::refused(text.to_owned()))?;
+            self.write(finished(&call, ToolResult::refused(text.to_owned())))?;
         }
         self.resume_background()
     }
@@ -160,19 +160,11 @@ impl Session {
             return Ok(Some(ToolResult::done(text)));
         }
         let Some(subagent) = &started.subagent else { return Ok(None) };
-        let SubagentStatus::Ended(ended) = self.subagent_status(subagent)? else { return Ok(None) };
+        let SubagentStatus::Ended(ended) = SubagentStatus::read(&self.agent.store, subagent)? else {
+            return Ok(None);
+        };
         let answer = self.write_subagent_ended(subagent, ended)?;
         Ok(Some(subagent_result(&answer, &call.name)))
-    }
-
-    /// Writes the result of a call that this process does not run.
-    fn write_plain_result(&mut self, call: &ToolCall, result: ToolResult) -> Result<(), SessionError> {
-        self.write(EventKind::Finished(Finished {
-            id: call.id.to_string(),
-            is_error: result.is_error(),
-            text: result.text,
-            ..Finished::default()
-        }))
     }
 
     /// Every call that may have run, those of sub-agents included.
@@ -182,7 +174,7 @@ impl Session {
         let mut calls = self.uncertain_calls(&state, depth)?;
         let invoked = state.subagents.invoked.iter().map(|invoked| &invoked.child);
         for subagent in invoked.chain(&state.subagents.background) {
-            if let SubagentStatus::AtWork(theirs) = self.subagent_status(subagent)? {
+            if let SubagentStatus::AtWork(theirs) = SubagentStatus::read(&self.agent.store, subagent)? {
                 calls.extend(self.uncertain_calls_of(subagent.id, &theirs, depth)?);
             }
         }
@@ -198,7 +190,7 @@ impl Session {
                 continue;
             }
             match &started.subagent {
-                Some(subagent) => match self.subagent_status(subagent)? {
+                Some(subagent) => match SubagentStatus::read(&self.agent.store, subagent)? {
                     SubagentStatus::Ended(_) => {}
                     SubagentStatus::AtWork(theirs) => {
                         calls.extend(self.uncertain_calls_of(subagent.id, &theirs, depth)?);
@@ -241,6 +233,17 @@ impl Session {
         };
         wanted.is_some_and(|wanted| skills.only_reads(&wanted))
     }
+}
+
+/// The result of a call that this process does not run.
+fn finished(call: &ToolCall, result: ToolResult) -> EventKind {
+    let is_error = result.is_error();
+    EventKind::Finished(Finished {
+        id: call.id.to_string(),
+        is_error,
+        text: result.text,
+        ..Finished::default()
+    })
 }
 
 /// What there is to ask about a call that was started: nothing if it only reads.

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use metier_agent::{Agent, Remaining, RetryDecision, Session, SessionError, UserMessage};
+use metier_agent::{
+    Agent, Remaining, RetryDecision, Session, SessionError, UserMessage, answer_approval, open_approvals,
+};
 use metier_policy::{Answer, Mode};
 use metier_runtime::{ApprovalReply, ApprovalRequest, SkillsBuilder};
 use metier_store::{ApprovalStage, Effect, EventKind, Outcome, SessionId};
@@ -48,7 +50,7 @@ impl LaterHost {
 
     /// The one approval that the session waits for, and its session.
     fn open(&self, id: SessionId) -> (SessionId, String) {
-        let open = Session::open_approvals(&self.place.store, id).unwrap();
+        let open = open_approvals(&self.place.store, id).unwrap();
         let [open] = &open[..] else { panic!("{open:?}") };
         (open.session, open.call.clone())
     }
@@ -80,8 +82,8 @@ fn a_call_waits_in_the_store_and_runs_once_it_is_approved() {
 
     let (session, call) = host.open(id);
     assert_eq!(session, id);
-    Session::answer_approval(&host.place.store, id, &call, Answer::Once).unwrap();
-    let again = Session::answer_approval(&host.place.store, id, &call, Answer::Once).unwrap_err();
+    answer_approval(&host.place.store, id, &call, Answer::Once).unwrap();
+    let again = answer_approval(&host.place.store, id, &call, Answer::Once).unwrap_err();
     assert!(matches!(again, SessionError::NotAsked(_)), "{again}");
     let answer = host.resume(id).run().unwrap();
     assert_eq!((answer.ended.outcome, answer.ended.text.as_str()), (Outcome::Done, "Done."));
@@ -98,7 +100,7 @@ fn an_approval_for_once_is_for_that_call_alone() {
     let id = host.wait();
     for (answer, requests) in [(Answer::Once, 2), (Answer::SessionExact, 2)] {
         let (_, call) = host.open(id);
-        Session::answer_approval(&host.place.store, id, &call, answer).unwrap();
+        answer_approval(&host.place.store, id, &call, answer).unwrap();
         let ended = host.resume(id).run().unwrap().ended;
         assert_eq!(host.requests.load(Ordering::SeqCst), requests, "{answer:?}");
         let expect = if answer == Answer::Once { Outcome::NeedsYes } else { Outcome::Done };
@@ -111,7 +113,7 @@ fn a_no_is_told_to_the_model_and_nothing_happens() {
     let host = LaterHost::new(Workspace::new(), [write("two\n"), Act::says("Then not.")]);
     let id = host.wait();
     let (_, call) = host.open(id);
-    Session::answer_approval(&host.place.store, id, &call, Answer::No).unwrap();
+    answer_approval(&host.place.store, id, &call, Answer::No).unwrap();
     let answer = host.resume(id).run().unwrap();
     assert_eq!((answer.ended.text.as_str(), host.place.holds("project/new.md").as_str()), ("Then not.", ""));
     assert_eq!(host.requests.load(Ordering::SeqCst), 1);
@@ -128,7 +130,7 @@ fn another_message_of_the_user_leaves_the_call_unmade() {
     let last = host.model.asked().pop().unwrap();
     assert_pairs(&last.messages);
     assert!(texts(&last.messages).iter().any(|text| text.contains("it needed an approval")));
-    assert_eq!(Session::open_approvals(&host.place.store, id).unwrap(), []);
+    assert_eq!(open_approvals(&host.place.store, id).unwrap(), []);
 }
 
 #[test]
@@ -141,7 +143,7 @@ fn a_process_that_died_while_it_asked_asks_again() {
     assert_eq!(host.requests.load(Ordering::SeqCst), 1);
     drop(session);
     let (_, call) = host.open(id);
-    Session::answer_approval(&host.place.store, id, &call, Answer::Once).unwrap();
+    answer_approval(&host.place.store, id, &call, Answer::Once).unwrap();
     host.resume(id).run().unwrap();
     assert_eq!(host.place.holds("project/new.md"), "two\n");
 }
@@ -177,7 +179,7 @@ fn the_start_of_a_sub_agent_waits_for_its_approval() {
     let id = host.wait();
     let (session, call) = host.open(id);
     assert_eq!(session, id);
-    Session::answer_approval(&host.place.store, id, &call, Answer::Once).unwrap();
+    answer_approval(&host.place.store, id, &call, Answer::Once).unwrap();
     let answer = host.resume(id).run().unwrap();
     assert_eq!((answer.ended.outcome, answer.ended.text.as_str()), (Outcome::Done, "All done."));
     assert_eq!(host.requests.load(Ordering::SeqCst), 1);
@@ -196,10 +198,10 @@ fn a_sub_agent_waits_and_its_parent_with_it() {
     let (child, call) = host.open(id);
     assert_ne!(child, id);
     assert!(matches!(
-        Session::answer_approval(&host.place.store, id, &call, Answer::Once),
+        answer_approval(&host.place.store, id, &call, Answer::Once),
         Err(SessionError::NotAsked(_))
     ));
-    Session::answer_approval(&host.place.store, child, &call, Answer::Once).unwrap();
+    answer_approval(&host.place.store, child, &call, Answer::Once).unwrap();
     let answer = host.resume(id).run().unwrap();
     assert_eq!((answer.ended.outcome, answer.ended.text.as_str()), (Outcome::Done, "All done."));
     assert_eq!(host.place.holds("project/new.md"), "two\n");

@@ -15,7 +15,7 @@ use metier_secret::{Secret, SecretName};
 
 use super::Skills;
 use super::begin::has_begun;
-use super::engine::{Engine, RefusalObserver, ShownPath};
+use super::engine::{Engine, Program};
 use super::known::KnownSkills;
 use super::ledger::Ledger;
 use super::session::{ApprovalHandler, ApprovalReply, ApprovalRequest};
@@ -41,6 +41,31 @@ enum Following {
     Events,
 }
 
+/// What contains what runs.
+enum Containment {
+    /// The program itself, if it began with [`begin`](crate::begin).
+    Usual,
+    Helper(Helper),
+    Setup(Setup),
+    Sandbox(Sandbox),
+}
+
+impl Containment {
+    /// The sandbox, and whether it has a helper: nothing runs without one.
+    fn sandbox(self, temporary: &Path) -> (Sandbox, bool) {
+        let helper = match self {
+            Self::Sandbox(sandbox) => return (sandbox, true),
+            Self::Setup(setup) => return (Sandbox::new(setup), true),
+            Self::Helper(helper) => Some(helper),
+            Self::Usual => has_begun().then_some(Helper::Itself),
+        };
+        let can_contain = helper.is_some();
+        let mut setup = Setup::new(real_path(temporary).unwrap_or_else(|_| temporary.to_owned()));
+        setup.helper = helper.unwrap_or_else(|| Helper::Program(NO_HELPER.into()));
+        (Sandbox::new(setup), can_contain)
+    }
+}
+
 /// What a program says about itself before it opens skills. Nothing is read from the environment: what is not said here is
 /// not there.
 #[must_use = "nothing is opened until `open` is called"]
@@ -55,20 +80,9 @@ pub struct SkillsBuilder {
     cache: Option<PathBuf>,
     temporary: Option<PathBuf>,
     search_path: OsString,
-    language: String,
-    window: Option<usize>,
-    disclosure: Option<Disclosure>,
-    layer: Layer,
-    handler: Option<Arc<ApprovalHandler>>,
+    program: Program,
     kept: Vec<Kept>,
-    variables: Vec<Variable>,
-    secrets: Vec<(SecretName, Secret)>,
-    setup: Option<Setup>,
-    sandbox: Option<Sandbox>,
-    values: Option<Arc<dyn ValueSource>>,
-    on_refusal: Option<Arc<RefusalObserver>>,
-    shown: Option<Arc<ShownPath>>,
-    helper: Option<Helper>,
+    containment: Containment,
     following: Following,
     is_read_only: bool,
 }
@@ -86,20 +100,20 @@ impl Default for SkillsBuilder {
             cache: None,
             temporary: None,
             search_path: SEARCH_PATH.into(),
-            language: LANGUAGE.to_owned(),
-            window: None,
-            disclosure: None,
-            layer: Layer::new(Source::new(Owner::Flag, "this program")),
-            handler: None,
+            program: Program {
+                language: LANGUAGE.to_owned(),
+                window: None,
+                disclosure: None,
+                layer: Layer::new(Source::new(Owner::Flag, "this program")),
+                handler: None,
+                variables: Vec::new(),
+                secrets: Vec::new(),
+                values: None,
+                on_refusal: None,
+                shown: None,
+            },
             kept: Vec::new(),
-            variables: Vec::new(),
-            secrets: Vec::new(),
-            setup: None,
-            sandbox: None,
-            values: None,
-            on_refusal: None,
-            shown: None,
-            helper: None,
+            containment: Containment::Usual,
             following: Following::default(),
             is_read_only: false,
         }
@@ -172,61 +186,61 @@ impl SkillsBuilder {
 
     /// The language of what runs, such as `de_DE.UTF-8`.
     pub fn language(mut self, language: &str) -> Self {
-        language.clone_into(&mut self.language);
+        language.clone_into(&mut self.program.language);
         self
     }
 
     /// The window of the model, in tokens: the catalogue takes its share of it.
     pub fn window(mut self, tokens: usize) -> Self {
-        self.window = Some(tokens);
+        self.program.window = Some(tokens);
         self
     }
 
     /// How skills are listed, whatever the configuration says: for an agent that says it of itself.
     pub fn disclosure(mut self, disclosure: Disclosure) -> Self {
-        self.disclosure = Some(disclosure);
+        self.program.disclosure = Some(disclosure);
         self
     }
 
     /// How much is asked; [`Mode::Ask`] where nobody says.
     pub fn mode(mut self, mode: Mode) -> Self {
-        self.layer = self.layer.mode(mode.word());
+        self.program.layer = self.program.layer.mode(mode.word());
         self
     }
 
     /// Allows what a rule names: `skill:deploy/host:api.example.org`.
     pub fn allow(mut self, rule: &str) -> Self {
-        self.layer = self.layer.list(List::Allow, [rule]);
+        self.program.layer = self.program.layer.list(List::Allow, [rule]);
         self
     }
 
     /// Refuses what a rule names, whatever else allows it. A rule that cannot be read is among [`Skills::rule_problems`].
     pub fn deny(mut self, rule: &str) -> Self {
-        self.layer = self.layer.list(List::Deny, [rule]);
+        self.program.layer = self.program.layer.list(List::Deny, [rule]);
         self
     }
 
     /// Asks about what a rule names, whatever would allow it.
     pub fn ask_about(mut self, rule: &str) -> Self {
-        self.layer = self.layer.list(List::Ask, [rule]);
+        self.program.layer = self.program.layer.list(List::Ask, [rule]);
         self
     }
 
     /// The rules of the program itself, with the name of who gave them, instead of those given so far.
     pub fn rules(mut self, layer: Layer) -> Self {
-        self.layer = layer;
+        self.program.layer = layer;
         self
     }
 
     /// How a file of rules is called where a decision names it; its whole path where nobody says.
     pub fn show_paths(mut self, shown: impl Fn(&Path) -> String + Send + Sync + 'static) -> Self {
-        self.shown = Some(Arc::new(shown));
+        self.program.shown = Some(Arc::new(shown));
         self
     }
 
     /// Tells of everything that was refused, after the questions about it.
     pub fn on_refusal(mut self, observer: impl Fn(&Action, &Decision) + Send + Sync + 'static) -> Self {
-        self.on_refusal = Some(Arc::new(observer));
+        self.program.on_refusal = Some(Arc::new(observer));
         self
     }
 
@@ -236,7 +250,7 @@ impl SkillsBuilder {
         mut self,
         handler: impl Fn(&ApprovalRequest<'_>) -> R + Send + Sync + 'static,
     ) -> Self {
-        self.handler = Some(Arc::new(move |request: &ApprovalRequest<'_>| handler(request).into()));
+        self.program.handler = Some(Arc::new(move |request: &ApprovalRequest<'_>| handler(request).into()));
         self
     }
 
@@ -248,39 +262,41 @@ impl SkillsBuilder {
 
     /// Declares a variable that bodies may name as `${env:NAME}`, with its text.
     pub fn variable(mut self, name: &str, text: &str) -> Self {
-        self.variables.push(Variable { name: name.to_owned(), value: VariableValue::Text(text.to_owned()) });
+        self.program
+            .variables
+            .push(Variable { name: name.to_owned(), value: VariableValue::Text(text.to_owned()) });
         self
     }
 
     /// Gives a secret to the scripts of every skill that asks for it by name and gets a yes. It is never put into text, and
     /// taken out of whatever they write.
     pub fn secret(mut self, name: SecretName, secret: Secret) -> Self {
-        self.variables.push(Variable { name: name.to_string(), value: VariableValue::Sensitive });
-        self.secrets.push((name, secret));
+        self.program.variables.push(Variable { name: name.to_string(), value: VariableValue::Sensitive });
+        self.program.secrets.push((name, secret));
         self
     }
 
     /// Where values of declared names and the secrets of skills come from, beside those given here.
     pub fn values(mut self, source: Arc<dyn ValueSource>) -> Self {
-        self.values = Some(source);
+        self.program.values = Some(source);
         self
     }
 
     /// How what runs is contained, where the usual will not do.
     pub fn setup(mut self, setup: Setup) -> Self {
-        self.setup = Some(setup);
+        self.containment = Containment::Setup(setup);
         self
     }
 
     /// What contains what runs, where the program has begun with it already.
     pub fn sandbox(mut self, sandbox: Sandbox) -> Self {
-        self.sandbox = Some(sandbox);
+        self.containment = Containment::Sandbox(sandbox);
         self
     }
 
     /// Which program helps to contain what runs, for a program that does not begin with [`begin`](crate::begin).
     pub fn helper(mut self, helper: Helper) -> Self {
-        self.helper = Some(helper);
+        self.containment = Containment::Helper(helper);
         self
     }
 
@@ -309,20 +325,10 @@ impl SkillsBuilder {
         let layout = first.layout();
         let places = layout.places.clone();
         let path = SearchPath::in_layout(&self.search_path, layout);
-        let (sandbox, can_contain) = match (self.sandbox, self.setup) {
-            (Some(sandbox), _) => (sandbox, true),
-            (None, Some(setup)) => (Sandbox::new(setup), true),
-            (None, None) => {
-                let helper = self.helper.or_else(|| has_begun().then_some(Helper::Itself));
-                let can_contain = helper.is_some();
-                let temporary = places.temp.clone();
-                let mut setup = Setup::new(real_path(&temporary).unwrap_or(temporary));
-                setup.helper = helper.unwrap_or_else(|| Helper::Program(NO_HELPER.into()));
-                (Sandbox::new(setup), can_contain)
-            }
-        };
+        let (sandbox, can_contain) = self.containment.sandbox(&places.temp);
         let keeps_data = is_machine || self.data.is_some();
         Skills::new(Engine {
+            program: self.program,
             ledger: Mutex::new(Ledger::new(known.subscribe())),
             known,
             data: keeps_data.then(|| places.data.join("skills")),
@@ -336,18 +342,8 @@ impl SkillsBuilder {
             path,
             toolbox: OnceLock::new(),
             node: NodeVersions::default(),
-            language: self.language,
-            window: self.window,
-            disclosure: self.disclosure,
-            layer: self.layer,
-            handler: self.handler,
             open_question: Arc::default(),
             kept: Mutex::new(self.kept),
-            variables: self.variables,
-            secrets: self.secrets,
-            values: self.values,
-            on_refusal: self.on_refusal,
-            shown: self.shown,
             finder: Mutex::default(),
         })
     }

@@ -24,8 +24,26 @@ pub(super) type RefusalObserver = dyn Fn(&Action, &Decision) + Send + Sync;
 /// How a file is called where a rule of it is told.
 pub(super) type ShownPath = dyn Fn(&Path) -> String + Send + Sync;
 
+/// What a program says about itself and its sessions.
+pub(super) struct Program {
+    pub(super) language: String,
+    /// The model's context window, in tokens.
+    pub(super) window: Option<usize>,
+    /// How skills are listed, where the program says it and not the configuration.
+    pub(super) disclosure: Option<Disclosure>,
+    /// Its rules.
+    pub(super) layer: Layer,
+    pub(super) handler: Option<Arc<ApprovalHandler>>,
+    pub(super) variables: Vec<Variable>,
+    pub(super) secrets: Vec<(SecretName, Secret)>,
+    pub(super) values: Option<Arc<dyn ValueSource>>,
+    pub(super) on_refusal: Option<Arc<RefusalObserver>>,
+    pub(super) shown: Option<Arc<ShownPath>>,
+}
+
 /// What all sessions of a program share.
 pub(super) struct Engine {
+    pub(super) program: Program,
     pub(super) known: KnownSkills,
     /// What became of them.
     pub(super) ledger: Mutex<Ledger>,
@@ -39,13 +57,6 @@ pub(super) struct Engine {
     pub(super) path: SearchPath,
     pub(super) toolbox: OnceLock<Toolbox>,
     pub(super) node: NodeVersions,
-    pub(super) language: String,
-    pub(super) window: Option<usize>,
-    /// How skills are listed, where the program says it and not the configuration.
-    pub(super) disclosure: Option<Disclosure>,
-    /// What the program itself says about rules.
-    pub(super) layer: Layer,
-    pub(super) handler: Option<Arc<ApprovalHandler>>,
     /// Held while somebody is asked: children work at once, and nobody answers two questions at a time.
     pub(super) open_question: Arc<Mutex<()>>,
     pub(super) kept: Mutex<Vec<Kept>>,
@@ -53,18 +64,13 @@ pub(super) struct Engine {
     pub(super) copies: Option<TreeCopies>,
     /// Where the layers of calls are kept.
     pub(super) layers: Option<LayerStore>,
-    pub(super) variables: Vec<Variable>,
-    pub(super) secrets: Vec<(SecretName, Secret)>,
-    pub(super) values: Option<Arc<dyn ValueSource>>,
-    pub(super) on_refusal: Option<Arc<RefusalObserver>>,
-    pub(super) shown: Option<Arc<ShownPath>>,
     pub(super) finder: Mutex<Option<Arc<Finder>>>,
 }
 
 impl Engine {
     /// The rules in force: those of the configuration, of the project, and `own`, those of the program itself.
     pub(super) fn rules(&self, layout: &Layout, own: Layer) -> Rules {
-        let shown = |file: &Path| match &self.shown {
+        let shown = |file: &Path| match &self.program.shown {
             Some(shown) => shown(file),
             None => file.to_string_lossy().into_owned(),
         };
@@ -97,28 +103,28 @@ impl Engine {
 
 impl ValueSource for Engine {
     fn variable(&self, name: &str) -> Option<String> {
-        let given = self.variables.iter().find(|variable| variable.name == name);
+        let given = self.program.variables.iter().find(|variable| variable.name == name);
         match given.map(|given| &given.value) {
             Some(VariableValue::Text(text)) => Some(text.clone()),
             // That there is one is all that has to be known here.
             Some(VariableValue::Sensitive) => Some(name.to_owned()),
             Some(VariableValue::Unset | VariableValue::Required) | None => {
-                self.values.as_ref().and_then(|values| values.variable(name))
+                self.program.values.as_ref().and_then(|values| values.variable(name))
             }
         }
     }
 
     fn keeps(&self, name: &str) -> bool {
-        self.values.as_ref().is_some_and(|values| values.keeps(name))
+        self.program.values.as_ref().is_some_and(|values| values.keeps(name))
     }
 
     /// The skill's own first, then those that the program gives to all.
     fn secrets(&self, snapshot: &Snapshot, entry: &Entry) -> Result<SkillSecrets, SourceError> {
-        let mut own = match &self.values {
+        let mut own = match &self.program.values {
             Some(values) => values.secrets(snapshot, entry)?,
             None => SkillSecrets::default(),
         };
-        own.secrets.extend(self.secrets.iter().cloned());
+        own.secrets.extend(self.program.secrets.iter().cloned());
         Ok(own)
     }
 }

@@ -123,7 +123,7 @@ fn agentmd_says_what_it_always_said() {
     check(
         "skill_use",
         json!({ "skill_name": "missing" }),
-        "Skill 'nobody' is not enabled for this agent. Available: deploy, review-pr",
+        "Skill 'missing' is not enabled for this agent. Available: deploy, review-pr",
     );
     let run = |skill: &str, script: &str, more: &str| json!({ "skill_name": skill, "script_name": script, "script_args": more });
     check("skill_run_script", run("review-pr", "a.sh", ""), "Skill 'review-pr' has no scripts/ directory");
@@ -270,7 +270,7 @@ fn adk_answers_in_json() {
     check(
         "load_skill",
         json!({ "name": "missing" }),
-        json!({ "error": "load frontmatter for skill \"nobody\": skill not found: missing" }),
+        json!({ "error": "load frontmatter for skill \"missing\": skill not found: missing" }),
     );
     let resource = |path: &str| json!({ "skill_name": "triage", "resource_path": path });
     check(

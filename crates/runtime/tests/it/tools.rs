@@ -358,7 +358,7 @@ fn on_the_own_surface_the_tools_of_every_system_answer_in_its_words() {
     assert!(offered.all(|tool| tool.name.starts_with("skill_")), "they are not offered");
     assert_eq!(
         text(&session, "load_skill", &json!({ "name": "missing" })),
-        r#"{"error":"load frontmatter for skill \"nobody\": skill not found: missing"}"#
+        r#"{"error":"load frontmatter for skill \"missing\": skill not found: missing"}"#
     );
     session.call("Skill", &json!({ "skill": "deploy" }));
     let resources = json!({ "resources": [{ "path": "references/a.md", "reason": "r" }] });

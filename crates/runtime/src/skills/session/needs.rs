@@ -33,7 +33,7 @@ impl SkillSession {
             })
         };
         self.declared.give(&mut needs.grants, &file.source, file.manifest(), &mut secret);
-        for Variable { name, value } in &self.engine.variables {
+        for Variable { name, value } in &self.engine.program.variables {
             // What a body may name its processes see as well.
             if let (VariableValue::Text(text), Ok(name)) = (value, name.parse()) {
                 needs.grants.set(name, text);
@@ -71,7 +71,7 @@ impl SkillSession {
         if let Some(secret) = self.kept_secret(entry, name.as_str())? {
             return Ok(Some(secret));
         }
-        let values = self.engine.values.as_ref();
+        let values = self.engine.program.values.as_ref();
         let value = values.and_then(|values| values.variable(name.as_str()));
         Ok(value.and_then(|value| Secret::new(value).ok()))
     }
@@ -95,7 +95,7 @@ impl SkillSession {
             _ => None,
         });
         let secrets = names.map(|name| Variable { name, value: VariableValue::Sensitive });
-        let own = self.engine.variables.iter().cloned();
+        let own = self.engine.program.variables.iter().cloned();
         secrets.chain(own).chain(self.declared.variables().iter().cloned()).collect()
     }
 
@@ -136,7 +136,7 @@ impl SkillSession {
                 return VariableState::Yes;
             }
             let is_set = || {
-                self.engine.values.as_ref().is_some_and(|values| values.variable(name).is_some())
+                self.engine.program.values.as_ref().is_some_and(|values| values.variable(name).is_some())
                     || self.kept_secret(entry, name).is_ok_and(|kept| kept.is_some())
             };
             // One that is wanted would have been given.

@@ -137,10 +137,10 @@ pub(super) enum Asked {
 impl SessionPolicy {
     pub(super) fn new(engine: &Engine, layout: &Layout) -> Self {
         Self {
-            rules: engine.rules(layout, engine.layer.clone()),
-            layer: engine.layer.clone(),
+            rules: engine.rules(layout, engine.program.layer.clone()),
+            layer: engine.program.layer.clone(),
             answers: Arc::new(Mutex::new(Answers::new(lock(&engine.kept).clone()))),
-            handler: engine.handler.clone(),
+            handler: engine.program.handler.clone(),
             recorder: None,
             open_question: Arc::clone(&engine.open_question),
         }
@@ -324,7 +324,7 @@ impl SkillSession {
 
     /// Tells the program that something was refused.
     pub(super) fn report_refusal(&self, action: &Action, decision: &Decision) {
-        if let Some(observer) = &self.engine.on_refusal {
+        if let Some(observer) = &self.engine.program.on_refusal {
             observer(action, decision);
         }
     }

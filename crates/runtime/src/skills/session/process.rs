@@ -84,7 +84,7 @@ impl CallEnv<'_> {
             toolbox: &process.toolbox,
             limits: process.limits.clone(),
             session: &self.session.id,
-            language: &self.session.engine.language,
+            language: &self.session.engine.program.language,
             grants: &process.grants,
             start: process.start,
         }
@@ -231,7 +231,7 @@ impl SkillSession {
             toolbox: self.engine.toolbox(),
             limits: self.limits(time),
             session: &self.id,
-            language: &self.engine.language,
+            language: &self.engine.program.language,
             grants,
         }
     }
