@@ -58,8 +58,8 @@ impl Sockets {
 #[derive(Debug)]
 pub(crate) struct KernelMemory {
     sockets: Sockets,
-    /// What the machine had when it was looked closely for the first time.
-    machine: Option<Machine>,
+    /// The machine with the least in use that was seen at a close look.
+    least_used: Option<Machine>,
 }
 
 /// Numbers of the whole machine, in bytes.
@@ -72,7 +72,7 @@ struct Machine {
 
 impl KernelMemory {
     pub(crate) fn new(sockets: Sockets) -> Self {
-        Self { sockets, machine: None }
+        Self { sockets, least_used: None }
     }
 
     /// What sockets can hold, by their number.
@@ -100,10 +100,10 @@ impl KernelMemory {
         let sockets = if self.sockets.own_network { 0 } else { sockets * self.sockets.each };
         let mut held = pipes * PIPE + sockets + watches * WATCH + others * OTHER;
         let now = Machine::of(&proc.read("meminfo")?.unwrap_or_default())?;
-        let first = *self.machine.get_or_insert(now);
-        let lost = first.available.saturating_sub(now.available);
+        let least_used = *self.least_used.insert(self.least_used.map_or(now, |seen| seen.least(now)));
+        let lost = least_used.available.saturating_sub(now.available);
         // Reading what each process maps takes long, so it is done only where the machine lost memory that this may explain.
-        if lost > most / 2 || now.shared.saturating_sub(first.shared) > most / 4 {
+        if lost > most / 2 || now.shared.saturating_sub(least_used.shared) > most / 4 {
             held += unseen(proc, processes)?;
         }
         let (part, least) = LEAST_LEFT;
@@ -120,6 +120,15 @@ impl Machine {
             return Err(Errno::BADMSG).during(|| "reading /proc/meminfo".into());
         }
         Ok(Self { total, available, shared })
+    }
+
+    /// With the smaller use of both. What other programs free must not make up for what the call takes.
+    fn least(self, other: Self) -> Self {
+        Self {
+            available: self.available.max(other.available),
+            shared: self.shared.min(other.shared),
+            ..other
+        }
     }
 }
 
@@ -172,6 +181,14 @@ mod tests {
         let machine = Machine::of("MemTotal: 10 kB\nMemAvailable: 5 kB\nShmem: 1 kB\n").unwrap();
         assert_eq!(machine, Machine { total: 10240, available: 5120, shared: 1024 });
         assert!(Machine::of("").is_err());
+    }
+
+    #[test]
+    fn memory_that_others_free_hides_nothing() {
+        let of = |available, shared| Machine { total: 100, available, shared };
+        // Another program ends between the first and the second look, and the call takes as much until the third.
+        let least = of(40, 30).least(of(70, 0)).least(of(40, 30));
+        assert_eq!(least, of(70, 0));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use super::wrappers::is_installed;
 use crate::answer::{Answer, Step, cannot_say, held};
 use crate::arguments::{Arguments, read_canary};
 use crate::kernel::{Fate, HERE, at, c_text, call, fork_with, in_child, leave, of, wait};
@@ -197,9 +198,7 @@ fn program(name: &str, words: &[&str], arguments: &Arguments) -> Answer {
     command.args(words).arg(arguments.path("outside")?);
     let output = match command.output() {
         Ok(output) => output,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return cannot_say(format!("`{name}` is not there"));
-        }
+        Err(_) if !is_installed(name) => return cannot_say(format!("`{name}` is not there")),
         Err(error) => return held(format!("{name}: {error}")),
     };
     if output.status.success() {

@@ -40,14 +40,19 @@ fn listen(arguments: &Arguments, words: &[&str]) -> Answer {
     hear(command)
 }
 
+/// Whether a folder of the search path has the program. The error of a start does not tell: it is `EACCES` where one of the
+/// folders is closed to this user.
+pub(super) fn is_installed(name: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(name).exists())
+}
+
 /// Starts a program and listens whether it says what the canary, or the test's own server, would have it say.
 pub(super) fn hear(mut command: Command) -> Answer {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = match command.output() {
         Ok(output) => output,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return cannot_say(format!("`{name}` is not there"));
-        }
+        Err(_) if !is_installed(&name) => return cannot_say(format!("`{name}` is not there")),
         Err(error) => return held(format!("{name}: {error}")),
     };
     if sings(&output.stdout) {
