@@ -20,7 +20,9 @@
 //! ```
 
 mod example;
+mod not_tried;
 mod workspace;
 
 pub use example::example;
+pub use not_tried::not_tried;
 pub use workspace::Workspace;

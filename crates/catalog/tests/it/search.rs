@@ -223,7 +223,7 @@ fn a_library_of_227_real_skills_fits_its_budget_and_loses_nothing() {
     collect(&corpus, &mut documents);
     documents.sort();
     if documents.is_empty() {
-        println!("skipped: the corpus of real files is not beside the project");
+        metier_testkit::not_tried("corpus", "the corpus of real files is not beside the project");
         return;
     }
     let fill = |folder: &str, documents: &[PathBuf], mut files: metier_testkit::Workspace| {

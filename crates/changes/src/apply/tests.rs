@@ -350,7 +350,7 @@ fn a_stop_at_any_moment_leaves_nothing_of_a_stage() {
             let memory = Memory(Path::new("/dev/shm").join(workspace.path().file_name().unwrap()));
             if device(Path::new("/dev/shm")) == device(workspace.path()) || fs::create_dir(&memory.0).is_err()
             {
-                eprintln!("NOT TRIED: there is no second file system at /dev/shm");
+                metier_testkit::not_tried("second-file-system", "there is no second file system at /dev/shm");
                 return;
             }
             let project = workspace.join("project");

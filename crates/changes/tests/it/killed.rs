@@ -53,7 +53,7 @@ impl Ground {
         let word = if place == Place::Memory { "memory" } else { "disk" };
         let root = PathBuf::from(format!("/dev/shm/metier-killed-{word}-{}", std::process::id()));
         if fs::create_dir(&root).is_err() {
-            eprintln!("NOT TRIED: there is no /dev/shm");
+            metier_testkit::not_tried("second-file-system", "there is no /dev/shm");
             return None;
         }
         if place == Place::Memory {

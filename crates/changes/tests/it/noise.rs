@@ -144,7 +144,7 @@ fn a_refreshed_index_is_noise_and_a_staged_change_is_not() {
         spawn(&mut command).unwrap().wait_with_output().unwrap().status.success()
     };
     if !git("git init -q . && git add a .gitignore && git add -f b.log") {
-        eprintln!("NOT TRIED: there is no git");
+        metier_testkit::not_tried("git", "there is no git");
         return;
     }
     for version in [2, 4] {

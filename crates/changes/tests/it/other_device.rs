@@ -30,14 +30,14 @@ fn remote(files: &[(&str, &str)]) -> Option<(Workspace, Memory, LayerStore, Laye
         || device(Path::new("/dev/shm")) == device(workspace.path())
         || fs::create_dir(&memory.0).is_err()
     {
-        eprintln!("NOT TRIED: there is no second file system at /dev/shm");
+        metier_testkit::not_tried("second-file-system", "there is no second file system at /dev/shm");
         return None;
     }
     wait_for_tick(workspace.path());
     let store = LayerStore::new(&memory.0);
     let layer = store.create(&workspace.join("project"), CallOrigin::default()).unwrap();
     if !layer.upper().starts_with(&memory.0) {
-        eprintln!("NOT TRIED: /dev/shm has no extended attributes");
+        metier_testkit::not_tried("extended-attributes", "/dev/shm has no extended attributes");
         return None;
     }
     Some((workspace, memory, store, layer))

@@ -143,7 +143,7 @@ pub(crate) fn run_in_overlay(layer: &Layer, above: Option<&Path>, script: &str) 
     if output.status.code().is_none_or(|code| code == 99 || code == 127) || !output.status.success() {
         let text = String::from_utf8_lossy(&output.stderr);
         if output.status.code() == Some(99) || text.contains("unshare") {
-            eprintln!("NOT TRIED: no overlay can be mounted here: {text}");
+            metier_testkit::not_tried("overlay", format_args!("no overlay can be mounted here: {text}"));
             return None;
         }
         panic!("{script}: {text}");

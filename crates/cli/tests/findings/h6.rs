@@ -37,7 +37,6 @@ fn is_root() -> bool {
 }
 
 /// The command by an ordinary user, whoever runs the test.
-#[expect(clippy::print_stderr, reason = "a test says what it could not try")]
 fn as_user(workspace: &Workspace, args: &[&str]) -> Command {
     let own = command(workspace, args);
     if !is_root() {
@@ -46,8 +45,7 @@ fn as_user(workspace: &Workspace, args: &[&str]) -> Command {
     let try_it = ["--reuid=65534", "--regid=65534", "--clear-groups", "test", "-x"];
     let tried = Command::new("setpriv").args(try_it).arg(own.get_program()).status();
     if !tried.is_ok_and(|tried| tried.success()) {
-        let why = "NOT TRIED as an ordinary user: the program cannot be started by one here";
-        eprintln!("{why}");
+        metier_testkit::not_tried("ordinary-user", "the program cannot be started by one here");
         return own;
     }
     let mut dropped = Command::new("setpriv");

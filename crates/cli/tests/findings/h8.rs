@@ -24,10 +24,9 @@ fn with_script(text: &str) -> Workspace {
         .dir("project/docs")
 }
 
-#[expect(clippy::print_stderr, reason = "whoever reads the log learns what was not tried")]
 fn not_root() -> bool {
     if !is_root() {
-        eprintln!("NOT TRIED: only root's calls have an id of their own");
+        metier_testkit::not_tried("root", "only root's calls have an id of their own");
     }
     !is_root()
 }

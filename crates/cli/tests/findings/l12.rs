@@ -47,7 +47,7 @@ fn bubblewrap_that_makes_no_namespaces_is_passed_over() {
     let (stdout, stderr) = match run(&workspace, &["exec", "lab", "a.sh", "--json"]) {
         Ok(output) => output,
         Err(reason) => {
-            eprintln!("NOT TRIED: {reason}");
+            metier_testkit::not_tried("ordinary-user", format_args!("{reason}"));
             return;
         }
     };

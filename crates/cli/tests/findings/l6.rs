@@ -22,12 +22,12 @@ fn with_script() -> Workspace {
 }
 
 /// The group that may read the passwords of the machine, if there is one and everyone else may not.
-#[expect(clippy::print_stderr, reason = "whoever reads the log learns what was not tried")]
 fn group() -> Option<u32> {
     let found = fs::metadata(SHADOW).ok()?;
     if !is_root() || found.gid() == 0 || found.mode() & 0o044 != 0o040 {
-        eprintln!(
-            "NOT TRIED: needs root, who starts a user in the group of {SHADOW}, which only it may read"
+        metier_testkit::not_tried(
+            "root",
+            format_args!("only root starts a user in the group of {SHADOW}, which only that group may read"),
         );
         return None;
     }

@@ -85,7 +85,7 @@ else:
 "#;
     let workspace = lab("a.py", script).file("home/.agents/skills/lab/requirements.txt", "six==1.17.0\n");
     if !std::path::Path::new("/usr/bin/python3").exists() {
-        eprintln!("NOT TRIED: there is no /usr/bin/python3");
+        metier_testkit::not_tried("python3", "there is no /usr/bin/python3");
         return;
     }
     let key = key("/usr/bin/python3", "six==1.17.0");

@@ -65,7 +65,7 @@ fn a_users_script_leaves_no_set_id_program() {
 #[test]
 fn a_script_of_roots_leaves_none_either() {
     if !is_root() {
-        eprintln!("NOT TRIED: the tests do not run as root");
+        metier_testkit::not_tried("root", "the tests do not run as root");
         return;
     }
     let workspace = with_script(SETS_BITS);

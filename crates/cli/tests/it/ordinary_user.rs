@@ -9,7 +9,6 @@ use metier_testkit::Workspace;
 const USER: u32 = 54_321;
 
 /// Runs the tests whose names begin so, all but one, as an ordinary user. An ordinary user has run them already.
-#[expect(clippy::print_stderr, reason = "a test says what it could not try")]
 pub(crate) fn again_as_user(tests: &str, but: &str) {
     if !rustix::process::geteuid().is_root() {
         return;
@@ -27,7 +26,7 @@ pub(crate) fn again_as_user(tests: &str, but: &str) {
         .arg(&own)
         .status();
     if !reaches_it.is_ok_and(|status| status.success()) {
-        eprintln!("NOT TRIED as an ordinary user: the tests cannot be started by one here");
+        metier_testkit::not_tried("ordinary-user", "the tests cannot be started by one here");
         return;
     }
     let output = command.output().unwrap();

@@ -37,7 +37,7 @@ fn judge(path: &Path, folder: Option<&str>, text: &str) -> Vec<Diagnostic> {
 #[test]
 fn fixing_twice_changes_nothing_the_second_time() {
     let Some(corpus) = corpus() else {
-        println!("skipped: the corpus of real files is not beside the project");
+        metier_testkit::not_tried("corpus", "the corpus of real files is not beside the project");
         return;
     };
     let (mut fixable, mut mended_files) = (0, 0);

@@ -199,7 +199,7 @@ fn renamed(line: &Line) -> String {
 #[test]
 fn bash_agrees_on_whatever_mutants_of_the_tables_are_accepted() {
     let Some(bash) = Bash::find() else {
-        eprintln!("SKIPPED: there is no /bin/bash of version 5 or later");
+        metier_testkit::not_tried("bash", "there is no /bin/bash of version 5 or later");
         return;
     };
     let wanted = number(LINES_NAME).map_or(LINES, |lines| usize::try_from(lines).expect("a small number"));

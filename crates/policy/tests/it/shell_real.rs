@@ -16,9 +16,7 @@ const LINES: usize = 150;
 fn bash() -> Option<Bash> {
     let bash = Bash::find();
     if bash.is_none() {
-        eprintln!(
-            "SKIPPED: there is no /bin/bash of version 5 or later, so nothing was held against a real shell"
-        );
+        metier_testkit::not_tried("bash", "there is no /bin/bash of version 5 or later");
     }
     bash
 }

@@ -12,7 +12,7 @@ fn curl(bench: &Bench, arguments: &[&str]) -> Option<(i32, String)> {
     command.env_clear().envs(proxy_variables(bench.place.port()));
     let run = command.args(["--silent", "--show-error", "--max-time", "10"]).args(arguments).output();
     let Ok(output) = run else {
-        println!("curl is not on this machine: its cases were not tried");
+        metier_testkit::not_tried("curl", "curl is not on this machine");
         return None;
     };
     let text = [output.stdout, output.stderr].concat();

@@ -32,7 +32,7 @@ fn a_place_that_bubblewrap_cannot_get_to_is_named() {
     let mut scene = Scene::new().file("locked/inner/a.txt", "x");
     let setup = crate::scene::setup(Choice::Only(Tier::Bubblewrap));
     if setup.bubblewrap.is_none() {
-        eprintln!("bubblewrap is not installed: its tier was not tried");
+        metier_testkit::not_tried("bubblewrap", "bubblewrap is not installed");
         return;
     }
     let locked = std::fs::Permissions::from_mode(0o000);
@@ -53,7 +53,7 @@ fn what_is_masked_cannot_be_opened_by_any_name() {
     scene.project().masked.clone_from(&masked);
     for tier in [Tier::Namespaces, Tier::Bubblewrap] {
         if tier == Tier::Bubblewrap && crate::scene::setup(Choice::Best).bubblewrap.is_none() {
-            eprintln!("bubblewrap is not installed: its tier was not tried");
+            metier_testkit::not_tried("bubblewrap", "bubblewrap is not installed");
             continue;
         }
         let line =
@@ -98,7 +98,7 @@ fn of_the_project_only_what_was_granted_can_be_written_and_protected_places_neve
 fn tiers_with_mounts() -> impl Iterator<Item = Tier> {
     let has_bubblewrap = crate::scene::setup(Choice::Best).bubblewrap.is_some();
     if !has_bubblewrap {
-        eprintln!("bubblewrap is not installed: its tier was not tried");
+        metier_testkit::not_tried("bubblewrap", "bubblewrap is not installed");
     }
     [Tier::Namespaces, Tier::Bubblewrap]
         .into_iter()

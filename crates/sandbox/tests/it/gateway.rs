@@ -52,7 +52,7 @@ fn each_way(mut check: impl FnMut(&str, &Sandbox)) {
     if setup(Choice::Best).bubblewrap.is_some() {
         check("bubblewrap", &sandbox(Choice::Only(Tier::Bubblewrap)));
     } else {
-        eprintln!("bubblewrap is not installed: its tier was not tried");
+        metier_testkit::not_tried("bubblewrap", "bubblewrap is not installed");
     }
     let mut once = setup(Choice::Only(Tier::Namespaces));
     once.expecting = Expecting::One;
@@ -89,7 +89,10 @@ fn programs_speak_to_whoever_stands_at_the_gateway() {
     each_way(|way, sandbox| {
         for (command, expect) in &lines {
             if !command.program.exists() {
-                eprintln!("{} is not installed: it was not tried", command.program.display());
+                metier_testkit::not_tried(
+                    "program",
+                    format_args!("{} is not installed", command.program.display()),
+                );
                 continue;
             }
             // Twice, since the second call finds what it needs made ahead.

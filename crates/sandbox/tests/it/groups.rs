@@ -8,8 +8,9 @@ use std::time::Duration;
 fn in_group(report: &Report, what: &str) -> bool {
     let is_in = report.containment.meter == Meter::ControlGroup;
     if !is_in {
-        eprintln!(
-            "NOT TRIED: this machine gives no control groups to this process, so nothing is known of {what}"
+        metier_testkit::not_tried(
+            "control-groups",
+            format_args!("this machine gives this process none: {what}"),
         );
     }
     is_in

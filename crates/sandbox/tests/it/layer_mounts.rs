@@ -12,7 +12,7 @@ fn in_own_mounts(test: &str) -> Option<std::process::Output> {
         command
     };
     if !unshare().arg("true").output().is_ok_and(|output| output.status.success()) {
-        eprintln!("NOT TRIED: no mount namespace for the test itself");
+        metier_testkit::not_tried("mount-namespace", "no mount namespace for the test itself");
         return None;
     }
     // What is mounted in the test's own folder keeps it from being removed there, so it lies in one that is removed here.

@@ -354,7 +354,7 @@ fn a_layer_that_cannot_be_had_is_refused_with_the_reason_and_nothing_runs() {
     assert!(!scene.path("data/ran").exists());
     for tier in [Tier::Bubblewrap, Tier::Landlock] {
         if tier == Tier::Bubblewrap && setup(Choice::Best).bubblewrap.is_none() {
-            eprintln!("bubblewrap is not installed: its tier was not tried");
+            metier_testkit::not_tried("bubblewrap", "bubblewrap is not installed");
             continue;
         }
         let ran = sandbox(Choice::Only(tier)).run(&scene.0.profile, &scene.command("one", &line));
@@ -392,7 +392,7 @@ fn a_layer_in_memory_works_or_says_why_not() {
         }
         // Before kernel 6.6 there are no attributes of users in memory.
         Err(Error::NoLayer { reason, .. }) => {
-            eprintln!("NOT TRIED: {reason}");
+            metier_testkit::not_tried("extended-attributes", format_args!("{reason}"));
             assert!(reason.contains("attributes"), "{reason}");
         }
         Err(error) => assert_eq!(error.to_string(), ""),
@@ -435,11 +435,11 @@ fn what_belongs_to_another_group_is_said_where_it_cannot_be_changed() {
     let groups = std::process::Command::new("id").arg("-G").output().unwrap();
     let groups = String::from_utf8(groups.stdout).unwrap();
     let [_, other, ..] = groups.split_whitespace().collect::<Vec<_>>()[..] else {
-        eprintln!("NOT TRIED: this user is in one group only");
+        metier_testkit::not_tried("supplementary-groups", "this user is in one group only");
         return;
     };
     if is_root() {
-        eprintln!("NOT TRIED: root's calls have no such limit");
+        metier_testkit::not_tried("user-limits", "root's calls have no such limit");
         return;
     }
     let scene = Layered::new().file("project/a", "a");
@@ -457,7 +457,7 @@ fn what_belongs_to_another_group_is_said_where_it_cannot_be_changed() {
 #[test]
 fn a_call_of_roots_changes_the_project_of_another_user() {
     if !is_root() {
-        eprintln!("NOT TRIED: only root can give a project to another user");
+        metier_testkit::not_tried("root", "only root can give a project to another user");
         return;
     }
     let scene = Layered::new().file("project/a", "a").file("project/d/b", "b").file("project/own", "o");
@@ -497,11 +497,11 @@ fn a_foreign_entry_in_a_project_is_named_where_a_call_fails() {
     let groups = std::process::Command::new("id").arg("-G").output().unwrap();
     let groups = String::from_utf8(groups.stdout).unwrap();
     let [_, other, ..] = groups.split_whitespace().collect::<Vec<_>>()[..] else {
-        eprintln!("NOT TRIED: this user is in one group only");
+        metier_testkit::not_tried("supplementary-groups", "this user is in one group only");
         return;
     };
     if is_root() {
-        eprintln!("NOT TRIED: root's calls have no such limit");
+        metier_testkit::not_tried("user-limits", "root's calls have no such limit");
         return;
     }
     let scene = Layered::new().file("project/a", "a").file("project/d/b", "b");

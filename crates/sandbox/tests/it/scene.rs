@@ -80,7 +80,7 @@ pub(crate) fn sh(line: &str) -> Command {
 pub(crate) fn each_tier(mut check: impl FnMut(Tier, &Sandbox)) {
     for tier in Tier::ALL {
         if *tier == Tier::Bubblewrap && setup(Choice::Best).bubblewrap.is_none() {
-            eprintln!("bubblewrap is not installed: its tier was not tried");
+            metier_testkit::not_tried("bubblewrap", "bubblewrap is not installed");
             continue;
         }
         check(*tier, &sandbox(Choice::Only(*tier)));

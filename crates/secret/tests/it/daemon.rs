@@ -29,7 +29,7 @@ impl Desktop {
             let found =
                 Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
             if found.is_err() {
-                println!("`{program}` is not installed: the real keyring was not tried");
+                metier_testkit::not_tried("keyring", format_args!("`{program}` is not installed"));
                 return None;
             }
         }
@@ -183,7 +183,7 @@ fn a_connection_that_broke_is_an_error_and_no_empty_answer() {
 #[test]
 fn another_users_bus_gets_nothing() {
     if !rustix::process::geteuid().is_root() {
-        println!("only root can run a bus as another user: that was not tried");
+        metier_testkit::not_tried("root", "only root can run a bus as another user");
         return;
     }
     let Some(desktop) = Desktop::of_user(65_534) else { return };
