@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, ExitStatus, Output, Stdio};
+use std::process::{ChildStdout, Command, ExitStatus, Output, Stdio};
 
 use anyhow::{Context, Result, bail};
 
@@ -24,7 +24,7 @@ impl Cargo {
         arguments: impl IntoIterator<Item = S>,
     ) -> Self {
         let mut command = Command::new("cargo");
-        command.current_dir(repository.root());
+        command.current_dir(repository.root()).envs(repository.lint_environment());
         arguments.into_iter().fold(Self { command, line: "cargo".to_owned() }, Self::argument)
     }
 
@@ -60,6 +60,23 @@ impl Cargo {
     pub(crate) fn show(mut self) -> Result<()> {
         let status =
             self.command.status().with_context(|| format!("`{}` could not be started", self.line))?;
+        if !status.success() {
+            bail!("`{}` failed ({status})", self.line);
+        }
+        Ok(())
+    }
+
+    /// Runs it and hands its standard output to `read`; standard error goes to the terminal.
+    pub(crate) fn read(mut self, read: impl FnOnce(ChildStdout) -> Result<()>) -> Result<()> {
+        let mut child = self
+            .command
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("`{}` could not be started", self.line))?;
+        if let Some(stdout) = child.stdout.take() {
+            read(stdout)?;
+        }
+        let status = child.wait()?;
         if !status.success() {
             bail!("`{}` failed ({status})", self.line);
         }

@@ -9,6 +9,8 @@ use cargo_metadata::MetadataCommand;
 /// A checkout of metier.
 pub(crate) struct Repository {
     root: PathBuf,
+    /// Whether cargo compiles the workspace with clippy's driver.
+    lints: bool,
 }
 
 impl Repository {
@@ -19,7 +21,22 @@ impl Repository {
     pub(crate) fn find() -> Self {
         let manifest = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
         let root = Path::new(&manifest).parent().map_or_else(PathBuf::new, Path::to_path_buf);
-        Self { root }
+        Self { root, lints: false }
+    }
+
+    /// The same, for commands that compile the workspace with its lints, each of which is an error.
+    pub(crate) fn with_lints(&self) -> Self {
+        Self { root: self.root.clone(), lints: true }
+    }
+
+    /// The environment in which every cargo command, and every test that starts cargo, finds the same build. It is what `cargo
+    /// clippy` sets for the compiler.
+    pub(crate) fn lint_environment(&self) -> Vec<(&'static str, String)> {
+        if !self.lints {
+            return Vec::new();
+        }
+        let wrapper = ("RUSTC_WORKSPACE_WRAPPER", "clippy-driver".to_owned());
+        vec![wrapper, ("CLIPPY_ARGS", "-Dwarnings__CLIPPY_HACKERY__".to_owned())]
     }
 
     /// The top folder.

@@ -8,6 +8,8 @@ use std::time::Duration;
 pub(crate) enum Outcome {
     /// It ran and found nothing.
     Passed,
+    /// The tests passed; how many did, and how many could not be tried.
+    Counted(String),
     /// It ran and found something.
     Failed,
     /// It did not run, for this reason; that is never the same as having passed.
@@ -45,7 +47,7 @@ impl fmt::Display for Summary {
         writeln!(formatter, "{:width$}  {:7}  {:>7}", "step", "result", "seconds")?;
         for Row { step, outcome, time } in &self.rows {
             match outcome {
-                Outcome::Passed => {
+                Outcome::Passed | Outcome::Counted(_) => {
                     writeln!(formatter, "{step:width$}  {:7}  {:>7.1}", "passed", time.as_secs_f64())?;
                 }
                 Outcome::Failed => {
@@ -54,6 +56,12 @@ impl fmt::Display for Summary {
                 Outcome::NotRun(reason) => {
                     writeln!(formatter, "{step:width$}  {:7}  {:>7}  {reason}", "not run", "-")?;
                 }
+            }
+        }
+        // The last line, where whoever reads only the end of a log looks.
+        for Row { outcome, .. } in &self.rows {
+            if let Outcome::Counted(counts) = outcome {
+                writeln!(formatter, "{counts}")?;
             }
         }
         Ok(())
@@ -68,14 +76,17 @@ mod tests {
     fn a_row_per_step_with_the_reason_of_the_one_that_did_not_run() {
         let mut summary = Summary::default();
         summary.push("format", Outcome::Passed, Duration::from_millis(1_240));
+        summary.push("unit tests", Outcome::Counted("tests: 9 passed".to_owned()), Duration::from_secs(9));
         summary.push("tests", Outcome::Failed, Duration::from_secs(61));
         summary.push("licences", Outcome::NotRun("tests failed".to_owned()), Duration::ZERO);
         assert_eq!(
             summary.to_string(),
-            "step      result   seconds\n\
-             format    passed       1.2\n\
-             tests     FAILED      61.0\n\
-             licences  not run        -  tests failed\n"
+            "step        result   seconds\n\
+             format      passed       1.2\n\
+             unit tests  passed       9.0\n\
+             tests       FAILED      61.0\n\
+             licences    not run        -  tests failed\n\
+             tests: 9 passed\n"
         );
         assert_eq!(summary.failed(), Some("tests"));
     }

@@ -1,4 +1,10 @@
 //! Everything a change has to pass, in the order in which a failure is cheapest to find.
+//!
+//! Without `--all` it needs nothing but crates, and is meant for every change. With it come the peers: the official suites, validators
+//! and SDKs of others, and the installations that users make.
+
+mod binaries;
+mod counts;
 
 use std::time::{Duration, Instant};
 
@@ -15,6 +21,9 @@ use crate::validator;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
+    /// Also run what needs packages of others or takes long, as continuous integration does
+    #[arg(long)]
+    all: bool,
     /// Install the system packages that the tests need
     #[arg(long)]
     install_system: bool,
@@ -23,19 +32,27 @@ pub(crate) struct Arguments {
 /// One thing to pass.
 struct Step {
     name: &'static str,
+    scope: Scope,
     action: fn(&Repository) -> Result<Outcome>,
 }
 
+/// Which runs a step is part of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    Every,
+    /// Runs with `--all`.
+    All,
+}
+
 const STEPS: &[Step] = &[
-    Step { name: "format", action: format },
-    Step { name: "clippy", action: clippy },
-    Step { name: "tests", action: tests },
-    Step { name: "standard's validator", action: validator::compare },
-    Step { name: "MCP conformance", action: interop::conformance },
-    Step { name: "MCP Python SDK", action: interop::python },
-    Step { name: "generated pages", action: pages },
-    Step { name: "rustdoc", action: rustdoc },
-    Step { name: "dependencies", action: dependencies },
+    Step { name: "format", scope: Scope::Every, action: format },
+    Step { name: "lints and tests", scope: Scope::Every, action: tests },
+    Step { name: "generated pages", scope: Scope::Every, action: pages },
+    Step { name: "dependencies", scope: Scope::Every, action: dependencies },
+    Step { name: "rustdoc", scope: Scope::All, action: rustdoc },
+    Step { name: "standard's validator", scope: Scope::All, action: validator::compare },
+    Step { name: "MCP conformance", scope: Scope::All, action: interop::conformance },
+    Step { name: "MCP Python SDK", scope: Scope::All, action: interop::python },
 ];
 
 /// Workspaces of their own, beside the main one. Their builds need more than the tests do, their format does not.
@@ -47,8 +64,9 @@ pub(crate) fn run(repository: &Repository, arguments: &Arguments) -> Result<()> 
     } else {
         system::name_missing();
     }
+    let repository = &repository.with_lints();
     let mut summary = Summary::default();
-    for step in STEPS {
+    for step in STEPS.iter().filter(|step| arguments.all || step.scope == Scope::Every) {
         if let Some(failed) = summary.failed() {
             let reason = format!("stopped after {failed}");
             summary.push(step.name, Outcome::NotRun(reason), Duration::ZERO);
@@ -65,7 +83,7 @@ pub(crate) fn run(repository: &Repository, arguments: &Arguments) -> Result<()> 
         }
         summary.push(step.name, outcome, started.elapsed());
     }
-    println!("\n{summary}{}", corpus(repository));
+    println!("\n{}\n{summary}", corpus(repository));
     match summary.failed() {
         Some(step) => bail!("`{step}` failed; what it found is above, under its heading"),
         None => Ok(()),
@@ -86,15 +104,8 @@ fn format(repository: &Repository) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-fn clippy(repository: &Repository) -> Result<Outcome> {
-    Cargo::new(repository, ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]).show()?;
-    Ok(Outcome::Passed)
-}
-
 fn tests(repository: &Repository) -> Result<Outcome> {
-    // One failure must not hide the rest.
-    Cargo::new(repository, ["test", "--workspace", "--no-fail-fast"]).show()?;
-    Ok(Outcome::Passed)
+    Ok(Outcome::Counted(binaries::run(repository)?.to_string()))
 }
 
 fn pages(repository: &Repository) -> Result<Outcome> {
