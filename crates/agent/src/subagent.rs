@@ -269,7 +269,7 @@ impl Subagent {
                     Worker::Role(name) => (None, Some(name.clone())),
                 };
                 let remarks = std::mem::take(&mut start.remarks);
-                let mut session = Session::of_subagent(spec, slot, *start)?;
+                let session = Session::of_subagent(spec, slot, *start)?;
                 parent.append(EventKind::ChildBegan { child, call, skill, agent, mode })?;
                 session.write_all(remarks)?;
                 session

@@ -18,7 +18,7 @@ use super::begin::has_begun;
 use super::engine::{Engine, Program};
 use super::known::KnownSkills;
 use super::ledger::Ledger;
-use super::session::{ApprovalHandler, ApprovalReply, ApprovalRequest};
+use super::session::{ApprovalReply, ApprovalRequest};
 use super::value_source::ValueSource;
 
 /// Where programs are found when nobody says: the system's folders. The user's own are for the program to name.
