@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::cargo::Cargo;
 use crate::inference::Station;
+use crate::last_run::Recording;
 use crate::repository::Repository;
 
 #[derive(clap::Args)]
@@ -20,6 +21,8 @@ pub(crate) struct Arguments {
     /// How many threads the model has; more than there are idle processors make it slower
     #[arg(long, default_value_t = 1)]
     threads: u32,
+    #[command(flatten)]
+    recording: Recording,
 }
 
 /// What the model is called at its server.
@@ -41,7 +44,9 @@ pub(crate) fn run(repository: &Repository, arguments: &Arguments) -> Result<()> 
     let place = Place::make(&folder, &server.base_url)?;
     place.run(&metier)?;
     println!("a real model was asked in every way");
-    Ok(())
+    let result =
+        format!("{NAME}: text, streaming, a forced call, a constrained choice and `metier run` passed");
+    arguments.recording.write(repository, "cargo xtask e2e-model", &result)
 }
 
 /// A home of its own: nothing of the user's is read or written. metier runs in it, so there is no project and there are few tools: a

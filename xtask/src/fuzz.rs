@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
+use crate::last_run::Recording;
 use crate::repository::Repository;
 use crate::tool::Tool;
 use compiler::Compiler;
@@ -46,6 +47,8 @@ pub(crate) struct Arguments {
     /// Tries this one input again, of the one target that is named, instead of looking for others
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
+    #[command(flatten)]
+    recording: Recording,
 }
 
 pub(crate) fn run(repository: &Repository, arguments: &Arguments) -> Result<()> {
@@ -82,6 +85,7 @@ pub(crate) fn run(repository: &Repository, arguments: &Arguments) -> Result<()> 
         report.push(target.name.clone(), outcome);
     }
     println!("\n{report}");
+    arguments.recording.write(repository, "cargo xtask fuzz", &report.sums())?;
     match report.found() {
         0 => Ok(()),
         1 => bail!("one target found something; its input is named above"),

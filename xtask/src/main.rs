@@ -2,7 +2,7 @@
 //!
 //! `cargo xtask test` is everything a change has to pass; `docs` writes the pages that are generated from code;
 //! `bench` measures against peers and limits; `findings` tries the security assessment again; `fuzz` runs the fuzz targets; `e2e-model` asks a real model;
-//! `walk` counts the source files that one run executes. The tests of this crate
+//! `crash` kills a working agent; `walk` counts the source files that one run executes. The tests of this crate
 //! hold the architecture: who may depend on whom, which foreign crate lives where, how sources are named.
 #![expect(
     clippy::print_stdout,
@@ -19,6 +19,7 @@ mod findings;
 mod fuzz;
 mod inference;
 mod interop;
+mod last_run;
 mod repository;
 mod summary;
 mod system;
@@ -54,6 +55,8 @@ enum Chore {
     Fuzz(fuzz::Arguments),
     /// Ask a real model on this machine, through everything that metier has for models
     E2eModel(e2e_model::Arguments),
+    /// Kill a working agent many times; the tests do it some times
+    Crash(last_run::CrashArguments),
     /// Count the source files that one run of the program executes
     Walk(walk::Arguments),
 }
@@ -68,6 +71,7 @@ fn main() -> ExitCode {
         Chore::Findings(arguments) => findings::run(&repository, arguments),
         Chore::Fuzz(arguments) => fuzz::run(&repository, arguments),
         Chore::E2eModel(arguments) => e2e_model::run(&repository, arguments),
+        Chore::Crash(arguments) => last_run::crash(&repository, arguments),
         Chore::Walk(arguments) => walk::run(&repository, arguments),
     };
     match result {

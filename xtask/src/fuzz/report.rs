@@ -48,6 +48,14 @@ impl Report {
     pub(super) fn found(&self) -> usize {
         self.rows.iter().filter(|(_, outcome)| outcome.broke).count()
     }
+
+    /// All rows in one line.
+    pub(super) fn sums(&self) -> String {
+        let runs = self.rows.iter().map(|(_, outcome)| outcome.runs).sum();
+        let seconds: u64 = self.rows.iter().map(|(_, outcome)| outcome.time.as_secs()).sum();
+        let (targets, found) = (self.rows.len(), self.found());
+        format!("{targets} targets, {} runs in {seconds} s; {found} targets found something", grouped(runs))
+    }
 }
 
 impl fmt::Display for Report {
@@ -121,6 +129,7 @@ mod tests {
         let inputs = vec!["target/fuzz/findings/parse/crash-12".to_owned()];
         report.push("parse".to_owned(), Outcome { runs: 12, broke: true, inputs, ..Outcome::default() });
         assert_eq!(report.found(), 1);
+        assert_eq!(report.sums(), "2 targets, 1,234,579 runs in 60 s; 1 targets found something");
         assert_eq!(
             report.to_string(),
             "target          runs   places  seconds  found\n\
