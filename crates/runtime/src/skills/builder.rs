@@ -47,14 +47,14 @@ enum Containment {
     Usual,
     Helper(Helper),
     Setup(Setup),
-    Sandbox(Sandbox),
+    Sandbox(Box<Sandbox>),
 }
 
 impl Containment {
     /// The sandbox, and whether it has a helper: nothing runs without one.
     fn sandbox(self, temporary: &Path) -> (Sandbox, bool) {
         let helper = match self {
-            Self::Sandbox(sandbox) => return (sandbox, true),
+            Self::Sandbox(sandbox) => return (*sandbox, true),
             Self::Setup(setup) => return (Sandbox::new(setup), true),
             Self::Helper(helper) => Some(helper),
             Self::Usual => has_begun().then_some(Helper::Itself),
@@ -290,7 +290,7 @@ impl SkillsBuilder {
 
     /// What contains what runs, where the program has begun with it already.
     pub fn sandbox(mut self, sandbox: Sandbox) -> Self {
-        self.containment = Containment::Sandbox(sandbox);
+        self.containment = Containment::Sandbox(Box::new(sandbox));
         self
     }
 
