@@ -63,8 +63,6 @@ mod outside;
 mod profile;
 mod queue;
 mod report;
-#[cfg(any(test, target_os = "macos"))]
-mod seatbelt;
 mod stream;
 mod tier;
 mod wire;

@@ -11,17 +11,11 @@ pub enum Tier {
     Bubblewrap,
     /// Landlock and the filter alone. Nothing can be masked, so the project and `/proc` are not shown at all.
     Landlock,
-    /// macOS: a Seatbelt profile. Only its text is made so far, and it has never been tried.
-    Seatbelt,
 }
 
 impl Tier {
-    /// The tiers that this system may have, in the order in which they are tried.
-    pub const ALL: &[Self] = if cfg!(target_os = "macos") {
-        &[Self::Seatbelt]
-    } else {
-        &[Self::Namespaces, Self::Bubblewrap, Self::Landlock]
-    };
+    /// The tiers that a system may have, in the order in which they are tried.
+    pub const ALL: &[Self] = &[Self::Namespaces, Self::Bubblewrap, Self::Landlock];
 
     /// The word users see.
     pub const fn word(self) -> &'static str {
@@ -29,7 +23,6 @@ impl Tier {
             Self::Namespaces => "namespaces",
             Self::Bubblewrap => "bubblewrap",
             Self::Landlock => "landlock",
-            Self::Seatbelt => "seatbelt",
         }
     }
 }

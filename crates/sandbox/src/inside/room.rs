@@ -176,7 +176,7 @@ impl Room {
             Tier::Bubblewrap => {
                 Bubblewrap::new(&self.opening, &self.view, self.identity).replace(&socket, meter)
             }
-            Tier::Landlock | Tier::Seatbelt => self.supervise(socket, meter),
+            Tier::Landlock => self.supervise(socket, meter),
         }
     }
 

@@ -148,7 +148,7 @@ fn ended(tier: Tier) -> Error {
         Tier::Bubblewrap => {
             "bubblewrap ended without making its namespaces; `bwrap --unshare-all --ro-bind / / true` shows why"
         }
-        Tier::Namespaces | Tier::Landlock | Tier::Seatbelt => "the supervisor ended before it was ready",
+        Tier::Namespaces | Tier::Landlock => "the supervisor ended before it was ready",
     };
     Error::Containment { what: what.to_owned(), reason: io::ErrorKind::UnexpectedEof.into() }
 }

@@ -135,7 +135,6 @@ fn tier_byte(tier: Tier) -> u8 {
         Tier::Namespaces => 0,
         Tier::Bubblewrap => 1,
         Tier::Landlock => 2,
-        Tier::Seatbelt => 3,
     }
 }
 

@@ -33,7 +33,7 @@ struct TierFinding {
     /// Why it does not work.
     reason: Option<String>,
     /// How to mend that, as far as this machine tells.
-    remedy: Option<String>,
+    remedy: Option<&'static str>,
     checks: Vec<Check>,
 }
 
@@ -146,7 +146,7 @@ impl TierFinding {
         Self {
             tier: tier.word(),
             works: reason.is_none(),
-            remedy: reason.as_ref().and_then(|_| remedy(tier)),
+            remedy: reason.as_ref().map(|_| remedy(tier)),
             reason,
             checks: checks.collect(),
         }
@@ -154,28 +154,26 @@ impl TierFinding {
 }
 
 /// What this machine says about why something does not work.
-fn remedy(tier: Tier) -> Option<String> {
+fn remedy(tier: Tier) -> &'static str {
     let setting = |path: &str| -> Option<u64> {
         let bytes = read_bounded(Path::new(path), 64).ok().flatten()?;
         String::from_utf8_lossy(&bytes).trim().parse().ok()
     };
     match tier {
-        Tier::Namespaces if setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == Some(1) => Some(
+        Tier::Namespaces if setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == Some(1) => {
             "AppArmor keeps user namespaces from this program; install bubblewrap, or allow them with `sysctl \
              kernel.apparmor_restrict_unprivileged_userns=0`"
-                .into(),
-        ),
-        Tier::Namespaces if setting("/proc/sys/kernel/unprivileged_userns_clone") == Some(0) => Some(
-            "user namespaces are switched off; allow them with `sysctl kernel.unprivileged_userns_clone=1`".into(),
-        ),
-        Tier::Namespaces if setting("/proc/sys/user/max_user_namespaces") == Some(0) => {
-            Some("user namespaces are switched off; allow them with `sysctl user.max_user_namespaces=10000`".into())
         }
-        Tier::Namespaces => Some(
-            "in a container, namespaces have to be allowed from outside; without them Landlock alone is used".into(),
-        ),
-        Tier::Bubblewrap => Some("install it with your package manager; the package is `bubblewrap`".into()),
-        Tier::Landlock => Some("it takes Linux 6.12 or newer with `landlock` among its `lsm=`".into()),
-        Tier::Seatbelt => None,
+        Tier::Namespaces if setting("/proc/sys/kernel/unprivileged_userns_clone") == Some(0) => {
+            "user namespaces are switched off; allow them with `sysctl kernel.unprivileged_userns_clone=1`"
+        }
+        Tier::Namespaces if setting("/proc/sys/user/max_user_namespaces") == Some(0) => {
+            "user namespaces are switched off; allow them with `sysctl user.max_user_namespaces=10000`"
+        }
+        Tier::Namespaces => {
+            "in a container, namespaces have to be allowed from outside; without them Landlock alone is used"
+        }
+        Tier::Bubblewrap => "install it with your package manager; the package is `bubblewrap`",
+        Tier::Landlock => "it takes Linux 6.12 or newer with `landlock` among its `lsm=`",
     }
 }

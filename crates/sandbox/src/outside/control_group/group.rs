@@ -58,7 +58,7 @@ impl Group {
     /// process, and [`Group::is_out_of_memory`] tells us to end the rest.
     pub(crate) fn limit(&self, limits: &Limits) -> io::Result<()> {
         let (scratch, own) = match self.tier {
-            Tier::Namespaces | Tier::Seatbelt => (limits.scratch, 1),
+            Tier::Namespaces => (limits.scratch, 1),
             // bubblewrap stays beside what it started.
             Tier::Bubblewrap => (limits.scratch, 2),
             Tier::Landlock => (0, 1),
