@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 /// A program with its arguments: an argv, never a text for a shell to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
@@ -19,15 +21,19 @@ pub struct Command {
 
 /// A private layer on a folder: what the call writes there goes to `upper`. Once there is a report, nothing is mounted
 /// any more, and the layer can be looked through and removed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LayerMount {
     /// The folder that is shown through the layer, at its own path.
+    #[serde(with = "crate::wire::path")]
     pub at: PathBuf,
     /// Further read-only layers above the folder, the topmost first (a session's ignored files).
+    #[serde(with = "crate::wire::paths")]
     pub above: Vec<PathBuf>,
     /// Where writes go; empty, on a file system that can be an upper layer.
+    #[serde(with = "crate::wire::path")]
     pub upper: PathBuf,
     /// The overlay's working folder, beside `upper` in the same folder; empty, too.
+    #[serde(with = "crate::wire::path")]
     pub work: PathBuf,
 }
 

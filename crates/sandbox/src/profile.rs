@@ -5,18 +5,22 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// What a contained process may see, change and use up. What is not named here is not there: no other file of the
 /// user's, no network, no variable of the caller's environment.
 ///
 /// Two calls with equal profiles are prepared by one [room](crate::Sandbox), and share nothing while they run.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Profile {
     /// Folders and files that can be read, such as the skill's own folder. Absolute, without links on the way.
+    #[serde(with = "crate::wire::paths")]
     pub readable: Vec<PathBuf>,
     /// Folders that are shown in the place of others, read-only: copies that nobody else can change. It takes mounts, so
     /// [`Tier::Landlock`](crate::Tier::Landlock) does not have it ([`Error::NoStandIn`](crate::Error::NoStandIn)).
     pub stand_ins: Vec<StandIn>,
     /// Folders that can be written, without a bound of their own.
+    #[serde(with = "crate::wire::paths")]
     pub writable: Vec<PathBuf>,
     /// The project, whose files need more care than a folder that is simply readable.
     pub project: Option<Project>,
@@ -25,32 +29,38 @@ pub struct Profile {
     pub data: Vec<DataFolder>,
     /// Places among the writable ones, the project's included, that may grow by no more than [`Limits::data`] each while
     /// the call runs. They stay whose they are.
+    #[serde(with = "crate::wire::paths")]
     pub bounded: Vec<PathBuf>,
     /// Where interpreters and tools live that are not in the system's own folders, read-only.
+    #[serde(with = "crate::wire::paths")]
     pub programs: Vec<PathBuf>,
     /// What can be reached over the network.
     pub network: Network,
     /// The whole environment but for `TMPDIR` and `HOME`, which lie in the scratch folder of each call.
     pub environment: Vec<(OsString, OsString)>,
     /// Where the process starts; a folder that can be read.
+    #[serde(with = "crate::wire::path")]
     pub working_directory: PathBuf,
     /// What it may use up.
     pub limits: Limits,
 }
 
 /// A folder that is shown in the place of another.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct StandIn {
     /// Where it is shown.
+    #[serde(with = "crate::wire::path")]
     pub at: PathBuf,
     /// Where it lies.
+    #[serde(with = "crate::wire::path")]
     pub by: PathBuf,
 }
 
 /// A folder that keeps what a skill remembers.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct DataFolder {
     /// The folder.
+    #[serde(with = "crate::wire::path")]
     pub path: PathBuf,
     /// How much somebody else put into it, in bytes, which does not count against the call.
     pub spared: u64,
@@ -64,23 +74,27 @@ impl DataFolder {
 }
 
 /// The project's folder.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Project {
     /// The folder.
+    #[serde(with = "crate::wire::path")]
     pub folder: PathBuf,
     /// What becomes of writes.
     pub access: ProjectAccess,
     /// Files and folders inside it that can be written in place, or the folder itself. Must be empty with a layer.
+    #[serde(with = "crate::wire::paths")]
     pub writable: Vec<PathBuf>,
     /// What cannot be opened: files that look like secrets, sockets.
+    #[serde(with = "crate::wire::paths")]
     pub masked: Vec<PathBuf>,
     /// What stays read-only though it lies in something writable: places that run or configure things later. Means
     /// nothing with a layer, from which nothing reaches the project by itself.
+    #[serde(with = "crate::wire::paths")]
     pub protected: Vec<PathBuf>,
 }
 
 /// What becomes of writes to the project.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ProjectAccess {
     /// They fail.
     #[default]
@@ -94,7 +108,7 @@ pub enum ProjectAccess {
 }
 
 /// What can be reached over the network.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Network {
     /// Nothing: no address family but local sockets of its own.
     #[default]
@@ -115,7 +129,7 @@ pub const GATEWAY: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 3128);
 
 /// What a call may use up. Each default is far above what the scripts of public skills use, and far below what would
 /// trouble the machine they run on.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Limits {
     /// How long it may take.
     pub time: Duration,

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::outputs::Outputs;
 use crate::stream::Captured;
 use crate::tier::Tier;
@@ -40,7 +42,7 @@ impl Report {
 }
 
 /// How a call ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ended {
     /// The program ended by itself, with this status.
     Exited(i32),
@@ -51,9 +53,10 @@ pub enum Ended {
 }
 
 /// A folder that held more than it may.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overrun {
     /// Which.
+    #[serde(with = "crate::wire::path")]
     pub folder: PathBuf,
     /// What it held too much of.
     pub of: OverrunOf,
@@ -64,7 +67,7 @@ pub struct Overrun {
 }
 
 /// What a folder held too much of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OverrunOf {
     /// Bytes on the disk.
     Bytes,
@@ -83,7 +86,7 @@ impl OverrunOf {
 }
 
 /// Why a call was ended from outside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stop {
     /// It took longer than it may.
     Time,
@@ -139,7 +142,7 @@ pub struct Usage {
 }
 
 /// Something that was tried and not given.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Denied {
     /// The system call, such as `socket`.
     pub call: String,
@@ -163,7 +166,7 @@ pub struct Containment {
 }
 
 /// What bounds memory and processes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Meter {
     /// A control group of the kernel's.
     ControlGroup,

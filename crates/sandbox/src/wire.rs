@@ -13,7 +13,7 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recv, recvmsg, send, sendmsg, socketpair,
 };
 
-pub(crate) use self::codec::Garbled;
+pub(crate) use self::codec::{Garbled, decode, encode, path, paths};
 pub(crate) use self::message::{
     Ended, Entering, Failure, FailureOf, Opening, Reply, Start, TO_PREPARE, TO_STOP,
 };

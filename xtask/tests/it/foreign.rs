@@ -38,6 +38,8 @@ const HOMES: &[(&str, &[&str])] = &[
     ("zeroize", &["metier-secret"]),
     // The kernel's containment: everyone else sees a `Profile` and a `Report`.
     ("landlock", &["metier-sandbox"]),
+    // Messages between metier and its helper: everyone else sees a `Profile` and a `Report`.
+    ("postcard", &["metier-sandbox"]),
     // The probe attacks by bare system calls, since no library would make such ones.
     ("libc", &["metier-probe", "metier-sandbox"]),
     // Digests of files; the MCP server signs with the same hash.

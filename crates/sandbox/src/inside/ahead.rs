@@ -33,7 +33,7 @@ use crate::profile::{Limits, Network};
 use crate::report::Meter;
 use crate::tier::Tier;
 use crate::wire::{
-    Entering, Failure, FailureOf, MOST_DESCRIPTORS, Message, Opening, Reply, deliver, pair, receive,
+    Entering, Failure, MOST_DESCRIPTORS, Message, Opening, Reply, decode, deliver, encode, pair, receive,
 };
 
 /// The way to such a process.
@@ -60,7 +60,7 @@ impl Ahead {
                 drop((socket, group));
                 set_mask();
                 if let Err(failure) = wait(&caller, &theirs, meter, &processors) {
-                    let _ = deliver(theirs.as_fd(), &Reply::Failed(failure).encode(), &[]);
+                    let _ = deliver(theirs.as_fd(), &encode(&Reply::Failed(failure)), &[]);
                 }
                 end(0)
             }
@@ -89,19 +89,15 @@ impl Ahead {
         let layers = layers.iter().flat_map(LayerTrees::descriptors);
         let descriptors: Vec<_> = trees.iter().flatten().chain(layers).map(AsFd::as_fd).collect();
         if descriptors.len() > MOST_DESCRIPTORS {
-            return Err(Failure {
-                what: "handing over places".into(),
-                errno: libc::E2BIG,
-                of: FailureOf::Containment,
-            });
+            return Err(Failure::new("handing over places", libc::E2BIG));
         }
         let entering = Entering { opening, masks: view.masks, given, layer };
-        match deliver(self.socket.as_fd(), &entering.encode(), &descriptors) {
+        match deliver(self.socket.as_fd(), &encode(&entering), &descriptors) {
             Ok(()) => Ok((self.socket, view.notes)),
             Err(error) => {
                 // It is gone already, and has left word why.
                 let word = receive(self.socket.as_fd()).ok().flatten();
-                match word.and_then(|message| Reply::decode(&message.bytes).ok()) {
+                match word.and_then(|message| decode::<Reply>(&message.bytes).ok()) {
                     Some(Reply::Failed(failure)) => Err(failure),
                     _ => Err(error).during(|| "handing over places".into()),
                 }
@@ -143,11 +139,7 @@ fn wait(caller: &Caller, socket: &OwnedFd, meter: Meter, processors: &Processors
     // Not before: until the parent speaks it may still be about to choose where this process runs.
     processors.take_back();
     let Message { bytes, mut descriptors } = message;
-    let Entering { opening, masks, given, layer } = Entering::decode(&bytes).map_err(|error| Failure {
-        what: error.to_string(),
-        errno: libc::EBADMSG,
-        of: FailureOf::Containment,
-    })?;
+    let Entering { opening, masks, given, layer } = decode(&bytes)?;
     let filter = filter.for_network(opening.profile.network);
     let mut scratch = scratch.of_size(opening.profile.limits.scratch, identity.outside)?;
     let mut view = View { masks, ..View::new(&opening.profile, opening.tier) };

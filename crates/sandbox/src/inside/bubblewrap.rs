@@ -20,7 +20,7 @@ use super::sources::{SystemFolder, system_folders};
 use super::view::{DEVICES, HOME, Rights, SCRATCH, SHARED_MEMORY, View};
 use crate::kernel::{Streams, replace_keeping};
 use crate::report::Meter;
-use crate::wire::{Failure, FailureOf, Opening};
+use crate::wire::{Failure, Opening, encode};
 
 /// What bubblewrap is told.
 pub(crate) struct Bubblewrap<'a> {
@@ -47,20 +47,16 @@ impl<'a> Bubblewrap<'a> {
 
     /// Puts bubblewrap in the place of this process, and the helper into it.
     pub(crate) fn replace(mut self, socket: &OwnedFd, meter: Meter) -> Result<(), Failure> {
-        let program = self.opening.bubblewrap.clone().ok_or_else(|| Failure {
-            what: "finding bubblewrap".into(),
-            errno: libc::ENOENT,
-            of: FailureOf::Containment,
-        })?;
+        let program = self
+            .opening
+            .bubblewrap
+            .clone()
+            .ok_or_else(|| Failure::new("finding bubblewrap", libc::ENOENT))?;
         let text = |bytes: &[u8]| {
-            CString::new(bytes).map_err(|_| Failure {
-                what: "a path with a zero byte".into(),
-                errno: libc::EINVAL,
-                of: FailureOf::Containment,
-            })
+            CString::new(bytes).map_err(|_| Failure::new("a path with a zero byte", libc::EINVAL))
         };
         let knowledge = memfd_create("opening", MemfdFlags::empty())
-            .and_then(|file| rustix::io::write(&file, &self.opening.encode()).map(|_| file))
+            .and_then(|file| rustix::io::write(&file, &encode(&self.opening)).map(|_| file))
             .during(|| "handing over the profile".into())?;
         self.describe()?;
         let number = knowledge.as_raw_fd().to_string();
@@ -68,7 +64,7 @@ impl<'a> Bubblewrap<'a> {
         if meter == Meter::ControlGroup {
             self.say(&[IN_GROUP]);
         }
-        let mut arguments = vec![text(program.as_os_str().as_bytes())?];
+        let mut arguments = vec![text(program.as_bytes())?];
         for argument in &self.arguments {
             arguments.push(text(argument.as_bytes())?);
         }

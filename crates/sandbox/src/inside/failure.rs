@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::wire::{Failure, FailureOf};
+use crate::wire::Failure;
 
 /// Adds to an error of the kernel what was tried.
 pub(crate) trait During<T> {
@@ -16,12 +16,8 @@ impl<T, E: Into<io::Error>> During<T> for Result<T, E> {
             let error = error.into();
             // An error without a number is one of ours; its words say what is wrong.
             match error.raw_os_error() {
-                Some(errno) => Failure { what: what(), errno, of: FailureOf::Containment },
-                None => Failure {
-                    what: format!("{}: {error}", what()),
-                    errno: libc::EIO,
-                    of: FailureOf::Containment,
-                },
+                Some(errno) => Failure::new(what(), errno),
+                None => Failure::new(format!("{}: {error}", what()), libc::EIO),
             }
         })
     }

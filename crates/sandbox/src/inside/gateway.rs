@@ -11,7 +11,7 @@ use rustix::process::{PidfdFlags, getpid, pidfd_open};
 use super::failure::During;
 use crate::kernel::raise_loopback;
 use crate::profile::{GATEWAY, Network};
-use crate::wire::{Failure, Reply, deliver};
+use crate::wire::{Failure, Reply, deliver, encode};
 
 /// How many connections wait until the caller takes them. Where one is turned away, the kernel tries again a whole second
 /// later, so a program that opens hundreds at once needs room for all of them.
@@ -52,7 +52,7 @@ impl OwnHandle {
         let Gateway(listener) = gateway;
         let descriptors: Vec<_> =
             [Some(&self.0), listener.as_ref()].into_iter().flatten().map(AsFd::as_fd).collect();
-        deliver(caller.as_fd(), &Reply::Supervised.encode(), &descriptors)
+        deliver(caller.as_fd(), &encode(&Reply::Supervised), &descriptors)
             .during(|| "handing over the supervisor".into())
     }
 }

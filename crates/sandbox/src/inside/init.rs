@@ -25,7 +25,9 @@ use crate::kernel::{Listener, Reaped, SignalQueue, Streams, Wait, kill_all, reap
 use crate::profile::Profile;
 use crate::report::{Ended as How, Meter, Stop};
 use crate::tier::Tier;
-use crate::wire::{Ended, Failure, FailureOf, Message, Reply, Start, TO_STOP, deliver, receive};
+use crate::wire::{
+    Ended, Failure, FailureOf, Garbled, Message, Reply, Start, TO_STOP, decode, deliver, encode, receive,
+};
 
 /// What starts the program and how its processes are found; the rest is the same on every tier.
 pub(crate) trait Household {
@@ -96,7 +98,7 @@ impl<H: Household> Init<'_, H> {
             Err(failure) => Reply::Failed(failure),
         };
         let descriptors: Vec<_> = folder.iter().map(AsFd::as_fd).collect();
-        let _ = deliver(self.socket.as_fd(), &reply.encode(), &descriptors);
+        let _ = deliver(self.socket.as_fd(), &encode(&reply), &descriptors);
         if self.household.scratch_to_remove().is_some() {
             // A real folder is removed once the other side has taken what it wants, or is gone.
             let _ = receive(self.socket.as_fd());
@@ -104,9 +106,9 @@ impl<H: Household> Init<'_, H> {
     }
 
     fn run(&mut self, message: Message) -> Result<Ended, Failure> {
-        let start = Start::decode(&message.bytes).map_err(garbled)?;
+        let start = decode::<Start>(&message.bytes)?;
         let Ok([stdin, stdout, stderr]) = <[OwnedFd; 3]>::try_from(message.descriptors) else {
-            return Err(garbled(crate::wire::Garbled));
+            return Err(Garbled.into());
         };
         let children = SignalQueue::for_children().during(|| "listening for children".into())?;
         let folder = &self.profile.working_directory;
@@ -301,10 +303,6 @@ fn leftovers(scratch: &Path) -> Option<OwnedFd> {
     let left =
         Dir::read_from(&folder).ok()?.flatten().any(|entry| !ours.contains(&entry.file_name().to_bytes()));
     left.then_some(folder)
-}
-
-fn garbled(error: crate::wire::Garbled) -> Failure {
-    Failure { what: error.to_string(), errno: libc::EBADMSG, of: FailureOf::Containment }
 }
 
 fn unsuitable(what: &str) -> Failure {

@@ -22,7 +22,7 @@ use super::view::View;
 use crate::kernel::{Forked, Namespaces, end, ignore_children, read_handed_over};
 use crate::report::Meter;
 use crate::tier::Tier;
-use crate::wire::{Failure, FailureOf, Garbled, Opening, Reply, deliver, receive};
+use crate::wire::{Failure, FailureOf, Garbled, Opening, Reply, decode, deliver, encode, receive};
 
 /// The name under which a program is started to be the helper.
 pub const HELPER: &str = "metier-sandbox-helper";
@@ -72,15 +72,11 @@ fn launch(control: &OwnedFd) {
         let Some(socket) = descriptors.next() else { return };
         // Where rooms are born, if calls get control groups.
         let group = descriptors.next();
-        let made = Opening::decode(&message.bytes)
-            .map_err(|error| Failure {
-                what: error.to_string(),
-                errno: libc::EBADMSG,
-                of: FailureOf::Containment,
-            })
+        let made = decode::<Opening>(&message.bytes)
+            .map_err(Failure::from)
             .and_then(|opening| make_room(opening, &caller, &hidden, &socket, group));
         if let Err(failure) = made {
-            let _ = deliver(socket.as_fd(), &Reply::Failed(failure).encode(), &[]);
+            let _ = deliver(socket.as_fd(), &encode(&Reply::Failed(failure)), &[]);
         }
     }
 }
@@ -102,7 +98,7 @@ fn make_room(
     ) {
         Ok(room) => room.serve(control),
         Err(failure) => {
-            let _ = deliver(control.as_fd(), &Reply::Failed(failure).encode(), &[]);
+            let _ = deliver(control.as_fd(), &encode(&Reply::Failed(failure)), &[]);
         }
     };
     if opening.tier != Tier::Namespaces {
@@ -233,12 +229,8 @@ fn inside(control: &OwnedFd, number: Option<OsString>, meter: Option<OsString>) 
         .and_then(|number| number.to_str()?.parse().ok())
         .ok_or(Garbled)
         .and_then(|number| read_handed_over(number).map_err(|_| Garbled))
-        .and_then(|bytes| Opening::decode(&bytes))
-        .map_err(|error| Failure {
-            what: error.to_string(),
-            errno: libc::EBADMSG,
-            of: FailureOf::Containment,
-        })
+        .and_then(|bytes| decode::<Opening>(&bytes))
+        .map_err(Failure::from)
         .and_then(|opening| {
             let view = View::new(&opening.profile, opening.tier);
             let socket =
@@ -248,6 +240,6 @@ fn inside(control: &OwnedFd, number: Option<OsString>, meter: Option<OsString>) 
             inhabit(&opening, &view, &filter, Arrival::new(rules, socket, meter))
         });
     if let Err(failure) = entered {
-        let _ = deliver(control.as_fd(), &Reply::Failed(failure).encode(), &[]);
+        let _ = deliver(control.as_fd(), &encode(&Reply::Failed(failure)), &[]);
     }
 }

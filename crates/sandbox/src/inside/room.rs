@@ -30,7 +30,7 @@ use crate::kernel::{Forked, Namespaces, end, hide_groups, leave_users, set_dumpa
 use crate::profile::Network;
 use crate::report::Meter;
 use crate::tier::Tier;
-use crate::wire::{Failure, FailureOf, Message, Opening, Reply, Start, TO_PREPARE, deliver, receive};
+use crate::wire::{Failure, Message, Opening, Reply, Start, TO_PREPARE, decode, deliver, encode, receive};
 
 /// What a room has ready for every call.
 pub(crate) struct Room {
@@ -69,11 +69,7 @@ impl Room {
         if opening.tier == Tier::Landlock && opening.profile.network != Network::None {
             // The caller does not ask for it, and this is the side that has to hold: a rule about a port is one about that
             // port of every host.
-            return Err(Failure {
-                what: "a gateway without a network namespace".into(),
-                errno: libc::ENOTSUP,
-                of: FailureOf::Containment,
-            });
+            return Err(Failure::new("a gateway without a network namespace", libc::ENOTSUP));
         }
         if opening.tier != Tier::Landlock {
             // While this process still sees what lies there. Without mounts nothing can be masked, but there no socket can
@@ -112,7 +108,7 @@ impl Room {
             notes: self.view.notes.clone(),
             owner: self.identity.from_root.then_some(self.identity.outside.user),
         };
-        if deliver(control.as_fd(), &ready.encode(), &[]).is_err() {
+        if deliver(control.as_fd(), &encode(&ready), &[]).is_err() {
             return;
         }
         while let Ok(Some(message)) = receive(control.as_fd()) {
@@ -142,7 +138,7 @@ impl Room {
             Err(error) => {
                 let failure = Err::<(), _>(error).during(|| "making a process".into());
                 if let Err(failure) = failure {
-                    let _ = deliver(socket.as_fd(), &Reply::Failed(failure).encode(), &[]);
+                    let _ = deliver(socket.as_fd(), &encode(&Reply::Failed(failure)), &[]);
                 }
             }
         }
@@ -152,7 +148,7 @@ impl Room {
     fn watch_over(&self, socket: OwnedFd, meter: Meter) {
         let copy = rustix::io::fcntl_dupfd_cloexec(&socket, 3);
         if let (Err(failure), Ok(copy)) = (self.attend(socket, meter), copy) {
-            let _ = deliver(copy.as_fd(), &Reply::Failed(failure).encode(), &[]);
+            let _ = deliver(copy.as_fd(), &encode(&Reply::Failed(failure)), &[]);
         }
     }
 
@@ -196,7 +192,7 @@ impl Room {
         let Some(call) = receive(arrival.socket.as_fd()).during(|| "waiting for a call".into())? else {
             return Ok(());
         };
-        let Some(Start { layer: Some(layer), has_worked, .. }) = Start::decode(&call.bytes).ok() else {
+        let Some(Start { layer: Some(layer), has_worked, .. }) = decode::<Start>(&call.bytes).ok() else {
             return Err(Errno::BADMSG).during(|| "taking over the layer".into());
         };
         let trial = if has_worked { Trial::Done } else { Trial::Needed };
@@ -307,11 +303,7 @@ pub(crate) fn inhabit(
     let own = OwnHandle::new()?;
     let force = rules.enforce()?;
     if force == Force::None && opening.tier == Tier::Landlock {
-        return Err(Failure {
-            what: "enforcing Landlock".into(),
-            errno: libc::ENOSYS,
-            of: FailureOf::Containment,
-        });
+        return Err(Failure::new("enforcing Landlock", libc::ENOSYS));
     }
     set_no_new_privs(true).during(|| "giving up new privileges".into())?;
     let listener = filter.install(layer.is_some()).during(|| "installing the filter".into())?;

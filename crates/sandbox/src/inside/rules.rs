@@ -15,7 +15,7 @@ use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, fstat, openat, stata
 use super::view::{DEVICES, Rights, SETTINGS, SYSTEM, View};
 use crate::profile::{GATEWAY, Network};
 use crate::tier::Tier;
-use crate::wire::{Failure, FailureOf};
+use crate::wire::Failure;
 
 /// What we know how to ask for. An older kernel does the part that it knows.
 const KNOWN: ABI = ABI::V6;
@@ -215,18 +215,13 @@ impl Rules {
 
     /// Puts the rules into force for this process and all that come from it, for good.
     pub(crate) fn enforce(self) -> Result<Force, Failure> {
-        let status = self.0.restrict_self().map_err(|error| Failure {
-            what: format!("enforcing Landlock rules: {error}"),
-            errno: libc::ENOTSUP,
-            of: FailureOf::Containment,
-        })?;
+        let status = self
+            .0
+            .restrict_self()
+            .map_err(|error| Failure::new(format!("enforcing Landlock rules: {error}"), libc::ENOTSUP))?;
         let RestrictionStatus { ruleset, no_new_privs, .. } = status;
         if !no_new_privs {
-            return Err(Failure {
-                what: "giving up new privileges".into(),
-                errno: libc::EPERM,
-                of: FailureOf::Containment,
-            });
+            return Err(Failure::new("giving up new privileges", libc::EPERM));
         }
         Ok(match ruleset {
             RulesetStatus::FullyEnforced => Force::Full,
@@ -238,11 +233,7 @@ impl Rules {
 
 #[expect(clippy::needless_pass_by_value, reason = "errors are mapped by it")]
 fn unmade(error: RulesetError) -> Failure {
-    Failure {
-        what: format!("making Landlock rules: {error}"),
-        errno: libc::ENOTSUP,
-        of: FailureOf::Containment,
-    }
+    Failure::new(format!("making Landlock rules: {error}"), libc::ENOTSUP)
 }
 
 /// Opens a place without anything but its identity. What is missing needs no rule.

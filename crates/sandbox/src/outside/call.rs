@@ -24,7 +24,9 @@ use crate::profile::Profile;
 use crate::report::{Containment, Ended, Meter, Report, Stop, Usage};
 use crate::stream::Keeper;
 use crate::tier::Tier;
-use crate::wire::{self, Failure, FailureOf, Message, Reply, Start, TO_STOP, deliver, receive};
+use crate::wire::{
+    self, Failure, FailureOf, Message, Reply, Start, TO_STOP, decode, deliver, encode, receive,
+};
 
 /// How long a call that was told to end may take for it before its helper counts as lost.
 pub(super) const LAST_WORDS: Duration = Duration::from_secs(10);
@@ -106,7 +108,7 @@ impl<'a> Call<'a> {
         for stream in [&stdout, &stderr] {
             rustix::io::ioctl_fionbio(stream, true).map_err(io::Error::from)?;
         }
-        let told = deliver(socket.as_fd(), &start.encode(), &[input.as_fd(), out.as_fd(), err.as_fd()]);
+        let told = deliver(socket.as_fd(), &encode(&start), &[input.as_fd(), out.as_fd(), err.as_fd()]);
         // Only then: it would be a way there and back before the program starts, and who knocks meanwhile waits. Where the
         // other side is gone already, it has left word here why.
         let Supervised { supervisor, gateway } = Supervised::take(&socket, tier, profile, command)?;
@@ -301,7 +303,7 @@ impl<'a> Call<'a> {
             None if tally.ended_for_memory > 0 => {
                 self.kill();
                 let used = self.group.as_ref().map_or_else(Used::default, Group::used);
-                Message { bytes: Reply::Ended(out_of_memory(used)).encode(), descriptors: Vec::new() }
+                Message { bytes: encode(&Reply::Ended(out_of_memory(used))), descriptors: Vec::new() }
             }
             None => {
                 self.kill();
@@ -309,7 +311,7 @@ impl<'a> Call<'a> {
             }
         };
         let wire::Ended { how, cpu, memory, meter, denied, overrun, fault, left } =
-            match Reply::decode(&message.bytes).map_err(|_| lost())? {
+            match decode::<Reply>(&message.bytes).map_err(|_| lost())? {
                 Reply::Ended(ended) => ended,
                 Reply::Failed(failure) => {
                     self.supervisor.is_over();
@@ -409,7 +411,7 @@ fn unanswered(why: Stop) -> Message {
         fault: Some("the supervisor did not answer, and was killed with the call".to_owned()),
         left: 0,
     };
-    Message { bytes: Reply::Ended(ended).encode(), descriptors: Vec::new() }
+    Message { bytes: encode(&Reply::Ended(ended)), descriptors: Vec::new() }
 }
 
 fn lost() -> Error {

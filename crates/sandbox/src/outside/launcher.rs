@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::inside::HELPER;
 use crate::profile::Profile;
 use crate::tier::Tier;
-use crate::wire::{Failure, Opening, Reply, TO_PREPARE, deliver, pair, receive};
+use crate::wire::{Failure, Opening, Reply, TO_PREPARE, decode, deliver, encode, pair, receive};
 
 /// How soon after another a call is one of a row. Its process for the next one is made while it runs, which takes some time
 /// from it and saves more from the next; a call that comes alone is not disturbed.
@@ -198,17 +198,17 @@ impl Launcher {
             tier,
             profile: profile.clone(),
             scratch: setup.scratch.clone(),
-            bubblewrap: setup.bubblewrap.clone(),
+            bubblewrap: setup.bubblewrap.clone().map(Into::into),
         };
         let group = groups.rooms();
         let descriptors: Vec<_> =
             [Some(&theirs), group.as_ref()].into_iter().flatten().map(AsFd::as_fd).collect();
-        deliver(self.socket.as_fd(), &opening.encode(), &descriptors)
+        deliver(self.socket.as_fd(), &encode(&opening), &descriptors)
             .map_err(|error| NoRoom::Broken(Error::Helper(format!("is gone: {error}"))))?;
         drop(theirs);
         let gone = || NoRoom::Broken(Error::Helper("ended without a word".into()));
         let message = receive(control.as_fd())?.ok_or_else(gone)?;
-        match Reply::decode(&message.bytes).map_err(|_| gone())? {
+        match decode::<Reply>(&message.bytes).map_err(|_| gone())? {
             Reply::Ready { notes, owner } => Ok(Room {
                 lease: Lease::default(),
                 owner,

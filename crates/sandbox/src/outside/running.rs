@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::profile::Profile;
 use crate::report::{Denied, Ended, Stop};
 use crate::tier::Tier;
-use crate::wire::{self, Reply, Start, TO_STOP, deliver, receive};
+use crate::wire::{self, Reply, Start, TO_STOP, decode, deliver, encode, receive};
 
 /// A contained process with its streams in the caller's hands. All limits of its profile hold but the one on time: how long
 /// it may take is for the caller to say, with [`Running::end`]. When this is dropped, every process of it is ended.
@@ -74,7 +74,7 @@ impl Running {
             layer: None,
             has_worked: false,
         };
-        deliver(socket.as_fd(), &start.encode(), &[input.as_fd(), out.as_fd(), err.as_fd()])?;
+        deliver(socket.as_fd(), &encode(&start), &[input.as_fd(), out.as_fd(), err.as_fd()])?;
         Ok(Self {
             socket,
             command: command.clone(),
@@ -114,7 +114,7 @@ impl Running {
             }
             message => message.ok_or_else(lost)?,
         };
-        match Reply::decode(&message.bytes).map_err(|_| lost())? {
+        match decode::<Reply>(&message.bytes).map_err(|_| lost())? {
             Reply::Ended(wire::Ended { how, denied, .. }) => {
                 self.supervisor.is_over();
                 let ended = if out_of_memory { Ended::Stopped(Stop::Memory) } else { how };

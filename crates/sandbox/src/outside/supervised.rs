@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::inside::{Proc, field};
 use crate::profile::{Network, Profile};
 use crate::tier::Tier;
-use crate::wire::{Reply, receive};
+use crate::wire::{Reply, decode, receive};
 
 /// How long the supervisor of a call may take until it is ready before it counts as lost.
 const READY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -123,7 +123,7 @@ impl Supervised {
             return Err(lost());
         }
         let message = receive(line.as_fd())?.ok_or_else(|| ended(tier))?;
-        match Reply::decode(&message.bytes).map_err(|_| lost())? {
+        match decode::<Reply>(&message.bytes).map_err(|_| lost())? {
             Reply::Supervised => {}
             Reply::Failed(failure) => return Err(refused(failure, command)),
             Reply::Ready { .. } | Reply::Ended(_) => return Err(lost()),
