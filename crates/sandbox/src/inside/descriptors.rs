@@ -47,6 +47,8 @@ impl Descriptors {
         for process in processes {
             let table = format!("{}/fd", process.folder);
             let what = || format!("looking at the descriptors of process {}", process.number);
+            // It ends, or it became closed after its table was opened.
+            let closed = || (!proc.has_ended(&process.folder)).then_some(process.number);
             let folder = match proc.open_at(&table, OFlags::RDONLY | OFlags::DIRECTORY) {
                 Ok(Some(folder)) => folder,
                 Ok(None) => continue,
@@ -61,9 +63,7 @@ impl Descriptors {
                     Ok(entry) => entry,
                     Err(Errno::NOENT | Errno::SRCH) => break,
                     Err(Errno::ACCESS | Errno::PERM) => {
-                        // It ends, or it became closed after its table was opened.
-                        let is_closed = !proc.has_ended(&process.folder);
-                        found.closed = is_closed.then_some(process.number).or(found.closed);
+                        found.closed = closed().or(found.closed);
                         break;
                     }
                     Err(error) => return Err(error).during(what),
@@ -81,9 +81,7 @@ impl Descriptors {
                     Ok(stat) => stat,
                     Err(Errno::NOENT | Errno::SRCH) => continue,
                     Err(Errno::ACCESS | Errno::PERM) => {
-                        // It ends, or it became closed after its table was opened.
-                        let is_closed = !proc.has_ended(&process.folder);
-                        found.closed = is_closed.then_some(process.number).or(found.closed);
+                        found.closed = closed().or(found.closed);
                         break;
                     }
                     Err(error) => return Err(error).during(what),

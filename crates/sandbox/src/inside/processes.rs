@@ -1,5 +1,7 @@
 //! What `/proc` tells of processes. A process that ends while it is read is no error; everything else is.
 
+use std::fs::File;
+use std::io::Read;
 use std::os::fd::OwnedFd;
 
 use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
@@ -9,7 +11,7 @@ use super::failure::During;
 use crate::wire::Failure;
 
 /// The longest file that is read: the memory map of a process with as many mappings as the kernel allows.
-const MAX_FILE: usize = 16 << 20;
+const MAX_FILE: u64 = 16 << 20;
 
 /// `/proc`, opened once.
 #[derive(Debug)]
@@ -77,18 +79,13 @@ impl Proc {
     pub(crate) fn read(&self, path: &str) -> Result<Option<String>, Failure> {
         let what = || format!("reading /proc/{path}");
         let Some(file) = self.open_at(path, OFlags::RDONLY).during(what)? else { return Ok(None) };
-        let (mut text, mut buffer) = (Vec::new(), [0; 8192]);
-        loop {
-            match rustix::io::read(&file, &mut buffer) {
-                Ok(0) => break,
-                Ok(read) if text.len() + read > MAX_FILE => return Err(Errno::FBIG).during(what),
-                Ok(read) => text.extend_from_slice(&buffer[..read]),
-                Err(Errno::INTR) => {}
-                Err(Errno::SRCH | Errno::NOENT) => return Ok(None),
-                Err(error) => return Err(error).during(what),
-            }
+        let mut text = Vec::new();
+        match File::from(file).take(MAX_FILE + 1).read_to_end(&mut text) {
+            Ok(read) if read as u64 > MAX_FILE => Err(Errno::FBIG).during(what),
+            Ok(_) => Ok(Some(String::from_utf8_lossy(&text).into_owned())),
+            Err(error) if matches!(error.raw_os_error(), Some(libc::ESRCH | libc::ENOENT)) => Ok(None),
+            Err(error) => Err(error).during(what),
         }
-        Ok(Some(String::from_utf8_lossy(&text).into_owned()))
     }
 
     /// A process as it is to be measured; `None` where it holds nothing any more.

@@ -44,38 +44,33 @@ const REST: libc::c_int = libc::CLONE_NEWNET | libc::CLONE_NEWIPC | libc::CLONE_
 /// Gives a process that has the namespaces for building a root the rest of them, but for users. Making a network takes
 /// longer than all others together, so it is better done by a process that nobody waits for.
 pub(crate) fn leave_the_rest() -> io::Result<()> {
-    // SAFETY: none of these flags unshares memory or descriptors, so nothing changes for this program's own values.
-    match unsafe { libc::unshare(REST | libc::CLONE_NEWCGROUP) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    leave(REST | libc::CLONE_NEWCGROUP)
 }
 
 /// Gives this process users of its own. It has every right among them, and to nothing that was made before.
 pub(crate) fn leave_users() -> io::Result<()> {
-    // SAFETY: this flag changes who this process is to others, and nothing of this program's own values.
-    match unsafe { libc::unshare(libc::CLONE_NEWUSER) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    leave(libc::CLONE_NEWUSER)
 }
 
 /// Gives this process mounts of its own, a copy of those it has.
 pub(crate) fn leave_mounts() -> io::Result<()> {
-    // SAFETY: this flag changes what paths mean from now on, and nothing of this program's own values.
-    match unsafe { libc::unshare(libc::CLONE_NEWNS) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    leave(libc::CLONE_NEWNS)
 }
 
 /// From now on the control group that this process is in looks to it like the topmost one.
 pub(crate) fn hide_groups() -> io::Result<()> {
-    // SAFETY: this flag changes what names the kernel shows, and nothing of this program's own values.
-    match unsafe { libc::unshare(libc::CLONE_NEWCGROUP) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    leave(libc::CLONE_NEWCGROUP)
+}
+
+/// Leaves the namespaces of these flags for new ones.
+fn leave(namespaces: libc::c_int) -> io::Result<()> {
+    // SAFETY: the flags above unshare neither memory nor descriptors. They change who this process is to others and what paths
+    // and names mean to it, and nothing of this program's own values.
+    done(unsafe { libc::unshare(namespaces) })
+}
+
+fn done(result: libc::c_int) -> io::Result<()> {
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Which of the two processes this is.
@@ -223,8 +218,5 @@ pub(crate) fn end(status: i32) -> ! {
 /// Whether others of the same user may look into this process, which also decides who owns its files below `/proc`.
 pub(crate) fn set_dumpable(dumpable: bool) -> io::Result<()> {
     // SAFETY: this call takes plain numbers.
-    match unsafe { libc::prctl(libc::PR_SET_DUMPABLE, libc::c_ulong::from(dumpable), 0, 0, 0) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    done(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, libc::c_ulong::from(dumpable), 0, 0, 0) })
 }

@@ -68,103 +68,53 @@ struct Violation {
 const SHELL: &str = "/bin/sh";
 const BASH: &str = "/bin/bash";
 
+/// One that a shell tries on every tier, without a network.
+const fn violation(mechanism: &'static str, line: &'static str, holds: fn(&Report) -> bool) -> Violation {
+    Violation { mechanism, program: SHELL, line, holds, network: Network::None, meaningless: &[] }
+}
+
 const VIOLATIONS: &[Violation] = &[
+    violation("files outside cannot be read", "cat {outside}/file", is_silent),
+    violation("the skill's folder cannot be written", "echo x > new && echo written", is_silent),
     Violation {
-        mechanism: "files outside cannot be read",
-        program: SHELL,
-        line: "cat {outside}/file",
-        holds: is_silent,
-        network: Network::None,
-        meaningless: &[],
-    },
-    Violation {
-        mechanism: "the skill's folder cannot be written",
-        program: SHELL,
-        line: "echo x > new && echo written",
-        holds: is_silent,
-        network: Network::None,
-        meaningless: &[],
-    },
-    Violation {
-        mechanism: "masked files cannot be opened",
-        program: SHELL,
-        line: "cat {project}/.env",
-        holds: is_silent,
-        network: Network::None,
         meaningless: &[Tier::Landlock],
+        ..violation("masked files cannot be opened", "cat {project}/.env", is_silent)
     },
+    violation("other processes cannot be reached", "kill -0 {pid} && echo reached", is_silent),
+    violation(
+        "the supervisor cannot be reached",
+        "kill -0 $PPID && echo signalled; prlimit --pid $PPID --nofile=64:64 && echo limited",
+        is_silent,
+    ),
     Violation {
-        mechanism: "other processes cannot be reached",
-        program: SHELL,
-        line: "kill -0 {pid} && echo reached",
-        holds: is_silent,
-        network: Network::None,
-        meaningless: &[],
-    },
-    Violation {
-        mechanism: "the supervisor cannot be reached",
-        program: SHELL,
-        line: "kill -0 $PPID && echo signalled; prlimit --pid $PPID --nofile=64:64 && echo limited",
-        holds: is_silent,
-        network: Network::None,
-        meaningless: &[],
-    },
-    Violation {
-        mechanism: "the network cannot be reached",
         program: BASH,
-        line: "exec 3<>/dev/tcp/127.0.0.1/9",
-        holds: |report| report.denied.iter().any(|denied| denied.call == "socket"),
-        network: Network::None,
-        meaningless: &[],
+        ..violation("the network cannot be reached", "exec 3<>/dev/tcp/127.0.0.1/9", |report| {
+            report.denied.iter().any(|denied| denied.call == "socket")
+        })
     },
     Violation {
-        mechanism: "nobody but the proxy can be reached where there is one",
         program: BASH,
-        line: "exec 3<>/dev/tcp/127.0.0.1/9 && echo reached; exec 4<>/dev/udp/127.0.0.1/9 && echo reached",
-        holds: is_silent,
         network: Network::Gateway,
         meaningless: &[Tier::Landlock],
+        ..violation(
+            "nobody but the proxy can be reached where there is one",
+            "exec 3<>/dev/tcp/127.0.0.1/9 && echo reached; exec 4<>/dev/udp/127.0.0.1/9 && echo reached",
+            is_silent,
+        )
     },
-    Violation {
-        mechanism: "no new namespaces can be made",
-        program: SHELL,
-        line: "unshare --user true && echo made",
-        holds: is_silent,
-        network: Network::None,
-        meaningless: &[],
-    },
-    Violation {
-        mechanism: "the caller's environment is not there",
-        program: SHELL,
-        line: "env | grep -v -e ^PWD= -e ^HOME= -e ^TMPDIR= -e ^PATH= -e ^SHLVL= -e ^_= -e ^OLDPWD=",
-        holds: is_silent,
-        network: Network::None,
-        meaningless: &[],
-    },
-    Violation {
-        mechanism: "time is limited",
-        program: SHELL,
-        line: "sleep 60",
-        holds: |report| report.ended == Ended::Stopped(Stop::Time),
-        network: Network::None,
-        meaningless: &[],
-    },
-    Violation {
-        mechanism: "memory is limited",
-        program: SHELL,
-        line: "x=0123456789abcdef; while :; do x=$x$x; done",
-        holds: |report| !report.succeeded() && report.ended != Ended::Stopped(Stop::Time),
-        network: Network::None,
-        meaningless: &[],
-    },
-    Violation {
-        mechanism: "no process stays behind",
-        program: SHELL,
-        line: "(setsid sleep 60 >/dev/null 2>&1 &); echo started",
-        holds: |report| report.ended == Ended::Exited(0),
-        network: Network::None,
-        meaningless: &[],
-    },
+    violation("no new namespaces can be made", "unshare --user true && echo made", is_silent),
+    violation(
+        "the caller's environment is not there",
+        "env | grep -v -e ^PWD= -e ^HOME= -e ^TMPDIR= -e ^PATH= -e ^SHLVL= -e ^_= -e ^OLDPWD=",
+        is_silent,
+    ),
+    violation("time is limited", "sleep 60", |report| report.ended == Ended::Stopped(Stop::Time)),
+    violation("memory is limited", "x=0123456789abcdef; while :; do x=$x$x; done", |report| {
+        !report.succeeded() && report.ended != Ended::Stopped(Stop::Time)
+    }),
+    violation("no process stays behind", "(setsid sleep 60 >/dev/null 2>&1 &); echo started", |report| {
+        report.ended == Ended::Exited(0)
+    }),
 ];
 
 fn is_silent(report: &Report) -> bool {

@@ -66,7 +66,7 @@ impl Known {
 }
 
 /// The kernel writes spaces, tabs, newlines and backslashes of paths as three octal digits.
-fn unescaped(path: &[u8]) -> PathBuf {
+pub(super) fn unescaped(path: &[u8]) -> PathBuf {
     let (mut bytes, mut rest) = (Vec::with_capacity(path.len()), path);
     while let Some((first, tail)) = rest.split_first() {
         let digits = tail.get(..3).and_then(|digits| std::str::from_utf8(digits).ok());

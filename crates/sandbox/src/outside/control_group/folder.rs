@@ -1,9 +1,8 @@
 //! A group's folder, opened, and its files.
 
-use std::ffi::OsStr;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,7 +13,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 /// The longest file of the kernel's that is read here: a list of mounts.
-const LONGEST: usize = 4 << 20;
+const LONGEST: u64 = 4 << 20;
 
 /// How often is looked meanwhile.
 const LOOK: Duration = Duration::from_micros(500);
@@ -149,27 +148,21 @@ pub(crate) fn open_to_all(group: impl AsFd) -> rustix::io::Result<()> {
 /// Reads a file of a group; these are short.
 pub(crate) fn get(group: impl AsFd, file: &str) -> io::Result<String> {
     let file = openat(group, file, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-    read_all(&file)
+    read_all(file)
 }
 
 /// Reads a file of the kernel's.
 pub(crate) fn read(path: &Path) -> io::Result<String> {
     let file = openat(CWD, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-    read_all(&file)
+    read_all(file)
 }
 
-fn read_all(file: &OwnedFd) -> io::Result<String> {
-    let (mut bytes, mut buffer) = (Vec::new(), [0; 8192]);
-    loop {
-        match rustix::io::read(file, &mut buffer) {
-            Ok(0) => break,
-            Ok(read) if bytes.len() + read > LONGEST => return Err(Errno::FBIG.into()),
-            Ok(read) => bytes.extend_from_slice(&buffer[..read]),
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
+fn read_all(file: OwnedFd) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    if File::from(file).take(LONGEST + 1).read_to_end(&mut bytes)? as u64 > LONGEST {
+        return Err(Errno::FBIG.into());
     }
-    Ok(OsStr::from_bytes(&bytes).to_string_lossy().into_owned())
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Whether this process may write to a file, or make something in a folder.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::folder::read;
 use super::site::CONTROLLERS;
+use crate::outside::mount_table::unescaped;
 
 /// Where a process is in the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,21 +75,8 @@ fn mount(line: &str) -> Option<(PathBuf, PathBuf)> {
     let (before, after) = line.split_once(" - ")?;
     let mut fields = before.split(' ').skip(3);
     let (root, point) = (fields.next()?, fields.next()?);
-    (after.split(' ').next() == Some("cgroup2")).then(|| (unescape(root), unescape(point)))
-}
-
-/// The kernel writes blanks and backslashes in paths as three octal digits.
-fn unescape(path: &str) -> PathBuf {
-    let mut text = String::with_capacity(path.len());
-    let mut rest = path;
-    while let Some(at) = rest.find('\\') {
-        text.push_str(&rest[..at]);
-        let code = rest.get(at + 1..at + 4).and_then(|digits| u8::from_str_radix(digits, 8).ok());
-        text.push(code.map_or('\\', char::from));
-        rest = &rest[at + if code.is_some() { 4 } else { 1 }..];
-    }
-    text.push_str(rest);
-    text.into()
+    (after.split(' ').next() == Some("cgroup2"))
+        .then(|| (unescaped(root.as_bytes()), unescaped(point.as_bytes())))
 }
 
 #[cfg(test)]
