@@ -45,6 +45,7 @@ use crate::manifest::Manifest;
 use crate::parse::strict_entries;
 use crate::repair::{self, Mended};
 use crate::yaml::Entry;
+use opinion::{Bench, Refusal};
 use std::fmt;
 
 pub use verdict::{Fate, KeyVerdict, Loads, Meaning, Remark, Verdict};
@@ -86,19 +87,24 @@ impl Profile {
         Self::Codex,
     ];
 
+    /// The name it is asked for by, what it calls itself, and its rules.
+    fn client(self) -> (&'static str, &'static str, Judge) {
+        match self {
+            Self::Metier => ("metier", "metier", metier::judge),
+            Self::Standard => ("standard", "the open standard", standard::judge),
+            Self::SkilledCrew => ("skilled-crew", "skilled-crew", skilled_crew::judge),
+            Self::Ultron => ("ultron", "Ultron", ultron::judge),
+            Self::Agentmd => ("agentmd", "agentmd", agentmd::judge),
+            Self::Openpollen => ("openpollen", "OpenPollen", openpollen::judge),
+            Self::CoreAgent => ("core-agent", "core-agent", core_agent::judge),
+            Self::ClaudeCode => ("claude-code", "Claude Code", claude_code::judge),
+            Self::Codex => ("codex", "Codex", codex::judge),
+        }
+    }
+
     /// The name it is asked for by, such as `claude-code`.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Metier => "metier",
-            Self::Standard => "standard",
-            Self::SkilledCrew => "skilled-crew",
-            Self::Ultron => "ultron",
-            Self::Agentmd => "agentmd",
-            Self::Openpollen => "openpollen",
-            Self::CoreAgent => "core-agent",
-            Self::ClaudeCode => "claude-code",
-            Self::Codex => "codex",
-        }
+        self.client().0
     }
 
     /// The profile of a name.
@@ -108,17 +114,7 @@ impl Profile {
 
     /// What it calls itself, for messages.
     pub fn title(self) -> &'static str {
-        match self {
-            Self::Metier => "metier",
-            Self::Standard => "the open standard",
-            Self::SkilledCrew => "skilled-crew",
-            Self::Ultron => "Ultron",
-            Self::Agentmd => "agentmd",
-            Self::Openpollen => "OpenPollen",
-            Self::CoreAgent => "core-agent",
-            Self::ClaudeCode => "Claude Code",
-            Self::Codex => "Codex",
-        }
+        self.client().1
     }
 }
 
@@ -165,17 +161,15 @@ impl<'a> FileView<'a> {
     }
 }
 
+/// The rules of a client. What it returns as an error is the last thing that is said.
+type Judge = fn(&mut Bench, &FileView<'_>) -> Result<(), Refusal>;
+
 /// What one client makes of one skill.
 pub fn judge(profile: Profile, file: &FileView<'_>) -> Verdict {
-    match profile {
-        Profile::Metier => metier::judge(file),
-        Profile::Standard => standard::judge(file),
-        Profile::SkilledCrew => skilled_crew::judge(file),
-        Profile::Ultron => ultron::judge(file),
-        Profile::Agentmd => agentmd::judge(file),
-        Profile::Openpollen => openpollen::judge(file),
-        Profile::CoreAgent => core_agent::judge(file),
-        Profile::ClaudeCode => claude_code::judge(file),
-        Profile::Codex => codex::judge(file),
+    let mut bench = Bench::new(profile);
+    let (_, _, judge) = profile.client();
+    if let Err((span, opinion)) = judge(&mut bench, file) {
+        bench.note(span, opinion);
     }
+    bench.verdict()
 }

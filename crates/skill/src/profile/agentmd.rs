@@ -1,13 +1,12 @@
 //! agentmd: four keys, read as YAML 1.1 between the first two `---` of the file.
 
 use super::fence::{Fence, Reading, read};
-use super::opinion::{Bench, Opinion};
+use super::opinion::{Bench, Opinion, Refusal};
 use super::python::{Breaks, odd_break, stray_tab};
 use super::schema::{Reader, Type};
 use super::substitution::{self, Arguments, Replaces};
 use super::text::shown;
-use super::verdict::Verdict;
-use super::{FileView, Profile, loss};
+use super::{FileView, loss};
 use crate::injection::injected_commands;
 use crate::manifest::Description;
 use crate::yaml::Entry;
@@ -19,27 +18,18 @@ const REPLACES: Replaces =
 /// Fields that it fills in itself. A key of that name is handed over twice, which is an error nobody catches.
 const TAKEN: [&str; 4] = ["skill_dir", "instructions", "has_scripts", "has_references"];
 
-pub(super) fn judge(file: &FileView<'_>) -> Verdict {
-    let mut bench = Bench::new(Profile::Agentmd);
+pub(super) fn judge(bench: &mut Bench, file: &FileView<'_>) -> Result<(), Refusal> {
     bench.require_exact_file_name(file);
     bench.require_utf8(file);
-    let reading = match read(file, Fence::Anywhere) {
-        Ok(reading) if reading.entries.is_empty() => {
-            let opinion = Opinion::refused("the frontmatter is no mapping of keys to values");
-            bench.note(reading.place(), opinion.help("write `name:` and `description:`"));
-            return bench.verdict();
-        }
-        Ok(reading) => reading,
-        Err((span, opinion)) => {
-            bench.note(span, opinion);
-            return bench.verdict();
-        }
-    };
+    let reading = read(file, Fence::Anywhere)?;
+    if reading.entries.is_empty() {
+        let opinion = Opinion::refused("the frontmatter is no mapping of keys to values");
+        return Err((reading.place(), opinion.help("write `name:` and `description:`")));
+    }
     let tab = stray_tab(&reading.entries, file.source, reading.yaml.clone());
     let odd = tab.or_else(|| odd_break(&reading.entries, file.source, Breaks::InBlocksAndPlain));
-    if let Some((span, opinion)) = odd {
-        bench.note(span, opinion);
-        return bench.verdict();
+    if let Some(refusal) = odd {
+        return Err(refusal);
     }
     let is_last = |at: usize, key: &str| !reading.entries[at + 1..].iter().any(|entry| entry.key == key);
     for (at, entry) in reading.entries.iter().enumerate() {
@@ -51,9 +41,9 @@ pub(super) fn judge(file: &FileView<'_>) -> Verdict {
         };
         bench.key(entry, opinion);
     }
-    note_differences(&mut bench, &reading, file);
-    substitution::judge(&mut bench, file, &REPLACES);
-    bench.verdict()
+    note_differences(bench, &reading, file);
+    substitution::judge(bench, file, &REPLACES);
+    Ok(())
 }
 
 /// What the split and the missing keys do to the whole.

@@ -1,11 +1,10 @@
 //! Claude Code: the widest set of keys, and the name is a label.
 
-use super::opinion::{Bench, Opinion};
+use super::opinion::{Bench, Opinion, Refusal};
 use super::substitution::{self, CLAUDE};
 use super::text::{grouped, shown};
 use super::ultron::note_repairs;
-use super::verdict::Verdict;
-use super::{FileView, Profile, loss};
+use super::{FileView, loss};
 use crate::manifest::{Context, Manifest};
 use crate::yaml::Entry;
 
@@ -30,15 +29,14 @@ const ACTED_ON: [&str; 14] = [
     "compatibility",
 ];
 
-pub(super) fn judge(file: &FileView<'_>) -> Verdict {
-    let mut bench = Bench::new(Profile::ClaudeCode);
+pub(super) fn judge(bench: &mut Bench, file: &FileView<'_>) -> Result<(), Refusal> {
     bench.require_exact_file_name(file);
     for entry in file.entries() {
         bench.key(&entry, opinion(&entry, file));
     }
-    note_repairs(&mut bench, file);
-    substitution::judge(&mut bench, file, &CLAUDE);
-    bench.verdict()
+    note_repairs(bench, file);
+    substitution::judge(bench, file, &CLAUDE);
+    Ok(())
 }
 
 fn opinion(entry: &Entry<'_>, file: &FileView<'_>) -> Opinion {

@@ -1,11 +1,10 @@
 //! Codex: name and description, and nothing else that metier acts on.
 
 use super::fence::{Fence, read};
-use super::opinion::{Bench, Opinion};
+use super::opinion::{Bench, Opinion, Refusal};
 use super::substitution::{self, NOTHING};
 use super::text::grouped;
-use super::verdict::Verdict;
-use super::{FileView, Profile, loss};
+use super::{FileView, loss};
 use crate::yaml::Entry;
 
 /// The longest name, in characters.
@@ -13,17 +12,10 @@ const MAX_NAME: usize = 64;
 /// How many characters of a description the listing shows.
 const MAX_LISTED: usize = 1_024;
 
-pub(super) fn judge(file: &FileView<'_>) -> Verdict {
-    let mut bench = Bench::new(Profile::Codex);
+pub(super) fn judge(bench: &mut Bench, file: &FileView<'_>) -> Result<(), Refusal> {
     bench.require_exact_file_name(file);
     bench.require_utf8(file);
-    let reading = match read(file, Fence::TrimmedLines) {
-        Ok(reading) => reading,
-        Err((span, opinion)) => {
-            bench.note(span, opinion);
-            return bench.verdict();
-        }
-    };
+    let reading = read(file, Fence::TrimmedLines)?;
     for entry in &reading.entries {
         let opinion = match &*entry.key {
             "name" => name(entry),
@@ -40,8 +32,8 @@ pub(super) fn judge(file: &FileView<'_>) -> Verdict {
         bench.note(entry.key_span, Opinion::refused(reason).help("remove one of them"));
     }
     bench.require_keys(&reading, &["description"]);
-    substitution::judge(&mut bench, file, &NOTHING);
-    bench.verdict()
+    substitution::judge(bench, file, &NOTHING);
+    Ok(())
 }
 
 fn name(entry: &Entry<'_>) -> Opinion {

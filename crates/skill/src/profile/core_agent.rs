@@ -2,12 +2,11 @@
 //! leaves the agent without any.
 
 use super::fence::{Fence, Reading, read};
-use super::opinion::{Bench, Opinion};
+use super::opinion::{Bench, Opinion, Refusal};
 use super::schema::{Reader, Type};
 use super::substitution::{self, NOTHING};
 use super::text::{grouped, shown};
-use super::verdict::Verdict;
-use super::{FileView, Profile, loss};
+use super::{FileView, loss};
 use crate::name::is_canonical;
 use crate::yaml::{self, Entry, Kind, Node, Style};
 use metier_diagnostic::Span;
@@ -18,24 +17,18 @@ const MAX_DESCRIPTION: usize = 1_024;
 const MAX_COMPATIBILITY: usize = 500;
 const READER: Reader = Reader::Go;
 
-pub(super) fn judge(file: &FileView<'_>) -> Verdict {
-    let mut bench = Bench::all_or_nothing(Profile::CoreAgent);
+pub(super) fn judge(bench: &mut Bench, file: &FileView<'_>) -> Result<(), Refusal> {
+    bench.stops_others();
     bench.require_exact_file_name(file);
     bench.require_real_folder(file);
-    let (reading, passage) = match read_either_way(file) {
-        Ok(read) => read,
-        Err((span, opinion)) => {
-            bench.note(span, opinion);
-            return bench.verdict();
-        }
-    };
+    let (reading, passage) = read_either_way(file)?;
     for entry in &reading.entries {
         bench.key(entry, opinion(entry, file, passage));
     }
     bench.refuse_repeated_keys(&reading);
     bench.require_keys(&reading, &["name", "description"]);
-    substitution::judge(&mut bench, file, &NOTHING);
-    bench.verdict()
+    substitution::judge(bench, file, &NOTHING);
+    Ok(())
 }
 
 /// What a file went through before it was parsed.

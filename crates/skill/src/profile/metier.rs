@@ -1,14 +1,12 @@
 //! metier itself: everything loads that parses, and every key it knows means what it means.
 
-use super::opinion::{Bench, Opinion};
-use super::verdict::Verdict;
-use super::{FileView, Profile};
+use super::FileView;
+use super::opinion::{Bench, Opinion, Refusal};
 use crate::code;
 use crate::manifest::is_known_key;
 use metier_diagnostic::Span;
 
-pub(super) fn judge(file: &FileView<'_>) -> Verdict {
-    let mut bench = Bench::new(Profile::Metier);
+pub(super) fn judge(bench: &mut Bench, file: &FileView<'_>) -> Result<(), Refusal> {
     for entry in file.entries() {
         let opinion = if is_known_key(&entry.key) { Opinion::same() } else { Opinion::ignored() };
         bench.key(&entry, opinion);
@@ -20,5 +18,5 @@ pub(super) fn judge(file: &FileView<'_>) -> Verdict {
             reason.map_or_else(|| "the file gives no skill".to_owned(), |found| found.message.clone());
         bench.note(span, Opinion::refused(words));
     }
-    bench.verdict()
+    Ok(())
 }

@@ -1,25 +1,17 @@
 //! `OpenPollen`: no YAML but lines, each split at its first colon. Quotes stay, nesting is lost, the last one wins.
 
-use super::opinion::{Bench, Opinion};
+use super::opinion::{Bench, Opinion, Refusal};
 use super::substitution::{self, CLAUDE};
 use super::text::shown;
-use super::verdict::Verdict;
-use super::{FileView, Profile, loss};
+use super::{FileView, loss};
 use crate::manifest::UserOnly;
 use crate::yaml::Entry;
 use metier_diagnostic::Span;
 
-pub(super) fn judge(file: &FileView<'_>) -> Verdict {
-    let mut bench = Bench::new(Profile::Openpollen);
+pub(super) fn judge(bench: &mut Bench, file: &FileView<'_>) -> Result<(), Refusal> {
     bench.require_exact_file_name(file);
     bench.require_real_folder(file);
-    let pairs = match pairs(file.source) {
-        Ok(pairs) => pairs,
-        Err((span, opinion)) => {
-            bench.note(span, opinion);
-            return bench.verdict();
-        }
-    };
+    let pairs = pairs(file.source)?;
     let entries = file.entries();
     for (at, entry) in entries.iter().enumerate() {
         let is_first = !entries[..at].iter().any(|earlier| earlier.key == entry.key);
@@ -43,8 +35,8 @@ pub(super) fn judge(file: &FileView<'_>) -> Verdict {
             bench.note(Span::empty(0), opinion.help(format!("write `{key}:`")));
         }
     }
-    substitution::judge(&mut bench, file, &CLAUDE);
-    bench.verdict()
+    substitution::judge(bench, file, &CLAUDE);
+    Ok(())
 }
 
 /// One line with a colon.

@@ -69,6 +69,9 @@ impl Opinion {
     }
 }
 
+/// What keeps a client from reading the file any further, and where.
+pub(super) type Refusal = (Span, Opinion);
+
 /// A verdict in the making.
 pub(super) struct Bench {
     profile: Profile,
@@ -85,9 +88,9 @@ impl Bench {
         Self { profile, keys: Vec::new(), notes: Vec::new(), cost: Loads::No, is_passed_over: false }
     }
 
-    /// The same for a client where one bad skill stops all of them.
-    pub(super) fn all_or_nothing(profile: Profile) -> Self {
-        Self { cost: Loads::NoAndOthers, ..Self::new(profile) }
+    /// Makes it the verdict of a client where one bad skill stops all of them.
+    pub(super) fn stops_others(&mut self) {
+        self.cost = Loads::NoAndOthers;
     }
 
     /// Adds what becomes of a key.

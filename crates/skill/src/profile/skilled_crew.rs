@@ -1,12 +1,11 @@
 //! skilled-crew: a strict schema. One skill that breaks it keeps its whole crew from starting.
 
 use super::fence::{Fence, read};
-use super::opinion::{Bench, Opinion};
+use super::opinion::{Bench, Opinion, Refusal};
 use super::schema::{Reader, Type};
 use super::substitution::{self, NOTHING};
 use super::text::{grouped, shown};
-use super::verdict::Verdict;
-use super::{FileView, Profile, loss};
+use super::{FileView, loss};
 use crate::line::lines;
 use crate::yaml::{Entry, Node};
 use metier_diagnostic::Span;
@@ -17,30 +16,23 @@ const MAX_NAME: usize = 64;
 const MAX_DESCRIPTION: usize = 1_024;
 const READER: Reader = Reader::JavaScript;
 
-pub(super) fn judge(file: &FileView<'_>) -> Verdict {
-    let mut bench = Bench::all_or_nothing(Profile::SkilledCrew);
+pub(super) fn judge(bench: &mut Bench, file: &FileView<'_>) -> Result<(), Refusal> {
+    bench.stops_others();
     if file.document_name != "SKILL.md" {
         let reason = format!("the file is called `{}` and only `SKILL.md` is looked for", file.document_name);
         bench.note(Span::empty(0), Opinion::refused(reason).help("rename it to `SKILL.md`"));
     }
-    if let Some((span, opinion)) = engine(file.source) {
-        bench.note(span, opinion);
-        return bench.verdict();
+    if let Some(refusal) = engine(file.source) {
+        return Err(refusal);
     }
-    let reading = match read(file, Fence::LineBeginnings) {
-        Ok(reading) => reading,
-        Err((span, opinion)) => {
-            bench.note(span, opinion);
-            return bench.verdict();
-        }
-    };
+    let reading = read(file, Fence::LineBeginnings)?;
     for entry in &reading.entries {
         bench.key(entry, opinion(entry, file));
     }
     bench.refuse_repeated_keys(&reading);
     bench.require_keys(&reading, &["name", "description"]);
-    substitution::judge(&mut bench, file, &NOTHING);
-    bench.verdict()
+    substitution::judge(bench, file, &NOTHING);
+    Ok(())
 }
 
 /// A word behind the opening `---` names the language of the frontmatter, and JavaScript is run.

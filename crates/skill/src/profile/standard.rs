@@ -2,11 +2,10 @@
 //! here when that validator has nothing to say.
 
 use super::fence::{Fence, Reading, read};
-use super::opinion::{Bench, Opinion};
+use super::opinion::{Bench, Opinion, Refusal};
 use super::python::{Breaks, odd_break, stray_tab};
 use super::text::{grouped, shown};
-use super::verdict::Verdict;
-use super::{FileView, Profile, loss};
+use super::{FileView, loss};
 use crate::name::{MAX_NAME, normal_form};
 use crate::yaml::{Entry, Feature, Kind, Node};
 use metier_diagnostic::{Position, Span};
@@ -17,25 +16,18 @@ const MAX_DESCRIPTION: usize = 1_024;
 /// The longest `compatibility`, in characters.
 const MAX_COMPATIBILITY: usize = 500;
 
-pub(super) fn judge(file: &FileView<'_>) -> Verdict {
-    let mut bench = Bench::new(Profile::Standard);
+pub(super) fn judge(bench: &mut Bench, file: &FileView<'_>) -> Result<(), Refusal> {
     if !matches!(file.document_name, "SKILL.md" | "skill.md") {
         let reason = format!("the file is called `{}`; it must be `SKILL.md`", file.document_name);
         bench.pass_over(Opinion::refused(reason));
     }
     bench.require_utf8(file);
-    let reading = match read_simply(file) {
-        Ok(reading) => reading,
-        Err((span, opinion)) => {
-            bench.note(span, opinion);
-            return bench.verdict();
-        }
-    };
+    let reading = read_simply(file)?;
     for entry in &reading.entries {
         bench.key(entry, opinion(entry, file));
     }
     bench.require_keys(&reading, &["name", "description"]);
-    bench.verdict()
+    Ok(())
 }
 
 /// Reads as the validator does: no flow, no anchors, no tags, no repeated keys, even indentation, no second document.

@@ -1,9 +1,8 @@
 //! Ultron. Its documents name seven keys and no reason to refuse a file; what they do not say is not guessed.
 
-use super::opinion::{Bench, Opinion};
+use super::opinion::{Bench, Opinion, Refusal};
 use super::substitution::{self, NOTHING};
-use super::verdict::Verdict;
-use super::{FileView, Profile, loss};
+use super::{FileView, loss};
 use crate::code;
 use crate::manifest::{Context, Manifest};
 use crate::yaml::Entry;
@@ -12,14 +11,13 @@ use metier_diagnostic::Span;
 /// The keys it acts on as metier does.
 const ACTED_ON: [&str; 6] = ["name", "description", "model", "maxTurns", "tools", "tags"];
 
-pub(super) fn judge(file: &FileView<'_>) -> Verdict {
-    let mut bench = Bench::new(Profile::Ultron);
+pub(super) fn judge(bench: &mut Bench, file: &FileView<'_>) -> Result<(), Refusal> {
     for entry in file.entries() {
         bench.key(&entry, opinion(&entry, file.manifest()));
     }
-    note_repairs(&mut bench, file);
-    substitution::judge(&mut bench, file, &NOTHING);
-    bench.verdict()
+    note_repairs(bench, file);
+    substitution::judge(bench, file, &NOTHING);
+    Ok(())
 }
 
 fn opinion(entry: &Entry<'_>, manifest: Option<&Manifest>) -> Opinion {
