@@ -45,18 +45,16 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// Whether the bound is reached for the file that was last reported on. A rule that can find very much asks before
-    /// it words a finding, and [counts](Findings::count) it instead: a place costs a pass over the file.
-    pub fn is_full(&self) -> bool {
-        self.last.as_ref().is_some_and(|(_, count)| *count >= MAX_PER_FILE)
-    }
-
-    /// Counts a finding that nobody will see, in the file that was last reported on.
-    pub fn count(&mut self) {
-        if let Some((_, count)) = &mut self.last {
-            *count += 1;
-            let more = count.saturating_sub(MAX_PER_FILE);
-            self.note(more);
+    /// Reports a finding, which is worded only while the bound is not reached for the file that was last reported on. For
+    /// rules that can find very much: a place costs a pass over the file.
+    pub fn add_with(&mut self, finding: impl FnOnce(&Self) -> Diagnostic) {
+        match &mut self.last {
+            Some((_, count)) if *count >= MAX_PER_FILE => {
+                *count += 1;
+                let more = *count - MAX_PER_FILE;
+                self.note(more);
+            }
+            _ => self.add(finding(self)),
         }
     }
 

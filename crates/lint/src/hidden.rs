@@ -47,35 +47,7 @@ impl Hidden {
 
     /// Its name, as Unicode has it but in lower case.
     pub fn name(self) -> &'static str {
-        match self.character {
-            '\u{ad}' => "soft hyphen",
-            '\u{34f}' => "combining grapheme joiner",
-            '\u{61c}' => "arabic letter mark",
-            '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' => "hangul filler",
-            '\u{180e}' => "mongolian vowel separator",
-            '\u{200b}' => "zero width space",
-            '\u{200c}' => "zero width non-joiner",
-            '\u{200d}' => "zero width joiner",
-            '\u{200e}' => "left-to-right mark",
-            '\u{200f}' => "right-to-left mark",
-            '\u{202a}' => "left-to-right embedding",
-            '\u{202b}' => "right-to-left embedding",
-            '\u{202c}' => "pop directional formatting",
-            '\u{202d}' => "left-to-right override",
-            '\u{202e}' => "right-to-left override",
-            '\u{2060}' => "word joiner",
-            '\u{2061}'..='\u{2064}' => "invisible operator",
-            '\u{2066}' => "left-to-right isolate",
-            '\u{2067}' => "right-to-left isolate",
-            '\u{2068}' => "first strong isolate",
-            '\u{2069}' => "pop directional isolate",
-            '\u{206a}'..='\u{206f}' => "deprecated format character",
-            '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' => "variation selector",
-            '\u{feff}' => "byte order mark",
-            '\u{fff9}'..='\u{fffb}' => "interlinear annotation mark",
-            '\u{e0000}'..='\u{e007f}' => "tag character",
-            _ => "invisible character",
-        }
+        name(self.character).unwrap_or("invisible character")
     }
 
     /// How it is called in a message: `U+200B (zero width space)`.
@@ -102,7 +74,7 @@ pub(crate) fn find(text: &str) -> Vec<Hidden> {
             // The only lead bytes with which a hidden character begins.
             0xc2 | 0xcd | 0xd8 | 0xe1 | 0xe2 | 0xe3 | 0xef | 0xf3 => {
                 let Some(character) = text.get(at..).and_then(|rest| rest.chars().next()) else { break };
-                if is_hidden(character) && !(character == '\u{feff}' && at == 0) {
+                if name(character).is_some() && !(character == '\u{feff}' && at == 0) {
                     found.push(Hidden { at, character });
                 }
                 character.len_utf8()
@@ -115,27 +87,37 @@ pub(crate) fn find(text: &str) -> Vec<Hidden> {
     found
 }
 
-fn is_hidden(c: char) -> bool {
-    matches!(
-        c,
-        '\u{ad}'
-            | '\u{34f}'
-            | '\u{61c}'
-            | '\u{115f}'
-            | '\u{1160}'
-            | '\u{180e}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{2064}'
-            | '\u{2066}'..='\u{206f}'
-            | '\u{3164}'
-            | '\u{fe00}'..='\u{fe0f}'
-            | '\u{feff}'
-            | '\u{ffa0}'
-            | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e007f}'
-            | '\u{e0100}'..='\u{e01ef}'
-    )
+/// The name of a hidden character, as Unicode has it but in lower case; `None` for every other.
+fn name(c: char) -> Option<&'static str> {
+    Some(match c {
+        '\u{ad}' => "soft hyphen",
+        '\u{34f}' => "combining grapheme joiner",
+        '\u{61c}' => "arabic letter mark",
+        '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' => "hangul filler",
+        '\u{180e}' => "mongolian vowel separator",
+        '\u{200b}' => "zero width space",
+        '\u{200c}' => "zero width non-joiner",
+        '\u{200d}' => "zero width joiner",
+        '\u{200e}' => "left-to-right mark",
+        '\u{200f}' => "right-to-left mark",
+        '\u{202a}' => "left-to-right embedding",
+        '\u{202b}' => "right-to-left embedding",
+        '\u{202c}' => "pop directional formatting",
+        '\u{202d}' => "left-to-right override",
+        '\u{202e}' => "right-to-left override",
+        '\u{2060}' => "word joiner",
+        '\u{2061}'..='\u{2064}' => "invisible operator",
+        '\u{2066}' => "left-to-right isolate",
+        '\u{2067}' => "right-to-left isolate",
+        '\u{2068}' => "first strong isolate",
+        '\u{2069}' => "pop directional isolate",
+        '\u{206a}'..='\u{206f}' => "deprecated format character",
+        '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' => "variation selector",
+        '\u{feff}' => "byte order mark",
+        '\u{fff9}'..='\u{fffb}' => "interlinear annotation mark",
+        '\u{e0000}'..='\u{e007f}' => "tag character",
+        _ => return None,
+    })
 }
 
 /// Whether a letter is written from right to left, so that marks of direction beside it are ordinary spelling.
@@ -169,7 +151,7 @@ mod tests {
         fn it_finds_what_a_slow_search_finds(text in "[a-z —漢🏴\u{ad}\u{200b}\u{202e}\u{fe0f}\u{e0041}]{0,60}") {
             let slow: Vec<_> = text
                 .char_indices()
-                .filter(|(_, c)| is_hidden(*c))
+                .filter(|(_, c)| name(*c).is_some())
                 .map(|(at, character)| Hidden { at, character })
                 .collect();
             prop_assert_eq!(find(&text), slow);

@@ -26,15 +26,11 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     for hidden in skill.hidden().iter().filter(|one| one.kind() == HiddenKind::Bidi) {
-        if is_at_home(*hidden, skill.source) {
-            continue;
+        if !is_at_home(*hidden, skill.source) {
+            let label = hidden.label();
+            let message = format!("{label} makes this text look different from what a model reads");
+            findings.add_with(|findings| findings.at(skill, hidden.span(), message).help("delete it"));
         }
-        if findings.is_full() {
-            findings.count();
-            continue;
-        }
-        let message = format!("{} makes this text look different from what a model reads", hidden.label());
-        findings.add(findings.at(skill, hidden.span(), message).help("delete it"));
     }
 }
 

@@ -1,5 +1,5 @@
 use crate::{Check, Example, Findings, Mends, Rule, Skill};
-use metier_diagnostic::{Code, Severity, Span};
+use metier_diagnostic::{Code, Severity, Span, grouped};
 
 /// What the open standard advises. It counts lines because authors can.
 const MAX_LINES: usize = 500;
@@ -38,33 +38,18 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let message = if lines > MAX_LINES {
         format!(
             "the body has {} lines, about {} tokens; {MAX_LINES} lines are advised",
-            spaced(lines),
-            spaced(tokens)
+            grouped(lines as u64),
+            grouped(tokens as u64)
         )
     } else if tokens > MAX_TOKENS {
-        format!("the body has about {} tokens; {} are advised", spaced(tokens), spaced(MAX_TOKENS))
+        format!(
+            "the body has about {} tokens; {} are advised",
+            grouped(tokens as u64),
+            grouped(MAX_TOKENS as u64)
+        )
     } else {
         return;
     };
     let found = findings.at(skill, Span::empty(skill.body_at()), message);
     findings.add(found.help("move what is not always needed into files below `references/`"));
-}
-
-/// A number with separators: 10,000.
-fn spaced(number: usize) -> String {
-    let digits = number.to_string();
-    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
-    groups.join(",")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_have_separators() {
-        for (number, expect) in [(7, "7"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")] {
-            assert_eq!(spaced(number), expect);
-        }
-    }
 }

@@ -1,5 +1,5 @@
 use crate::{Check, Example, Findings, Mends, Root, Rule};
-use metier_diagnostic::{Code, Diagnostic, Severity};
+use metier_diagnostic::{Code, Diagnostic, Severity, grouped};
 
 /// What the catalogue may cost where a model's window is not known.
 const MAX_TOKENS: usize = 4_000;
@@ -51,23 +51,10 @@ fn check(root: &Root<'_, '_>, findings: &mut Findings<'_>) {
     };
     let message = format!(
         "the names and descriptions of this root ({} offered) take about {} tokens; the budget is {}",
-        separated(offered().count()),
-        separated(tokens),
-        separated(MAX_TOKENS)
+        grouped(offered().count() as u64),
+        grouped(tokens as u64),
+        grouped(MAX_TOKENS as u64)
     );
     let found = Diagnostic::new(&RULE.code, message).in_file(&first.path);
     findings.add(found.help("shorten descriptions or remove skills nobody uses; what does not fit is cut"));
-}
-
-/// A number as prose has it: `10,000`.
-fn separated(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

@@ -28,16 +28,13 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let text = skill.source;
     for word in WORDS.find(text, skill.word_starts()) {
         let Some((start, end)) = concealed(text, word) else { continue };
-        if is_quoted(skill, start, end) {
-            continue;
+        if !is_quoted(skill, start, end) {
+            let message = "this asks the model to hide something from its user";
+            findings.add_with(|findings| {
+                let found = findings.at(skill, Span::new(start, end), message);
+                found.help("say openly what is to be done, or take the sentence out")
+            });
         }
-        if findings.is_full() {
-            findings.count();
-            continue;
-        }
-        let message = "this asks the model to hide something from its user";
-        let found = findings.at(skill, Span::new(start, end), message);
-        findings.add(found.help("say openly what is to be done, or take the sentence out"));
     }
 }
 

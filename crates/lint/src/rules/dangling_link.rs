@@ -31,14 +31,13 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
         if !seen.insert(path.clone()) {
             continue;
         }
-        if findings.is_full() {
-            findings.count();
-            continue;
-        }
-        let found = findings.at(skill, link.span, format!("there is no `{path}` in the skill's folder"));
-        findings.add(match elsewhere(skill, &path) {
-            Some(other) => found.help(format!("write `{other}`, if that is meant")),
-            None => found.help("add the file, correct the path, or take the link out"),
+        findings.add_with(|findings| {
+            let message = format!("there is no `{path}` in the skill's folder");
+            let found = findings.at(skill, link.span, message);
+            match elsewhere(skill, &path) {
+                Some(other) => found.help(format!("write `{other}`, if that is meant")),
+                None => found.help("add the file, correct the path, or take the link out"),
+            }
         });
     }
 }

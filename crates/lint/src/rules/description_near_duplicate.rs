@@ -2,7 +2,6 @@ use crate::phrase::{Spoken, quoted};
 use crate::resemblance::{WordSets, near_duplicates};
 use crate::{Check, Example, Findings, Mends, Root, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
-use metier_skill::Description;
 use std::collections::HashSet;
 
 /// Two short descriptions share most of their words by chance.
@@ -38,12 +37,9 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(root: &Root<'_, '_>, findings: &mut Findings<'_>) {
-    let skills = root.skills;
-    // By path, so that the same root gives the same answer in whichever order its skills come.
-    let mut described: Vec<&Skill<'_>> = skills.iter().filter(|skill| is_offered(skill)).collect();
-    described.sort_by(|one, other| one.path.cmp(&other.path));
+    let described = &root.crowd().offered;
     let mut sets = WordSets::default();
-    for skill in &described {
+    for skill in described {
         sets.add(skill.manifest().description.text());
     }
     let found = near_duplicates(&sets, MIN_WORDS, |later, earlier| {
@@ -59,11 +55,6 @@ fn check(root: &Root<'_, '_>, findings: &mut Findings<'_>) {
         let found = findings.at(skill, skill.description_at(), message);
         findings.add(found.help("say in each what sets it apart, or make one skill of the two"));
     }
-}
-
-fn is_offered(skill: &Skill<'_>) -> bool {
-    let manifest = skill.manifest();
-    manifest.user_only.is_none() && matches!(manifest.description, Description::Written(_))
 }
 
 /// Two skills of the same name are reported as such. And where each description names what its own name names, as in

@@ -43,17 +43,13 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
         if run <= 2 && rest.iter().take(run).all(|one| is_needed(*one, skill.source)) {
             continue;
         }
-        if findings.is_full() {
-            findings.count();
-            continue;
-        }
         let end = rest.get(run - 1).map_or(first.end(), |last| last.end());
         let message = match run {
             1 => format!("{} stands here and shows nothing", first.label()),
             _ => format!("{run} characters stand here and show nothing, the first is {}", first.label()),
         };
-        findings
-            .add(findings.at(skill, Span::new(first.at, end), message).help("delete what cannot be seen"));
+        let span = Span::new(first.at, end);
+        findings.add_with(|all| all.at(skill, span, message).help("delete what cannot be seen"));
     }
 }
 

@@ -151,12 +151,8 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let help =
         Need::Hosts.lines(skill, &missing, if missing.len() > 1 { "declare them" } else { "declare it" });
     for usage in &usages {
-        if findings.is_full() {
-            findings.count();
-            continue;
-        }
         let message = format!("the script reaches `{}`, which the skill does not declare", usage.name);
-        findings.add(usage.found(skill, findings, message).help(help.as_str()));
+        findings.add_with(|findings| usage.found(skill, findings, message).help(help.as_str()));
     }
 }
 

@@ -27,16 +27,13 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let text = skill.source;
     for word in WORDS.find(text, skill.word_starts()) {
         let Some((start, end)) = overriding(text, word) else { continue };
-        if is_quoted(skill, start, end) {
-            continue;
+        if !is_quoted(skill, start, end) {
+            let message = "this tells the model to set its instructions aside";
+            findings.add_with(|findings| {
+                let found = findings.at(skill, Span::new(start, end), message);
+                found.help("take it out, or quote it where it is an example")
+            });
         }
-        if findings.is_full() {
-            findings.count();
-            continue;
-        }
-        let message = "this tells the model to set its instructions aside";
-        let found = findings.at(skill, Span::new(start, end), message);
-        findings.add(found.help("take it out, or quote it where it is an example"));
     }
 }
 

@@ -112,14 +112,12 @@ const NOBODY: &[&str] = &[
 ];
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
+    let message = |name| format!("this path is in the home of `{name}`, which others do not have");
     for (start, end, name) in personal_paths(skill.source) {
-        if findings.is_full() {
-            findings.count();
-            continue;
-        }
-        let message = format!("this path is in the home of `{name}`, which others do not have");
-        let found = findings.at(skill, Span::new(start, end), message);
-        findings.add(found.help("write it from the skill's folder, from the project or from `~`"));
+        findings.add_with(|findings| {
+            let found = findings.at(skill, Span::new(start, end), message(name));
+            found.help("write it from the skill's folder, from the project or from `~`")
+        });
     }
     for file in skill.files.all() {
         let Some(text) = file.text.as_deref() else { continue };
@@ -128,8 +126,7 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
         let Some((start, end, name)) = personal_paths(text).find(|(start, ..)| *start > body) else {
             continue;
         };
-        let message = format!("this path is in the home of `{name}`, which others do not have");
-        let found = findings.in_file(skill, &file.path, Some((Span::new(start, end), text)), message);
+        let found = findings.in_file(skill, &file.path, Some((Span::new(start, end), text)), message(name));
         findings.add(found.help("find the path when the script runs, for example from `HOME`"));
     }
 }

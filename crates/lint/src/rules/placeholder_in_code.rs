@@ -37,10 +37,6 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
         if declares && !is_program(block, text) {
             continue;
         }
-        if findings.is_full() {
-            findings.count();
-            continue;
-        }
         let start = block.content.start as usize + at;
         let message = match tokens.count() {
             1 => format!("`{token}` in this code is replaced when the skill is started with arguments"),
@@ -49,8 +45,10 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
                 count - 1
             ),
         };
-        let found = findings.at(skill, Span::new(start, start + token.len()), message);
-        findings.add(found.help(format!("write `\\{token}` to keep it, or move the code below `scripts/`")));
+        findings.add_with(|findings| {
+            let found = findings.at(skill, Span::new(start, start + token.len()), message);
+            found.help(format!("write `\\{token}` to keep it, or move the code below `scripts/`"))
+        });
     }
 }
 

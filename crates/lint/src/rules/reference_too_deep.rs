@@ -37,12 +37,8 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
         if folders <= MAX_FOLDERS || !seen.insert(path.clone()) {
             continue;
         }
-        if findings.is_full() {
-            findings.count();
-            continue;
-        }
         let message = format!("`{path}` lies {folders} folders below `references/`; one is advised at most");
-        findings.add(findings.at(skill, reference.span, message).help("move the file up"));
+        findings.add_with(|all| all.at(skill, reference.span, message).help("move the file up"));
     }
 }
 

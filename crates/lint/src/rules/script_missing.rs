@@ -39,12 +39,11 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
         }
     }
     for (reference, path) in missing {
-        if findings.is_full() {
-            findings.count();
-            continue;
-        }
-        let found = findings.at(skill, reference.span, format!("there is no `{path}` in the skill's folder"));
-        findings.add(found.help("add the script, correct its path, or take the step out"));
+        findings.add_with(|findings| {
+            let message = format!("there is no `{path}` in the skill's folder");
+            let found = findings.at(skill, reference.span, message);
+            found.help("add the script, correct its path, or take the step out")
+        });
     }
 }
 

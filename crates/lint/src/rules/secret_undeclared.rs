@@ -103,16 +103,15 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
         Need::Env.lines(skill, &missing, if missing.len() > 1 { "declare them" } else { "declare it" });
     let required = skill.manifest().more.requires.as_ref().map_or(&[][..], |requires| &requires.env);
     for usage in &usages {
-        if findings.is_full() {
-            findings.count();
-            continue;
-        }
-        let message = format!("the script reads `{}`, which the skill does not declare", usage.name);
-        let mut found = usage.found(skill, findings, message).help(help.as_str());
-        if required.contains(&usage.name) {
-            found = found.note("`requires` says that it has to be there; only `needs` asks for it");
-        }
-        findings.add(found);
+        findings.add_with(|findings| {
+            let message = format!("the script reads `{}`, which the skill does not declare", usage.name);
+            let found = usage.found(skill, findings, message).help(help.as_str());
+            if required.contains(&usage.name) {
+                found.note("`requires` says that it has to be there; only `needs` asks for it")
+            } else {
+                found
+            }
+        });
     }
 }
 

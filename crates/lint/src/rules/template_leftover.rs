@@ -41,15 +41,12 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
         let found = leftover(line).map(|(start, length)| (at + start, at + start + length));
         at += line.len();
         let Some((start, end)) = found else { continue };
-        if is_quoted(skill, start, end) {
-            continue;
+        if !is_quoted(skill, start, end) {
+            findings.add_with(|findings| {
+                let found = findings.at(skill, Span::new(start, end), "this is left over from a template");
+                found.help("write what belongs here, or take the line out")
+            });
         }
-        if findings.is_full() {
-            findings.count();
-            continue;
-        }
-        let found = findings.at(skill, Span::new(start, end), "this is left over from a template");
-        findings.add(found.help("write what belongs here, or take the line out"));
     }
 }
 

@@ -65,19 +65,18 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
             if !exists && !is_alone {
                 continue;
             }
-            if findings.is_full() {
-                findings.count();
-                continue;
-            }
-            let start = span.start as usize + at;
-            let message = format!("`{path}` is found on Windows only");
-            let mut found = findings.at(skill, Span::new(start, start + path.len()), message);
-            found = found.help(format!("write `{straight}`"));
-            if exists && is_inline {
-                let edits = vec![Edit::replace(start, start + path.len(), straight)];
-                found = found.fix(Fix { label: "write forward slashes".to_owned(), edits });
-            }
-            findings.add(found);
+            findings.add_with(|findings| {
+                let start = span.start as usize + at;
+                let message = format!("`{path}` is found on Windows only");
+                let found = findings.at(skill, Span::new(start, start + path.len()), message);
+                let found = found.help(format!("write `{straight}`"));
+                if exists && is_inline {
+                    let edits = vec![Edit::replace(start, start + path.len(), straight)];
+                    found.fix(Fix { label: "write forward slashes".to_owned(), edits })
+                } else {
+                    found
+                }
+            });
         }
     }
 }

@@ -56,17 +56,23 @@ const JAVASCRIPT_WRITES: &[&str] = &[
 
 /// Where a literal path leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Place {
+struct Place {
+    kind: PlaceKind,
+    path: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PlaceKind {
     /// Below the folder the script starts in, which is the skill's.
-    Start(String),
+    Start,
     /// Below the project.
-    Project(String),
+    Project,
     /// Below the home, which is a scratch one.
-    Home(String),
+    Home,
     /// Below the skill's folder by its name.
-    Own(String),
+    Own,
     /// Anywhere else.
-    Absolute(String),
+    Absolute,
 }
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
@@ -81,7 +87,7 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
         for (path, span) in written {
             let Some(place) = Place::of(&path) else { continue };
             // Who goes elsewhere writes elsewhere.
-            let is_known = moves == Moves::Never || !matches!(place, Place::Start(_));
+            let is_known = !moves || place.kind != PlaceKind::Start;
             if is_known && !declared.mean(&place) {
                 found.push((Usage::new(&script, span, place.name()), place));
             }
@@ -91,12 +97,9 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     found.retain(|(usage, _)| seen.insert(usage.name.clone()));
     let missing: Vec<&str> = found.iter().filter_map(|(_, place)| place.declarable()).collect();
     for (usage, place) in &found {
-        if findings.is_full() {
-            findings.count();
-            continue;
-        }
-        let one = usage.found(skill, findings, place.message());
-        findings.add(one.help(place.help(skill, &missing)));
+        findings.add_with(|findings| {
+            usage.found(skill, findings, place.message()).help(place.help(skill, &missing))
+        });
     }
 }
 
@@ -106,14 +109,15 @@ impl Place {
         let behind = |names: &[&str]| {
             names.iter().find_map(|name| path.strip_prefix(name)).filter(|rest| is_literal(rest)).map(clean)
         };
+        let place = |kind, path| Self { kind, path };
         if let Some(rest) = behind(PROJECT) {
-            return rest.map(Self::Project);
+            return rest.map(|rest| place(PlaceKind::Project, rest));
         }
         if let Some(rest) = behind(HOME) {
-            return rest.map(|rest| Self::Home(format!("~/{rest}")));
+            return rest.map(|rest| place(PlaceKind::Home, format!("~/{rest}")));
         }
         if let Some(rest) = behind(OWN) {
-            return rest.map(Self::Own);
+            return rest.map(|rest| place(PlaceKind::Own, rest));
         }
         if !is_literal(path) {
             return None;
@@ -123,56 +127,42 @@ impl Place {
             let is_open = |open: &&str| {
                 path.strip_prefix(*open).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             };
-            return (!OPEN.iter().any(is_open)).then_some(Self::Absolute(path));
+            return (!OPEN.iter().any(is_open)).then_some(place(PlaceKind::Absolute, path));
         }
-        clean(path).map(Self::Start)
+        clean(path).map(|path| place(PlaceKind::Start, path))
     }
 
     /// The place as it would be declared.
     fn name(&self) -> String {
-        match self {
-            Self::Start(path) | Self::Project(path) | Self::Home(path) | Self::Absolute(path) => path.clone(),
-            Self::Own(path) => format!("$SKILL_DIR/{path}"),
+        match self.kind {
+            PlaceKind::Own => format!("$SKILL_DIR/{}", self.path),
+            _ => self.path.clone(),
         }
     }
 
     fn declarable(&self) -> Option<&str> {
-        match self {
-            Self::Start(path) | Self::Project(path) | Self::Home(path) | Self::Absolute(path) => Some(path),
-            Self::Own(_) => None,
-        }
+        (self.kind != PlaceKind::Own).then_some(&self.path)
     }
 
     fn message(&self) -> String {
-        match self {
-            Self::Start(path) => {
-                format!(
-                    "the script writes `{path}` where it starts, in the skill's folder, which is read-only"
-                )
-            }
-            Self::Project(path) => {
-                format!("the script writes `{path}` in the project, which the skill does not declare")
-            }
-            Self::Home(path) => {
-                format!(
-                    "the script writes `{path}`, but its home is a scratch folder that is gone afterwards"
-                )
-            }
-            Self::Own(path) => {
-                format!("the script writes `{path}` in the skill's folder, which is read-only")
-            }
-            Self::Absolute(path) => format!("the script writes `{path}`, which the skill does not declare"),
-        }
+        let behind = match self.kind {
+            PlaceKind::Start => " where it starts, in the skill's folder, which is read-only",
+            PlaceKind::Project => " in the project, which the skill does not declare",
+            PlaceKind::Home => ", but its home is a scratch folder that is gone afterwards",
+            PlaceKind::Own => " in the skill's folder, which is read-only",
+            PlaceKind::Absolute => ", which the skill does not declare",
+        };
+        format!("the script writes `{}`{behind}", self.path)
     }
 
     fn help(&self, skill: &Skill<'_>, missing: &[&str]) -> String {
-        let sentence = match self {
-            Self::Own(_) => return "write below `SKILL_DATA`, which is kept, or below `TMPDIR`".to_owned(),
-            Self::Start(_) => {
+        let sentence = match self.kind {
+            PlaceKind::Own => return "write below `SKILL_DATA`, which is kept, or below `TMPDIR`".to_owned(),
+            PlaceKind::Start => {
                 "write below `TMPDIR` or `SKILL_DATA`; for a file of the project write below `PROJECT_DIR` and declare it"
             }
-            Self::Home(_) => "write below `SKILL_DATA`, which is kept; if it has to be there, declare it",
-            Self::Project(_) | Self::Absolute(_) => "write below `TMPDIR` or `SKILL_DATA`, or declare it",
+            PlaceKind::Home => "write below `SKILL_DATA`, which is kept; if it has to be there, declare it",
+            PlaceKind::Project | PlaceKind::Absolute => "write below `TMPDIR` or `SKILL_DATA`, or declare it",
         };
         Need::Write.lines(skill, missing, sentence)
     }
@@ -213,32 +203,21 @@ impl Globs {
 
     /// Whether one of them means a place. A glob that starts neither at the root nor at home is seen from the project.
     fn mean(&self, place: &Place) -> bool {
-        let is_outside = matches!(place, Place::Home(_) | Place::Absolute(_));
+        let is_outside = matches!(place.kind, PlaceKind::Home | PlaceKind::Absolute);
         let Some(path) = place.declarable() else { return false };
         self.0.iter().any(|(elsewhere, glob)| *elsewhere == is_outside && glob.is_match(path))
     }
 }
 
 /// Whether a script leaves the folder it starts in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Moves {
-    Never,
-    Somewhere,
+fn moves_in_shell(shell: &Shell) -> bool {
+    let mut programs = shell.commands.iter().filter_map(|command| command.program());
+    programs.any(|(program, _)| matches!(program, "cd" | "pushd"))
 }
 
-fn moves_in_shell(shell: &Shell) -> Moves {
-    let moves = shell.commands.iter().filter_map(|command| command.program());
-    if moves.into_iter().any(|(program, _)| matches!(program, "cd" | "pushd")) {
-        Moves::Somewhere
-    } else {
-        Moves::Never
-    }
-}
-
-fn moves_in_pieces(pieces: &Pieces<'_>) -> Moves {
-    let moves = |code: &str| code.contains("chdir(");
+fn moves_in_pieces(pieces: &Pieces<'_>) -> bool {
     let mut code = pieces.all.iter().filter(|piece| piece.kind == PieceKind::Code);
-    if code.any(|piece| moves(pieces.of(piece))) { Moves::Somewhere } else { Moves::Never }
+    code.any(|piece| pieces.of(piece).contains("chdir("))
 }
 
 fn in_shell(shell: &Shell) -> Vec<(String, Range<usize>)> {
