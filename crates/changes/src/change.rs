@@ -1,7 +1,7 @@
 //! What a contained process changed, as values.
 
 use metier_files::FileDigest;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::content::MAX_HOLES;
 use crate::error::ConflictReason;
@@ -125,7 +125,6 @@ pub struct Entry {
     /// Size in bytes; of a folder, zero.
     pub size: u64,
     /// Digest of a file's content or of a link's target; folders have none.
-    #[serde(serialize_with = "write_digest", deserialize_with = "read_digest")]
     pub digest: Option<FileDigest>,
     /// Where a link leads; bytes that are not UTF-8 are replaced, and the digest tells those apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -219,14 +218,4 @@ pub enum RefusalDetail {
     /// Its holes would have to be read.
     #[error("its holes are too large to be read: all sparse files of a set may have {} GiB of them", MAX_HOLES >> 30)]
     TooSparse,
-}
-
-#[expect(clippy::ref_option, reason = "serde calls it with a reference to the field")]
-fn write_digest<S: Serializer>(digest: &Option<FileDigest>, serializer: S) -> Result<S::Ok, S::Error> {
-    digest.map(|digest| digest.to_string()).serialize(serializer)
-}
-
-fn read_digest<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<FileDigest>, D::Error> {
-    let text = Option::<String>::deserialize(deserializer)?;
-    text.map(|text| text.parse().map_err(serde::de::Error::custom)).transpose()
 }

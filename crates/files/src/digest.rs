@@ -7,6 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use cap_std::fs::Dir;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use self::sum::DigestParseError;
 use self::sum::Sum;
@@ -106,42 +107,41 @@ impl TreeDigest {
     }
 }
 
-impl fmt::Display for FileDigest {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
+/// The text of a digest: `sha256:` and its digits.
+macro_rules! as_text {
+    ($($name:ident)+) => {$(
+        impl fmt::Display for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(formatter)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(formatter, "{}({})", stringify!($name), self.0)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = DigestParseError;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                text.parse().map(Self)
+            }
+        }
+    )+};
+}
+
+as_text! { FileDigest TreeDigest }
+
+impl Serialize for FileDigest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 
-impl fmt::Debug for FileDigest {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "FileDigest({})", self.0)
-    }
-}
-
-impl FromStr for FileDigest {
-    type Err = DigestParseError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        text.parse().map(Self)
-    }
-}
-
-impl fmt::Display for TreeDigest {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
-    }
-}
-
-impl fmt::Debug for TreeDigest {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "TreeDigest({})", self.0)
-    }
-}
-
-impl FromStr for TreeDigest {
-    type Err = DigestParseError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        text.parse().map(Self)
+impl<'de> Deserialize<'de> for FileDigest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
 }

@@ -1,58 +1,34 @@
 //! A folder that goes with whoever made it.
 
-use std::fs;
+use std::fs::Permissions;
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
-/// Tells the folders of one process apart.
-static MADE: AtomicU64 = AtomicU64::new(0);
+use tempfile::TempDir;
 
-/// How often another name is tried where one is taken. Names hold the process, the time and a number, so a second try is
-/// one too many already unless somebody takes names on purpose.
-const TRIES: usize = 8;
-
-/// A folder that only its user can look into, and that is removed with all that is in it when this is dropped.
+/// A folder that only its user can look into, and that is removed with all that is in it when this is dropped. What cannot be
+/// removed is the system's to clear away, as with everything in its temporary folder.
 #[derive(Debug)]
-pub struct PassingFolder(PathBuf);
+pub struct PassingFolder(TempDir);
 
 impl PassingFolder {
     /// Makes one below `base`, which is there and may be anybody's: never one that somebody else has made, nor what a link
     /// leads to.
     pub fn make(base: &Path) -> io::Result<Self> {
-        let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
-        for _ in 0..TRIES {
-            let number = MADE.fetch_add(1, Ordering::Relaxed);
-            let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-            let path = base.join(format!("metier-{}-{time:x}-{number}", std::process::id()));
-            // Not with the folders above: this call fails where anything has the name.
-            match fs::DirBuilder::new().mode(0o700).create(&path) {
-                Ok(()) => return Ok(Self(path)),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = error,
-                Err(error) => return Err(error),
-            }
-        }
-        Err(last)
+        let private = Permissions::from_mode(0o700);
+        tempfile::Builder::new().prefix("metier-").permissions(private).tempdir_in(base).map(Self)
     }
 
     /// Where it is.
     pub fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for PassingFolder {
-    fn drop(&mut self) {
-        // What cannot be removed is the system's to clear away, as with everything in its temporary folder.
-        let _ = fs::remove_dir_all(&self.0);
+        self.0.path()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
+    use std::fs;
 
     use metier_testkit::Workspace;
 

@@ -42,6 +42,8 @@ const HOMES: &[(&str, &[&str])] = &[
     ("postcard", &["metier-sandbox"]),
     // The probe attacks by bare system calls, since no library would make such ones.
     ("libc", &["metier-probe", "metier-sandbox"]),
+    // Temporary files and folders: everyone else sees a `PassingFolder`, or a file that is there as a whole.
+    ("tempfile", &["metier-files", "metier-testkit"]),
     // Digests of files; the MCP server signs with the same hash.
     ("sha2", &["metier-files", "metier-mcp-server"]),
     ("hmac", &["metier-mcp-server"]),

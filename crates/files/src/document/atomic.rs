@@ -1,18 +1,15 @@
-use std::ffi::OsString;
-use std::fs::{self, File, Metadata, OpenOptions, Permissions};
+use std::ffi::OsStr;
+use std::fs::{self, File, Metadata, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
-use std::process;
-use std::sync::atomic::{AtomicU32, Ordering};
+
+use tempfile::NamedTempFile;
 
 use super::{Mode, create_parent, is_absent, not_a_file};
 
 /// Links to follow before it is a loop; the kernel's own number.
 const MAX_LINKS: usize = 40;
-
-/// Names to try for the temporary file. One is enough unless a dead process with our number left its files behind.
-const MAX_NAMES: usize = 100;
 
 /// Replaces a file as a whole: whoever reads it sees the old bytes or the new ones, also after a power cut.
 ///
@@ -38,17 +35,11 @@ fn replace(path: &Path, bytes: &[u8], mode: Mode, kept: u32) -> io::Result<()> {
         Err(error) => return Err(error),
     };
     create_parent(path, mode)?;
-    let (mut file, temporary) = create_beside(path, mode)?;
-    let written = fill(&mut file, bytes, existing.as_ref(), kept).and_then(|()| fs::rename(&temporary, path));
-    if let Err(error) = written {
-        // The first error is the one to report.
-        let _ = fs::remove_file(&temporary);
-        return Err(error);
-    }
+    let mut file = create_beside(path, mode)?;
+    fill(file.as_file_mut(), bytes, existing.as_ref(), kept)?;
+    file.persist(path)?;
     // The rename is on the disk only when the folder is. A file system that cannot do this has done what it can.
-    if let Some(folder) = path.parent()
-        && let Ok(folder) = File::open(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
-    {
+    if let Ok(folder) = File::open(above(path)) {
         let _ = folder.sync_all();
     }
     Ok(())
@@ -73,24 +64,17 @@ fn behind_links(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::from_raw_os_error(rustix::io::Errno::LOOP.raw_os_error()))
 }
 
-/// A new file in the same folder, since a rename does not cross file systems.
-fn create_beside(path: &Path, mode: Mode) -> io::Result<(File, PathBuf)> {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-
+/// A new file in the same folder, since a rename does not cross file systems. It is removed unless it is given its name.
+fn create_beside(path: &Path, mode: Mode) -> io::Result<NamedTempFile> {
     let name = path.file_name().ok_or_else(|| not_a_file(path))?;
-    for _ in 0..MAX_NAMES {
-        let mut hidden = OsString::from(".");
-        hidden.push(name);
-        hidden.push(format!(".{}-{}.tmp", process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
-        let temporary = path.with_file_name(hidden);
-        // `create_new` never opens what somebody else put there, a link least of all.
-        match OpenOptions::new().write(true).create_new(true).mode(mode.bits()).open(&temporary) {
-            Ok(file) => return Ok((file, temporary)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Err(io::ErrorKind::AlreadyExists.into())
+    let hidden = [OsStr::new("."), name, OsStr::new(".")].join(OsStr::new(""));
+    let permissions = Permissions::from_mode(mode.bits());
+    tempfile::Builder::new().prefix(&hidden).suffix(".tmp").permissions(permissions).tempfile_in(above(path))
+}
+
+/// The folder that a file is in.
+fn above(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 fn fill(file: &mut File, bytes: &[u8], existing: Option<&Metadata>, kept: u32) -> io::Result<()> {

@@ -1,21 +1,16 @@
 //! Putting an imprint on the disk as a whole.
 
-use std::ffi::OsString;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::process;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use super::{DATE, Imprint, at};
 use crate::FolderLock;
-
-/// Names to try for the temporary folder. One is enough unless a dead process with our number left its own behind.
-const MAX_NAMES: usize = 100;
 
 impl Imprint {
     /// Makes `folder` what it has to be, whatever is there now. The one above it has to be there.
@@ -67,21 +62,16 @@ fn date(file: &File) -> io::Result<()> {
 
 /// A new folder in the same one, since a rename does not cross file systems.
 fn make_beside(folder: &Path) -> io::Result<PathBuf> {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-
-    let name = folder.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-    for _ in 0..MAX_NAMES {
-        let mut hidden = OsString::from(".");
-        hidden.push(name);
-        hidden.push(format!(".{}-{}.tmp", process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
-        let temporary = folder.with_file_name(hidden);
-        match DirBuilder::new().mode(0o755).create(&temporary) {
-            Ok(()) => return Ok(temporary),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Err(io::ErrorKind::AlreadyExists.into())
+    let (Some(above), Some(name)) = (folder.parent(), folder.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let hidden = [OsStr::new("."), name, OsStr::new(".")].join(OsStr::new(""));
+    let made = tempfile::Builder::new()
+        .prefix(&hidden)
+        .suffix(".tmp")
+        .permissions(Permissions::from_mode(0o755))
+        .tempdir_in(above)?;
+    Ok(made.keep())
 }
 
 /// Exchanges the two where there is something already; else it is a plain move that never replaces anything.
