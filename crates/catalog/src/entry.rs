@@ -125,7 +125,6 @@ pub(crate) struct Card {
     pub(crate) name: SkillName,
     pub(crate) title: Option<Box<str>>,
     pub(crate) description: String,
-    pub(crate) derived: bool,
     pub(crate) when_to_use: Option<Box<str>>,
     pub(crate) argument_hint: Option<Box<str>>,
     pub(crate) version: Option<Box<str>>,
@@ -150,16 +149,15 @@ pub(crate) struct Links {
 
 impl Card {
     pub(crate) fn new(summary: Summary, document_name: DocumentName, diagnostics: Vec<Diagnostic>) -> Self {
-        let (description, derived) = match summary.description {
-            Description::Written(written) => (written.value, false),
-            Description::Derived(text) => (text, true),
-            Description::Absent => (String::new(), false),
+        let description = match summary.description {
+            Description::Written(written) => written.value,
+            Description::Derived(text) => text,
+            Description::Absent => String::new(),
         };
         Self {
             name: summary.name,
             title: summary.title.map(Into::into),
             description,
-            derived,
             when_to_use: summary.when_to_use.map(Into::into),
             argument_hint: summary.argument_hint.map(Into::into),
             version: summary.version.map(Into::into),
@@ -204,11 +202,6 @@ impl Entry {
     /// What it is for; empty where nothing says so.
     pub fn description(&self) -> &str {
         &self.card.description
-    }
-
-    /// Whether the description is the body's first paragraph.
-    pub fn is_description_derived(&self) -> bool {
-        self.card.derived
     }
 
     /// When to use it.

@@ -12,8 +12,8 @@ use crate::origin::Origin;
 use crate::place::below;
 use crate::reference::Reference;
 use crate::snapshot::{Failure, Snapshot};
-use metier_diagnostic::{Diagnostic, JsonDiagnostic};
-use serde::{Serialize, Serializer};
+use metier_diagnostic::Diagnostic;
+use serde::Serialize;
 use std::path::PathBuf;
 
 pub use skill::{ExplainedSkill, InCatalogue, Parsing, Reason, Tools};
@@ -94,7 +94,6 @@ pub struct ExplainedFailure {
     /// Its folder.
     pub path: PathBuf,
     /// Why.
-    #[serde(serialize_with = "as_json")]
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -109,16 +108,9 @@ pub struct Searched {
     pub exists: bool,
 }
 
-/// What an explanation is made with beside the snapshot.
-#[derive(Clone, Debug)]
-pub struct ExplainOptions<'a> {
-    /// How the model's catalogue would be made, since a skill may not fit into it.
-    pub catalogue: CatalogueOptions<'a>,
-}
-
 impl Snapshot {
-    /// Explains what becomes of a name.
-    pub fn explain(&self, asked: &str, options: &ExplainOptions<'_>) -> Explanation {
+    /// Explains what becomes of a name. A skill may not fit into the model's catalogue, so that is made as `catalogue` says.
+    pub fn explain(&self, asked: &str, catalogue: &CatalogueOptions<'_>) -> Explanation {
         let mut explanation = Explanation {
             asked: asked.to_owned(),
             verdict: Verdict::Invalid,
@@ -149,7 +141,7 @@ impl Snapshot {
             .and_then(|id| self.entry(*id))
             .map_or(reference.name.as_str(), |entry| entry.name().as_str());
         related.extend(self.called(name).into_iter().filter(|id| !meant.contains(id)));
-        let catalogue = self.catalogue(&options.catalogue);
+        let catalogue = self.catalogue(catalogue);
         for id in related {
             explanation.skills.extend(self.explain_skill(id, &catalogue.report));
         }
@@ -205,9 +197,4 @@ impl Snapshot {
             diagnostics: failure.diagnostics.clone(),
         }
     }
-}
-
-/// Diagnostics in the shape they have in every JSON.
-fn as_json<S: Serializer>(diagnostics: &[Diagnostic], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(diagnostics.iter().map(JsonDiagnostic::from))
 }

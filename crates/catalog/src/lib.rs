@@ -103,8 +103,7 @@ pub use disabled::{DISABLED_FILE, Disabled, DisabledError, Switch, switch};
 pub use document::{MAX_DOCUMENT, SkillFile};
 pub use entry::{Entry, EntryId, Relation, State};
 pub use explain::{
-    ExplainOptions, ExplainedFailure, ExplainedSkill, Explanation, InCatalogue, Parsing, Reason, Searched,
-    Tools, Verdict,
+    ExplainedFailure, ExplainedSkill, Explanation, InCatalogue, Parsing, Reason, Searched, Tools, Verdict,
 };
 pub use layout::{Layout, RootChoice};
 pub use lookup::{Lookup, Unresolved};

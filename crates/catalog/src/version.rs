@@ -33,11 +33,6 @@ impl Version {
             (own, other) => own.is_some().cmp(&other.is_some()),
         }
     }
-
-    /// Whether it is a semantic version, generously read.
-    pub fn is_semantic(&self) -> bool {
-        self.semantic.is_some()
-    }
 }
 
 impl Ord for Version {

@@ -73,13 +73,6 @@ impl LayerStore {
         Self { layers: folder.join(name), ..Self::new(folder) }
     }
 
-    /// With the user's folder in memory (`XDG_RUNTIME_DIR`), for a machine on which everything else is an overlay.
-    #[must_use]
-    pub fn with_runtime_folder(mut self, folder: Option<&Path>) -> Self {
-        self.temporary.splice(0..0, folder.map(Path::to_owned));
-        self
-    }
-
     /// Makes the layer for a call.
     pub fn create(&self, project: &Path, origin: CallOrigin) -> Result<Layer, LayerError> {
         self.begin(&self.place(project)?, project, origin, None)
@@ -190,14 +183,6 @@ impl LayerStore {
             }
         }
         Ok(removed)
-    }
-
-    /// The same once there are many: looking at all of them takes longer than most calls.
-    pub fn prune_if_crowded(&self, retention: &Retention) -> Result<usize, LayerError> {
-        if self.folders().len() <= 2 * retention.layers {
-            return Ok(0);
-        }
-        self.prune(retention)
     }
 
     /// The folder for a project's layers, which is known from now on.

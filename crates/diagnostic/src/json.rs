@@ -1,7 +1,7 @@
 //! The shape a diagnostic has in every JSON that metier writes.
 
 use crate::{Diagnostic, Severity};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 
 /// A diagnostic for a machine: one flat object, keys in a fixed order.
@@ -38,5 +38,11 @@ impl<'a> From<&'a Diagnostic> for JsonDiagnostic<'a> {
             help: diagnostic.help.as_deref(),
             notes: &diagnostic.notes,
         }
+    }
+}
+
+impl Serialize for Diagnostic {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        JsonDiagnostic::from(self).serialize(serializer)
     }
 }

@@ -4,14 +4,11 @@ mod foreign;
 
 pub use foreign::{from_agents_json, from_claude_settings};
 
-use crate::Actor;
-use crate::aspect::{Aspect, Part};
+use crate::aspect::Aspect;
 use crate::mode::Mode;
-use crate::place::Place;
 use crate::rule::Rule;
 use crate::wrappers::Touch;
 use metier_diagnostic::{Severity, visible};
-use metier_skill::Tool;
 use std::fmt;
 
 /// Where rules stand.
@@ -381,12 +378,6 @@ impl Rules {
     /// What could not be taken as it is written, in the order in which the layers were heard.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
-    }
-
-    /// The rule that denies to read a file, for tools that walk through many and must leave it out.
-    pub fn denies_reading(&self, place: &Place) -> Option<&Cited> {
-        let part = Part::Tool { tool: Tool::Read, place: Some(place), is_whole: true };
-        self.denying(&Aspect { actor: &Actor::Agent, part })
     }
 
     pub(crate) fn denying(&self, aspect: &Aspect<'_>) -> Option<&Cited> {

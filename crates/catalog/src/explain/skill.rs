@@ -54,7 +54,6 @@ pub struct ExplainedSkill {
     /// What changed since its project was trusted.
     pub trust_changes: Vec<String>,
     /// What there is to say about its file.
-    #[serde(serialize_with = "super::as_json")]
     pub diagnostics: Vec<Diagnostic>,
 }
 

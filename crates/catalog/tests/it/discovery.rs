@@ -179,7 +179,6 @@ fn skills_without_a_description_are_derived_or_for_the_user() {
     assert_eq!(listed(&snapshot), expected);
     assert_eq!(offered(&snapshot), ["derived"]);
     assert_eq!(found(&snapshot, "derived").description(), "The first paragraph.");
-    assert!(found(&snapshot, "derived").is_description_derived());
     // P22: always reachable by the user.
     assert_eq!(found(&snapshot, "hidden").state().word(), "user-only");
     assert_eq!(snapshot.failures().len(), 1);

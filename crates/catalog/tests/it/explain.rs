@@ -1,13 +1,11 @@
 //! One clear answer about one name.
 
 use crate::machine::{Machine, skill};
-use metier_catalog::{
-    CatalogueOptions, ExplainOptions, Explanation, InCatalogue, Lookup, Parsing, Tokens, Verdict,
-};
+use metier_catalog::{CatalogueOptions, Explanation, InCatalogue, Lookup, Parsing, Tokens, Verdict};
 
 fn explain(machine: &Machine, name: &str) -> Explanation {
     let snapshot = machine.load_all();
-    snapshot.explain(name, &ExplainOptions { catalogue: snapshot.catalogue_options(None) })
+    snapshot.explain(name, &snapshot.catalogue_options(None))
 }
 
 fn machine() -> Machine {
@@ -89,7 +87,7 @@ fn what_was_not_found_says_where_was_looked() {
 fn a_skill_over_budget_is_explained() {
     let snapshot = machine().load();
     let catalogue = CatalogueOptions { budget: Tokens(45), ..CatalogueOptions::default() };
-    let explanation = snapshot.explain("odd", &ExplainOptions { catalogue });
+    let explanation = snapshot.explain("odd", &catalogue);
     assert_eq!(explanation.skills[0].catalogue, InCatalogue::OverBudget);
     assert!(explanation.advice.iter().any(|advice| advice.contains("budget")));
 }
@@ -100,7 +98,7 @@ fn changes_since_trust_are_explained() {
     crate::trust::trust(&machine, metier_catalog::Ownership::Theirs);
     let machine = machine.with(|files| files.file("home/project/.claude/skills/strange/scripts/x.sh", "x"));
     let snapshot = machine.load();
-    let options = ExplainOptions { catalogue: snapshot.catalogue_options(None) };
+    let options = snapshot.catalogue_options(None);
     let explanation = snapshot.explain("strange", &options);
     assert_eq!(explanation.verdict, Verdict::Ready);
     assert_eq!(explanation.skills[0].trust_changes, ["code `scripts/x.sh` is new"]);

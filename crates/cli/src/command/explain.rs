@@ -9,9 +9,7 @@ use crate::output::{Form, Output, Tone, clean};
 use crate::requirement::{Unmet, unmet};
 use crate::surroundings::Surroundings;
 use anyhow::Result;
-use metier_catalog::{
-    ExplainOptions, ExplainedSkill, Explanation, InCatalogue, Include, Lookup, Parsing, Snapshot,
-};
+use metier_catalog::{ExplainedSkill, Explanation, InCatalogue, Include, Lookup, Parsing, Snapshot};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -30,7 +28,7 @@ pub(crate) fn run(
 
 fn explain_name(name: &str, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
     let snapshot = Arc::new(surroundings.snapshot(Include::Usual));
-    let options = ExplainOptions { catalogue: snapshot.catalogue_options(None) };
+    let options = snapshot.catalogue_options(None);
     let explanation = snapshot.explain(name, &options);
     let (unmet, around) = counted_on(name, &snapshot, surroundings);
     match output.form() {
