@@ -1,22 +1,13 @@
-//! Which places of a writable project stay read-only: the one table.
-//!
-//! A script that may write to the project must not be able to leave something behind that runs later, outside, with all
-//! of the user's rights: a git hook, an editor's task, an agent's instructions. Code that the project is built from runs
-//! later too and cannot be on the list, since writing it is what the permission is for.
-//!
-//! The line between the two: a row is for what runs by merely entering or opening the project, committing, pushing, or starting an
-//! agent, an editor, a debugger or a console in it. What runs because somebody builds or tests the project is its code, so
-//! `Makefile`, `package.json`, `conftest.py`, `sitecustomize.py` and `eslint.config.js` have none.
+//! Which places of a writable project stay read-only: the rows of `metier-protected`, and what git's configuration names.
 
 mod command_words;
 mod git_config;
 mod git_keys;
 mod places;
-mod table;
 mod tree;
 
 pub use self::places::{NoChanges, Planned, PlannedChanges, ProtectedPlaces, UserPaths};
-pub use self::table::PROTECTED;
+pub use metier_protected::{Missing, PROTECTED, ProtectedRule};
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -43,28 +34,6 @@ pub enum Presence {
     Link,
     /// Nothing, and nothing may be made there: a hook that was not there yesterday runs just as well.
     Missing,
-}
-
-/// A row of the table.
-#[derive(Debug, PartialEq, Eq)]
-pub struct ProtectedRule {
-    /// The end of the path, in lower case, with `*` for any piece of a name. With a `/` at its beginning it is the whole path,
-    /// seen from the project.
-    pub pattern: &'static str,
-    /// Whether it is protected where it is missing.
-    pub missing: Missing,
-    /// What it is, in words.
-    pub what: &'static str,
-}
-
-/// What a row says of places where there is nothing yet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Missing {
-    /// Nothing may be made there, in the project's folder and in that of each repository below it: programs look there
-    /// without being told.
-    Protected,
-    /// It may be made: a new one is used by nobody until the user does something for it.
-    Open,
 }
 
 static INDEX: LazyLock<PatternIndex<ProtectedRule>> =

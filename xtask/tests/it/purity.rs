@@ -9,7 +9,7 @@ use crate::none;
 use crate::workspace::METADATA;
 
 /// Crates that take plain values and give plain values back.
-const PURE: &[&str] = &["metier-diagnostic", "metier-skill", "metier-lint", "metier-policy"];
+const PURE: &[&str] = &["metier-diagnostic", "metier-skill", "metier-lint", "metier-policy", "metier-protected"];
 
 /// What no pure crate may build on, however far down.
 const IMPURE: &[&str] =

@@ -1,6 +1,36 @@
-//! The rows.
+//! The places of a project that act later, without being called: the one table.
+//!
+//! A script that may write to the project must not be able to leave something behind that runs later, outside, with all
+//! of the user's rights: a git hook, an editor's task, an agent's instructions. Code that the project is built from runs
+//! later too and cannot be on the list, since writing it is what the permission is for.
+//!
+//! The line between the two: a row is for what runs by merely entering or opening the project, committing, pushing, or starting an
+//! agent, an editor, a debugger or a console in it. What runs because somebody builds or tests the project is its code, so
+//! `Makefile`, `package.json`, `conftest.py`, `sitecustomize.py` and `eslint.config.js` have none.
+//!
+//! The gate asks about these places, and the sandbox keeps them read-only.
 
-use super::{Missing, ProtectedRule};
+/// A row of the table.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ProtectedRule {
+    /// The end of the path, in lower case, with `*` for any piece of a name. With a `/` at its beginning it is the whole path,
+    /// seen from the project.
+    pub pattern: &'static str,
+    /// Whether it is protected where it is missing.
+    pub missing: Missing,
+    /// What it is, in words.
+    pub what: &'static str,
+}
+
+/// What a row says of places where there is nothing yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// Nothing may be made there, in the project's folder and in that of each repository below it: programs look there
+    /// without being told.
+    Protected,
+    /// It may be made: a new one is used by nobody until the user does something for it.
+    Open,
+}
 
 const fn always(pattern: &'static str, what: &'static str) -> ProtectedRule {
     ProtectedRule { pattern, missing: Missing::Protected, what }
@@ -19,7 +49,7 @@ const BUILD: &str = "build services run it";
 const CONSOLE: &str = "debuggers and consoles run it";
 const PACKAGES: &str = "package managers run what it names";
 
-/// Every row; the gate's `GUARDED` in `metier-policy` has the same ones, which a test in `metier-runtime` holds. `.gitattributes` is not among them: it can only choose between filters that a configuration defines.
+/// Every row. `.gitattributes` is not among them: it can only choose between filters that a configuration defines.
 pub const PROTECTED: &[ProtectedRule] = &[
     always(".git/hooks", GIT),
     always(".git/config", GIT),
