@@ -56,8 +56,6 @@ pub enum Check {
 /// A skill in an example.
 #[derive(Clone, Copy, Debug)]
 pub struct Example {
-    /// The folder's name.
-    pub folder: &'static str,
     /// The SKILL.md.
     pub text: &'static str,
     /// A line that follows so many times, for rules about size.
@@ -74,9 +72,14 @@ pub struct Example {
 pub type ExampleFile = (&'static str, &'static str, crate::RunBit);
 
 impl Example {
-    /// A SKILL.md in a folder of this name, with nothing beside it.
-    pub const fn new(folder: &'static str, text: &'static str) -> Self {
-        Self { folder, text, repeated: None, files: &[], large: None, beside: None }
+    /// A SKILL.md with nothing beside it, in a folder that is called like the skill.
+    pub const fn new(text: &'static str) -> Self {
+        Self { text, repeated: None, files: &[], large: None, beside: None }
+    }
+
+    /// The folder's name.
+    pub fn folder(&self) -> &'static str {
+        self.text.lines().find_map(|line| line.strip_prefix("name: ")).unwrap_or_default()
     }
 
     /// The same with files beside it.

@@ -13,11 +13,9 @@ pub(super) static RULE: Rule = Rule {
     remedy: "Add `context: fork`, or take the key out.",
     mends: Mends::Never,
     ok: Example::new(
-        "survey",
         "---\nname: survey\ndescription: Surveys a code base. Use when asked for an overview.\ncontext: fork\nagent: Explore\n---\nList the parts and what each is for.\n",
     ),
     bad: Example::new(
-        "survey",
         "---\nname: survey\ndescription: Surveys a code base. Use when asked for an overview.\nagent: Explore\n---\nList the parts and what each is for.\n",
     ),
     check: Check::Skill(check),

@@ -12,11 +12,9 @@ pub(super) static RULE: Rule = Rule {
     remedy: "Add `argument-hint: \"[what it takes]\"`.",
     mends: Mends::Never,
     ok: Example::new(
-        "explain",
         "---\nname: explain\ndescription: Explains a file. Use when asked what a file is for.\nargument-hint: \"[path]\"\n---\nExplain $ARGUMENTS in three sentences.\n",
     ),
     bad: Example::new(
-        "explain",
         "---\nname: explain\ndescription: Explains a file. Use when asked what a file is for.\n---\nExplain $ARGUMENTS in three sentences.\n",
     ),
     check: Check::Skill(check),

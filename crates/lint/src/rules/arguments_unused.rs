@@ -13,11 +13,9 @@ pub(super) static RULE: Rule = Rule {
     remedy: "Write `$name` where the value belongs, or take the argument out.",
     mends: Mends::Never,
     ok: Example::new(
-        "greet",
         "---\nname: greet\ndescription: Writes a greeting. Use when asked to greet somebody.\narguments: [person]\n---\nGreet $person in one line.\n",
     ),
     bad: Example::new(
-        "greet",
         "---\nname: greet\ndescription: Writes a greeting. Use when asked to greet somebody.\narguments: [person, tone]\n---\nGreet $person in one line.\n",
     ),
     check: Check::Skill(check),

@@ -19,11 +19,9 @@ pub(super) static RULE: Rule = Rule {
              conversation belongs into the project's instructions, not into a skill.",
     mends: Mends::Never,
     ok: Example::new(
-        "house-style",
         "---\nname: house-style\ndescription: Knows our spelling and our typography. Use when a press release is written.\n---\nWrite numbers up to twelve as words.\n",
     ),
     bad: Example::new(
-        "house-style",
         "---\nname: house-style\ndescription: Knows how we work. Use for any task.\n---\nIn a press release the embargo stands first. No press release without embargo. The embargo ends at noon.\n",
     ),
     check: Check::Root(check),

@@ -14,11 +14,9 @@ pub(super) static RULE: Rule = Rule {
     remedy: "Delete the character. Arabic and Hebrew text needs none of them, and isolates are left alone beside it.",
     mends: Mends::Never,
     ok: Example::new(
-        "greet",
         "---\nname: greet\ndescription: Greets in Hebrew. Use when a greeting is asked for.\n---\nSay \u{5e9}\u{5dc}\u{5d5}\u{5dd} first.\n",
     ),
     bad: Example::new(
-        "greet",
         "---\nname: greet\ndescription: Greets in Hebrew. Use when a greeting is asked for.\n---\nSay \u{202e}olleh\u{202c} first.\n",
     ),
     check: Check::Skill(check),

@@ -7,13 +7,9 @@ pub(super) static RULE: Rule = Rule {
     remedy: "Write the instructions below the closing `---`.",
     mends: Mends::Never,
     ok: Example::new(
-        "tidy",
         "---\nname: tidy\ndescription: Tidies a folder. Use when asked to clean up.\n---\nMove each file to the folder of its kind.\n",
     ),
-    bad: Example::new(
-        "tidy",
-        "---\nname: tidy\ndescription: Tidies a folder. Use when asked to clean up.\n---\n",
-    ),
+    bad: Example::new("---\nname: tidy\ndescription: Tidies a folder. Use when asked to clean up.\n---\n"),
     check: Check::Skill(check),
 };
 

@@ -19,12 +19,10 @@ pub(super) static RULE: Rule = Rule {
           stays there. What is read only when it is needed costs nothing until then.",
     remedy: "Move parts into files below `references/` and say in the body when to read each of them.",
     mends: Mends::Never,
-    ok: Example::new(
-        "api",
-        "---\nname: api\ndescription: Calls our API. Use when order data is needed.\n---\nRead [the calls](references/calls.md) before you write one.\n",
+    ok: Example::new("---\nname: api\ndescription: Calls our API. Use when order data is needed.\n---\nRead [the calls](references/calls.md) before you write one.\n",
     )
     .with(&[("references/calls.md", "# Calls\n", crate::RunBit::Clear)]),
-    bad: Example::new("api", "---\nname: api\ndescription: Calls our API. Use when order data is needed.\n---\n")
+    bad: Example::new("---\nname: api\ndescription: Calls our API. Use when order data is needed.\n---\n")
         .repeating("One more call.\n", 501),
     check: Check::Skill(check),
 };

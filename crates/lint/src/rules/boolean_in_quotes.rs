@@ -20,11 +20,9 @@ pub(super) static RULE: Rule = Rule {
     remedy: "Take the quotes away.",
     mends: Mends::WhereCertain,
     ok: Example::new(
-        "ship",
         "---\nname: ship\ndescription: Uploads a build. Use when asked to upload one.\ndisable-model-invocation: true\n---\nUpload the newest build.\n",
     ),
     bad: Example::new(
-        "ship",
         "---\nname: ship\ndescription: Uploads a build. Use when asked to upload one.\ndisable-model-invocation: \"true\"\n---\nUpload the newest build.\n",
     ),
     check: Check::Skill(check),

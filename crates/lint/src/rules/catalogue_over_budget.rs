@@ -24,19 +24,15 @@ pub(super) static RULE: Rule = Rule {
     remedy: "Shorten descriptions, remove skills nobody uses, or keep them in several roots.",
     mends: Mends::Never,
     ok: Example::new(
-        "commands",
         "---\nname: commands\ndescription: Knows the commands of our shell. Use when one is needed.\n---\nLook in the list.\n",
     ),
-    bad: Example::new(
-        "commands",
-        concat!(
-            "---\nname: commands\ndescription: >-\n  Knows the commands of our shell. Use when one is needed.\n",
-            ten_times!(ten_times!(ten_times!("  And one more.\n"))),
-            ten_times!(ten_times!("  And one more.\n")),
-            ten_times!(ten_times!("  And one more.\n")),
-            "---\nLook in the list.\n"
-        ),
-    ),
+    bad: Example::new(concat!(
+        "---\nname: commands\ndescription: >-\n  Knows the commands of our shell. Use when one is needed.\n",
+        ten_times!(ten_times!(ten_times!("  And one more.\n"))),
+        ten_times!(ten_times!("  And one more.\n")),
+        ten_times!(ten_times!("  And one more.\n")),
+        "---\nLook in the list.\n"
+    )),
     check: Check::Root(check),
 };
 

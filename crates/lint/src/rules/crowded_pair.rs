@@ -25,17 +25,13 @@ pub(super) static RULE: Rule = Rule {
     remedy: "Say in each description what only that skill does, or what it is not for and which skill is; or make one skill of \
              the two.",
     mends: Mends::Never,
-    ok: Example::new(
-        "invoice-reader",
-        "---\nname: invoice-reader\ndescription: Reads amounts and dates from scanned invoices. Use when a supplier sends an invoice.\n---\nTotals stand at the bottom.\n",
+    ok: Example::new("---\nname: invoice-reader\ndescription: Reads amounts and dates from scanned invoices. Use when a supplier sends an invoice.\n---\nTotals stand at the bottom.\n",
     )
     .beside(
         "invoice-writer",
         "---\nname: invoice-writer\ndescription: Drafts outgoing bills with tax numbers for customers. Use at the end of a month.\n---\nNumbers have no gaps.\n",
     ),
-    bad: Example::new(
-        "invoice-reader",
-        "---\nname: invoice-reader\ndescription: Extracts amounts, dates and suppliers from invoices. Use when an invoice arrives.\n---\nTotals stand at the bottom.\n",
+    bad: Example::new("---\nname: invoice-reader\ndescription: Extracts amounts, dates and suppliers from invoices. Use when an invoice arrives.\n---\nTotals stand at the bottom.\n",
     )
     .beside(
         "billing-intake",

@@ -88,11 +88,9 @@ pub(super) static RULE: Rule = Rule {
     remedy: "Add `disable-model-invocation: true`, so that only the user starts it, or a step that asks first.",
     mends: Mends::Never,
     ok: Example::new(
-        "deploy",
         "---\nname: deploy\ndescription: Deploys the site. Use when asked to deploy.\ndisable-model-invocation: true\n---\nRun this:\n\n```bash\nmake deploy\n```\n",
     ),
     bad: Example::new(
-        "deploy",
         "---\nname: deploy\ndescription: Deploys the site. Use when asked to deploy.\n---\nRun this:\n\n```bash\nmake deploy\n```\n",
     ),
     check: Check::Skill(check),

@@ -8,14 +8,10 @@ pub(super) static RULE: Rule = Rule {
     why: "A model that follows the instructions asks for the file, gets an error, and goes on without what it says.",
     remedy: "Add the file, correct the path, or take the link out. Paths are relative to the SKILL.md.",
     mends: Mends::Never,
-    ok: Example::new(
-        "pdf",
-        "---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nFor forms see [forms](references/forms.md#fields).\n",
+    ok: Example::new("---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nFor forms see [forms](references/forms.md#fields).\n",
     )
     .with(&[("references/forms.md", "# Forms\n", RunBit::Clear)]),
-    bad: Example::new(
-        "pdf",
-        "---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nFor forms see [forms](references/forms.md).\n",
+    bad: Example::new("---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nFor forms see [forms](references/forms.md).\n",
     ),
     check: Check::Skill(check),
 };

@@ -15,11 +15,9 @@ pub(super) static RULE: Rule = Rule {
     remedy: "Write it in words: `a url` in place of `<url>`.",
     mends: Mends::Never,
     ok: Example::new(
-        "fetch",
         "---\nname: fetch\ndescription: Fetches a page. Use when asked for a page by its address.\n---\nFetch it and give back the text.\n",
     ),
     bad: Example::new(
-        "fetch",
         "---\nname: fetch\ndescription: Fetches a page. Use when asked for <url>.\n---\nFetch it and give back the text.\n",
     ),
     check: Check::Skill(check),

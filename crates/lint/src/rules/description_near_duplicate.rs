@@ -17,17 +17,13 @@ pub(super) static RULE: Rule = Rule {
           instructions are missed.",
     remedy: "Say in each what sets it apart, make one skill of the two, or remove the copy.",
     mends: Mends::Never,
-    ok: Example::new(
-        "logs",
-        "---\nname: logs\ndescription: Reads log files of the web server and finds errors. Use when a request fails.\n---\nBegin with the newest file.\n",
+    ok: Example::new("---\nname: logs\ndescription: Reads log files of the web server and finds errors. Use when a request fails.\n---\nBegin with the newest file.\n",
     )
     .beside(
         "metrics",
         "---\nname: metrics\ndescription: Reads counters of the database and finds slow queries. Use when pages load slowly.\n---\nBegin with the slowest query.\n",
     ),
-    bad: Example::new(
-        "logs",
-        "---\nname: logs\ndescription: Reads log files of the web server and finds errors. Use when a request fails.\n---\nBegin with the newest file.\n",
+    bad: Example::new("---\nname: logs\ndescription: Reads log files of the web server and finds errors. Use when a request fails.\n---\nBegin with the newest file.\n",
     )
     .beside(
         "metrics",

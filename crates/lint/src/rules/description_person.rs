@@ -17,11 +17,9 @@ pub(super) static RULE: Rule = Rule {
     remedy: "Write in the third person: `Reads invoices`, not `I can read invoices`.",
     mends: Mends::Never,
     ok: Example::new(
-        "invoices",
         "---\nname: invoices\ndescription: Reads invoices. Use when the user says \"I got an invoice\".\n---\nFind the line with the total.\n",
     ),
     bad: Example::new(
-        "invoices",
         "---\nname: invoices\ndescription: I can read invoices. Use when one comes up.\n---\nFind the line with the total.\n",
     ),
     check: Check::Skill(check),

@@ -15,11 +15,9 @@ pub(super) static RULE: Rule = Rule {
     remedy: "Say what it does and when to use it, with the words users say.",
     mends: Mends::Never,
     ok: Example::new(
-        "tidy",
         "---\nname: tidy\ndescription: Sorts files into folders by kind. Use when asked to clean up.\n---\nMove each file to the folder of its kind.\n",
     ),
     bad: Example::new(
-        "tidy",
         "---\nname: tidy\ndescription: Use when untidy\n---\nMove each file to the folder of its kind.\n",
     ),
     check: Check::Skill(check),

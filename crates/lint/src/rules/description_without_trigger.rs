@@ -170,11 +170,9 @@ pub(super) static RULE: Rule = Rule {
     remedy: "Add a sentence such as `Use when the user asks for …` with the words users say.",
     mends: Mends::Never,
     ok: Example::new(
-        "charts",
         "---\nname: charts\ndescription: Draws charts from tables. Use when a table is to be shown as a picture.\n---\nChoose the kind of chart by the kind of data.\n",
     ),
     bad: Example::new(
-        "charts",
         "---\nname: charts\ndescription: Draws bar and line charts from tables in one style.\n---\nChoose the kind of chart by the kind of data.\n",
     ),
     check: Check::Skill(check),

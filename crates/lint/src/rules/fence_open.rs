@@ -9,11 +9,9 @@ pub(super) static RULE: Rule = Rule {
              more than they have.",
     mends: Mends::Never,
     ok: Example::new(
-        "lint",
         "---\nname: lint\ndescription: Runs the linter. Use when code was changed.\n---\nReport like this:\n\n````markdown\n```bash\nlint --fix\n```\n````\n",
     ),
     bad: Example::new(
-        "lint",
         "---\nname: lint\ndescription: Runs the linter. Use when code was changed.\n---\nRun it:\n\n```bash\nlint --fix\n\nThen say what was mended.\n",
     ),
     check: Check::Skill(check),

@@ -15,14 +15,10 @@ pub(super) static RULE: Rule = Rule {
           used, or it was meant to be named.",
     remedy: "Say in the body when to use the file, or take it out. To name its folder is enough.",
     mends: Mends::Never,
-    ok: Example::new(
-        "pdf",
-        "---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nForms are explained in `references/forms.md`.\n",
+    ok: Example::new("---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nForms are explained in `references/forms.md`.\n",
     )
     .with(&[("references/forms.md", "# Forms\n", RunBit::Clear)]),
-    bad: Example::new(
-        "pdf",
-        "---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nForms are explained in `references/forms.md`.\n",
+    bad: Example::new("---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nForms are explained in `references/forms.md`.\n",
     )
     .with(&[("references/forms.md", "# Forms\n", RunBit::Clear), ("references/old.md", "# Old\n", RunBit::Clear)]),
     check: Check::Skill(check),

@@ -12,14 +12,10 @@ pub(super) static RULE: Rule = Rule {
     why: "Clients and registries refuse larger uploads, and everybody who installs the skill copies all of it.",
     remedy: "Take out what is not needed, such as videos, fonts and installed packages, or fetch it when it is used.",
     mends: Mends::Never,
-    ok: Example::new(
-        "slides",
-        "---\nname: slides\ndescription: Makes slides. Use when a talk is due.\n---\nBegin with [the deck](assets/deck.pptx).\n",
+    ok: Example::new("---\nname: slides\ndescription: Makes slides. Use when a talk is due.\n---\nBegin with [the deck](assets/deck.pptx).\n",
     )
     .with(&[("assets/deck.pptx", "PK", RunBit::Clear)]),
-    bad: Example::new(
-        "slides",
-        "---\nname: slides\ndescription: Makes slides. Use when a talk is due.\n---\nBegin with [the film](assets/film.mp4).\n",
+    bad: Example::new("---\nname: slides\ndescription: Makes slides. Use when a talk is due.\n---\nBegin with [the film](assets/film.mp4).\n",
     )
     .with_large("assets/film.mp4", 31_457_280),
     check: Check::Skill(check),

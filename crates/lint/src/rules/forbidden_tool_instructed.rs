@@ -23,11 +23,9 @@ pub(super) static RULE: Rule = Rule {
     remedy: "Add the tool to the list, as narrowly as it is needed, or take the instruction out.",
     mends: Mends::Never,
     ok: Example::new(
-        "count",
         "---\nname: count\ndescription: Counts lines. Use when asked how long a file is.\nallowed-tools: Read, Bash(wc:*)\n---\nRun this:\n\n```bash\nwc -l README.md\n```\n",
     ),
     bad: Example::new(
-        "count",
         "---\nname: count\ndescription: Counts lines. Use when asked how long a file is.\nallowed-tools: Read\n---\nRun this:\n\n```bash\nwc -l README.md\n```\n",
     ),
     check: Check::Skill(check),

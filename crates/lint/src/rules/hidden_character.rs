@@ -13,11 +13,9 @@ pub(super) static RULE: Rule = Rule {
     remedy: "Delete it. Editors show such characters when asked to show invisibles.",
     mends: Mends::Never,
     ok: Example::new(
-        "team",
         "---\nname: team\ndescription: Lists who is on duty. Use when asked who to call.\n---\nBegin with \u{1f469}\u{200d}\u{1f4bb} or \u{2699}\u{fe0f}.\n",
     ),
     bad: Example::new(
-        "team",
         "---\nname: team\ndescription: Lists who is on duty. Use when asked who to call.\n---\nRun `on\u{200b}call list` first.\n",
     ),
     check: Check::Skill(check),

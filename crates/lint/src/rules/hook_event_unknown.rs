@@ -43,11 +43,9 @@ pub(super) static RULE: Rule = Rule {
     remedy: "Write the event as Claude Code spells it, such as `PreToolUse` or `Stop`.",
     mends: Mends::Never,
     ok: Example::new(
-        "guard",
         "---\nname: guard\ndescription: Keeps commits small. Use when committing.\nhooks:\n  PreToolUse:\n    - matcher: Write\n      hooks:\n        - type: command\n          command: test -f notes.md\n---\nKeep each commit to one reason.\n",
     ),
     bad: Example::new(
-        "guard",
         "---\nname: guard\ndescription: Keeps commits small. Use when committing.\nhooks:\n  BeforeTool:\n    - matcher: Write\n      hooks:\n        - type: command\n          command: test -f notes.md\n---\nKeep each commit to one reason.\n",
     ),
     check: Check::Skill(check),

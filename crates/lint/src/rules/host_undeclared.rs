@@ -17,14 +17,10 @@ pub(super) static RULE: Rule = Rule {
           where nobody can be asked.",
     remedy: "Name the host below `metadata.metier.needs.hosts`: `api.example.com`, `*.example.com`, or with a port.",
     mends: Mends::Never,
-    ok: Example::new(
-        "weather",
-        "---\nname: weather\ndescription: Tells the weather. Use when asked about rain.\nmetadata:\n  metier:\n    needs:\n      hosts:\n        - api.open-meteo.com\n---\nRun `scripts/now.sh`.\n",
+    ok: Example::new("---\nname: weather\ndescription: Tells the weather. Use when asked about rain.\nmetadata:\n  metier:\n    needs:\n      hosts:\n        - api.open-meteo.com\n---\nRun `scripts/now.sh`.\n",
     )
     .with(&[("scripts/now.sh", "#!/bin/sh\ncurl -s \"https://api.open-meteo.com/v1/forecast?$1\"\n", RunBit::Set)]),
-    bad: Example::new(
-        "weather",
-        "---\nname: weather\ndescription: Tells the weather. Use when asked about rain.\n---\nRun `scripts/now.sh`.\n",
+    bad: Example::new("---\nname: weather\ndescription: Tells the weather. Use when asked about rain.\n---\nRun `scripts/now.sh`.\n",
     )
     .with(&[("scripts/now.sh", "#!/bin/sh\ncurl -s \"https://api.open-meteo.com/v1/forecast?$1\"\n", RunBit::Set)]),
     check: Check::Skill(check),

@@ -10,11 +10,9 @@ pub(super) static RULE: Rule = Rule {
     remedy: "Nothing, if the command is meant. Otherwise write it without the `!`, so that the model is shown it.",
     mends: Mends::Never,
     ok: Example::new(
-        "status",
         "---\nname: status\ndescription: Says what has changed. Use when asked for the state of work.\n---\nRun `git status` and say in one sentence what it means.\n",
     ),
     bad: Example::new(
-        "status",
         "---\nname: status\ndescription: Says what has changed. Use when asked for the state of work.\n---\nSay in one sentence what this means: !`git status`\n",
     ),
     check: Check::Skill(check),

@@ -11,12 +11,10 @@ pub(super) static RULE: Rule = Rule {
     remedy: "Begin the script with `#!/usr/bin/env` and the interpreter's name.",
     mends: Mends::WhereCertain,
     ok: Example::new(
-        "pdf",
         "---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nRun `scripts/fill.py`.\n",
     )
     .with(&[("scripts/fill.py", "#!/usr/bin/env python3\nprint('filled')\n", RunBit::Set)]),
     bad: Example::new(
-        "pdf",
         "---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nRun `scripts/fill.py`.\n",
     )
     .with(&[("scripts/fill.py", "#!/opt/homebrew/bin/python3\nprint('filled')\n", RunBit::Set)]),

@@ -24,11 +24,9 @@ pub(super) static RULE: Rule = Rule {
     remedy: "Write the key as most clients read it.",
     mends: Mends::WhereCertain,
     ok: Example::new(
-        "lookup",
         "---\nname: lookup\ndescription: Looks words up. Use when a word is unknown.\nallowed-tools: Read\n---\nLook in the glossary.\n",
     ),
     bad: Example::new(
-        "lookup",
         "---\nname: lookup\ndescription: Looks words up. Use when a word is unknown.\nallowed_tools: Read\n---\nLook in the glossary.\n",
     ),
     check: Check::Skill(check),

@@ -9,14 +9,10 @@ pub(super) static RULE: Rule = Rule {
           is used alone, and clients that confine a skill to its folder refuse to read it.",
     remedy: "Copy the file below `references/`. Another skill is better called by its name than by a path.",
     mends: Mends::Never,
-    ok: Example::new(
-        "deploy",
-        "---\nname: deploy\ndescription: Deploys the site. Use when a release is ready.\n---\nKeep to [the rules](references/rules.md).\n",
+    ok: Example::new("---\nname: deploy\ndescription: Deploys the site. Use when a release is ready.\n---\nKeep to [the rules](references/rules.md).\n",
     )
     .with(&[("references/rules.md", "# Rules\n", RunBit::Clear)]),
-    bad: Example::new(
-        "deploy",
-        "---\nname: deploy\ndescription: Deploys the site. Use when a release is ready.\n---\nKeep to [the rules](../../docs/rules.md).\n",
+    bad: Example::new("---\nname: deploy\ndescription: Deploys the site. Use when a release is ready.\n---\nKeep to [the rules](../../docs/rules.md).\n",
     ),
     check: Check::Skill(check),
 };

@@ -14,11 +14,9 @@ pub(super) static RULE: Rule = Rule {
     remedy: "Put numbers, dates and booleans in quotes, and write lists as one text.",
     mends: Mends::WhereCertain,
     ok: Example::new(
-        "maps",
         "---\nname: maps\ndescription: Draws maps of a region. Use when a place comes up.\nmetadata:\n  version: \"1.10\"\n  tags: maps, places\n---\nDraw north at the top.\n",
     ),
     bad: Example::new(
-        "maps",
         "---\nname: maps\ndescription: Draws maps of a region. Use when a place comes up.\nmetadata:\n  version: 1.10\n  tags: [maps, places]\n---\nDraw north at the top.\n",
     ),
     check: Check::Skill(check),

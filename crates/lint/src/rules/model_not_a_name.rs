@@ -9,11 +9,9 @@ pub(super) static RULE: Rule = Rule {
     remedy: "Write one alias or name, such as `sonnet` or `provider/model`, or leave the key out.",
     mends: Mends::Never,
     ok: Example::new(
-        "proof",
         "---\nname: proof\ndescription: Proofreads a text. Use when asked to proofread.\nmodel: sonnet\n---\nMark each mistake and say why it is one.\n",
     ),
     bad: Example::new(
-        "proof",
         "---\nname: proof\ndescription: Proofreads a text. Use when asked to proofread.\nmodel: the best one available\n---\nMark each mistake and say why it is one.\n",
     ),
     check: Check::Skill(check),

@@ -12,17 +12,13 @@ pub(super) static RULE: Rule = Rule {
     why: "Users and models write one and mean the other, and on some file systems both are the same folder.",
     remedy: "Give one of the two a name that says what sets it apart, or make one skill of them.",
     mends: Mends::Never,
-    ok: Example::new(
-        "unit-test",
-        "---\nname: unit-test\ndescription: Writes tests for one function. Use when asked to test a function.\n---\nWrite one test for each case.\n",
+    ok: Example::new("---\nname: unit-test\ndescription: Writes tests for one function. Use when asked to test a function.\n---\nWrite one test for each case.\n",
     )
     .beside(
         "load-test",
         "---\nname: load-test\ndescription: Measures how much traffic a server takes. Use before a launch.\n---\nBegin with one request a second.\n",
     ),
-    bad: Example::new(
-        "unit-test",
-        "---\nname: unit-test\ndescription: Writes tests for one function. Use when asked to test a function.\n---\nWrite one test for each case.\n",
+    bad: Example::new("---\nname: unit-test\ndescription: Writes tests for one function. Use when asked to test a function.\n---\nWrite one test for each case.\n",
     )
     .beside(
         "unit-tests",

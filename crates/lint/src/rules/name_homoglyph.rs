@@ -16,11 +16,9 @@ pub(super) static RULE: Rule = Rule {
     remedy: "Write each word of the name in one alphabet, and names that look Latin in Latin letters.",
     mends: Mends::Never,
     ok: Example::new(
-        "pay",
         "---\nname: pay\ndescription: Pays an invoice. Use when asked to pay one.\n---\nAsk the user for the amount first.\n",
     ),
     bad: Example::new(
-        "p\u{430}y",
         "---\nname: p\u{430}y\ndescription: Pays an invoice. Use when asked to pay one.\n---\nAsk the user for the amount first.\n",
     ),
     check: Check::Skill(check),

@@ -15,11 +15,9 @@ pub(super) static RULE: Rule = Rule {
     remedy: "Name the skill after what it does, and mention the product in the description.",
     mends: Mends::Never,
     ok: Example::new(
-        "agent-settings",
         "---\nname: agent-settings\ndescription: Checks the settings of Claude Code. Use when settings do not work.\n---\nRead the settings and say what contradicts itself.\n",
     ),
     bad: Example::new(
-        "claude-settings",
         "---\nname: claude-settings\ndescription: Checks the settings of Claude Code. Use when settings do not work.\n---\nRead the settings and say what contradicts itself.\n",
     ),
     check: Check::Skill(check),

@@ -9,17 +9,13 @@ pub(super) static RULE: Rule = Rule {
     why: "A name calls one skill. The other one is shadowed: it is there, and nobody reaches it by its name.",
     remedy: "Rename one of the two, or remove the copy.",
     mends: Mends::Never,
-    ok: Example::new(
-        "mail",
-        "---\nname: mail\ndescription: Writes mails. Use when asked to write one.\n---\nKeep it short.\n",
+    ok: Example::new("---\nname: mail\ndescription: Writes mails. Use when asked to write one.\n---\nKeep it short.\n",
     )
     .beside(
         "post",
         "---\nname: post\ndescription: Prints letters on paper. Use for anything that needs a stamp.\n---\nPrint on both sides.\n",
     ),
-    bad: Example::new(
-        "mail",
-        "---\nname: mail\ndescription: Writes mails. Use when asked to write one.\n---\nKeep it short.\n",
+    bad: Example::new("---\nname: mail\ndescription: Writes mails. Use when asked to write one.\n---\nKeep it short.\n",
     )
     .beside(
         "post",

@@ -35,11 +35,9 @@ pub(super) static RULE: Rule = Rule {
     remedy: "Name what it works on and what it does: `invoice-reader`, `release-notes`.",
     mends: Mends::Never,
     ok: Example::new(
-        "invoice-reader",
         "---\nname: invoice-reader\ndescription: Reads totals from invoices. Use when an invoice comes up.\n---\nFind the line with the total.\n",
     ),
     bad: Example::new(
-        "my-tools",
         "---\nname: my-tools\ndescription: Reads totals from invoices. Use when an invoice comes up.\n---\nFind the line with the total.\n",
     ),
     check: Check::Skill(check),

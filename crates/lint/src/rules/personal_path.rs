@@ -7,11 +7,9 @@ pub(super) static RULE: Rule = Rule {
     remedy: "Write the path from the skill's folder (`scripts/run.py`), from the project, or from `~`.",
     mends: Mends::Never,
     ok: Example::new(
-        "sync",
         "---\nname: sync\ndescription: Copies notes between machines. Use when notes differ.\n---\nCopy `/home/<you>/notes` to `~/notes`.\n",
     ),
     bad: Example::new(
-        "sync",
         "---\nname: sync\ndescription: Copies notes between machines. Use when notes differ.\n---\nCopy `/Users/mkowalski/notes/list.md` to the server.\n",
     ),
     check: Check::Skill(check),

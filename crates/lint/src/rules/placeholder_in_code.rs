@@ -13,11 +13,9 @@ pub(super) static RULE: Rule = Rule {
              argument is meant, declare it under `arguments`.",
     mends: Mends::Never,
     ok: Example::new(
-        "disk",
         "---\nname: disk\ndescription: Says what fills a disk. Use when a disk is full.\n---\n```bash\ndu -s * | awk '{print \\$1}'\n```\n",
     ),
     bad: Example::new(
-        "disk",
         "---\nname: disk\ndescription: Says what fills a disk. Use when a disk is full.\n---\n```bash\ndu -s * | awk '{print $1}'\n```\n",
     ),
     check: Check::Skill(check),

@@ -16,14 +16,10 @@ pub(super) static RULE: Rule = Rule {
           some list only the first; the rest is found by luck.",
     remedy: "Move the file up, and put into its name what the folders said.",
     mends: Mends::Never,
-    ok: Example::new(
-        "cloud",
-        "---\nname: cloud\ndescription: Sets up servers. Use when a server is needed.\n---\nSee [networks](references/aws/networks.md).\n",
+    ok: Example::new("---\nname: cloud\ndescription: Sets up servers. Use when a server is needed.\n---\nSee [networks](references/aws/networks.md).\n",
     )
     .with(&[("references/aws/networks.md", "# Networks\n", RunBit::Clear)]),
-    bad: Example::new(
-        "cloud",
-        "---\nname: cloud\ndescription: Sets up servers. Use when a server is needed.\n---\nSee [peers](references/aws/networks/peers.md).\n",
+    bad: Example::new("---\nname: cloud\ndescription: Sets up servers. Use when a server is needed.\n---\nSee [peers](references/aws/networks/peers.md).\n",
     )
     .with(&[("references/aws/networks/peers.md", "# Peers\n", RunBit::Clear)]),
     check: Check::Skill(check),

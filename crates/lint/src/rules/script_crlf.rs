@@ -14,14 +14,10 @@ pub(super) static RULE: Rule = Rule {
           file. Shells also take it for a part of each line's last word.",
     remedy: "Save the script with Unix line ends. A line `*.sh text eol=lf` in `.gitattributes` keeps them.",
     mends: Mends::WhereCertain,
-    ok: Example::new(
-        "disk",
-        "---\nname: disk\ndescription: Says what fills a disk. Use when a disk is full.\n---\nRun `bash scripts/usage.sh`.\n",
+    ok: Example::new("---\nname: disk\ndescription: Says what fills a disk. Use when a disk is full.\n---\nRun `bash scripts/usage.sh`.\n",
     )
     .with(&[("scripts/usage.sh", "#!/bin/sh\ndu -s *\n", RunBit::Set)]),
-    bad: Example::new(
-        "disk",
-        "---\nname: disk\ndescription: Says what fills a disk. Use when a disk is full.\n---\nRun `bash scripts/usage.sh`.\n",
+    bad: Example::new("---\nname: disk\ndescription: Says what fills a disk. Use when a disk is full.\n---\nRun `bash scripts/usage.sh`.\n",
     )
     .with(&[("scripts/usage.sh", "#!/bin/sh\r\ndu -s *\r\n", RunBit::Set)]),
     check: Check::Skill(check),

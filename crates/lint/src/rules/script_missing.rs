@@ -9,14 +9,10 @@ pub(super) static RULE: Rule = Rule {
     why: "The model starts it, gets an error, and improvises what the script was to do.",
     remedy: "Add the script, correct its path, or take the step out. Paths are relative to the SKILL.md.",
     mends: Mends::Never,
-    ok: Example::new(
-        "pdf",
-        "---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nRun `python scripts/fill.py form.pdf`.\n",
+    ok: Example::new("---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nRun `python scripts/fill.py form.pdf`.\n",
     )
     .with(&[("scripts/fill.py", "print('filled')\n", RunBit::Clear)]),
-    bad: Example::new(
-        "pdf",
-        "---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nRun `python ${CLAUDE_SKILL_DIR}/scripts/fill.py form.pdf`.\n",
+    bad: Example::new("---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nRun `python ${CLAUDE_SKILL_DIR}/scripts/fill.py form.pdf`.\n",
     ),
     check: Check::Skill(check),
 };

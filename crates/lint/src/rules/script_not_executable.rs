@@ -11,14 +11,10 @@ pub(super) static RULE: Rule = Rule {
     why: "The system answers `Permission denied`, and the model tries something else.",
     remedy: "Run `chmod +x` on the script and commit that, or start it through its interpreter (`bash scripts/x.sh`).",
     mends: Mends::Never,
-    ok: Example::new(
-        "disk",
-        "---\nname: disk\ndescription: Says what fills a disk. Use when a disk is full.\n---\nRun it:\n\n```bash\nbash scripts/usage.sh --all\n```\n",
+    ok: Example::new("---\nname: disk\ndescription: Says what fills a disk. Use when a disk is full.\n---\nRun it:\n\n```bash\nbash scripts/usage.sh --all\n```\n",
     )
     .with(&[("scripts/usage.sh", "#!/bin/sh\ndu -s *\n", RunBit::Clear)]),
-    bad: Example::new(
-        "disk",
-        "---\nname: disk\ndescription: Says what fills a disk. Use when a disk is full.\n---\nRun it:\n\n```bash\n./scripts/usage.sh --all\n```\n",
+    bad: Example::new("---\nname: disk\ndescription: Says what fills a disk. Use when a disk is full.\n---\nRun it:\n\n```bash\n./scripts/usage.sh --all\n```\n",
     )
     .with(&[("scripts/usage.sh", "#!/bin/sh\ndu -s *\n", RunBit::Clear)]),
     check: Check::Skill(check),

@@ -11,14 +11,10 @@ pub(super) static RULE: Rule = Rule {
     remedy: "Begin it with a line such as `#!/usr/bin/env python3`. A file that others only read in (`source`, `import`) \
              needs none.",
     mends: Mends::Never,
-    ok: Example::new(
-        "disk",
-        "---\nname: disk\ndescription: Says what fills a disk. Use when a disk is full.\n---\nRun `scripts/usage`.\n",
+    ok: Example::new("---\nname: disk\ndescription: Says what fills a disk. Use when a disk is full.\n---\nRun `scripts/usage`.\n",
     )
     .with(&[("scripts/usage", "#!/bin/sh\ndu -s *\n", RunBit::Set)]),
-    bad: Example::new(
-        "disk",
-        "---\nname: disk\ndescription: Says what fills a disk. Use when a disk is full.\n---\nRun `scripts/usage`.\n",
+    bad: Example::new("---\nname: disk\ndescription: Says what fills a disk. Use when a disk is full.\n---\nRun `scripts/usage`.\n",
     )
     .with(&[("scripts/usage", "du -s *\n", RunBit::Set)]),
     check: Check::Skill(check),

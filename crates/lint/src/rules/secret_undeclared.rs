@@ -15,14 +15,10 @@ pub(super) static RULE: Rule = Rule {
           question at the first run; one that is not is simply not there, and the script fails or goes on without it.",
     remedy: "Name the variable below `metadata.metier.needs.env`.",
     mends: Mends::Never,
-    ok: Example::new(
-        "issues",
-        "---\nname: issues\ndescription: Sums up open issues. Use when asked about issues.\nmetadata:\n  metier:\n    needs:\n      env:\n        - TRACKER_TOKEN\n---\nRun `python3 scripts/issues.py`.\n",
+    ok: Example::new("---\nname: issues\ndescription: Sums up open issues. Use when asked about issues.\nmetadata:\n  metier:\n    needs:\n      env:\n        - TRACKER_TOKEN\n---\nRun `python3 scripts/issues.py`.\n",
     )
     .with(&[("scripts/issues.py", "import os\nprint(len(os.environ['TRACKER_TOKEN']))\n", RunBit::Clear)]),
-    bad: Example::new(
-        "issues",
-        "---\nname: issues\ndescription: Sums up open issues. Use when asked about issues.\n---\nRun `python3 scripts/issues.py`.\n",
+    bad: Example::new("---\nname: issues\ndescription: Sums up open issues. Use when asked about issues.\n---\nRun `python3 scripts/issues.py`.\n",
     )
     .with(&[("scripts/issues.py", "import os\nprint(len(os.environ['TRACKER_TOKEN']))\n", RunBit::Clear)]),
     check: Check::Skill(check),

@@ -12,11 +12,9 @@ pub(super) static RULE: Rule = Rule {
     remedy: "Write what belongs there, or take the line out.",
     mends: Mends::Never,
     ok: Example::new(
-        "notes",
         "---\nname: notes\ndescription: Writes release notes. Use when a release is made.\n---\nSearch the code for `TODO: release` and list what is open.\n",
     ),
     bad: Example::new(
-        "notes",
         "---\nname: notes\ndescription: Writes release notes. Use when a release is made.\n---\n[TODO: Say what a release note looks like]\n",
     ),
     check: Check::Skill(check),

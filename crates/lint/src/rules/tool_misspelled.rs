@@ -15,11 +15,9 @@ pub(super) static RULE: Rule = Rule {
     remedy: "Write the tool's name as Claude Code spells it.",
     mends: Mends::WhereCertain,
     ok: Example::new(
-        "news",
         "---\nname: news\ndescription: Gathers news. Use when asked what is new.\nallowed-tools: Read, WebSearch\n---\nSearch for today's headlines.\n",
     ),
     bad: Example::new(
-        "news",
         "---\nname: news\ndescription: Gathers news. Use when asked what is new.\nallowed-tools: Read, websearch\n---\nSearch for today's headlines.\n",
     ),
     check: Check::Skill(check),

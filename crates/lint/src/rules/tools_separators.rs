@@ -13,11 +13,9 @@ pub(super) static RULE: Rule = Rule {
     remedy: "Write a YAML list, which every client reads, or the standard's blanks.",
     mends: Mends::Never,
     ok: Example::new(
-        "notes",
         "---\nname: notes\ndescription: Keeps notes. Use when something is worth keeping.\nallowed-tools: [Read, Write, Edit]\n---\nAppend to the newest note.\n",
     ),
     bad: Example::new(
-        "notes",
         "---\nname: notes\ndescription: Keeps notes. Use when something is worth keeping.\nallowed-tools: Read,Write Edit\n---\nAppend to the newest note.\n",
     ),
     check: Check::Skill(check),

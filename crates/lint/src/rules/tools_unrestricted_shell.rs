@@ -20,11 +20,9 @@ pub(super) static RULE: Rule = Rule {
     remedy: "Name the programs: `Bash(git:*)`, `Bash(npm test)`.",
     mends: Mends::Never,
     ok: Example::new(
-        "log",
         "---\nname: log\ndescription: Sums up recent commits. Use when asked what has changed.\nallowed-tools: Read, Bash(git log:*)\n---\nRun `git log` and sum it up.\n",
     ),
     bad: Example::new(
-        "log",
         "---\nname: log\ndescription: Sums up recent commits. Use when asked what has changed.\nallowed-tools: Read, Bash\n---\nRun `git log` and sum it up.\n",
     ),
     check: Check::Skill(check),

@@ -11,14 +11,10 @@ pub(super) static RULE: Rule = Rule {
           everywhere, on Windows too.",
     remedy: "Write the path with forward slashes.",
     mends: Mends::WhereCertain,
-    ok: Example::new(
-        "pdf",
-        "---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nRun `python scripts/fill.py`.\n",
+    ok: Example::new("---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nRun `python scripts/fill.py`.\n",
     )
     .with(&[("scripts/fill.py", "print('filled')\n", RunBit::Clear)]),
-    bad: Example::new(
-        "pdf",
-        "---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nRun `python scripts\\fill.py`.\n",
+    bad: Example::new("---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nRun `python scripts\\fill.py`.\n",
     )
     .with(&[("scripts/fill.py", "print('filled')\n", RunBit::Clear)]),
     check: Check::Skill(check),

@@ -17,14 +17,10 @@ pub(super) static RULE: Rule = Rule {
     remedy: "Write below `TMPDIR` or `SKILL_DATA`, or name the place below `metadata.metier.needs.write`, as a glob seen from \
              the project.",
     mends: Mends::Never,
-    ok: Example::new(
-        "report",
-        "---\nname: report\ndescription: Writes the weekly report. Use when the week is over.\nmetadata:\n  metier:\n    needs:\n      write:\n        - reports/**\n---\nRun `scripts/week.sh`.\n",
+    ok: Example::new("---\nname: report\ndescription: Writes the weekly report. Use when the week is over.\nmetadata:\n  metier:\n    needs:\n      write:\n        - reports/**\n---\nRun `scripts/week.sh`.\n",
     )
     .with(&[("scripts/week.sh", "#!/bin/sh\ndate > \"$PROJECT_DIR/reports/week.md\"\ndate > \"$TMPDIR/x\"\n", RunBit::Set)]),
-    bad: Example::new(
-        "report",
-        "---\nname: report\ndescription: Writes the weekly report. Use when the week is over.\n---\nRun `scripts/week.sh`.\n",
+    bad: Example::new("---\nname: report\ndescription: Writes the weekly report. Use when the week is over.\n---\nRun `scripts/week.sh`.\n",
     )
     .with(&[("scripts/week.sh", "#!/bin/sh\ndate > \"$PROJECT_DIR/reports/week.md\"\n", RunBit::Set)]),
     check: Check::Skill(check),

@@ -36,10 +36,10 @@ fn document(source: &str, folder: &str) -> Document {
 /// Everything that all rules say about an example.
 fn found(example: &Example) -> Vec<Diagnostic> {
     let (source, files) = (example.source(), files(example));
-    let parsed = document(&source, example.folder);
+    let parsed = document(&source, example.folder());
     let path = |folder: &str| Path::new(folder).join("SKILL.md").into();
     let skill =
-        Skill::new(path(example.folder), Some(example.folder), &source, &parsed, Files::Known(&files));
+        Skill::new(path(example.folder()), Some(example.folder()), &source, &parsed, Files::Known(&files));
     let mut found = lint(&skill);
     if let Some((folder, text)) = example.beside {
         let other = document(text, folder);

@@ -17,7 +17,7 @@ fn found(rule: &Rule, folder: &str, source: &str) -> Vec<Diagnostic> {
 fn a_fix_leaves_nothing_to_mend_and_no_other_rule_offers_one() {
     for rule in rules::ALL.iter().filter(|rule| matches!(rule.check, Check::Skill(_))) {
         let source = rule.bad.source();
-        let before = found(rule, rule.bad.folder, &source);
+        let before = found(rule, rule.bad.folder(), &source);
         let edits: Vec<_> =
             before.iter().filter_map(|one| one.fix.clone()).flat_map(|fix| fix.edits).collect();
         if rule.mends == Mends::Never {
@@ -25,7 +25,7 @@ fn a_fix_leaves_nothing_to_mend_and_no_other_rule_offers_one() {
             continue;
         }
         let mended = apply(&source, &edits);
-        let after = found(rule, rule.bad.folder, &mended);
+        let after = found(rule, rule.bad.folder(), &mended);
         let is_mended = after.iter().all(|one| one.fix.is_none());
         assert!(is_mended, "{} can mend what it has mended: {mended}", rule.code.name());
     }

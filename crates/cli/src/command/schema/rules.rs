@@ -45,10 +45,10 @@ fn write_rule(page: &mut String, rule: &Rule) -> Result<()> {
 }
 
 fn write_example(page: &mut String, example: &Example) -> Result<()> {
-    write_file(page, &format!("{}/SKILL.md", example.folder), example.text, example.repeated)?;
+    write_file(page, &format!("{}/SKILL.md", example.folder()), example.text, example.repeated)?;
     for (path, text, run_bit) in example.files {
         let mark = if *run_bit == RunBit::Set { " (may be started)" } else { "" };
-        write_file(page, &format!("{}/{path}{mark}", example.folder), text, None)?;
+        write_file(page, &format!("{}/{path}{mark}", example.folder()), text, None)?;
     }
     if let Some((folder, text)) = example.beside {
         write_file(page, &format!("{folder}/SKILL.md"), text, None)?;
