@@ -3,14 +3,14 @@
 use crate::command::shell_word;
 use crate::event_line::{Told, lines};
 use crate::exit::Exit;
-use crate::output::{Form, Output, Tone, clean};
+use crate::output::{Output, Tone, clean};
 use anyhow::Result;
 use metier_agent::Answer;
 use metier_store::{Ended, EventKind, Outcome};
 
 /// Says why it is not done, what would allow the rest, and what it used. `behind` stands at the end of the last line.
 pub(crate) fn tell(answer: &Answer, behind: &str, output: &mut Output) -> Result<()> {
-    if output.form() == Form::Json {
+    if output.is_json() {
         return Ok(());
     }
     let ended = &answer.ended;

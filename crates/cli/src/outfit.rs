@@ -6,7 +6,7 @@ use crate::args::Global;
 use crate::environment;
 use crate::history_place;
 use crate::model_choice::{NamedAt, Settled, Wish};
-use crate::output::{Form, Output, clean};
+use crate::output::{Output, clean};
 use crate::run_view::{Loudness, RunView};
 use crate::servers::{ask_all, of_role};
 use crate::skill_models;
@@ -183,7 +183,7 @@ impl Outfit {
     /// Shows what happens in a conversation.
     pub(crate) fn view(&self, global: &Global, output: &Output) -> Arc<RunView> {
         let loudness = if global.quiet { Loudness::AnswerOnly } else { Loudness::Steps };
-        Arc::new(RunView::new(output.form(), loudness, self.presence, output.paint()))
+        Arc::new(RunView::new(output.is_json(), loudness, self.presence, output.paint()))
     }
 
     /// Who is there during a conversation.
@@ -216,7 +216,7 @@ impl Outfit {
 
     /// Says that no language model is asked, where none is.
     pub(crate) fn tell_offline(&self, output: &mut Output) -> Result<()> {
-        if let Some(why) = self.offline.as_deref().filter(|_| output.form() == Form::Text) {
+        if let Some(why) = self.offline.as_deref().filter(|_| !output.is_json()) {
             output.aside(&format!(
                 "No language model was used: {}. Name one with `--model PROVIDER/MODEL`, or see `metier init`.",
                 clean(why)

@@ -8,6 +8,7 @@ use crate::environment;
 use crate::json_text;
 use crate::screen;
 use anstyle::{AnsiColor, Style};
+use anyhow::Result;
 use metier_diagnostic::{Diagnostic, Paint, render_text};
 use serde::Serialize;
 use std::fmt::Display;
@@ -43,13 +44,6 @@ impl Tone {
     }
 }
 
-/// Text for people or JSON for programs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    Text,
-    Json,
-}
-
 /// How much is written at once. A listing of 10,000 skills is a few megabytes, so writes should be few; a pipe takes no more
 /// than this, and memory that is used again is memory that the kernel need not find.
 pub(crate) const WRITTEN_AT_ONCE: usize = 1 << 16;
@@ -82,7 +76,7 @@ impl Write for StandardOutput {
 /// The way out.
 pub(crate) struct Output {
     out: BufWriter<StandardOutput>,
-    form: Form,
+    is_json: bool,
     paint: Paint,
     is_quiet: bool,
 }
@@ -96,14 +90,15 @@ impl Output {
         };
         Self {
             out: BufWriter::with_capacity(WRITTEN_AT_ONCE, StandardOutput::open()),
-            form: if global.json { Form::Json } else { Form::Text },
+            is_json: global.json,
             paint: if colour { Paint::Colour } else { Paint::Plain },
             is_quiet: global.quiet,
         }
     }
 
-    pub(crate) fn form(&self) -> Form {
-        self.form
+    /// Whether the answer is JSON for programs instead of text for people.
+    pub(crate) fn is_json(&self) -> bool {
+        self.is_json
     }
 
     /// Whether a person reads along.
@@ -117,33 +112,33 @@ impl Output {
     }
 
     /// A line of the answer. Whatever is in the text, it stays one line.
-    pub(crate) fn line(&mut self, text: impl Display) -> io::Result<()> {
-        writeln!(self.out, "{}", own_line(&text.to_string(), self.paint))
+    pub(crate) fn line(&mut self, text: impl Display) -> Result<()> {
+        Ok(writeln!(self.out, "{}", own_line(&text.to_string(), self.paint))?)
     }
 
     /// A line of the answer with an empty one above it.
-    pub(crate) fn section(&mut self, text: impl Display) -> io::Result<()> {
-        self.out.write_all(b"\n")?;
+    pub(crate) fn section(&mut self, text: impl Display) -> Result<()> {
+        self.raw(b"\n")?;
         self.line(text)
     }
 
     /// Foreign text of several lines. A file or a pipe gets every byte; a terminal is not to be moved about by it.
-    pub(crate) fn block(&mut self, text: &str) -> io::Result<()> {
+    pub(crate) fn block(&mut self, text: &str) -> Result<()> {
         self.text(text)?;
-        self.out.write_all(b"\n")
+        self.raw(b"\n")
     }
 
     /// The same without a line break at the end.
-    pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
+    pub(crate) fn text(&mut self, text: &str) -> Result<()> {
         if Self::is_terminal() {
-            self.out.write_all(screen::harmless_lines(text).as_bytes())
+            self.raw(screen::harmless_lines(text).as_bytes())
         } else {
-            self.out.write_all(text.as_bytes())
+            self.raw(text.as_bytes())
         }
     }
 
     /// A line that explains or comments; left out with `--quiet`.
-    pub(crate) fn comment(&mut self, text: impl Display) -> io::Result<()> {
+    pub(crate) fn comment(&mut self, text: impl Display) -> Result<()> {
         if self.is_quiet {
             return Ok(());
         }
@@ -151,56 +146,52 @@ impl Output {
         let text = text.to_string();
         let (blank, text) = text.split_at(text.len() - text.trim_start_matches('\n').len());
         let text = self.tinted(Tone::Dim, text);
-        writeln!(self.out, "{blank}{text}")
+        Ok(writeln!(self.out, "{blank}{text}")?)
     }
 
     /// Something said beside the answer, on standard error; left out with `--quiet`.
-    pub(crate) fn aside(&mut self, text: &str) -> io::Result<()> {
+    pub(crate) fn aside(&mut self, text: &str) -> Result<()> {
         if self.is_quiet {
             return Ok(());
         }
         let mut screen = screen::lock();
         screen.begin_line()?;
-        writeln!(screen, "{}", own_line(text, self.paint))
+        Ok(writeln!(screen, "{}", own_line(text, self.paint))?)
     }
 
     /// A diagnostic said beside the answer.
-    pub(crate) fn aside_diagnostic(
-        &mut self,
-        diagnostic: &Diagnostic,
-        source: Option<&str>,
-    ) -> io::Result<()> {
+    pub(crate) fn aside_diagnostic(&mut self, diagnostic: &Diagnostic, source: Option<&str>) -> Result<()> {
         self.aside_rendered(&render_text(diagnostic, source, Paint::Plain))
     }
 
     /// Text of several lines said beside the answer, as `metier_diagnostic` renders it: harmless, perhaps with colours.
-    pub(crate) fn aside_rendered(&mut self, text: &str) -> io::Result<()> {
+    pub(crate) fn aside_rendered(&mut self, text: &str) -> Result<()> {
         if self.is_quiet {
             return Ok(());
         }
         let mut screen = screen::lock();
         screen.begin_line()?;
-        writeln!(screen, "{}", screen::without_mark(text.trim_end()))
+        Ok(writeln!(screen, "{}", screen::without_mark(text.trim_end()))?)
     }
 
     /// Bytes of the answer as they are: metier's own pages, and JSON.
-    pub(crate) fn raw(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.out.write_all(bytes)
+    pub(crate) fn raw(&mut self, bytes: &[u8]) -> Result<()> {
+        Ok(self.out.write_all(bytes)?)
     }
 
     /// Text of several lines as `metier_diagnostic` renders it: harmless, perhaps with colours.
-    pub(crate) fn rendered(&mut self, text: &str) -> io::Result<()> {
-        self.out.write_all(screen::without_mark(text).as_bytes())
+    pub(crate) fn rendered(&mut self, text: &str) -> Result<()> {
+        self.raw(screen::without_mark(text).as_bytes())
     }
 
     /// One JSON document.
-    pub(crate) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
-        json_text::write(&mut self.out, value)?;
-        self.out.write_all(b"\n")
+    pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<()> {
+        json_text::write(&mut self.out, value).map_err(io::Error::from)?;
+        self.raw(b"\n")
     }
 
     /// A diagnostic with its source line where the source is at hand.
-    pub(crate) fn diagnostic(&mut self, diagnostic: &Diagnostic, source: Option<&str>) -> io::Result<()> {
+    pub(crate) fn diagnostic(&mut self, diagnostic: &Diagnostic, source: Option<&str>) -> Result<()> {
         let text = render_text(diagnostic, source, self.paint);
         self.rendered(&format!("{text}\n"))
     }
@@ -210,8 +201,8 @@ impl Output {
         tinted(self.paint, tone, text)
     }
 
-    pub(crate) fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        Ok(self.out.flush()?)
     }
 }
 

@@ -4,7 +4,7 @@ use crate::agency::Presence;
 use crate::event_json::happening;
 use crate::event_line::{Style, Told, lines};
 use crate::json_text;
-use crate::output::{Form, Tone, tinted};
+use crate::output::{Tone, tinted};
 use crate::passing_line;
 use crate::question;
 use crate::screen;
@@ -26,7 +26,7 @@ pub(crate) enum Loudness {
 
 /// Shows a run.
 pub(crate) struct RunView {
-    form: Form,
+    is_json: bool,
     loudness: Loudness,
     presence: Presence,
     paint: Paint,
@@ -137,9 +137,9 @@ fn says_so_itself(tool: &str) -> bool {
 }
 
 impl RunView {
-    pub(crate) fn new(form: Form, loudness: Loudness, presence: Presence, paint: Paint) -> Self {
+    pub(crate) fn new(is_json: bool, loudness: Loudness, presence: Presence, paint: Paint) -> Self {
         let is_live = passing_line::is_possible();
-        Self { form, loudness, presence, paint, is_live, state: Mutex::default() }
+        Self { is_json, loudness, presence, paint, is_live, state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -181,7 +181,7 @@ fn close(state: &mut State) {
 
 impl Observer for RunView {
     fn event(&self, event: &EmittedEvent) {
-        if self.form == Form::Json {
+        if self.is_json {
             // Nobody reads what cannot be written; the run goes on, since its journal is elsewhere.
             screen::out_line(json_text::line(&happening(event)));
             return;
@@ -214,7 +214,7 @@ impl Observer for RunView {
     }
 
     fn delta(&self, piece: StreamDelta<'_>) {
-        if self.form == Form::Json {
+        if self.is_json {
             if let StreamDelta::Text(text) = piece {
                 screen::out_line(json_text::line(&json!({ "type": "piece", "text": text })));
             }

@@ -1,6 +1,5 @@
 //! What a script writes, shown while it writes.
 
-use crate::output::Form;
 use crate::screen;
 use metier_sandbox::Stream;
 
@@ -12,9 +11,9 @@ pub(crate) struct ScriptOutput {
 }
 
 impl ScriptOutput {
-    pub(crate) fn new(form: Form) -> Self {
+    pub(crate) fn new(is_shown: bool) -> Self {
         Self {
-            is_shown: form == Form::Text,
+            is_shown,
             out: Stranger::new(screen::out_is_terminal()),
             err: Stranger::new(screen::err_is_terminal()),
         }

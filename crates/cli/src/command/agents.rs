@@ -3,7 +3,7 @@
 use crate::agent_choice::AgentChoice;
 use crate::args::{Agents, Global};
 use crate::exit::Exit;
-use crate::output::{Form, Output, Tone, clean, shortened};
+use crate::output::{Output, Tone, clean, shortened};
 use crate::surroundings::Surroundings;
 use anyhow::Result;
 use metier_definition::{DefinitionFormat, Role, SkillDisclosure, SkillList, definitions};
@@ -28,20 +28,17 @@ pub(crate) fn run(
     for name in &args.names {
         agents.push(AgentChoice::find(name, global, surroundings)?);
     }
-    match output.form() {
-        Form::Json => {
-            let list: Vec<Value> = agents.iter().map(object).collect();
-            output.json(&json!({ "agents": list }))?;
+    if output.is_json() {
+        let list: Vec<Value> = agents.iter().map(object).collect();
+        output.json(&json!({ "agents": list }))?;
+    } else {
+        for agent in &agents {
+            write(agent, args, output)?;
         }
-        Form::Text => {
-            for agent in &agents {
-                write(agent, args, output)?;
-            }
-            if agents.is_empty() {
-                output.comment(
+        if agents.is_empty() {
+            output.comment(
                     "there are no agents here; `.metier/agents/NAME.md` is one, and docs/agents.md has the other forms",
                 )?;
-            }
         }
     }
     // Whoever names agents asks whether they are sound; a listing could answer.

@@ -2,14 +2,13 @@
 
 use crate::approval_store::{ApprovalStore, StoredApproval};
 use crate::args::{Approvals, ApprovalsAction, Revoke};
-use crate::exit::Exit;
-use crate::output::{Form, Output, Tone, clean};
+use crate::output::{Output, Tone, clean};
 use crate::surroundings::Surroundings;
 use anyhow::{Result, bail};
 use metier_diagnostic::counted;
 use serde_json::{Value, json};
 
-pub(crate) fn run(args: &Approvals, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+pub(crate) fn run(args: &Approvals, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     let store = ApprovalStore::of(surroundings);
     match &args.action {
         Some(ApprovalsAction::Revoke(revoke)) => take_back(revoke, &store, surroundings, output),
@@ -17,25 +16,19 @@ pub(crate) fn run(args: &Approvals, surroundings: &Surroundings, output: &mut Ou
     }
 }
 
-fn list(
-    is_all: bool,
-    store: &ApprovalStore,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<Exit> {
+fn list(is_all: bool, store: &ApprovalStore, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     let all = store.all()?;
     let total = all.len();
     let shown: Vec<StoredApproval> =
         all.into_iter().filter(|approval| is_all || approval.project == store.project()).collect();
-    if output.form() == Form::Json {
+    if output.is_json() {
         let approvals: Vec<Value> = shown.iter().map(object).collect();
-        output.json(&json!({
+        return output.json(&json!({
             "project": store.project(),
             "file": store.file(),
             "approvals": approvals,
             "elsewhere": total - shown.len(),
-        }))?;
-        return Ok(Exit::Fine);
+        }));
     }
     let project = surroundings.shown(store.project());
     if shown.is_empty() {
@@ -58,7 +51,7 @@ fn list(
     if !shown.is_empty() {
         output.comment("\n`metier approvals revoke ID` takes one back")?;
     }
-    Ok(Exit::Fine)
+    Ok(())
 }
 
 /// One approval: its id, when it was given, who may do what, and a line for each grant.
@@ -96,7 +89,7 @@ fn take_back(
     store: &ApprovalStore,
     surroundings: &Surroundings,
     output: &mut Output,
-) -> Result<Exit> {
+) -> Result<()> {
     let gone = if args.all {
         store.revoke(|_| true)?
     } else {
@@ -121,19 +114,16 @@ fn take_back(
         }
         store.revoke(|approval| ids.contains(&approval.id()))?
     };
-    match output.form() {
-        Form::Json => output.json(&json!({ "revoked": gone.iter().map(object).collect::<Vec<_>>() }))?,
-        Form::Text if gone.is_empty() => {
-            output.line("nothing is approved for good, so nothing was revoked")?;
-        }
-        Form::Text => {
-            for approval in &gone {
-                let (who, what) = (approval.key.who(), approval.key.what());
-                let project = surroundings.shown(&approval.project);
-                output.line(format!("revoked {}: {who} may {what} in {project}", approval.id()))?;
-            }
-            output.comment("a session that runs already keeps what it was given")?;
-        }
+    if output.is_json() {
+        return output.json(&json!({ "revoked": gone.iter().map(object).collect::<Vec<_>>() }));
     }
-    Ok(Exit::Fine)
+    if gone.is_empty() {
+        return output.line("nothing is approved for good, so nothing was revoked");
+    }
+    for approval in &gone {
+        let (who, what) = (approval.key.who(), approval.key.what());
+        let project = surroundings.shown(&approval.project);
+        output.line(format!("revoked {}: {who} may {what} in {project}", approval.id()))?;
+    }
+    output.comment("a session that runs already keeps what it was given")
 }

@@ -5,7 +5,7 @@ use crate::args::{Call, Global};
 use crate::declared::may_start;
 use crate::exit::Exit;
 use crate::interrupt;
-use crate::output::{Form, Output, clean};
+use crate::output::{Output, clean};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
 use metier_exec::ResultOptions;
@@ -43,23 +43,22 @@ pub(crate) fn run(
 }
 
 fn show(result: &ToolResult, output: &mut Output) -> Result<Exit> {
-    match output.form() {
-        Form::Json => output.json(&json!({
+    if output.is_json() {
+        output.json(&json!({
             "text": result.text,
             "is_error": result.is_error(),
             "message": result.message.as_ref().map(|message| &message.text),
             "notes": result.notes,
             "decision": result.decision.as_ref().map(ToString::to_string),
-        }))?,
-        Form::Text => {
-            for note in &result.notes {
-                output.aside(&clean(note))?;
-            }
-            output.block(&result.text)?;
-            if let Some(message) = &result.message {
-                output.line("")?;
-                output.block(&message.text)?;
-            }
+        }))?;
+    } else {
+        for note in &result.notes {
+            output.aside(&clean(note))?;
+        }
+        output.block(&result.text)?;
+        if let Some(message) = &result.message {
+            output.line("")?;
+            output.block(&message.text)?;
         }
     }
     // What ran and failed is a result like any other; what did not happen at all is a failure of the call.

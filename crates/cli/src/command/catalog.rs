@@ -1,8 +1,7 @@
 //! `catalog`: exactly what a model would see first.
 
 use crate::args::{Catalog, Format};
-use crate::exit::Exit;
-use crate::output::{Form, Output};
+use crate::output::Output;
 use crate::surroundings::Surroundings;
 use anyhow::Result;
 use metier_catalog::{
@@ -20,7 +19,7 @@ struct Json<'a> {
     note: Option<&'a str>,
 }
 
-pub(crate) fn run(args: &Catalog, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+pub(crate) fn run(args: &Catalog, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     let settings = &surroundings.layout.settings.catalog;
     let disclosure = match args.format {
         Some(Format::Markdown) => Disclosure::Markdown,
@@ -40,22 +39,18 @@ pub(crate) fn run(args: &Catalog, surroundings: &Surroundings, output: &mut Outp
         None => (surroundings.snapshot(Include::Usual).catalogue(&options), None),
     };
     let note = note.as_ref().map(|note| note.text.as_str());
-    match output.form() {
-        Form::Json => {
-            let (text, report) = (&catalogue.text, &catalogue.report);
-            output.json(&Json { format: disclosure, text, report, note })?;
-        }
-        Form::Text => {
-            output.text(&catalogue.text)?;
-            if let Some(note) = note.filter(|note| !note.is_empty()) {
-                output.raw(b"\n")?;
-                output.text(note)?;
-            }
-            output.flush()?;
-            output.aside(&summary(&catalogue.report))?;
-        }
+    if output.is_json() {
+        let (text, report) = (&catalogue.text, &catalogue.report);
+        output.json(&Json { format: disclosure, text, report, note })?;
+        return Ok(());
     }
-    Ok(Exit::Fine)
+    output.text(&catalogue.text)?;
+    if let Some(note) = note.filter(|note| !note.is_empty()) {
+        output.raw(b"\n")?;
+        output.text(note)?;
+    }
+    output.flush()?;
+    output.aside(&summary(&catalogue.report))
 }
 
 /// What the user is told beside the text: it goes to standard error, so that standard output is exactly the catalogue.

@@ -8,7 +8,7 @@ mod text;
 use crate::args::{Changes, ChangesAction, ChangesApply, ChangesDiscard, ChangesShow, ChangesUndo};
 use crate::exit::Exit;
 use crate::keyboard;
-use crate::output::{Form, Output, clean};
+use crate::output::{Output, clean};
 use crate::question;
 use crate::surroundings::Surroundings;
 use crate::typed_path::{from_current, in_project};
@@ -71,7 +71,7 @@ fn list(all: bool, store: &LayerStore, surroundings: &Surroundings, output: &mut
     let mut sets = store.list(if all { None } else { project });
     sets.reverse();
     let sessions = store.sessions(if all { None } else { project });
-    if output.form() == Form::Json {
+    if output.is_json() {
         output.json(&json!({ "project": project, "changes": sets, "sessions": sessions }))?;
         return Ok(Exit::Fine);
     }
@@ -117,7 +117,7 @@ fn show(
     let selected = selected(&changes, &args.paths, &set.project, surroundings)?;
     let shown = || changes.entries.iter().filter(|change| selected.contains(&change.path));
     let protected = protected::paths(&layer, &changes, surroundings)?;
-    if output.form() == Form::Json {
+    if output.is_json() {
         let waiting = layer.pending()?;
         let listed = changes.listed();
         let pairs = changes.entries.iter().zip(&listed).filter(|(change, _)| selected.contains(&change.path));
@@ -400,10 +400,10 @@ fn not_among(
 }
 
 fn tell(id: &str, project: &Path, what: &str, output: &mut Output) -> Result<()> {
-    match output.form() {
-        Form::Json => output.json(&json!({ "id": id, "project": project, "result": what }))?,
-        Form::Text => output.line(format!("{id}: {what}"))?,
+    if output.is_json() {
+        return output.json(&json!({ "id": id, "project": project, "result": what }));
     }
+    output.line(format!("{id}: {what}"))?;
     Ok(())
 }
 

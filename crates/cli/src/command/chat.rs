@@ -8,7 +8,7 @@ use crate::ending;
 use crate::exit::Exit;
 use crate::history_place;
 use crate::keyboard::{Listening, Taken};
-use crate::output::{Form, Output, Tone, clean, tinted};
+use crate::output::{Output, Tone, clean, tinted};
 use crate::screen;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
@@ -38,7 +38,7 @@ pub(crate) fn run(
         Err(exit) => return Ok(exit),
     };
     // Where metier speaks to a program, or nobody types, each line is a message.
-    let is_typed = Presence::of(false) == Presence::Here && output.form() == Form::Text;
+    let is_typed = Presence::of(false) == Presence::Here && !output.is_json();
     let outfit = cast.outfit(&args.working, global, output)?;
     let stopping = Stopping::listen(if is_typed { Between::Nothing } else { Between::TheEnd })?;
     let view = outfit.view(global, output);
@@ -63,7 +63,7 @@ fn leader(typed: &str, surroundings: &Surroundings) -> Result<Option<String>> {
 
 /// One line about what there is.
 fn greet(chat: &Chat<'_>, output: &mut Output) -> Result<()> {
-    if output.form() == Form::Json {
+    if output.is_json() {
         return Ok(());
     }
     let outfit = chat.outfit();
@@ -74,7 +74,7 @@ fn greet(chat: &Chat<'_>, output: &mut Output) -> Result<()> {
     let skills = counted(outfit.skills.snapshot().loaded(), "skill", "skills");
     let text = format!("metier {}; {model}; {skills}; `/help` lists commands", env!("CARGO_PKG_VERSION"));
     let text = output.tinted(Tone::Dim, &text);
-    Ok(output.aside(&text)?)
+    output.aside(&text)
 }
 
 /// A chat at a terminal.
@@ -194,11 +194,12 @@ fn answer_self(chat: &mut Chat<'_>, built_in: BuiltinCommand, rest: &str, output
 
 /// An answer of metier's own.
 fn tell(command: &str, text: &str, output: &mut Output) -> Result<()> {
-    match output.form() {
-        Form::Json => output.json(&json!({ "type": "told", "command": command, "text": text }))?,
-        Form::Text => output.block(text)?,
+    if output.is_json() {
+        output.json(&json!({ "type": "told", "command": command, "text": text }))?;
+    } else {
+        output.block(text)?;
     }
-    Ok(output.flush()?)
+    output.flush()
 }
 
 /// Whether the skill that the user names can be started; says so where it cannot.

@@ -14,7 +14,7 @@ mod workers;
 
 use crate::args::{Check, CheckFormat, Global};
 use crate::exit::Exit;
-use crate::output::{Form, Output};
+use crate::output::Output;
 use crate::surroundings::Surroundings;
 use anyhow::{Result, bail};
 use changed::Changed;
@@ -35,7 +35,7 @@ pub(crate) fn run(
     surroundings: &Surroundings,
     output: &mut Output,
 ) -> Result<Exit> {
-    let format = if output.form() == Form::Json { CheckFormat::Json } else { args.format };
+    let format = if output.is_json() { CheckFormat::Json } else { args.format };
     let asked = asked(args, surroundings)?;
     let judgement = Judgement::new(&surroundings.layout.settings, &surroundings.places.current);
     for complaint in &judgement.complaints {

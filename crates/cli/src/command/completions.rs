@@ -1,7 +1,6 @@
 //! `completions`: for shells, and manual pages.
 
 use crate::args::{Cli, Completions, Target};
-use crate::exit::Exit;
 use crate::output::Output;
 use anyhow::{Context, Result};
 use clap::CommandFactory;
@@ -10,7 +9,7 @@ use clap_mangen::Man;
 use metier_files::{Mode, write_atomic};
 use std::path::Path;
 
-pub(crate) fn run(args: &Completions, output: &mut Output) -> Result<Exit> {
+pub(crate) fn run(args: &Completions, output: &mut Output) -> Result<()> {
     let shell = match args.target {
         Target::Bash => Shell::Bash,
         Target::Elvish => Shell::Elvish,
@@ -21,12 +20,11 @@ pub(crate) fn run(args: &Completions, output: &mut Output) -> Result<Exit> {
     };
     let mut script = Vec::new();
     generate(shell, &mut Cli::command(), "metier", &mut script);
-    output.raw(&script)?;
-    Ok(Exit::Fine)
+    output.raw(&script)
 }
 
 /// One page for the program and one for each command.
-fn manual(folder: &Path, output: &mut Output) -> Result<Exit> {
+fn manual(folder: &Path, output: &mut Output) -> Result<()> {
     let mut program = Cli::command();
     program.build();
     let mut pages = vec![("metier".to_owned(), program.clone())];
@@ -42,5 +40,5 @@ fn manual(folder: &Path, output: &mut Output) -> Result<Exit> {
             .with_context(|| format!("cannot write {}", path.display()))?;
         output.line(path.display())?;
     }
-    Ok(Exit::Fine)
+    Ok(())
 }

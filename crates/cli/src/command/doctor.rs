@@ -7,7 +7,7 @@ use self::containment::Containment;
 use self::servers::ServerFinding;
 use crate::approval_store::ApprovalStore;
 use crate::exit::Exit;
-use crate::output::{Form, Output, Tone};
+use crate::output::{Output, Tone};
 use crate::servers::ask_all;
 use crate::surroundings::Surroundings;
 use anyhow::Result;
@@ -83,9 +83,10 @@ pub(crate) fn run(surroundings: &Surroundings, output: &mut Output) -> Result<Ex
     let (surroundings, _) = &ask_all(surroundings);
     let snapshot = surroundings.snapshot(Include::Usual);
     let findings = Findings::of(surroundings, &snapshot)?;
-    match output.form() {
-        Form::Json => output.json(&findings)?,
-        Form::Text => write(&findings, surroundings, output)?,
+    if output.is_json() {
+        output.json(&findings)?;
+    } else {
+        write(&findings, surroundings, output)?;
     }
     let is_broken = findings.diagnostics.iter().any(|found| found.severity() == Severity::Error)
         || !findings.containment.is_sound();
@@ -187,6 +188,5 @@ fn write(findings: &Findings, surroundings: &Surroundings, output: &mut Output) 
     };
     output.line("")?;
     let text = output.tinted(tone, text.trim_start());
-    output.line(text)?;
-    Ok(())
+    output.line(text)
 }

@@ -9,7 +9,7 @@ use crate::declared::may_start;
 use crate::exit::Exit;
 use crate::head_start::HeadStart;
 use crate::interrupt;
-use crate::output::{Form, Output, clean};
+use crate::output::{Output, clean};
 use crate::screen;
 use crate::script_output::ScriptOutput;
 use crate::surroundings::Surroundings;
@@ -44,7 +44,7 @@ pub(crate) fn run(
     let mut session = agency::session(&skills);
     let cancel = interrupt::listen()?;
     session.cancel_with(cancel.clone());
-    let shown = Mutex::new(ScriptOutput::new(output.form()));
+    let shown = Mutex::new(ScriptOutput::new(!output.is_json()));
     session.listen_with(Arc::new(move |stream, bytes| {
         shown.lock().unwrap_or_else(PoisonError::into_inner).show(stream, bytes);
     }));
@@ -69,17 +69,16 @@ pub(crate) fn run(
 pub(crate) fn refused(error: &UseError, output: &mut Output) -> Result<Exit> {
     let Some((action, decision)) = error.refused() else { return Err(agency::not_used(error)) };
     let sentence = action.sentence();
-    match output.form() {
-        Form::Json => output.json(&serde_json::json!({
+    if output.is_json() {
+        output.json(&serde_json::json!({
             "refused": true,
             "action": sentence,
             "decision": decision.to_string(),
             "allow_with": decision.allow_with.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        }))?,
-        Form::Text => {
-            for line in [&sentence, &decision.to_string(), "`metier explain --last` says it again"] {
-                screen::err_line(screen::harmless(line));
-            }
+        }))?;
+    } else {
+        for line in [&sentence, &decision.to_string(), "`metier explain --last` says it again"] {
+            screen::err_line(screen::harmless(line));
         }
     }
     // What an approval would have allowed is told apart from what is refused on purpose.
@@ -97,16 +96,13 @@ fn finish(ran: &RunOutput, out: Option<(&Path, &ResultFolder)>, output: &mut Out
     };
     let kept = Kept(taken.as_ref().map_or(&[], |taken| &taken.long));
     let copied = taken.as_ref().map(|taken| &taken.copied);
-    match output.form() {
-        Form::Json => {
-            let mut report = serde_json::to_value(report::Json::of(ran, kept, copied))?;
-            ran.redact_json(&mut report);
-            output.json(&report)?;
-        }
-        Form::Text => {
-            for line in closing_lines(ran, out.map(|(folder, _)| folder), copied, kept) {
-                output.aside(&clean(&ran.redacted(&line)))?;
-            }
+    if output.is_json() {
+        let mut report = serde_json::to_value(report::Json::of(ran, kept, copied))?;
+        ran.redact_json(&mut report);
+        output.json(&report)?;
+    } else {
+        for line in closing_lines(ran, out.map(|(folder, _)| folder), copied, kept) {
+            output.aside(&clean(&ran.redacted(&line)))?;
         }
     }
     // What lies there now is not what the script made, so whoever goes on with it has to know.

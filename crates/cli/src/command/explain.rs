@@ -4,8 +4,7 @@ mod action;
 
 use crate::args::{Explain, Global};
 use crate::declared::Around;
-use crate::exit::Exit;
-use crate::output::{Form, Output, Tone, clean};
+use crate::output::{Output, Tone, clean};
 use crate::requirement::{Unmet, unmet};
 use crate::surroundings::Surroundings;
 use anyhow::Result;
@@ -18,7 +17,7 @@ pub(crate) fn run(
     global: &Global,
     surroundings: &Surroundings,
     output: &mut Output,
-) -> Result<Exit> {
+) -> Result<()> {
     match (&args.action, &args.name) {
         (Some(text), _) => action::action(text, &args.scope.skills, global, surroundings, output),
         (None, Some(name)) => explain_name(name, surroundings, output),
@@ -26,33 +25,29 @@ pub(crate) fn run(
     }
 }
 
-fn explain_name(name: &str, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+fn explain_name(name: &str, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     let snapshot = Arc::new(surroundings.snapshot(Include::Usual));
     let options = snapshot.catalogue_options(None);
     let explanation = snapshot.explain(name, &options);
     let (unmet, around) = counted_on(name, &snapshot, surroundings);
-    match output.form() {
-        Form::Json => {
-            output.json(&Answer { explanation: &explanation, unmet: &unmet, around: around.as_ref() })?;
-        }
-        Form::Text => {
-            write(&explanation, surroundings, output)?;
-            let lines = around.as_ref().map(Around::lines).unwrap_or_default();
-            if !lines.is_empty() {
-                output.section("what its text counts on")?;
-            }
-            for (label, line) in lines {
-                output.line(format!("  {label:<14} {line}"))?;
-            }
-            if !unmet.is_empty() {
-                output.section("what it requires and is not here")?;
-            }
-            for unmet in &unmet {
-                output.line(format!("  {}; {}", clean(&unmet.what), clean(&unmet.help)))?;
-            }
-        }
+    if output.is_json() {
+        return output.json(&Answer { explanation: &explanation, unmet: &unmet, around: around.as_ref() });
     }
-    Ok(Exit::Fine)
+    write(&explanation, surroundings, output)?;
+    let lines = around.as_ref().map(Around::lines).unwrap_or_default();
+    if !lines.is_empty() {
+        output.section("what its text counts on")?;
+    }
+    for (label, line) in lines {
+        output.line(format!("  {label:<14} {line}"))?;
+    }
+    if !unmet.is_empty() {
+        output.section("what it requires and is not here")?;
+    }
+    for unmet in &unmet {
+        output.line(format!("  {}; {}", clean(&unmet.what), clean(&unmet.help)))?;
+    }
+    Ok(())
 }
 
 /// An explanation for programs.

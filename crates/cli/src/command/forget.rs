@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::history_place;
 use crate::keyboard;
 use crate::moment;
-use crate::output::{Form, Output, shortened, width};
+use crate::output::{Output, shortened, width};
 use crate::question;
 use crate::surroundings::Surroundings;
 use anyhow::Result;
@@ -45,9 +45,10 @@ pub(crate) fn run(args: &Args, surroundings: &Surroundings, output: &mut Output)
         if let Some(store) = &store {
             delete(store, Vec::new(), output)?;
         }
-        match output.form() {
-            Form::Json => output.json(&json!({ "forgotten": object(&Forgotten::default(), 0) }))?,
-            Form::Text => output.line("nothing that is kept fits; nothing was deleted")?,
+        if output.is_json() {
+            output.json(&json!({ "forgotten": object(&Forgotten::default(), 0) }))?;
+        } else {
+            output.line("nothing that is kept fits; nothing was deleted")?;
         }
         return Ok(Exit::Fine);
     }
@@ -130,7 +131,7 @@ impl Plan {
     }
 
     fn show(&self, output: &mut Output) -> Result<()> {
-        if output.form() == Form::Json {
+        if output.is_json() {
             let runs: Vec<_> =
                 self.runs.iter().map(|run| json!({ "id": run.id, "request": run.title })).collect();
             let records: Vec<_> = self
@@ -139,7 +140,7 @@ impl Plan {
                 .map(|record| json!({ "id": record.id, "skill": record.skill, "text": record.text }))
                 .collect();
             output.json(&json!({ "would": { "runs": runs, "records": records, "lines": self.typed } }))?;
-            return Ok(output.flush()?);
+            return output.flush();
         }
         let now = Timestamp::now();
         let room = width().saturating_sub(36);
@@ -160,7 +161,7 @@ impl Plan {
             output.line(shortened(&text, width()))?;
         }
         more(self.records.len(), "record", "records", output)?;
-        Ok(output.flush()?)
+        output.flush()
     }
 
     fn in_words(&self) -> String {
@@ -207,19 +208,19 @@ fn object(gone: &Forgotten, typed: usize) -> serde_json::Value {
 }
 
 fn tell(gone: &Forgotten, typed: usize, output: &mut Output) -> Result<()> {
-    if output.form() == Form::Json {
-        return Ok(output.json(&json!({ "forgotten": object(gone, typed) }))?);
+    if output.is_json() {
+        return output.json(&json!({ "forgotten": object(gone, typed) }));
     }
     // Children count here: they are gone, too.
     let events = counted(gone.events, "event", "events");
     output.line(format!("deleted: {} ({events})", words(gone.sessions, gone.records, typed)))?;
     match gone.traces {
         Traces::None => Ok(()),
-        Traces::WhileOthersRead => Ok(output.aside(
+        Traces::WhileOthersRead => output.aside(
             "bytes of it may stay on the disk, since another process uses the store; when it has ended, the next `metier forget` removes them",
-        )?),
-        Traces::NoRoom => Ok(output.aside(
+        ),
+        Traces::NoRoom => output.aside(
             "bytes of it may stay on the disk, since there is no room to rewrite the store; when there is, the next `metier forget` removes them",
-        )?),
+        ),
     }
 }

@@ -5,9 +5,8 @@ mod hosts;
 use super::trust;
 use crate::args::{Host, Init};
 use crate::environment;
-use crate::exit::Exit;
 use crate::model_choice::{NamedAt, Settled, Wish};
-use crate::output::{Form, Output, Tone, clean};
+use crate::output::{Output, Tone, clean};
 use crate::question::{self, Question};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
@@ -68,7 +67,7 @@ enum ModelState {
     Unavailable,
 }
 
-pub(crate) fn run(args: &Init, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+pub(crate) fn run(args: &Init, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     let Some(project) = &surroundings.layout.project else {
         bail!("this folder is too wide to be a project; go to the folder you work in, then `metier init`");
     };
@@ -94,16 +93,14 @@ pub(crate) fn run(args: &Init, surroundings: &Surroundings, output: &mut Output)
         next: String::new(),
     };
     found.next = next(&found).to_owned();
-    if output.form() == Form::Json {
-        output.json(&found)?;
-        return Ok(Exit::Fine);
+    if output.is_json() {
+        return output.json(&found);
     }
     write(&found, surroundings, output)?;
     if found.standing == Standing::Untrusted {
         found.standing = ask_for_trust(surroundings, output)?;
     }
-    output.section(format!("next: {}", next(&found)))?;
-    Ok(Exit::Fine)
+    output.section(format!("next: {}", next(&found)))
 }
 
 /// The roots that are there, highest first, with how many skills each has.

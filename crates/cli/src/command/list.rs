@@ -5,14 +5,13 @@ mod text;
 mod watch;
 
 use crate::args::List;
-use crate::exit::Exit;
-use crate::output::{Form, Output};
+use crate::output::Output;
 use crate::surroundings::Surroundings;
 use anyhow::Result;
 use metier_catalog::{Cost, Entry, EntryId, Include, Provenance, Snapshot};
 use metier_files::TreeDigest;
 
-pub(crate) fn run(args: &List, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+pub(crate) fn run(args: &List, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     let include = if args.all { Include::Nested } else { Include::Usual };
     if args.watch {
         return watch::run(args, include, surroundings, output);
@@ -21,14 +20,15 @@ pub(crate) fn run(args: &List, surroundings: &Surroundings, output: &mut Output)
     write(args, surroundings, &snapshot, output)?;
     // Names by the thousand are freed one by one for nothing: the process ends here.
     std::mem::forget(snapshot);
-    Ok(Exit::Fine)
+    Ok(())
 }
 
 /// The listing itself.
 fn write(args: &List, surroundings: &Surroundings, snapshot: &Snapshot, output: &mut Output) -> Result<()> {
-    match output.form() {
-        Form::Json => json::write(args, snapshot, output),
-        Form::Text => text::write(args, surroundings, snapshot, output),
+    if output.is_json() {
+        json::write(args, snapshot, output)
+    } else {
+        text::write(args, surroundings, snapshot, output)
     }
 }
 

@@ -4,9 +4,8 @@ use crate::args::{Log, LogFormat};
 use crate::crew_log;
 use crate::event_json;
 use crate::event_line::{Line, Style, Told, ended, lines};
-use crate::exit::Exit;
 use crate::history_place;
-use crate::output::{Form, Output, clean, shortened};
+use crate::output::{Output, clean, shortened};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
 use metier_files::{Mode, write_atomic};
@@ -38,7 +37,7 @@ struct Reader<'a> {
     kinds: BTreeSet<String>,
 }
 
-pub(crate) fn run(args: &Log, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+pub(crate) fn run(args: &Log, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     let Some(store) = history_place::existing(&surroundings.places)? else {
         bail!("nothing has run yet; try `metier run \"what is on my list\"`");
     };
@@ -50,7 +49,7 @@ pub(crate) fn run(args: &Log, surroundings: &Surroundings, output: &mut Output) 
         return export(&store, session, args, surroundings, output);
     }
     let parent = store.session(session)?.parent;
-    if let Some(parent) = parent.filter(|_| output.form() == Form::Text) {
+    if let Some(parent) = parent.filter(|_| !output.is_json()) {
         output.comment(format!("a child of session {}", parent.short()))?;
     }
     let mut reader = Reader { args, parent, told: Told::default(), shown: 0, kinds: BTreeSet::new() };
@@ -62,10 +61,10 @@ pub(crate) fn run(args: &Log, surroundings: &Surroundings, output: &mut Output) 
         }
     }
     reader.finish(session, output)?;
-    if output.form() == Form::Text && args.kinds.is_empty() {
+    if !output.is_json() && args.kinds.is_empty() {
         list_children(&store, session, output)?;
     }
-    Ok(Exit::Fine)
+    Ok(())
 }
 
 /// Names the children of a session, each of which has a log of its own.
@@ -100,13 +99,13 @@ fn export(
     args: &Log,
     surroundings: &Surroundings,
     output: &mut Output,
-) -> Result<Exit> {
+) -> Result<()> {
     let lines = crew_log::lines(session, with_children(store, session)?);
     let Some(folder) = &args.export.save else {
         for line in &lines {
             output.json(line)?;
         }
-        return Ok(Exit::Fine);
+        return Ok(());
     };
     let short = session.short();
     let name = crew_log::segment(args.export.name.as_deref().unwrap_or(&short));
@@ -116,8 +115,7 @@ fn export(
     // What was said in a conversation is nobody else's.
     write_atomic(&file, text.as_bytes(), Mode::Private)
         .with_context(|| format!("{} cannot be written", surroundings.shown(&file)))?;
-    output.line(surroundings.shown(&file))?;
-    Ok(Exit::Fine)
+    output.line(surroundings.shown(&file))
 }
 
 /// The events of a session and of all its children.
@@ -200,9 +198,8 @@ impl Reader<'_> {
             return Ok(());
         }
         self.shown += 1;
-        if output.form() == Form::Json {
-            output.json(&event_json::object(event, self.parent))?;
-            return Ok(());
+        if output.is_json() {
+            return output.json(&event_json::object(event, self.parent));
         }
         for line in lines {
             let text = match line.style.tone() {
@@ -216,7 +213,7 @@ impl Reader<'_> {
 
     /// Says why nothing was shown, where nothing was.
     fn finish(&self, session: SessionId, output: &mut Output) -> Result<()> {
-        if self.shown == 0 && output.form() == Form::Text {
+        if self.shown == 0 && !output.is_json() {
             let kinds: Vec<&str> = self.kinds.iter().map(String::as_str).collect();
             output.comment(format!(
                 "nothing of session {} fits; it has events of these kinds: {}",

@@ -5,7 +5,6 @@ mod config;
 use crate::agency;
 use crate::args::{BoundTo, Global, Mcp};
 use crate::declared::may_start;
-use crate::exit::Exit;
 use crate::output::{Output, clean};
 use crate::screen;
 use crate::surroundings::Surroundings;
@@ -26,7 +25,7 @@ pub(crate) fn run(
     global: &Global,
     surroundings: &Surroundings,
     output: &mut Output,
-) -> Result<Exit> {
+) -> Result<()> {
     if let Some(host) = args.print_config {
         return config::print(host, &args.bound, global, output);
     }
@@ -44,7 +43,7 @@ pub(crate) fn run(
     // Whatever a call has started ends with this process.
     runtime.shutdown_timeout(FAREWELL);
     ended?;
-    Ok(Exit::Fine)
+    Ok(())
 }
 
 /// The server of this user's skills. Standard output belongs to the protocol, so everything is said on standard error, which hosts

@@ -1,8 +1,7 @@
 //! `new`: a folder with a SKILL.md that loads everywhere.
 
 use crate::args::New;
-use crate::exit::Exit;
-use crate::output::{Form, Output};
+use crate::output::Output;
 use crate::question;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
@@ -23,7 +22,7 @@ struct Made<'a> {
     files: Vec<PathBuf>,
 }
 
-pub(crate) fn run(args: &New, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+pub(crate) fn run(args: &New, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     if !is_canonical(&args.name) {
         let suggestion = slug(&args.name);
         let next = if suggestion.is_empty() { String::new() } else { format!("; try `{suggestion}`") };
@@ -53,16 +52,14 @@ pub(crate) fn run(args: &New, surroundings: &Surroundings, output: &mut Output) 
     if args.script {
         files.push(write(&folder.join("scripts/run.sh"), SCRIPT, Mode::Executable)?);
     }
-    match output.form() {
-        Form::Json => output.json(&Made { name: &args.name, path: folder, files })?,
-        Form::Text => {
-            for file in &files {
-                output.line(format!("wrote {}", file.display()))?;
-            }
-            output.comment(format!("next: write the instructions, then `metier explain {}`", args.name))?;
-        }
+    if output.is_json() {
+        return output.json(&Made { name: &args.name, path: folder, files });
     }
-    Ok(Exit::Fine)
+    for file in &files {
+        output.line(format!("wrote {}", file.display()))?;
+    }
+    output.comment(format!("next: write the instructions, then `metier explain {}`", args.name))?;
+    Ok(())
 }
 
 fn write(path: &Path, text: &str, mode: Mode) -> Result<PathBuf> {

@@ -4,7 +4,7 @@ use super::exec::refused;
 use crate::agency;
 use crate::args::{Global, Prepare};
 use crate::exit::Exit;
-use crate::output::{Form, Output, clean};
+use crate::output::{Output, clean};
 use crate::surroundings::Surroundings;
 use anyhow::Result;
 use metier_exec::{PrepareError, PrepareOptions, PrepareOutcome, PrepareWork, Registries, RegistryAccess};
@@ -59,7 +59,7 @@ fn show(
     surroundings: &Surroundings,
     output: &mut Output,
 ) -> Result<Exit> {
-    if output.form() == Form::Json {
+    if output.is_json() {
         let environments: Vec<Json<'_>> = made.iter().map(Json::of).collect();
         output.json(&serde_json::json!({ "skill": name, "environments": environments }))?;
         return Ok(Exit::Fine);

@@ -7,7 +7,7 @@ use crate::cast::Cast;
 use crate::ending;
 use crate::exit::Exit;
 use crate::history_place;
-use crate::output::{Form, Output, clean, shortened, width};
+use crate::output::{Output, clean, shortened, width};
 use crate::question;
 use crate::resuming::{Resuming, Word, left_undone, words_to_give};
 use crate::surroundings::Surroundings;
@@ -61,7 +61,7 @@ pub(crate) fn run(
     let observer = Arc::new(Resuming { view: Arc::clone(&view), word });
     let hooks = RunHooks { observer, ..outfit.hooks(&view, cancel) };
     let mut resumed = Session::resume(&outfit.agent, outfit.setting(), summary.id, hooks)?;
-    if output.form() == Form::Text {
+    if !output.is_json() {
         let title = shortened(&summary.title, width());
         output.aside(&format!("going on with {}: {title}", summary.id.short()))?;
         for line in left_undone(&resumed) {

@@ -1,8 +1,7 @@
 //! `route`: which skills would be offered for a request, how well each fits, and why.
 
 use crate::args::Route;
-use crate::exit::Exit;
-use crate::output::{Form, Output, Tone, shortened, width};
+use crate::output::{Output, Tone, shortened, width};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
 use metier_catalog::{EntryId, Finder, Routed, Snapshot, one_line};
@@ -48,7 +47,7 @@ struct JsonWord {
     places: Vec<&'static str>,
 }
 
-pub(crate) fn run(args: &Route, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+pub(crate) fn run(args: &Route, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     let finder = finder(surroundings, output)?;
     if let Some(file) = &args.batch {
         // Many requests ask for most lists, and one by one they would be read again and again.
@@ -61,7 +60,7 @@ pub(crate) fn run(args: &Route, surroundings: &Surroundings, output: &mut Output
     let snapshot = finder.snapshot();
     let reasons: Vec<Reasons> =
         route.skills.iter().map(|routed| finder.reasons(query, routed.entry)).collect();
-    if output.form() == Form::Json {
+    if output.is_json() {
         let results =
             route.skills.iter().zip(reasons).map(|(routed, reasons)| result(snapshot, routed, reasons));
         let json = Json {
@@ -70,8 +69,7 @@ pub(crate) fn run(args: &Route, surroundings: &Surroundings, output: &mut Output
             abstain: route.abstain.map(Abstain::word),
             results: results.collect(),
         };
-        output.json(&json)?;
-        return Ok(Exit::Fine);
+        return output.json(&json);
     }
     for (at, (routed, reasons)) in route.skills.iter().zip(&reasons).enumerate() {
         show(at + 1, routed, reasons, snapshot, surroundings, output)?;
@@ -82,7 +80,7 @@ pub(crate) fn run(args: &Route, surroundings: &Surroundings, output: &mut Output
     if route.skills.len() == args.limit && route.searched > args.limit {
         output.comment(format!("\n{} skills searched; `-k N` shows more", route.searched))?;
     }
-    Ok(Exit::Fine)
+    Ok(())
 }
 
 /// The index of all skills that may be offered. What it learned is kept for the next time; where it cannot be, it is said.
@@ -198,7 +196,7 @@ struct Ranked {
 
 /// One object a line in, one a line out, in the same order. A line that is no request is named and passed over: the others were
 /// asked, too.
-fn batch(file: &Path, limit: usize, finder: &Finder, output: &mut Output) -> Result<Exit> {
+fn batch(file: &Path, limit: usize, finder: &Finder, output: &mut Output) -> Result<()> {
     let input: Box<dyn Read> = if file == Path::new("-") {
         Box::new(std::io::stdin())
     } else {
@@ -237,7 +235,7 @@ fn batch(file: &Path, limit: usize, finder: &Finder, output: &mut Output) -> Res
         }
     }
     match passed_over {
-        0 => Ok(Exit::Fine),
+        0 => Ok(()),
         1 => bail!("one line of {shown} is no request; the others are answered"),
         many => bail!("{many} lines of {shown} are no requests; the others are answered"),
     }

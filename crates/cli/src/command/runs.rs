@@ -2,10 +2,9 @@
 
 use crate::args::{Ending as Wanted, Runs};
 use crate::event_line::{Style, ended, fresh, of_outcome};
-use crate::exit::Exit;
 use crate::history_place;
 use crate::moment;
-use crate::output::{Form, Output, clean, shortened, width};
+use crate::output::{Output, clean, shortened, width};
 use crate::surroundings::Surroundings;
 use anyhow::Result;
 use metier_diagnostic::grouped;
@@ -17,7 +16,7 @@ use std::path::Path;
 /// The widest list of skills that lines up.
 const SKILLS_COLUMN: usize = 16;
 
-pub(crate) fn run(args: &Runs, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+pub(crate) fn run(args: &Runs, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     let filter = SessionFilter {
         skill: args.skill.clone(),
         ending: args.outcome.map(ending),
@@ -37,14 +36,12 @@ pub(crate) fn run(args: &Runs, surroundings: &Surroundings, output: &mut Output)
     };
     let has_more = found.len() > args.number;
     found.truncate(args.number);
-    if output.form() == Form::Json {
+    if output.is_json() {
         let runs: Vec<Value> = found.iter().map(object).collect();
-        output.json(&json!({"runs": runs, "more": has_more}))?;
-        return Ok(Exit::Fine);
+        return output.json(&json!({"runs": runs, "more": has_more}));
     }
     if found.is_empty() {
-        output.line(why_none(args, store.as_ref(), surroundings)?)?;
-        return Ok(Exit::Fine);
+        return output.line(why_none(args, store.as_ref(), surroundings)?);
     }
     let now = Timestamp::now();
     output.comment(format!(
@@ -67,8 +64,7 @@ pub(crate) fn run(args: &Runs, surroundings: &Surroundings, output: &mut Output)
         let all = if args.all { " --all" } else { "" };
         output.comment(format!("there are more: `metier runs{all} -n {}`", args.number.saturating_mul(2)))?;
     }
-    output.comment("`metier log ID` shows one of them")?;
-    Ok(Exit::Fine)
+    output.comment("`metier log ID` shows one of them")
 }
 
 /// Why the list is empty, and what to try.
@@ -113,8 +109,7 @@ fn write(summary: &Summary, now: Timestamp, output: &mut Output) -> Result<()> {
     );
     let start = format!("{}  {:<10}  ", summary.id.short(), moment::ago(summary.changed, now));
     let room = width().saturating_sub(start.chars().count() + 13 + facts.chars().count() + 2).max(20);
-    output.line(format!("{start}{outcome}  {facts}  {}", shortened(&summary.title, room)))?;
-    Ok(())
+    output.line(format!("{start}{outcome}  {facts}  {}", shortened(&summary.title, room)))
 }
 
 fn ending(wanted: Wanted) -> Ending {

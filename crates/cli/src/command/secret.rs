@@ -4,8 +4,7 @@ mod hidden;
 
 use crate::args::{SecretAction, SecretList, SecretRemove, SecretSet};
 use crate::environment;
-use crate::exit::Exit;
-use crate::output::{Form, Output, clean};
+use crate::output::{Output, clean};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
 use metier_catalog::{Entry, Include, Lookup, Reference, Snapshot};
@@ -32,7 +31,7 @@ struct Listed<'a> {
     secrets: &'a [KeptSecret],
 }
 
-pub(crate) fn run(action: &SecretAction, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+pub(crate) fn run(action: &SecretAction, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     match action {
         SecretAction::Set(args) => set(args, surroundings, output),
         SecretAction::List(args) => list(args, surroundings, output),
@@ -55,7 +54,7 @@ pub(crate) fn owner(snapshot: &Snapshot, entry: &Entry) -> Owner {
     }
 }
 
-fn set(args: &SecretSet, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+fn set(args: &SecretSet, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     let SecretSet { name, skill } = args;
     let reference: Reference = skill.parse()?;
     let snapshot = surroundings.snapshot(Include::Usual);
@@ -82,9 +81,8 @@ fn set(args: &SecretSet, surroundings: &Surroundings, output: &mut Output) -> Re
             metier_secret::COMFORTABLE
         ))?;
     }
-    if output.form() == Form::Json {
-        output.json(&done)?;
-        return Ok(Exit::Fine);
+    if output.is_json() {
+        return output.json(&done);
     }
     let what = if done.replaced { "replaced" } else { "kept" };
     output.line(format!("{name}: {what} for {}", clean(&owner.to_string())))?;
@@ -92,8 +90,7 @@ fn set(args: &SecretSet, surroundings: &Surroundings, output: &mut Output) -> Re
     output.comment(format!(
         "its processes get it when you say yes, or by the rule `skill:{}/secret:{name}`",
         owner.name()
-    ))?;
-    Ok(Exit::Fine)
+    ))
 }
 
 /// The value: typed without being shown, or all of standard input.
@@ -115,44 +112,42 @@ fn value(name: &SecretName, owner: &Owner) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn list(args: &SecretList, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+fn list(args: &SecretList, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     let vault = vault(surroundings);
     let mut secrets = vault.list()?;
     if let Some(skill) = &args.skill {
         let owners = meant(skill, &secrets, surroundings)?;
         secrets.retain(|kept| owners.contains(&kept.owner));
     }
-    match output.form() {
-        Form::Json => output.json(&Listed { kept: vault.place(), secrets: &secrets })?,
-        Form::Text => {
-            for kept in &secrets {
-                let owner = clean(&kept.owner.to_string());
-                let set = clean(&kept.set);
-                let place = match kept.kept {
-                    Place::Keyring => "keyring",
-                    _ => "file",
-                };
-                output.line(format!("{:<24} {owner} (set {set}, in the {place})", kept.name.as_str()))?;
-            }
-            let here = vault.place();
-            if secrets.is_empty() {
-                output.comment("no secret is kept; `metier secret set NAME --skill SKILL` keeps one")?;
-                if let Some(unseen) = unseen(&here) {
-                    output.comment(unseen)?;
-                }
-            }
-            let places: BTreeSet<&Place> = secrets.iter().map(|kept| &kept.kept).collect();
-            for place in places {
-                // Without a keyring all are in the file, and the vault also says why.
-                let place = if here == Place::Keyring { place } else { &here };
-                output.comment(format!("kept in {place}"))?;
-            }
+    if output.is_json() {
+        return output.json(&Listed { kept: vault.place(), secrets: &secrets });
+    }
+    for kept in &secrets {
+        let owner = clean(&kept.owner.to_string());
+        let set = clean(&kept.set);
+        let place = match kept.kept {
+            Place::Keyring => "keyring",
+            _ => "file",
+        };
+        output.line(format!("{:<24} {owner} (set {set}, in the {place})", kept.name.as_str()))?;
+    }
+    let here = vault.place();
+    if secrets.is_empty() {
+        output.comment("no secret is kept; `metier secret set NAME --skill SKILL` keeps one")?;
+        if let Some(unseen) = unseen(&here) {
+            output.comment(unseen)?;
         }
     }
-    Ok(Exit::Fine)
+    let places: BTreeSet<&Place> = secrets.iter().map(|kept| &kept.kept).collect();
+    for place in places {
+        // Without a keyring all are in the file, and the vault also says why.
+        let place = if here == Place::Keyring { place } else { &here };
+        output.comment(format!("kept in {place}"))?;
+    }
+    Ok(())
 }
 
-fn remove(args: &SecretRemove, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+fn remove(args: &SecretRemove, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     let SecretRemove { name, skill } = args;
     let vault = vault(surroundings);
     // One in a keyring that cannot be looked into is back as soon as that can be used again.
@@ -177,13 +172,11 @@ fn remove(args: &SecretRemove, surroundings: &Surroundings, output: &mut Output)
     if vault.remove(owner, name)? == Removed::NotThere {
         bail!("`{skill}` has no secret `{name}`; `metier secret list` shows what is kept");
     }
-    match output.form() {
-        Form::Json => {
-            output.json(&serde_json::json!({"name": name, "skill": owner.skill(), "removed": true}))?;
-        }
-        Form::Text => output.line(format!("{name}: removed from {}", clean(&owner.to_string())))?,
+    if output.is_json() {
+        return output.json(&serde_json::json!({"name": name, "skill": owner.skill(), "removed": true}));
     }
-    Ok(Exit::Fine)
+    output.line(format!("{name}: removed from {}", clean(&owner.to_string())))?;
+    Ok(())
 }
 
 /// That there is a keyring which was not looked into, and why.

@@ -2,8 +2,7 @@
 
 use super::mcp::{runtime, server, stop_on_signal};
 use crate::args::{Global, Serve, ServeLimits};
-use crate::exit::Exit;
-use crate::output::{Form, Output};
+use crate::output::Output;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
 use metier_http::{ConnectionLimits, Door, Endpoint, Guard, Keep, Site, Token};
@@ -24,7 +23,7 @@ pub(crate) fn run(
     global: &Global,
     surroundings: &Surroundings,
     output: &mut Output,
-) -> Result<Exit> {
+) -> Result<()> {
     let (door, file) = if args.no_token {
         (Door::Open, None)
     } else {
@@ -48,22 +47,24 @@ pub(crate) fn run(
     let server = server(&args.bound, global, surroundings, output)?;
     let runtime = runtime()?;
     let stop = stop_on_signal()?;
-    match output.form() {
-        Form::Json => {
-            output.json(&json!({ "url": site.url(MCP_PATH), "token": token, "token_file": file }))?;
+    if output.is_json() {
+        output.json(&json!({ "url": site.url(MCP_PATH), "token": token, "token_file": file }))?;
+    } else {
+        output.line(format!("MCP is at {}", site.url(MCP_PATH)))?;
+        match (&token, &file) {
+            (Some(token), Some(file)) => {
+                output.line(format!("token: {token}"))?;
+                output.comment(format!(
+                    "kept in {}; hosts send it as `Authorization: Bearer …`",
+                    surroundings.shown(file)
+                ))?;
+            }
+            _ => output.line(
+                "there is NO TOKEN: every program on this machine can use your skills and run their scripts",
+            )?,
         }
-        Form::Text => {
-            output.line(format!("MCP is at {}", site.url(MCP_PATH)))?;
-            match (&token, &file) {
-                (Some(token), Some(file)) => {
-                    output.line(format!("token: {token}"))?;
-                    output.comment(format!("kept in {}; hosts send it as `Authorization: Bearer …`", surroundings.shown(file)))?;
-                }
-                _ => output.line("there is NO TOKEN: every program on this machine can use your skills and run their scripts")?,
-            }
-            if !site.address().ip().is_loopback() {
-                output.line("others on the network reach this, and what is sent is NOT ENCRYPTED: put a proxy with TLS before it")?;
-            }
+        if !site.address().ip().is_loopback() {
+            output.line("others on the network reach this, and what is sent is NOT ENCRYPTED: put a proxy with TLS before it")?;
         }
     }
     output.flush()?;
@@ -80,7 +81,7 @@ pub(crate) fn run(
     let ended = runtime.block_on(site.serve(endpoint, stop));
     runtime.shutdown_timeout(FAREWELL);
     ended?;
-    Ok(Exit::Fine)
+    Ok(())
 }
 
 /// What clients may take up. Connections never take more than half of the descriptors: calls need some as well.

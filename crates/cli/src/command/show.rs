@@ -4,9 +4,8 @@ mod remote;
 
 use super::asked::Asked;
 use crate::declared::Around;
-use crate::exit::Exit;
 use crate::manifest;
-use crate::output::{Form, Output, Tone, clean};
+use crate::output::{Output, Tone, clean};
 use crate::requirement::{Unmet, unmet, unprepared};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
@@ -65,7 +64,7 @@ fn as_json<S: serde::Serializer>(diagnostics: &[Diagnostic], serializer: S) -> R
     serializer.collect_seq(diagnostics.iter().map(JsonDiagnostic::from))
 }
 
-pub(crate) fn run(name: &str, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+pub(crate) fn run(name: &str, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     let reference: Reference = name.parse()?;
     let snapshot = Arc::new(surroundings.snapshot(Include::Usual));
     let lookup = snapshot.find(&reference);
@@ -82,11 +81,10 @@ pub(crate) fn run(name: &str, surroundings: &Surroundings, output: &mut Output) 
         bail!("`{name}` has changed and is refused now; see `metier explain {name}`")
     };
     let whole = Whole::of(surroundings, &snapshot, id, entry, &file, read)?;
-    match output.form() {
-        Form::Json => output.json(&whole)?,
-        Form::Text => write(&whole, &file, surroundings, output)?,
+    if output.is_json() {
+        return output.json(&whole);
     }
-    Ok(Exit::Fine)
+    write(&whole, &file, surroundings, output)
 }
 
 impl<'a> Whole<'a> {

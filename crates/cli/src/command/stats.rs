@@ -2,10 +2,9 @@
 
 use crate::args::Stats;
 use crate::event_line::fresh;
-use crate::exit::Exit;
 use crate::history_place;
 use crate::moment;
-use crate::output::{Form, Output, Tone, clean, shortened};
+use crate::output::{Output, Tone, clean, shortened};
 use crate::surroundings::Surroundings;
 use anyhow::Result;
 use metier_catalog::{Include, Offered, RoutingRecord, RoutingStats};
@@ -18,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How many skills that nobody uses are named. The rest is a number.
 const NAMED: usize = 30;
 
-pub(crate) fn run(args: &Stats, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+pub(crate) fn run(args: &Stats, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     let project = surroundings.recorded_project(args.all);
     let query = StatsQuery { since: args.since, skill: args.skill.clone(), project };
     let (mut skills, requests) = match history_place::existing(&surroundings.places)? {
@@ -28,21 +27,20 @@ pub(crate) fn run(args: &Stats, surroundings: &Surroundings, output: &mut Output
     skills.sort_by(|one, other| other.chosen.cmp(&one.chosen).then_with(|| one.skill.cmp(&other.skill)));
     if args.routing {
         let routing = Routing::of(&requests, &skills);
-        match output.form() {
-            Form::Json => output.json(&routing.object())?,
-            Form::Text => routing.write(output)?,
+        if output.is_json() {
+            output.json(&routing.object())?;
+        } else {
+            routing.write(output)?;
         }
-        return Ok(Exit::Fine);
+        return Ok(());
     }
     let unused = unused(&skills, args.skill.as_deref(), surroundings);
-    match output.form() {
-        Form::Json => {
-            let skills: Vec<Value> = skills.iter().map(object).collect();
-            output.json(&json!({ "skills": skills, "never_used": unused }))?;
-        }
-        Form::Text => write_skills(&skills, &unused, output)?,
+    if output.is_json() {
+        let skills: Vec<Value> = skills.iter().map(object).collect();
+        output.json(&json!({ "skills": skills, "never_used": unused }))?;
+        return Ok(());
     }
-    Ok(Exit::Fine)
+    write_skills(&skills, &unused, output)
 }
 
 /// The skills that are here and did nothing.
@@ -160,8 +158,7 @@ impl Routing {
 
     fn write(&self, output: &mut Output) -> Result<()> {
         if self.requests == 0 {
-            output.line("no request was routed yet; `metier route \"REQUEST\"` tries one")?;
-            return Ok(());
+            return output.line("no request was routed yet; `metier route \"REQUEST\"` tries one");
         }
         let RoutingStats { requests, unused, hit_at_1, hit_at_5, mean_reciprocal_rank, .. } = self.stats;
         let all = grouped(self.requests);
@@ -208,5 +205,5 @@ fn name_all(what: &str, names: &[String], output: &mut Output) -> Result<()> {
     let more = names.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(" and {} more", grouped(more as u64)) } else { String::new() };
     let text = format!("{what} ({}): {}{more}", grouped(names.len() as u64), shown.join(", "));
-    Ok(output.comment(format!("\n{text}"))?)
+    output.comment(format!("\n{text}"))
 }

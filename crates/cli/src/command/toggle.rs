@@ -1,7 +1,6 @@
 //! `enable` and `disable`: the list of names in a root's `.disabled.json`.
 
-use crate::exit::Exit;
-use crate::output::{Form, Output};
+use crate::output::Output;
 use crate::surroundings::Surroundings;
 use anyhow::{Result, bail};
 use metier_catalog::{
@@ -30,7 +29,7 @@ pub(crate) fn run(
     way: Switch,
     surroundings: &Surroundings,
     output: &mut Output,
-) -> Result<Exit> {
+) -> Result<()> {
     let snapshot = surroundings.snapshot(Include::Usual);
     // All names are looked up before any file is written: half of an order is worse than none.
     let entries: Vec<&Entry> =
@@ -52,20 +51,16 @@ pub(crate) fn run(
             .entries()
             .find(|(_, now)| after.document_path(now) == path)
             .map_or(entry.state(), |(_, now)| now.state());
-        match output.form() {
-            Form::Json => output.json(&Done { name, file, changed, state })?,
-            Form::Text => {
-                let file = surroundings.shown(&file);
-                let what = if changed {
-                    format!("written to {file}")
-                } else {
-                    format!("nothing to change in {file}")
-                };
-                output.line(format!("{name}: {state} ({what})"))?;
-            }
+        if output.is_json() {
+            output.json(&Done { name, file, changed, state })?;
+        } else {
+            let file = surroundings.shown(&file);
+            let what =
+                if changed { format!("written to {file}") } else { format!("nothing to change in {file}") };
+            output.line(format!("{name}: {state} ({what})"))?;
         }
     }
-    Ok(Exit::Fine)
+    Ok(())
 }
 
 fn meant<'a>(name: &str, snapshot: &'a Snapshot, surroundings: &Surroundings) -> Result<&'a Entry> {

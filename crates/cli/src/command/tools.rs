@@ -2,8 +2,7 @@
 
 use crate::agency;
 use crate::args::Tools;
-use crate::exit::Exit;
-use crate::output::{Form, Output, Tone};
+use crate::output::{Output, Tone};
 use crate::surroundings::Surroundings;
 use anyhow::Result;
 use metier_catalog::Include;
@@ -11,25 +10,23 @@ use metier_runtime::{Definition, ToolFormat};
 use serde_json::Value;
 use std::sync::Arc;
 
-pub(crate) fn run(args: &Tools, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+pub(crate) fn run(args: &Tools, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     let snapshot = Arc::new(surroundings.snapshot(Include::Usual));
     let tools = agency::base(surroundings).snapshot(snapshot).open().toolset(args.surface);
-    match (args.format, output.form()) {
-        (Some(format), _) => output.json(&tools.render(format))?,
-        (None, Form::Json) => output.json(&tools.render(ToolFormat::Mcp))?,
-        (None, Form::Text) => {
-            for tool in tools.definitions() {
-                let name = output.tinted(Tone::Strong, &format!("{}({})", tool.name, fields(tool)));
-                output.line(name)?;
-                output.block(&format!("  {}", tool.description))?;
-            }
-            if tools.definitions().next().is_none() {
-                let text = "no skill may be offered to a model from here, so there are no tools; `metier list --all` says why";
-                output.aside(text)?;
-            }
-        }
+    if let Some(format) = args.format.or(output.is_json().then_some(ToolFormat::Mcp)) {
+        return output.json(&tools.render(format));
     }
-    Ok(Exit::Fine)
+    for tool in tools.definitions() {
+        let name = output.tinted(Tone::Strong, &format!("{}({})", tool.name, fields(tool)));
+        output.line(name)?;
+        output.block(&format!("  {}", tool.description))?;
+    }
+    if tools.definitions().next().is_none() {
+        output.aside(
+            "no skill may be offered to a model from here, so there are no tools; `metier list --all` says why",
+        )?;
+    }
+    Ok(())
 }
 
 /// The fields of a tool, the optional ones with a question mark.

@@ -7,8 +7,7 @@ pub(super) use self::remote::word as approval_word;
 use super::asked::Asked;
 use crate::args::Trust;
 use crate::environment;
-use crate::exit::Exit;
-use crate::output::{Form, Output, Tone, clean, tinted};
+use crate::output::{Output, Tone, clean, tinted};
 use crate::servers::server_of;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
@@ -23,7 +22,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub(crate) fn run(args: &Trust, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+pub(crate) fn run(args: &Trust, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     let data = &surroundings.places.data;
     // A folder goes first: nobody's project becomes a server by its name.
     if let Some(name) = args.project.as_deref().and_then(Path::to_str)
@@ -50,17 +49,13 @@ pub(crate) fn run(args: &Trust, surroundings: &Surroundings, output: &mut Output
     }
     let ownership = if args.action.mine { Ownership::Mine } else { Ownership::Theirs };
     record(&preview, ownership, data)?;
-    match output.form() {
-        Form::Json => output.json(&preview)?,
-        Form::Text => {
-            write_preview(&preview, output)?;
-            let whose =
-                if args.action.mine { "as your own: changes are not asked about" } else { "as it is now" };
-            output.section(format!("trusted {} {whose}", preview.project.display()))?;
-            output.comment("take it back with `metier trust --revoke`")?;
-        }
+    if output.is_json() {
+        return output.json(&preview);
     }
-    Ok(Exit::Fine)
+    write_preview(&preview, output)?;
+    let whose = if args.action.mine { "as your own: changes are not asked about" } else { "as it is now" };
+    output.section(format!("trusted {} {whose}", preview.project.display()))?;
+    output.comment("take it back with `metier trust --revoke`")
 }
 
 /// Writes down that a project is trusted, as it was looked at.
@@ -87,7 +82,7 @@ fn folder(project: &Path, surroundings: &Surroundings) -> Result<PathBuf> {
     real_path(&path).with_context(|| format!("`{}` cannot be found", project.display()))
 }
 
-fn revoke(project: Option<&Path>, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+fn revoke(project: Option<&Path>, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     // A project that is gone can still be forgotten, by the path it had.
     let named = project
         .map(|path| folder(path, surroundings).unwrap_or_else(|_| surroundings.places.current.join(path)));
@@ -99,36 +94,33 @@ fn revoke(project: Option<&Path>, surroundings: &Surroundings, output: &mut Outp
         bail!("there is no project here; name it: `metier trust --revoke DIR`");
     };
     let was_trusted = TrustStore::update(&surroundings.places.data, |store| Ok(store.revoke(&project)))?;
-    match output.form() {
-        Form::Json => output.json(&serde_json::json!({"project": project, "revoked": was_trusted}))?,
-        Form::Text if was_trusted => output.line(format!("{} is not trusted any more", project.display()))?,
-        Form::Text => output.line(format!("{} was not trusted", project.display()))?,
+    if output.is_json() {
+        return output.json(&serde_json::json!({"project": project, "revoked": was_trusted}));
     }
-    Ok(Exit::Fine)
+    let what = if was_trusted { "is not trusted any more" } else { "was not trusted" };
+    output.line(format!("{} {what}", project.display()))
 }
 
-fn list(store: &TrustStore, output: &mut Output) -> Result<Exit> {
-    match output.form() {
-        Form::Json => output.json(&store.projects())?,
-        Form::Text => {
-            for project in store.projects() {
-                let mine = if project.mine { ", yours" } else { "" };
-                output.line(format!("{} (since {}{mine})", project.path.display(), project.trusted))?;
-            }
-            for skill in store.approvals() {
-                output.line(format!(
-                    "{} of the MCP server {} (approved {})",
-                    clean(&skill.uri),
-                    clean(&skill.server),
-                    skill.approved
-                ))?;
-            }
-            if store.projects().is_empty() {
-                output.comment("no project is trusted; `metier trust` trusts the one you stand in")?;
-            }
-        }
+fn list(store: &TrustStore, output: &mut Output) -> Result<()> {
+    if output.is_json() {
+        return output.json(&store.projects());
     }
-    Ok(Exit::Fine)
+    for project in store.projects() {
+        let mine = if project.mine { ", yours" } else { "" };
+        output.line(format!("{} (since {}{mine})", project.path.display(), project.trusted))?;
+    }
+    for skill in store.approvals() {
+        output.line(format!(
+            "{} of the MCP server {} (approved {})",
+            clean(&skill.uri),
+            clean(&skill.server),
+            skill.approved
+        ))?;
+    }
+    if store.projects().is_empty() {
+        output.comment("no project is trusted; `metier trust` trusts the one you stand in")?;
+    }
+    Ok(())
 }
 
 #[derive(Serialize)]
@@ -141,29 +133,22 @@ struct Previewed<'a> {
     variables_set: BTreeSet<&'a str>,
 }
 
-fn show_preview(preview: &Preview, layout: Arc<Layout>, output: &mut Output) -> Result<Exit> {
+fn show_preview(preview: &Preview, layout: Arc<Layout>, output: &mut Output) -> Result<()> {
     let standing = layout.standing;
     let changes = Snapshot::load(layout, Include::Usual).trust_changes();
-    match output.form() {
-        Form::Json => {
-            let variables_set = variables_set(preview.items());
-            output.json(&Previewed { standing, preview, changes, variables_set })?;
-        }
-        Form::Text => {
-            write_preview(preview, output)?;
-            for change in &changes {
-                let text = format!(
-                    "changed since you trusted it: {}: {}",
-                    change.subject,
-                    change.changes.join("; ")
-                );
-                let text = output.tinted(Tone::Caution, &text);
-                output.line(text)?;
-            }
-            output.section(format!("{} is {}", preview.project.display(), in_words(standing)))?;
-        }
+    if output.is_json() {
+        let variables_set = variables_set(preview.items());
+        output.json(&Previewed { standing, preview, changes, variables_set })?;
+        return Ok(());
     }
-    Ok(Exit::Fine)
+    write_preview(preview, output)?;
+    for change in &changes {
+        let text = format!("changed since you trusted it: {}: {}", change.subject, change.changes.join("; "));
+        let text = output.tinted(Tone::Caution, &text);
+        output.line(text)?;
+    }
+    output.section(format!("{} is {}", preview.project.display(), in_words(standing)))?;
+    Ok(())
 }
 
 #[derive(Serialize)]
@@ -177,33 +162,30 @@ struct Compared<'a> {
 }
 
 /// Shows what is added, changed and gone since the project was trusted.
-fn show_diff(preview: &Preview, layout: &Layout, output: &mut Output) -> Result<Exit> {
+fn show_diff(preview: &Preview, layout: &Layout, output: &mut Output) -> Result<()> {
     let standing = layout.standing;
     let diff = TrustDiff::of(preview, &layout.trust);
-    match output.form() {
-        Form::Json => {
-            let variables_set = variables_set(diff.pending());
-            output.json(&Compared { project: &preview.project, standing, diff: &diff, variables_set })?;
-        }
-        Form::Text => {
-            for line in diff_lines(&diff, output.paint()) {
-                write_line(&line, output)?;
-            }
-            let project = preview.project.display();
-            match standing {
-                Standing::Trusted if diff.is_settled() => {
-                    output.line(format!("nothing in {project} waits for your trust"))?;
-                }
-                Standing::Trusted => {
-                    output.section(format!(
-                        "what is added or changed in {project} is not used; `metier trust` trusts it"
-                    ))?;
-                }
-                _ => output.section(format!("{project} is {}", in_words(standing)))?,
-            }
-        }
+    if output.is_json() {
+        let variables_set = variables_set(diff.pending());
+        output.json(&Compared { project: &preview.project, standing, diff: &diff, variables_set })?;
+        return Ok(());
     }
-    Ok(Exit::Fine)
+    for line in diff_lines(&diff, output.paint()) {
+        write_line(&line, output)?;
+    }
+    let project = preview.project.display();
+    match standing {
+        Standing::Trusted if diff.is_settled() => {
+            output.line(format!("nothing in {project} waits for your trust"))?;
+        }
+        Standing::Trusted => {
+            output.section(format!(
+                "what is added or changed in {project} is not used; `metier trust` trusts it"
+            ))?;
+        }
+        _ => output.section(format!("{project} is {}", in_words(standing)))?,
+    }
+    Ok(())
 }
 
 fn in_words(standing: Standing) -> &'static str {

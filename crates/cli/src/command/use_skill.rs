@@ -8,7 +8,7 @@ use crate::args::{Global, UseSkill};
 use crate::declared::may_start;
 use crate::exit::Exit;
 use crate::interrupt;
-use crate::output::{Form, Output, clean};
+use crate::output::{Output, clean};
 use crate::servers::ask_for;
 use crate::surroundings::Surroundings;
 use anyhow::Result;
@@ -48,14 +48,13 @@ pub(crate) fn run(
 }
 
 fn show_plan(plan: &report::Plan, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
-    match output.form() {
-        Form::Json => output.json(plan)?,
-        Form::Text => {
-            for line in plan.lines() {
-                output.line(clean(&line))?;
-            }
-            say(&plan.found, Severity::Info, surroundings, output)?;
+    if output.is_json() {
+        output.json(plan)?;
+    } else {
+        for line in plan.lines() {
+            output.line(clean(&line))?;
         }
+        say(&plan.found, Severity::Info, surroundings, output)?;
     }
     Ok(Exit::Fine)
 }
@@ -66,16 +65,15 @@ fn show(
     surroundings: &Surroundings,
     output: &mut Output,
 ) -> Result<Exit> {
-    match output.form() {
-        Form::Json => output.json(&report::Json::of(activation))?,
-        Form::Text => {
-            let text = if args.raw { activation.content() } else { &activation.text };
-            output.block(text)?;
-            output.flush()?;
-            say(&activation.diagnostics, Severity::Warning, surroundings, output)?;
-            for note in &activation.notes {
-                output.aside(&clean(note))?;
-            }
+    if output.is_json() {
+        output.json(&report::Json::of(activation))?;
+    } else {
+        let text = if args.raw { activation.content() } else { &activation.text };
+        output.block(text)?;
+        output.flush()?;
+        say(&activation.diagnostics, Severity::Warning, surroundings, output)?;
+        for note in &activation.notes {
+            output.aside(&clean(note))?;
         }
     }
     Ok(Exit::Fine)

@@ -3,7 +3,7 @@
 use super::{refused, tell, text};
 use crate::args::ChangesApply;
 use crate::exit::Exit;
-use crate::output::{Form, Output};
+use crate::output::Output;
 use crate::surroundings::Surroundings;
 use anyhow::{Result, bail};
 use metier_changes::{CallOrigin, LayerPath, LayerStore, SessionRecord, apply, scan};
@@ -98,7 +98,7 @@ pub(super) fn list(sessions: &[SessionRecord], output: &mut Output) -> Result<()
     for session in sessions {
         output.line(line(session))?;
     }
-    if output.form() == Form::Text && !sessions.is_empty() {
+    if !output.is_json() && !sessions.is_empty() {
         output.comment(
             "`metier changes apply --ignored ID` applies them, `metier changes discard ID` removes them",
         )?;

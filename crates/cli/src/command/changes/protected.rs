@@ -3,7 +3,7 @@
 use super::text;
 use crate::args::ChangesApply;
 use crate::command::shell_word;
-use crate::output::{Form, Output, clean};
+use crate::output::{Output, clean};
 use crate::surroundings::Surroundings;
 use crate::typed_path::in_project;
 use anyhow::{Context, Result};
@@ -62,7 +62,7 @@ pub(super) fn refuse(
     output: &mut Output,
 ) -> Result<()> {
     let texts = |paths: &BTreeSet<LayerPath>| paths.iter().map(text::shown).collect::<Vec<_>>();
-    if output.form() == Form::Json {
+    if output.is_json() {
         return Ok(output
             .json(&json!({ "id": args.id, "result": "nothing was applied", "unnamed": texts(unnamed) }))?);
     }
@@ -78,5 +78,5 @@ pub(super) fn refuse(
         command.push_str(&format!(" {}", word(path)));
     }
     output.aside("nothing was applied: `--yes` applies protected paths only where each is named:")?;
-    Ok(output.aside(&clean(&format!("  {command}")))?)
+    output.aside(&clean(&format!("  {command}")))
 }

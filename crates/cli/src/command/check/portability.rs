@@ -141,8 +141,7 @@ fn write_client(verdict: &Verdict, output: &mut Output) -> Result<()> {
         output.tinted(loads_tone, &loads),
         output.tinted(tone, &meaning),
         crate::output::clean(&parts.join("; "))
-    ))?;
-    Ok(())
+    ))
 }
 
 fn write_counts(outcome: &Outcome, output: &mut Output) -> Result<()> {
@@ -164,6 +163,5 @@ fn write_counts(outcome: &Outcome, output: &mut Output) -> Result<()> {
             meaning(Meaning::Partly),
         ))?;
     }
-    output.line("")?;
-    Ok(())
+    output.line("")
 }

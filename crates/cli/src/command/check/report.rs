@@ -35,8 +35,7 @@ pub(super) fn write(
                 codes: &codes,
             };
             let source = |path: &Path| source(path, surroundings);
-            output.json(&Sarif::new(tool, &findings, &surroundings.places.current, source))?;
-            Ok(())
+            output.json(&Sarif::new(tool, &findings, &surroundings.places.current, source))
         }
         CheckFormat::Github => {
             for found in outcome.findings() {

@@ -2,9 +2,8 @@
 
 use crate::agency;
 use crate::args::Global;
-use crate::exit::Exit;
 use crate::gatekeeper::last_refusal;
-use crate::output::{Form, Output, Tone, clean};
+use crate::output::{Output, Tone, clean};
 use crate::surroundings::Surroundings;
 use anyhow::Result;
 use metier_catalog::Lookup;
@@ -19,7 +18,7 @@ pub(crate) fn action(
     global: &Global,
     surroundings: &Surroundings,
     output: &mut Output,
-) -> Result<Exit> {
+) -> Result<()> {
     let skills = agency::one_call(global, surroundings)?.open();
     let snapshot = skills.snapshot();
     let mut session = agency::session(&skills);
@@ -43,18 +42,17 @@ pub(crate) fn action(
         session.open_scope(skill).map_err(|error| agency::not_used(&error))?;
     }
     let decision = session.judge(&action);
-    match output.form() {
-        Form::Json => output.json(&json!({
+    if output.is_json() {
+        return output.json(&json!({
             "action": action.sentence(),
             "ruling": decision.ruling.word(),
             "by": decision.by.to_string(),
             "also": decision.also.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "allow_with": rules(&decision),
             "mode": session.mode().word(),
-        }))?,
-        Form::Text => write(&action.sentence(), &decision, output)?,
+        }));
     }
-    Ok(Exit::Fine)
+    write(&action.sentence(), &decision, output)
 }
 
 fn rules(decision: &Decision) -> Vec<String> {
@@ -94,22 +92,18 @@ fn paste(rules: &[String], output: &mut Output) -> Result<()> {
     let rules: Vec<String> =
         rules.iter().map(|rule| serde_json::to_string(rule).unwrap_or_default()).collect();
     output.line("  [gate]")?;
-    output.line(format!("  allow = [{}]", rules.join(", ")))?;
-    Ok(())
+    output.line(format!("  allow = [{}]", rules.join(", ")))
 }
 
 /// Why the last call was refused.
-pub(crate) fn last(surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+pub(crate) fn last(surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     let last = last_refusal(&surroundings.places.data)?;
-    match (output.form(), &last) {
-        (Form::Json, last) => output.json(last)?,
-        (Form::Text, None) => output.line("nothing has been refused yet")?,
-        (Form::Text, Some(last)) => {
-            output.line(clean(&last.action))?;
-            output.line(format!("  {}", clean(&last.decision)))?;
-            output.comment(format!("  at {}", clean(&last.when)))?;
-            paste(&last.allow_with, output)?;
-        }
+    if output.is_json() {
+        return output.json(&last);
     }
-    Ok(Exit::Fine)
+    let Some(last) = last else { return output.line("nothing has been refused yet") };
+    output.line(clean(&last.action))?;
+    output.line(format!("  {}", clean(&last.decision)))?;
+    output.comment(format!("  at {}", clean(&last.when)))?;
+    paste(&last.allow_with, output)
 }

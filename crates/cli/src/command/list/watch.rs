@@ -3,8 +3,7 @@
 
 use super::write;
 use crate::args::List;
-use crate::exit::Exit;
-use crate::output::{Form, Output, Tone, clean};
+use crate::output::{Output, Tone, clean};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
 use metier_catalog::{Catalog, Change, ChangeKind, Include, State, WatchOptions, Watcher, Watching};
@@ -31,7 +30,7 @@ pub(super) fn run(
     include: Include,
     surroundings: &Surroundings,
     output: &mut Output,
-) -> Result<Exit> {
+) -> Result<()> {
     // Before anything is written, so that Ctrl-C ends it well from the first line on.
     let signals = Signals::new([SIGINT, SIGTERM]).context("Ctrl-C cannot be listened to")?;
     let catalog = Catalog::load(surroundings.places.clone(), surroundings.layout.choice.clone(), include);
@@ -67,7 +66,7 @@ pub(super) fn run(
             }
             // To ask is to look, and what is found is told.
             Err(RecvTimeoutError::Timeout) => drop(lock(&handle).as_ref().map(Watcher::snapshot)),
-            Err(RecvTimeoutError::Disconnected) => return Ok(Exit::Fine),
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
         }
     }
 }
@@ -111,7 +110,7 @@ struct JsonSaid<'a> {
 
 /// Says how changes are noticed. That is no result, so people are told beside it.
 fn say_how(watching: Watching, output: &mut Output) -> Result<()> {
-    if output.form() == Form::Json {
+    if output.is_json() {
         output.json(&match watching {
             Watching::Events { folders } => {
                 JsonWatching { watching: "events", folders: Some(folders), why: None }
@@ -128,20 +127,18 @@ fn say_how(watching: Watching, output: &mut Output) -> Result<()> {
         Watching::Events { .. } => watching.to_string(),
         Watching::OnUse { why } => format!("checking every {} s, since {why}", LOOK_EVERY.as_secs()),
     };
-    output.aside(&format!("{how}; Ctrl-C ends it"))?;
-    Ok(())
+    output.aside(&format!("{how}; Ctrl-C ends it"))
 }
 
 fn write_change(change: &Change, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
-    if output.form() == Form::Json {
-        output.json(&JsonChange {
+    if output.is_json() {
+        return output.json(&JsonChange {
             change: change.kind,
             name: &change.name,
             path: change.path.display().to_string(),
             state: change.state,
             reason: change.reason.as_ref().map(JsonDiagnostic::from),
-        })?;
-        return Ok(());
+        });
     }
     let tone = match change.kind {
         ChangeKind::Added | ChangeKind::Mended => Tone::Good,
@@ -164,8 +161,7 @@ fn write_change(change: &Change, surroundings: &Surroundings, output: &mut Outpu
             None => place,
         },
     };
-    output.line(format!("{word} {name:<NAME_COLUMN$} {line}"))?;
-    Ok(())
+    output.line(format!("{word} {name:<NAME_COLUMN$} {line}"))
 }
 
 /// What is said of the whole now and was not before, such as of a configuration that does not parse any more.
@@ -176,9 +172,10 @@ fn write_new(
     output: &mut Output,
 ) -> Result<()> {
     for diagnostic in now.iter().filter(|now| now.severity() >= Severity::Warning && !before.contains(now)) {
-        match output.form() {
-            Form::Json => output.json(&JsonSaid { diagnostic: JsonDiagnostic::from(diagnostic) })?,
-            Form::Text => output.diagnostic(&surroundings.relative(diagnostic), None)?,
+        if output.is_json() {
+            output.json(&JsonSaid { diagnostic: JsonDiagnostic::from(diagnostic) })?;
+        } else {
+            output.diagnostic(&surroundings.relative(diagnostic), None)?;
         }
     }
     Ok(())

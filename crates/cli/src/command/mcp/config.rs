@@ -1,8 +1,7 @@
 //! `--print-config`: what to write into the configuration of a host, and where that is.
 
 use crate::args::{BoundTo, Global, Host};
-use crate::exit::Exit;
-use crate::output::{Form, Output};
+use crate::output::Output;
 use anyhow::{Context, Result};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
@@ -75,7 +74,7 @@ fn place(host: Host) -> Place {
     }
 }
 
-pub(super) fn print(host: Host, bound: &BoundTo, global: &Global, output: &mut Output) -> Result<Exit> {
+pub(super) fn print(host: Host, bound: &BoundTo, global: &Global, output: &mut Output) -> Result<()> {
     // A host that is started from a menu has another search path than a shell, so the program is named whole.
     let program = std::env::current_exe().context("where this program is cannot be found out")?;
     let program = program.display().to_string();
@@ -105,9 +104,9 @@ pub(super) fn print(host: Host, bound: &BoundTo, global: &Global, output: &mut O
             json!(arguments)
         ),
     };
-    if output.form() == Form::Json {
-        output.json(&json!({ "file": file, "text": text, "program": program, "arguments": arguments }))?;
-        return Ok(Exit::Fine);
+    if output.is_json() {
+        return output
+            .json(&json!({ "file": file, "text": text, "program": program, "arguments": arguments }));
     }
     output.aside(&format!("for {file}:"))?;
     output.block(&text)?;
@@ -116,7 +115,7 @@ pub(super) fn print(host: Host, bound: &BoundTo, global: &Global, output: &mut O
             std::iter::once(&program).chain(&arguments).map(|word| quoted(word)).collect();
         output.aside(&format!("or run: {command} {}", words.join(" ")))?;
     }
-    Ok(Exit::Fine)
+    Ok(())
 }
 
 fn pretty(value: &Value) -> Result<String> {

@@ -1,9 +1,8 @@
 //! `show` of a skill that a server offers: what its server listed, without a file of it being fetched.
 
 use crate::command::trust::approval_word;
-use crate::exit::Exit;
 use crate::manifest;
-use crate::output::{Form, Output, Tone, clean};
+use crate::output::{Output, Tone, clean};
 use anyhow::Result;
 use metier_catalog::{Entry, RemoteSkill, Snapshot, State};
 use serde::Serialize;
@@ -34,7 +33,7 @@ pub(super) fn run(
     entry: &Entry,
     skill: &RemoteSkill,
     output: &mut Output,
-) -> Result<Exit> {
+) -> Result<()> {
     let file = snapshot.read(entry)?;
     let files = skill.files.iter().map(|file| File {
         path: file.path.to_string(),
@@ -52,11 +51,10 @@ pub(super) fn run(
         manifest: file.manifest().map(manifest::to_json).unwrap_or_default(),
         files: files.collect(),
     };
-    match output.form() {
-        Form::Json => output.json(&whole)?,
-        Form::Text => write(&whole, output)?,
+    if output.is_json() {
+        return output.json(&whole);
     }
-    Ok(Exit::Fine)
+    write(&whole, output)
 }
 
 fn write(whole: &Whole<'_>, output: &mut Output) -> Result<()> {

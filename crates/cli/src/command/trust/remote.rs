@@ -1,8 +1,7 @@
 //! `trust mcp.LABEL:NAME`: approves a skill that a server offers, as it is listed now.
 
 use crate::args::TrustAction;
-use crate::exit::Exit;
-use crate::output::{Form, Output, Tone, clean};
+use crate::output::{Output, Tone, clean};
 use crate::servers::ask_for;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
@@ -35,7 +34,7 @@ pub(super) fn run(
     action: &TrustAction,
     surroundings: &Surroundings,
     output: &mut Output,
-) -> Result<Exit> {
+) -> Result<()> {
     // What is approved is what the server lists now, not what it once did.
     let surroundings = ask_for(name, surroundings)?;
     let snapshot = surroundings.snapshot(Include::Usual);
@@ -47,8 +46,7 @@ pub(super) fn run(
     if action.revoke {
         let was = TrustStore::update(data, |store| Ok(store.disapprove(&skill.server, &skill.uri)))?;
         let word = if was { "is not approved any more" } else { "was not approved" };
-        output.line(format!("{} {word}", clean(entry.call_name())))?;
-        return Ok(Exit::Fine);
+        return output.line(format!("{} {word}", clean(entry.call_name())));
     }
     let shown = Shown::of(entry.call_name(), skill, &snapshot, entry);
     // It is approved as a whole, so what changed is shown as a whole.
@@ -63,23 +61,17 @@ pub(super) fn run(
             Ok(())
         })?;
     }
-    match output.form() {
-        Form::Json => output.json(&shown)?,
-        Form::Text => {
-            shown.write(output)?;
-            if only_shows {
-                output.section(format!(
-                    "{}; `metier trust {}` approves it",
-                    shown.approval,
-                    clean(shown.name)
-                ))?;
-            } else {
-                output.section("approved as it is listed now: any change of its files takes that back")?;
-                output.comment(format!("take it back with `metier trust --revoke {}`", clean(shown.name)))?;
-            }
-        }
+    if output.is_json() {
+        return output.json(&shown);
     }
-    Ok(Exit::Fine)
+    shown.write(output)?;
+    if only_shows {
+        output.section(format!("{}; `metier trust {}` approves it", shown.approval, clean(shown.name)))?;
+    } else {
+        output.section("approved as it is listed now: any change of its files takes that back")?;
+        output.comment(format!("take it back with `metier trust --revoke {}`", clean(shown.name)))?;
+    }
+    Ok(())
 }
 
 impl<'a> Shown<'a> {

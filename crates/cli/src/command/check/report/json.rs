@@ -77,6 +77,5 @@ pub(super) fn write(args: &Check, outcome: &Outcome, output: &mut Output) -> Res
         diagnostics: outcome.findings().map(Finding::from).collect(),
         portability: (!args.profiles.is_empty()).then(rows),
         diffs: args.diff.then(|| outcome.mendings().map(patch).collect()),
-    })?;
-    Ok(())
+    })
 }
