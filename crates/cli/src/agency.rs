@@ -1,7 +1,6 @@
 //! The agent of the command line: skills, rules and secrets of this user, behind the library's own API.
 
 use crate::approval_store::ApprovalStore;
-use crate::args::Global;
 use crate::environment;
 use crate::gatekeeper::{self, Span};
 use crate::keyboard;
@@ -19,24 +18,6 @@ use metier_runtime::{ApprovalRequest, SkillSession, Skills, SkillsBuilder, Surfa
 use metier_tools::{Ask, Reply};
 use std::sync::Arc;
 
-/// Whether somebody can be asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Presence {
-    /// Somebody sits at the terminal.
-    Here,
-    /// Nobody does, or does not want to be asked.
-    Nobody,
-}
-
-impl Presence {
-    /// Who is there, unless nobody wants to be asked.
-    pub(crate) fn of(no_input: bool) -> Self {
-        let is_here =
-            !no_input && rustix::termios::isatty(rustix::stdio::stdin()) && screen::err_is_terminal();
-        if is_here { Self::Here } else { Self::Nobody }
-    }
-}
-
 /// The user's skills with everything that looking at them takes, before they are opened. Rules of the command line are not among
 /// it, and nobody is asked.
 pub(crate) fn base(surroundings: &Surroundings) -> SkillsBuilder {
@@ -49,11 +30,11 @@ pub(crate) fn base(surroundings: &Surroundings) -> SkillsBuilder {
 }
 
 /// The user's skills with everything it takes to use them: what every command that runs something begins with. Nobody is asked.
-pub(crate) fn builder(global: &Global, surroundings: &Surroundings) -> Result<SkillsBuilder> {
+pub(crate) fn builder(surroundings: &Surroundings) -> Result<SkillsBuilder> {
     let mut flags = Layer::new(Source::new(Owner::Flag, "the command line"))
-        .list(List::Deny, &global.deny)
-        .list(List::Allow, &global.allow);
-    if let Some(mode) = &global.mode {
+        .list(List::Deny, &surroundings.global.deny)
+        .list(List::Allow, &surroundings.global.allow);
+    if let Some(mode) = &surroundings.global.mode {
         flags = flags.mode(mode);
     }
     let (around, data) = (surroundings.clone(), surroundings.places.data.clone());
@@ -65,8 +46,8 @@ pub(crate) fn builder(global: &Global, surroundings: &Surroundings) -> Result<Sk
 }
 
 /// The same for a command that makes one call: the skills are read once, and whoever sits at the terminal is asked.
-pub(crate) fn one_call(global: &Global, surroundings: &Surroundings) -> Result<SkillsBuilder> {
-    let builder = builder(global, surroundings)?.snapshot(Arc::new(surroundings.snapshot(Include::Usual)));
+pub(crate) fn one_call(surroundings: &Surroundings) -> Result<SkillsBuilder> {
+    let builder = builder(surroundings)?.snapshot(Arc::new(surroundings.snapshot(Include::Usual)));
     if !keyboard::can_ask() {
         return Ok(builder);
     }
@@ -116,13 +97,12 @@ fn ask(request: &ApprovalRequest<'_>, span: Span, approvals: &ApprovalStore) -> 
 /// The user's skills with everything it takes to use them. `window` is what the model can hold in mind, `role` what the agent's
 /// file says of it.
 pub(crate) fn skills(
-    global: &Global,
     surroundings: &Surroundings,
-    presence: Presence,
+    can_ask: bool,
     window: Option<usize>,
     role: Option<&Role>,
 ) -> Result<Skills> {
-    let mut builder = builder(global, surroundings)?;
+    let mut builder = builder(surroundings)?;
     if let Some(window) = window {
         builder = builder.window(window);
     }
@@ -133,12 +113,13 @@ pub(crate) fn skills(
     let mut modes =
         surroundings.layout.settings.gate.iter().filter_map(|layer| layer.config.mode.as_ref()?.parse().ok());
     let usual = modes.next_back().unwrap_or_default();
-    if let Some(mode) =
-        role.and_then(|role| role.mode).filter(|mode| global.mode.is_none() && mode.narrows(usual))
+    if let Some(mode) = role
+        .and_then(|role| role.mode)
+        .filter(|mode| surroundings.global.mode.is_none() && mode.narrows(usual))
     {
         builder = builder.mode(mode);
     }
-    if presence == Presence::Here {
+    if can_ask {
         let approvals = ApprovalStore::of(surroundings);
         builder = builder.ask(move |request: &ApprovalRequest<'_>| ask(request, Span::Session, &approvals));
     }
@@ -162,9 +143,4 @@ impl Ask for AtTheTerminal {
             (said, None) => Reply::Said(said.to_owned()),
         }
     }
-}
-
-/// Somebody for the model's questions, where anybody is there.
-pub(crate) fn company(presence: Presence) -> Option<Arc<dyn Ask>> {
-    (presence == Presence::Here).then(|| Arc::new(AtTheTerminal) as Arc<dyn Ask>)
 }

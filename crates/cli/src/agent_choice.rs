@@ -1,8 +1,6 @@
 //! Which agent is run: a file, or a name in one of the known places, read and held against what there is.
 
-use crate::args::Global;
-use crate::environment;
-use crate::model_choice::{NamedAt, Wish};
+use crate::model_choice::{MODEL_FLAG, Wish};
 use crate::output::clean;
 use crate::surroundings::Surroundings;
 use anyhow::{Result, bail};
@@ -29,7 +27,7 @@ pub(crate) struct AgentChoice {
 
 impl AgentChoice {
     /// Finds an agent by its file, else by its name.
-    pub(crate) fn find(wanted: &str, global: &Global, surroundings: &Surroundings) -> Result<Self> {
+    pub(crate) fn find(wanted: &str, surroundings: &Surroundings) -> Result<Self> {
         let path = surroundings.places.current.join(wanted);
         let is_path = wanted.contains('/') || DefinitionFormat::of(Path::new(wanted), None).is_some();
         if is_path || kind(&path) == Kind::File {
@@ -45,13 +43,13 @@ impl AgentChoice {
                     clean(wanted)
                 );
             };
-            return Ok(Self::of(found, global, surroundings));
+            return Ok(Self::of(found, surroundings));
         }
         let mut names = Vec::new();
         for found in definitions(&surroundings.layout) {
             let definition = AgentDefinition::read(found.format, &found.file, &found.boundary).definition;
             if definition.is_called(wanted) {
-                return Ok(Self::of(found, global, surroundings));
+                return Ok(Self::of(found, surroundings));
             }
             names.push(format!("`{}`", clean(&definition.name.value)));
         }
@@ -65,23 +63,17 @@ impl AgentChoice {
     }
 
     /// Reads an agent that was found and holds it against what there is.
-    pub(crate) fn of(found: DefinitionFile, global: &Global, surroundings: &Surroundings) -> Self {
+    pub(crate) fn of(found: DefinitionFile, surroundings: &Surroundings) -> Self {
         let (found, surroundings) = match (found.format, found.file.parent()) {
             (DefinitionFormat::Crew, Some(folder)) => {
-                let own = surroundings.seen_from(folder, global);
+                let own = surroundings.seen_from(folder);
                 (definition_at(&found.file, &own.layout).unwrap_or(found), own)
             }
             _ => (found, surroundings.clone()),
         };
         let snapshot = surroundings.snapshot(Include::Usual);
-        let wish = Wish {
-            named: None,
-            at: NamedAt::CommandLine,
-            settings: &surroundings.layout.settings.models,
-            variable: &environment::variable,
-            shown: &|path| surroundings.shown(path),
-        };
-        let model = |name: &str| wish.knows(name).map_err(|error| format!("{error:#}"));
+        let wish = || Wish::new(None, MODEL_FLAG, &surroundings);
+        let model = |name: &str| wish().knows(name).map_err(|error| format!("{error:#}"));
         // With roots of the command line nobody has looked which servers there are.
         let servers: Vec<String> = surroundings.servers.iter().flat_map(labels).collect();
         let servers = surroundings.is_usual.then_some(servers.as_slice());

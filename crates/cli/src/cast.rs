@@ -1,12 +1,11 @@
 //! Who works, and around what: the agents that somebody named, found and let start.
 
-use crate::agency::Presence;
 use crate::agent_choice::{self, AgentChoice};
-use crate::args::{Global, Working};
+use crate::args::Working;
 use crate::command::trust_question;
 use crate::declared::may_start;
 use crate::exit::Exit;
-use crate::outfit::{Outfit, Wishes};
+use crate::keyboard;
 use crate::output::{Output, clean};
 use crate::surroundings::Surroundings;
 use crate::trust_report;
@@ -17,7 +16,8 @@ use metier_diagnostic::{Paint, Severity};
 /// The agents that were named; the first one works, and without any metier's own does.
 pub(crate) struct Cast {
     agents: Vec<AgentChoice>,
-    presence: Presence,
+    /// Whether somebody can be asked.
+    pub(crate) can_ask: bool,
     /// What is around the one that works.
     pub(crate) surroundings: Surroundings,
 }
@@ -28,20 +28,19 @@ impl Cast {
     pub(crate) fn find(
         named: &[String],
         working: &Working,
-        global: &Global,
         surroundings: &Surroundings,
         output: &mut Output,
     ) -> Result<Result<Self, Exit>> {
-        let presence = Presence::of(working.no_input);
-        let surroundings = trust_question::settle(surroundings, presence, output)?;
+        let can_ask = !working.no_input && keyboard::can_ask();
+        let surroundings = trust_question::settle(surroundings, can_ask, output)?;
         trust_report::tell(&surroundings, output)?;
-        let agents = named.iter().map(|named| AgentChoice::find(named, global, &surroundings));
+        let agents = named.iter().map(|named| AgentChoice::find(named, &surroundings));
         let agents = agents.collect::<Result<Vec<_>>>()?;
         let surroundings = agents.first().map_or(surroundings, |agent| agent.surroundings.clone());
         may_start(&surroundings)?;
         Ok(match refused(&agents, output)? {
             Some(exit) => Err(exit),
-            None => Ok(Self { agents, presence, surroundings }),
+            None => Ok(Self { agents, can_ask, surroundings }),
         })
     }
 
@@ -51,26 +50,8 @@ impl Cast {
     }
 
     /// The same, and nothing of the others.
-    pub(crate) fn into_first(self) -> (Option<AgentChoice>, Surroundings) {
-        (self.agents.into_iter().next(), self.surroundings)
-    }
-
-    /// Whether somebody can be asked.
-    pub(crate) fn presence(&self) -> Presence {
-        self.presence
-    }
-
-    /// Makes it ready, and says which skills it does not get.
-    pub(crate) fn outfit(&self, working: &Working, global: &Global, output: &mut Output) -> Result<Outfit> {
-        let wishes = Wishes {
-            model: working.model.model.as_deref(),
-            max_turns: working.max_turns,
-            presence: self.presence,
-            agent: self.first(),
-        };
-        let outfit = Outfit::ready(&wishes, global, &self.surroundings, output)?;
-        outfit.tell_untrusted(output)?;
-        Ok(outfit)
+    pub(crate) fn into_first(self) -> Option<AgentChoice> {
+        self.agents.into_iter().next()
     }
 }
 

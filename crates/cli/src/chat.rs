@@ -15,7 +15,6 @@ use crate::outfit::Outfit;
 use crate::output::clean;
 use crate::resuming::{Resuming, Word, left_undone, words_to_give};
 use crate::run_view::RunView;
-use crate::surroundings::Surroundings;
 use anyhow::{Result, bail};
 use metier_agent::{Answer, CancelToken, Remaining, Resumed, RunHooks, Session, UserMessage};
 use metier_catalog::{Entry, EntryId, Lookup, Reference, Snapshot, State};
@@ -31,8 +30,7 @@ pub(crate) use self::prompt::{Prompt, SIGN, Typed};
 pub(crate) use self::stopping::{Between, Stopping};
 
 /// A conversation, and the agent that leads it.
-pub(crate) struct Chat<'a> {
-    surroundings: &'a Surroundings,
+pub(crate) struct Chat {
     outfit: Outfit,
     /// The agent that somebody wrote down, where it is one of those.
     agent: Option<AgentChoice>,
@@ -40,26 +38,18 @@ pub(crate) struct Chat<'a> {
     stopping: Stopping,
     /// None until something was said: a chat in which nothing is said leaves nothing behind.
     current: Option<Session>,
-    /// That the conversation which was taken up broke off, until it goes on.
-    broken_off: Option<BrokenOff>,
+    /// Of a conversation that was taken up and broke off, how many steps may have happened; until it goes on.
+    broken_off: Option<usize>,
 }
 
-/// A conversation that broke off in the middle and is to go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct BrokenOff {
-    /// How many steps of it may have happened.
-    begun: usize,
-}
-
-impl<'a> Chat<'a> {
+impl Chat {
     pub(crate) fn new(
         outfit: Outfit,
         agent: Option<AgentChoice>,
         view: Arc<RunView>,
         stopping: Stopping,
-        surroundings: &'a Surroundings,
     ) -> Self {
-        Self { surroundings, outfit, agent, view, stopping, current: None, broken_off: None }
+        Self { outfit, agent, view, stopping, current: None, broken_off: None }
     }
 
     /// Whether a skill is among those that the agent sees: all of them where it has no list of its own.
@@ -101,7 +91,7 @@ impl<'a> Chat<'a> {
         let goes_on = resumed.remaining == Remaining::Work && resumed.ended.is_none_or(goes_on_at_once);
         if goes_on {
             lines.push("it broke off, and goes on now".to_owned());
-            self.broken_off = Some(BrokenOff { begun: resumed.uncertain.len() });
+            self.broken_off = Some(resumed.uncertain.len());
         } else if resumed.remaining == Remaining::Work {
             let how = resumed.ended.map_or("broke off", |ended| match ended {
                 Outcome::Cancelled => "was stopped",
@@ -119,7 +109,7 @@ impl<'a> Chat<'a> {
         self.current = None;
         self.broken_off = None;
         self.view.recall(self.outfit.agent.store(), id)?;
-        let word = Word::of(self.outfit.presence);
+        let word = Word::of(self.outfit.can_ask);
         let observer = Arc::new(Resuming { view: Arc::clone(&self.view), word });
         let hooks = RunHooks { observer, ..self.outfit.hooks(&self.view, CancelToken::new()?) };
         Ok(Session::resume(&self.outfit.agent, self.outfit.setting(), id, hooks)?)
@@ -132,7 +122,7 @@ impl<'a> Chat<'a> {
 
     /// Goes on with what broke off, as far as it gets; and how to give a word that nobody was there to give.
     pub(crate) fn go_on(&mut self) -> Result<(Answer, Option<String>)> {
-        let (Some(BrokenOff { begun }), Some(session)) = (self.broken_off.take(), &mut self.current) else {
+        let (Some(begun), Some(session)) = (self.broken_off.take(), &mut self.current) else {
             bail!("there is nothing to go on with");
         };
         let cancel = CancelToken::new()?;
@@ -168,7 +158,7 @@ impl<'a> Chat<'a> {
 
     /// Asks another model from the next message on.
     pub(crate) fn change_model(&mut self, name: &str) -> Result<()> {
-        self.outfit.change_model(name, self.surroundings)?;
+        self.outfit.change_model(name)?;
         if let Some(id) = self.session() {
             // The same conversation with another model; nothing goes on before something is said.
             self.current = Some(self.resumed(id)?.session);
@@ -222,7 +212,7 @@ impl<'a> Chat<'a> {
         }
         let summary = self.outfit.agent.store().session(id)?;
         // Its commands and paths are meant for the folder it began in.
-        if summary.project != self.surroundings.recorded_project(false) {
+        if summary.project != self.outfit.surroundings.recorded_project(false) {
             let project = summary
                 .project
                 .as_deref()
@@ -265,7 +255,7 @@ fn lists(snapshot: &Snapshot, references: &[String], skill: EntryId) -> bool {
     })
 }
 
-impl Names for Chat<'_> {
+impl Names for Chat {
     fn commands(&self) -> &[SlashCommand] {
         self.agent.as_ref().map_or(&[], |agent| &agent.read.definition.commands)
     }

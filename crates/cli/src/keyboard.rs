@@ -9,12 +9,11 @@ mod answer_mode;
 pub(crate) use self::answer_mode::restore;
 
 use self::answer_mode::AnswerMode;
-use crate::agency::Presence;
-use crate::screen::Screen;
+use crate::screen::{self, Screen};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::Errno;
 use rustix::stdio::stdin;
-use rustix::termios::{QueueSelector, tcdrain, tcflush};
+use rustix::termios::{QueueSelector, isatty, tcdrain, tcflush};
 use signal_hook::consts::SIGINT;
 use signal_hook::low_level::raise;
 use std::collections::VecDeque;
@@ -42,7 +41,7 @@ static OPEN: Mutex<Option<Arc<OwnedFd>>> = Mutex::new(None);
 
 /// Whether somebody sits at the terminal.
 pub(crate) fn can_ask() -> bool {
-    Presence::of(false) == Presence::Here
+    isatty(stdin()) && screen::err_is_terminal()
 }
 
 /// Reads the answers to one question. Whoever asks reads the terminal, in a chat too: the listener may wait for the screen, which

@@ -9,6 +9,8 @@ mod config;
 mod local_server;
 mod proxy_variables;
 
+use crate::environment;
+use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, anyhow, bail};
 use metier_catalog::ModelSettings;
 use metier_model::{
@@ -52,39 +54,31 @@ impl std::fmt::Debug for Chosen {
     }
 }
 
-/// Where the user names a model, so that what is said about it speaks of what they typed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NamedAt {
-    /// On the command line.
-    CommandLine,
-    /// In a conversation.
-    Chat,
-}
-
-impl NamedAt {
-    fn word(self) -> &'static str {
-        match self {
-            Self::CommandLine => "--model",
-            Self::Chat => "/model",
-        }
-    }
-}
+/// What names a model on the command line.
+pub(crate) const MODEL_FLAG: &str = "--model";
 
 /// What a choice is made from.
 pub(crate) struct Wish<'a> {
     /// What the user says.
     pub(crate) named: Option<&'a str>,
-    /// Where they say it, or could.
-    pub(crate) at: NamedAt,
+    /// What they say it with, or could: [`MODEL_FLAG`], or a command of a chat.
+    pub(crate) flag: &'static str,
     /// What the configuration says, as far as it is heard.
     pub(crate) settings: &'a ModelSettings,
     /// A variable of the environment.
     pub(crate) variable: &'a dyn Fn(&str) -> Option<String>,
     /// A path as people write it.
-    pub(crate) shown: &'a dyn Fn(&Path) -> String,
+    pub(crate) shown: Box<dyn Fn(&Path) -> String + 'a>,
 }
 
-impl Wish<'_> {
+impl<'a> Wish<'a> {
+    /// A wish of this user, with their configuration and environment.
+    pub(crate) fn new(named: Option<&'a str>, flag: &'static str, surroundings: &'a Surroundings) -> Self {
+        let settings = &surroundings.layout.settings.models;
+        let shown = Box::new(|path: &Path| surroundings.shown(path));
+        Self { named, flag, settings, variable: &environment::variable, shown }
+    }
+
     /// The same where somebody else than the user may name one, such as an agent's file. The user's own word goes first.
     pub(crate) fn settle_for(&self, other: Option<(&str, String)>) -> Result<Settled> {
         match other.filter(|_| self.named.is_none()) {
@@ -96,7 +90,7 @@ impl Wish<'_> {
     /// Settles which model is asked. What somebody named and cannot be had is an error; what nobody named is not.
     pub(crate) fn settle(&self) -> Result<Settled> {
         if let Some(name) = self.named {
-            let word = self.at.word();
+            let word = self.flag;
             return self.named(name, format!("`{word}` names it")).with_context(|| format!("`{word}`"));
         }
         if let Some(default) = &self.settings.default {
@@ -113,7 +107,7 @@ impl Wish<'_> {
             format!(
                 "`{variable}` is set, but no model is named: try `{word} {provider}/NAME`, or put \
                  `model = \"{provider}/NAME\"` into your config.toml",
-                word = self.at.word(),
+                word = self.flag,
                 provider = provider.name
             )
         });
@@ -214,7 +208,7 @@ impl Wish<'_> {
             bail!(
                 "`{name}` wants a key, and {} is not set; set it, or choose another model with `{}`",
                 variables.join(" or "),
-                self.at.word()
+                self.flag
             );
         }
         let key = key

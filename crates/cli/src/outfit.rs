@@ -1,13 +1,13 @@
 //! An agent made ready for this user: whom it asks, what it may use up, where its files lie, who looks on.
 
-use crate::agency::{self, Presence};
+use crate::agency::{self, AtTheTerminal};
 use crate::agent_choice::AgentChoice;
-use crate::args::Global;
-use crate::environment;
+use crate::args::Working;
+use crate::cast::Cast;
 use crate::history_place;
-use crate::model_choice::{NamedAt, Settled, Wish};
+use crate::model_choice::{MODEL_FLAG, Settled, Wish};
 use crate::output::{Output, clean};
-use crate::run_view::{Loudness, RunView};
+use crate::run_view::RunView;
 use crate::servers::{ask_all, of_role};
 use crate::skill_models;
 use crate::surroundings::Surroundings;
@@ -16,43 +16,28 @@ use metier_agent::{Agent, CancelToken, Compaction, DefinedAgents, Limits, RunHoo
 use metier_catalog::{Entry, Standing, State};
 use metier_definition::{DefinitionFormat, Role};
 use metier_diagnostic::counted;
-use metier_files::{PassingFolder, UserPaths};
+use metier_files::PassingFolder;
 use metier_mcp_client::Servers;
 use metier_model::{ChatModel, Prices};
 use metier_planner::{IndexRouter, OfflinePlanner};
 use metier_runtime::Skills;
 use metier_store::Store;
 use metier_tools::{Offer, Setting, ToolServer, Web};
-use std::num::NonZeroU32;
-use std::path::PathBuf;
 use std::sync::Arc;
-
-/// What the user says about an agent before it begins.
-pub(crate) struct Wishes<'a> {
-    /// What `--model` says.
-    pub(crate) model: Option<&'a str>,
-    /// How often the model may be asked for one message.
-    pub(crate) max_turns: Option<NonZeroU32>,
-    /// Whether somebody can be asked.
-    pub(crate) presence: Presence,
-    /// The agent that somebody wrote down, if it is to be one of those.
-    pub(crate) agent: Option<&'a AgentChoice>,
-}
 
 /// An agent that is ready, and what its conversations are begun with.
 pub(crate) struct Outfit {
     pub(crate) agent: Agent,
     pub(crate) skills: Skills,
-    pub(crate) presence: Presence,
+    /// Whether somebody can be asked.
+    pub(crate) can_ask: bool,
+    pub(crate) surroundings: Surroundings,
     /// Why no language model is asked, where none is.
     pub(crate) offline: Option<String>,
     /// The names of the agent's own skills, where it has a list of them.
     pub(crate) own: Option<Vec<String>>,
     /// What programs wrote beyond what the model got lies here as long as this lasts.
     outputs: PassingFolder,
-    project: Option<metier_catalog::Project>,
-    home: Option<PathBuf>,
-    user: UserPaths,
     /// The role that it plays, and the format of its file.
     cast: Option<(DefinitionFormat, Role)>,
 }
@@ -67,46 +52,42 @@ struct Mind {
 }
 
 impl Outfit {
-    /// Makes an agent ready, and says what in the rules could not be taken as it is written.
-    pub(crate) fn ready(
-        wishes: &Wishes<'_>,
-        global: &Global,
-        surroundings: &Surroundings,
-        output: &mut Output,
-    ) -> Result<Self> {
-        let (surroundings, silent) = &ask_all(surroundings);
+    /// Makes ready whoever works. Says what in the rules could not be taken as it is written, and which skills it does not get.
+    pub(crate) fn ready(cast: &Cast, working: &Working, output: &mut Output) -> Result<Self> {
+        let (surroundings, silent) = ask_all(&cast.surroundings);
         for server in silent {
             let (server, why) = (clean(&server.uri), clean(&server.why));
             output.aside(&format!("the MCP server `{server}` lists nothing: {why}"))?;
         }
-        let role = wishes.agent.and_then(AgentChoice::role);
-        let named = (wishes.model, NamedAt::CommandLine);
-        let settled = settle(named, wishes.agent.and_then(AgentChoice::model), surroundings)?;
+        let chosen = cast.first();
+        let role = chosen.and_then(AgentChoice::role);
+        let settled = Wish::new(working.model.model.as_deref(), MODEL_FLAG, &surroundings)
+            .settle_for(chosen.and_then(AgentChoice::model))?;
         let window = match &settled {
             Settled::Model(chosen) => chosen.choice.context.and_then(|tokens| usize::try_from(tokens).ok()),
             Settled::Offline { .. } => None,
         };
-        let skills = agency::skills(global, surroundings, wishes.presence, window, role)?;
+        let skills = agency::skills(&surroundings, cast.can_ask, window, role)?;
         for problem in skills.rule_problems() {
             output.aside(&clean(&problem.to_string()))?;
         }
         let snapshot = skills.snapshot();
-        let own = wishes.agent.and_then(|agent| agent.read.definition.reachable_from(role?, &snapshot));
+        let own = chosen.and_then(|agent| agent.read.definition.reachable_from(role?, &snapshot));
         let mind = Mind::of(settled, &skills, own.as_deref())?;
         let store = Store::open(&history_place::file(&surroundings.places))?;
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let config = surroundings.layout.settings.models.limits()?;
         let budget = role.map(|role| role.budget).unwrap_or_default();
         let settled = Limits::settled(&budget, config);
-        let turns = wishes.max_turns.map_or(settled.turns, |turns| turns.get().into());
+        let turns = working.max_turns.map_or(settled.turns, |turns| turns.get().into());
         let limits = Limits { turns, ..settled };
-        let models = skill_models::configured(surroundings, mind.model.id());
+        let models = skill_models::configured(&surroundings, mind.model.id());
         let mut agent = Agent::new(skills.clone(), mind.model, store, Arc::new(runtime))
             .prices(mind.prices)
             .compaction(mind.compaction)
             .models(models)
             .outside(surroundings.servers.clone().map(|servers| Arc::new(servers) as Arc<dyn ToolServer>));
-        if let (Some(chosen), Some(role)) = (wishes.agent, role) {
+        if let (Some(chosen), Some(role)) = (chosen, role) {
             let definition = &chosen.read.definition;
             let (mut said, mut shared) = (Vec::new(), Vec::new());
             let servers = definition.roles.iter().map(|role| {
@@ -135,25 +116,18 @@ impl Outfit {
             agent.limits(limits).agents(Arc::new(DefinedAgents::new(Arc::clone(&surroundings.layout))));
         let outputs = PassingFolder::make(&surroundings.places.temp)
             .context("there is no place for the run's files")?;
-        Ok(Self {
-            agent,
-            skills,
-            presence: wishes.presence,
-            offline: mind.offline,
-            own,
-            outputs,
-            project: surroundings.layout.project.clone(),
-            home: surroundings.places.home.clone(),
-            user: surroundings.places.user_paths(),
-            cast: wishes.agent.and_then(|agent| Some((agent.found.format, agent.role()?.clone()))),
-        })
+        let cast_role = chosen.and_then(|agent| Some((agent.found.format, agent.role()?.clone())));
+        let (can_ask, offline) = (cast.can_ask, mind.offline);
+        let outfit = Self { agent, skills, can_ask, surroundings, offline, own, outputs, cast: cast_role };
+        outfit.tell_untrusted(output)?;
+        Ok(outfit)
     }
 
     /// Asks another model from now on. Conversations that are there already go on with the one they have.
-    pub(crate) fn change_model(&mut self, name: &str, surroundings: &Surroundings) -> Result<()> {
-        let settled = settle((Some(name), NamedAt::Chat), None, surroundings)?;
+    pub(crate) fn change_model(&mut self, name: &str) -> Result<()> {
+        let settled = Wish::new(Some(name), "/model", &self.surroundings).settle()?;
         let mind = Mind::of(settled, &self.skills, self.own.as_deref())?;
-        let models = skill_models::configured(surroundings, mind.model.id());
+        let models = skill_models::configured(&self.surroundings, mind.model.id());
         let agent = self.agent.clone().model(mind.model).prices(mind.prices).compaction(mind.compaction);
         self.agent = agent.models(models);
         self.offline = mind.offline;
@@ -162,16 +136,17 @@ impl Outfit {
 
     /// What the general tools of a conversation work with.
     pub(crate) fn setting(&self) -> Setting {
+        let project = self.surroundings.layout.project.as_ref();
         let usual = Setting {
-            project: self.project.as_ref().map(|project| project.folder.clone()),
-            current: self.project.as_ref().map(|project| project.current.clone()),
-            home: self.home.clone(),
-            user: self.user.clone(),
+            project: project.map(|project| project.folder.clone()),
+            current: project.map(|project| project.current.clone()),
+            home: self.surroundings.places.home.clone(),
+            user: self.surroundings.places.user_paths(),
             outputs: Some(self.outputs.path().to_owned()),
             guarded: Vec::new(),
             web: Web::system().ok(),
             commands: Offer::Yes,
-            questions: if self.presence == Presence::Here { Offer::Yes } else { Offer::No },
+            questions: if self.can_ask { Offer::Yes } else { Offer::No },
             memory: Offer::Yes,
         };
         match &self.cast {
@@ -181,18 +156,18 @@ impl Outfit {
     }
 
     /// Shows what happens in a conversation.
-    pub(crate) fn view(&self, global: &Global, output: &Output) -> Arc<RunView> {
-        let loudness = if global.quiet { Loudness::AnswerOnly } else { Loudness::Steps };
-        Arc::new(RunView::new(output.is_json(), loudness, self.presence, output.paint()))
+    pub(crate) fn view(&self, output: &Output) -> Arc<RunView> {
+        Arc::new(RunView::new(output, self.can_ask))
     }
 
     /// Who is there during a conversation.
     pub(crate) fn hooks(&self, view: &Arc<RunView>, cancel: CancelToken) -> RunHooks {
-        RunHooks { observer: Arc::clone(view) as _, cancel, ask: agency::company(self.presence) }
+        let ask = self.can_ask.then(|| Arc::new(AtTheTerminal) as _);
+        RunHooks { observer: Arc::clone(view) as _, cancel, ask }
     }
 
     /// Skills of a project that nobody trusts yet are not offered; whoever runs something there should know.
-    pub(crate) fn tell_untrusted(&self, output: &mut Output) -> Result<()> {
+    fn tell_untrusted(&self, output: &mut Output) -> Result<()> {
         let snapshot = self.skills.snapshot();
         let is_untrusted = |(_, entry): &(_, &Entry)| entry.state() == State::Untrusted;
         let (remote, own): (Vec<_>, Vec<_>) =
@@ -224,22 +199,6 @@ impl Outfit {
         }
         Ok(())
     }
-}
-
-/// Which model is asked: what the user says, else what the agent's file does, else the configuration.
-fn settle(
-    (named, at): (Option<&str>, NamedAt),
-    own: Option<(&str, String)>,
-    surroundings: &Surroundings,
-) -> Result<Settled> {
-    let wish = Wish {
-        named,
-        at,
-        settings: &surroundings.layout.settings.models,
-        variable: &environment::variable,
-        shown: &|path| surroundings.shown(path),
-    };
-    wish.settle_for(own)
 }
 
 impl Mind {

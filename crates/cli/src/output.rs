@@ -101,6 +101,11 @@ impl Output {
         self.is_json
     }
 
+    /// Whether nothing but the answer is wanted.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.is_quiet
+    }
+
     /// Whether a person reads along.
     pub(crate) fn is_terminal() -> bool {
         screen::out_is_terminal()

@@ -1,6 +1,5 @@
 //! Going on with a run that broke off: what is said of it, and who is asked about a step that may have happened.
 
-use crate::agency::Presence;
 use crate::output::clean;
 use crate::question;
 use crate::run_view::RunView;
@@ -25,11 +24,8 @@ pub(crate) enum Word {
 
 impl Word {
     /// What is said where the user has not said it beforehand.
-    pub(crate) fn of(presence: Presence) -> Self {
-        match presence {
-            Presence::Here => Self::Asked,
-            Presence::Nobody => Self::None,
-        }
+    pub(crate) fn of(can_ask: bool) -> Self {
+        if can_ask { Self::Asked } else { Self::None }
     }
 }
 

@@ -1,10 +1,9 @@
 //! A run as it happens: the model's words on standard output, what is done for them on standard error; or one event a line.
 
-use crate::agency::Presence;
 use crate::event_json::happening;
 use crate::event_line::{Style, Told, lines};
 use crate::json_text;
-use crate::output::{Tone, tinted};
+use crate::output::{Output, Tone, tinted};
 use crate::passing_line;
 use crate::question;
 use crate::screen;
@@ -15,20 +14,13 @@ use serde_json::json;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How much is said beside the answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Loudness {
-    /// What is done, step by step.
-    Steps,
-    /// The answer alone.
-    AnswerOnly,
-}
-
 /// Shows a run.
 pub(crate) struct RunView {
     is_json: bool,
-    loudness: Loudness,
-    presence: Presence,
+    /// Whether the answer alone is said, and not what is done for it.
+    is_quiet: bool,
+    /// Whether somebody can be asked.
+    can_ask: bool,
     paint: Paint,
     /// Whether what programs write is shown while they run: to somebody at a terminal.
     is_live: bool,
@@ -137,9 +129,16 @@ fn says_so_itself(tool: &str) -> bool {
 }
 
 impl RunView {
-    pub(crate) fn new(is_json: bool, loudness: Loudness, presence: Presence, paint: Paint) -> Self {
-        let is_live = passing_line::is_possible();
-        Self { is_json, loudness, presence, paint, is_live, state: Mutex::default() }
+    pub(crate) fn new(output: &Output, can_ask: bool) -> Self {
+        let (is_json, is_quiet, paint) = (output.is_json(), output.is_quiet(), output.paint());
+        Self {
+            is_json,
+            is_quiet,
+            can_ask,
+            paint,
+            is_live: passing_line::is_possible(),
+            state: Mutex::default(),
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -202,7 +201,7 @@ impl Observer for RunView {
         if matches!(event.kind, EventKind::Ended(_)) && event.parent.is_some() {
             state.talks.remove(&event.session);
         }
-        if self.loudness == Loudness::AnswerOnly || !is_news {
+        if self.is_quiet || !is_news {
             return;
         }
         for line in shown.iter().filter(|line| !matches!(line.style, Style::Answer | Style::Request)) {
@@ -228,7 +227,7 @@ impl Observer for RunView {
                 state.is_open = !shown.ends_with('\n');
                 let _ = screen::lock().out(shown.as_bytes());
             }
-            StreamDelta::Output { text, .. } if self.loudness == Loudness::Steps && self.is_live => {
+            StreamDelta::Output { text, .. } if !self.is_quiet && self.is_live => {
                 let mut state = self.state();
                 // A line of the answer that has no end yet would be taken for ours.
                 if state.is_open {
@@ -241,7 +240,7 @@ impl Observer for RunView {
     }
 
     fn limit_hit(&self, hit: &LimitHit) -> OnLimit {
-        if self.presence == Presence::Nobody {
+        if !self.can_ask {
             return OnLimit::Stop;
         }
         close(&mut self.state());

@@ -1,7 +1,6 @@
 //! The models that skills may ask for: this user's aliases, and models of providers that this user has.
 
-use crate::environment;
-use crate::model_choice::{NamedAt, Wish};
+use crate::model_choice::{MODEL_FLAG, Wish};
 use crate::surroundings::Surroundings;
 use metier_agent::Models;
 use metier_model::{ChatModel, ModelId, Prices};
@@ -21,13 +20,7 @@ pub(crate) fn configured(surroundings: &Surroundings, model: &ModelId) -> Arc<dy
 
 impl Models for Configured {
     fn resolve(&self, name: &str) -> Option<(Arc<dyn ChatModel>, Option<Prices>)> {
-        let wish = Wish {
-            named: Some(name),
-            at: NamedAt::CommandLine,
-            settings: &self.surroundings.layout.settings.models,
-            variable: &environment::variable,
-            shown: &|path| self.surroundings.shown(path),
-        };
+        let wish = Wish::new(Some(name), MODEL_FLAG, &self.surroundings);
         let chosen = wish.of_a_skill(&self.provider)?;
         Some((chosen.model, chosen.choice.prices))
     }

@@ -16,6 +16,8 @@ use std::sync::Arc;
 /// What every command that is about skills begins with.
 #[derive(Clone)]
 pub(crate) struct Surroundings {
+    /// What the command line says to every command.
+    pub(crate) global: Arc<Global>,
     pub(crate) places: Places,
     pub(crate) layout: Arc<Layout>,
     /// Whether the roots are the usual ones, and not those of `--root`.
@@ -25,24 +27,24 @@ pub(crate) struct Surroundings {
 }
 
 impl Surroundings {
-    pub(crate) fn look_around(global: &Global) -> Result<Self> {
+    pub(crate) fn look_around(global: Global) -> Result<Self> {
         let places = environment::places()?;
         let choice =
             if global.root.is_empty() { RootChoice::Usual } else { RootChoice::Given(global.root.clone()) };
-        Ok(Self::of(Layout::new(&places, &choice)))
+        Ok(Self::of(Layout::new(&places, &choice), Arc::new(global)))
     }
 
     /// The surroundings of a layout, with what its servers listed when they were asked last.
-    fn of(mut layout: Layout) -> Self {
+    fn of(mut layout: Layout, global: Arc<Global>) -> Self {
         let is_usual = layout.choice == RootChoice::Usual;
         let servers = if is_usual { servers::of(&mut layout) } else { None };
         let places = layout.places.clone();
-        Self { places, layout: Arc::new(layout), is_usual, servers }.with_servers_as_listed()
+        Self { global, places, layout: Arc::new(layout), is_usual, servers }.with_servers_as_listed()
     }
 
     /// The same after the user trusted the project. The configuration is the one that was read and shown.
     pub(crate) fn with_new_trust(&self) -> Self {
-        Self::of(self.layout.with_new_trust())
+        Self::of(self.layout.with_new_trust(), Arc::clone(&self.global))
     }
 
     /// The same with what its servers listed when they were asked last.
@@ -53,15 +55,16 @@ impl Surroundings {
     }
 
     /// The same as it looks from another folder, such as that of a crew. The user's configuration is not read again.
-    pub(crate) fn seen_from(&self, folder: &Path, global: &Global) -> Self {
+    pub(crate) fn seen_from(&self, folder: &Path) -> Self {
         if folder == self.places.current {
             return self.clone();
         }
+        let global = &self.global;
         let named = global.root.iter().filter(|root| !root.as_os_str().is_empty());
         let roots = named.map(|root| self.places.current.join(root));
         let choice =
             if global.root.is_empty() { RootChoice::Usual } else { RootChoice::Given(roots.collect()) };
-        Self::of(self.layout.seen_from(folder, &choice))
+        Self::of(self.layout.seen_from(folder, &choice), Arc::clone(global))
     }
 
     /// All skills as they are now.

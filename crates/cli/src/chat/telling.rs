@@ -16,7 +16,7 @@ use metier_tools::{GeneralTools, ServerReport, ServerStatus};
 /// How many conversations `/resume` lists.
 const LISTED: usize = 10;
 
-impl Chat<'_> {
+impl Chat {
     /// Answers a command. Markdown, since whoever reads it may be a program that shows Markdown.
     pub(crate) fn tell(&mut self, built_in: BuiltinCommand, rest: &str) -> Result<String> {
         match built_in {

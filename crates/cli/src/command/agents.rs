@@ -1,7 +1,7 @@
 //! `agents`: the agents and crews that somebody wrote down, and what is wrong with them.
 
 use crate::agent_choice::AgentChoice;
-use crate::args::{Agents, Global};
+use crate::args::Agents;
 use crate::exit::Exit;
 use crate::output::{Output, Tone, clean, shortened};
 use crate::surroundings::Surroundings;
@@ -13,20 +13,15 @@ use serde_json::{Value, json};
 /// How much of a description a line has room for, in characters.
 const MOST_DESCRIPTION: usize = 80;
 
-pub(crate) fn run(
-    args: &Agents,
-    global: &Global,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<Exit> {
+pub(crate) fn run(args: &Agents, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
     let mut agents = Vec::new();
     if args.names.is_empty() {
         for found in definitions(&surroundings.layout) {
-            agents.push(AgentChoice::of(found, global, surroundings));
+            agents.push(AgentChoice::of(found, surroundings));
         }
     }
     for name in &args.names {
-        agents.push(AgentChoice::find(name, global, surroundings)?);
+        agents.push(AgentChoice::find(name, surroundings)?);
     }
     if output.is_json() {
         let list: Vec<Value> = agents.iter().map(object).collect();

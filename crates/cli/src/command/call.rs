@@ -1,7 +1,7 @@
 //! `call`: one tool call, as a model would make it.
 
 use crate::agency;
-use crate::args::{Call, Global};
+use crate::args::Call;
 use crate::declared::may_start;
 use crate::exit::Exit;
 use crate::interrupt;
@@ -13,12 +13,7 @@ use metier_runtime::{Outcome, Surface, ToolResult, Toolset};
 use metier_sandbox::Existing;
 use serde_json::{Value, json};
 
-pub(crate) fn run(
-    args: &Call,
-    global: &Global,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<Exit> {
+pub(crate) fn run(args: &Call, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
     let input: Value = serde_json::from_str(&args.input)
         .with_context(|| "the input is not JSON; quote it for the shell: '{\"key\": \"value\"}'")?;
     // On metier's own surface the tools of every system answer.
@@ -30,7 +25,7 @@ pub(crate) fn run(
     let existing = if args.force { Existing::Replaced } else { Existing::Stay };
     let options = ResultOptions { existing, hidden: false };
     let results = surroundings.result_folder(args.out.as_deref(), options)?;
-    let skills = agency::one_call(global, surroundings)?.open();
+    let skills = agency::one_call(surroundings)?.open();
     let cancel = interrupt::listen()?;
     let mut session = agency::session_on(&skills, surface);
     session.cancel_with(cancel.clone());

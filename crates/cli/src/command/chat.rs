@@ -1,13 +1,13 @@
 //! `chat`: message and answer, at a terminal or line by line.
 
-use crate::agency::Presence;
-use crate::args::{Chat as Args, Global};
+use crate::args::Chat as Args;
 use crate::cast::Cast;
 use crate::chat::{Between, Chat, Line, PastLines, Prompt, SIGN, Stopping, Typed};
 use crate::ending;
 use crate::exit::Exit;
 use crate::history_place;
-use crate::keyboard::{Listening, Taken};
+use crate::keyboard::{self, Listening, Taken};
+use crate::outfit::Outfit;
 use crate::output::{Output, Tone, clean, tinted};
 use crate::screen;
 use crate::surroundings::Surroundings;
@@ -23,34 +23,27 @@ use std::io::{self, BufRead, Read};
 /// The longest message that is read from standard input. A model's window is smaller than this.
 const MOST_MESSAGE: u64 = 4 << 20;
 
-pub(crate) fn run(
-    args: &Args,
-    global: &Global,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<Exit> {
+pub(crate) fn run(args: &Args, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
     let named: Vec<String> = match (&args.agent, &args.resume) {
         (None, Some(typed)) => leader(typed, surroundings)?.into_iter().collect(),
         (agent, _) => agent.iter().cloned().collect(),
     };
-    let cast = match Cast::find(&named, &args.working, global, surroundings, output)? {
+    let cast = match Cast::find(&named, &args.working, surroundings, output)? {
         Ok(cast) => cast,
         Err(exit) => return Ok(exit),
     };
     // Where metier speaks to a program, or nobody types, each line is a message.
-    let is_typed = Presence::of(false) == Presence::Here && !output.is_json();
-    let outfit = cast.outfit(&args.working, global, output)?;
+    let is_typed = keyboard::can_ask() && !output.is_json();
+    let outfit = Outfit::ready(&cast, &args.working, output)?;
     let stopping = Stopping::listen(if is_typed { Between::Nothing } else { Between::TheEnd })?;
-    let view = outfit.view(global, output);
-    let (agent, surroundings) = cast.into_first();
-    let surroundings = &surroundings;
-    let mut chat = Chat::new(outfit, agent, view, stopping, surroundings);
+    let view = outfit.view(output);
+    let mut chat = Chat::new(outfit, cast.into_first(), view, stopping);
     greet(&chat, output)?;
     if let Some(id) = &args.resume {
         let text = chat.tell(BuiltinCommand::Resume, id)?;
         tell("resume", &text, output)?;
     }
-    if is_typed { typed(chat, surroundings, output) } else { streamed(chat, output) }
+    if is_typed { typed(chat, output) } else { streamed(chat, output) }
 }
 
 /// Who led a conversation: whoever began it goes on with it.
@@ -62,7 +55,7 @@ fn leader(typed: &str, surroundings: &Surroundings) -> Result<Option<String>> {
 }
 
 /// One line about what there is.
-fn greet(chat: &Chat<'_>, output: &mut Output) -> Result<()> {
+fn greet(chat: &Chat, output: &mut Output) -> Result<()> {
     if output.is_json() {
         return Ok(());
     }
@@ -78,8 +71,8 @@ fn greet(chat: &Chat<'_>, output: &mut Output) -> Result<()> {
 }
 
 /// A chat at a terminal.
-fn typed(mut chat: Chat<'_>, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
-    let mut prompt = Prompt::new(PastLines::of(&surroundings.places), output.paint())?;
+fn typed(mut chat: Chat, output: &mut Output) -> Result<Exit> {
+    let mut prompt = Prompt::new(PastLines::of(&chat.outfit().surroundings.places), output.paint())?;
     let mut waiting: VecDeque<String> = VecDeque::new();
     let mut is_leaving = false;
     loop {
@@ -152,7 +145,7 @@ fn at_work(
 }
 
 /// A chat with a program, or with a file: a line is a message.
-fn streamed(mut chat: Chat<'_>, output: &mut Output) -> Result<Exit> {
+fn streamed(mut chat: Chat, output: &mut Output) -> Result<Exit> {
     let mut worst = Exit::Fine;
     let mut input = io::stdin().lock();
     loop {
@@ -184,7 +177,7 @@ fn streamed(mut chat: Chat<'_>, output: &mut Output) -> Result<Exit> {
     Ok(worst)
 }
 
-fn answer_self(chat: &mut Chat<'_>, built_in: BuiltinCommand, rest: &str, output: &mut Output) -> Result<()> {
+fn answer_self(chat: &mut Chat, built_in: BuiltinCommand, rest: &str, output: &mut Output) -> Result<()> {
     match chat.tell(built_in, rest) {
         Ok(text) => tell(built_in.name(), &text, output),
         // A command that fails is no reason to end a conversation.
@@ -203,7 +196,7 @@ fn tell(command: &str, text: &str, output: &mut Output) -> Result<()> {
 }
 
 /// Whether the skill that the user names can be started; says so where it cannot.
-fn may_go(chat: &Chat<'_>, name: &str, output: &mut Output) -> Result<bool> {
+fn may_go(chat: &Chat, name: &str, output: &mut Output) -> Result<bool> {
     let why = chat.closed(name);
     if let Some(why) = &why {
         tell("skill", &clean(why), output)?;
@@ -215,7 +208,7 @@ fn may_go(chat: &Chat<'_>, name: &str, output: &mut Output) -> Result<bool> {
 type Worked = (Answer, Option<String>);
 
 /// Gives a line to the agent.
-fn said(chat: &mut Chat<'_>, line: Line) -> Result<Worked> {
+fn said(chat: &mut Chat, line: Line) -> Result<Worked> {
     let answer = match line {
         Line::Skill { name, arguments } => chat.send(UserMessage::Skill { by: By::User, name, arguments }),
         Line::Message { text, names } if names.is_empty() => chat.send(UserMessage::Text(text)),

@@ -12,7 +12,7 @@ mod subject;
 mod target;
 mod workers;
 
-use crate::args::{Check, CheckFormat, Global};
+use crate::args::{Check, CheckFormat};
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::surroundings::Surroundings;
@@ -29,19 +29,14 @@ use std::path::Path;
 use target::Targets;
 use workers::{Item, in_parallel};
 
-pub(crate) fn run(
-    args: &Check,
-    global: &Global,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<Exit> {
+pub(crate) fn run(args: &Check, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
     let format = if output.is_json() { CheckFormat::Json } else { args.format };
     let asked = asked(args, surroundings)?;
     let judgement = Judgement::new(&surroundings.layout.settings, &surroundings.places.current);
     for complaint in &judgement.complaints {
         output.aside(complaint)?;
     }
-    let outcome = judge(args, &asked, &judgement, global, surroundings)?;
+    let outcome = judge(args, &asked, &judgement, surroundings)?;
     if args.fix {
         outcome.mendings().try_for_each(mending::Mending::write)?;
     }
@@ -78,13 +73,7 @@ fn asked(args: &Check, surroundings: &Surroundings) -> Result<Asked> {
     Ok(Asked { profiles, rules, fixes, declared })
 }
 
-fn judge(
-    args: &Check,
-    asked: &Asked,
-    judgement: &Judgement,
-    global: &Global,
-    surroundings: &Surroundings,
-) -> Result<Outcome> {
+fn judge(args: &Check, asked: &Asked, judgement: &Judgement, surroundings: &Surroundings) -> Result<Outcome> {
     let mut targets = Targets::find(&args.paths, surroundings)?;
     let lone = std::mem::take(&mut targets.lone);
     let changed =
@@ -102,7 +91,7 @@ fn judge(
     skills.extend(lone.into_iter().map(|subject| Judged::new(subject, asked, judgement, true)));
     // Whoever asks for another client's opinion of a skill does not ask about agents.
     let agents = if asked.rules { targets.agents.as_slice() } else { &[] };
-    let agents = agent_file::judged(agents, judgement, global, surroundings);
+    let agents = agent_file::judged(agents, judgement, surroundings);
     let allowed = agents.iter().map(|agent| agent.allowed).sum();
     let mut outcome = Outcome { skills, together: Vec::new(), agents, allowed };
     if asked.rules {

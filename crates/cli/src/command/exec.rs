@@ -4,7 +4,7 @@ mod report;
 
 use self::report::{Kept, media_of};
 use crate::agency;
-use crate::args::{Exec, Global};
+use crate::args::Exec;
 use crate::declared::may_start;
 use crate::exit::Exit;
 use crate::head_start::HeadStart;
@@ -29,7 +29,6 @@ use std::time::Duration;
 
 pub(crate) fn run(
     args: &Exec,
-    global: &Global,
     surroundings: &Surroundings,
     head_start: HeadStart,
     output: &mut Output,
@@ -40,7 +39,7 @@ pub(crate) fn run(
     // Before anything runs: results that have nowhere to go would be lost.
     let results = surroundings.result_folder(args.out.as_deref(), options)?;
     let out = args.out.as_deref().zip(results.as_ref());
-    let skills = agency::one_call(global, surroundings)?.sandbox(head_start.sandbox()).open();
+    let skills = agency::one_call(surroundings)?.sandbox(head_start.sandbox()).open();
     let mut session = agency::session(&skills);
     let cancel = interrupt::listen()?;
     session.cancel_with(cancel.clone());

@@ -2,7 +2,7 @@
 
 mod action;
 
-use crate::args::{Explain, Global};
+use crate::args::Explain;
 use crate::declared::Around;
 use crate::output::{Output, Tone, clean};
 use crate::requirement::{Unmet, unmet};
@@ -12,14 +12,9 @@ use metier_catalog::{ExplainedSkill, Explanation, InCatalogue, Include, Lookup, 
 use serde::Serialize;
 use std::sync::Arc;
 
-pub(crate) fn run(
-    args: &Explain,
-    global: &Global,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<()> {
+pub(crate) fn run(args: &Explain, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     match (&args.action, &args.name) {
-        (Some(text), _) => action::action(text, &args.scope.skills, global, surroundings, output),
+        (Some(text), _) => action::action(text, &args.scope.skills, surroundings, output),
         (None, Some(name)) => explain_name(name, surroundings, output),
         (None, None) => action::last(surroundings, output),
     }

@@ -4,8 +4,7 @@ mod hosts;
 
 use super::trust;
 use crate::args::{Host, Init};
-use crate::environment;
-use crate::model_choice::{NamedAt, Settled, Wish};
+use crate::model_choice::{MODEL_FLAG, Settled, Wish};
 use crate::output::{Output, Tone, clean};
 use crate::question::{self, Question};
 use crate::surroundings::Surroundings;
@@ -122,14 +121,7 @@ fn roots(snapshot: &Snapshot) -> Vec<RootFound> {
 
 /// That a model cannot be had is something to be told here, and no reason to leave the rest undone.
 fn model(args: &Init, surroundings: &Surroundings) -> Model {
-    let wish = Wish {
-        named: args.model.model.as_deref(),
-        at: NamedAt::CommandLine,
-        settings: &surroundings.layout.settings.models,
-        variable: &environment::variable,
-        shown: &|path| surroundings.shown(path),
-    };
-    match wish.settle() {
+    match Wish::new(args.model.model.as_deref(), MODEL_FLAG, surroundings).settle() {
         Ok(Settled::Model(chosen)) => {
             let id = chosen.model.id().to_string();
             Model { name: Some(id), state: ModelState::Chosen, why: chosen.how }

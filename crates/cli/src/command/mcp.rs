@@ -3,7 +3,7 @@
 mod config;
 
 use crate::agency;
-use crate::args::{BoundTo, Global, Mcp};
+use crate::args::{BoundTo, Mcp};
 use crate::declared::may_start;
 use crate::output::{Output, clean};
 use crate::screen;
@@ -20,16 +20,11 @@ use tokio::runtime::Runtime;
 /// How long what still runs gets to end.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-pub(crate) fn run(
-    args: &Mcp,
-    global: &Global,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<()> {
+pub(crate) fn run(args: &Mcp, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     if let Some(host) = args.print_config {
-        return config::print(host, &args.bound, global, output);
+        return config::print(host, &args.bound, &surroundings.global, output);
     }
-    let server = server(&args.bound, global, surroundings, output)?;
+    let server = server(&args.bound, surroundings, output)?;
     // One client asks one thing after another: a second thread would only be woken to wait.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("nothing can be waited for")?;
@@ -48,14 +43,9 @@ pub(crate) fn run(
 
 /// The server of this user's skills. Standard output belongs to the protocol, so everything is said on standard error, which hosts
 /// keep in their logs.
-pub(super) fn server(
-    bound: &BoundTo,
-    global: &Global,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<Server> {
+pub(super) fn server(bound: &BoundTo, surroundings: &Surroundings, output: &mut Output) -> Result<Server> {
     may_start(surroundings)?;
-    let skills = agency::builder(global, surroundings)?.watch().open();
+    let skills = agency::builder(surroundings)?.watch().open();
     for problem in skills.rule_problems() {
         output.aside(&clean(&problem.to_string()))?;
     }
@@ -68,7 +58,7 @@ pub(super) fn server(
         }
         builder = builder.only(name);
     }
-    if !global.quiet {
+    if !output.is_quiet() {
         builder = builder.on_diagnostic(|found: &Diagnostic| {
             let help = found.help.as_deref().map(|help| format!("; {help}")).unwrap_or_default();
             screen::err_line(clean(&format!("{}: {}{help}", found.code.name(), found.message)));

@@ -2,7 +2,7 @@
 
 use super::exec::refused;
 use crate::agency;
-use crate::args::{Global, Prepare};
+use crate::args::Prepare;
 use crate::exit::Exit;
 use crate::output::{Output, clean};
 use crate::surroundings::Surroundings;
@@ -28,13 +28,8 @@ struct PackageJson<'a> {
     version: &'a str,
 }
 
-pub(crate) fn run(
-    args: &Prepare,
-    global: &Global,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<Exit> {
-    let skills = agency::one_call(global, surroundings)?.open();
+pub(crate) fn run(args: &Prepare, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+    let skills = agency::one_call(surroundings)?.open();
     let registries = Registries::public()?;
     let reaching = if args.offline { RegistryAccess::Never } else { RegistryAccess::IfNeeded };
     let order = PrepareOptions { registries: &registries, reaching, cancel: None };

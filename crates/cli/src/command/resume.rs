@@ -1,12 +1,13 @@
 //! `resume`: resumes an interrupted run, in the project it began in.
 
 use super::run::stop_on_signal;
-use crate::agency::Presence;
-use crate::args::{Global, Resume};
+use crate::args::Resume;
 use crate::cast::Cast;
 use crate::ending;
 use crate::exit::Exit;
 use crate::history_place;
+use crate::keyboard;
+use crate::outfit::Outfit;
 use crate::output::{Output, clean, shortened, width};
 use crate::question;
 use crate::resuming::{Resuming, Word, left_undone, words_to_give};
@@ -19,12 +20,7 @@ use metier_store::{Family, Outcome, SessionFilter, SessionState, Store, Summary}
 use std::path::Path;
 use std::sync::Arc;
 
-pub(crate) fn run(
-    args: &Resume,
-    global: &Global,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<Exit> {
+pub(crate) fn run(args: &Resume, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
     let Some(store) = history_place::existing(&surroundings.places)? else {
         bail!(
             "nothing has run yet, so there is nothing to go on with; try `metier run \"what is on my list\"`"
@@ -38,25 +34,25 @@ pub(crate) fn run(
         let id = summary.id.short();
         bail!("session {id} is done; `metier chat --resume {id}` says something more to it");
     }
-    let surroundings = &match its_surroundings(&summary, args, global, surroundings, output)? {
+    let surroundings = &match its_surroundings(&summary, args, surroundings, output)? {
         Ok(surroundings) => surroundings,
         Err(exit) => return Ok(exit),
     };
     // Whoever began it goes on with it.
     let named: Vec<String> = summary.agent.iter().cloned().collect();
-    let cast = match Cast::find(&named, &args.working, global, surroundings, output)? {
+    let cast = match Cast::find(&named, &args.working, surroundings, output)? {
         Ok(cast) => cast,
         Err(exit) => return Ok(exit),
     };
-    let outfit = cast.outfit(&args.working, global, output)?;
+    let outfit = Outfit::ready(&cast, &args.working, output)?;
     let cancel = CancelToken::new()?;
     stop_on_signal(&cancel)?;
-    let view = outfit.view(global, output);
+    let view = outfit.view(output);
     view.recall(&store, summary.id)?;
     let word = match (args.yes, args.leave) {
         (true, _) => Word::Again,
         (_, true) => Word::Leave,
-        _ => Word::of(cast.presence()),
+        _ => Word::of(cast.can_ask),
     };
     let observer = Arc::new(Resuming { view: Arc::clone(&view), word });
     let hooks = RunHooks { observer, ..outfit.hooks(&view, cancel) };
@@ -84,7 +80,6 @@ pub(crate) fn run(
 fn its_surroundings(
     summary: &Summary,
     args: &Resume,
-    global: &Global,
     surroundings: &Surroundings,
     output: &mut Output,
 ) -> Result<Result<Surroundings, Exit>> {
@@ -105,11 +100,11 @@ fn its_surroundings(
     if kind(folder) != Kind::Folder {
         bail!("run {id} began in {}, which is gone", clean(project));
     }
-    let there = surroundings.seen_from(folder, global);
+    let there = surroundings.seen_from(folder);
     if there.recorded_project(false).as_ref() != Some(project) {
         bail!("run {id} began in {}, which is not a project any more", clean(project));
     }
-    if Presence::of(args.working.no_input) == Presence::Nobody {
+    if args.working.no_input || !keyboard::can_ask() {
         let command = format!("cd {} && metier resume {id}", quote(project));
         output.aside(&format!(
             "run {id} began in another project, {}; go there: `{}`",

@@ -1,10 +1,11 @@
 //! `run`: a request, the right skill, the work.
 
-use crate::args::{Global, Run};
+use crate::args::Run;
 use crate::cast::Cast;
 use crate::ending;
 use crate::exit::Exit;
 use crate::keyboard;
+use crate::outfit::Outfit;
 use crate::output::{self, Output};
 use crate::slash_line::{self, Typed};
 use crate::surroundings::Surroundings;
@@ -20,12 +21,7 @@ use std::io::{self, IsTerminal, Read};
 /// The longest request that is read. A model's window is smaller than this.
 const MOST_REQUEST: u64 = 4 << 20;
 
-pub(crate) fn run(
-    args: &Run,
-    global: &Global,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<Exit> {
+pub(crate) fn run(args: &Run, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
     let mut request = match request(args) {
         Ok(request) => request,
         // Nothing was asked for, so nothing has failed.
@@ -34,7 +30,7 @@ pub(crate) fn run(
             return Ok(Exit::Usage);
         }
     };
-    let cast = match Cast::find(&args.agents, &args.working, global, surroundings, output)? {
+    let cast = match Cast::find(&args.agents, &args.working, surroundings, output)? {
         Ok(cast) => cast,
         Err(exit) => return Ok(exit),
     };
@@ -49,10 +45,10 @@ pub(crate) fn run(
             }
         }
     }
-    let outfit = cast.outfit(&args.working, global, output)?;
+    let outfit = Outfit::ready(&cast, &args.working, output)?;
     let cancel = CancelToken::new()?;
     stop_on_signal(&cancel)?;
-    let view = outfit.view(global, output);
+    let view = outfit.view(output);
     if cast.first().is_none() {
         started = named_skill(&request, &outfit.skills);
     }

@@ -1,7 +1,7 @@
 //! `serve`: skills for other agents, over HTTP.
 
 use super::mcp::{runtime, server, stop_on_signal};
-use crate::args::{Global, Serve, ServeLimits};
+use crate::args::{Serve, ServeLimits};
 use crate::output::Output;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
@@ -18,12 +18,7 @@ const FAREWELL: Duration = Duration::from_secs(2);
 /// The path of MCP.
 const MCP_PATH: &str = "/mcp";
 
-pub(crate) fn run(
-    args: &Serve,
-    global: &Global,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<()> {
+pub(crate) fn run(args: &Serve, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     let (door, file) = if args.no_token {
         (Door::Open, None)
     } else {
@@ -44,7 +39,7 @@ pub(crate) fn run(
         }
     })?;
     let site = site.limits(limits(&args.limits));
-    let server = server(&args.bound, global, surroundings, output)?;
+    let server = server(&args.bound, surroundings, output)?;
     let runtime = runtime()?;
     let stop = stop_on_signal()?;
     if output.is_json() {

@@ -1,7 +1,6 @@
 //! The question for trust that `run` and `chat` ask once, where somebody sits at the terminal.
 
 use super::trust;
-use crate::agency::Presence;
 use crate::output::Output;
 use crate::question::{self, Question};
 use crate::surroundings::Surroundings;
@@ -29,12 +28,12 @@ const MOST_BYTES: u64 = 1 << 20;
 /// the surroundings as they are then.
 pub(crate) fn settle(
     surroundings: &Surroundings,
-    presence: Presence,
+    can_ask: bool,
     output: &mut Output,
 ) -> Result<Surroundings> {
     let as_it_was = Ok(surroundings.clone());
     // Roots of the command line are trusted, and nothing else is used with them.
-    if presence == Presence::Nobody || !surroundings.is_usual {
+    if !can_ask || !surroundings.is_usual {
         return as_it_was;
     }
     let layout = trust::layout_of(None, surroundings)?;

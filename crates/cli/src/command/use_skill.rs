@@ -4,7 +4,7 @@ mod report;
 
 use super::exec::refused;
 use crate::agency;
-use crate::args::{Global, UseSkill};
+use crate::args::UseSkill;
 use crate::declared::may_start;
 use crate::exit::Exit;
 use crate::interrupt;
@@ -15,16 +15,11 @@ use anyhow::Result;
 use metier_activation::{Activation, Invoker, SkillArguments};
 use metier_diagnostic::{Diagnostic, Severity};
 
-pub(crate) fn run(
-    args: &UseSkill,
-    global: &Global,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<Exit> {
+pub(crate) fn run(args: &UseSkill, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
     may_start(surroundings)?;
     let surroundings = &ask_for(&args.name, surroundings)?;
     let arguments = SkillArguments::of_command_line(args.arguments.clone());
-    let skills = agency::one_call(global, surroundings)?.open();
+    let skills = agency::one_call(surroundings)?.open();
     let mut session = agency::session(&skills);
     if args.dry_run {
         let plan = session.with_draft(Invoker::Viewer, &args.name, arguments, report::Plan::of);

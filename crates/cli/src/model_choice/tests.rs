@@ -29,8 +29,9 @@ fn settle(named: Option<&str>, config: &str, variables: &[(&str, &str)]) -> Resu
     let variable =
         |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
     let shown = |path: &Path| path.display().to_string();
-    let at = NamedAt::CommandLine;
-    Wish { named, at, settings: &settings(config), variable: &variable, shown: &shown }.settle()
+    let settings = settings(config);
+    Wish { named, flag: MODEL_FLAG, settings: &settings, variable: &variable, shown: Box::new(shown) }
+        .settle()
 }
 
 /// Which model, or `offline`, and why; or what is wrong.
@@ -218,8 +219,9 @@ fn a_skill_gets_a_model_of_the_user_and_no_other() {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
         };
         let shown = |path: &Path| path.display().to_string();
-        let at = NamedAt::CommandLine;
-        let wish = Wish { named: Some(name), at, settings: &settings, variable: &variable, shown: &shown };
+        let shown = Box::new(shown);
+        let wish =
+            Wish { named: Some(name), flag: MODEL_FLAG, settings: &settings, variable: &variable, shown };
         let found = wish.of_a_skill("openrouter").map(|chosen| chosen.model.id().to_string());
         assert_eq!(found.as_deref(), expect, "{name}");
     };

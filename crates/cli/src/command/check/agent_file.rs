@@ -3,7 +3,6 @@
 use super::judged::Judged;
 use super::levels::Judgement;
 use crate::agent_choice::AgentChoice;
-use crate::args::Global;
 use crate::surroundings::Surroundings;
 use metier_definition::{DefinitionFormat, MAX_FILE, definition_at, definitions};
 use metier_files::read_bounded;
@@ -43,16 +42,11 @@ fn tells(file: &Path) -> bool {
 }
 
 /// Judges agents, each looked at from where it lies.
-pub(super) fn judged(
-    files: &[PathBuf],
-    judgement: &Judgement,
-    global: &Global,
-    surroundings: &Surroundings,
-) -> Vec<Judged> {
+pub(super) fn judged(files: &[PathBuf], judgement: &Judgement, surroundings: &Surroundings) -> Vec<Judged> {
     let mut judged = Vec::new();
     for file in files {
         let Some(found) = definition_at(file, &surroundings.layout) else { continue };
-        let agent = AgentChoice::of(found, global, surroundings);
+        let agent = AgentChoice::of(found, surroundings);
         let before = agent.read.diagnostics.len();
         let findings: Vec<_> = agent
             .read

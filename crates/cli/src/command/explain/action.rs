@@ -1,7 +1,6 @@
 //! `explain --action` and `explain --last`: would this be allowed, and why was that refused?
 
 use crate::agency;
-use crate::args::Global;
 use crate::gatekeeper::last_refusal;
 use crate::output::{Output, Tone, clean};
 use crate::surroundings::Surroundings;
@@ -15,11 +14,10 @@ use serde_json::json;
 pub(crate) fn action(
     text: &str,
     skills_active: &[String],
-    global: &Global,
     surroundings: &Surroundings,
     output: &mut Output,
 ) -> Result<()> {
-    let skills = agency::one_call(global, surroundings)?.open();
+    let skills = agency::one_call(surroundings)?.open();
     let snapshot = skills.snapshot();
     let mut session = agency::session(&skills);
     let mut named = None;
