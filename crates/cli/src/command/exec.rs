@@ -96,7 +96,7 @@ fn finish(ran: &RunOutput, out: Option<(&Path, &ResultFolder)>, output: &mut Out
     let kept = Kept(taken.as_ref().map_or(&[], |taken| &taken.long));
     let copied = taken.as_ref().map(|taken| &taken.copied);
     if output.is_json() {
-        let mut report = serde_json::to_value(report::Json::of(ran, kept, copied))?;
+        let mut report = report::json(ran, kept, copied);
         ran.redact_json(&mut report);
         output.json(&report)?;
     } else {

@@ -8,19 +8,12 @@ use anyhow::{Context, Result, bail};
 use metier_diagnostic::apply;
 use metier_files::{Mode, create_new_dir, write_new};
 use metier_skill::{is_canonical, set_text, slug};
-use serde::Serialize;
+use serde_json::json;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 /// The longest description every client takes, in characters.
 const MAX_DESCRIPTION: usize = 1_024;
-
-#[derive(Serialize)]
-struct Made<'a> {
-    name: &'a str,
-    path: PathBuf,
-    files: Vec<PathBuf>,
-}
 
 pub(crate) fn run(args: &New, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     if !is_canonical(&args.name) {
@@ -53,7 +46,9 @@ pub(crate) fn run(args: &New, surroundings: &Surroundings, output: &mut Output) 
         files.push(write(&folder.join("scripts/run.sh"), SCRIPT, Mode::Executable)?);
     }
     if output.is_json() {
-        return output.json(&Made { name: &args.name, path: folder, files });
+        let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+        let path = folder.display().to_string();
+        return output.json(&json!({ "name": args.name, "path": path, "files": files }));
     }
     for file in &files {
         output.line(format!("wrote {}", file.display()))?;

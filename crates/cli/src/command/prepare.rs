@@ -9,24 +9,7 @@ use crate::surroundings::Surroundings;
 use anyhow::Result;
 use metier_exec::{PrepareError, PrepareOptions, PrepareOutcome, PrepareWork, Registries, RegistryAccess};
 use metier_runtime::UseError;
-use serde::Serialize;
-use std::path::Path;
-
-/// One environment, for programs.
-#[derive(Serialize)]
-struct Json<'a> {
-    language: &'static str,
-    how: &'static str,
-    folder: &'a Path,
-    bytes: u64,
-    packages: Vec<PackageJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct PackageJson<'a> {
-    name: &'a str,
-    version: &'a str,
-}
+use serde_json::{Value, json};
 
 pub(crate) fn run(args: &Prepare, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
     let skills = agency::one_call(surroundings)?.open();
@@ -55,8 +38,8 @@ fn show(
     output: &mut Output,
 ) -> Result<Exit> {
     if output.is_json() {
-        let environments: Vec<Json<'_>> = made.iter().map(Json::of).collect();
-        output.json(&serde_json::json!({ "skill": name, "environments": environments }))?;
+        let environments: Vec<Value> = made.iter().map(object).collect();
+        output.json(&json!({ "skill": name, "environments": environments }))?;
         return Ok(Exit::Fine);
     }
     if made.is_empty() {
@@ -82,23 +65,22 @@ fn show(
     Ok(Exit::Fine)
 }
 
-impl<'a> Json<'a> {
-    fn of(made: &'a PrepareOutcome) -> Self {
-        let packages = made.prepared.packages.iter();
-        Self {
-            language: made.prepared.language.word(),
-            how: match made.how {
-                PrepareWork::Ready => "ready",
-                PrepareWork::Stocked => "stocked",
-                PrepareWork::Fetched => "fetched",
-            },
-            folder: &made.prepared.folder,
-            bytes: made.prepared.bytes,
-            packages: packages
-                .map(|package| PackageJson { name: &package.name, version: &package.version })
-                .collect(),
-        }
-    }
+/// One environment, for programs.
+fn object(made: &PrepareOutcome) -> Value {
+    let PrepareOutcome { prepared, how } = made;
+    let packages = prepared.packages.iter();
+    let packages = packages.map(|package| json!({ "name": package.name, "version": package.version }));
+    json!({
+        "language": prepared.language.word(),
+        "how": match how {
+            PrepareWork::Ready => "ready",
+            PrepareWork::Stocked => "stocked",
+            PrepareWork::Fetched => "fetched",
+        },
+        "folder": prepared.folder.display().to_string(),
+        "bytes": prepared.bytes,
+        "packages": packages.collect::<Vec<_>>(),
+    })
 }
 
 /// A size with one digit behind the point.

@@ -2,7 +2,7 @@
 
 mod remote;
 
-pub(super) use self::remote::word as approval_word;
+pub(super) use self::remote::{listed_files, word as approval_word};
 
 use super::asked::Asked;
 use crate::args::Trust;

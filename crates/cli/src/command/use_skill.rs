@@ -61,7 +61,7 @@ fn show(
     output: &mut Output,
 ) -> Result<Exit> {
     if output.is_json() {
-        output.json(&report::Json::of(activation))?;
+        output.json(&report::json(activation))?;
     } else {
         let text = if args.raw { activation.content() } else { &activation.text };
         output.block(text)?;

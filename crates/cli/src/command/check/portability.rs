@@ -5,83 +5,55 @@ use crate::output::{Output, Tone};
 use anyhow::Result;
 use metier_diagnostic::{Position, Span};
 use metier_skill::profile::{Fate, Loads, Meaning, Profile, Verdict};
-use serde::Serialize;
-use std::path::Path;
+use serde_json::{Value, json};
 
 /// From how many skills on the table counts them instead of naming each.
 const MANY: usize = 20;
 
-/// One skill and every client that was asked for.
-#[derive(Serialize)]
-pub(super) struct Row<'a> {
-    path: &'a Path,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'a str>,
-    clients: Vec<Opinion<'a>>,
-}
-
-#[derive(Serialize)]
-struct Opinion<'a> {
-    client: &'static str,
-    loads: bool,
-    /// Whether it keeps the skills beside it from loading.
-    #[serde(skip_serializing_if = "is_false")]
-    stops_others: bool,
-    same_meaning: &'static str,
-    ignored: Vec<&'a str>,
-    changed: Vec<&'a str>,
-    refused: Vec<&'a str>,
-    reasons: Vec<Because<'a>>,
-}
-
-#[derive(Serialize)]
-struct Because<'a> {
-    key: Option<&'a str>,
-    fate: &'static str,
-    reason: &'a str,
-    line: u32,
-    column: u32,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_false(value: &bool) -> bool {
-    !value
-}
-
 impl Judged {
-    /// The skill's row; `None` where nothing could be read.
-    pub(super) fn row(&self) -> Option<Row<'_>> {
+    /// The name that the skill gives itself.
+    fn name(&self) -> Option<&str> {
+        let document = self.subject.as_ref()?.parsed.document.as_ref();
+        document.map(|document| document.manifest.name.as_str())
+    }
+
+    /// The skill and every client that was asked for, for programs; `None` where nothing could be read.
+    pub(super) fn portability(&self) -> Option<Value> {
         let subject = self.subject.as_ref()?;
-        let name = subject.parsed.document.as_ref().map(|document| document.manifest.name.as_str());
-        let clients = self.verdicts.iter().map(|verdict| opinion(verdict, &subject.source)).collect();
-        Some(Row { path: &subject.shown, name, clients })
+        let mut row = json!({ "path": subject.shown.display().to_string() });
+        if let Some(name) = self.name() {
+            row["name"] = json!(name);
+        }
+        row["clients"] = self.verdicts.iter().map(|verdict| opinion(verdict, &subject.source)).collect();
+        Some(row)
     }
 }
 
-fn opinion<'a>(verdict: &'a Verdict, source: &str) -> Opinion<'a> {
+fn opinion(verdict: &Verdict, source: &str) -> Value {
     let keys = |fate: Fate| {
         let of = verdict.keys.iter().filter(move |key| key.fate == fate);
         of.map(|key| key.key.as_str()).collect::<Vec<_>>()
     };
-    let reason = |key: Option<&'a str>, fate: Fate, reason: &'a str, span: Span| {
-        let position = Position::of(source, span.start as usize);
-        Because { key, fate: word(fate), reason, line: position.line, column: position.column }
+    let because = |key: Option<&str>, fate: Fate, reason: &str, span: Span| {
+        let Position { line, column } = Position::of(source, span.start as usize);
+        json!({ "key": key, "fate": word(fate), "reason": reason, "line": line, "column": column })
     };
     let of_keys = verdict
         .keys
         .iter()
-        .filter_map(|key| Some(reason(Some(&key.key), key.fate, key.reason.as_deref()?, key.span)));
-    let of_file = verdict.notes.iter().map(|note| reason(None, note.fate, &note.reason, note.span));
-    Opinion {
-        client: verdict.profile.name(),
-        loads: verdict.loads.is_yes(),
-        stops_others: verdict.loads == Loads::NoAndOthers,
-        same_meaning: verdict.meaning().word(),
-        ignored: keys(Fate::Ignored),
-        changed: keys(Fate::Changed),
-        refused: keys(Fate::Refused),
-        reasons: of_keys.chain(of_file).collect(),
+        .filter_map(|key| Some(because(Some(&key.key), key.fate, key.reason.as_deref()?, key.span)));
+    let of_file = verdict.notes.iter().map(|note| because(None, note.fate, &note.reason, note.span));
+    let mut opinion = json!({ "client": verdict.profile.name(), "loads": verdict.loads.is_yes() });
+    // It keeps the skills beside it from loading.
+    if verdict.loads == Loads::NoAndOthers {
+        opinion["stops_others"] = json!(true);
     }
+    opinion["same_meaning"] = json!(verdict.meaning().word());
+    for fate in [Fate::Ignored, Fate::Changed, Fate::Refused] {
+        opinion[word(fate)] = json!(keys(fate));
+    }
+    opinion["reasons"] = of_keys.chain(of_file).collect();
+    opinion
 }
 
 fn word(fate: Fate) -> &'static str {
@@ -99,9 +71,12 @@ pub(super) fn write(outcome: &Outcome, output: &mut Output) -> Result<()> {
         return write_counts(outcome, output);
     }
     for skill in &outcome.skills {
-        let Some(row) = skill.row() else { continue };
-        let title = row.name.map_or_else(|| row.path.display().to_string(), str::to_owned);
-        let place = if row.name.is_some() { format!("  {}", row.path.display()) } else { String::new() };
+        let Some(subject) = &skill.subject else { continue };
+        let path = subject.shown.display().to_string();
+        let (title, place) = match skill.name() {
+            Some(name) => (name.to_owned(), format!("  {path}")),
+            None => (path, String::new()),
+        };
         output.line(format!(
             "{}{}",
             output.tinted(Tone::Strong, &title),

@@ -8,7 +8,7 @@ use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
 use metier_catalog::{Catalog, Change, ChangeKind, Include, State, WatchOptions, Watcher, Watching};
 use metier_diagnostic::{Diagnostic, JsonDiagnostic, Severity};
-use serde::Serialize;
+use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::sync::mpsc::RecvTimeoutError;
@@ -85,42 +85,14 @@ fn lock(handle: &Handle) -> MutexGuard<'_, Option<Watcher>> {
     handle.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-#[derive(Serialize)]
-struct JsonWatching {
-    watching: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    folders: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    why: Option<String>,
-}
-
-#[derive(Serialize)]
-struct JsonChange<'a> {
-    change: ChangeKind,
-    name: &'a str,
-    path: String,
-    state: Option<State>,
-    reason: Option<JsonDiagnostic<'a>>,
-}
-
-#[derive(Serialize)]
-struct JsonSaid<'a> {
-    diagnostic: JsonDiagnostic<'a>,
-}
-
 /// Says how changes are noticed. That is no result, so people are told beside it.
 fn say_how(watching: Watching, output: &mut Output) -> Result<()> {
     if output.is_json() {
         output.json(&match watching {
-            Watching::Events { folders } => {
-                JsonWatching { watching: "events", folders: Some(folders), why: None }
-            }
-            Watching::OnUse { why } => {
-                JsonWatching { watching: "on-use", folders: None, why: Some(why.to_string()) }
-            }
+            Watching::Events { folders } => json!({ "watching": "events", "folders": folders }),
+            Watching::OnUse { why } => json!({ "watching": "on-use", "why": why.to_string() }),
         })?;
-        output.flush()?;
-        return Ok(());
+        return output.flush();
     }
     output.flush()?;
     let how = match watching {
@@ -132,13 +104,13 @@ fn say_how(watching: Watching, output: &mut Output) -> Result<()> {
 
 fn write_change(change: &Change, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     if output.is_json() {
-        return output.json(&JsonChange {
-            change: change.kind,
-            name: &change.name,
-            path: change.path.display().to_string(),
-            state: change.state,
-            reason: change.reason.as_ref().map(JsonDiagnostic::from),
-        });
+        return output.json(&json!({
+            "change": change.kind,
+            "name": change.name,
+            "path": change.path.display().to_string(),
+            "state": change.state,
+            "reason": change.reason.as_ref().map(JsonDiagnostic::from),
+        }));
     }
     let tone = match change.kind {
         ChangeKind::Added | ChangeKind::Mended => Tone::Good,
@@ -173,7 +145,7 @@ fn write_new(
 ) -> Result<()> {
     for diagnostic in now.iter().filter(|now| now.severity() >= Severity::Warning && !before.contains(now)) {
         if output.is_json() {
-            output.json(&JsonSaid { diagnostic: JsonDiagnostic::from(diagnostic) })?;
+            output.json(&json!({ "diagnostic": JsonDiagnostic::from(diagnostic) }))?;
         } else {
             output.diagnostic(&surroundings.relative(diagnostic), None)?;
         }

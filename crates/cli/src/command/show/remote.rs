@@ -1,32 +1,11 @@
 //! `show` of a skill that a server offers: what its server listed, without a file of it being fetched.
 
-use crate::command::trust::approval_word;
+use crate::command::trust::{approval_word, listed_files};
 use crate::manifest;
 use crate::output::{Output, Tone, clean};
 use anyhow::Result;
-use metier_catalog::{Entry, RemoteSkill, Snapshot, State};
-use serde::Serialize;
-use serde_json::Value;
-
-#[derive(Serialize)]
-struct Whole<'a> {
-    name: &'a str,
-    origin: &'a metier_catalog::Origin,
-    state: State,
-    approval: &'static str,
-    server: &'a str,
-    uri: &'a str,
-    set: String,
-    manifest: Value,
-    files: Vec<File>,
-}
-
-#[derive(Serialize)]
-struct File {
-    path: String,
-    size: u64,
-    digest: String,
-}
+use metier_catalog::{Entry, Origin, RemoteSkill, Snapshot, State};
+use serde_json::{Value, json};
 
 pub(super) fn run(
     snapshot: &Snapshot,
@@ -35,35 +14,39 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<()> {
     let file = snapshot.read(entry)?;
-    let files = skill.files.iter().map(|file| File {
-        path: file.path.to_string(),
-        size: file.size,
-        digest: file.digest.to_string(),
-    });
-    let whole = Whole {
-        name: entry.call_name(),
-        origin: &snapshot.root(entry).origin,
-        state: entry.state(),
-        approval: approval_word(skill.approval),
-        server: &skill.server,
-        uri: &skill.uri,
-        set: skill.set.to_string(),
-        manifest: file.manifest().map(manifest::to_json).unwrap_or_default(),
-        files: files.collect(),
-    };
-    if output.is_json() {
-        return output.json(&whole);
+    let manifest = file.manifest().map(manifest::to_json).unwrap_or_default();
+    let origin = &snapshot.root(entry).origin;
+    if !output.is_json() {
+        return write(entry, origin, skill, &manifest, output);
     }
-    write(&whole, output)
+    output.json(&json!({
+        "name": entry.call_name(),
+        "origin": origin,
+        "state": entry.state(),
+        "approval": approval_word(skill.approval),
+        "server": skill.server,
+        "uri": skill.uri,
+        "set": skill.set.to_string(),
+        "manifest": manifest,
+        "files": listed_files(skill),
+    }))
 }
 
-fn write(whole: &Whole<'_>, output: &mut Output) -> Result<()> {
-    let name = output.tinted(Tone::Strong, &clean(whole.name));
-    output.line(format!("{name} ({}, {})", whole.origin, whole.state))?;
-    output.line(format!("  {:<16} {}, {}", "MCP server", clean(whole.server), whole.approval))?;
-    output.line(format!("  {:<16} {}", "address", clean(whole.uri)))?;
-    output.line(format!("  {:<16} {}", "digest", whole.set))?;
-    if let Value::Object(keys) = &whole.manifest {
+fn write(
+    entry: &Entry,
+    origin: &Origin,
+    skill: &RemoteSkill,
+    manifest: &Value,
+    output: &mut Output,
+) -> Result<()> {
+    let call_name = clean(entry.call_name());
+    let name = output.tinted(Tone::Strong, &call_name);
+    let approval = approval_word(skill.approval);
+    output.line(format!("{name} ({origin}, {})", entry.state()))?;
+    output.line(format!("  {:<16} {}, {approval}", "MCP server", clean(&skill.server)))?;
+    output.line(format!("  {:<16} {}", "address", clean(&skill.uri)))?;
+    output.line(format!("  {:<16} {}", "digest", skill.set))?;
+    if let Value::Object(keys) = manifest {
         output.section("what its server lists")?;
         for (key, value) in keys {
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -71,13 +54,12 @@ fn write(whole: &Whole<'_>, output: &mut Output) -> Result<()> {
         }
     }
     output.section("files, fetched when they are used")?;
-    for file in &whole.files {
-        output.line(format!("  {:>9}  {}", file.size, clean(&file.path)))?;
+    for file in &skill.files {
+        output.line(format!("  {:>9}  {}", file.size, clean(&file.path.to_string())))?;
     }
-    if whole.state == State::Untrusted {
+    if entry.state() == State::Untrusted {
         output.comment(format!(
-            "\n`metier use {0}` shows its text, `metier trust {0}` approves it",
-            clean(whole.name)
+            "\n`metier use {call_name}` shows its text, `metier trust {call_name}` approves it"
         ))?;
     }
     Ok(())

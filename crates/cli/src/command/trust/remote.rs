@@ -5,29 +5,9 @@ use crate::output::{Output, Tone, clean};
 use crate::servers::ask_for;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
-use metier_catalog::{Approval, Include, Lookup, RemoteSkill, Snapshot, TrustStore};
+use metier_catalog::{Approval, Include, Lookup, RemoteSkill, TrustStore};
 use metier_diagnostic::counted;
-use serde::Serialize;
-
-#[derive(Serialize)]
-struct Shown<'a> {
-    name: &'a str,
-    server: &'a str,
-    uri: &'a str,
-    approval: &'static str,
-    set: String,
-    files: Vec<File>,
-    /// Its lists of tools, which count once it is approved.
-    tools: Vec<String>,
-    scripts: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct File {
-    path: String,
-    size: u64,
-    digest: String,
-}
+use serde_json::{Value, json};
 
 pub(super) fn run(
     name: &str,
@@ -48,7 +28,13 @@ pub(super) fn run(
         let word = if was { "is not approved any more" } else { "was not approved" };
         return output.line(format!("{} {word}", clean(entry.call_name())));
     }
-    let shown = Shown::of(entry.call_name(), skill, &snapshot, entry);
+    let name = entry.call_name();
+    let file = snapshot.read(entry).ok();
+    // Its lists of tools, which count once it is approved.
+    let tools = file.as_ref().and_then(|file| file.manifest()?.tool_list()).unwrap_or_default();
+    let tools: Vec<String> = tools.iter().map(ToString::to_string).collect();
+    let paths = skill.files.iter().map(|file| file.path.to_string());
+    let scripts: Vec<String> = paths.filter(|path| path.starts_with("scripts/")).collect();
     // It is approved as a whole, so what changed is shown as a whole.
     let only_shows = action.preview || action.diff;
     if !only_shows {
@@ -62,61 +48,59 @@ pub(super) fn run(
         })?;
     }
     if output.is_json() {
-        return output.json(&shown);
+        return output.json(&json!({
+            "name": name,
+            "server": skill.server,
+            "uri": skill.uri,
+            "approval": word(skill.approval),
+            "set": skill.set.to_string(),
+            "files": listed_files(skill),
+            "tools": tools,
+            "scripts": scripts,
+        }));
     }
-    shown.write(output)?;
+    write(name, skill, &tools, &scripts, output)?;
+    let name = clean(name);
     if only_shows {
-        output.section(format!("{}; `metier trust {}` approves it", shown.approval, clean(shown.name)))?;
-    } else {
-        output.section("approved as it is listed now: any change of its files takes that back")?;
-        output.comment(format!("take it back with `metier trust --revoke {}`", clean(shown.name)))?;
+        return output.section(format!("{}; `metier trust {name}` approves it", word(skill.approval)));
+    }
+    output.section("approved as it is listed now: any change of its files takes that back")?;
+    output.comment(format!("take it back with `metier trust --revoke {name}`"))
+}
+
+fn write(
+    name: &str,
+    skill: &RemoteSkill,
+    tools: &[String],
+    scripts: &[String],
+    output: &mut Output,
+) -> Result<()> {
+    let name = output.tinted(Tone::Strong, &clean(name));
+    output.line(format!("{name} of the MCP server {}", clean(&skill.server)))?;
+    output.line(format!("  address  {}", clean(&skill.uri)))?;
+    output.line(format!("  digest   {} (of all addresses and digests)", skill.set))?;
+    for script in scripts {
+        output.line(format!("  could run script {}", clean(script)))?;
+    }
+    if !tools.is_empty() {
+        output.line(format!("  its tool list counts: {}", clean(&tools.join(", "))))?;
+    }
+    output.line("  commands in its text, if it has any, run when it is activated, contained")?;
+    output.section(counted(skill.files.len(), "file", "files"))?;
+    for file in &skill.files {
+        output.line(format!("  {:>9}  {}  {}", file.size, file.digest, clean(&file.path.to_string())))?;
     }
     Ok(())
 }
 
-impl<'a> Shown<'a> {
-    fn of(name: &'a str, skill: &'a RemoteSkill, snapshot: &Snapshot, entry: &metier_catalog::Entry) -> Self {
-        let file = snapshot.read(entry).ok();
-        let list = file.as_ref().and_then(|file| file.manifest()?.tool_list());
-        let tools = list.unwrap_or_default().iter().map(ToString::to_string).collect();
-        let files = skill.files.iter().map(|file| File {
-            path: file.path.to_string(),
-            size: file.size,
-            digest: file.digest.to_string(),
-        });
-        let is_script = |path: &&String| path.starts_with("scripts/");
-        let files: Vec<File> = files.collect();
-        let scripts = files.iter().map(|file| &file.path).filter(is_script).cloned().collect();
-        Self {
-            name,
-            server: &skill.server,
-            uri: &skill.uri,
-            approval: word(skill.approval),
-            set: skill.set.to_string(),
-            tools,
-            scripts,
-            files,
-        }
-    }
-
-    fn write(&self, output: &mut Output) -> Result<()> {
-        let name = output.tinted(Tone::Strong, &clean(self.name));
-        output.line(format!("{name} of the MCP server {}", clean(self.server)))?;
-        output.line(format!("  address  {}", clean(self.uri)))?;
-        output.line(format!("  digest   {} (of all addresses and digests)", self.set))?;
-        for script in &self.scripts {
-            output.line(format!("  could run script {}", clean(script)))?;
-        }
-        if !self.tools.is_empty() {
-            output.line(format!("  its tool list counts: {}", clean(&self.tools.join(", "))))?;
-        }
-        output.line("  commands in its text, if it has any, run when it is activated, contained")?;
-        output.section(counted(self.files.len(), "file", "files"))?;
-        for file in &self.files {
-            output.line(format!("  {:>9}  {}  {}", file.size, file.digest, clean(&file.path)))?;
-        }
-        Ok(())
-    }
+/// The files of a skill, for programs.
+pub(crate) fn listed_files(skill: &RemoteSkill) -> Vec<Value> {
+    let files = skill.files.iter();
+    files
+        .map(|file| {
+            json!({ "path": file.path.to_string(), "size": file.size, "digest": file.digest.to_string() })
+        })
+        .collect()
 }
 
 /// How an approval is told.

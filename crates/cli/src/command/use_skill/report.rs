@@ -4,6 +4,7 @@ use metier_activation::{Activation, ActivationDraft, ActivationError, Activation
 use metier_diagnostic::{Diagnostic, JsonDiagnostic, Position, counted};
 use metier_exec::ExecEnv;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 /// What would be replaced and run.
 #[derive(Serialize)]
@@ -83,65 +84,35 @@ impl Plan {
 }
 
 /// An activation, for programs.
-#[derive(Serialize)]
-pub(super) struct Json<'a> {
-    name: &'a str,
-    origin: &'a str,
-    digest: String,
-    arguments: String,
-    text: &'a str,
-    content: &'a str,
-    way: &'static str,
-    scope: Scope<'a>,
-    #[serde(serialize_with = "as_json")]
-    diagnostics: &'a [Diagnostic],
-    notes: &'a [String],
-}
-
-#[derive(Serialize)]
-struct Scope<'a> {
-    fenced: bool,
-    model: Option<&'a str>,
-    effort: Option<&'a str>,
-    max_turns: Option<u32>,
-    hooks: bool,
-    ends: &'static str,
-}
-
-impl<'a> Json<'a> {
-    pub(super) fn of(activation: &'a Activation) -> Self {
-        let scope = &activation.scope;
-        Self {
-            name: &activation.skill.name,
-            origin: &activation.skill.origin,
-            digest: activation.digest.to_string(),
-            arguments: activation.arguments.text().into_owned(),
-            text: &activation.text,
-            content: activation.content(),
-            way: match activation.way {
-                ActivationMode::Inline => "inline",
-                ActivationMode::Fork { .. } => "fork",
+pub(super) fn json(activation: &Activation) -> Value {
+    let scope = &activation.scope;
+    json!({
+        "name": activation.skill.name,
+        "origin": activation.skill.origin,
+        "digest": activation.digest.to_string(),
+        "arguments": activation.arguments.text(),
+        "text": activation.text,
+        "content": activation.content(),
+        "way": match activation.way {
+            ActivationMode::Inline => "inline",
+            ActivationMode::Fork { .. } => "fork",
+        },
+        "scope": {
+            "fenced": scope.rules.is_fenced(),
+            "model": scope.model,
+            "effort": scope.effort,
+            "max_turns": scope.max_turns,
+            "hooks": scope.hooks.is_some(),
+            "ends": match scope.end {
+                ScopeEnd::NextUserMessage => "next-user-message",
+                ScopeEnd::Child => "child",
             },
-            scope: Scope {
-                fenced: scope.rules.is_fenced(),
-                model: scope.model.as_deref(),
-                effort: scope.effort.as_deref(),
-                max_turns: scope.max_turns.map(std::num::NonZero::get),
-                hooks: scope.hooks.is_some(),
-                ends: match scope.end {
-                    ScopeEnd::NextUserMessage => "next-user-message",
-                    ScopeEnd::Child => "child",
-                },
-            },
-            diagnostics: &activation.diagnostics,
-            notes: &activation.notes,
-        }
-    }
+        },
+        "diagnostics": activation.diagnostics.iter().map(JsonDiagnostic::from).collect::<Vec<_>>(),
+        "notes": activation.notes,
+    })
 }
 
-fn as_json<S: serde::Serializer>(
-    diagnostics: &impl AsRef<[Diagnostic]>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(diagnostics.as_ref().iter().map(JsonDiagnostic::from))
+fn as_json<S: serde::Serializer>(diagnostics: &[Diagnostic], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(diagnostics.iter().map(JsonDiagnostic::from))
 }
