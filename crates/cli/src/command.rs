@@ -20,6 +20,7 @@ mod mcp;
 mod new;
 mod prepare;
 mod resume;
+mod root_finding;
 mod route;
 mod run;
 mod runs;
@@ -42,6 +43,7 @@ use crate::output::Output;
 use crate::surroundings::Surroundings;
 use crate::trust_report;
 use anyhow::Result;
+use metier_catalog::Switch;
 
 /// Runs a command.
 pub(crate) fn run(cli: Cli, head_start: HeadStart, output: &mut Output) -> Result<Exit> {
@@ -87,8 +89,8 @@ pub(crate) fn run(cli: Cli, head_start: HeadStart, output: &mut Output) -> Resul
         Command::Secret(args) => secret::run(&args.action, &surroundings, output)?,
         Command::Trust(args) => trust::run(&args, &surroundings, output)?,
         Command::Approvals(args) => approvals::run(&args, &surroundings, output)?,
-        Command::Enable(args) => toggle::run(&args.names, toggle::Switch::On, &surroundings, output)?,
-        Command::Disable(args) => toggle::run(&args.names, toggle::Switch::Off, &surroundings, output)?,
+        Command::Enable(args) => toggle::run(&args.names, Switch::Enable, &surroundings, output)?,
+        Command::Disable(args) => toggle::run(&args.names, Switch::Disable, &surroundings, output)?,
         Command::Schema(_) | Command::Completions(_) => {}
     }
     Ok(Exit::Fine)

@@ -4,19 +4,20 @@ mod containment;
 mod servers;
 
 use self::containment::Containment;
-use self::servers::ServerFinding;
+use super::root_finding::RootFinding;
 use crate::approval_store::ApprovalStore;
 use crate::exit::Exit;
 use crate::output::{Output, Tone};
 use crate::servers::ask_all;
 use crate::surroundings::Surroundings;
 use anyhow::Result;
-use metier_catalog::{Include, Origin, RootTrust, Snapshot, Standing, State};
+use metier_catalog::{Include, Snapshot, Standing, State};
 use metier_diagnostic::{Diagnostic, JsonDiagnostic, Severity, counted};
 use metier_files::{Kind, kind};
+use metier_mcp_client::ServerSummary;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[derive(Serialize)]
 struct Findings {
@@ -31,8 +32,8 @@ struct Findings {
     states: BTreeMap<&'static str, usize>,
     approvals: Approvals,
     containment: Containment,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    servers: Vec<ServerFinding>,
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "servers::as_json")]
+    servers: Vec<ServerSummary>,
     #[serde(serialize_with = "as_json")]
     diagnostics: Vec<Diagnostic>,
 }
@@ -66,15 +67,6 @@ impl Approvals {
     }
 }
 
-#[derive(Serialize)]
-struct RootFinding {
-    origin: Origin,
-    path: PathBuf,
-    exists: bool,
-    trust: RootTrust,
-    skills: usize,
-}
-
 fn as_json<S: serde::Serializer>(diagnostics: &[Diagnostic], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(diagnostics.iter().map(JsonDiagnostic::from))
 }
@@ -105,25 +97,16 @@ impl Findings {
         );
         diagnostics.extend(snapshot.trust_changes().iter().map(metier_catalog::TrustChange::diagnostic));
         let mut states: BTreeMap<&'static str, usize> = BTreeMap::new();
-        let mut per_root: BTreeMap<&Path, usize> = BTreeMap::new();
         for (_, entry) in snapshot.entries() {
             *states.entry(entry.state().word()).or_default() += 1;
-            *per_root.entry(&snapshot.root(entry).path).or_default() += 1;
         }
-        let roots = layout.roots.iter().map(|root| RootFinding {
-            origin: root.origin.clone(),
-            path: root.path.clone(),
-            exists: root.real.is_some(),
-            trust: root.trust,
-            skills: per_root.get(root.path.as_path()).copied().unwrap_or_default(),
-        });
         Ok(Self {
             version: env!("CARGO_PKG_VERSION"),
             config: Place::of(surroundings.places.config_file()),
             data: Place::of(surroundings.places.data.clone()),
             project: layout.project.as_ref().map(|project| project.folder.clone()),
             standing: layout.standing,
-            roots: roots.collect(),
+            roots: RootFinding::all(snapshot),
             loaded: snapshot.loaded(),
             failed: snapshot.failures().len(),
             states,
@@ -156,13 +139,7 @@ fn write(findings: &Findings, surroundings: &Surroundings, output: &mut Output) 
     ))?;
     output.section("roots, highest first")?;
     for root in findings.roots.iter().filter(|root| root.exists) {
-        let trust = if root.trust == RootTrust::Untrusted { ", not trusted" } else { "" };
-        let path = surroundings.shown(&root.path);
-        output.line(format!(
-            "  {:<22} {path} ({}{trust})",
-            root.origin.to_string(),
-            counted(root.skills, "skill", "skills")
-        ))?;
+        root.write(surroundings, output)?;
     }
     let absent = findings.roots.iter().filter(|root| !root.exists).count();
     output.comment(format!("  and {absent} that are not there"))?;

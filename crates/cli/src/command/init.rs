@@ -2,20 +2,19 @@
 
 mod hosts;
 
+use super::root_finding::RootFinding;
 use super::trust;
+use super::trust_question::{self, TrustAnswer};
 use crate::args::{Host, Init};
 use crate::model_choice::{MODEL_FLAG, Settled, Wish};
-use crate::output::{Output, Tone, clean};
-use crate::question::{self, Question};
+use crate::output::{Output, Tone};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
-use metier_catalog::{Include, Origin, Ownership, Preview, RootTrust, Snapshot, Standing};
-use metier_diagnostic::counted;
+use metier_catalog::{Include, Ownership, Preview, RootTrust, Standing};
 use metier_files::{Mode, write_new};
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The new file. All of it is comments, so that writing it changes nothing.
 const TEMPLATE: &str = include_str!("init/metier.toml");
@@ -27,7 +26,7 @@ struct Found {
     /// Whether it was written just now.
     written: bool,
     standing: Standing,
-    roots: Vec<RootFound>,
+    roots: Vec<RootFinding>,
     loaded: usize,
     failed: usize,
     model: Model,
@@ -35,14 +34,6 @@ struct Found {
     hosts: Vec<String>,
     /// The command to try next.
     next: String,
-}
-
-#[derive(Serialize)]
-struct RootFound {
-    origin: Origin,
-    path: PathBuf,
-    trust: RootTrust,
-    skills: usize,
 }
 
 /// Which model would be asked.
@@ -84,7 +75,7 @@ pub(crate) fn run(args: &Init, surroundings: &Surroundings, output: &mut Output)
         file,
         written,
         standing: surroundings.layout.standing,
-        roots: roots(&snapshot),
+        roots: RootFinding::all(&snapshot).into_iter().filter(|root| root.exists).collect(),
         loaded: snapshot.loaded(),
         failed: snapshot.failures().len(),
         model: model(args, surroundings),
@@ -100,23 +91,6 @@ pub(crate) fn run(args: &Init, surroundings: &Surroundings, output: &mut Output)
         found.standing = ask_for_trust(surroundings, output)?;
     }
     output.section(format!("next: {}", next(&found)))
-}
-
-/// The roots that are there, highest first, with how many skills each has.
-fn roots(snapshot: &Snapshot) -> Vec<RootFound> {
-    let mut skills: BTreeMap<&Path, usize> = BTreeMap::new();
-    for (_, entry) in snapshot.entries() {
-        *skills.entry(&snapshot.root(entry).path).or_default() += 1;
-    }
-    let there = snapshot.layout().roots.iter().filter(|root| root.real.is_some());
-    there
-        .map(|root| RootFound {
-            origin: root.origin.clone(),
-            path: root.path.clone(),
-            trust: root.trust,
-            skills: skills.get(root.path.as_path()).copied().unwrap_or_default(),
-        })
-        .collect()
 }
 
 /// That a model cannot be had is something to be told here, and no reason to leave the rest undone.
@@ -152,13 +126,7 @@ fn write(found: &Found, surroundings: &Surroundings, output: &mut Output) -> Res
     }
     output.section(format!("loaded {}, failed {}", found.loaded, found.failed))?;
     for root in &found.roots {
-        let trust = if root.trust == RootTrust::Untrusted { ", not trusted" } else { "" };
-        output.line(format!(
-            "  {:<22} {} ({}{trust})",
-            root.origin.to_string(),
-            clean(&surroundings.shown(&root.path)),
-            counted(root.skills, "skill", "skills")
-        ))?;
+        root.write(surroundings, output)?;
     }
     let name = match (&found.model.name, found.model.state) {
         (Some(model), _) => output.tinted(Tone::Good, model),
@@ -194,44 +162,24 @@ fn ask_for_trust(surroundings: &Surroundings, output: &mut Output) -> Result<Sta
         return Ok(Standing::Untrusted);
     }
     output.flush()?;
-    let (ownership, standing) = match answer()? {
-        Answer::No => {
-            output.line("not trusted; `metier trust` does it later")?;
-            return Ok(Standing::Untrusted);
-        }
-        Answer::Yes => (Ownership::Theirs, Standing::Trusted),
-        Answer::Mine => (Ownership::Mine, Standing::Mine),
+    let choices = "[y]es, as it is now  [m]ine: I write it, changes are not asked about  [n]o";
+    let TrustAnswer::Trust(ownership) = trust_question::answer(vec!["trust it?".to_owned()], choices)? else {
+        output.line("not trusted; `metier trust` does it later")?;
+        return Ok(Standing::Untrusted);
     };
     trust::record(&preview, ownership, &surroundings.places.data)?;
     output.line("trusted; `metier trust --revoke` takes it back")?;
-    Ok(standing)
-}
-
-enum Answer {
-    Yes,
-    Mine,
-    No,
-}
-
-fn answer() -> Result<Answer> {
-    let question = Question {
-        lines: vec!["trust it?".to_owned()],
-        choices: "[y]es, as it is now  [m]ine: I write it, changes are not asked about  [n]o".to_owned(),
-        ..Question::default()
-    };
-    let answer = question::ask(&question, Answer::No, |said| match said {
-        "y" | "yes" => Some(Answer::Yes),
-        "m" | "mine" => Some(Answer::Mine),
-        "n" | "no" | "" => Some(Answer::No),
-        _ => None,
-    })?;
-    Ok(answer)
+    Ok(match ownership {
+        Ownership::Theirs => Standing::Trusted,
+        Ownership::Mine => Standing::Mine,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use metier_catalog::Config;
+    use std::path::Path;
     use std::sync::Arc;
 
     /// The example of every setting must be one that metier takes, or the file teaches mistakes.

@@ -3,30 +3,12 @@
 use crate::output::Output;
 use crate::surroundings::Surroundings;
 use anyhow::{Result, bail};
-use metier_catalog::{
-    Class, DISABLED_FILE, Entry, Include, Lookup, Reference, Snapshot, State, Switch as Change,
-};
-use serde::Serialize;
-use std::path::PathBuf;
-
-/// Which way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Switch {
-    On,
-    Off,
-}
-
-#[derive(Serialize)]
-struct Done {
-    name: String,
-    file: PathBuf,
-    changed: bool,
-    state: State,
-}
+use metier_catalog::{Class, DISABLED_FILE, Entry, Include, Lookup, Reference, Snapshot, Switch};
+use serde_json::json;
 
 pub(crate) fn run(
     names: &[String],
-    way: Switch,
+    change: Switch,
     surroundings: &Surroundings,
     output: &mut Output,
 ) -> Result<()> {
@@ -37,10 +19,6 @@ pub(crate) fn run(
     let mut done = Vec::new();
     for entry in &entries {
         let root = &snapshot.root(entry).path;
-        let change = match way {
-            Switch::On => Change::Enable,
-            Switch::Off => Change::Disable,
-        };
         let changed = snapshot.switch(entry, change)?;
         done.push((entry.name().to_string(), root.join(DISABLED_FILE), changed));
     }
@@ -52,7 +30,8 @@ pub(crate) fn run(
             .find(|(_, now)| after.document_path(now) == path)
             .map_or(entry.state(), |(_, now)| now.state());
         if output.is_json() {
-            output.json(&Done { name, file, changed, state })?;
+            let file = file.display().to_string();
+            output.json(&json!({ "name": name, "file": file, "changed": changed, "state": state }))?;
         } else {
             let file = surroundings.shown(&file);
             let what =

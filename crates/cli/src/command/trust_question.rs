@@ -47,14 +47,19 @@ pub(crate) fn settle(
     if quiet.holds(&preview.project)? {
         return as_it_was;
     }
-    match answer(shown(&preview, (!is_new).then_some(&diff)), is_new)? {
-        Answer::No => return as_it_was,
-        Answer::Silence => {
+    let mut lines = shown(&preview, (!is_new).then_some(&diff));
+    lines.push(if is_new {
+        "not trusted, so nothing of it is used; trust it?".to_owned()
+    } else {
+        "what has changed is not used; trust it as it is now?".to_owned()
+    });
+    match answer(lines, CHOICES)? {
+        TrustAnswer::No => return as_it_was,
+        TrustAnswer::Silence => {
             quiet.add(&preview.project)?;
             return as_it_was;
         }
-        Answer::Yes => trust::record(&preview, Ownership::Theirs, &surroundings.places.data)?,
-        Answer::Mine => trust::record(&preview, Ownership::Mine, &surroundings.places.data)?,
+        TrustAnswer::Trust(ownership) => trust::record(&preview, ownership, &surroundings.places.data)?,
     }
     output.aside("trusted; `metier trust --revoke` takes it back")?;
     Ok(surroundings.with_new_trust())
@@ -73,31 +78,28 @@ fn shown(preview: &Preview, diff: Option<&TrustDiff>) -> Vec<String> {
     lines.iter().flat_map(|line| line.split('\n')).map(str::to_owned).collect()
 }
 
-enum Answer {
-    Yes,
-    Mine,
+/// The answer to a question for trust.
+pub(super) enum TrustAnswer {
+    Trust(Ownership),
     No,
+    /// No, and not to be asked again.
     Silence,
 }
 
-fn answer(mut lines: Vec<String>, is_new: bool) -> io::Result<Answer> {
-    lines.push(if is_new {
-        "not trusted, so nothing of it is used; trust it?".to_owned()
-    } else {
-        "what has changed is not used; trust it as it is now?".to_owned()
-    });
-    let choices = "[y]es  [m]ine: I write it, changes are not asked about  [n]o  [s]ilence: no, and do not ask again in this terminal";
-    question::ask(
-        &Question { lines, choices: choices.to_owned(), ..Question::default() },
-        Answer::No,
-        |typed| match typed {
-            "y" | "yes" => Some(Answer::Yes),
-            "m" | "mine" => Some(Answer::Mine),
-            "n" | "no" | "" => Some(Answer::No),
-            "s" | "silence" => Some(Answer::Silence),
-            _ => None,
-        },
-    )
+/// What can be answered in a terminal that may not be asked again.
+const CHOICES: &str = "[y]es  [m]ine: I write it, changes are not asked about  [n]o  [s]ilence: no, and do not ask again in this terminal";
+
+/// Asks for trust. Silence is an answer where it is among the choices.
+pub(super) fn answer(lines: Vec<String>, choices: &str) -> io::Result<TrustAnswer> {
+    let has_silence = choices.contains("[s]ilence");
+    let question = Question { lines, choices: choices.to_owned(), ..Question::default() };
+    question::ask(&question, TrustAnswer::No, |typed| match typed {
+        "y" | "yes" => Some(TrustAnswer::Trust(Ownership::Theirs)),
+        "m" | "mine" => Some(TrustAnswer::Trust(Ownership::Mine)),
+        "n" | "no" | "" => Some(TrustAnswer::No),
+        "s" | "silence" if has_silence => Some(TrustAnswer::Silence),
+        _ => None,
+    })
 }
 
 /// Which projects are not asked about, in which terminals.

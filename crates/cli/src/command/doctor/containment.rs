@@ -3,53 +3,20 @@
 use crate::output::{Output, Tone, clean};
 use crate::sandbox_setup::setup;
 use crate::surroundings::Surroundings;
-use anyhow::Result;
-use metier_exec::TOOLS;
+use metier_exec::{Program, TOOLS};
 use metier_files::read_bounded;
-use metier_sandbox::{Examination, Held, Tier, examine};
-use serde::Serialize;
-use std::path::{Path, PathBuf};
+use metier_sandbox::{Examination, Held, Metered, Tier, examine};
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+use std::path::Path;
 
 /// What holds a process here.
-#[derive(Serialize)]
 pub(crate) struct Containment {
-    /// The means that is used; without one nothing runs.
-    in_force: Option<&'static str>,
-    /// What bounds memory and processes of a call with that means.
-    meter: Option<&'static str>,
-    /// Why nothing better does.
-    meter_reason: Option<String>,
-    tiers: Vec<TierFinding>,
+    examinations: Vec<Examination>,
     /// Programs outside of the system's folders that scripts see.
-    tools: Vec<Tool>,
+    tools: Vec<(&'static str, Program)>,
     /// Why no means could be tried.
     problem: Option<String>,
-}
-
-#[derive(Serialize)]
-struct TierFinding {
-    tier: &'static str,
-    works: bool,
-    /// Why it does not work.
-    reason: Option<String>,
-    /// How to mend that, as far as this machine tells.
-    remedy: Option<&'static str>,
-    checks: Vec<Check>,
-}
-
-#[derive(Serialize)]
-struct Check {
-    mechanism: &'static str,
-    /// `null` where it could not be tried.
-    held: Option<bool>,
-    detail: Option<String>,
-}
-
-#[derive(Serialize)]
-struct Tool {
-    name: &'static str,
-    file: PathBuf,
-    shown: Vec<PathBuf>,
 }
 
 impl Containment {
@@ -60,97 +27,120 @@ impl Containment {
             Ok(examinations) => (examinations, None),
             Err(error) => (Vec::new(), Some(error.to_string())),
         };
-        let used = examinations.iter().find(|examination| examination.findings.is_ok());
-        let metered = used.and_then(|used| used.metered.clone());
-        let meter = metered.as_ref().map(|metered| metered.meter.word());
-        let meter_reason = metered.and_then(|metered| metered.reason);
-        let tiers: Vec<TierFinding> = examinations.into_iter().map(TierFinding::of).collect();
         let path = surroundings.search_path();
-        let tools = TOOLS.iter().filter_map(|name| {
-            let program = path.find(name).filter(|program| !program.shown.is_empty())?;
-            Some(Tool { name, file: program.file, shown: program.shown })
-        });
-        let tools = tools.collect();
-        let in_force = |tiers: &[TierFinding]| tiers.iter().find(|tier| tier.works).map(|tier| tier.tier);
-        Self { in_force: in_force(&tiers), meter, meter_reason, tiers, tools, problem }
+        let tools = TOOLS.iter().filter_map(|name| Some((*name, path.find(name)?)));
+        let tools = tools.filter(|(_, program)| !program.shown.is_empty()).collect();
+        Self { examinations, tools, problem }
+    }
+
+    /// The means that is used; without one nothing runs.
+    fn used(&self) -> Option<&Examination> {
+        self.examinations.iter().find(|examination| examination.findings.is_ok())
+    }
+
+    /// What bounds memory and processes of a call with that means.
+    fn metered(&self) -> Option<&Metered> {
+        self.used()?.metered.as_ref()
     }
 
     /// Whether what is used holds against everything that was tried.
     pub(crate) fn is_sound(&self) -> bool {
-        let used = self.tiers.iter().find(|tier| Some(tier.tier) == self.in_force);
-        used.is_some_and(|tier| tier.checks.iter().all(|check| check.held != Some(false)))
+        let findings = self.used().and_then(|used| used.findings.as_ref().ok());
+        findings.is_some_and(|findings| !findings.iter().any(|found| matches!(found.held, Held::No(_))))
     }
 
-    pub(crate) fn write(&self, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
+    pub(crate) fn write(&self, surroundings: &Surroundings, output: &mut Output) -> anyhow::Result<()> {
         output.section("containment of what runs")?;
         if let Some(problem) = &self.problem {
             output.line(format!("  {}", clean(problem)))?;
         }
-        for tier in &self.tiers {
-            let used = if Some(tier.tier) == self.in_force { " (used)" } else { "" };
-            let held = tier.checks.iter().filter(|check| check.held == Some(true)).count();
-            let tried = tier.checks.iter().filter(|check| check.held.is_some()).count();
-            let word = match (&tier.reason, held == tried) {
-                (Some(reason), _) => output.tinted(Tone::Caution, &format!("does not work here: {reason}")),
-                (None, true) => output.tinted(Tone::Good, &format!("held against {held} violations")),
-                (None, false) => {
-                    output.tinted(Tone::Bad, &format!("held against {held} of {tried} violations"))
+        let used = self.used().map(|used| used.tier);
+        for Examination { tier, findings, .. } in &self.examinations {
+            let mark = if Some(*tier) == used { " (used)" } else { "" };
+            let checks = findings.as_deref().unwrap_or_default();
+            let held = checks.iter().filter(|check| check.held == Held::Yes).count();
+            let tried = checks.iter().filter(|check| !matches!(check.held, Held::NotTried(_))).count();
+            let word = match findings {
+                Err(reason) => output.tinted(Tone::Caution, &format!("does not work here: {reason}")),
+                Ok(_) if held == tried => {
+                    output.tinted(Tone::Good, &format!("held against {held} violations"))
                 }
+                Ok(_) => output.tinted(Tone::Bad, &format!("held against {held} of {tried} violations")),
             };
-            output.line(format!("  {:<12} {word}{used}", tier.tier))?;
-            if let Some(remedy) = &tier.remedy {
-                output.line(format!("               {}", clean(remedy)))?;
+            output.line(format!("  {:<12} {word}{mark}", tier.word()))?;
+            if let Some(remedy) = findings.as_ref().err().and_then(|_| remedy(*tier)) {
+                output.line(format!("               {}", clean(&remedy)))?;
             }
-            for check in tier.checks.iter().filter(|check| check.held != Some(true)) {
-                let detail = check.detail.as_deref().unwrap_or_default();
-                let word = if check.held == Some(false) { "got through" } else { "not tried" };
+            for check in checks {
+                let (word, detail) = match &check.held {
+                    Held::Yes => continue,
+                    Held::No(seen) => ("got through", seen),
+                    Held::NotTried(why) => ("not tried", why),
+                };
                 output.line(format!("               {word}: {} ({})", check.mechanism, clean(detail)))?;
             }
         }
-        if let Some(meter) = self.meter {
-            let reason =
-                self.meter_reason.iter().map(|reason| format!("; no control group: {}", clean(reason)));
-            output
-                .line(format!("  memory and processes are held by {meter}{}", reason.collect::<String>()))?;
+        if let Some(Metered { meter, reason }) = self.metered() {
+            let reason = reason.iter().map(|reason| format!("; no control group: {}", clean(reason)));
+            let reason: String = reason.collect();
+            output.line(format!("  memory and processes are held by {}{reason}", meter.word()))?;
         }
-        if self.in_force.is_none() {
+        if used.is_none() {
             let text = output.tinted(Tone::Bad, "  no process can be contained here, so none is run");
             output.line(text)?;
         }
         if !self.tools.is_empty() {
             output.section("programs outside of the system's folders that scripts see, read-only")?;
-            for tool in &self.tools {
-                let shown: Vec<String> = tool.shown.iter().map(|path| surroundings.shown(path)).collect();
-                output.line(format!("  {:<10} {}", tool.name, clean(&shown.join(", "))))?;
+            for (name, program) in &self.tools {
+                let shown: Vec<String> = program.shown.iter().map(|path| surroundings.shown(path)).collect();
+                output.line(format!("  {name:<10} {}", clean(&shown.join(", "))))?;
             }
         }
         Ok(())
     }
 }
 
-impl TierFinding {
-    fn of(examination: Examination) -> Self {
-        let tier = examination.tier;
-        let (reason, checks) = match examination.findings {
-            Ok(findings) => (None, findings),
-            Err(reason) => (Some(reason), Vec::new()),
-        };
-        let checks = checks.into_iter().map(|finding| {
-            let (held, detail) = match finding.held {
-                Held::Yes => (Some(true), None),
-                Held::No(seen) => (Some(false), Some(seen)),
-                Held::NotTried(why) => (None, Some(why)),
-            };
-            Check { mechanism: finding.mechanism, held, detail }
+impl Serialize for Containment {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let tiers: Vec<Value> = self.examinations.iter().map(tier).collect();
+        let tools = self.tools.iter().map(|(name, Program { file, shown, .. })| {
+            let shown: Vec<String> = shown.iter().map(|path| path.display().to_string()).collect();
+            json!({ "name": name, "file": file.display().to_string(), "shown": shown })
         });
-        Self {
-            tier: tier.word(),
-            works: reason.is_none(),
-            remedy: reason.as_ref().map(|_| remedy(tier)),
-            reason,
-            checks: checks.collect(),
-        }
+        let meter = self.metered();
+        let containment = json!({
+            "in_force": self.used().map(|used| used.tier.word()),
+            "meter": meter.map(|metered| metered.meter.word()),
+            // Why nothing better does.
+            "meter_reason": meter.and_then(|metered| metered.reason.as_deref()),
+            "tiers": tiers,
+            "tools": tools.collect::<Vec<_>>(),
+            "problem": self.problem,
+        });
+        containment.serialize(serializer)
     }
+}
+
+/// One means, for programs.
+fn tier(Examination { tier, findings, .. }: &Examination) -> Value {
+    let reason = findings.as_ref().err();
+    let checks = findings.iter().flatten().map(|check| {
+        // `null` where it could not be tried.
+        let (held, detail) = match &check.held {
+            Held::Yes => (Some(true), None),
+            Held::No(seen) => (Some(false), Some(seen)),
+            Held::NotTried(why) => (None, Some(why)),
+        };
+        json!({ "mechanism": check.mechanism, "held": held, "detail": detail })
+    });
+    json!({
+        "tier": tier.word(),
+        "works": reason.is_none(),
+        "reason": reason,
+        // How to mend that, as far as this machine tells.
+        "remedy": reason.map(|_| remedy(*tier)),
+        "checks": checks.collect::<Vec<_>>(),
+    })
 }
 
 /// What this machine says about why something does not work.

@@ -5,40 +5,43 @@ use crate::surroundings::Surroundings;
 use anyhow::Result;
 use metier_mcp_client::ServerSummary;
 use metier_tools::{ServerStatus, ToolServer};
-use serde::Serialize;
-
-#[derive(Serialize)]
-pub(super) struct ServerFinding {
-    label: String,
-    endpoint: String,
-    /// Folders of the project that it writes at once.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    write: Vec<String>,
-    answers: bool,
-    /// Why it does not.
-    why: Option<String>,
-    tools: Option<usize>,
-    skills: Option<usize>,
-}
+use serde_json::json;
 
 /// Asks all servers for what they have.
-pub(super) fn examine(surroundings: &Surroundings) -> Vec<ServerFinding> {
+pub(super) fn examine(surroundings: &Surroundings) -> Vec<ServerSummary> {
     let Some(servers) = &surroundings.servers else { return Vec::new() };
     // What they list was asked for by now; this is for the tools.
     let _ = ToolServer::tools(servers);
-    let summaries = servers.summaries().into_iter();
-    summaries
-        .map(|ServerSummary { label, endpoint, write, footing, tools, skills }| {
-            let why = match &footing {
-                ServerStatus::Down(why) => Some(why.clone()),
-                ServerStatus::Idle | ServerStatus::Up => None,
-            };
-            ServerFinding { label, endpoint, write, answers: footing == ServerStatus::Up, why, tools, skills }
-        })
-        .collect()
+    servers.summaries()
 }
 
-pub(super) fn write(servers: &[ServerFinding], output: &mut Output) -> Result<()> {
+/// Why a server does not answer, where that is known.
+fn why_down(server: &ServerSummary) -> Option<&str> {
+    match &server.footing {
+        ServerStatus::Down(why) => Some(why),
+        ServerStatus::Idle | ServerStatus::Up => None,
+    }
+}
+
+pub(super) fn as_json<S: serde::Serializer>(
+    servers: &[ServerSummary],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(servers.iter().map(|server| {
+        let mut object = json!({ "label": server.label, "endpoint": server.endpoint });
+        // Folders of the project that it writes at once.
+        if !server.write.is_empty() {
+            object["write"] = json!(server.write);
+        }
+        object["answers"] = json!(server.footing == ServerStatus::Up);
+        object["why"] = json!(why_down(server));
+        object["tools"] = json!(server.tools);
+        object["skills"] = json!(server.skills);
+        object
+    }))
+}
+
+pub(super) fn write(servers: &[ServerSummary], output: &mut Output) -> Result<()> {
     if servers.is_empty() {
         return Ok(());
     }
@@ -47,7 +50,7 @@ pub(super) fn write(servers: &[ServerFinding], output: &mut Output) -> Result<()
         let count = |number: Option<usize>, what: &str| number.map(|number| format!("{number} {what}"));
         let facts: Vec<String> =
             [count(server.tools, "tools"), count(server.skills, "skills")].into_iter().flatten().collect();
-        let (tone, word) = match &server.why {
+        let (tone, word) = match why_down(server) {
             Some(why) => (Tone::Caution, clean(why)),
             None => (Tone::Good, format!("answers ({})", facts.join(", "))),
         };
