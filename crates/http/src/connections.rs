@@ -59,15 +59,8 @@ struct OpenConnection {
 }
 
 /// One connection's place among the open ones; given back when it is dropped.
-#[derive(Clone, Debug)]
-pub(crate) struct ConnectionSlot {
-    connection: Arc<OpenConnection>,
-    _registration: Arc<Registration>,
-}
-
-/// The entry of a connection in the list; its last copy removes it.
 #[derive(Debug)]
-struct Registration {
+pub(crate) struct ConnectionSlot {
     connection: Arc<OpenConnection>,
     connections: Arc<Connections>,
 }
@@ -96,9 +89,7 @@ impl Connections {
         let connection =
             Arc::new(OpenConnection { address, requests: AtomicUsize::new(0), close: Notify::new() });
         open.push(Arc::clone(&connection));
-        let registration =
-            Registration { connection: Arc::clone(&connection), connections: Arc::clone(self) };
-        Some(ConnectionSlot { connection, _registration: Arc::new(registration) })
+        Some(ConnectionSlot { connection, connections: Arc::clone(self) })
     }
 
     /// Closes the oldest connection without a request, where there is one.
@@ -116,7 +107,7 @@ fn close_idle(open: &mut Vec<Arc<OpenConnection>>, which: impl Fn(&OpenConnectio
     true
 }
 
-impl Drop for Registration {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.connections.open().retain(|connection| !Arc::ptr_eq(connection, &self.connection));
     }

@@ -7,19 +7,11 @@ use crate::token::Token;
 /// The names of this machine for itself.
 const LOOPBACK: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 
-/// Whether a token is asked for.
-#[derive(Clone, Debug)]
-pub enum Door {
-    /// Only who brings it is answered.
-    Token(Token),
-    /// Everybody on this machine is answered.
-    Open,
-}
-
 /// Who may ask.
 #[derive(Clone, Debug)]
 pub struct Guard {
-    door: Door,
+    /// What has to be brought; without one everybody on this machine is answered.
+    token: Option<Token>,
     hosts: Vec<String>,
 }
 
@@ -49,9 +41,9 @@ impl Refused {
 }
 
 impl Guard {
-    /// Answers requests for this machine by its own names.
-    pub fn new(door: Door) -> Self {
-        Self { door, hosts: LOOPBACK.map(str::to_owned).to_vec() }
+    /// Answers requests for this machine by its own names, of whoever brings the token if there is one.
+    pub fn new(token: Option<Token>) -> Self {
+        Self { token, hosts: LOOPBACK.map(str::to_owned).to_vec() }
     }
 
     /// Answers requests for another name, too: a name or an address without a port.
@@ -61,9 +53,9 @@ impl Guard {
         self
     }
 
-    /// Whether it asks for a token.
+    /// Whether it asks for no token.
     pub(crate) fn is_open(&self) -> bool {
-        matches!(self.door, Door::Open)
+        self.token.is_none()
     }
 
     /// Looks at a request.
@@ -89,7 +81,7 @@ impl Guard {
                 return Err(Refused::Origin);
             }
         }
-        let Door::Token(token) = &self.door else { return Ok(()) };
+        let Some(token) = &self.token else { return Ok(()) };
         let given = headers.get(header::AUTHORIZATION).and_then(|given| given.to_str().ok());
         let given = given
             .and_then(|given| given.split_once(' '))
@@ -129,7 +121,7 @@ mod tests {
 
     #[test]
     fn only_names_of_this_machine_are_answered() {
-        let guard = Guard::new(Door::Open).host("Box.example");
+        let guard = Guard::new(None).host("Box.example");
         let check = |headers: &[(&str, &str)], expect: Result<(), Refused>| {
             assert_eq!(judge(&guard, headers), expect, "{headers:?}");
         };
@@ -173,8 +165,8 @@ mod tests {
     #[test]
     fn only_who_brings_the_token_is_answered() {
         let workspace = metier_testkit::Workspace::new().file("token", WORD);
-        let token = Token::kept_in(&workspace.join("token"), crate::Keep::Known).unwrap();
-        let guard = Guard::new(Door::Token(token));
+        let token = Token::kept_in(&workspace.join("token")).unwrap();
+        let guard = Guard::new(Some(token));
         let with = |given: &str| judge(&guard, &[("host", "localhost"), ("authorization", given)]);
         assert_eq!(with(&format!("Bearer {WORD}")), Ok(()));
         assert_eq!(with(&format!("bearer  {WORD}")), Ok(()));

@@ -7,18 +7,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
+use http_body::Body as HttpBody;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 use crate::connection;
 use crate::connections::{ConnectionLimits, Connections};
-use crate::endpoint::Endpoint;
 use crate::guard::{Guard, Refused};
 
 /// How long open connections get to end when the server does.
@@ -61,7 +61,7 @@ pub enum SiteError {
 
 impl Site {
     /// Takes a place; port 0 is any that is free.
-    pub fn take(address: SocketAddr, guard: Guard) -> Result<Self, SiteError> {
+    pub fn take(address: SocketAddr, guard: Guard, limits: ConnectionLimits) -> Result<Self, SiteError> {
         if guard.is_open() && !address.ip().is_loopback() {
             return Err(SiteError::Open(address));
         }
@@ -71,14 +71,7 @@ impl Site {
         let address = listener.local_addr().map_err(taken)?;
         // Whoever is told an address asks for it by that.
         let guard = if address.ip().is_unspecified() { guard } else { guard.host(&host(address)) };
-        Ok(Self { listener, address, guard, limits: ConnectionLimits::default() })
-    }
-
-    /// Bounds what clients may take up.
-    #[must_use]
-    pub fn limits(mut self, limits: ConnectionLimits) -> Self {
-        self.limits = limits;
-        self
+        Ok(Self { listener, address, guard, limits })
     }
 
     /// Where it is.
@@ -91,18 +84,29 @@ impl Site {
         format!("http://{}{path}", self.address)
     }
 
-    /// Serves an endpoint until `stop` completes. Connections that are open then get a moment to end; a service that keeps
+    /// Serves a path until `stop` completes. Requests with a body of more than `max_body` bytes are refused before `service` is
+    /// called, which may take any time to answer. Connections that are open at the end then get a moment; a service that keeps
     /// some open by itself closes them in `stop`.
-    pub async fn serve(
+    pub async fn serve<F, B>(
         self,
-        endpoint: Endpoint,
+        path: &str,
+        max_body: usize,
+        service: impl Fn(Request) -> F + Clone + Send + Sync + 'static,
         stop: impl Future<Output = ()> + Send + 'static,
-    ) -> Result<(), SiteError> {
+    ) -> Result<(), SiteError>
+    where
+        F: Future<Output = axum::http::Response<B>> + Send + 'static,
+        B: HttpBody<Data = Bytes> + Send + 'static,
+        B::Error: Into<axum::BoxError>,
+    {
         let listener = tokio::net::TcpListener::from_std(self.listener)?;
         let limits = self.limits;
+        let answer = async move |request: Request| match whole(request, max_body, limits.body_timeout).await {
+            Ok(request) => service(request).await.map(Body::new),
+            Err(refusal) => refusal,
+        };
         let router = Router::new()
-            .route(endpoint.path, any(answer))
-            .with_state(Answering { endpoint, body_timeout: limits.body_timeout })
+            .route(path, any(answer))
             .layer(middleware::from_fn_with_state(Arc::new(self.guard), check));
         let connections = Connections::new(limits);
         let refusals = Arc::new(Semaphore::new(MAX_REFUSALS));
@@ -170,31 +174,19 @@ async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
                 let scheme = HeaderValue::from_static("Bearer realm=\"metier\"");
                 response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
             }
-            debug_assert_ne!(response.status(), StatusCode::OK);
             response
         }
     }
 }
 
-/// What answers requests.
-#[derive(Clone)]
-struct Answering {
-    endpoint: Endpoint,
-    body_timeout: Duration,
-}
-
-/// Reads the body within its time, and answers. The answer itself may take any time.
-async fn answer(State(answering): State<Answering>, request: Request) -> Response {
+/// A request with its body, read within its time; or why it is refused.
+async fn whole(request: Request, max_body: usize, time: Duration) -> Result<Request, Response> {
     let (head, body) = request.into_parts();
-    let read = axum::body::to_bytes(body, answering.endpoint.max_body);
-    let body = match tokio::time::timeout(answering.body_timeout, read).await {
-        Ok(Ok(body)) => body,
-        Ok(Err(_)) => {
-            return closing(StatusCode::PAYLOAD_TOO_LARGE, "the request is too large, or broke off\n");
-        }
-        Err(_) => return closing(StatusCode::REQUEST_TIMEOUT, "the request's body took too long\n"),
-    };
-    answering.endpoint.answer(Request::from_parts(head, Body::from(body))).await
+    match tokio::time::timeout(time, axum::body::to_bytes(body, max_body)).await {
+        Ok(Ok(body)) => Ok(Request::from_parts(head, Body::from(body))),
+        Ok(Err(_)) => Err(closing(StatusCode::PAYLOAD_TOO_LARGE, "the request is too large, or broke off\n")),
+        Err(_) => Err(closing(StatusCode::REQUEST_TIMEOUT, "the request's body took too long\n")),
+    }
 }
 
 /// A refusal after which the connection is closed: what is left of the request was not read.

@@ -39,15 +39,6 @@ pub enum TokenError {
     NotOne(PathBuf),
 }
 
-/// Whether a token that was kept is taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
-    /// It is, so that what hosts were configured with goes on to hold.
-    Known,
-    /// A new one takes its place.
-    New,
-}
-
 impl Token {
     /// A new one.
     pub fn random() -> Result<Self, TokenError> {
@@ -58,15 +49,23 @@ impl Token {
     }
 
     /// The token that is kept in a file, made if there is none. The file is its owner's alone afterwards, whatever it was before.
-    pub fn kept_in(file: &Path, keep: Keep) -> Result<Self, TokenError> {
-        let failed = |source| TokenError::File { path: file.to_owned(), source };
-        let known = read_bounded(file, MOST_BYTES).map_err(failed)?;
-        let token = match known.filter(|_| keep == Keep::Known) {
-            Some(bytes) => Self::parse(&bytes).ok_or_else(|| TokenError::NotOne(file.to_owned()))?,
-            None => Self::random()?,
-        };
-        write_private(file, format!("{}\n", token.0).as_bytes()).map_err(failed)?;
-        Ok(token)
+    pub fn kept_in(file: &Path) -> Result<Self, TokenError> {
+        match read_bounded(file, MOST_BYTES).map_err(|source| failed(file, source))? {
+            Some(bytes) => {
+                Self::parse(&bytes).ok_or_else(|| TokenError::NotOne(file.to_owned()))?.write(file)
+            }
+            None => Self::new_in(file),
+        }
+    }
+
+    /// A new token in the place of the one that is kept in a file, which is not taken any more.
+    pub fn new_in(file: &Path) -> Result<Self, TokenError> {
+        Self::random()?.write(file)
+    }
+
+    fn write(self, file: &Path) -> Result<Self, TokenError> {
+        let written = write_private(file, format!("{}\n", self.0).as_bytes());
+        written.map(|()| self).map_err(|source| failed(file, source))
     }
 
     fn parse(bytes: &[u8]) -> Option<Self> {
@@ -88,6 +87,10 @@ impl Token {
     }
 }
 
+fn failed(file: &Path, source: io::Error) -> TokenError {
+    TokenError::File { path: file.to_owned(), source }
+}
+
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token(…)")
@@ -106,12 +109,12 @@ mod tests {
         let workspace =
             Workspace::new().file("loose", "0123456789abcdef0123456789abcdef\n").mode("loose", 0o644);
         let file = workspace.join("state/token");
-        let first = Token::kept_in(&file, Keep::Known).unwrap();
+        let first = Token::kept_in(&file).unwrap();
         assert_eq!(first.reveal().len(), 2 * BYTES);
-        assert_eq!(Token::kept_in(&file, Keep::Known).unwrap(), first);
-        assert_ne!(Token::kept_in(&file, Keep::New).unwrap(), first);
+        assert_eq!(Token::kept_in(&file).unwrap(), first);
+        assert_ne!(Token::new_in(&file).unwrap(), first);
         let loose = workspace.join("loose");
-        assert_eq!(Token::kept_in(&loose, Keep::Known).unwrap().reveal(), "0123456789abcdef0123456789abcdef");
+        assert_eq!(Token::kept_in(&loose).unwrap().reveal(), "0123456789abcdef0123456789abcdef");
         for file in [file, loose] {
             use std::os::unix::fs::PermissionsExt;
             assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{}", file.display());

@@ -5,7 +5,7 @@ use crate::args::{Serve, ServeLimits};
 use crate::output::Output;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
-use metier_http::{ConnectionLimits, Door, Endpoint, Guard, Keep, Site, Token};
+use metier_http::{ConnectionLimits, Guard, Site, Token};
 use metier_mcp_server::HttpService;
 use rustix::process::{Resource, getrlimit};
 use serde_json::json;
@@ -19,26 +19,18 @@ const FAREWELL: Duration = Duration::from_secs(2);
 const MCP_PATH: &str = "/mcp";
 
 pub(crate) fn run(args: &Serve, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
-    let (door, file) = if args.no_token {
-        (Door::Open, None)
-    } else {
-        let file = token_file(surroundings);
-        let keep = if args.new_token { Keep::New } else { Keep::Known };
-        (Door::Token(Token::kept_in(&file, keep)?), Some(file))
-    };
-    let token = match &door {
-        Door::Token(token) => Some(token.reveal().to_owned()),
-        Door::Open => None,
-    };
-    let guard = args.host_names.iter().fold(Guard::new(door), |guard, name| guard.host(name));
-    let site = Site::take(args.listen, guard).with_context(|| {
+    let file = (!args.no_token).then(|| token_file(surroundings));
+    let kept =
+        file.as_deref().map(if args.new_token { Token::new_in } else { Token::kept_in }).transpose()?;
+    let token = kept.as_ref().map(|token| token.reveal().to_owned());
+    let guard = args.host_names.iter().fold(Guard::new(kept), |guard, name| guard.host(name));
+    let site = Site::take(args.listen, guard, limits(&args.limits)).with_context(|| {
         if args.listen.port() == 0 {
             "nothing is served"
         } else {
             "nothing is served; `--listen 127.0.0.1:0` takes any port that is free"
         }
     })?;
-    let site = site.limits(limits(&args.limits));
     let server = server(&args.bound, surroundings, output)?;
     let runtime = runtime()?;
     let stop = stop_on_signal()?;
@@ -65,15 +57,15 @@ pub(crate) fn run(args: &Serve, surroundings: &Surroundings, output: &mut Output
     output.flush()?;
     let service = server.http_service();
     let closing = service.clone();
-    let endpoint = Endpoint::new(MCP_PATH, HttpService::MAX_REQUEST_BYTES, move |request| {
+    let answer = move |request| {
         let service = service.clone();
         async move { service.answer(request).await }
-    });
+    };
     let stop = async move {
         stop.await;
         closing.close();
     };
-    let ended = runtime.block_on(site.serve(endpoint, stop));
+    let ended = runtime.block_on(site.serve(MCP_PATH, HttpService::MAX_REQUEST_BYTES, answer, stop));
     runtime.shutdown_timeout(FAREWELL);
     ended?;
     Ok(())
