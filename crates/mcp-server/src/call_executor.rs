@@ -231,9 +231,3 @@ impl CallExecutor {
         }
     }
 }
-
-impl std::fmt::Debug for CallExecutor {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CallExecutor").field("catalog", &self.catalog).finish_non_exhaustive()
-    }
-}

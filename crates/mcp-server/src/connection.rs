@@ -59,7 +59,6 @@ pub(crate) enum TransportKind {
 }
 
 /// One client.
-#[derive(Debug)]
 pub(crate) struct Connection {
     state: Arc<ServerState>,
     transport: TransportKind,

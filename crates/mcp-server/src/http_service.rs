@@ -63,9 +63,3 @@ impl HttpService {
         self.service.config.cancellation_token.cancel();
     }
 }
-
-impl std::fmt::Debug for HttpService {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("HttpService").finish_non_exhaustive()
-    }
-}

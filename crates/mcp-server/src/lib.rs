@@ -61,13 +61,12 @@ use self::served_catalog::{CatalogView, DiagnosticSink, ServedCatalog};
 use self::state_signer::StateSigner;
 
 /// An MCP server of skills. Clones share all state.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Server {
     state: Arc<ServerState>,
 }
 
 /// State that all connections of a server share.
-#[derive(Debug)]
 struct ServerState {
     executor: Arc<CallExecutor>,
     /// Signs the state that clients keep between two rounds of a call.
@@ -194,11 +193,5 @@ impl ServerState {
         let tools = tool::tools(&view, only).into();
         let instructions = instructions::instructions(&view, only).into();
         advertised.insert(Advertised { view, tools, instructions }).clone()
-    }
-}
-
-impl std::fmt::Debug for ServerBuilder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ServerBuilder").field("only", &self.only).finish_non_exhaustive()
     }
 }

@@ -147,12 +147,6 @@ impl ServedCatalog {
     }
 }
 
-impl std::fmt::Debug for ServedCatalog {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ServedCatalog").field("only", &self.only).finish_non_exhaustive()
-    }
-}
-
 /// Locks a mutex. No holder of these locks leaves its data inconsistent, so poisoning is ignored.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
