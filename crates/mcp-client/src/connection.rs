@@ -1,7 +1,5 @@
 //! One open connection to a server.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use base64::Engine;
@@ -15,15 +13,16 @@ use rmcp::model::{
     ResourceContents, ServerResult, Tool,
 };
 use rmcp::service::{
-    ClientLifecycleMode, NotificationContext, PeerRequestOptions, RoleClient, RunningService, ServiceError,
+    ClientLifecycleMode, PeerRequestOptions, RoleClient, RunningService, ServiceError,
     serve_client_with_lifecycle,
 };
+use rmcp::transport::IntoTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use serde_json::Value;
 use tokio::net::unix::pipe;
 
 use super::config::{ServerConfig, ServerTransport};
-use super::http::{self, MAX_MESSAGE};
+use super::http::{self, MAX_MESSAGE, root_cause};
 use super::server_process::{ServerHost, ServerProcess};
 
 /// The name of the skills extension.
@@ -65,14 +64,10 @@ pub(crate) enum RequestError {
 pub(crate) struct Connection {
     service: RunningService<RoleClient, MetierClient>,
     process: Option<ServerProcess>,
-    list_changed: Arc<AtomicBool>,
 }
 
-/// metier as a client: announces itself and notes list changes. It supports no sampling, roots or elicitation.
-#[derive(Debug)]
-struct MetierClient {
-    list_changed: Arc<AtomicBool>,
-}
+/// metier as a client: announces itself. It supports no sampling, roots or elicitation.
+struct MetierClient;
 
 impl ClientHandler for MetierClient {
     fn get_info(&self) -> ClientConfig {
@@ -82,20 +77,6 @@ impl ClientHandler for MetierClient {
         capabilities.extensions = Some(extensions);
         ClientConfig::new(capabilities, Implementation::new("metier", env!("CARGO_PKG_VERSION")))
     }
-
-    async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.list_changed.store(true, Ordering::Relaxed);
-    }
-
-    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.list_changed.store(true, Ordering::Relaxed);
-    }
-}
-
-impl std::fmt::Debug for Connection {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Connection").finish_non_exhaustive()
-    }
 }
 
 impl Connection {
@@ -104,20 +85,9 @@ impl Connection {
         config: &ServerConfig,
         server_host: Option<&ServerHost>,
     ) -> Result<Self, String> {
-        let list_changed = Arc::<AtomicBool>::default();
-        let client = MetierClient { list_changed: Arc::clone(&list_changed) };
-        let lifecycle = ClientLifecycleMode::Auto {
-            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
-            legacy_version: Some(ProtocolVersion::V_2025_11_25),
-        };
         let (service, process) = match &config.transport {
             ServerTransport::Address { url, headers } => {
-                let transport = http::transport(url, headers)?;
-                let begun = tokio::time::timeout(
-                    HANDSHAKE_TIMEOUT,
-                    serve_client_with_lifecycle(client, transport, lifecycle),
-                );
-                (begun.await.map_err(|_| handshake_timeout())?.map_err(|error| root_cause(&error)), None)
+                (handshake(http::transport(url, headers)?).await?, None)
             }
             ServerTransport::Program(program) => {
                 let server_host = server_host.ok_or("no server can be started here")?;
@@ -127,32 +97,16 @@ impl Connection {
                 let writer = pipe::Sender::from_owned_fd(stdin.into()).map_err(failed)?;
                 let transport =
                     AsyncRwTransport::new_client(reader, writer).with_max_line_length(MAX_MESSAGE);
-                let begun = tokio::time::timeout(
-                    HANDSHAKE_TIMEOUT,
-                    serve_client_with_lifecycle(client, transport, lifecycle),
-                );
-                let begun = begun
-                    .await
-                    .map_err(|_| handshake_timeout())
-                    .and_then(|begun| begun.map_err(|error| root_cause(&error)));
-                let begun = begun.map_err(|error| match process.stderr_tail() {
-                    stderr_suffix if stderr_suffix.is_empty() => error,
-                    stderr_suffix => format!("{error}; stderr: {stderr_suffix}"),
-                });
-                (begun, Some(process))
+                let begun = handshake(transport).await;
+                (begun.map_err(|error| format!("{error}{}", process.stderr_suffix()))?, Some(process))
             }
         };
-        Ok(Self { service: service?, process, list_changed })
+        Ok(Self { service, process })
     }
 
     /// Whether the connection is closed.
     pub(crate) fn is_closed(&self) -> bool {
         self.service.is_closed() || self.service.peer().is_transport_closed()
-    }
-
-    /// Whether the server reported a list change since the last call.
-    pub(crate) fn take_list_changed(&self) -> bool {
-        self.list_changed.swap(false, Ordering::Relaxed)
     }
 
     /// Whether the server supports the skills extension.
@@ -181,23 +135,13 @@ impl Connection {
             ServiceError::McpError(error) => RequestError::Rejected(one_line(&error.message, 400)),
             ServiceError::Timeout { timeout } => RequestError::Timeout(timeout),
             ServiceError::TransportClosed | ServiceError::Cancelled { .. } => {
-                RequestError::Disconnected(self.stderr_suffix())
+                let suffix = self.process.as_ref().map(ServerProcess::stderr_suffix);
+                RequestError::Disconnected(suffix.unwrap_or_default())
             }
             ServiceError::TransportSend(error) => {
-                let mut source: &dyn std::error::Error = error.error.as_ref();
-                while let Some(inner) = source.source() {
-                    source = inner;
-                }
-                RequestError::InvalidResponse(one_line(&source.to_string(), 400))
+                RequestError::InvalidResponse(one_line(&root_cause(error.error.as_ref()), 400))
             }
             other => RequestError::InvalidResponse(one_line(&other.to_string(), 400)),
-        }
-    }
-
-    fn stderr_suffix(&self) -> String {
-        match self.process.as_ref().map(ServerProcess::stderr_tail) {
-            Some(stderr_suffix) if !stderr_suffix.is_empty() => format!("; stderr: {stderr_suffix}"),
-            _ => String::new(),
         }
     }
 
@@ -281,17 +225,21 @@ impl Connection {
     }
 }
 
-fn handshake_timeout() -> String {
-    format!("no handshake within {} seconds", HANDSHAKE_TIMEOUT.as_secs())
-}
-
-/// The innermost cause of an error.
-fn root_cause(error: &dyn std::error::Error) -> String {
-    let mut source = error;
-    while let Some(inner) = source.source() {
-        source = inner;
+/// Performs the handshake: that of the current revision, else that of the one before it.
+async fn handshake<T, E, A>(transport: T) -> Result<RunningService<RoleClient, MetierClient>, String>
+where
+    T: IntoTransport<RoleClient, E, A>,
+    E: std::error::Error + Send + Sync + 'static,
+{
+    let lifecycle = ClientLifecycleMode::Auto {
+        preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+        legacy_version: Some(ProtocolVersion::V_2025_11_25),
+    };
+    let begun = serve_client_with_lifecycle(MetierClient, transport, lifecycle);
+    match tokio::time::timeout(HANDSHAKE_TIMEOUT, begun).await {
+        Ok(begun) => begun.map_err(|error| one_line(&root_cause(&error), 400)),
+        Err(_) => Err(format!("no handshake within {} seconds", HANDSHAKE_TIMEOUT.as_secs())),
     }
-    one_line(&source.to_string(), 400)
 }
 
 /// Decodes standard base64 with padding; `None` if it is not canonical.

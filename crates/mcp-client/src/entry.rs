@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use metier_catalog::one_line;
+use metier_catalog::{RemoteFile, one_line};
 use metier_files::{DocumentName, FileDigest, RelativePath};
 use metier_skill::is_canonical;
 use serde_json::{Map, Value};
@@ -35,20 +35,7 @@ pub struct SkillEntry {
     /// The frontmatter.
     pub frontmatter: Map<String, Value>,
     /// All files, sorted by path.
-    pub files: Vec<ListedFile>,
-}
-
-/// A file of a skill.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListedFile {
-    /// Its URI.
-    pub uri: String,
-    /// Its path in the skill's folder.
-    pub path: RelativePath,
-    /// Its size in bytes.
-    pub size: u64,
-    /// Its digest.
-    pub digest: FileDigest,
+    pub files: Vec<RemoteFile>,
 }
 
 /// Why an entry is rejected.
@@ -197,7 +184,7 @@ impl SkillEntry {
     }
 }
 
-fn files_of(folder: &str, listed: &[Value]) -> Result<Vec<ListedFile>, EntryError> {
+fn files_of(folder: &str, listed: &[Value]) -> Result<Vec<RemoteFile>, EntryError> {
     if listed.len() > MAX_FILES {
         return Err(EntryError::TooMany(listed.len()));
     }
@@ -215,7 +202,7 @@ fn files_of(folder: &str, listed: &[Value]) -> Result<Vec<ListedFile>, EntryErro
         let digest = file.get("digest").and_then(Value::as_str).and_then(|digest| digest.parse().ok());
         let digest = digest.ok_or_else(|| unchecked("digest"))?;
         sum = sum.saturating_add(size);
-        files.push(ListedFile { uri: uri.to_owned(), path, size, digest });
+        files.push(RemoteFile { uri: uri.to_owned(), path, size, digest });
     }
     if sum > MAX_SKILL_BYTES {
         return Err(EntryError::TooLarge(sum));
@@ -226,7 +213,7 @@ fn files_of(folder: &str, listed: &[Value]) -> Result<Vec<ListedFile>, EntryErro
 }
 
 /// Checks that no two files share a path, also on case-insensitive file systems, and that no file is the folder of another.
-fn check_paths(files: &[ListedFile]) -> Result<(), EntryError> {
+fn check_paths(files: &[RemoteFile]) -> Result<(), EntryError> {
     let folded = |path: &std::path::Path| path.to_string_lossy().to_lowercase();
     let mut taken = HashSet::new();
     for file in files {

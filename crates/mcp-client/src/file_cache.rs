@@ -103,18 +103,12 @@ impl FileCache {
                 digest.to_string().trim_start_matches("sha256:").chars().take(16).collect()
             };
             let folder = format!("{}-{}", short(FileDigest::of(entry.uri.as_bytes())), short(set));
-            let files = entry.files.iter().map(|file| RemoteFile {
-                path: file.path.clone(),
-                uri: file.uri.clone(),
-                size: file.size,
-                digest: file.digest,
-            });
             let mut skill = RemoteSkill {
                 server: config.label.clone(),
                 uri: entry.uri.clone(),
                 folder: Path::new(&folder).join(&entry.name),
                 text: entry.text(),
-                files: files.collect(),
+                files: entry.files.clone(),
                 set,
                 approval: metier_catalog::Approval::NotYet,
             };

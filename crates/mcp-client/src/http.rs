@@ -4,12 +4,14 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures_core::Stream;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Limited};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
-use reqwest::{Response, StatusCode};
+use reqwest::{Body, Response, StatusCode};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, ServerJsonRpcMessage};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::{
@@ -44,15 +46,16 @@ pub(crate) struct BoundedClient(reqwest::Client);
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum HttpError {
     /// The connection failed.
-    #[error("{}", cause(.0))]
+    #[error("{}", root_cause(.0))]
     Reqwest(#[from] reqwest::Error),
     /// The response is too large.
     #[error("the response has more than {MAX_MESSAGE} bytes")]
     TooLarge,
 }
 
-fn cause(error: &reqwest::Error) -> String {
-    let mut source: &dyn std::error::Error = error;
+/// The innermost cause of an error.
+pub(crate) fn root_cause(error: &dyn std::error::Error) -> String {
+    let mut source = error;
     while let Some(inner) = source.source() {
         source = inner;
     }
@@ -158,13 +161,10 @@ impl StreamableHttpClient for BoundedClient {
         let (kind, session) = (header(CONTENT_TYPE.as_str()).unwrap_or_default(), header(SESSION_HEADER));
         let is_asked = matches!(message, ClientJsonRpcMessage::Request(_));
         if status.is_success() && kind.starts_with(EVENTS) {
-            let bytes = LimitedStream { inner: Box::pin(response.bytes_stream()), left: MAX_MESSAGE };
-            return Ok(StreamableHttpPostResponse::Sse(
-                Box::pin(SseStream::from_bytes_stream(bytes)),
-                session,
-            ));
+            let events = SseStream::new(limited(response));
+            return Ok(StreamableHttpPostResponse::Sse(Box::pin(events), session));
         }
-        let body = read_body(response).await?;
+        let body = limited(response).collect().await.map_err(transport_error)?.to_bytes();
         let parsed = serde_json::from_slice::<ServerJsonRpcMessage>(&body);
         match parsed {
             Ok(answer) if status.is_success() => Ok(StreamableHttpPostResponse::Json(answer, session)),
@@ -233,43 +233,10 @@ fn refused(
     }
 }
 
-/// Reads a body up to the limit.
-async fn read_body(mut response: Response) -> Result<Vec<u8>, TransportError> {
-    if response.content_length().is_some_and(|length| length > MAX_MESSAGE as u64) {
-        return Err(transport_error(HttpError::TooLarge));
-    }
-    let mut body = Vec::new();
-    while let Some(piece) = response.chunk().await.map_err(transport_error)? {
-        if body.len() + piece.len() > MAX_MESSAGE {
-            return Err(transport_error(HttpError::TooLarge));
-        }
-        body.extend_from_slice(&piece);
-    }
-    Ok(body)
-}
-
-/// A stream that fails when it exceeds its limit.
-struct LimitedStream<S> {
-    inner: Pin<Box<S>>,
-    left: usize,
-}
-
-impl<S, B> Stream for LimitedStream<S>
-where
-    S: Stream<Item = Result<B, reqwest::Error>>,
-    B: AsRef<[u8]>,
-{
-    type Item = Result<B, HttpError>;
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let piece = match self.inner.as_mut().poll_next(context) {
-            Poll::Pending => return Poll::Pending,
-            Poll::Ready(None) => return Poll::Ready(None),
-            Poll::Ready(Some(piece)) => piece,
-        };
-        Poll::Ready(Some(piece.map_err(HttpError::from).and_then(|piece| {
-            self.left = self.left.checked_sub(piece.as_ref().len()).ok_or(HttpError::TooLarge)?;
-            Ok(piece)
-        })))
-    }
+/// A body that fails when it exceeds the limit.
+fn limited(response: Response) -> UnsyncBoxBody<Bytes, HttpError> {
+    let body = Limited::new(Body::from(response), MAX_MESSAGE).map_err(|error| {
+        error.downcast::<reqwest::Error>().map_or(HttpError::TooLarge, |error| HttpError::Reqwest(*error))
+    });
+    body.boxed_unsync()
 }

@@ -41,7 +41,7 @@ pub use config::{
     AgentServer, ConfigSource, ConfiguredServers, ProgramConfig, ServerConfig, ServerTransport, ServerTrust,
     StartFolder, StartFolderError, agent_servers, configured,
 };
-pub use entry::{EntryError, ListedFile, MAX_FILES, MAX_SKILL_BYTES, SkillEntry};
+pub use entry::{EntryError, MAX_FILES, MAX_SKILL_BYTES, SkillEntry};
 pub use frontmatter::{FrontmatterDifference, frontmatter_difference};
 pub use listing::{Listing, MAX_PAGES, MAX_SKILLS};
 pub use managed_server::ServerSummary;

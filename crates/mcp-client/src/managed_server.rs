@@ -37,7 +37,6 @@ pub struct ServerSummary {
 }
 
 /// One server with its connection and cache.
-#[derive(Debug)]
 pub(crate) struct ManagedServer {
     pub(crate) config: ServerConfig,
     host: Option<ServerHost>,
@@ -46,7 +45,7 @@ pub(crate) struct ManagedServer {
     fetched: AtomicU64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Lifecycle {
     status: ConnectionStatus,
     /// Whether it was restarted.
@@ -54,7 +53,7 @@ struct Lifecycle {
     tools: Option<usize>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 enum ConnectionStatus {
     #[default]
     Idle,
@@ -108,12 +107,20 @@ impl ManagedServer {
         }
     }
 
+    /// Makes a request without an effect; once more after a disconnect.
+    async fn request<T, F: Future<Output = Result<T, RequestError>>>(
+        &self,
+        request: impl Fn(Arc<Connection>) -> F,
+    ) -> Result<T, RequestError> {
+        match request(self.connection().await?).await {
+            Err(RequestError::Disconnected(_)) => request(self.connection().await?).await,
+            other => other,
+        }
+    }
+
     /// Requests the tools.
     pub(crate) async fn tools(&self) -> Result<Vec<Tool>, RequestError> {
-        let tools = match self.connection().await?.tools().await {
-            Err(RequestError::Disconnected(_)) => self.connection().await?.tools().await?,
-            other => other?,
-        };
+        let tools = self.request(|connection| async move { connection.tools().await }).await?;
         self.state.lock().await.tools = Some(tools.len());
         Ok(tools)
     }
@@ -125,15 +132,7 @@ impl ManagedServer {
 
     /// Requests the list of skills and caches it.
     pub(crate) async fn list(&self) -> Result<Listing, RequestError> {
-        let connection = self.connection().await?;
-        let listing = match Listing::request(&connection).await {
-            Err(RequestError::Disconnected(_)) => {
-                let again = self.connection().await?;
-                Listing::request(&again).await?
-            }
-            other => other?,
-        };
-        let _ = connection.take_list_changed();
+        let listing = self.request(|connection| async move { Listing::request(&connection).await }).await?;
         if let Some(cache) = &self.cache {
             // A listing that cannot be stored is requested again next time.
             let _ = cache.store(&listing);
@@ -170,14 +169,7 @@ impl ManagedServer {
             if before.saturating_add(file.size) > MAX_FETCHED {
                 return Err(format!("more than {MAX_FETCHED} bytes were fetched from its server"));
             }
-            let connection = self.connection().await.map_err(|error| error.to_string())?;
-            let bytes = match connection.read(&file.uri).await {
-                Err(RequestError::Disconnected(_)) => {
-                    let again = self.connection().await.map_err(|error| error.to_string())?;
-                    again.read(&file.uri).await
-                }
-                other => other,
-            };
+            let bytes = self.request(|connection| async move { connection.read(&file.uri).await }).await;
             let bytes = bytes.map_err(|error| format!("cannot fetch `{}`: {error}", file.path))?;
             file_cache::verify(file, &bytes).map_err(|error| with_remedy(&error))?;
             if is_document {
@@ -209,11 +201,6 @@ impl ManagedServer {
             tools: state.tools,
             skills: load.map(|load| load.skills.len()),
         }
-    }
-
-    /// Closes the connection.
-    pub(crate) async fn end(&self) {
-        self.state.lock().await.status = ConnectionStatus::Idle;
     }
 }
 

@@ -47,12 +47,11 @@ pub struct ServerHost {
 }
 
 /// A running server. Dropping it ends all its processes.
-#[derive(Debug)]
 pub(crate) struct ServerProcess {
     /// Ends the processes when dropped.
     _running: Running,
     /// The proxy, if the server may use the network.
-    _proxy: Option<RunningProxy>,
+    _proxy: Option<Proxy>,
     stderr: Arc<StderrTail>,
 }
 
@@ -70,23 +69,17 @@ struct KeptStderr {
     is_ended: bool,
 }
 
-/// A proxy with a `Debug` implementation.
-struct RunningProxy(#[expect(dead_code, reason = "dropping it stops the proxy")] Proxy);
-
-impl std::fmt::Debug for RunningProxy {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Proxy")
-    }
-}
-
 impl ServerProcess {
-    /// The end of stderr on one line; empty if there is none. Waits for the end of the stream, because the reason often comes
+    /// The end of stderr on one line, to follow a message; empty if there is none. Waits for the end of the stream, because the reason often comes
     /// after the connection closed.
-    pub(crate) fn stderr_tail(&self) -> String {
+    pub(crate) fn stderr_suffix(&self) -> String {
         let kept = self.stderr.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.stderr.ended.wait_timeout_while(kept, STDERR_TIMEOUT, |kept| !kept.is_ended);
         let (kept, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        one_line(&String::from_utf8_lossy(&kept.bytes), 400)
+        match one_line(&String::from_utf8_lossy(&kept.bytes), 400) {
+            tail if tail.is_empty() => tail,
+            tail => format!("; stderr: {tail}"),
+        }
     }
 }
 
@@ -114,7 +107,7 @@ impl ServerHost {
             Some(listener) => {
                 let warden = Arc::new(HostAllowlist(config.hosts.clone()));
                 let proxy = Proxy::start(listener, warden, Arc::new(System), ProxyLimits::default(), |_| {});
-                Some(RunningProxy(proxy.map_err(|error| format!("cannot start its proxy: {error}"))?))
+                Some(proxy.map_err(|error| format!("cannot start its proxy: {error}"))?)
             }
             None => None,
         };

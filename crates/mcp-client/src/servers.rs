@@ -109,11 +109,6 @@ impl Servers {
         self.each(|server| async move { server.summary().await })
     }
 
-    /// Closes all connections.
-    pub fn end(&self) {
-        self.each(|server| async move { server.end().await });
-    }
-
     /// Runs `work` for all servers concurrently. The results are in the order of the servers.
     pub(crate) fn each<T, F>(&self, work: impl Fn(Arc<ManagedServer>) -> F) -> Vec<T>
     where
