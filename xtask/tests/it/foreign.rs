@@ -65,6 +65,9 @@ const HOMES: &[(&str, &[&str])] = &[
     ("webpki-roots", &["metier-tools"]),
     // What a model searches for; our own tables are no regular expressions.
     ("regex", &["metier-tools"]),
+    // Names of hosts: everyone else sees a `Host`.
+    ("idna", &["metier-policy"]),
+    ("idna_adapter", &["metier-policy"]),
     // Snippets of source under a message: everyone else sees a `Diagnostic`.
     ("annotate-snippets", &["metier-diagnostic"]),
     ("similar", &["metier-diagnostic"]),
