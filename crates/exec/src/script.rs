@@ -8,6 +8,9 @@ pub const SCRIPTS: &str = "scripts";
 /// How many names an error lists: enough to choose from, few enough to read.
 const MOST_NAMES: usize = 8;
 
+/// How many characters of two names are compared.
+const MAX_COMPARED: usize = 64;
+
 /// How much of a script is read to find out who runs it. The kernel reads 256 bytes of a `#!` line.
 const HEAD: u64 = 256;
 
@@ -158,21 +161,11 @@ fn nearest(folder: &SkillDir, name: &str) -> (Vec<String>, usize) {
     (names, more)
 }
 
-/// How many characters have to be changed, added or removed to make one name of the other.
+/// How many characters must be changed, added or removed to make one name of the other.
 fn distance(a: &str, b: &str) -> usize {
     // The work grows with the product of both lengths, and what is longer was not mistyped.
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(64).collect(), b.chars().take(64).collect());
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, left) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, right) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(left != right);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row.last().copied().unwrap_or_default()
+    let start = |text: &str| text.chars().take(MAX_COMPARED).collect::<String>();
+    strsim::levenshtein(&start(a), &start(b))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use metier_files::{read_bounded, write_private};
+use subtle::ConstantTimeEq;
 
 /// Random bytes of a token: more than anybody can try.
 const BYTES: usize = 32;
@@ -79,11 +80,9 @@ impl Token {
         &self.0
     }
 
-    /// Whether this is it. As long as the lengths are equal it takes the same time whatever is given, so that nobody learns by
-    /// the clock how much of a guess was right.
+    /// Whether this is it, in constant time for texts of its length: the clock must not tell how much of a guess was right.
     pub(crate) fn is(&self, given: &str) -> bool {
-        let (own, given) = (self.0.as_bytes(), given.as_bytes());
-        own.len() == given.len() && own.iter().zip(given).fold(0, |sum, (a, b)| sum | (a ^ b)) == 0
+        self.0.as_bytes().ct_eq(given.as_bytes()).into()
     }
 }
 

@@ -2,21 +2,8 @@
 
 /// Whether one name becomes the other by one letter more, less, another, or two neighbours swapped.
 pub(crate) fn is_one_letter_off(one: &str, other: &str) -> bool {
-    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
-    let (short, long) = if one.len() <= other.len() { (&one, &other) } else { (&other, &one) };
-    if long.len() - short.len() > 1 || one == other {
-        return false;
-    }
-    let same = short.iter().zip(long.iter()).take_while(|(a, b)| a == b).count();
-    if short.len() < long.len() {
-        return short[same..] == long[same + 1..];
-    }
-    let is_other_letter = short[same + 1..] == long[same + 1..];
-    let is_swapped = same + 1 < short.len()
-        && short[same] == long[same + 1]
-        && short[same + 1] == long[same]
-        && short[same + 2..] == long[same + 2..];
-    is_other_letter || is_swapped
+    // The work grows with the product of both lengths, and one of the names is a stranger's.
+    one.len().abs_diff(other.len()) <= char::MAX.len_utf8() && strsim::osa_distance(one, other) == 1
 }
 
 /// The known name that was meant: the same but for case, else one letter off. Very short names are near to everything.
