@@ -82,7 +82,6 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "metier-files",
             "metier-model",
             "metier-policy",
-            "metier-runtime",
             "metier-search",
             "metier-skill",
         ],

@@ -22,6 +22,7 @@ mod purity;
 mod size;
 mod spdx;
 mod terminal;
+mod unused;
 mod workspace;
 
 /// Fails with one problem a line.
