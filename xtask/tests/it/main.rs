@@ -12,6 +12,7 @@
 
 mod banned;
 mod documents;
+mod duplicates;
 mod edges;
 mod findings;
 mod foreign;
