@@ -9,6 +9,9 @@ use anyhow::{Context, Result, bail};
 
 use crate::repository::Repository;
 
+/// How the variables begin in which `cargo run` describes the package that it runs.
+const DESCRIPTIONS: [&str; 2] = ["CARGO_MANIFEST_", "CARGO_PKG_"];
+
 /// A cargo command line that has not been started yet.
 ///
 /// The program is `cargo` from the path, not the one in `CARGO`: only the former understands `+nightly`.
@@ -25,6 +28,14 @@ impl Cargo {
     ) -> Self {
         let mut command = Command::new("cargo");
         command.current_dir(repository.root()).envs(repository.lint_environment());
+        // `cargo xtask` describes xtask in the environment. Build scripts that look there, such as ring's, would run anew, and with
+        // them everything above would be compiled again after each `cargo build` by hand.
+        for (name, _) in std::env::vars_os() {
+            let name = name.to_string_lossy();
+            if DESCRIPTIONS.iter().any(|beginning| name.starts_with(beginning)) {
+                command.env_remove(&*name);
+            }
+        }
         arguments.into_iter().fold(Self { command, line: "cargo".to_owned() }, Self::argument)
     }
 
