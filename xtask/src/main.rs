@@ -1,8 +1,9 @@
 //! The project's own chores, under the names that people and continuous integration share.
 //!
 //! `cargo xtask test` is everything a change has to pass; `docs` writes the pages that are generated from code;
-//! `bench` measures against peers and limits; `findings` tries the security assessment again; `fuzz` runs the fuzz targets; `e2e-model` asks a real model;
-//! `crash` kills a working agent; `walk` counts the source files that one run executes. The tests of this crate
+//! `dist` builds what is shipped; `bench` measures against peers and limits; `findings` tries the security assessment again; `fuzz`
+//! runs the fuzz targets; `e2e-model` asks a real model; `crash` kills a working agent; `walk` counts the source files that one run
+//! executes. The tests of this crate
 //! hold the architecture: who may depend on whom, which foreign crate lives where, how sources are named.
 #![expect(
     clippy::print_stdout,
@@ -13,6 +14,7 @@
 
 mod bench;
 mod cargo;
+mod dist;
 mod docs;
 mod e2e_model;
 mod findings;
@@ -47,6 +49,8 @@ enum Chore {
     Test(test::Arguments),
     /// Write the reference pages that are generated from code
     Docs(docs::Arguments),
+    /// Build what is shipped: a static program, an archive, a Debian package, a container
+    Dist(dist::Arguments),
     /// Measure, and print ratios against peers and limits
     Bench(bench::Arguments),
     /// Show that every finding of the security assessment is closed
@@ -68,6 +72,7 @@ fn main() -> ExitCode {
         Chore::Test(arguments) => test::run(&repository, arguments),
         Chore::Docs(arguments) => docs::run(&repository, arguments),
         Chore::Bench(arguments) => bench::run(&repository, arguments),
+        Chore::Dist(arguments) => dist::run(&repository, arguments),
         Chore::Findings(arguments) => findings::run(&repository, arguments),
         Chore::Fuzz(arguments) => fuzz::run(&repository, arguments),
         Chore::E2eModel(arguments) => e2e_model::run(&repository, arguments),
