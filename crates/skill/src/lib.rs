@@ -70,7 +70,10 @@ pub use document::{Document, Parsed};
 pub use edit::{EditError, remove_key, scalar, set_text};
 pub use head::{Head, head};
 pub use injection::{InjectedCommand, injected_commands};
-pub use manifest::{Argument, Context, Description, Manifest, More, Needs, Requires, Spanned, UserOnly};
+pub use manifest::{
+    Argument, Context, Description, KeyType, KeyValue, MAX_COMPATIBILITY, MAX_DESCRIPTION, Manifest,
+    ManifestKey, More, Needs, Requires, Spanned, UserOnly,
+};
 pub use name::{MAX_NAME, NameRefusal, Naming, SkillName, is_canonical, judge, slug};
 pub use operation::{Operation, Phrase, Piece, Presence, Slot, SlotMark, Template, TemplateWord, operation};
 pub use parse::{Portion, parse, parse_whole, summarize, without_controls};

@@ -1,6 +1,7 @@
 //! The typed manifest: what a frontmatter says, key by key, with the place of each.
 
 mod key;
+mod key_value;
 mod naming;
 mod placeholder;
 mod reading;
@@ -11,10 +12,14 @@ use crate::name::SkillName;
 use crate::tools::ToolPattern;
 use crate::yaml::Value;
 use metier_diagnostic::Span;
+use serde::Serialize;
 use std::num::NonZeroU32;
 
-pub(crate) use key::{Key, is_known_key};
+pub(crate) use key::is_known_key;
+pub use key::{KeyType, ManifestKey};
+pub use key_value::KeyValue;
 pub(crate) use typing::{Keep, Typed, type_tree};
+pub use typing::{MAX_COMPATIBILITY, MAX_DESCRIPTION};
 
 /// A value and where it stands in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,7 +150,7 @@ pub enum Context {
 }
 
 /// A named position for substitution.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Argument {
     /// The name, used as `$name`.
     pub name: String,
@@ -156,11 +161,12 @@ pub struct Argument {
 }
 
 /// What must be there for the skill to work.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Requires {
     /// Programs, all of them.
     pub bins: Vec<String>,
     /// Programs, one of them.
+    #[serde(rename = "anyBins")]
     pub any_bins: Vec<String>,
     /// Names of environment variables.
     pub env: Vec<String>,
@@ -171,7 +177,7 @@ pub struct Requires {
 }
 
 /// What the skill asks for beyond the default containment. A request, never a grant.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Needs {
     /// Hosts it wants to reach.
     pub hosts: Vec<String>,

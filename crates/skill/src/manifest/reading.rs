@@ -189,6 +189,17 @@ impl<'s> Reading<'s> {
         }
         Some(Spanned { value: patterns, span: node.span })
     }
+
+    /// The list that takes tools away. What is left out of a list that allows narrows it; left out of this one it would widen.
+    pub(super) fn disallowed_tools(
+        &mut self,
+        key: &str,
+        node: &Node<'_>,
+    ) -> Option<Spanned<Vec<ToolPattern>>> {
+        let list = self.tools(key, node);
+        self.has_unread_tools |= self.is_misfit;
+        list
+    }
 }
 
 /// The place of a byte of a scalar's text in the file, exact where the text stands as written.

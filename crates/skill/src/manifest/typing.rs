@@ -1,6 +1,6 @@
 //! From a tree to a manifest: which key means what.
 
-use super::key::{Key, is_known_key};
+use super::key::{ManifestKey, ReadKey, is_known_key};
 use super::placeholder::is_placeholder;
 use super::reading::Reading;
 use super::value::{as_written, plain_text, shorten};
@@ -12,9 +12,9 @@ use metier_diagnostic::{Code, Span};
 use std::borrow::Cow;
 
 /// The longest description other clients take, in characters.
-const MAX_DESCRIPTION: usize = 1_024;
+pub const MAX_DESCRIPTION: usize = 1_024;
 /// The longest `compatibility` the open standard takes, in characters.
-const MAX_COMPATIBILITY: usize = 500;
+pub const MAX_COMPATIBILITY: usize = 500;
 
 /// A typed frontmatter. The manifest is missing when the name or the description is a refusal.
 pub(crate) struct Typed {
@@ -38,14 +38,14 @@ pub(crate) fn type_tree(entries: Vec<Entry<'_>>, source: &str, folder: Option<&s
     let mut typing =
         Typing { reading: Reading::new(source), fields: Fields::default(), refused: false, keep };
     let mut unknown: Vec<Cow<'_, str>> = Vec::new();
-    let mut seen: [Option<Span>; Key::COUNT] = [None; Key::COUNT];
+    let mut seen: [Option<Span>; ManifestKey::ALL.len()] = [None; ManifestKey::ALL.len()];
     for entry in entries {
-        if let Some(key) = Key::of(&entry.key) {
-            if let Some(first) = seen[key as usize] {
+        if let Some(at) = ManifestKey::position(&entry.key) {
+            if let Some(first) = seen[at] {
                 typing.repeated(&entry, first.of(source));
             } else {
-                seen[key as usize] = Some(entry.key_span);
-                typing.known(key, entry);
+                seen[at] = Some(entry.key_span);
+                typing.known(ManifestKey::ALL[at].read, entry);
             }
         } else if unknown.contains(&entry.key) {
             let first = entry.key.clone();
@@ -56,42 +56,38 @@ pub(crate) fn type_tree(entries: Vec<Entry<'_>>, source: &str, folder: Option<&s
             typing.keep_extra(entry.key, entry.value);
         }
     }
-    let description_at = seen[Key::Description as usize].unwrap_or_default();
-    typing.finish(folder, description_at)
+    let description = ManifestKey::position("description").and_then(|at| seen[at]);
+    typing.finish(folder, description.unwrap_or_default())
 }
 
 #[derive(Default)]
-struct Fields<'a> {
+pub(super) struct Fields<'a> {
     name: Option<Spanned<Cow<'a, str>>>,
     description: Option<Spanned<String>>,
-    when_to_use: Option<Spanned<String>>,
-    version: Option<Spanned<String>>,
-    user_invocable: Option<bool>,
-    disable_model_invocation: Option<Spanned<bool>>,
-    requires: Option<Requires>,
+    pub(super) when_to_use: Option<Spanned<String>>,
+    pub(super) version: Option<Spanned<String>>,
+    pub(super) user_invocable: Option<bool>,
+    pub(super) disable_model_invocation: Option<Spanned<bool>>,
+    pub(super) requires: Option<Requires>,
     metadata: Option<Node<'a>>,
-    more: Box<More>,
+    pub(super) more: Box<More>,
 }
 
 pub(super) struct Typing<'s, 'a> {
     pub(super) reading: Reading<'s>,
-    fields: Fields<'a>,
+    pub(super) fields: Fields<'a>,
     pub(super) refused: bool,
     keep: Keep,
 }
 
 impl<'a> Typing<'_, 'a> {
-    fn known(&mut self, key: Key, entry: Entry<'a>) {
-        let (written, node) = (entry.key, entry.value);
-        match key {
-            Key::Name => self.name(node),
-            Key::Compatibility => self.compatibility(node),
-            Key::Metadata => self.metadata(node),
-            Key::Hooks => self.hooks(node),
-            _ => {
-                self.one_type(key, &written, &node);
+    fn known(&mut self, read: ReadKey, entry: Entry<'a>) {
+        match read {
+            ReadKey::Any(read) => read(self, entry.value),
+            ReadKey::Typed(read) => {
+                read(self, &entry.key, &entry.value);
                 if std::mem::take(&mut self.reading.is_misfit) {
-                    self.keep_extra(written, node);
+                    self.keep_extra(entry.key, entry.value);
                 }
             }
         }
@@ -107,48 +103,6 @@ impl<'a> Typing<'_, 'a> {
     /// A value as it was written, where it is kept.
     fn kept(&self, value: Node<'_>) -> Option<Value> {
         (self.keep == Keep::Everything).then(|| value.into_owned())
-    }
-
-    /// The keys whose value fits or does not; one that does not is kept as it is.
-    fn one_type(&mut self, key: Key, written: &str, node: &Node<'_>) {
-        let (reading, fields) = (&mut self.reading, &mut self.fields);
-        let more = &mut fields.more;
-        match key {
-            Key::Description => self.description(node),
-            Key::WhenToUse => fields.when_to_use = reading.text(written, node),
-            Key::License => more.license = reading.text(written, node),
-            Key::Version => fields.version = reading.text(written, node),
-            Key::AllowedTools | Key::Tools | Key::DisallowedTools => {
-                let list = reading.tools(written, node);
-                // What is left out of a list that allows narrows it; left out of one that takes away, it would widen.
-                let is_lost = key == Key::DisallowedTools && reading.is_misfit;
-                more.has_unread_tools |= std::mem::take(&mut reading.has_unread_tools) || is_lost;
-                match key {
-                    Key::AllowedTools => more.allowed_tools = list,
-                    Key::Tools => more.tools = list,
-                    _ => more.disallowed_tools = list,
-                }
-            }
-            Key::Model => more.model = reading.text(written, node),
-            Key::Effort => more.effort = reading.text(written, node),
-            Key::MaxTurns => more.max_turns = reading.max_turns(written, node),
-            Key::Tags => more.tags = reading.texts(written, node),
-            Key::Context => more.context = reading.context(written, node),
-            Key::Agent => more.agent = reading.text(written, node),
-            Key::Background => more.background = reading.boolean(written, node),
-            Key::ArgumentHint => more.argument_hint = reading.argument_hint(written, node),
-            Key::Arguments => more.arguments = reading.arguments(written, node),
-            Key::UserInvocable => fields.user_invocable = reading.boolean(written, node),
-            Key::DisableModelInvocation => {
-                let value = reading.boolean(written, node);
-                fields.disable_model_invocation = value.map(|value| Spanned { value, span: node.span });
-            }
-            Key::Paths => more.paths = reading.globs(written, node),
-            Key::Shell => more.shell = reading.text(written, node),
-            Key::Requires => fields.requires = reading.requires(written, node),
-            // These keep their value whatever it is.
-            Key::Name | Key::Compatibility | Key::Metadata | Key::Hooks => {}
-        }
     }
 
     fn unknown(&mut self, entry: &Entry<'_>) {
@@ -185,7 +139,7 @@ impl<'a> Typing<'_, 'a> {
         self.refused = true;
     }
 
-    fn name(&mut self, node: Node<'a>) {
+    pub(super) fn name(&mut self, node: Node<'a>) {
         if node.is_null() {
             return;
         }
@@ -203,7 +157,7 @@ impl<'a> Typing<'_, 'a> {
         }
     }
 
-    fn description(&mut self, node: &Node<'_>) {
+    pub(super) fn description(&mut self, node: &Node<'_>) {
         if node.text().is_some() {
             self.fields.description = self.reading.text("description", node);
             return;
@@ -224,7 +178,7 @@ impl<'a> Typing<'_, 'a> {
         self.refuse(&code::TEMPLATE_PLACEHOLDER, span, message, help);
     }
 
-    fn compatibility(&mut self, node: Node<'_>) {
+    pub(super) fn compatibility(&mut self, node: Node<'_>) {
         let span = node.span;
         let text = match &node.kind {
             _ if node.is_null() => return,
@@ -249,7 +203,7 @@ impl<'a> Typing<'_, 'a> {
         self.fields.more.compatibility_raw = self.kept(node);
     }
 
-    fn metadata(&mut self, node: Node<'a>) {
+    pub(super) fn metadata(&mut self, node: Node<'a>) {
         if node.is_null() {
             return;
         }
@@ -267,7 +221,7 @@ impl<'a> Typing<'_, 'a> {
         self.reading.is_misfit = false;
     }
 
-    fn hooks(&mut self, node: Node<'_>) {
+    pub(super) fn hooks(&mut self, node: Node<'_>) {
         if node.is_null() {
             return;
         }
@@ -279,6 +233,7 @@ impl<'a> Typing<'_, 'a> {
     }
 
     fn finish(mut self, folder: Option<&str>, description_at: Span) -> Typed {
+        self.fields.more.has_unread_tools = self.reading.has_unread_tools;
         if let (Some(tools), Some(_)) = (&self.fields.more.tools, &self.fields.more.allowed_tools) {
             let message = "`tools` and `allowed-tools` are both given; only what both name counts";
             self.reading.report(&code::TOOLS_TWICE, tools.span, message, "keep one of the two");

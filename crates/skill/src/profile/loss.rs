@@ -2,40 +2,40 @@
 //! else works without the key; and where the key only says what holds anyway, nothing is lost.
 
 use super::opinion::Opinion;
-use crate::manifest::{Context, Key, Manifest, UserOnly};
+use crate::manifest::{Context, KeyType, KeyValue, Manifest, ManifestKey};
 use crate::yaml::Entry;
 
 /// What is lost without this key. `manifest` is our reading; without one nothing can be said.
 pub(super) fn without(entry: &Entry<'_>, manifest: Option<&Manifest>) -> Opinion {
-    let (Some(key), Some(manifest)) = (Key::of(&entry.key), manifest) else { return Opinion::ignored() };
+    let (Some(key), Some(manifest)) = (ManifestKey::of(&entry.key), manifest) else {
+        return Opinion::ignored();
+    };
     let written = &entry.key;
     if entry.value.is_null() {
         return Opinion::ignored();
     }
-    match key {
-        Key::AllowedTools | Key::Tools | Key::DisallowedTools if !restricts(key, manifest) => {
-            Opinion::ignored()
-        }
-        Key::AllowedTools | Key::Tools | Key::DisallowedTools => {
+    match key.name {
+        _ if key.takes == KeyType::Tools && !restricts(key, manifest) => Opinion::ignored(),
+        _ if key.takes == KeyType::Tools => {
             Opinion::changed(format!("`{written}` is not acted on: the skill has every tool"))
                 .help("rely on it only where it is kept; say in the body which tools to use")
         }
-        Key::DisableModelInvocation if manifest.user_only == Some(UserOnly::Declared) => {
+        "disable-model-invocation" if key.value(manifest).is_some() => {
             Opinion::changed(format!("`{written}` is not acted on: the model may start the skill by itself"))
                 .help("say in the description that only the user starts it")
         }
-        Key::UserInvocable if !manifest.user_invocable => {
+        "user-invocable" if key.value(manifest).is_some() => {
             Opinion::changed(format!("`{written}` is not acted on: users may call the skill"))
         }
-        Key::Context => match &manifest.more.context {
+        "context" => match &manifest.more.context {
             Context::Inline => Opinion::ignored(),
             Context::Fork => {
                 Opinion::lost("`context: fork` is not acted on: the skill runs in the conversation")
             }
             Context::Note(_) => Opinion::lost("the note under `context` is not shown"),
         },
-        Key::Metadata => metadata(manifest).unwrap_or_else(Opinion::ignored),
-        key => match plainly(key) {
+        "metadata" => metadata(manifest).unwrap_or_else(Opinion::ignored),
+        _ => match key.without {
             Some(what) => Opinion::lost(format!("`{written}` is not acted on: {what}")),
             None => Opinion::ignored(),
         },
@@ -43,17 +43,12 @@ pub(super) fn without(entry: &Entry<'_>, manifest: Option<&Manifest>) -> Opinion
 }
 
 /// Whether a tool list keeps any tool away. A `*` keeps none.
-fn restricts(key: Key, manifest: &Manifest) -> bool {
-    let more = &manifest.more;
-    let list = match key {
-        Key::AllowedTools => &more.allowed_tools,
-        Key::Tools => &more.tools,
-        _ => &more.disallowed_tools,
-    };
-    list.as_ref().is_some_and(|list| match key {
-        Key::DisallowedTools => !list.value.is_empty(),
+fn restricts(key: &ManifestKey, manifest: &Manifest) -> bool {
+    let Some(KeyValue::Tools(list)) = key.value(manifest) else { return false };
+    match key.name {
+        "disallowed-tools" => !list.value.is_empty(),
         _ => !list.value.iter().any(crate::tools::ToolPattern::is_wildcard),
-    })
+    }
 }
 
 /// Whether nothing is lost without this key.
@@ -81,24 +76,4 @@ fn metadata(manifest: &Manifest) -> Option<Opinion> {
         return Some(Opinion::lost("`metadata.openclaw.requires` is not checked"));
     }
     None
-}
-
-/// What happens instead, for keys whose value does not matter.
-fn plainly(key: Key) -> Option<&'static str> {
-    Some(match key {
-        Key::WhenToUse => "the model does not see when to use the skill",
-        Key::Model => "the skill runs with the session's model",
-        Key::Effort => "the skill runs with the session's effort",
-        Key::MaxTurns => "only the session's limit of turns holds",
-        Key::Tags => "records are not tagged",
-        Key::Agent => "no agent definition is used",
-        Key::Background => "whether to wait is not up to the skill",
-        Key::ArgumentHint => "no hint is shown beside the name",
-        Key::Arguments => "named arguments are not replaced in the body",
-        Key::Paths => "the skill is offered whatever the work touches",
-        Key::Hooks => "its hooks do not run",
-        Key::Shell => "the shell is the client's choice",
-        Key::Requires => "nothing checks that what it needs is there",
-        _ => return None,
-    })
 }

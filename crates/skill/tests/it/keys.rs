@@ -2,7 +2,7 @@
 
 use crate::summary::{diagnostic, manifest};
 use metier_diagnostic::Span;
-use metier_skill::{Description, Document, Spanned, parse};
+use metier_skill::{Description, Document, ManifestKey, Spanned, parse};
 
 fn file(keys: &str) -> String {
     format!("---\nname: x\ndescription: Does x.\n{keys}\n---\n# X\n")
@@ -439,4 +439,26 @@ fn spans_of_a_repaired_file_are_of_the_file() {
     assert_eq!(manifest.more.license.as_ref().map(|license| license.span.of(text)), Some("MIT"));
     assert_eq!(manifest.version.as_ref().map(|version| version.span.of(text)), Some("1.10"));
     assert_eq!(manifest.more.extra[0].1.span.of(text), "it's: so");
+}
+
+/// A row of the table that is read into the field of another key, or not at all, is found here.
+#[test]
+fn every_key_is_read_from_each_of_its_spellings_into_its_own_value() {
+    let said = |keys: &str| -> Vec<(&str, String)> {
+        let parsed = parse(format!("---\n{keys}\n---\n# X\n").as_bytes(), Some("x"));
+        let manifest = parsed.document.expect("the file loads").manifest;
+        let value =
+            |key: &ManifestKey| Some((key.name, serde_json::to_string(&key.value(&manifest)?).unwrap()));
+        ManifestKey::ALL.iter().filter_map(value).collect()
+    };
+    let silent = said("unknown: x");
+    for key in ManifestKey::ALL {
+        for spelling in key.spellings() {
+            let mut said = said(&format!("{spelling}: {}", key.example));
+            said.retain(|value| !silent.contains(value));
+            let keys: Vec<&str> = said.iter().map(|(name, _)| *name).collect();
+            assert_eq!(keys, [key.name], "{spelling}");
+            assert_eq!(ManifestKey::of(spelling).map(|found| found.name), Some(key.name));
+        }
+    }
 }
