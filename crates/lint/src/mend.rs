@@ -3,7 +3,7 @@
 use metier_diagnostic::{Diagnostic, Edit, apply};
 use metier_skill::code::REPAIRS;
 use metier_skill::yaml::{Kind, Node};
-use metier_skill::{Manifest, More, ToolPattern};
+use metier_skill::{KeyValue, Manifest, ManifestKey};
 use std::collections::BTreeMap;
 
 /// How often fixes are applied one after another. A repair can uncover a second one and hardly ever a third; fixes
@@ -87,47 +87,23 @@ fn canonical(key: &str) -> String {
 }
 
 /// What each key means, as a text that has no places in it.
-fn meanings(manifest: &Manifest) -> BTreeMap<String, String> {
-    let more: &More = &manifest.more;
-    let mut found = BTreeMap::new();
-    let mut put = |key: &str, value: Option<String>| {
-        if let Some(value) = value {
-            found.insert(key.to_owned(), value);
-        }
-    };
-    let text = |value: &Option<metier_skill::Spanned<String>>| value.as_ref().map(|one| one.value.clone());
-    let tools = |value: &Option<metier_skill::Spanned<Vec<ToolPattern>>>| {
-        value.as_ref().map(|one| format!("{:?}", one.value))
-    };
-    put("name", Some(format!("{} {:?}", manifest.name, manifest.title)));
-    put("description", Some(manifest.description.text().to_owned()));
-    put("when_to_use", text(&manifest.when_to_use));
-    put("version", text(&manifest.version));
-    put("user-invocable", Some(manifest.user_invocable.to_string()));
-    put("disable-model-invocation", manifest.user_only.map(|why| format!("{why:?}")));
-    put("license", text(&more.license));
-    put("compatibility", text(&more.compatibility));
-    put("metadata", more.metadata.as_ref().map(shape));
-    put("allowed-tools", tools(&more.allowed_tools));
-    put("tools", tools(&more.tools));
-    put("disallowed-tools", tools(&more.disallowed_tools));
-    put("model", text(&more.model));
-    put("effort", text(&more.effort));
-    put("maxTurns", more.max_turns.as_ref().map(|turns| turns.value.to_string()));
-    put("tags", (!more.tags.is_empty()).then(|| format!("{:?}", more.tags)));
-    put("context", Some(format!("{:?}", more.context)));
-    put("agent", text(&more.agent));
-    put("background", more.background.map(|is| is.to_string()));
-    put("argument-hint", text(&more.argument_hint));
-    put("arguments", (!more.arguments.is_empty()).then(|| format!("{:?}", more.arguments)));
-    put("paths", (!more.paths.is_empty()).then(|| format!("{:?}", more.paths)));
-    put("hooks", more.hooks.as_ref().map(shape));
-    put("shell", text(&more.shell));
-    put("requires", more.requires.as_ref().map(|requires| format!("{requires:?}")));
-    put("needs", more.needs.as_ref().map(|needs| format!("{needs:?}")));
-    for (key, value) in &more.extra {
-        put(key, Some(shape(value)));
-    }
+fn meanings(manifest: &Manifest) -> BTreeMap<&str, String> {
+    let mut found: BTreeMap<&str, String> = ManifestKey::ALL
+        .iter()
+        .filter_map(|key| {
+            let meaning = match key.value(manifest)? {
+                KeyValue::Written(node) => shape(node),
+                KeyValue::Tools(list) => format!("{:?}", list.value),
+                value => format!("{value:?}"),
+            };
+            Some((key.name, meaning))
+        })
+        .collect();
+    // What keys mean beside their own values.
+    found.insert("name", format!("{} {:?}", manifest.name, manifest.title));
+    found.insert("disable-model-invocation", format!("{:?}", manifest.user_only));
+    found.insert("needs", format!("{:?}", manifest.more.needs));
+    found.extend(manifest.more.extra.iter().map(|(key, value)| (key.as_str(), shape(value))));
     found
 }
 
@@ -166,6 +142,16 @@ mod tests {
         assert_eq!(mended.text, FILE.replace("MIT", "Apache-2.0"));
         assert_eq!(mended.done, ["write `Apache-2.0`"]);
         assert_eq!(mend(FILE, Some("a"), |_| Vec::new()), None);
+    }
+
+    #[test]
+    fn every_key_has_a_meaning_that_is_compared() {
+        let read = |text: String| metier_skill::parse(text.as_bytes(), Some("a")).document.unwrap().manifest;
+        let without = read("---\nunknown: x\n---\nbody\n".to_owned());
+        for key in ManifestKey::ALL {
+            let with = read(format!("---\n{}: {}\n---\nbody\n", key.name, key.example));
+            assert_ne!(meanings(&with).get(key.name), meanings(&without).get(key.name), "{}", key.name);
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::skill::Skill;
 use metier_diagnostic::Span;
-use metier_skill::{Spanned, Tool, ToolPattern};
+use metier_skill::{KeyValue, ManifestKey, Spanned, Tool, ToolPattern};
 
 /// The tools that Claude Code documents, which is the client whose names public skills use.
 pub(crate) const KNOWN: &[&str] = metier_skill::CLAUDE_CODE_TOOLS;
@@ -22,14 +22,10 @@ pub(crate) fn spoken_name(tool: &str) -> &str {
 pub(crate) fn lists<'a>(
     skill: &Skill<'a>,
 ) -> impl Iterator<Item = (&'static str, &'a Spanned<Vec<ToolPattern>>)> {
-    let more = &skill.manifest().more;
-    [
-        ("allowed-tools", more.allowed_tools.as_ref()),
-        ("tools", more.tools.as_ref()),
-        ("disallowed-tools", more.disallowed_tools.as_ref()),
-    ]
-    .into_iter()
-    .filter_map(|(key, list)| list.map(|list| (key, list)))
+    ManifestKey::ALL.iter().filter_map(|key| match key.value(skill.manifest())? {
+        KeyValue::Tools(list) => Some((key.name, list)),
+        _ => None,
+    })
 }
 
 /// Where a list has an item, by its tool; the whole list where that cannot be said.

@@ -1,17 +1,8 @@
 use crate::phrase::quoted;
 use crate::{Check, Example, Findings, Mends, Rule, Skill};
 use metier_diagnostic::{Code, Edit, Fix, Severity};
-use metier_skill::yaml::{Kind, Style};
-
-/// The keys that take true or false, in all spellings.
-const BOOLEANS: &[&str] = &[
-    "background",
-    "disable-model-invocation",
-    "disableModelInvocation",
-    "disable_model_invocation",
-    "user-invocable",
-    "user_invocable",
-];
+use metier_skill::yaml::{Entry, Kind, Style};
+use metier_skill::{KeyType, ManifestKey};
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new("boolean-in-quotes", Severity::Warning, "`true` or `false` is written in quotes."),
@@ -29,7 +20,9 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
-    for entry in skill.entries().iter().filter(|entry| BOOLEANS.contains(&&*entry.key)) {
+    let takes_boolean =
+        |entry: &&Entry<'_>| ManifestKey::of(&entry.key).is_some_and(|key| key.takes == KeyType::Boolean);
+    for entry in skill.entries().iter().filter(takes_boolean) {
         let Kind::Scalar { text, style: Style::SingleQuoted | Style::DoubleQuoted } = &entry.value.kind
         else {
             continue;

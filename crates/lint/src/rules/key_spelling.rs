@@ -1,17 +1,7 @@
 use crate::{Check, Example, Findings, Mends, Rule, Skill};
 use metier_diagnostic::{Code, Edit, Fix, Severity};
-
-/// Spellings that metier accepts, and the one that most clients read.
-const SPELLINGS: &[(&str, &str)] = &[
-    ("allowed_tools", "allowed-tools"),
-    ("disableModelInvocation", "disable-model-invocation"),
-    ("disable_model_invocation", "disable-model-invocation"),
-    ("max-turns", "maxTurns"),
-    ("max_turns", "maxTurns"),
-    ("user_invocable", "user-invocable"),
-    ("when-to-use", "when_to_use"),
-    ("whenToUse", "when_to_use"),
-];
+use metier_skill::ManifestKey;
+use metier_skill::yaml::Entry;
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new(
@@ -34,24 +24,16 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     for entry in skill.entries() {
-        let Some((written, common)) = SPELLINGS.iter().find(|(written, _)| entry.key == *written) else {
-            continue;
-        };
+        let Some(key) = ManifestKey::of(&entry.key).filter(|key| key.name != entry.key) else { continue };
+        let (written, common) = (&entry.key, key.name);
         let span = entry.key_span;
         let message = format!("most clients do not read `{written}`; they read `{common}`");
         let mut found = findings.at(skill, span, message).help(format!("write `{common}`"));
         // Renaming is certain only where no other spelling of the key would come to stand beside it.
-        let is_alone = skill
-            .entries()
-            .iter()
-            .filter(|other| {
-                other.key == *common
-                    || SPELLINGS.iter().any(|(key, means)| other.key == *key && means == common)
-            })
-            .count()
-            == 1;
+        let means_it = |other: &&Entry<'_>| key.spellings().any(|spelling| spelling == other.key);
+        let is_alone = skill.entries().iter().filter(means_it).count() == 1;
         if is_alone && span.of(skill.source) == *written {
-            let edits = vec![Edit { span, text: (*common).to_owned() }];
+            let edits = vec![Edit { span, text: common.to_owned() }];
             found = found.fix(Fix { label: format!("rename the key to `{common}`"), edits });
         }
         findings.add(found);

@@ -1,6 +1,7 @@
 use crate::{Check, Example, Findings, Mends, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 use metier_skill::yaml::Kind;
+use metier_skill::{KeyType, ManifestKey};
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new(
@@ -22,7 +23,8 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
-    for key in ["allowed-tools", "allowed_tools", "tools", "disallowed-tools"] {
+    let lists = ManifestKey::ALL.iter().filter(|key| key.takes == KeyType::Tools);
+    for key in lists.flat_map(ManifestKey::spellings) {
         let Some(entry) = skill.entry(key) else { continue };
         let (texts, is_list) = match &entry.value.kind {
             Kind::Scalar { .. } => (std::slice::from_ref(&entry.value), false),
