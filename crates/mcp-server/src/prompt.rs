@@ -2,7 +2,7 @@
 
 use metier_activation::SkillArguments;
 use metier_catalog::{EntryId, SkillFile, one_line};
-use metier_skill::Argument;
+use metier_skill::{Argument, MAX_DESCRIPTION};
 use rmcp::ErrorData;
 use rmcp::model::{Prompt, PromptArgument};
 use serde_json::{Map, Value};
@@ -13,9 +13,6 @@ use super::served_catalog::CatalogView;
 
 /// How many prompts are on a page. Each skill's file is read for its arguments.
 const MAX_PROMPTS_PER_PAGE: usize = 100;
-
-/// Longest description in characters, as the open standard allows.
-const MAX_DESCRIPTION: usize = 1_024;
 
 /// The argument of a skill that declares none.
 const WHOLE_ARGUMENT: &str = "arguments";

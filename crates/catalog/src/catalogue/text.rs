@@ -3,9 +3,9 @@
 use crate::shown::one_line;
 use std::fmt::Write as _;
 
-/// Characters of a description, and of a `when_to_use`, that the catalogue shows: what the open standard allows. Each
-/// has its own limit, or a long description would push out the part that says when the skill is to be used.
-pub(super) const MAX_DESCRIPTION: usize = 1_024;
+// Each of `description` and `when_to_use` has this limit of its own, or a long description would push out the part that says
+// when the skill is to be used.
+pub(super) use metier_skill::MAX_DESCRIPTION;
 
 /// Characters of an argument hint. A hint is a few words; anything longer is a description in the wrong place.
 const MAX_HINT: usize = 200;

@@ -7,13 +7,10 @@ use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
 use metier_diagnostic::apply;
 use metier_files::{Mode, create_new_dir, write_new};
-use metier_skill::{is_canonical, set_text, slug};
+use metier_skill::{MAX_DESCRIPTION, is_canonical, set_text, slug};
 use serde_json::json;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
-
-/// The longest description every client takes, in characters.
-const MAX_DESCRIPTION: usize = 1_024;
 
 pub(crate) fn run(args: &New, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     if !is_canonical(&args.name) {

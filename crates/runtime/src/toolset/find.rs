@@ -4,6 +4,7 @@ use metier_activation::{Activation, ActivationOutcome, Invoker, SkillArguments};
 use metier_catalog::{EntryId, State, one_line};
 use metier_diagnostic::{Severity, counted};
 use metier_policy::Action;
+use metier_skill::MAX_DESCRIPTION;
 use serde_json::json;
 
 use super::{NotPlanned, Purpose, SkillTool, Visible};
@@ -14,9 +15,6 @@ use crate::tool::{
 
 /// The most that `list_skills` returns: as much as a page of a file. A model that needs more has `skill_search`.
 const MAX_LISTING: usize = 64 * 1024;
-
-/// Characters of a description in a listing: what the open standard allows.
-const MAX_DESCRIPTION: usize = 1_024;
 
 /// The most skills one search names; more would push out the work itself.
 const MAX_HITS: u64 = 20;

@@ -7,7 +7,7 @@ use metier_activation::{
 };
 use metier_catalog::{EntryId, State, one_line};
 use metier_policy::{Action, Decision, Skill};
-use metier_skill::{Context, Tool};
+use metier_skill::{Context, MAX_DESCRIPTION, Tool};
 use serde_json::Value;
 
 use super::activate::Gated;
@@ -15,9 +15,6 @@ use super::policy::NoApproval;
 use super::{Follows, RestoredSkill, SkillSession, UseError};
 use crate::tool::{CallControl, ToolArguments};
 use crate::toolset::{Coverage, Entrance, Toolset};
-
-/// Characters of a description where it says what a child is for: what the open standard allows.
-const MAX_DESCRIPTION: usize = 1_024;
 
 /// A skill in a conversation of its own: what a fork or a handoff begins with.
 #[derive(Debug)]
