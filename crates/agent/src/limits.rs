@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use metier_catalog::{DEFAULT_CALLS, DEFAULT_TOKENS, DEFAULT_TURNS};
 use metier_store::{LimitKind, Usage};
 
 /// The limits of one run.
@@ -28,7 +29,15 @@ impl Default for Limits {
     fn default() -> Self {
         // Other systems give a sub-agent in the background ten minutes.
         let child_time = Duration::from_mins(10);
-        Self { turns: 50, calls: 200, tokens: 500_000, money_micros: None, time: None, depth: 3, child_time }
+        Self {
+            turns: DEFAULT_TURNS.into(),
+            calls: DEFAULT_CALLS.into(),
+            tokens: DEFAULT_TOKENS.into(),
+            money_micros: None,
+            time: None,
+            depth: 3,
+            child_time,
+        }
     }
 }
 

@@ -12,9 +12,7 @@ mod read;
 pub use amount::{Amount, AmountError};
 pub use changes::{ChangesConfig, IgnoredFiles};
 pub use mcp::{McpServerConfig, McpTransport};
-pub use model::{
-    EffortConfig, LimitsConfig, ModelConfig, PriceConfig, ProtocolConfig, ProviderConfig, ToolCalls,
-};
+pub use model::{Effort, LimitsConfig, ModelConfig, PriceConfig, Protocol, ProviderConfig, ToolSupport};
 
 use crate::catalogue::Disclosure;
 use crate::root::{AllowedTools, CommandsStart};

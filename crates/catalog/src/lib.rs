@@ -93,9 +93,9 @@ pub use catalogue::{
     budget, render,
 };
 pub use config::{
-    Amount, AmountError, CatalogConfig, ChangesConfig, Config, DiscoveryConfig, EffortConfig, EnvConfig,
+    Amount, AmountError, CatalogConfig, ChangesConfig, Config, DiscoveryConfig, Effort, EnvConfig,
     GateConfig, IgnoredFiles, LimitsConfig, LintConfig, LintPath, McpServerConfig, McpTransport, ModelConfig,
-    NeedsConfig, PriceConfig, ProtocolConfig, ProviderConfig, RootConfig, SkillConfig, ToolCalls, Visibility,
+    NeedsConfig, PriceConfig, Protocol, ProviderConfig, RootConfig, SkillConfig, ToolSupport, Visibility,
 };
 pub use crew::Crew;
 pub use declared_name::DeclaredName;
@@ -107,7 +107,9 @@ pub use explain::{
 };
 pub use layout::{Layout, RootChoice};
 pub use lookup::{Lookup, Unresolved};
-pub use model_settings::{DefaultModel, LimitsError, ModelSettings};
+pub use model_settings::{
+    DEFAULT_CALLS, DEFAULT_TOKENS, DEFAULT_TURNS, DefaultModel, LimitsError, ModelSettings,
+};
 pub use offer::{Cost, MAX_NAME_ENUM};
 pub use origin::{Class, Origin};
 pub use places::Places;

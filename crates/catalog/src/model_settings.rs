@@ -10,10 +10,12 @@ use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What holds without a word of anybody, to which a stranger's word is compared. They are what the settings' sentences say.
-const TURNS: u32 = 50;
-const CALLS: u32 = 200;
-const TOKENS: u32 = 500_000;
+/// Turns of a run where nobody says otherwise. A stranger's word is compared to it.
+pub const DEFAULT_TURNS: u32 = 50;
+/// Tool calls of a run where nobody says otherwise.
+pub const DEFAULT_CALLS: u32 = 200;
+/// Tokens of a run that no cache served, where nobody says otherwise.
+pub const DEFAULT_TOKENS: u32 = 500_000;
 
 /// What holds about models.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,9 +92,9 @@ fn narrowed(user: &LimitsConfig, project: &LimitsConfig, reach: Reach) -> Limits
         }
     };
     LimitsConfig {
-        turns: least(user.turns, project.turns, Some(TURNS)),
-        calls: least(user.calls, project.calls, Some(CALLS)),
-        tokens: least(user.tokens, project.tokens, Some(TOKENS)),
+        turns: least(user.turns, project.turns, Some(DEFAULT_TURNS)),
+        calls: least(user.calls, project.calls, Some(DEFAULT_CALLS)),
+        tokens: least(user.tokens, project.tokens, Some(DEFAULT_TOKENS)),
         seconds: least(user.seconds, project.seconds, None),
         money: [&user.money, &project.money]
             .into_iter()

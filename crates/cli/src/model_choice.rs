@@ -5,7 +5,6 @@
 //! asked, and not for what.
 
 mod aliases;
-mod config;
 mod local_server;
 mod proxy_variables;
 
@@ -13,9 +12,7 @@ use crate::environment;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, anyhow, bail};
 use metier_catalog::ModelSettings;
-use metier_model::{
-    ChatModel, Directory, Endpoint, Key, ModelChoice, ModelConfig, Place, Provider, ProviderConfig,
-};
+use metier_model::{ChatModel, Directory, Endpoint, Key, ModelChoice, Place, Provider, ProviderConfig};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -150,7 +147,7 @@ impl<'a> Wish<'a> {
             return Ok(());
         }
         if self.settings.models.contains_key(name) {
-            let own = aliases::followed(&self.models(), name).map_err(|why| anyhow!(why))?;
+            let own = aliases::followed(&self.settings.models, name).map_err(|why| anyhow!(why))?;
             self.check_provider(&own.model)?;
             Directory::new(&BTreeMap::from([(name.to_owned(), own)]), &self.providers())?.resolve(name)?;
             return Ok(());
@@ -167,7 +164,7 @@ impl<'a> Wish<'a> {
         }
         if self.settings.models.contains_key(name) {
             // By itself, so that what is wrong with it is told, and not with another one.
-            let own = aliases::followed(&self.models(), name).map_err(|why| anyhow!(why))?;
+            let own = aliases::followed(&self.settings.models, name).map_err(|why| anyhow!(why))?;
             self.check_provider(&own.model)?;
             let one = BTreeMap::from([(name.to_owned(), own)]);
             return self.open(Directory::new(&one, &self.providers())?.resolve(name)?, how);
@@ -181,7 +178,7 @@ impl<'a> Wish<'a> {
         if let Some((provider, _)) = model.split_once('/')
             && let Some(config) = self.settings.providers.get(provider)
         {
-            Provider::configured(provider, &config::provider(config))?;
+            Provider::configured(provider, config)?;
         }
         Ok(())
     }
@@ -256,10 +253,10 @@ impl<'a> Wish<'a> {
 
     /// The first name of `[models]`, by the alphabet, of the first provider with a key that has one.
     fn configured_with_key(&self, with_key: &[(Provider, String)]) -> Option<(String, String)> {
-        let models = self.models();
+        let models = &self.settings.models;
         with_key.iter().find_map(|(provider, variable)| {
             let is_theirs = |name: &&String| {
-                let model = aliases::followed(&models, name).map(|config| config.model).unwrap_or_default();
+                let model = aliases::followed(models, name).map(|config| config.model).unwrap_or_default();
                 model.split_once('/').is_some_and(|(theirs, _)| theirs == provider.name)
             };
             Some((models.keys().find(is_theirs)?.clone(), variable.clone()))
@@ -292,25 +289,20 @@ impl<'a> Wish<'a> {
     /// Everything that can be used. What is wrong with a name that nobody asked for is no reason to fail.
     fn directory(&self) -> Result<Directory> {
         let providers = self.providers();
-        let models = self.models();
+        let models = &self.settings.models;
         let followed =
-            models.keys().filter_map(|name| Some((name.clone(), aliases::followed(&models, name).ok()?)));
+            models.keys().filter_map(|name| Some((name.clone(), aliases::followed(models, name).ok()?)));
         let usable = followed.filter(|(name, config)| {
             Directory::new(&BTreeMap::from([(name.clone(), config.clone())]), &providers).is_ok()
         });
         Ok(Directory::new(&usable.collect(), &providers)?)
     }
 
-    fn models(&self) -> BTreeMap<String, ModelConfig> {
-        let models = self.settings.models.iter();
-        models.map(|(name, read)| (name.clone(), config::model(read))).collect()
-    }
-
     /// The user's providers, without those that have no address.
     fn providers(&self) -> BTreeMap<String, ProviderConfig> {
-        let providers = self.settings.providers.iter();
-        let providers = providers.map(|(name, read)| (name.clone(), config::provider(read)));
-        providers.filter(|(name, config)| Provider::configured(name, config).is_ok()).collect()
+        let mut providers = self.settings.providers.clone();
+        providers.retain(|name, config| Provider::configured(name, config).is_ok());
+        providers
     }
 
     /// The value of a variable; set and empty counts as not set.

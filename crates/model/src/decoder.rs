@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::speech::Speech;
 use crate::sse::{ServerEvent, Sse};
-use crate::wire::{Decode, Fault};
+use crate::wire::{Decode, Fault, Wire};
 use crate::{Event, Protocol, Usage};
 
 /// The longest answer, with all that stands around its text on the wire. The longest that models can write have some

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::config::{ModelConfig, PriceConfig, ProviderConfig, ToolSupport};
 use crate::endpoint::{Endpoint, EndpointError};
 use crate::provider::{Provider, ProviderError};
 use crate::{
-    ChatModel, Constrained, Effort, Habits, ModelId, ModelIdError, Money, MoneyError, Prices, Remote, Usage,
+    ChatModel, Constrained, Effort, Habits, ModelConfig, ModelId, ModelIdError, Money, PriceConfig, Prices,
+    ProviderConfig, Remote, ToolSupport, Usage,
 };
 
 /// Aliases and providers: what a name means.
@@ -77,9 +77,6 @@ pub enum DirectoryError {
     /// An alias names no model.
     #[error("{0}")]
     Id(#[from] ModelIdError),
-    /// A price is none.
-    #[error("{0}")]
-    Price(#[from] MoneyError),
     /// A provider cannot be reached.
     #[error("{0}")]
     Provider(#[from] ProviderError),
@@ -133,7 +130,7 @@ impl Directory {
 
     fn choice(&self, config: &ModelConfig) -> Result<ModelChoice, DirectoryError> {
         Ok(ModelChoice {
-            prices: config.price.as_ref().map(prices).transpose()?,
+            prices: config.price.as_ref().map(prices),
             context: config.context.map(Into::into),
             max_output: config.max_output.map(Into::into),
             effort: config.effort,
@@ -182,13 +179,13 @@ impl ModelChoice {
     }
 }
 
-fn prices(config: &PriceConfig) -> Result<Prices, MoneyError> {
-    Ok(Prices {
-        input: config.input.parse()?,
-        output: config.output.parse()?,
-        cache_read: config.cache_read.as_deref().map(str::parse).transpose()?,
-        cache_write: config.cache_write.as_deref().map(str::parse).transpose()?,
-    })
+fn prices(config: &PriceConfig) -> Prices {
+    Prices {
+        input: Money::from(&config.input),
+        output: Money::from(&config.output),
+        cache_read: config.cache_read.as_ref().map(Money::from),
+        cache_write: config.cache_write.as_ref().map(Money::from),
+    }
 }
 
 fn also(aliases: &str) -> String {

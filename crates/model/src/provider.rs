@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use crate::config::ProviderConfig;
 use crate::endpoint::{Endpoint, EndpointError};
-use crate::{Key, PlainHttp, Protocol, Timeouts};
+use crate::{Key, PlainHttp, Protocol, ProviderConfig, Timeouts};
 
 /// Who has models, and how they are reached.
 #[derive(Clone, Debug, PartialEq, Eq)]

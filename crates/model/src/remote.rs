@@ -13,7 +13,7 @@ use crate::chat_model::Answer;
 use crate::endpoint::{Endpoint, EndpointError};
 use crate::outlet::{self, Outlet};
 use crate::sse::MAX_EVENT;
-use crate::wire::{complaint, retry_delay};
+use crate::wire::{Wire, complaint, retry_delay};
 use crate::{
     ChatModel, DecodeError, Decoder, Effort, Event, ModelError, ModelId, Protocol, Received, Request, Wait,
     http, retry,

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::Message;
+use crate::{Effort, Message};
 
 /// What a model is asked. Copies share their texts, messages and tools, so each turn can have one of its own.
 ///
@@ -112,30 +111,4 @@ pub struct Schema {
     pub name: Arc<str>,
     /// The JSON schema.
     pub schema: Arc<Value>,
-}
-
-/// How much a model thinks before it speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Effort {
-    /// Little.
-    Low,
-    /// Some.
-    Medium,
-    /// Much.
-    High,
-    /// At most so many tokens, for models that take a number instead of a word.
-    Tokens(u32),
-}
-
-impl Effort {
-    /// The word for it. A number is taken for the nearest one.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Low | Self::Tokens(..=4_095) => "low",
-            Self::Medium | Self::Tokens(4_096..=16_383) => "medium",
-            Self::High | Self::Tokens(_) => "high",
-        }
-    }
 }

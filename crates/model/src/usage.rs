@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::ops::AddAssign;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+
+use crate::Amount;
 
 /// Tokens of one answer. The four first numbers have nothing in common, whatever a provider counts into what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,6 +48,12 @@ pub struct Money {
     micros: u64,
 }
 
+impl From<&Amount> for Money {
+    fn from(amount: &Amount) -> Self {
+        Self { micros: amount.micros() }
+    }
+}
+
 impl Money {
     /// So many millionths.
     pub const fn from_micros(micros: u64) -> Self {
@@ -72,32 +79,6 @@ impl fmt::Display for Money {
         let digits = format!("{part:06}");
         let shown = digits.trim_end_matches('0');
         write!(f, "{whole}.{shown:0<2}")
-    }
-}
-
-/// A text is no amount of money.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no amount; write a number such as `0.15`, with at most six places behind the point")]
-pub struct MoneyError {
-    text: String,
-}
-
-impl FromStr for Money {
-    type Err = MoneyError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let fault = || MoneyError { text: text.to_owned() };
-        let (whole, part) = text.split_once('.').unwrap_or((text, ""));
-        let is_number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
-        if whole.is_empty() || !is_number(whole) || !is_number(part) || part.len() > 6 || text.ends_with('.')
-        {
-            return Err(fault());
-        }
-        let whole: u64 = whole.parse().map_err(|_| fault())?;
-        let part: u64 = format!("{part:0<6}").parse().map_err(|_| fault())?;
-        let micros =
-            whole.checked_mul(1_000_000).and_then(|micros| micros.checked_add(part)).ok_or_else(fault)?;
-        Ok(Self { micros })
     }
 }
 
@@ -131,33 +112,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn amounts_are_read_and_shown_without_floats() {
-        let check = |text: &str, expect: Option<(u64, &str)>| {
-            let money: Option<Money> = text.parse().ok();
-            assert_eq!(money.map(Money::micros), expect.map(|(micros, _)| micros), "{text:?}");
-            assert_eq!(money.map(|money| money.to_string()).as_deref(), expect.map(|(_, shown)| shown));
-        };
-        check("0.15", Some((150_000, "0.15")));
-        check("3", Some((3_000_000, "3.00")));
-        check("0.000001", Some((1, "0.000001")));
-        check("12.5", Some((12_500_000, "12.50")));
-        check("", None);
-        check(".5", None);
-        check("1.", None);
-        check("-1", None);
-        check("1e3", None);
-        check("0.0000001", None);
-        check("99999999999999999999", None);
+    fn amounts_are_shown_without_floats() {
+        for (micros, expect) in
+            [(150_000, "0.15"), (3_000_000, "3.00"), (1, "0.000001"), (12_500_000, "12.50"), (0, "0.00")]
+        {
+            assert_eq!(Money::from_micros(micros).to_string(), expect);
+        }
     }
 
     #[test]
     fn a_cost_is_rounded_up_and_caches_have_their_own_price() {
-        let price = |text: &str| text.parse::<Money>().unwrap();
+        let price = |micros: u64| Money::from_micros(micros);
         let prices = Prices {
-            input: price("3"),
-            output: price("15"),
-            cache_read: Some(price("0.3")),
-            cache_write: Some(price("3.75")),
+            input: price(3_000_000),
+            output: price(15_000_000),
+            cache_read: Some(price(300_000)),
+            cache_write: Some(price(3_750_000)),
         };
         let usage = Usage { input: 1000, output: 200, cache_read: 10_000, cache_write: 100, reasoning: 50 };
         // 3,000 + 3,000 + 3,000 + 375 millionths.

@@ -31,9 +31,26 @@ pub(crate) enum Fault {
     Told { status: u16, message: String },
 }
 
-impl Protocol {
+/// What the adapter of a protocol does.
+pub(crate) trait Wire {
     /// Where requests go, below the base address.
-    pub(crate) fn path(self, model: &str) -> String {
+    fn path(self, model: &str) -> String;
+
+    /// The header that carries the key, and what stands before the key in it. Never the address: addresses are logged.
+    fn key_header(self) -> (&'static str, &'static str);
+
+    /// Headers that every request has.
+    fn fixed_headers(self) -> &'static [(&'static str, &'static str)];
+
+    /// The body of a request.
+    fn body(self, id: &ModelId, request: &Request) -> Result<Vec<u8>, ModelError>;
+
+    /// A reader for the answer.
+    fn decoder(self) -> Box<dyn Decode>;
+}
+
+impl Wire for Protocol {
+    fn path(self, model: &str) -> String {
         match self {
             Self::OpenAi => "chat/completions".to_owned(),
             Self::Anthropic => "messages".to_owned(),
@@ -41,8 +58,7 @@ impl Protocol {
         }
     }
 
-    /// The header that carries the key, and what stands before the key in it. Never the address: addresses are logged.
-    pub(crate) fn key_header(self) -> (&'static str, &'static str) {
+    fn key_header(self) -> (&'static str, &'static str) {
         match self {
             Self::OpenAi => ("authorization", "Bearer "),
             Self::Anthropic => ("x-api-key", ""),
@@ -50,16 +66,14 @@ impl Protocol {
         }
     }
 
-    /// Headers that every request has.
-    pub(crate) fn fixed_headers(self) -> &'static [(&'static str, &'static str)] {
+    fn fixed_headers(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Anthropic => &[("anthropic-version", "2023-06-01")],
             Self::OpenAi | Self::Gemini => &[],
         }
     }
 
-    /// The body of a request.
-    pub(crate) fn body(self, id: &ModelId, request: &Request) -> Result<Vec<u8>, ModelError> {
+    fn body(self, id: &ModelId, request: &Request) -> Result<Vec<u8>, ModelError> {
         let body = match self {
             Self::OpenAi => openai::body(id, request),
             Self::Anthropic => anthropic::body(id.model(), request),
@@ -68,8 +82,7 @@ impl Protocol {
         body.map_err(|error| ModelError::Unsendable { why: error.to_string() })
     }
 
-    /// A reader for the answer.
-    pub(crate) fn decoder(self) -> Box<dyn Decode> {
+    fn decoder(self) -> Box<dyn Decode> {
         match self {
             Self::OpenAi => Box::new(OpenAiDecoder::default()),
             Self::Anthropic => Box::new(AnthropicDecoder::default()),

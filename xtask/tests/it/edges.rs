@@ -21,11 +21,12 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("metier-sandbox", &[]),
     ("metier-secret", &["metier-files"]),
     ("metier-store", &["metier-files"]),
-    ("metier-model", &["metier-files", "metier-secret"]),
     (
         "metier-catalog",
         &["metier-diagnostic", "metier-files", "metier-policy", "metier-search", "metier-skill"],
     ),
+    // What a user says about models and providers is read by the catalogue, with lines and columns, and taken as it is.
+    ("metier-model", &["metier-catalog", "metier-files", "metier-secret"]),
     (
         "metier-exec",
         &[

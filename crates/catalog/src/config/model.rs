@@ -1,7 +1,7 @@
 //! What a configuration says about models: names for them, who has them, and how much a run may use up.
 //!
-//! What the values mean is for whoever asks models; here they only have a shape. That is why nothing of this knows an
-//! address from a text: a catalogue of skills must not bring an HTTP client along.
+//! What the values mean is for metier-model, which takes these types as they are; here they only have a shape. That is why
+//! nothing of this knows an address from a text: a catalogue of skills must not bring an HTTP client along.
 
 use super::Amount;
 use schemars::JsonSchema;
@@ -10,31 +10,27 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 /// A name for a model, with what is known about it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelConfig {
     /// The model: `provider/model`.
     pub model: String,
     /// How many tokens it can hold in mind.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<NonZeroU32>,
     /// How many tokens it may write in one answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_output: Option<NonZeroU32>,
     /// How much it thinks: `low`, `medium`, `high`, or `{ tokens = 4096 }`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub effort: Option<EffortConfig>,
+    pub effort: Option<Effort>,
     /// How it calls tools: `native` by its provider's protocol, `constrained` by answers whose shape is prescribed.
-    pub tools: ToolCalls,
+    pub tools: ToolSupport,
     /// What it costs. Without prices metier counts tokens and no money.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub price: Option<PriceConfig>,
 }
 
 /// How much a model thinks before it speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum EffortConfig {
+pub enum Effort {
     /// Little.
     Low,
     /// Some.
@@ -45,10 +41,21 @@ pub enum EffortConfig {
     Tokens(u32),
 }
 
+impl Effort {
+    /// The word for it. A number is taken for the nearest one.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Low | Self::Tokens(..=4_095) => "low",
+            Self::Medium | Self::Tokens(4_096..=16_383) => "medium",
+            Self::High | Self::Tokens(_) => "high",
+        }
+    }
+}
+
 /// How a model calls tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum ToolCalls {
+pub enum ToolSupport {
     /// By its provider's protocol.
     #[default]
     Native,
@@ -57,7 +64,7 @@ pub enum ToolCalls {
 }
 
 /// What a million tokens cost, each as a text such as `"0.15"`: no rounding happens on the way.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PriceConfig {
     /// Read.
@@ -65,52 +72,45 @@ pub struct PriceConfig {
     /// Written.
     pub output: Amount,
     /// Read from a cache; what others cost without it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub cache_read: Option<Amount>,
     /// Put into a cache; what others cost without it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub cache_write: Option<Amount>,
 }
 
 /// A provider: one of the built-in ones with something changed, or one more. Only the user's own file is heard on this: a
 /// key goes to no address that a project names.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProviderConfig {
     /// What it speaks: `openai` (the default for a new one), `anthropic` or `gemini`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub protocol: Option<ProtocolConfig>,
+    pub protocol: Option<Protocol>,
     /// Its address, as far as the version: `https://llm.example.com/v1`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
     /// The environment variable that has its key. A built-in provider at another address gets no key unless this names
     /// one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub key_env: Option<String>,
     /// Headers for every request.
     pub headers: BTreeMap<String, String>,
     /// Headers whose values are in environment variables.
     pub header_env: BTreeMap<String, String>,
     /// The proxy that leads to it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy: Option<String>,
     /// Whether a key may travel to it without encryption.
     pub plain_http: bool,
     /// Seconds until there must be a connection.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub connect_seconds: Option<NonZeroU32>,
     /// Seconds from the question to the first byte of the answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub first_byte_seconds: Option<NonZeroU32>,
     /// Seconds from each byte to the next.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub between_bytes_seconds: Option<NonZeroU32>,
 }
 
 /// A language of the wire. Many providers speak the first one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum ProtocolConfig {
+pub enum Protocol {
     /// `POST {base}/chat/completions`, as `OpenAI` began it and most servers have it.
     #[serde(rename = "openai")]
     OpenAi,

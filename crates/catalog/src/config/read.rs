@@ -480,6 +480,20 @@ deny = "skill:secret"
     }
 
     #[test]
+    fn the_sentences_about_limits_have_their_defaults() {
+        let schema = Config::schema();
+        for (key, default) in [
+            ("turns", crate::DEFAULT_TURNS.to_string()),
+            ("calls", crate::DEFAULT_CALLS.to_string()),
+            ("tokens", format!("{},000", crate::DEFAULT_TOKENS / 1000)),
+        ] {
+            let sentence =
+                schema["$defs"]["LimitsConfig"]["properties"][key]["description"].as_str().unwrap();
+            assert!(sentence.ends_with(&format!("The default is {default}.")), "{sentence}");
+        }
+    }
+
+    #[test]
     fn every_setting_of_the_schema_has_a_sentence() {
         let schema = Config::schema();
         let definitions = schema["$defs"].as_object().unwrap().values().chain([&schema]);

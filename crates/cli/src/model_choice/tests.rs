@@ -1,8 +1,6 @@
 use super::*;
 use metier_catalog::Config;
 use metier_model::{Message, Request, whole};
-use schemars::JsonSchema;
-use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::thread::{self, JoinHandle};
@@ -172,42 +170,6 @@ fn a_proxy_of_the_environment_carries_the_request() {
     ask(settle(Some("work/x"), config, &[("HTTP_PROXY", &address)]).unwrap());
     let head = taken.join().unwrap();
     assert!(head.starts_with("post http://llm.example/v1/chat/completions"), "{head}");
-}
-
-/// The settings are read with lines and columns in one crate, and mean something in another. Neither knows the other, so this
-/// holds them together: the same keys with the same sentences, and every value goes over.
-#[test]
-fn the_tables_of_the_configuration_are_those_of_the_models() {
-    fn table<T: JsonSchema>() -> BTreeMap<String, String> {
-        let schema: Value = schemars::schema_for!(T).to_value();
-        let keys = schema["properties"].as_object().unwrap();
-        let sentence = |value: &Value| value["description"].as_str().unwrap_or_default().to_owned();
-        keys.iter().map(|(key, value)| (key.clone(), sentence(value))).collect()
-    }
-    assert_eq!(table::<metier_catalog::ModelConfig>(), table::<ModelConfig>());
-    assert_eq!(table::<metier_catalog::ProviderConfig>(), table::<ProviderConfig>());
-    assert_eq!(table::<metier_catalog::PriceConfig>(), table::<metier_model::PriceConfig>());
-    let whole = settings(
-        "[models.a]\nmodel = \"o/x\"\ncontext = 1\nmax_output = 2\neffort = { tokens = 3 }\ntools = \"constrained\"\n\
-         price = { input = \"1\", output = \"2\", cache_read = \"3\", cache_write = \"4\" }\n[models.b]\nmodel = \"o/y\"\neffort = \"high\"\n\
-         [providers.p]\nprotocol = \"gemini\"\nbase_url = \"u\"\nkey_env = \"K\"\nheaders = { a = \"b\" }\nheader_env = { c = \"D\" }\nproxy = \"q\"\n\
-         plain_http = true\nconnect_seconds = 1\nfirst_byte_seconds = 2\nbetween_bytes_seconds = 3\n",
-    );
-    let model = config::model(&whole.models["a"]);
-    assert_eq!(model.effort, Some(metier_model::Effort::Tokens(3)));
-    assert_eq!(
-        (model.tools, model.price.unwrap().cache_write),
-        (metier_model::ToolSupport::Constrained, Some("4".to_owned()))
-    );
-    let model = config::model(&whole.models["b"]);
-    assert_eq!((model.effort, model.price), (Some(metier_model::Effort::High), None));
-    let provider = config::provider(&whole.providers["p"]);
-    assert_eq!((provider.protocol, provider.plain_http), (Some(metier_model::Protocol::Gemini), true));
-    assert_eq!((&*provider.header_env["c"], provider.between_bytes_seconds.unwrap().get()), ("D", 3));
-    for protocol in ["openai", "anthropic"] {
-        let read = settings(&format!("[providers.p]\nprotocol = \"{protocol}\"\nbase_url = \"u\"\n"));
-        assert!(config::provider(&read.providers["p"]).protocol.is_some());
-    }
 }
 
 #[test]

@@ -164,10 +164,3 @@ fn the_page_about_models_is_right() {
         assert!(page.contains(&row), "{row}");
     }
 }
-
-#[test]
-fn the_configuration_has_a_schema() {
-    let schema = schemars::schema_for!(ProviderConfig);
-    let text = serde_json::to_string(&schema).unwrap();
-    assert!(text.contains("key_env") && text.contains("anthropic"), "{text}");
-}

@@ -71,7 +71,7 @@ pub(super) fn limits(above: &mut Section<'_>, report: &mut Report<'_>) -> Limits
 
 #[cfg(test)]
 mod tests {
-    use crate::config::{Config, EffortConfig, ProtocolConfig, ToolCalls};
+    use crate::config::{Config, Effort, Protocol, ToolSupport};
     use std::path::Path;
     use std::sync::Arc;
 
@@ -125,12 +125,12 @@ seconds = 60
         assert_eq!(found, Vec::<String>::new());
         assert_eq!(config.model.as_deref(), Some("fast"));
         let fast = &config.models["fast"];
-        assert_eq!((fast.effort, fast.tools), (Some(EffortConfig::Tokens(4096)), ToolCalls::Constrained));
+        assert_eq!((fast.effort, fast.tools), (Some(Effort::Tokens(4096)), ToolSupport::Constrained));
         let price = fast.price.as_ref().unwrap();
         assert_eq!((price.output.micros(), price.cache_write.as_ref().unwrap().micros()), (2_500_000, 0));
-        assert_eq!(config.models["kimi-k2"].effort, Some(EffortConfig::Low));
+        assert_eq!(config.models["kimi-k2"].effort, Some(Effort::Low));
         let work = &config.providers["work"];
-        assert_eq!((work.protocol, work.plain_http), (Some(ProtocolConfig::Anthropic), true));
+        assert_eq!((work.protocol, work.plain_http), (Some(Protocol::Anthropic), true));
         assert_eq!((&*work.headers["x-team"], &*work.header_env["x-auth"]), ("docs", "WORK_AUTH"));
         assert_eq!(work.between_bytes_seconds.unwrap().get(), 3);
         let limits = &config.limits;
