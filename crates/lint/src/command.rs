@@ -1,16 +1,17 @@
 //! The commands of a body: what its shell blocks start.
 
+use metier_shell::is_reserved;
+
 use crate::markdown::CodeBlock;
 use crate::skill::Skill;
 
 /// Fences whose content a shell runs. `console` is none of them: it shows output, too.
 const SHELLS: &[&str] = &["bash", "sh", "shell", "zsh"];
 
-/// Words that begin a line and start no program.
+/// Commands of the shell itself, which start no program.
 const BUILTINS: &[&str] = &[
-    "case", "cd", "do", "done", "echo", "elif", "else", "esac", "exit", "export", "fi", "for", "function",
-    "if", "local", "printf", "read", "return", "set", "shift", "source", "then", "trap", "unset", "until",
-    "while",
+    "cd", "echo", "exit", "export", "local", "printf", "read", "return", "set", "shift", "source", "trap",
+    "unset",
 ];
 
 /// The blocks that are meant for a shell.
@@ -46,7 +47,8 @@ pub(crate) fn programs_of<'a>(block: &CodeBlock, source: &'a str) -> Vec<&'a str
         }
         let line = line.strip_prefix("$ ").unwrap_or(line);
         let word = line.split_whitespace().next().unwrap_or_default();
-        if is_name(word) && !BUILTINS.contains(&word) && !found.contains(&word) {
+        let is_program = is_name(word) && !is_reserved(word) && !BUILTINS.contains(&word);
+        if is_program && !found.contains(&word) {
             found.push(word);
         }
     }

@@ -5,11 +5,10 @@
 
 mod reader;
 
-use reader::Reader;
 use std::ops::Range;
 
-/// Words that stand before a command without being one.
-const KEYWORDS: &[&str] = &["!", "{", "}", "do", "elif", "else", "if", "then", "until", "while"];
+use metier_shell::{assignment, precedes_command};
+use reader::Reader;
 
 /// Programs that start the program that is named behind them.
 const WRAPPERS: &[&str] =
@@ -60,6 +59,12 @@ impl Shell {
     pub(crate) fn assigns(&self, name: &str) -> bool {
         self.commands.iter().any(|command| command.assigns(name))
     }
+
+    fn add(&mut self, command: Simple) {
+        if !command.words.is_empty() || !command.targets.is_empty() {
+            self.commands.push(command);
+        }
+    }
 }
 
 impl Simple {
@@ -72,7 +77,12 @@ impl Simple {
             let is_wrapper = WRAPPERS.contains(&text);
             let is_argument =
                 follows_wrapper && (text.starts_with('-') || text.starts_with(|c: char| c.is_ascii_digit()));
-            if !(is_wrapper || is_argument || KEYWORDS.contains(&text) || first.assignment().is_some()) {
+            if !(is_wrapper
+                || is_argument
+                || precedes_command(text)
+                || text == "}"
+                || first.assignment().is_some())
+            {
                 return Some((text.rsplit('/').next().unwrap_or(text), rest));
             }
             follows_wrapper |= is_wrapper;
@@ -126,16 +136,8 @@ fn is_declaration(program: &str) -> bool {
 impl Word {
     /// `NAME=value`, taken apart.
     pub(crate) fn assignment(&self) -> Option<(&str, &str)> {
-        let (name, value) = self.text.split_once('=')?;
-        let name = name.strip_suffix('+').unwrap_or(name);
-        is_name(name).then_some((name, value))
+        assignment(&self.text)
     }
-}
-
-/// Whether a text can be the name of a variable.
-pub(crate) fn is_name(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 #[cfg(test)]
@@ -165,11 +167,16 @@ mod tests {
         check("(( a > b )); c $(( 1 > 2 ))", &["c $(( 1 > 2 ))"]);
         check("a >&2; b <<< 'c > d'", &["a", "b"]);
         check("f() { a > b; }", &["f", "{ a >b", "}"]);
-        check("a \\\n  b", &["a  b"]);
-        check("a `b > c` d", &["b >c", "a d"]);
+        check("a \\\n  b", &["a b"]);
+        check("a `b > c` d", &["b >c", "a `b > c` d"]);
         check("a <b-c> d/<e>.f > g", &["a d/ .f >g"]);
         check("a <b >c", &["a >c"]);
         check("diff <(a) >(b)", &["a", "b", "diff"]);
+        check("a >| b > >(c)", &["c", "a >b"]);
+        check("if (( a > 5 )); then b; fi", &["if", "then b", "fi"]);
+        check("[[ a =~ ^((b)|c)$ ]] && d", &["[[ a =~ ^ b c $ ]]", "d"]);
+        check("[[ a ]]\nb", &["[[ a ]]", "b"]);
+        check("cat <<X\n`a > b`\nX\nc", &["cat", "a >b", "c"]);
     }
 
     #[test]
