@@ -1,21 +1,13 @@
 //! The line as a whole: simple commands and what joins them.
 
+use metier_shell::is_reserved;
+
 use super::here_document::{self, Opening};
 use super::reader::Reader;
 use super::redirection::{self, Found, RedirectionKind};
 use super::refusal::{Refusal, RefusalKind};
 use super::word::{self, Quoting, RawWord};
 use super::{Command, Joint, Line, MAX_COMMANDS, MAX_LINE_BYTES, extent};
-
-/// Words that begin the shell's grammar where a command's name is expected, unless they are quoted.
-const RESERVED: [&str; 22] = [
-    "!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if",
-    "in", "select", "then", "time", "until", "while", "{", "}",
-];
-
-pub(super) fn is_reserved(word: &str) -> bool {
-    RESERVED.contains(&word)
-}
 
 /// Reads a line without judging what its commands would do.
 pub(super) fn read(source: &str) -> Result<Line, Refusal> {

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 pub fn quote(word: &str) -> Cow<'_, str> {
     let plain =
         |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ',' | ':' | '@' | '+');
-    if !word.is_empty() && word.chars().all(plain) && !super::list::is_reserved(word) {
+    if !word.is_empty() && word.chars().all(plain) && !metier_shell::is_reserved(word) {
         return Cow::Borrowed(word);
     }
     Cow::Owned(format!("'{}'", word.replace('\'', r"'\''")))
