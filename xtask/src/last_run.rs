@@ -64,11 +64,11 @@ pub(crate) struct CrashArguments {
 
 pub(crate) fn crash(repository: &Repository, arguments: &CrashArguments) -> Result<()> {
     let test = ["test", "--package", "metier-agent", "--test", "it", "crash::runs", "--", "--nocapture"];
-    let text = Cargo::new(repository, test)
+    let printed = Cargo::new(repository, test)
         .environment("METIER_CRASH_ROUNDS", arguments.rounds.to_string())
         .text()?;
-    print!("{text}");
-    let tally = text.lines().find(|line| line.contains("seed ")).context("the test printed no sums")?;
+    print!("{printed}");
+    let tally = printed.lines().find(|line| line.contains("seed ")).context("the test printed no sums")?;
     let tally = tally.find("seed ").map_or(tally, |start| &tally[start..]);
     arguments.recording.write(repository, "cargo xtask crash", tally.trim())
 }
