@@ -88,102 +88,102 @@ fn worker(skill: Option<&str>, agent: Option<&str>) -> (&'static str, String) {
 
 /// The lines for an event, often none.
 pub(crate) fn lines(kind: &EventKind, told: &mut Told) -> Vec<Line> {
-    match kind {
-        EventKind::Started(started) => of_start(started),
+    let (style, text) = match kind {
+        EventKind::Started(started) => return of_start(started),
         EventKind::Resumed { metier, .. } => {
-            vec![line(Style::Detail, format!("[resumed] by metier {}", clean(metier)))]
+            (Style::Detail, format!("[resumed] by metier {}", clean(metier)))
         }
-        EventKind::Said { text, .. } => request(text),
+        EventKind::Said { text, .. } => return request(text),
         EventKind::Offered { shortlist, abstained, .. } => {
             let names: Vec<String> = shortlist.iter().map(|offer| clean(&offer.name)).collect();
-            match (names.is_empty(), abstained) {
-                (true, _) => vec![line(Style::Detail, "[skills] none fits")],
-                (false, true) => {
-                    vec![line(
-                        Style::Detail,
-                        format!("[skills] none fits surely; near: {}", names.join(", ")),
-                    )]
-                }
-                (false, false) => {
-                    vec![line(Style::Detail, format!("[skills] offered: {}", names.join(", ")))]
-                }
-            }
+            let text = match (names.is_empty(), abstained) {
+                (true, _) => "[skills] none fits".to_owned(),
+                (false, true) => format!("[skills] none fits surely; near: {}", names.join(", ")),
+                (false, false) => format!("[skills] offered: {}", names.join(", ")),
+            };
+            (Style::Detail, text)
         }
         EventKind::Retrying { attempt, after_ms, why } => {
-            let text = format!("[retry] {} in {}: {}", attempt + 1, span(*after_ms), short(why));
-            vec![line(Style::Caution, text)]
+            (Style::Caution, format!("[retry] {} in {}: {}", attempt + 1, span(*after_ms), short(why)))
         }
-        EventKind::Answered(answered) => of_answer(answered),
-        EventKind::Partial { text, .. } if text.is_empty() => Vec::new(),
+        EventKind::Answered(answered) => return of_answer(answered),
+        EventKind::Partial { text, .. } if text.is_empty() => return Vec::new(),
         EventKind::Partial { text, .. } => {
             let mut lines = words(Style::Answer, text);
             lines.push(line(Style::Caution, "[cut off] the answer ends here"));
-            lines
+            return lines;
         }
-        EventKind::Activated(activated) => of_activation(activated),
+        EventKind::Activated(activated) => return of_activation(activated),
         EventKind::Called(called) => {
             told.tools.insert(called.id.clone(), called.tool.clone());
-            vec![of_call(called)]
+            return vec![of_call(called)];
         }
-        EventKind::Decided(decided) => vec![of_decision(decided)],
-        EventKind::Finished(finished) => of_result(finished, told.tools.remove(&finished.id)),
+        EventKind::Decided(decided) => return vec![of_decision(decided)],
+        EventKind::Finished(finished) => return of_result(finished, told.tools.remove(&finished.id)),
         EventKind::Noted { text, about } => {
-            vec![line(Style::Detail, format!("[note] {}: {}", clean(about.word()), short(first_line(text))))]
+            (Style::Detail, format!("[note] {}: {}", clean(about.word()), short(first_line(text))))
         }
         EventKind::Diagnosed { code, message, severity, place } => {
-            vec![of_diagnosis(code, message, severity.as_ref(), place.as_deref())]
+            return vec![of_diagnosis(code, message, severity.as_ref(), place.as_deref())];
         }
-        EventKind::Limited { which, limit, used } => vec![of_limit(which, *limit, *used)],
+        EventKind::Limited { which, limit, used } => return vec![of_limit(which, *limit, *used)],
         EventKind::LimitExtended { which } => {
-            vec![line(Style::Detail, format!("[limit] {} extended", clean(which.word())))]
+            (Style::Detail, format!("[limit] {} extended", clean(which.word())))
         }
-        EventKind::Interrupted { why } => vec![line(Style::Caution, format!("[stopped] {}", short(why)))],
+        EventKind::Interrupted { why } => (Style::Caution, format!("[stopped] {}", short(why))),
         EventKind::Failed { at, message } => {
-            vec![line(Style::Failure, format!("[failed] {}: {}", clean(&at.word()), short(message)))]
+            (Style::Failure, format!("[failed] {}: {}", clean(&at.word()), short(message)))
         }
         EventKind::ChildBegan { child, skill, agent, mode, .. } => {
             let (word, name) = worker(skill.as_deref(), agent.as_deref());
             let text =
                 format!("[{word}] {}: starting ({} {})", clean(&name), clean(mode.word()), child.short());
             told.children.insert(*child, (word, name));
-            vec![line(Style::Step, text)]
+            (Style::Step, text)
         }
         EventKind::ChildEnded { child, outcome, usage, cost_micros, .. } => {
             let known = told.children.get(child).cloned();
             let (word, name) = known.unwrap_or_else(|| ("skill", "child".to_owned()));
             let sums = sums(usage, *cost_micros);
             let text = format!("[{word}] {}: {} ({}, {sums})", clean(&name), ended(*outcome), child.short());
-            vec![line(of_outcome(*outcome, Style::Step), text)]
+            (of_outcome(*outcome, Style::Step), text)
         }
         EventKind::Compacted { why, .. } => {
             let why = if why.is_empty() { String::new() } else { format!(": {}", short(why)) };
-            vec![line(Style::Detail, format!("[compacted] the conversation was made shorter{why}"))]
+            (Style::Detail, format!("[compacted] the conversation was made shorter{why}"))
         }
-        EventKind::Doubted { action, said, .. } => vec![of_doubt(action, *said)],
+        EventKind::Doubted { action, said, .. } => return vec![of_doubt(action, *said)],
         // A yes or no to one call is seen in what becomes of the call.
-        EventKind::ApprovalAnswered { answer, .. } if matches!(answer.as_str(), "once" | "no") => Vec::new(),
-        EventKind::ApprovalAnswered { answer, .. } | EventKind::Allowed { answer, .. } => {
-            vec![of_approval(answer)]
+        EventKind::ApprovalAnswered { answer, .. } if matches!(answer.as_str(), "once" | "no") => {
+            return Vec::new();
         }
-        EventKind::Agreed { provider, said } => vec![of_agreement(provider, *said)],
-        EventKind::Remembered { .. } => vec![line(Style::Detail, "[memory] kept a record")],
+        EventKind::ApprovalAnswered { answer, .. } | EventKind::Allowed { answer, .. } => {
+            return vec![of_approval(answer)];
+        }
+        EventKind::Agreed { provider, said } => return vec![of_agreement(provider, *said)],
+        EventKind::Remembered { .. } => (Style::Detail, "[memory] kept a record".to_owned()),
         EventKind::Recalled { records, .. } => {
-            vec![line(
-                Style::Detail,
-                format!("[memory] recalled {}", counted(records.len(), "record", "records")),
-            )]
+            (Style::Detail, format!("[memory] recalled {}", counted(records.len(), "record", "records")))
         }
         EventKind::Used(used) => {
             let text = format!("[skill] {}: {}", clean(&used.skill), ended(used.outcome));
-            vec![line(of_outcome(used.outcome, Style::Step), text)]
+            (of_outcome(used.outcome, Style::Step), text)
         }
-        EventKind::Ended(ended) => of_end(ended),
+        EventKind::Ended(ended) => return vec![of_end(ended)],
         EventKind::Other { name, .. } => {
-            vec![line(Style::Detail, format!("[{}] (a newer metier wrote this)", clean(name)))]
+            (Style::Detail, format!("[{}] (a newer metier wrote this)", clean(name)))
         }
         // What is sent to a model is for programs, and a question is shown as a question.
-        EventKind::Framed(_) | EventKind::Asked { .. } | EventKind::ApprovalRequested { .. } => Vec::new(),
-    }
+        EventKind::Framed(_) | EventKind::Asked { .. } | EventKind::ApprovalRequested { .. } => {
+            return Vec::new();
+        }
+    };
+    vec![line(style, text)]
+}
+
+/// A number with its noun.
+pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(number), if number == 1 { one } else { many })
 }
 
 /// Tokens that no cache served, which is what limits count.
@@ -394,16 +394,13 @@ fn of_limit(which: &LimitKind, limit: u64, used: u64) -> Line {
     line(Style::Caution, format!("[limit] {}: {} of {}", clean(which.word()), amount(used), amount(limit)))
 }
 
-fn of_end(over: &Ended) -> Vec<Line> {
+fn of_end(over: &Ended) -> Line {
     let style = of_outcome(over.outcome, Style::Done);
     let word = if over.outcome == Outcome::Done { "done" } else { ended(over.outcome) };
     let why = over.why.as_ref().map(|why| format!(": {}", short(why))).unwrap_or_default();
-    let count = |number: u64, one: &str, many: &str| {
-        format!("{} {}", grouped(number), if number == 1 { one } else { many })
-    };
     let (turns, calls) = (count(over.turns, "turn", "turns"), count(over.calls, "call", "calls"));
     let sums = sums(&over.usage, over.cost_micros);
-    vec![line(style, format!("[end] {word}{why} ({turns}, {calls}, {sums})"))]
+    line(style, format!("[end] {word}{why} ({turns}, {calls}, {sums})"))
 }
 
 fn sums(usage: &Usage, cost_micros: u64) -> String {

@@ -1,7 +1,7 @@
 //! What the built-in commands answer. None of them asks a model.
 
 use super::{Chat, Names, is_startable};
-use crate::event_line::fresh;
+use crate::event_line::{count, fresh};
 use crate::moment;
 use crate::output::{clean, shortened, width};
 use anyhow::Result;
@@ -120,15 +120,12 @@ impl Chat {
             0 => "no price is known for it".to_owned(),
             micros => format!("cost {}", Money::from_micros(micros)),
         };
-        let number = |number: u64, one: &str, many: &str| {
-            format!("{} {}", grouped(number), if number == 1 { one } else { many })
-        };
         let tokens = format!("{} tokens{cached} ({} out)", grouped(fresh(usage)), grouped(usage.output));
         Ok(format!(
             "session {}: {}, {}, {tokens}, {cost}",
             id.short(),
-            number(summary.turns, "turn", "turns"),
-            number(summary.calls, "call", "calls")
+            count(summary.turns, "turn", "turns"),
+            count(summary.calls, "call", "calls")
         ))
     }
 
