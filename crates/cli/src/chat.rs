@@ -23,15 +23,16 @@ use metier_diagnostic::grouped;
 use metier_store::{Outcome, SessionId};
 use std::sync::Arc;
 
-pub(crate) use self::completion::{Completion, Signs};
+pub(crate) use self::completion::Completion;
 pub(crate) use self::entry::{Entry as Line, Names};
 pub(crate) use self::past_lines::PastLines;
 pub(crate) use self::prompt::{Prompt, SIGN, Typed};
-pub(crate) use self::stopping::{Between, Stopping};
+pub(crate) use self::stopping::Stopping;
 
 /// A conversation, and the agent that leads it.
 pub(crate) struct Chat {
-    outfit: Outfit,
+    /// The agent.
+    pub(crate) outfit: Outfit,
     /// The agent that somebody wrote down, where it is one of those.
     agent: Option<AgentChoice>,
     view: Arc<RunView>,
@@ -55,11 +56,6 @@ impl Chat {
     /// Whether a skill is among those that the agent sees: all of them where it has no list of its own.
     fn sees(&self, snapshot: &Snapshot, skill: EntryId) -> bool {
         self.outfit.own.as_ref().is_none_or(|own| lists(snapshot, own, skill))
-    }
-
-    /// The agent.
-    pub(crate) fn outfit(&self) -> &Outfit {
-        &self.outfit
     }
 
     /// Which session it is, once something was said.
@@ -187,14 +183,14 @@ impl Chat {
         let commands = built_in.chain(own).map(|(name, hint)| Completion {
             name,
             hint: hint.to_owned(),
-            signs: Signs::Slash,
+            is_skill: false,
         });
         let snapshot = self.outfit.skills.snapshot();
         let skills =
             snapshot.entries().filter(|(_, entry)| is_startable(entry)).map(|(_, entry)| Completion {
                 name: entry.name().to_string(),
                 hint: clean(entry.argument_hint().unwrap_or_default()),
-                signs: Signs::Both,
+                is_skill: true,
             });
         let mut all: Vec<Completion> = commands.collect();
         let mut skills: Vec<Completion> = skills.collect();

@@ -3,10 +3,10 @@
 //! Signals belong to the process, so what is known of them here does, too.
 
 use crate::keyboard;
+use crate::signals;
 use anyhow::Result;
 use metier_sandbox::Cancel;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -20,21 +20,18 @@ static CAUGHT: AtomicI32 = AtomicI32::new(0);
 /// A way to end calls, and whoever listens to signals for it.
 pub(crate) fn listen() -> Result<Cancel> {
     let cancel = Cancel::new()?;
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
-    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
-        for signal in &mut signals {
-            let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            match running {
-                // The second one ends metier at once, and with it everything that runs.
-                Some(cancel) if CAUGHT.swap(signal, Ordering::SeqCst) == 0 => {
-                    cancel.cancel();
-                    // A question about a host may be open while the call waits for its answer.
-                    keyboard::interrupt();
-                }
-                _ => {
-                    keyboard::restore();
-                    drop(emulate_default_handler(signal));
-                }
+    signals::hear(&[SIGINT, SIGTERM, SIGHUP], |signal| {
+        let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match running {
+            // The second one ends metier at once, and with it everything that runs.
+            Some(cancel) if CAUGHT.swap(signal, Ordering::SeqCst) == 0 => {
+                cancel.cancel();
+                // A question about a host may be open while the call waits for its answer.
+                keyboard::interrupt();
+            }
+            _ => {
+                keyboard::restore();
+                drop(emulate_default_handler(signal));
             }
         }
     })?;

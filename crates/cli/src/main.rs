@@ -38,6 +38,7 @@ mod sandbox_setup;
 mod screen;
 mod script_output;
 mod servers;
+mod signals;
 mod skill_models;
 mod slash_line;
 mod surroundings;

@@ -7,17 +7,8 @@ pub(crate) struct Completion {
     pub(crate) name: String,
     /// What may stand behind it.
     pub(crate) hint: String,
-    /// Which signs it is called by.
-    pub(crate) signs: Signs,
-}
-
-/// Which signs a name is called by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Signs {
-    /// `/`
-    Slash,
-    /// `/` and `$`
-    Both,
+    /// Whether it is a skill, which `$` calls as well as `/`.
+    pub(crate) is_skill: bool,
 }
 
 /// The place where the word under the cursor begins, and what it could become.
@@ -33,7 +24,7 @@ pub(crate) fn complete<'a>(
     let fits = |completion: &&Completion| {
         let typed = match (word.strip_prefix('/'), word.strip_prefix('$')) {
             (Some(typed), _) if is_first => typed,
-            (_, Some(typed)) if completion.signs == Signs::Both => typed,
+            (_, Some(typed)) if completion.is_skill => typed,
             _ => return false,
         };
         completion.name.starts_with(typed)
@@ -58,16 +49,12 @@ mod tests {
     use super::*;
 
     fn known() -> Vec<Completion> {
-        let one = |name: &str, hint: &str, signs| Completion {
+        let one = |name: &str, hint: &str, is_skill| Completion {
             name: name.to_owned(),
             hint: hint.to_owned(),
-            signs,
+            is_skill,
         };
-        vec![
-            one("model", "[NAME]", Signs::Slash),
-            one("migrate", "<from> <to>", Signs::Both),
-            one("mail", "", Signs::Both),
-        ]
+        vec![one("model", "[NAME]", false), one("migrate", "<from> <to>", true), one("mail", "", true)]
     }
 
     fn check(line: &str, expect: (usize, &[&str])) {

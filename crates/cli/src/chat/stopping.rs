@@ -2,11 +2,11 @@
 
 use crate::keyboard;
 use crate::screen;
+use crate::signals;
 use anyhow::Result;
 use metier_agent::CancelToken;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What stops the message that is worked on, while one is.
@@ -18,27 +18,15 @@ pub(crate) struct Stopping {
 /// A message is worked on as long as this lasts.
 pub(crate) struct During<'a>(&'a Stopping);
 
-/// What Ctrl-C means while nothing is worked on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Between {
-    /// Nothing: there is a prompt, which knows the key itself.
-    Nothing,
-    /// The end, as for every program.
-    TheEnd,
-}
-
 impl Stopping {
-    /// Listens to signals from now on.
-    pub(crate) fn listen(between: Between) -> Result<Self> {
+    /// Listens to signals from now on. Where there is a prompt, it knows Ctrl-C itself while nothing is worked on.
+    pub(crate) fn listen(has_prompt: bool) -> Result<Self> {
         let stopping = Self::default();
-        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
         // A prompt changes the terminal, and whoever is told to end has no time to end it well.
         let terminal = tcgetattr(rustix::stdio::stdin()).ok();
         let heard = stopping.clone();
-        std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
-            for signal in &mut signals {
-                heard.take(signal, between, terminal.as_ref());
-            }
+        signals::hear(&[SIGINT, SIGTERM, SIGHUP], move |signal| {
+            heard.take(signal, has_prompt, terminal.as_ref());
         })?;
         Ok(stopping)
     }
@@ -53,7 +41,7 @@ impl Stopping {
         *self.current.lock().unwrap_or_else(PoisonError::into_inner) = cancel;
     }
 
-    fn take(&self, signal: i32, between: Between, terminal: Option<&Termios>) {
+    fn take(&self, signal: i32, has_prompt: bool, terminal: Option<&Termios>) {
         let current = self.current.lock().unwrap_or_else(PoisonError::into_inner).clone();
         match (signal, current) {
             // The first one ends the turn in good order. Where that takes too long the second one ends metier, and with it
@@ -62,7 +50,7 @@ impl Stopping {
                 cancel.cancel();
                 keyboard::interrupt();
             }
-            (SIGINT, None) if between == Between::Nothing => {}
+            (SIGINT, None) if has_prompt => {}
             _ => {
                 if let Some(terminal) = terminal {
                     let _ = tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, terminal);

@@ -2,7 +2,7 @@
 
 use crate::args::Chat as Args;
 use crate::cast::Cast;
-use crate::chat::{Between, Chat, Line, PastLines, Prompt, SIGN, Stopping, Typed};
+use crate::chat::{Chat, Line, PastLines, Prompt, SIGN, Stopping, Typed};
 use crate::ending;
 use crate::exit::Exit;
 use crate::history_place;
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Args, surroundings: &Surroundings, output: &mut Output)
     // Where metier speaks to a program, or nobody types, each line is a message.
     let is_typed = keyboard::can_ask() && !output.is_json();
     let outfit = Outfit::ready(&cast, &args.working, output)?;
-    let stopping = Stopping::listen(if is_typed { Between::Nothing } else { Between::TheEnd })?;
+    let stopping = Stopping::listen(is_typed)?;
     let view = outfit.view(output);
     let mut chat = Chat::new(outfit, cast.into_first(), view, stopping);
     greet(&chat, output)?;
@@ -59,20 +59,19 @@ fn greet(chat: &Chat, output: &mut Output) -> Result<()> {
     if output.is_json() {
         return Ok(());
     }
-    let outfit = chat.outfit();
+    let outfit = &chat.outfit;
     let model = match &outfit.offline {
         Some(why) => format!("no language model ({why})"),
         None => format!("model {}", outfit.agent.model_name()),
     };
     let skills = counted(outfit.skills.snapshot().loaded(), "skill", "skills");
     let text = format!("metier {}; {model}; {skills}; `/help` lists commands", env!("CARGO_PKG_VERSION"));
-    let text = output.tinted(Tone::Dim, &text);
-    output.aside(&text)
+    output.aside(&output.tinted(Tone::Dim, &text))
 }
 
 /// A chat at a terminal.
 fn typed(mut chat: Chat, output: &mut Output) -> Result<Exit> {
-    let mut prompt = Prompt::new(PastLines::of(&chat.outfit().surroundings.places), output.paint())?;
+    let mut prompt = Prompt::new(PastLines::of(&chat.outfit.surroundings.places), output.paint())?;
     let mut waiting: VecDeque<String> = VecDeque::new();
     let mut is_leaving = false;
     loop {
@@ -113,8 +112,7 @@ fn typed(mut chat: Chat, output: &mut Output) -> Result<Exit> {
     }
     if let Some(id) = chat.session() {
         let text = format!("`metier chat --resume {}` goes on with it", id.short());
-        let text = output.tinted(Tone::Dim, &text);
-        output.aside(&text)?;
+        output.aside(&output.tinted(Tone::Dim, &text))?;
     }
     Ok(Exit::Fine)
 }

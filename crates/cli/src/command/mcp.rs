@@ -7,12 +7,12 @@ use crate::args::{BoundTo, Mcp};
 use crate::declared::may_start;
 use crate::output::{Output, clean};
 use crate::screen;
+use crate::signals;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
 use metier_diagnostic::Diagnostic;
 use metier_mcp_server::Server;
 use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::runtime::Runtime;
@@ -75,17 +75,14 @@ pub(super) fn runtime() -> Result<Runtime> {
 /// Over when somebody says that it is enough. The second Ctrl-C ends metier at once.
 pub(super) fn stop_on_signal() -> Result<impl Future<Output = ()> + Send + 'static> {
     static IS_SAID: AtomicBool = AtomicBool::new(false);
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
     let (said, heard) = tokio::sync::oneshot::channel();
-    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
-        let mut said = Some(said);
-        for signal in &mut signals {
-            if IS_SAID.swap(true, Ordering::Relaxed) {
-                let _ = signal_hook::low_level::emulate_default_handler(signal);
-            }
-            if let Some(said) = said.take() {
-                let _ = said.send(());
-            }
+    let mut said = Some(said);
+    signals::hear(&[SIGINT, SIGTERM], move |signal| {
+        if IS_SAID.swap(true, Ordering::Relaxed) {
+            let _ = signal_hook::low_level::emulate_default_handler(signal);
+        }
+        if let Some(said) = said.take() {
+            let _ = said.send(());
         }
     })?;
     Ok(async move {

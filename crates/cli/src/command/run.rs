@@ -7,6 +7,7 @@ use crate::exit::Exit;
 use crate::keyboard;
 use crate::outfit::Outfit;
 use crate::output::{self, Output};
+use crate::signals;
 use crate::slash_line::{self, Typed};
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
@@ -15,7 +16,6 @@ use metier_catalog::{Lookup, Reference};
 use metier_runtime::Skills;
 use metier_store::By;
 use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 use std::io::{self, IsTerminal, Read};
 
 /// The longest request that is read. A model's window is smaller than this.
@@ -96,18 +96,14 @@ fn named_skill(request: &str, skills: &Skills) -> Option<(String, String)> {
 
 /// The first Ctrl-C ends the run in good order; the second one ends metier, and with it everything that runs.
 pub(super) fn stop_on_signal(cancel: &CancelToken) -> Result<()> {
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
     let cancel = cancel.clone();
-    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
-        for signal in &mut signals {
-            if cancel.is_cancelled() {
-                keyboard::restore();
-                let _ = signal_hook::low_level::emulate_default_handler(signal);
-            }
-            cancel.cancel();
-            // An open question gets a no: nobody waits for what it is about.
-            keyboard::interrupt();
+    signals::hear(&[SIGINT, SIGTERM], move |signal| {
+        if cancel.is_cancelled() {
+            keyboard::restore();
+            let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
-    })?;
-    Ok(())
+        cancel.cancel();
+        // An open question gets a no: nobody waits for what it is about.
+        keyboard::interrupt();
+    })
 }

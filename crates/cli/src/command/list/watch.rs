@@ -4,13 +4,13 @@
 use super::write;
 use crate::args::List;
 use crate::output::{Output, Tone, clean};
+use crate::signals;
 use crate::surroundings::Surroundings;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use metier_catalog::{Catalog, Change, ChangeKind, Include, State, WatchOptions, Watcher, Watching};
 use metier_diagnostic::{Diagnostic, JsonDiagnostic, Severity};
 use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -31,15 +31,15 @@ pub(super) fn run(
     surroundings: &Surroundings,
     output: &mut Output,
 ) -> Result<()> {
-    // Before anything is written, so that Ctrl-C ends it well from the first line on.
-    let signals = Signals::new([SIGINT, SIGTERM]).context("Ctrl-C cannot be listened to")?;
     let catalog = Catalog::load(surroundings.places.clone(), surroundings.layout.choice.clone(), include);
     let catalog = Arc::new(catalog);
     let watcher = catalog.watch(WatchOptions::default());
     let (news, mut watching) = (watcher.subscribe(), watcher.watching());
     let snapshot = watcher.snapshot();
     let handle: Handle = Arc::new(Mutex::new(Some(watcher)));
-    end_on(signals, Arc::clone(&handle))?;
+    let watched = Arc::clone(&handle);
+    // Before anything is written, so that Ctrl-C ends it well from the first line on.
+    signals::hear(&[SIGINT, SIGTERM], move |_| drop(lock(&watched).take()))?;
 
     write(args, surroundings, &snapshot, output)?;
     say_how(watching, output)?;
@@ -69,16 +69,6 @@ pub(super) fn run(
             Err(RecvTimeoutError::Disconnected) => return Ok(()),
         }
     }
-}
-
-/// Ends the watching when one of the signals comes.
-fn end_on(mut signals: Signals, handle: Handle) -> Result<()> {
-    let wait = move || {
-        signals.forever().next();
-        drop(lock(&handle).take());
-    };
-    std::thread::Builder::new().name("signals".to_owned()).spawn(wait).context("no thread can be started")?;
-    Ok(())
 }
 
 fn lock(handle: &Handle) -> MutexGuard<'_, Option<Watcher>> {
