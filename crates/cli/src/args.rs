@@ -22,7 +22,7 @@ pub(crate) use self::changes::{
 pub(crate) use self::command_word::command_word;
 pub(crate) use self::over_time::{Chat, Forget, Resume, Stats};
 pub(crate) use self::secret::{Secret, SecretAction, SecretList, SecretRemove, SecretSet};
-pub(crate) use self::serving::{BoundTo, Host, Mcp, Serve, ServeLimits};
+pub(crate) use self::serving::{BoundTo, Host, Mcp, Serve};
 
 /// Finds, checks and runs Agent Skills, whatever dialect they are written in.
 #[derive(Debug, Parser)]

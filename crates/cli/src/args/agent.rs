@@ -135,14 +135,6 @@ pub(crate) struct Log {
     /// Only events of this kind, such as `called`, `decided` or `answered` (repeatable)
     #[arg(long = "kind", value_name = "KIND")]
     pub(crate) kinds: Vec<String>,
-    #[command(flatten)]
-    pub(crate) export: LogExport,
-}
-
-/// A session as another system keeps it.
-#[derive(Debug, Args)]
-#[group(skip)]
-pub(crate) struct LogExport {
     /// Writes the whole session as another system keeps it, one JSON object a line; metier's own lines without it
     #[arg(long, value_name = "FORMAT", conflicts_with_all = ["follow", "skill", "kinds"])]
     pub(crate) format: Option<LogFormat>,

@@ -46,16 +46,6 @@ pub(crate) struct Serve {
     /// Answers requests for this name, too; without it, for this machine's own (repeatable)
     #[arg(long = "host-name", value_name = "NAME")]
     pub(crate) host_names: Vec<String>,
-    #[command(flatten)]
-    pub(crate) limits: ServeLimits,
-    #[command(flatten)]
-    pub(crate) bound: BoundTo,
-}
-
-/// What clients of `serve` may take up.
-#[derive(Debug, Args)]
-#[group(skip)]
-pub(crate) struct ServeLimits {
     /// Connections at once; at most half of the descriptors that this process may open
     #[arg(long, value_name = "N", default_value_t = DEFAULT_CONNECTIONS, value_parser = positive)]
     pub(crate) max_connections: usize,
@@ -68,6 +58,8 @@ pub(crate) struct ServeLimits {
     /// Time for a request's body; an answer may take any time
     #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_BODY_TIMEOUT.as_secs(), value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) body_timeout: u64,
+    #[command(flatten)]
+    pub(crate) bound: BoundTo,
 }
 
 fn positive(text: &str) -> Result<usize, String> {

@@ -6,12 +6,12 @@ use crate::event_json;
 use crate::event_line::{Line, Style, Told, ended, lines};
 use crate::history_place;
 use crate::output::{Output, clean, shortened};
+use crate::signals;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
 use metier_files::{Mode, write_atomic};
-use metier_store::{Event, EventKind, EventQuery, Family, SessionFilter, SessionId, Stop, Store};
+use metier_store::{Event, EventKind, EventQuery, Family, SessionFilter, SessionId, Store};
 use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Log, surroundings: &Surroundings, output: &mut Output) 
         Some(typed) => store.find(typed)?,
         None => latest(&store)?,
     };
-    if let Some(LogFormat::SkilledCrew) = args.export.format {
+    if let Some(LogFormat::SkilledCrew) = args.format {
         return export(&store, session, args, surroundings, output);
     }
     let parent = store.session(session)?.parent;
@@ -101,14 +101,14 @@ fn export(
     output: &mut Output,
 ) -> Result<()> {
     let lines = crew_log::lines(session, with_children(store, session)?);
-    let Some(folder) = &args.export.save else {
+    let Some(folder) = &args.save else {
         for line in &lines {
             output.json(line)?;
         }
         return Ok(());
     };
     let short = session.short();
-    let name = crew_log::segment(args.export.name.as_deref().unwrap_or(&short));
+    let name = crew_log::segment(args.name.as_deref().unwrap_or(&short));
     let file = surroundings.places.current.join(folder).join(format!("{name}.jsonl"));
     let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
     let text = lines.join("\n") + "\n";
@@ -146,10 +146,10 @@ fn latest(store: &Store) -> Result<SessionId> {
 
 /// Shows what is there and what comes, until the session has ended or somebody has seen enough.
 fn follow(store: &Store, session: SessionId, reader: &mut Reader<'_>, output: &mut Output) -> Result<()> {
-    // Before anything is written, so that Ctrl-C ends it well from the first line on.
-    let signals = Signals::new([SIGINT, SIGTERM]).context("Ctrl-C cannot be listened to")?;
     let mut events = store.follow(EventQuery::of(session))?;
-    end_on(signals, events.stopper())?;
+    let stop = events.stopper();
+    // Before anything is written, so that Ctrl-C ends it well from the first line on.
+    signals::hear(&[SIGINT, SIGTERM], move |_| stop.stop())?;
     while let Some(event) = events.next() {
         let mut event = event?;
         loop {
@@ -165,15 +165,6 @@ fn follow(store: &Store, session: SessionId, reader: &mut Reader<'_>, output: &m
             }
         }
     }
-    Ok(())
-}
-
-fn end_on(mut signals: Signals, stop: Stop) -> Result<()> {
-    let wait = move || {
-        signals.forever().next();
-        stop.stop();
-    };
-    std::thread::Builder::new().name("signals".to_owned()).spawn(wait).context("no thread can be started")?;
     Ok(())
 }
 

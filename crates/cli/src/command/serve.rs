@@ -1,7 +1,7 @@
 //! `serve`: skills for other agents, over HTTP.
 
 use super::mcp::{runtime, server, stop_on_signal};
-use crate::args::{Serve, ServeLimits};
+use crate::args::Serve;
 use crate::output::Output;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &Serve, surroundings: &Surroundings, output: &mut Output
         file.as_deref().map(if args.new_token { Token::new_in } else { Token::kept_in }).transpose()?;
     let token = kept.as_ref().map(|token| token.reveal().to_owned());
     let guard = args.host_names.iter().fold(Guard::new(kept), |guard, name| guard.host(name));
-    let site = Site::take(args.listen, guard, limits(&args.limits)).with_context(|| {
+    let site = Site::take(args.listen, guard, limits(args)).with_context(|| {
         if args.listen.port() == 0 {
             "nothing is served"
         } else {
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Serve, surroundings: &Surroundings, output: &mut Output
 }
 
 /// What clients may take up. Connections never take more than half of the descriptors: calls need some as well.
-fn limits(args: &ServeLimits) -> ConnectionLimits {
+fn limits(args: &Serve) -> ConnectionLimits {
     let descriptors = getrlimit(Resource::Nofile).current.and_then(|most| usize::try_from(most).ok());
     let most = descriptors.map_or(usize::MAX, |descriptors| (descriptors / 2).max(1));
     ConnectionLimits {
