@@ -143,34 +143,24 @@ impl<'a> Wish<'a> {
 
     /// Whether a name means a model, and why not. Nobody is asked, and no key is needed for it.
     pub(crate) fn knows(&self, name: &str) -> Result<()> {
-        if name == OFFLINE {
-            return Ok(());
-        }
-        if self.settings.models.contains_key(name) {
-            let own = aliases::followed(&self.settings.models, name).map_err(|why| anyhow!(why))?;
-            self.check_provider(&own.model)?;
-            Directory::new(&BTreeMap::from([(name.to_owned(), own)]), &self.providers())?.resolve(name)?;
-            return Ok(());
-        }
-        self.check_provider(name)?;
-        self.directory()?.resolve(name)?;
-        Ok(())
+        if name == OFFLINE { Ok(()) } else { self.resolved(name).map(drop) }
     }
 
     /// A model by a name that somebody wrote.
     fn named(&self, name: &str, how: String) -> Result<Settled> {
-        if name == OFFLINE {
-            return Ok(Settled::Offline { why: how });
-        }
+        if name == OFFLINE { Ok(Settled::Offline { why: how }) } else { self.open(self.resolved(name)?, how) }
+    }
+
+    fn resolved(&self, name: &str) -> Result<ModelChoice> {
         if self.settings.models.contains_key(name) {
             // By itself, so that what is wrong with it is told, and not with another one.
             let own = aliases::followed(&self.settings.models, name).map_err(|why| anyhow!(why))?;
             self.check_provider(&own.model)?;
             let one = BTreeMap::from([(name.to_owned(), own)]);
-            return self.open(Directory::new(&one, &self.providers())?.resolve(name)?, how);
+            return Ok(Directory::new(&one, &self.providers())?.resolve(name)?);
         }
         self.check_provider(name)?;
-        self.open(self.directory()?.resolve(name)?, how)
+        Ok(self.directory()?.resolve(name)?)
     }
 
     /// A provider without an address is left out of the directory, so it has to say so when it is wanted.

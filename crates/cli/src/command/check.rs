@@ -19,7 +19,7 @@ use crate::surroundings::Surroundings;
 use anyhow::{Result, bail};
 use changed::Changed;
 use declared_names::DeclaredNames;
-use judged::{Asked, Fixes, Judged, Outcome};
+use judged::{Asked, Judged, Outcome};
 use levels::Judgement;
 use metier_diagnostic::{Diagnostic, Severity};
 use metier_lint::{Root, Rule, rules};
@@ -64,13 +64,8 @@ fn asked(args: &Check, surroundings: &Surroundings) -> Result<Asked> {
         }
     }
     let rules = profiles.is_empty() || profiles.contains(&Profile::Metier);
-    let fixes = match (args.fix, args.diff) {
-        (true, _) => Fixes::Written,
-        (false, true) => Fixes::Shown,
-        (false, false) => Fixes::Offered,
-    };
     let declared = DeclaredNames::new(&surroundings.layout.settings);
-    Ok(Asked { profiles, rules, fixes, declared })
+    Ok(Asked { profiles, rules, mends: args.fix || args.diff, writes: args.fix, declared })
 }
 
 fn judge(args: &Check, asked: &Asked, judgement: &Judgement, surroundings: &Surroundings) -> Result<Outcome> {

@@ -15,24 +15,16 @@ pub(crate) struct Asked {
     pub(crate) profiles: Vec<Profile>,
     /// Whether metier's own rules speak.
     pub(crate) rules: bool,
-    /// What is done about fixes.
-    pub(crate) fixes: Fixes,
+    /// Whether fixes are worked out and not only offered.
+    pub(crate) mends: bool,
+    /// Whether they are written, so that what is said is said of the files as they are then.
+    pub(crate) writes: bool,
     /// The environment names that bodies may use.
     pub(crate) declared: DeclaredNames,
 }
 
-/// What is done about fixes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fixes {
-    /// They are offered.
-    Offered,
-    /// They are worked out and shown.
-    Shown,
-    /// They are worked out and written, so what is said is said of the files as they are then.
-    Written,
-}
-
 /// A skill and what is said about it.
+#[derive(Default)]
 pub(crate) struct Judged {
     /// The skill without its body; `None` where there was nothing to read.
     pub(crate) subject: Option<Subject>,
@@ -49,15 +41,7 @@ pub(crate) struct Judged {
 
 impl Judged {
     pub(crate) fn new(mut subject: Subject, asked: &Asked, judgement: &Judgement, is_meant: bool) -> Self {
-        let mut judged = Self {
-            subject: None,
-            findings: Vec::new(),
-            verdicts: Vec::new(),
-            mendings: Vec::new(),
-            original: None,
-            allowed: 0,
-            is_meant,
-        };
+        let mut judged = Self { is_meant, ..Self::default() };
         if is_meant {
             judged.judge(&mut subject, asked, judgement);
         }
@@ -74,22 +58,14 @@ impl Judged {
 
     /// A file that could not be read, and why.
     pub(crate) fn unreadable(findings: Vec<Diagnostic>, is_meant: bool) -> Self {
-        Self {
-            subject: None,
-            findings,
-            verdicts: Vec::new(),
-            mendings: Vec::new(),
-            original: None,
-            allowed: 0,
-            is_meant,
-        }
+        Self { findings, is_meant, ..Self::default() }
     }
 
     fn judge(&mut self, subject: &mut Subject, asked: &Asked, judgement: &Judgement) {
-        if asked.fixes != Fixes::Offered {
+        if asked.mends {
             self.mendings = Mending::of(subject, judgement);
         }
-        if asked.fixes == Fixes::Written {
+        if asked.writes {
             self.mendings.iter().for_each(|mending| subject.replace(&mending.shown, &mending.after));
         }
         let subject = &*subject;
