@@ -2,6 +2,7 @@
 
 use crate::args::Global;
 use crate::environment;
+use crate::output::Output;
 use crate::servers;
 use anyhow::Result;
 use metier_catalog::{Include, Layout, MAX_DOCUMENT, Places, RootChoice, Snapshot};
@@ -142,6 +143,11 @@ impl Surroundings {
         let mut shown = diagnostic.clone();
         shown.path = diagnostic.path.as_deref().map(|path| Path::new(&self.shown(path)).into());
         shown
+    }
+
+    /// Shows a diagnostic with its line.
+    pub(crate) fn show(&self, found: &Diagnostic, output: &mut Output) -> Result<()> {
+        output.diagnostic(&self.relative(found), Self::source_of(found).as_deref())
     }
 
     /// The text of a file that a diagnostic points into, to show its line.

@@ -65,8 +65,7 @@ fn write(agent: &AgentChoice, args: &Agents, output: &mut Output) -> Result<()> 
     }
     let from = if args.names.is_empty() { Severity::Warning } else { Severity::Info };
     for found in agent.read.diagnostics.iter().filter(|found| found.severity() >= from) {
-        let source = Surroundings::source_of(found);
-        output.diagnostic(&agent.surroundings.relative(found), source.as_deref())?;
+        agent.surroundings.show(found, output)?;
     }
     Ok(())
 }

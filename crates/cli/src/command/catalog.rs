@@ -8,16 +8,7 @@ use metier_catalog::{
     CatalogueOptions, Disclosure, Include, Report, SHORTLIST_BUDGET, SHORTLIST_LENGTH, Shortlist, budget,
 };
 use metier_diagnostic::counted;
-use serde::Serialize;
-
-#[derive(Serialize)]
-struct Json<'a> {
-    format: Disclosure,
-    text: &'a str,
-    report: &'a Report,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<&'a str>,
-}
+use serde_json::json;
 
 pub(crate) fn run(args: &Catalog, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     let settings = &surroundings.layout.settings.catalog;
@@ -40,9 +31,11 @@ pub(crate) fn run(args: &Catalog, surroundings: &Surroundings, output: &mut Outp
     };
     let note = note.as_ref().map(|note| note.text.as_str());
     if output.is_json() {
-        let (text, report) = (&catalogue.text, &catalogue.report);
-        output.json(&Json { format: disclosure, text, report, note })?;
-        return Ok(());
+        let mut json = json!({ "format": disclosure, "text": catalogue.text, "report": catalogue.report });
+        if let Some(note) = note {
+            json["note"] = json!(note);
+        }
+        return output.json(&json);
     }
     output.text(&catalogue.text)?;
     if let Some(note) = note.filter(|note| !note.is_empty()) {

@@ -151,8 +151,7 @@ fn write(findings: &Findings, surroundings: &Surroundings, output: &mut Output) 
     servers::write(&findings.servers, output)?;
     for diagnostic in findings.diagnostics.iter().filter(|found| found.severity() >= Severity::Warning) {
         output.line("")?;
-        let source = Surroundings::source_of(diagnostic);
-        output.diagnostic(&surroundings.relative(diagnostic), source.as_deref())?;
+        surroundings.show(diagnostic, output)?;
     }
     let count = |severity| findings.diagnostics.iter().filter(|found| found.severity() == severity).count();
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
@@ -164,6 +163,5 @@ fn write(findings: &Findings, surroundings: &Surroundings, output: &mut Output) 
         ),
     };
     output.line("")?;
-    let text = output.tinted(tone, text.trim_start());
-    output.line(text)
+    output.line(output.tinted(tone, text.trim_start()))
 }

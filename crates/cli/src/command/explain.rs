@@ -9,7 +9,6 @@ use crate::requirement::{Unmet, unmet};
 use crate::surroundings::Surroundings;
 use anyhow::Result;
 use metier_catalog::{ExplainedSkill, Explanation, InCatalogue, Include, Lookup, Parsing, Snapshot};
-use serde::Serialize;
 use std::sync::Arc;
 
 pub(crate) fn run(args: &Explain, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
@@ -26,7 +25,10 @@ fn explain_name(name: &str, surroundings: &Surroundings, output: &mut Output) ->
     let explanation = snapshot.explain(name, &options);
     let (unmet, around) = counted_on(name, &snapshot, surroundings);
     if output.is_json() {
-        return output.json(&Answer { explanation: &explanation, unmet: &unmet, around: around.as_ref() });
+        let mut answer = serde_json::to_value(&explanation)?;
+        answer["unmet"] = serde_json::to_value(&unmet)?;
+        answer["around"] = serde_json::to_value(&around)?;
+        return output.json(&answer);
     }
     write(&explanation, surroundings, output)?;
     let lines = around.as_ref().map(Around::lines).unwrap_or_default();
@@ -43,17 +45,6 @@ fn explain_name(name: &str, surroundings: &Surroundings, output: &mut Output) ->
         output.line(format!("  {}; {}", clean(&unmet.what), clean(&unmet.help)))?;
     }
     Ok(())
-}
-
-/// An explanation for programs.
-#[derive(Serialize)]
-struct Answer<'a> {
-    #[serde(flatten)]
-    explanation: &'a Explanation,
-    /// What the skill that is meant requires and is not here.
-    unmet: &'a [Unmet],
-    /// What its text counts on around it.
-    around: Option<&'a Around>,
 }
 
 /// What the skill that a name means requires and is not here, and what its text counts on. Nothing where the name means none.
@@ -73,22 +64,19 @@ fn counted_on(
 }
 
 fn write(explanation: &Explanation, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
-    let answer = output.tinted(Tone::Strong, &explanation.answer);
-    output.line(answer)?;
+    output.line(output.tinted(Tone::Strong, &explanation.answer))?;
     for skill in &explanation.skills {
         output.line("")?;
         facts(skill, surroundings, output)?;
         for diagnostic in &skill.diagnostics {
-            let source = Surroundings::source_of(diagnostic);
             output.line("")?;
-            output.diagnostic(&surroundings.relative(diagnostic), source.as_deref())?;
+            surroundings.show(diagnostic, output)?;
         }
     }
     for failure in &explanation.failures {
         for diagnostic in &failure.diagnostics {
             output.line("")?;
-            let source = Surroundings::source_of(diagnostic);
-            output.diagnostic(&surroundings.relative(diagnostic), source.as_deref())?;
+            surroundings.show(diagnostic, output)?;
         }
     }
     if !explanation.searched.is_empty() {

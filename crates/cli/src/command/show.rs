@@ -236,8 +236,8 @@ fn asks(whole: &Whole<'_>, output: &mut Output) -> Result<()> {
         }
     }
     for change in &whole.trust_changes {
-        let text = output.tinted(Tone::Caution, &format!("since the project was trusted: {change}"));
-        output.line(text)?;
+        let text = format!("since the project was trusted: {change}");
+        output.line(output.tinted(Tone::Caution, &text))?;
     }
     if !whole.unmet.is_empty() {
         output.section("what it requires and is not here")?;

@@ -17,8 +17,7 @@ pub(crate) fn run(args: &Tools, surroundings: &Surroundings, output: &mut Output
         return output.json(&tools.render(format));
     }
     for tool in tools.definitions() {
-        let name = output.tinted(Tone::Strong, &format!("{}({})", tool.name, fields(tool)));
-        output.line(name)?;
+        output.line(output.tinted(Tone::Strong, &format!("{}({})", tool.name, fields(tool))))?;
         output.block(&format!("  {}", tool.description))?;
     }
     if tools.definitions().next().is_none() {

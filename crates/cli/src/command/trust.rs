@@ -144,8 +144,7 @@ fn show_preview(preview: &Preview, layout: Arc<Layout>, output: &mut Output) -> 
     write_preview(preview, output)?;
     for change in &changes {
         let text = format!("changed since you trusted it: {}: {}", change.subject, change.changes.join("; "));
-        let text = output.tinted(Tone::Caution, &text);
-        output.line(text)?;
+        output.line(output.tinted(Tone::Caution, &text))?;
     }
     output.section(format!("{} is {}", preview.project.display(), in_words(standing)))?;
     Ok(())

@@ -86,8 +86,7 @@ impl Containment {
             output.line(format!("  memory and processes are held by {}{reason}", meter.word()))?;
         }
         if used.is_none() {
-            let text = output.tinted(Tone::Bad, "  no process can be contained here, so none is run");
-            output.line(text)?;
+            output.line(output.tinted(Tone::Bad, "  no process can be contained here, so none is run"))?;
         }
         if !self.tools.is_empty() {
             output.section("programs outside of the system's folders that scripts see, read-only")?;

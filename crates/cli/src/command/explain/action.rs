@@ -72,8 +72,7 @@ fn write(sentence: &str, decision: &Decision, output: &mut Output) -> Result<()>
         Ruling::Refuse => "refused",
     };
     output.line(sentence)?;
-    let word = output.tinted(tone, word);
-    output.line(word)?;
+    output.line(output.tinted(tone, word))?;
     output.line(format!("  because {}", decision.by))?;
     for reason in &decision.also {
         output.line(format!("  and {reason}"))?;
