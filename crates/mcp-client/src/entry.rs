@@ -25,6 +25,12 @@ const MAX_COMPONENT: usize = 255;
 /// The largest frontmatter in bytes of JSON, the same limit as for local files.
 const MAX_FRONTMATTER: usize = 64 * 1024;
 
+/// What an entry and a file lack most often, and what is wrong with URIs.
+const NO_URI: &str = "it has no `uri`";
+const NO_SCHEME: &str = "has no scheme such as `skill:`";
+const BAD_CHARACTERS: &str = "has forbidden characters or a query";
+const BAD_COMPONENT: &str = "has an empty path component, a `..`, or an escaped separator";
+
 /// A skill in a server's list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SkillEntry {
@@ -38,133 +44,60 @@ pub struct SkillEntry {
     pub files: Vec<RemoteFile>,
 }
 
-/// Why an entry is rejected.
+/// Why an entry is rejected. Nothing is decided by it: it is shown beside the skills that were accepted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum EntryError {
-    /// It is not an object.
-    #[error("it is not an object")]
-    NotAnObject,
-    /// It has no URI.
-    #[error("it has no `uri`")]
-    NoUri,
-    /// Its URI is invalid.
-    #[error("its URI {0}")]
-    Uri(UriError),
-    /// Its URI does not name a `SKILL.md`.
-    #[error("its URI does not end in `/SKILL.md`")]
-    NotADocument,
-    /// It has no frontmatter, or one without a name or a description.
-    #[error("its `frontmatter` has no `{0}`")]
-    Frontmatter(&'static str),
-    /// The frontmatter is too large.
-    #[error("its `frontmatter` has more than {MAX_FRONTMATTER} bytes")]
-    LongFrontmatter,
-    /// The name is invalid.
-    #[error("`{0}` is not a valid skill name: 1 to 64 of `a-z`, `0-9` and `-`")]
-    Name(String),
-    /// The name differs from the folder's.
-    #[error("its name is `{name}`, but its folder is `{folder}`")]
-    OtherName {
-        /// The name in the frontmatter.
-        name: String,
-        /// The name in the URI.
-        folder: String,
-    },
-    /// Its files are not listed.
-    #[error("its `resources` are not listed, so it cannot be verified")]
-    NoResources,
-    /// Its files are generated and have no digests.
-    #[error("its files are `dynamic` and have no digests, so it cannot be verified")]
-    Dynamic,
-    /// It has too many files.
-    #[error("it has {0} files; the limit is {MAX_FILES}")]
-    TooMany(usize),
-    /// Its files are too large in total.
-    #[error("its files have {0} bytes; the limit is {MAX_SKILL_BYTES}")]
-    TooLarge(u64),
-    /// The URI of a file is invalid.
-    #[error("the URI `{file}` {why}")]
-    FileUri {
-        /// The file.
-        file: String,
-        /// The reason.
-        why: UriError,
-    },
-    /// A file is not in the skill's folder.
-    #[error("`{0}` is not in the skill's folder")]
-    Outside(String),
-    /// A file has no valid size or digest.
-    #[error("`{file}` has no valid `{what}`")]
-    Unchecked {
-        /// The file.
-        file: String,
-        /// The missing field.
-        what: &'static str,
-    },
-    /// Two files share a path, at least on case-insensitive file systems.
-    #[error("`{0}` is listed twice, or as a file and a folder")]
-    Twice(String),
-    /// The `SKILL.md` is not listed.
-    #[error("its `SKILL.md` is not among its `resources`")]
-    NoDocument,
+#[error("{0}")]
+pub struct EntryError(String);
+
+impl From<&str> for EntryError {
+    fn from(why: &str) -> Self {
+        Self(why.to_owned())
+    }
 }
 
-/// Why a URI is rejected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum UriError {
-    /// It is too long.
-    #[error("has more than {MAX_URI} bytes")]
-    TooLong,
-    /// It has no scheme.
-    #[error("has no scheme such as `skill:`")]
-    NoScheme,
-    /// It names a local file.
-    #[error("names a local file")]
-    File,
-    /// It has forbidden characters.
-    #[error("has forbidden characters or a query")]
-    Characters,
-    /// A path component is invalid.
-    #[error("has an empty path component, a `..`, or an escaped separator")]
-    Component,
-    /// It is too deep.
-    #[error("has more than {MAX_DEPTH} folders, or a path component of more than {MAX_COMPONENT} bytes")]
-    TooDeep,
+impl From<String> for EntryError {
+    fn from(why: String) -> Self {
+        Self(why)
+    }
 }
 
 impl SkillEntry {
     /// Parses an entry. Nothing is fetched.
     pub fn read(entry: &Value) -> Result<Self, EntryError> {
-        let entry = entry.as_object().ok_or(EntryError::NotAnObject)?;
-        let uri = entry.get("uri").and_then(Value::as_str).ok_or(EntryError::NoUri)?;
-        check_uri(uri).map_err(EntryError::Uri)?;
+        let entry = entry.as_object().ok_or("it is not an object")?;
+        let uri = entry.get("uri").and_then(Value::as_str).ok_or(NO_URI)?;
+        check_uri(uri).map_err(|why| format!("its URI {why}"))?;
         let ending = format!("/{}", DocumentName::CANONICAL);
-        let folder = uri.strip_suffix(&ending).ok_or(EntryError::NotADocument)?;
+        let folder = uri.strip_suffix(&ending).ok_or("its URI does not end in `/SKILL.md`")?;
         let frontmatter = entry.get("frontmatter").and_then(Value::as_object);
-        let frontmatter = frontmatter.ok_or(EntryError::Frontmatter("name"))?;
-        let text = |key: &'static str| {
+        let lacks = |key: &str| format!("its `frontmatter` has no `{key}`");
+        let frontmatter = frontmatter.ok_or_else(|| lacks("name"))?;
+        let text = |key: &str| {
             let text = frontmatter.get(key).and_then(Value::as_str);
-            text.filter(|text| !text.trim().is_empty()).ok_or(EntryError::Frontmatter(key))
+            text.filter(|text| !text.trim().is_empty()).ok_or_else(|| lacks(key))
         };
         let (name, _) = (text("name")?, text("description")?);
         if Value::Object(frontmatter.clone()).to_string().len() > MAX_FRONTMATTER {
-            return Err(EntryError::LongFrontmatter);
+            return Err(format!("its `frontmatter` has more than {MAX_FRONTMATTER} bytes").into());
         }
         if !is_canonical(name) {
-            return Err(EntryError::Name(one_line(name, 80)));
+            let name = one_line(name, 80);
+            return Err(format!("`{name}` is not a valid skill name: 1 to 64 of `a-z`, `0-9` and `-`").into());
         }
         let last = folder.rsplit(['/', ':']).next().unwrap_or_default();
         if last != name {
-            return Err(EntryError::OtherName { name: name.to_owned(), folder: one_line(last, 80) });
+            let folder = one_line(last, 80);
+            return Err(format!("its name is `{name}`, but its folder is `{folder}`").into());
         }
         let files = match entry.get("resources") {
             Some(Value::Array(files)) => files_of(folder, files)?,
-            Some(Value::String(word)) if word == "dynamic" => return Err(EntryError::Dynamic),
-            _ => return Err(EntryError::NoResources),
+            Some(Value::String(word)) if word == "dynamic" => {
+                return Err("its files are `dynamic` and have no digests, so it cannot be verified".into());
+            }
+            _ => return Err("its `resources` are not listed, so it cannot be verified".into()),
         };
         if !files.iter().any(|file| file.uri == uri) {
-            return Err(EntryError::NoDocument);
+            return Err("its `SKILL.md` is not among its `resources`".into());
         }
         Ok(Self { uri: uri.to_owned(), name: name.to_owned(), frontmatter: frontmatter.clone(), files })
     }
@@ -186,18 +119,19 @@ impl SkillEntry {
 
 fn files_of(folder: &str, listed: &[Value]) -> Result<Vec<RemoteFile>, EntryError> {
     if listed.len() > MAX_FILES {
-        return Err(EntryError::TooMany(listed.len()));
+        return Err(format!("it has {} files; the limit is {MAX_FILES}", listed.len()).into());
     }
     let mut files = Vec::with_capacity(listed.len());
     let mut sum = 0_u64;
     for file in listed {
-        let uri = file.get("uri").and_then(Value::as_str).ok_or(EntryError::NoUri)?;
+        let uri = file.get("uri").and_then(Value::as_str).ok_or(NO_URI)?;
         let shown = || one_line(uri, 200);
-        check_uri(uri).map_err(|why| EntryError::FileUri { file: shown(), why })?;
+        let bad_uri = |why: String| format!("the URI `{}` {why}", shown());
+        check_uri(uri).map_err(bad_uri)?;
         let path = uri.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/'));
-        let path = path.ok_or_else(|| EntryError::Outside(shown()))?;
-        let path = path_of(path).map_err(|why| EntryError::FileUri { file: shown(), why })?;
-        let unchecked = |what| EntryError::Unchecked { file: shown(), what };
+        let path = path.ok_or_else(|| format!("`{}` is not in the skill's folder", shown()))?;
+        let path = path_of(path).map_err(bad_uri)?;
+        let unchecked = |what| format!("`{}` has no valid `{what}`", shown());
         let size = file.get("size").and_then(Value::as_u64).ok_or_else(|| unchecked("size"))?;
         let digest = file.get("digest").and_then(Value::as_str).and_then(|digest| digest.parse().ok());
         let digest = digest.ok_or_else(|| unchecked("digest"))?;
@@ -205,7 +139,7 @@ fn files_of(folder: &str, listed: &[Value]) -> Result<Vec<RemoteFile>, EntryErro
         files.push(RemoteFile { uri: uri.to_owned(), path, size, digest });
     }
     if sum > MAX_SKILL_BYTES {
-        return Err(EntryError::TooLarge(sum));
+        return Err(format!("its files have {sum} bytes; the limit is {MAX_SKILL_BYTES}").into());
     }
     files.sort_by(|a, b| a.path.as_bytes().cmp(b.path.as_bytes()));
     check_paths(&files)?;
@@ -214,17 +148,19 @@ fn files_of(folder: &str, listed: &[Value]) -> Result<Vec<RemoteFile>, EntryErro
 
 /// Checks that no two files share a path, also on case-insensitive file systems, and that no file is the folder of another.
 fn check_paths(files: &[RemoteFile]) -> Result<(), EntryError> {
+    let twice =
+        |file: &RemoteFile| format!("`{}` is listed twice, or as a file and a folder", file.path).into();
     let folded = |path: &std::path::Path| path.to_string_lossy().to_lowercase();
     let mut taken = HashSet::new();
     for file in files {
         if !taken.insert(folded(file.path.as_path())) {
-            return Err(EntryError::Twice(file.path.to_string()));
+            return Err(twice(file));
         }
     }
     for file in files {
         let above = file.path.as_path().ancestors().skip(1);
         if above.filter(|path| !path.as_os_str().is_empty()).any(|path| taken.contains(&folded(path))) {
-            return Err(EntryError::Twice(file.path.to_string()));
+            return Err(twice(file));
         }
     }
     Ok(())
@@ -232,19 +168,19 @@ fn check_paths(files: &[RemoteFile]) -> Result<(), EntryError> {
 
 /// Checks a URI. URIs are compared as strings and never normalised, so each must have one spelling: no query, white space or
 /// backslash.
-fn check_uri(uri: &str) -> Result<(), UriError> {
+fn check_uri(uri: &str) -> Result<(), String> {
     if uri.len() > MAX_URI {
-        return Err(UriError::TooLong);
+        return Err(format!("has more than {MAX_URI} bytes"));
     }
-    let (scheme, rest) = uri.split_once(':').ok_or(UriError::NoScheme)?;
+    let (scheme, rest) = uri.split_once(':').ok_or(NO_SCHEME)?;
     let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
         && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'));
     if !is_scheme || rest.is_empty() {
-        return Err(UriError::NoScheme);
+        return Err(NO_SCHEME.to_owned());
     }
     // The scheme decides: `file:/etc` and `FILE:etc` name files as well as `file:///etc`.
     if scheme.eq_ignore_ascii_case("file") {
-        return Err(UriError::File);
+        return Err("names a local file".to_owned());
     }
     let is_odd = |character: char| {
         character.is_whitespace()
@@ -252,39 +188,42 @@ fn check_uri(uri: &str) -> Result<(), UriError> {
             || matches!(character, '\\' | '?' | '#' | '<' | '>' | '"' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}')
     };
     if rest.contains(is_odd) {
-        return Err(UriError::Characters);
+        return Err(BAD_CHARACTERS.to_owned());
     }
     let components = rest.strip_prefix("//").unwrap_or(rest);
     let components = components.strip_prefix('/').unwrap_or(components);
     for component in components.split('/') {
-        check_component(&decoded(component).ok_or(UriError::Characters)?)?;
+        check_component(&decoded(component).ok_or(BAD_CHARACTERS)?)?;
     }
     Ok(())
 }
 
-fn check_component(component: &str) -> Result<(), UriError> {
+fn check_component(component: &str) -> Result<(), String> {
     let is_hidden = |character: char| matches!(character, '/' | '\\' | '\0') || character.is_control();
     if component.is_empty() || matches!(component, "." | "..") || component.contains(is_hidden) {
-        return Err(UriError::Component);
+        return Err(BAD_COMPONENT.to_owned());
     }
     Ok(())
 }
 
 /// The path of a file in the skill's folder, from the rest of its URI.
-fn path_of(rest: &str) -> Result<RelativePath, UriError> {
+fn path_of(rest: &str) -> Result<RelativePath, String> {
+    let too_deep = || {
+        format!("has more than {MAX_DEPTH} folders, or a path component of more than {MAX_COMPONENT} bytes")
+    };
     let mut components = Vec::new();
     for component in rest.split('/') {
-        let component = decoded(component).ok_or(UriError::Characters)?;
+        let component = decoded(component).ok_or(BAD_CHARACTERS)?;
         check_component(&component)?;
         if component.len() > MAX_COMPONENT {
-            return Err(UriError::TooDeep);
+            return Err(too_deep());
         }
         components.push(component);
     }
     if components.len() > MAX_DEPTH {
-        return Err(UriError::TooDeep);
+        return Err(too_deep());
     }
-    RelativePath::parse(&components.join("/")).map_err(|_| UriError::Component)
+    RelativePath::parse(&components.join("/")).map_err(|_| BAD_COMPONENT.to_owned())
 }
 
 /// Decodes percent escapes in a path component; `None` if they are invalid.
