@@ -169,6 +169,8 @@ impl ManagedServer {
             if before.saturating_add(file.size) > MAX_FETCHED {
                 return Err(format!("more than {MAX_FETCHED} bytes were fetched from its server"));
             }
+            // A server that is not there is reported as such, and not as a file that cannot be fetched.
+            self.connection().await.map_err(|error| error.to_string())?;
             let bytes = self.request(|connection| async move { connection.read(&file.uri).await }).await;
             let bytes = bytes.map_err(|error| format!("cannot fetch `{}`: {error}", file.path))?;
             file_cache::verify(file, &bytes).map_err(|error| with_remedy(&error))?;
