@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn folders_come_before_what_is_in_them() {
-        let bytes = compressed(&files(), ".", 7).unwrap();
+        let bytes = compressed(&files(), "top", 7).unwrap();
         let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(bytes.as_slice()));
         let entries = archive.entries().unwrap().map(|entry| {
             let entry = entry.unwrap();
@@ -72,12 +72,12 @@ mod tests {
             (String::from_utf8(entry.path_bytes().into_owned()).unwrap(), header.mode().unwrap())
         });
         let expected = [
-            ("./", 0o755),
-            ("./bin/", 0o755),
-            ("./share/", 0o755),
-            ("./share/doc/", 0o755),
-            ("./bin/a", 0o755),
-            ("./share/doc/a", 0o644),
+            ("top/", 0o755),
+            ("top/bin/", 0o755),
+            ("top/share/", 0o755),
+            ("top/share/doc/", 0o755),
+            ("top/bin/a", 0o755),
+            ("top/share/doc/a", 0o644),
         ];
         assert_eq!(entries.collect::<Vec<_>>(), expected.map(|(path, mode)| (path.to_owned(), mode)));
     }
