@@ -10,11 +10,12 @@ mod licences;
 mod name_services;
 mod program;
 
+use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use sha2::{Digest, Sha256};
 
@@ -50,7 +51,7 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Profile {
+pub(crate) enum Profile {
     /// Optimised as a whole; what is shipped
     Dist,
     /// What `cargo install` builds
@@ -66,13 +67,25 @@ impl Profile {
     }
 }
 
+/// What `dist` made.
+pub(crate) struct Packages {
+    pub(crate) archive: PathBuf,
+    pub(crate) debian: PathBuf,
+    /// The folder of the Containerfile.
+    pub(crate) container: PathBuf,
+}
+
 pub(crate) fn run(repository: &Repository, arguments: &Arguments) -> Result<()> {
     let profile = (!arguments.skip_build).then_some(arguments.profile);
-    make(repository, profile)
+    make(repository, profile)?;
+    Ok(())
 }
 
 /// Builds the program with this profile and packages it. Without a profile it packages the program of the last build.
-fn make(repository: &Repository, profile: Option<Profile>) -> Result<()> {
+pub(crate) fn make(repository: &Repository, profile: Option<Profile>) -> Result<Packages> {
+    if (env::consts::ARCH, env::consts::OS) != ("x86_64", "linux") {
+        bail!("packages are for {PLATFORM} only, and no other machine builds for it; run this on one");
+    }
     // Cargo has the folder around it for builds with the profile of the same name.
     let folder = repository.target()?.join("dist").join("packages");
     fs::create_dir_all(&folder).with_context(|| format!("{} cannot be created", folder.display()))?;
@@ -109,7 +122,7 @@ fn make(repository: &Repository, profile: Option<Profile>) -> Result<()> {
     }
     write(&folder.join("SHA256SUMS"), sums.as_bytes())?;
     println!("written to {}", folder.display());
-    Ok(())
+    Ok(Packages { archive, debian, container })
 }
 
 /// A size as people compare it.
@@ -124,7 +137,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 
 /// The time that every packaged file has, in seconds: the same source gives the same packages.
 fn commit_time(repository: &Repository) -> Result<u64> {
-    if let Some(text) = std::env::var_os("SOURCE_DATE_EPOCH") {
+    if let Some(text) = env::var_os("SOURCE_DATE_EPOCH") {
         let text = text.to_string_lossy();
         return text
             .parse()

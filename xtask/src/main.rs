@@ -20,6 +20,7 @@ mod e2e_model;
 mod findings;
 mod fuzz;
 mod inference;
+mod installation;
 mod interop;
 mod last_run;
 mod repository;

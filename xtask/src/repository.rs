@@ -29,6 +29,11 @@ impl Repository {
         Self { root: self.root.clone(), lints: true }
     }
 
+    /// The same, for builds as users make them.
+    pub(crate) fn without_lints(&self) -> Self {
+        Self { root: self.root.clone(), lints: false }
+    }
+
     /// The environment in which every cargo command, and every test that starts cargo, finds the same build. It is what `cargo
     /// clippy` sets for the compiler.
     pub(crate) fn lint_environment(&self) -> Vec<(&'static str, String)> {

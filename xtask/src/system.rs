@@ -15,8 +15,10 @@ struct Program {
 const COMMANDS: &str = "a row of the commands that are compared with bare runs";
 
 const PROGRAMS: &[Program] = &[
-    Program { name: "bwrap", package: "bubblewrap", what: "the tier of bubblewrap" },
+    Program { name: "busybox", package: "busybox-static", what: "an installation in a container" },
+    Program { name: "bwrap", package: "bubblewrap", what: "the tier of bubblewrap and every installation" },
     Program { name: "curl", package: "curl", what: "the way out with a program that everybody uses" },
+    Program { name: "dpkg-deb", package: "dpkg", what: "an installation of the Debian package" },
     Program { name: "git", package: "git", what: "`check --changed`" },
     Program { name: "node", package: "nodejs", what: "what runs by node" },
     Program { name: "npm", package: "npm", what: "`prepare` for node" },
@@ -69,7 +71,8 @@ fn missing() -> Vec<&'static Program> {
     PROGRAMS.iter().filter(|program| !is_there(program.name)).collect()
 }
 
-fn is_there(name: &str) -> bool {
+/// Whether the search path has this program.
+pub(crate) fn is_there(name: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(name).is_file())
 }

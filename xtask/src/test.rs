@@ -12,6 +12,7 @@ use anyhow::{Result, bail};
 
 use crate::cargo::Cargo;
 use crate::docs;
+use crate::installation;
 use crate::interop;
 use crate::repository::Repository;
 use crate::summary::{Outcome, Summary};
@@ -24,6 +25,9 @@ pub(crate) struct Arguments {
     /// Also run what needs packages of others or takes long, as continuous integration does
     #[arg(long)]
     all: bool,
+    /// Run one step alone, such as `installation`
+    #[arg(long, value_name = "STEP", conflicts_with = "all", value_parser = step_names())]
+    only: Option<String>,
     /// Install the system packages that the tests need
     #[arg(long)]
     install_system: bool,
@@ -53,6 +57,7 @@ const STEPS: &[Step] = &[
     Step { name: "standard's validator", scope: Scope::All, action: validator::compare },
     Step { name: "MCP conformance", scope: Scope::All, action: interop::conformance },
     Step { name: "MCP Python SDK", scope: Scope::All, action: interop::python },
+    Step { name: "installation", scope: Scope::All, action: installation::check },
 ];
 
 /// Workspaces of their own, beside the main one. Their builds need more than the tests do, their format does not.
@@ -66,7 +71,11 @@ pub(crate) fn run(repository: &Repository, arguments: &Arguments) -> Result<()> 
     }
     let repository = &repository.with_lints();
     let mut summary = Summary::default();
-    for step in STEPS.iter().filter(|step| arguments.all || step.scope == Scope::Every) {
+    let is_chosen = |step: &&Step| match &arguments.only {
+        Some(name) => step.name == name,
+        None => arguments.all || step.scope == Scope::Every,
+    };
+    for step in STEPS.iter().filter(is_chosen) {
         if let Some(failed) = summary.failed() {
             let reason = format!("stopped after {failed}");
             summary.push(step.name, Outcome::NotRun(reason), Duration::ZERO);
@@ -88,6 +97,10 @@ pub(crate) fn run(repository: &Repository, arguments: &Arguments) -> Result<()> 
         Some(step) => bail!("`{step}` failed; what it found is above, under its heading"),
         None => Ok(()),
     }
+}
+
+fn step_names() -> Vec<&'static str> {
+    STEPS.iter().map(|step| step.name).collect()
 }
 
 fn format(repository: &Repository) -> Result<Outcome> {
