@@ -1,20 +1,26 @@
 //! Measures the release binary with the bench crate, which is a workspace of its own.
 
+mod build;
+
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::ValueEnum;
 
+use self::build::BuildPart;
 use crate::cargo::Cargo;
 use crate::repository::Repository;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// What to measure; everything when left out
+    /// What to measure; everything but `build` when left out
     bench: Option<Bench>,
     /// How many times each contestant runs on each tree
     #[arg(long, default_value_t = 15)]
     rounds: u32,
+    /// Measure only this part of `build`
+    #[arg(long, value_name = "PART")]
+    only: Option<BuildPart>,
     /// Also measure the tree of 50,000 skills
     #[arg(long)]
     large: bool,
@@ -48,6 +54,8 @@ enum Bench {
     Loop,
     /// Skills over MCP, against other servers of skills
     Mcp,
+    /// What it costs to compile metier; only when it is named, on a machine that does nothing else
+    Build,
 }
 
 impl Bench {
@@ -63,12 +71,20 @@ impl Bench {
             Self::Activate => "activate",
             Self::Loop => "loop",
             Self::Mcp => "mcp",
+            Self::Build => "build",
         }
     }
 }
 
 pub(crate) fn run(repository: &Repository, arguments: &Arguments) -> Result<()> {
-    let chosen = arguments.bench.map_or_else(|| Bench::value_variants().to_vec(), |bench| vec![bench]);
+    if arguments.bench.is_some_and(|bench| matches!(bench, Bench::Build)) {
+        return build::run(repository, arguments.only);
+    }
+    if arguments.only.is_some() {
+        bail!("`--only` is for `cargo xtask bench build`");
+    }
+    let every = Bench::value_variants().iter().copied().filter(|bench| !matches!(bench, Bench::Build));
+    let chosen: Vec<Bench> = arguments.bench.map_or_else(|| every.collect(), |bench| vec![bench]);
     // Activation and the loop are measured by examples, which need no binary.
     if chosen.iter().any(|bench| !matches!(bench, Bench::Activate | Bench::Loop)) {
         Cargo::new(repository, ["build", "--release", "--package", "metier"]).show()?;
@@ -135,7 +151,8 @@ fn measure(repository: &Repository, bench: Bench, arguments: &Arguments) -> Resu
             let example = ["run", "--quiet", "--release", "--package", "metier-agent", "--example", "turns"];
             return Cargo::new(repository, example).show();
         }
-        Bench::Discovery | Bench::Check | Bench::Route | Bench::Mcp => "metier",
+        // `build` does not come here: it starts from nothing.
+        Bench::Discovery | Bench::Check | Bench::Route | Bench::Mcp | Bench::Build => "metier",
     };
     let binary = format!("{program}{}", std::env::consts::EXE_SUFFIX);
     let mut cargo = Cargo::new(repository, ["run", "--quiet", "--release", "--manifest-path"])
