@@ -22,43 +22,6 @@ pub(crate) struct FileCache {
     folder: PathBuf,
 }
 
-/// Why a file is not used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum VerifyError {
-    /// Its size differs.
-    #[error("`{path}` has {found} bytes, but its server listed {listed}; the file is not used")]
-    Size {
-        /// The file.
-        path: String,
-        /// The received size.
-        found: usize,
-        /// The listed size.
-        listed: u64,
-    },
-    /// Its digest differs.
-    #[error("the digest of `{0}` differs from the one that its server listed; the file is not used")]
-    Digest(String),
-    /// Its frontmatter differs.
-    #[error("{0}; the file is not used")]
-    Frontmatter(#[from] super::frontmatter::FrontmatterDifference),
-    /// The folder contains an unlisted file.
-    #[error("`{path}` is in its folder but not listed; remove `{folder}`")]
-    Unlisted {
-        /// The file.
-        path: String,
-        /// The folder.
-        folder: String,
-    },
-    /// It could not be written.
-    #[error("`{path}` cannot be stored: {why}")]
-    Storage {
-        /// The file.
-        path: String,
-        /// The reason.
-        why: String,
-    },
-}
-
 impl FileCache {
     /// The cache of a server. Its name contains the label and the endpoint, so that a server with the same label gets none of
     /// another's files.
@@ -142,37 +105,43 @@ pub(crate) fn verified_copy(folder: &Path, file: &RemoteFile) -> Option<Vec<u8>>
     verify(file, &bytes).is_ok().then_some(bytes)
 }
 
-/// Verifies bytes against the listing.
-pub(crate) fn verify(file: &RemoteFile, bytes: &[u8]) -> Result<(), VerifyError> {
-    let path = file.path.to_string();
-    if bytes.len() as u64 != file.size {
-        return Err(VerifyError::Size { path, found: bytes.len(), listed: file.size });
+/// Verifies bytes against the listing; else why the file is not used.
+pub(crate) fn verify(file: &RemoteFile, bytes: &[u8]) -> Result<(), String> {
+    let (path, found, listed) = (&file.path, bytes.len(), file.size);
+    if found as u64 != listed {
+        return Err(format!(
+            "`{path}` has {found} bytes, but its server listed {listed}; the file is not used"
+        ));
     }
     if FileDigest::of(bytes) != file.digest {
-        return Err(VerifyError::Digest(path));
+        return Err(format!(
+            "the digest of `{path}` differs from the one that its server listed; the file is not used"
+        ));
     }
     Ok(())
 }
 
 /// Verifies the frontmatter of a `SKILL.md` against the listing, field by field.
-pub(crate) fn verify_document(skill: &RemoteSkill, bytes: &[u8]) -> Result<(), VerifyError> {
+pub(crate) fn verify_document(skill: &RemoteSkill, bytes: &[u8]) -> Result<(), String> {
     let listed = skill.text.strip_prefix("---\n").and_then(|text| text.strip_suffix("\n---\n"));
     let listed: Map<String, Value> =
         listed.and_then(|listed| serde_json::from_str(listed).ok()).unwrap_or_default();
-    frontmatter_difference(bytes, &listed).map_or(Ok(()), |found| Err(found.into()))
+    frontmatter_difference(bytes, &listed)
+        .map_or(Ok(()), |found| Err(format!("{found}; the file is not used")))
 }
 
 /// Stores a verified file atomically.
-pub(crate) fn store(folder: &Path, file: &RemoteFile, bytes: &[u8]) -> Result<(), VerifyError> {
+pub(crate) fn store(folder: &Path, file: &RemoteFile, bytes: &[u8]) -> Result<(), String> {
     let path = folder.join(file.path.as_path());
     let made = path.parent().map_or(Ok(()), private_folder);
     made.and_then(|()| write_atomic(&path, bytes, Mode::Private))
-        .map_err(|error| VerifyError::Storage { path: file.path.to_string(), why: error.to_string() })
+        .map_err(|error| format!("`{}` cannot be stored: {error}", file.path))
 }
 
 /// Rejects unlisted files in a skill's folder: scripts could open them.
-pub(crate) fn reject_unlisted(folder: &Path, skill: &RemoteSkill) -> Result<(), VerifyError> {
-    let unlisted = |path: String| VerifyError::Unlisted { path, folder: folder.display().to_string() };
+pub(crate) fn reject_unlisted(folder: &Path, skill: &RemoteSkill) -> Result<(), String> {
+    let unlisted =
+        |path: String| format!("`{path}` is in its folder but not listed; remove `{}`", folder.display());
     let listing = SkillDir::open(folder).and_then(|opened| opened.list(ListBounds::default()));
     let listing = listing.map_err(|error| unlisted(error.to_string()))?;
     if let Some(odd) = listing.left_out.first() {

@@ -11,7 +11,7 @@ use tokio::sync::Mutex;
 
 use super::config::{ServerConfig, ServerTrust};
 use super::connection::{Connection, RequestError};
-use super::file_cache::{self, FileCache, VerifyError};
+use super::file_cache::{self, FileCache};
 use super::listing::Listing;
 use super::server_process::ServerHost;
 
@@ -161,7 +161,7 @@ impl ManagedServer {
             let is_document = file.uri == skill.uri;
             if let Some(bytes) = file_cache::verified_copy(folder, file) {
                 if is_document {
-                    file_cache::verify_document(skill, &bytes).map_err(|error| with_remedy(&error))?;
+                    file_cache::verify_document(skill, &bytes).map_err(with_remedy)?;
                 }
                 continue;
             }
@@ -173,14 +173,14 @@ impl ManagedServer {
             self.connection().await.map_err(|error| error.to_string())?;
             let bytes = self.request(|connection| async move { connection.read(&file.uri).await }).await;
             let bytes = bytes.map_err(|error| format!("cannot fetch `{}`: {error}", file.path))?;
-            file_cache::verify(file, &bytes).map_err(|error| with_remedy(&error))?;
+            file_cache::verify(file, &bytes).map_err(with_remedy)?;
             if is_document {
-                file_cache::verify_document(skill, &bytes).map_err(|error| with_remedy(&error))?;
+                file_cache::verify_document(skill, &bytes).map_err(with_remedy)?;
             }
-            file_cache::store(folder, file, &bytes).map_err(|error| error.to_string())?;
+            file_cache::store(folder, file, &bytes)?;
         }
         if wanted == Wanted::All {
-            file_cache::reject_unlisted(folder, skill).map_err(|error| error.to_string())?;
+            file_cache::reject_unlisted(folder, skill)?;
         }
         Ok(())
     }
@@ -207,7 +207,7 @@ impl ManagedServer {
 }
 
 /// Adds the remedy for a skill that changed on its server.
-fn with_remedy(why: &VerifyError) -> String {
+fn with_remedy(why: String) -> String {
     format!(
         "{why}. If the server changed the skill, run `metier doctor` to list it again, then approve it again"
     )

@@ -150,8 +150,7 @@ impl ServerHost {
         let survey = survey.transpose().map_err(|error| format!("cannot scan the project: {error}"))?;
         let survey = survey.map(|survey| survey.with_user(self.user.clone()));
         // Mounted over the read-only project, under the masks.
-        profile.writable =
-            writable_folders(&config.write, survey.as_ref()).map_err(|error| error.to_string())?;
+        profile.writable = writable_folders(&config.write, survey.as_ref())?;
         if let (Some(project), Some(survey)) = (&project, &survey) {
             profile.project = Some(Project {
                 access: ProjectAccess::ReadOnly,

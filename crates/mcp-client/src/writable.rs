@@ -8,62 +8,30 @@ use std::path::{Path, PathBuf};
 
 use metier_files::{Ground, NoChanges, RelativePath, Survey, protected_part};
 
-/// Why a folder is not writable.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum WriteError {
-    /// There is no project.
-    #[error("its `write` names `{0}`, but there is no project")]
-    NoProject(String),
-    /// It is not a path inside the project.
-    #[error(
-        "its `write` names `{0}`, which is not a folder inside the project; write it as in `write = [\"notes\"]`"
-    )]
-    NotInside(String),
-    /// It does not exist, or is not a folder.
-    #[error("its `write` names `{0}`, but the project has no such folder; create it first")]
-    NoFolder(String),
-    /// It is reached through a link.
-    #[error("its `write` names `{0}`, which is reached by a link; name the folder itself")]
-    Link(String),
-    /// Programs execute or obey its files.
-    #[error("its `write` names `{folder}`, but `{protected}` is protected ({what}); name another folder")]
-    Protected {
-        /// The folder.
-        folder: String,
-        /// The protected path.
-        protected: String,
-        /// The reason.
-        what: String,
-    },
-    /// The project was not scanned completely.
-    #[error("its `write` names `{0}`, but the project is too large to check it for protected files")]
-    Unknown(String),
-}
-
 /// The real paths of writable folders, in the order of the configuration.
-pub(crate) fn writable_folders(
-    write: &[String],
-    project: Option<&Survey>,
-) -> Result<Vec<PathBuf>, WriteError> {
+pub(crate) fn writable_folders(write: &[String], project: Option<&Survey>) -> Result<Vec<PathBuf>, String> {
     write.iter().map(|name| folder(name, project)).collect()
 }
 
-fn folder(name: &str, project: Option<&Survey>) -> Result<PathBuf, WriteError> {
-    let Some(survey) = project else { return Err(WriteError::NoProject(name.to_owned())) };
-    let Ok(inside) = RelativePath::parse(name) else { return Err(WriteError::NotInside(name.to_owned())) };
+fn folder(name: &str, project: Option<&Survey>) -> Result<PathBuf, String> {
+    let refused = |why: &str| format!("its `write` names `{name}`, {why}");
+    let survey = project.ok_or_else(|| refused("but there is no project"))?;
+    let inside = RelativePath::parse(name).map_err(|_| {
+        refused("which is not a folder inside the project; write it as in `write = [\"notes\"]`")
+    })?;
     let project = survey.project();
     let path = project.join(inside.as_path());
-    let Ok(opened) = Ground::open(&path) else { return Err(WriteError::NoFolder(name.to_owned())) };
+    let opened =
+        Ground::open(&path).map_err(|_| refused("but the project has no such folder; create it first"))?;
     if opened.path() != path {
-        return Err(WriteError::Link(name.to_owned()));
+        return Err(refused("which is reached by a link; name the folder itself"));
     }
     if survey.bounded().is_some() {
-        return Err(WriteError::Unknown(name.to_owned()));
+        return Err(refused("but the project is too large to check it for protected files"));
     }
-    let protected = |at: &Path, what: &str| WriteError::Protected {
-        folder: name.to_owned(),
-        protected: at.strip_prefix(project).unwrap_or(at).display().to_string(),
-        what: what.to_owned(),
+    let protected = |at: &Path, what: &str| {
+        let at = at.strip_prefix(project).unwrap_or(at).display();
+        refused(&format!("but `{at}` is protected ({what}); name another folder"))
     };
     if let Some((at, what)) = protected_part(inside.as_path()) {
         return Err(protected(at, what));
@@ -112,9 +80,10 @@ mod tests {
             (".git/hooks", "is protected"),
             ("gh", "is protected"),
         ] {
-            let error = check(name).unwrap_err().to_string();
+            let error = check(name).unwrap_err();
             assert!(error.contains(expect), "{name}: {error}");
         }
-        assert!(matches!(writable_folders(&["notes".to_owned()], None), Err(WriteError::NoProject(_))));
+        let error = writable_folders(&["notes".to_owned()], None).unwrap_err();
+        assert!(error.contains("there is no project"), "{error}");
     }
 }
