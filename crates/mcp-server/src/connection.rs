@@ -49,19 +49,12 @@ const PROTOCOL_METHODS: [&str; 6] =
 /// a shorter interval would wake an idle server for nothing.
 const CLOSED_POLL_INTERVAL: Duration = Duration::from_secs(5);
 
-/// How a client is connected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TransportKind {
-    /// Two streams that last as long as the connection.
-    Stdio,
-    /// HTTP. Clients of the stateless revision have no connection there.
-    Http,
-}
-
 /// One client.
 pub(crate) struct Connection {
     state: Arc<ServerState>,
-    transport: TransportKind,
+    /// Whether it has two streams that last as long as the connection. Over HTTP, clients of the stateless revision have no
+    /// connection.
+    is_stream: bool,
     /// Approvals that the client's user gave for this connection.
     approvals: Arc<ConnectionApprovals>,
 }
@@ -73,8 +66,12 @@ fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
 }
 
 impl Connection {
-    pub(crate) fn new(state: Arc<ServerState>, transport: TransportKind) -> Self {
-        Self { state, transport, approvals: Arc::default() }
+    pub(crate) fn over_streams(state: Arc<ServerState>) -> Self {
+        Self { state, is_stream: true, approvals: Arc::default() }
+    }
+
+    pub(crate) fn over_http(state: Arc<ServerState>) -> Self {
+        Self { is_stream: false, ..Self::over_streams(state) }
     }
 
     fn catalog(&self) -> &ServedCatalog {
@@ -95,11 +92,7 @@ impl Connection {
             return Ok(None);
         }
         let (mode, lifetime) = if is_stateless(context) {
-            let lifetime = if self.transport == TransportKind::Stdio {
-                ApprovalLifetime::Connection
-            } else {
-                ApprovalLifetime::Call
-            };
+            let lifetime = if self.is_stream { ApprovalLifetime::Connection } else { ApprovalLifetime::Call };
             let rounds = RoundAnswers::of(responses, state, Arc::clone(&self.state.signer));
             let tampered = |error: TamperedStateError| ErrorData::invalid_params(error.to_string(), None);
             (ElicitationMode::Rounds(rounds.map_err(tampered)?), lifetime)

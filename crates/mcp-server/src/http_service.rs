@@ -11,7 +11,7 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 
 use super::ServerState;
-use super::connection::{Connection, TransportKind};
+use super::connection::Connection;
 
 /// How long a response is kept for a client of the older revision whose connection broke. The SDK's default of one minute costs
 /// megabytes with busy clients.
@@ -45,7 +45,7 @@ impl HttpService {
         config.json_response = true;
         let mut sessions = LocalSessionManager::default();
         sessions.session_config.completed_cache_ttl = RESPONSE_CACHE_TTL;
-        let make = move || Ok(Connection::new(Arc::clone(&state), TransportKind::Http));
+        let make = move || Ok(Connection::over_http(Arc::clone(&state)));
         Self { service: StreamableHttpService::new(make, Arc::new(sessions), config) }
     }
 

@@ -55,7 +55,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 pub use self::http_service::{Body, HttpService, Request, Response};
 
 use self::call_executor::CallExecutor;
-use self::connection::{Connection, TransportKind};
+use self::connection::Connection;
 use self::handshake_filter::HandshakeFilter;
 use self::served_catalog::{CatalogView, DiagnosticSink, ServedCatalog};
 use self::state_signer::StateSigner;
@@ -162,7 +162,7 @@ impl Server {
         input: impl AsyncRead + Send + Unpin + 'static,
         output: impl AsyncWrite + Send + Unpin + 'static,
     ) -> Result<(), ServeError> {
-        let connection = Connection::new(Arc::clone(&self.state), TransportKind::Stdio);
+        let connection = Connection::over_streams(Arc::clone(&self.state));
         let running = match connection.serve(HandshakeFilter::new((input, output).into_transport())).await {
             Ok(running) => running,
             // A client that disconnects before it sends anything is not an error.
