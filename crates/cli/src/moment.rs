@@ -1,5 +1,6 @@
 //! Moments as people say them: `2h` ago, `2026-11-16`.
 
+use jiff::{Span, SpanRelativeTo};
 use metier_store::Timestamp;
 use std::time::Duration;
 
@@ -16,19 +17,10 @@ pub(crate) fn since(text: &str, now: Timestamp) -> Result<Timestamp, String> {
     let text = text.trim();
     let fault =
         || format!("`{text}` is no moment; write `30m`, `2h`, `7d`, `2026-11-16` or `2026-11-16T09:30:00Z`");
-    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let (number, unit) = text.split_at(digits);
-    let seconds = match unit {
-        "s" => 1,
-        "m" | "min" => MINUTE,
-        "h" => HOUR,
-        "d" => DAY,
-        "w" => 7 * DAY,
-        _ => 0,
-    };
-    if seconds > 0 {
-        let number: u64 = number.parse().map_err(|_| fault())?;
-        return Ok(now.before(Duration::from_secs(number.saturating_mul(seconds))));
+    if let Ok(age) = text.parse::<Span>() {
+        let age = age.to_duration(SpanRelativeTo::days_are_24_hours()).ok();
+        let age = age.and_then(|age| Duration::try_from(age).ok()).ok_or_else(fault)?;
+        return Ok(now.before(age));
     }
     let whole = match text.len() {
         10 => format!("{text}T00:00:00Z"),

@@ -1,5 +1,6 @@
 //! Which proxy the environment names for an address: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, and `NO_PROXY` against them.
 
+use ipnet::IpNet;
 use std::net::IpAddr;
 
 /// A proxy, and the variable that names it. It may hold a password, so it is not shown; the variable's name is.
@@ -42,8 +43,8 @@ fn is_spared(entry: &str, host: &str, port: u16) -> bool {
         return true;
     }
     let address = host.parse::<IpAddr>().ok();
-    if let (Some((block, bits)), Some(address)) = (entry.split_once('/'), address) {
-        return is_within(address, block, bits);
+    if let (Ok(block), Some(address)) = (entry.parse::<IpNet>(), address) {
+        return block.contains(&address);
     }
     let (entry, wanted) = split(entry);
     let domain = entry.trim_start_matches("*.").trim_start_matches('.').to_ascii_lowercase();
@@ -55,21 +56,6 @@ fn is_spared(entry: &str, host: &str, port: u16) -> bool {
     }
     let host = host.trim_end_matches('.').to_ascii_lowercase();
     host == domain || host.strip_suffix(&domain).is_some_and(|before| before.ends_with('.'))
-}
-
-fn is_within(address: IpAddr, block: &str, bits: &str) -> bool {
-    let (Ok(block), Ok(bits)) = (block.parse::<IpAddr>(), bits.parse::<u32>()) else { return false };
-    let (address, block, width) = match (address, block) {
-        (IpAddr::V4(address), IpAddr::V4(block)) => {
-            (address.to_bits().into(), block.to_bits().into(), 32_u32)
-        }
-        (IpAddr::V6(address), IpAddr::V6(block)) => (address.to_bits(), block.to_bits(), 128),
-        _ => return false,
-    };
-    let Some(rest) = width.checked_sub(bits) else { return false };
-    // All bits are the rest where the block is everything, and nothing can be shifted so far.
-    let shifted = |number: u128| number.checked_shr(rest).unwrap_or_default();
-    shifted(address) == shifted(block)
 }
 
 /// A host and its port. Addresses of the sixth version stand in brackets where a port follows.
