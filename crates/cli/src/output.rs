@@ -156,12 +156,16 @@ impl Output {
 
     /// Something said beside the answer, on standard error; left out with `--quiet`.
     pub(crate) fn aside(&mut self, text: &str) -> Result<()> {
+        self.beside(&own_line(text, self.paint))
+    }
+
+    fn beside(&self, shown: &str) -> Result<()> {
         if self.is_quiet {
             return Ok(());
         }
         let mut screen = screen::lock();
         screen.begin_line()?;
-        Ok(writeln!(screen, "{}", own_line(text, self.paint))?)
+        Ok(writeln!(screen, "{shown}")?)
     }
 
     /// A diagnostic said beside the answer.
@@ -171,12 +175,7 @@ impl Output {
 
     /// Text of several lines said beside the answer, as `metier_diagnostic` renders it: harmless, perhaps with colours.
     pub(crate) fn aside_rendered(&mut self, text: &str) -> Result<()> {
-        if self.is_quiet {
-            return Ok(());
-        }
-        let mut screen = screen::lock();
-        screen.begin_line()?;
-        Ok(writeln!(screen, "{}", screen::without_mark(text.trim_end()))?)
+        self.beside(&screen::without_mark(text.trim_end()))
     }
 
     /// Bytes of the answer as they are: metier's own pages, and JSON.

@@ -9,14 +9,14 @@ use metier_diagnostic::counted;
 use serde_json::{Value, json};
 
 pub(crate) fn run(args: &Approvals, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
-    let store = ApprovalStore::of(surroundings);
     match &args.action {
-        Some(ApprovalsAction::Revoke(revoke)) => take_back(revoke, &store, surroundings, output),
-        None => list(args.all, &store, surroundings, output),
+        Some(ApprovalsAction::Revoke(revoke)) => take_back(revoke, surroundings, output),
+        None => list(args.all, surroundings, output),
     }
 }
 
-fn list(is_all: bool, store: &ApprovalStore, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
+fn list(is_all: bool, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
+    let store = ApprovalStore::of(surroundings);
     let all = store.all()?;
     let total = all.len();
     let shown: Vec<StoredApproval> =
@@ -84,12 +84,8 @@ fn object(approval: &StoredApproval) -> Value {
     })
 }
 
-fn take_back(
-    args: &Revoke,
-    store: &ApprovalStore,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<()> {
+fn take_back(args: &Revoke, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
+    let store = ApprovalStore::of(surroundings);
     let gone = if args.all {
         store.revoke(|_| true)?
     } else {

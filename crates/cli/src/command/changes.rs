@@ -12,7 +12,7 @@ use crate::output::{Output, clean};
 use crate::question;
 use crate::surroundings::Surroundings;
 use crate::typed_path::{from_current, in_project};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use metier_changes::{
     ApplyError, ChangeSet, Conflict, DEFAULT_RETENTION, Interrupted, LayerPath, LayerRecord, LayerState,
     LayerStore, Recovered, Undone, apply, undo,
@@ -23,13 +23,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &Changes, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
-    let store = surroundings.layers();
     match &args.action {
-        None => list(args.all, &store, surroundings, output),
-        Some(ChangesAction::Show(args)) => show(args, &store, surroundings, output),
-        Some(ChangesAction::Apply(args)) => apply_set(args, &store, surroundings, output),
-        Some(ChangesAction::Discard(args)) => discard(args, &store, surroundings, output),
-        Some(ChangesAction::Undo(args)) => undo_set(args, &store, surroundings, output),
+        None => list(args.all, surroundings, output),
+        Some(ChangesAction::Show(args)) => show(args, surroundings, output),
+        Some(ChangesAction::Apply(args)) => apply_set(args, surroundings, output),
+        Some(ChangesAction::Discard(args)) => discard(args, surroundings, output),
+        Some(ChangesAction::Undo(args)) => undo_set(args, surroundings, output),
     }
 }
 
@@ -64,7 +63,8 @@ pub(crate) fn recover(surroundings: &Surroundings, output: &mut Output) -> Resul
     Ok(())
 }
 
-fn list(all: bool, store: &LayerStore, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+fn list(all: bool, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+    let store = surroundings.layers();
     // What was decided long ago goes when someone looks; pending sets stay.
     store.prune(&DEFAULT_RETENTION)?;
     let project = surroundings.project();
@@ -90,7 +90,8 @@ fn list(all: bool, store: &LayerStore, surroundings: &Surroundings, output: &mut
 }
 
 /// The set that an id means.
-fn find(id: &str, store: &LayerStore, surroundings: &Surroundings) -> Result<LayerRecord> {
+fn find(id: &str, surroundings: &Surroundings) -> Result<LayerRecord> {
+    let store = surroundings.layers();
     let here = store.list(surroundings.project());
     if id == "last" {
         let last = here.into_iter().rev().find(|set| set.state != LayerState::Running);
@@ -105,13 +106,9 @@ fn find(id: &str, store: &LayerStore, surroundings: &Surroundings) -> Result<Lay
     }
 }
 
-fn show(
-    args: &ChangesShow,
-    store: &LayerStore,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<Exit> {
-    let set = find(&args.id, store, surroundings)?;
+fn show(args: &ChangesShow, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+    let store = surroundings.layers();
+    let set = find(&args.id, surroundings)?;
     let layer = store.open(&set.id)?;
     let changes = layer.changes()?;
     let selected = selected(&changes, &args.paths, &set.project, surroundings)?;
@@ -139,16 +136,12 @@ fn show(
     Ok(Exit::Fine)
 }
 
-fn apply_set(
-    args: &ChangesApply,
-    store: &LayerStore,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<Exit> {
+fn apply_set(args: &ChangesApply, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+    let store = surroundings.layers();
     if args.ignored {
-        return ignored::apply_session(args, store, surroundings, output);
+        return ignored::apply_session(args, surroundings, output);
     }
-    let set = find(&args.id, store, surroundings)?;
+    let set = find(&args.id, surroundings)?;
     let layer = store.open(&set.id)?;
     let changes = layer.pending()?;
     let selected = selected(&changes, &args.paths, &set.project, surroundings)?;
@@ -189,7 +182,7 @@ fn apply_set(
             }
             Ok(Exit::Fine)
         }
-        Err(error) => refused(&error),
+        Err(error) => Err(refused(&error)),
     }
 }
 
@@ -214,18 +207,14 @@ fn is_approved(
     Ok(is_yes)
 }
 
-fn undo_set(
-    args: &ChangesUndo,
-    store: &LayerStore,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<Exit> {
+fn undo_set(args: &ChangesUndo, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+    let store = surroundings.layers();
     let set = if args.id == "last" {
         // The one that was applied last, which need not be the one that ran last.
         let sets = store.list(surroundings.project()).into_iter().filter(|set| set.applied > 0);
         let last = sets.max_by_key(|set| set.applied_at);
         let last = last.context("nothing was applied here that could be undone")?;
-        if let Some(newer) = not_applied_since(&last, store, surroundings) {
+        if let Some(newer) = not_applied_since(&last, surroundings) {
             let state = newer.state.word();
             output.aside(&clean(&format!(
                 "the changes `{}` are newer and not in the project ({state}), so `{}` is undone",
@@ -234,7 +223,7 @@ fn undo_set(
         }
         last
     } else {
-        find(&args.id, store, surroundings)?
+        find(&args.id, surroundings)?
     };
     let layer = store.open(&set.id)?;
     match undo(&layer) {
@@ -245,7 +234,7 @@ fn undo_set(
         }
         Ok(None) => bail!("nothing of `{}` was applied, so there is nothing to undo", set.id),
         Err(ApplyError::Conflicts(conflicts)) => {
-            let advice = undo_advice(&set.id, &later_sets(&conflicts, &set, store));
+            let advice = undo_advice(&set.id, &later_sets(&conflicts, &set, &store));
             bail!("nothing was undone: {}. {advice}", text::conflicts(&conflicts))
         }
         Err(error) => bail!("nothing was undone: {error}"),
@@ -253,16 +242,12 @@ fn undo_set(
 }
 
 /// The latest set, where it was made after another one was applied and is not applied itself: a person may mean that one.
-fn not_applied_since(
-    applied: &LayerRecord,
-    store: &LayerStore,
-    surroundings: &Surroundings,
-) -> Option<LayerRecord> {
+fn not_applied_since(applied: &LayerRecord, surroundings: &Surroundings) -> Option<LayerRecord> {
     let waits = |set: &LayerRecord| {
         matches!(set.state, LayerState::Pending | LayerState::TakenBack | LayerState::Discarded)
     };
     let is_newer = |set: &LayerRecord| set.applied == 0 && set.id > applied.id && waits(set);
-    store.list(surroundings.project()).into_iter().rfind(is_newer)
+    surroundings.layers().list(surroundings.project()).into_iter().rfind(is_newer)
 }
 
 /// How many paths of an undo are named.
@@ -314,16 +299,12 @@ fn elsewhere(set: &LayerRecord, surroundings: &Surroundings) -> String {
     if is_here { String::new() } else { clean(&format!(" in {}", set.project.display())) }
 }
 
-fn discard(
-    args: &ChangesDiscard,
-    store: &LayerStore,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<Exit> {
+fn discard(args: &ChangesDiscard, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
+    let store = surroundings.layers();
     let mut ids = Vec::new();
     for id in &args.ids {
         // Only the layers of sessions begin like this; other ids are numbers.
-        if !id.starts_with("session-") || !ignored::discard_session(id, store, output)? {
+        if !id.starts_with("session-") || !ignored::discard_session(id, &store, output)? {
             ids.push(id);
         }
     }
@@ -331,7 +312,7 @@ fn discard(
         let here = store.list(surroundings.project()).into_iter();
         here.filter(|set| matches!(set.state, LayerState::Pending | LayerState::TakenBack)).collect()
     } else {
-        ids.iter().map(|id| find(id, store, surroundings)).collect::<Result<Vec<_>>>()?
+        ids.iter().map(|id| find(id, surroundings)).collect::<Result<Vec<_>>>()?
     };
     // A set that is in the project is not dropped by a word: nothing would happen to the files.
     if let Some(set) = sets.iter().find(|set| set.state == LayerState::Applied && set.pending == 0) {
@@ -407,13 +388,12 @@ fn tell(id: &str, project: &Path, what: &str, output: &mut Output) -> Result<()>
     Ok(())
 }
 
-fn refused(error: &ApplyError) -> Result<Exit> {
-    match error {
+fn refused(error: &ApplyError) -> anyhow::Error {
+    let advice = match error {
         ApplyError::Conflicts(_) => {
-            bail!(
-                "{error}; nothing was changed. Look at these files, then apply single paths or discard the set"
-            )
+            "; nothing was changed. Look at these files, then apply single paths or discard the set"
         }
-        error => bail!("{error}"),
-    }
+        _ => "",
+    };
+    anyhow!("{error}{advice}")
 }

@@ -11,8 +11,8 @@ use metier_diagnostic::counted;
 use std::collections::BTreeSet;
 
 /// A session whose layer holds something: by the id of the layer, or by a set of changes of the session.
-fn find(id: &str, store: &LayerStore, surroundings: &Surroundings) -> Result<SessionRecord> {
-    let sessions = store.sessions(None);
+fn find(id: &str, surroundings: &Surroundings) -> Result<SessionRecord> {
+    let sessions = surroundings.layers().sessions(None);
     let mut named = sessions.iter().filter(|session| id != "last" && session.id.starts_with(id));
     if let Some(session) = named.next() {
         if named.next().is_some() {
@@ -25,7 +25,7 @@ fn find(id: &str, store: &LayerStore, surroundings: &Surroundings) -> Result<Ses
     if let ("last", [only]) = (id, here.as_slice()) {
         return Ok((*only).clone());
     }
-    let set = super::find(id, store, surroundings)?;
+    let set = super::find(id, surroundings)?;
     let of_set =
         |session: &&SessionRecord| session.session == set.origin.session && session.project == set.project;
     match sessions.iter().find(of_set) {
@@ -37,15 +37,14 @@ fn find(id: &str, store: &LayerStore, surroundings: &Surroundings) -> Result<Ses
 /// Applies everything that the layer of a session holds.
 pub(super) fn apply_session(
     args: &ChangesApply,
-    store: &LayerStore,
     surroundings: &Surroundings,
     output: &mut Output,
 ) -> Result<Exit> {
     if !args.paths.is_empty() {
         bail!("`--ignored` applies everything that the session keeps; leave the paths out");
     }
-    let record = find(&args.id, store, surroundings)?;
-    let session = store.session(&record.project, &record.session)?;
+    let record = find(&args.id, surroundings)?;
+    let session = surroundings.layers().session(&record.project, &record.session)?;
     let kept = session.changes()?;
     let all: BTreeSet<LayerPath> = kept.entries.iter().map(|change| change.path.clone()).collect();
     if !args.yes {
@@ -76,7 +75,7 @@ pub(super) fn apply_session(
         }
         Err(error) => {
             output.aside(&format!("they are kept as the set `{}`", layer.id()))?;
-            refused(&error)
+            Err(refused(&error))
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::args::{BoundTo, Global, Host};
 use crate::output::Output;
 use anyhow::{Context, Result};
+use metier_policy::shell::quote;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 
@@ -111,8 +112,7 @@ pub(super) fn print(host: Host, bound: &BoundTo, global: &Global, output: &mut O
     output.aside(&format!("for {file}:"))?;
     output.block(&text)?;
     if let Some(command) = command {
-        let words: Vec<String> =
-            std::iter::once(&program).chain(&arguments).map(|word| quoted(word)).collect();
+        let words: Vec<_> = std::iter::once(&program).chain(&arguments).map(|word| quote(word)).collect();
         output.aside(&format!("or run: {command} {}", words.join(" ")))?;
     }
     Ok(())
@@ -144,10 +144,4 @@ fn arguments(bound: &BoundTo, global: &Global) -> Result<Vec<String>> {
         push("--skill", skill.clone());
     }
     Ok(arguments)
-}
-
-/// A word for a shell.
-fn quoted(word: &str) -> String {
-    let is_plain = word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./=+:@%".contains(&byte));
-    if is_plain && !word.is_empty() { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
