@@ -37,9 +37,9 @@ pub(super) fn run(
     let (news, mut watching) = (watcher.subscribe(), watcher.watching());
     let snapshot = watcher.snapshot();
     let handle: Handle = Arc::new(Mutex::new(Some(watcher)));
-    let watched = Arc::clone(&handle);
+    let ended = Arc::clone(&handle);
     // Before anything is written, so that Ctrl-C ends it well from the first line on.
-    signals::hear(&[SIGINT, SIGTERM], move |_| drop(lock(&watched).take()))?;
+    signals::hear(&[SIGINT, SIGTERM], move |_| drop(lock(&ended).take()))?;
 
     write(args, surroundings, &snapshot, output)?;
     say_how(watching, output)?;
