@@ -161,7 +161,7 @@ impl ManagedServer {
             let is_document = file.uri == skill.uri;
             if let Some(bytes) = file_cache::verified_copy(folder, file) {
                 if is_document {
-                    file_cache::verify_document(skill, &bytes).map_err(with_remedy)?;
+                    file_cache::verify_document(skill, &bytes).map_err(|why| with_remedy(&why))?;
                 }
                 continue;
             }
@@ -173,9 +173,9 @@ impl ManagedServer {
             self.connection().await.map_err(|error| error.to_string())?;
             let bytes = self.request(|connection| async move { connection.read(&file.uri).await }).await;
             let bytes = bytes.map_err(|error| format!("cannot fetch `{}`: {error}", file.path))?;
-            file_cache::verify(file, &bytes).map_err(with_remedy)?;
+            file_cache::verify(file, &bytes).map_err(|why| with_remedy(&why))?;
             if is_document {
-                file_cache::verify_document(skill, &bytes).map_err(with_remedy)?;
+                file_cache::verify_document(skill, &bytes).map_err(|why| with_remedy(&why))?;
             }
             file_cache::store(folder, file, &bytes)?;
         }
@@ -207,7 +207,7 @@ impl ManagedServer {
 }
 
 /// Adds the remedy for a skill that changed on its server.
-fn with_remedy(why: String) -> String {
+fn with_remedy(why: &str) -> String {
     format!(
         "{why}. If the server changed the skill, run `metier doctor` to list it again, then approve it again"
     )
