@@ -8,7 +8,7 @@ mod over_time;
 mod secret;
 mod serving;
 
-use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use metier_catalog::CommandsStart;
 use metier_runtime::{Surface, ToolFormat};
@@ -270,8 +270,8 @@ pub(crate) struct Exec {
     #[arg(long, value_name = "NAME")]
     pub(crate) env: Vec<String>,
     /// Where it starts: in the skill's folder or in the project's; without it in the current folder if that is in the project
-    #[arg(long = "in", value_name = "PLACE")]
-    pub(crate) start: Option<StartFolder>,
+    #[arg(long = "in", value_name = "PLACE", value_parser = PossibleValuesParser::new(["skill", "project"]).map(start_folder))]
+    pub(crate) start: Option<CommandsStart>,
     /// How long it may take, in seconds; 120 unless the skill or the configuration says otherwise
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(crate) timeout: Option<u64>,
@@ -280,22 +280,8 @@ pub(crate) struct Exec {
     pub(crate) arguments: Vec<String>,
 }
 
-/// Where a script starts
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum StartFolder {
-    /// The skill's folder
-    Skill,
-    /// The project's folder
-    Project,
-}
-
-impl From<StartFolder> for CommandsStart {
-    fn from(folder: StartFolder) -> Self {
-        match folder {
-            StartFolder::Skill => Self::Skill,
-            StartFolder::Project => Self::Project,
-        }
-    }
+fn start_folder(word: String) -> CommandsStart {
+    if word == "skill" { CommandsStart::Skill } else { CommandsStart::Project }
 }
 
 /// Installs the packages that a skill's scripts want, for this skill alone

@@ -15,7 +15,7 @@ use metier_diagnostic::{Paint, Severity};
 
 /// The agents that were named; the first one works, and without any metier's own does.
 pub(crate) struct Cast {
-    agents: Vec<AgentChoice>,
+    pub(crate) agents: Vec<AgentChoice>,
     /// Whether somebody can be asked.
     pub(crate) can_ask: bool,
     /// What is around the one that works.
@@ -42,16 +42,6 @@ impl Cast {
             Some(exit) => Err(exit),
             None => Ok(Self { agents, can_ask, surroundings }),
         })
-    }
-
-    /// The one that works.
-    pub(crate) fn first(&self) -> Option<&AgentChoice> {
-        self.agents.first()
-    }
-
-    /// The same, and nothing of the others.
-    pub(crate) fn into_first(self) -> Option<AgentChoice> {
-        self.agents.into_iter().next()
     }
 }
 

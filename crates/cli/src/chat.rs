@@ -40,7 +40,7 @@ pub(crate) struct Chat {
     /// None until something was said: a chat in which nothing is said leaves nothing behind.
     current: Option<Session>,
     /// Of a conversation that was taken up and broke off, how many steps may have happened; until it goes on.
-    broken_off: Option<usize>,
+    pub(crate) broken_off: Option<usize>,
 }
 
 impl Chat {
@@ -109,11 +109,6 @@ impl Chat {
         let observer = Arc::new(Resuming { view: Arc::clone(&self.view), word });
         let hooks = RunHooks { observer, ..self.outfit.hooks(&self.view, CancelToken::new()?) };
         Ok(Session::resume(&self.outfit.agent, self.outfit.setting(), id, hooks)?)
-    }
-
-    /// Whether a conversation was taken up that broke off and has not gone on yet.
-    pub(crate) fn is_broken_off(&self) -> bool {
-        self.broken_off.is_some()
     }
 
     /// Goes on with what broke off, as far as it gets; and how to give a word that nobody was there to give.

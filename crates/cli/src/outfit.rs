@@ -59,7 +59,7 @@ impl Outfit {
             let (server, why) = (clean(&server.uri), clean(&server.why));
             output.aside(&format!("the MCP server `{server}` lists nothing: {why}"))?;
         }
-        let chosen = cast.first();
+        let chosen = cast.agents.first();
         let role = chosen.and_then(AgentChoice::role);
         let settled = Wish::new(working.model.model.as_deref(), MODEL_FLAG, &surroundings)
             .settle_for(chosen.and_then(AgentChoice::model))?;

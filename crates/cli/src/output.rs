@@ -106,11 +106,6 @@ impl Output {
         self.is_quiet
     }
 
-    /// Whether a person reads along.
-    pub(crate) fn is_terminal() -> bool {
-        screen::out_is_terminal()
-    }
-
     /// Whether there are colours.
     pub(crate) fn paint(&self) -> Paint {
         self.paint
@@ -135,7 +130,7 @@ impl Output {
 
     /// The same without a line break at the end.
     pub(crate) fn text(&mut self, text: &str) -> Result<()> {
-        if Self::is_terminal() {
+        if screen::out_is_terminal() {
             self.raw(screen::harmless_lines(text).as_bytes())
         } else {
             self.raw(text.as_bytes())

@@ -33,7 +33,8 @@ pub(crate) fn unprepared(
     surroundings: &Surroundings,
 ) -> Vec<Unmet> {
     let name = entry.name().as_str();
-    let place = SkillFolders::data_of(snapshot, entry, &surroundings.skill_data());
+    // Each skill has its own folder there for what it keeps.
+    let place = SkillFolders::data_of(snapshot, entry, &surroundings.places.data.join("skills"));
     match missing(folder, &place, &surroundings.search_path()) {
         Ok(missing) => {
             let help = format!("run `metier prepare {name}`");

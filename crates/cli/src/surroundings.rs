@@ -105,11 +105,6 @@ impl Surroundings {
         LayerStore::new(&self.places.data)
     }
 
-    /// The folder below which each skill has its own for what it keeps.
-    pub(crate) fn skill_data(&self) -> PathBuf {
-        self.places.data.join("skills")
-    }
-
     /// Where a new skill goes when nobody says otherwise: the folder of a project that most clients read, else the
     /// user's own.
     pub(crate) fn folder_for_new_skills(&self) -> PathBuf {

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args, surroundings: &Surroundings, output: &mut Output)
     let outfit = Outfit::ready(&cast, &args.working, output)?;
     let stopping = Stopping::listen(is_typed)?;
     let view = outfit.view(output);
-    let mut chat = Chat::new(outfit, cast.into_first(), view, stopping);
+    let mut chat = Chat::new(outfit, cast.agents.into_iter().next(), view, stopping);
     greet(&chat, output)?;
     if let Some(id) = &args.resume {
         let text = chat.tell(BuiltinCommand::Resume, id)?;
@@ -75,7 +75,7 @@ fn typed(mut chat: Chat, output: &mut Output) -> Result<Exit> {
     let mut waiting: VecDeque<String> = VecDeque::new();
     let mut is_leaving = false;
     loop {
-        if chat.is_broken_off() {
+        if chat.broken_off.is_some() {
             at_work(&mut prompt, &mut waiting, output, || chat.go_on())?;
             continue;
         }
@@ -147,7 +147,7 @@ fn streamed(mut chat: Chat, output: &mut Output) -> Result<Exit> {
     let mut worst = Exit::Fine;
     let mut input = io::stdin().lock();
     loop {
-        if chat.is_broken_off() {
+        if chat.broken_off.is_some() {
             let exit = show(chat.go_on(), output)?;
             worst = if exit == Exit::Fine { worst } else { exit };
         }

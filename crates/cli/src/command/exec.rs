@@ -55,7 +55,7 @@ pub(crate) fn run(
         arguments: ScriptArguments::Split(args.arguments.clone()),
         given: DeclaredNeeds { hosts: &args.hosts, write: &write, env: &args.env },
         time: args.timeout.map(Duration::from_secs),
-        start: args.start.map(Into::into),
+        start: args.start,
     };
     let ran = interrupt::during(&cancel, || session.run_script(&call));
     match ran {

@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Run, surroundings: &Surroundings, output: &mut Output) 
         Err(exit) => return Ok(exit),
     };
     let mut started = None;
-    if let Some(agent) = cast.first() {
+    if let Some(agent) = cast.agents.first() {
         match slash_line::read(&request, agent) {
             Typed::Request(words) => request = words,
             Typed::Skill(name, arguments) => started = Some((name, arguments)),
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Run, surroundings: &Surroundings, output: &mut Output) 
     let cancel = CancelToken::new()?;
     stop_on_signal(&cancel)?;
     let view = outfit.view(output);
-    if cast.first().is_none() {
+    if cast.agents.first().is_none() {
         started = named_skill(&request, &outfit.skills);
     }
     // The planner that needs no model reads the name itself, and would know less in a sub-agent.

@@ -16,7 +16,7 @@ use metier_catalog::{
 use metier_diagnostic::{Diagnostic, JsonDiagnostic, Severity};
 use metier_files::{FileDigest, ListBounds, Listing, TreeDigest};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Everything about one skill.
@@ -37,7 +37,8 @@ struct Whole<'a> {
     manifest: Value,
     /// What `allowed-tools` means here.
     allowed_tools_mean: AllowedTools,
-    files: Vec<File>,
+    #[serde(serialize_with = "files_as_json")]
+    files: Listing,
     capabilities: Option<Capabilities>,
     /// What it asks for beyond what every script has; `null` where it asks for nothing.
     needs: Option<Asked>,
@@ -53,11 +54,11 @@ struct Whole<'a> {
     diagnostics: Vec<Diagnostic>,
 }
 
-#[derive(Serialize)]
-struct File {
-    path: String,
-    size: u64,
-    executable: bool,
+fn files_as_json<S: serde::Serializer>(listing: &Listing, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(listing.files.iter().map(|file| {
+        let path = file.path.as_path().display().to_string();
+        json!({ "path": path, "size": file.size, "executable": file.executable })
+    }))
 }
 
 fn as_json<S: serde::Serializer>(diagnostics: &[Diagnostic], serializer: S) -> Result<S::Ok, S::Error> {
@@ -122,20 +123,12 @@ impl<'a> Whole<'a> {
             tokens: snapshot.cost(entry),
             manifest: manifest::to_json(read),
             allowed_tools_mean: snapshot.allowed_tools(id, read),
-            files: listing
-                .files
-                .iter()
-                .map(|file| File {
-                    path: file.path.as_path().display().to_string(),
-                    size: file.size,
-                    executable: file.executable,
-                })
-                .collect(),
             capabilities: Capabilities::of(&folder, file).ok(),
             needs: read.more.needs.as_ref().and_then(Asked::of),
             unmet: missing,
             around: Around::of(snapshot, entry, file, surroundings),
             shown_to_scripts: shown_to_scripts(&listing, surroundings),
+            files: listing,
             source,
             also_at: snapshot.other_folders(id).iter().map(|path| path.display().to_string()).collect(),
             trust_changes: changes.map(|change| change.changes).unwrap_or_default(),
@@ -193,9 +186,13 @@ fn write(
         }
     }
     output.section("files")?;
-    for file in &whole.files {
+    for file in &whole.files.files {
         let mark = if file.executable { "x" } else { " " };
-        output.line(format!("  {mark} {:>9}  {}", file.size, clean(&file.path)))?;
+        output.line(format!(
+            "  {mark} {:>9}  {}",
+            file.size,
+            clean(&file.path.as_path().display().to_string())
+        ))?;
     }
     asks(whole, output)?;
     for diagnostic in whole.diagnostics.iter().filter(|found| found.severity() >= Severity::Warning) {

@@ -7,6 +7,7 @@ use super::super::workers::{Item, in_parallel};
 use super::source;
 use crate::args::Check;
 use crate::output::{Output, Tone};
+use crate::screen;
 use crate::surroundings::Surroundings;
 use anyhow::Result;
 use metier_diagnostic::{Diagnostic, Diff, Severity, counted, render_report};
@@ -28,7 +29,7 @@ pub(super) fn write(
         for Mending { shown, before, after, .. } in outcome.mendings() {
             let diff = Diff::new(shown, before, after);
             // A person gets it harmless, a program byte for byte: `metier check --diff . | git apply`.
-            if Output::is_terminal() {
+            if screen::out_is_terminal() {
                 output.rendered(&diff.shown(output.paint()))?;
             } else {
                 output.raw(diff.patch().as_bytes())?;
