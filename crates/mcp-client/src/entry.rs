@@ -49,21 +49,13 @@ pub struct SkillEntry {
 #[error("{0}")]
 pub struct EntryError(String);
 
-impl From<&str> for EntryError {
-    fn from(why: &str) -> Self {
-        Self(why.to_owned())
-    }
-}
-
-impl From<String> for EntryError {
-    fn from(why: String) -> Self {
-        Self(why)
-    }
-}
-
 impl SkillEntry {
     /// Parses an entry. Nothing is fetched.
     pub fn read(entry: &Value) -> Result<Self, EntryError> {
+        Self::parsed(entry).map_err(EntryError)
+    }
+
+    fn parsed(entry: &Value) -> Result<Self, String> {
         let entry = entry.as_object().ok_or("it is not an object")?;
         let uri = entry.get("uri").and_then(Value::as_str).ok_or(NO_URI)?;
         check_uri(uri).map_err(|why| format!("its URI {why}"))?;
@@ -78,26 +70,28 @@ impl SkillEntry {
         };
         let (name, _) = (text("name")?, text("description")?);
         if Value::Object(frontmatter.clone()).to_string().len() > MAX_FRONTMATTER {
-            return Err(format!("its `frontmatter` has more than {MAX_FRONTMATTER} bytes").into());
+            return Err(format!("its `frontmatter` has more than {MAX_FRONTMATTER} bytes"));
         }
         if !is_canonical(name) {
             let name = one_line(name, 80);
-            return Err(format!("`{name}` is not a valid skill name: 1 to 64 of `a-z`, `0-9` and `-`").into());
+            return Err(format!("`{name}` is not a valid skill name: 1 to 64 of `a-z`, `0-9` and `-`"));
         }
         let last = folder.rsplit(['/', ':']).next().unwrap_or_default();
         if last != name {
             let folder = one_line(last, 80);
-            return Err(format!("its name is `{name}`, but its folder is `{folder}`").into());
+            return Err(format!("its name is `{name}`, but its folder is `{folder}`"));
         }
         let files = match entry.get("resources") {
             Some(Value::Array(files)) => files_of(folder, files)?,
             Some(Value::String(word)) if word == "dynamic" => {
-                return Err("its files are `dynamic` and have no digests, so it cannot be verified".into());
+                return Err(
+                    "its files are `dynamic` and have no digests, so it cannot be verified".to_owned()
+                );
             }
-            _ => return Err("its `resources` are not listed, so it cannot be verified".into()),
+            _ => return Err("its `resources` are not listed, so it cannot be verified".to_owned()),
         };
         if !files.iter().any(|file| file.uri == uri) {
-            return Err("its `SKILL.md` is not among its `resources`".into());
+            return Err("its `SKILL.md` is not among its `resources`".to_owned());
         }
         Ok(Self { uri: uri.to_owned(), name: name.to_owned(), frontmatter: frontmatter.clone(), files })
     }
@@ -117,9 +111,9 @@ impl SkillEntry {
     }
 }
 
-fn files_of(folder: &str, listed: &[Value]) -> Result<Vec<RemoteFile>, EntryError> {
+fn files_of(folder: &str, listed: &[Value]) -> Result<Vec<RemoteFile>, String> {
     if listed.len() > MAX_FILES {
-        return Err(format!("it has {} files; the limit is {MAX_FILES}", listed.len()).into());
+        return Err(format!("it has {} files; the limit is {MAX_FILES}", listed.len()));
     }
     let mut files = Vec::with_capacity(listed.len());
     let mut sum = 0_u64;
@@ -139,7 +133,7 @@ fn files_of(folder: &str, listed: &[Value]) -> Result<Vec<RemoteFile>, EntryErro
         files.push(RemoteFile { uri: uri.to_owned(), path, size, digest });
     }
     if sum > MAX_SKILL_BYTES {
-        return Err(format!("its files have {sum} bytes; the limit is {MAX_SKILL_BYTES}").into());
+        return Err(format!("its files have {sum} bytes; the limit is {MAX_SKILL_BYTES}"));
     }
     files.sort_by(|a, b| a.path.as_bytes().cmp(b.path.as_bytes()));
     check_paths(&files)?;
@@ -147,9 +141,8 @@ fn files_of(folder: &str, listed: &[Value]) -> Result<Vec<RemoteFile>, EntryErro
 }
 
 /// Checks that no two files share a path, also on case-insensitive file systems, and that no file is the folder of another.
-fn check_paths(files: &[RemoteFile]) -> Result<(), EntryError> {
-    let twice =
-        |file: &RemoteFile| format!("`{}` is listed twice, or as a file and a folder", file.path).into();
+fn check_paths(files: &[RemoteFile]) -> Result<(), String> {
+    let twice = |file: &RemoteFile| format!("`{}` is listed twice, or as a file and a folder", file.path);
     let folded = |path: &std::path::Path| path.to_string_lossy().to_lowercase();
     let mut taken = HashSet::new();
     for file in files {
