@@ -270,7 +270,7 @@ pub(crate) struct Exec {
     #[arg(long, value_name = "NAME")]
     pub(crate) env: Vec<String>,
     /// Where it starts: in the skill's folder or in the project's; without it in the current folder if that is in the project
-    #[arg(long = "in", value_name = "PLACE", value_parser = PossibleValuesParser::new(["skill", "project"]).map(start_folder))]
+    #[arg(long = "in", value_name = "PLACE", value_parser = PossibleValuesParser::new(["skill", "project"]).map(|word| start_folder(&word)))]
     pub(crate) start: Option<CommandsStart>,
     /// How long it may take, in seconds; 120 unless the skill or the configuration says otherwise
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
@@ -280,7 +280,7 @@ pub(crate) struct Exec {
     pub(crate) arguments: Vec<String>,
 }
 
-fn start_folder(word: String) -> CommandsStart {
+fn start_folder(word: &str) -> CommandsStart {
     if word == "skill" { CommandsStart::Skill } else { CommandsStart::Project }
 }
 

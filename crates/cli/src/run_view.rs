@@ -15,6 +15,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Shows a run.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about whoever looks on")]
 pub(crate) struct RunView {
     is_json: bool,
     /// Whether the answer alone is said, and not what is done for it.

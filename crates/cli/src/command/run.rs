@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Run, surroundings: &Surroundings, output: &mut Output) 
     let cancel = CancelToken::new()?;
     stop_on_signal(&cancel)?;
     let view = outfit.view(output);
-    if cast.agents.first().is_none() {
+    if cast.agents.is_empty() {
         started = named_skill(&request, &outfit.skills);
     }
     // The planner that needs no model reads the name itself, and would know less in a sub-agent.

@@ -63,8 +63,8 @@ pub(super) fn refuse(
 ) -> Result<()> {
     let texts = |paths: &BTreeSet<LayerPath>| paths.iter().map(text::shown).collect::<Vec<_>>();
     if output.is_json() {
-        return Ok(output
-            .json(&json!({ "id": args.id, "result": "nothing was applied", "unnamed": texts(unnamed) }))?);
+        let (id, unnamed) = (&args.id, texts(unnamed));
+        return output.json(&json!({ "id": id, "result": "nothing was applied", "unnamed": unnamed }));
     }
     for path in texts(unnamed) {
         output.aside(&clean(&format!("protected: {path}")))?;
