@@ -16,7 +16,7 @@ use rustix::fs::syncfs;
 
 use self::open::open_closed;
 pub(crate) use self::step::{Places, interruption_point};
-use self::step::{conflict_with, failed};
+use self::step::{check_before, failed};
 use crate::beneath::Tree;
 use crate::change::{Change, ChangeSet};
 use crate::database::changed_databases;
@@ -167,8 +167,13 @@ fn conflicts_by_now(
     steps: &[Step],
 ) -> Result<Vec<Conflict>, ApplyError> {
     let project = Tree::open_quiet(layer.project()).map_err(LayerError::io("open", layer.project()))?;
-    let found = steps.iter().filter_map(|step| conflict_with(&project, step).transpose());
-    let mut conflicts: Vec<Conflict> = found.collect::<Result<_, _>>()?;
+    let mut conflicts = Vec::new();
+    for step in steps {
+        match check_before(&project, step) {
+            Err(ApplyError::Conflicts(found)) => conflicts.extend(found),
+            checked => checked?,
+        }
+    }
     // An earlier attempt gave the files that it moved a new time, so times say nothing after one.
     let is_first = number == 1 && !layer.folder().join(TAKEN_BACK).exists();
     if let Some(began) = layer.record().began.filter(|_| is_first) {
@@ -206,7 +211,7 @@ pub(crate) fn finish(layer: &Layer, places: &Places, journal: &Journal) -> Resul
         take_back(places, journal).map_err(|(path, source)| stuck(layer, &path, source))?;
         layer.turn(JOURNAL, TAKEN_BACK)?;
         stage::clear(layer)?;
-        return Err(failed.into());
+        return Err(failed);
     }
     sync_stage(layer)?;
     layer.turn(JOURNAL, &applied_name(journal.number))?;
@@ -262,7 +267,7 @@ pub(crate) fn finish_undo(layer: &Layer, places: &Places, journal: &Journal) -> 
     layer.turn(UNDO, &state)?;
     stage::clear(layer)?;
     wait_for_next_tick(layer)?;
-    taken_back.map_err(|(path, source)| failed(&path, source).into())
+    taken_back.map_err(|(path, source)| failed(&path, source))
 }
 
 /// What the scan found to be changed by another program.

@@ -76,7 +76,7 @@ impl Change {
 
     /// Whether there is a folder afterwards where there was none.
     pub(crate) fn is_new_folder(&self) -> bool {
-        let was_folder = self.before.is_some_and(|before| before.kind == Some(EntryKind::Folder));
+        let was_folder = self.before.is_some_and(|before| before.is_folder());
         !was_folder && self.entry.as_ref().is_some_and(|entry| entry.kind == EntryKind::Folder)
     }
 }

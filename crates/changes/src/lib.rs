@@ -42,10 +42,10 @@ mod content;
 mod copy;
 mod database;
 mod error;
-mod folded;
 mod git_index;
 mod journal;
 mod layer;
+mod listed;
 mod lower;
 mod mounts;
 mod noise;
@@ -72,8 +72,8 @@ pub use self::change::{
     Change, ChangeKind, ChangeSet, Entry, EntryKind, Refusal, RefusalDetail, RefusalReason,
 };
 pub use self::error::{ApplyError, Conflict, ConflictReason, LayerError};
-pub use self::folded::{FoldedChange, FoldedKind, ListedChange, ListedEntry};
 pub use self::layer::Layer;
+pub use self::listed::{ListedChange, ListedEntry};
 pub use self::noise::{Noise, NoiseReason};
 pub use self::origin::CallOrigin;
 pub use self::path::LayerPath;

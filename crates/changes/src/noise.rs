@@ -105,7 +105,7 @@ fn only_noise(changes: &[Change], noise: &BTreeMap<LayerPath, NoiseReason>) -> O
 
 /// A folder that is gone goes as a whole: if something in it is worth a question, all of it is part of the question.
 fn keep_together(changes: &[Change], folder: &Change, noise: &mut BTreeMap<LayerPath, NoiseReason>) {
-    let was_folder = folder.before.is_some_and(|before| before.kind == Some(EntryKind::Folder));
+    let was_folder = folder.before.is_some_and(|before| before.is_folder());
     let is_folder = folder.entry.as_ref().is_some_and(|entry| entry.kind == EntryKind::Folder);
     if !was_folder || is_folder {
         return;

@@ -95,7 +95,7 @@ impl Planner<'_> {
         let below = || below(&self.entries[next..], &change.path);
         let stays = self.stay.range::<&LayerPath, _>(&path..).next().is_some_and(|stay| stay.is_below(&path));
         let is_whole = !stays && below().all(|below| self.selected.contains(&below.path));
-        let was_folder = change.before.is_some_and(|before| before.kind == Some(EntryKind::Folder));
+        let was_folder = change.before.is_some_and(|before| before.is_folder());
         let is_folder = change.entry.as_ref().is_some_and(|entry| entry.kind == EntryKind::Folder);
         let deleted_below = || {
             let stamps =

@@ -39,6 +39,10 @@ impl Time {
 }
 
 impl Stamp {
+    pub(crate) fn is_folder(&self) -> bool {
+        self.kind == Some(EntryKind::Folder)
+    }
+
     pub(crate) fn of(stat: &Stat) -> Self {
         Self {
             inode: stat.st_ino,

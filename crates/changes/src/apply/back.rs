@@ -34,7 +34,7 @@ impl Places {
                     self.project.rename_to(path, &self.upper, path, RenameFlags::NOREPLACE)?;
                     interruption_point();
                 }
-                if new.kind == Some(EntryKind::Folder) { self.give_back(journal, path) } else { Ok(()) }
+                if new.is_folder() { self.give_back(journal, path) } else { Ok(()) }
             }
             Step::Replace { new, .. } if is(new) => {
                 self.project.rename_to(path, &self.upper, path, RenameFlags::EXCHANGE)
@@ -48,7 +48,7 @@ impl Places {
             }
             Step::Open { old, .. } => match found {
                 // What comes back from another file system is a copy, so its identity says nothing.
-                Some(found) if is(old) || is_folder(&found) && found.mode == old.mode | 0o700 => {
+                Some(found) if is(old) || found.is_folder() && found.mode == old.mode | 0o700 => {
                     self.set_mode(path, old.mode & 0o777)
                 }
                 _ => Ok(()),
@@ -59,7 +59,9 @@ impl Places {
                 }
                 _ => Ok(()),
             },
-            Step::Close { mode, .. } if found.as_ref().is_some_and(is_folder) => self.set_open(path, *mode),
+            Step::Close { mode, .. } if found.as_ref().is_some_and(Stamp::is_folder) => {
+                self.set_open(path, *mode)
+            }
             Step::Replace { .. } | Step::Close { .. } => Ok(()),
         }
     }
@@ -88,11 +90,15 @@ impl Places {
             Step::Remove { slot, .. } if found.is_some() && self.old.stat(&self.slot(*slot))?.is_none() => {
                 self.project.rename_to(path, &self.old, &self.slot(*slot), RenameFlags::NOREPLACE)
             }
-            Step::Open { old, .. } if found.as_ref().is_some_and(is_folder) => self.set_open(path, old.mode),
+            Step::Open { old, .. } if found.as_ref().is_some_and(Stamp::is_folder) => {
+                self.set_open(path, old.mode)
+            }
             Step::Attributes { mode, modified, .. } if found.is_some() => {
                 self.set_attributes(path, *mode, *modified)
             }
-            Step::Close { mode, .. } if found.as_ref().is_some_and(is_folder) => self.set_mode(path, *mode),
+            Step::Close { mode, .. } if found.as_ref().is_some_and(Stamp::is_folder) => {
+                self.set_mode(path, *mode)
+            }
             Step::Place { .. }
             | Step::Replace { .. }
             | Step::Remove { .. }
@@ -113,7 +119,7 @@ impl Places {
             if !journal.has(&path) {
                 self.make_folders(folder)?;
                 self.upper.rename_to(&path, &self.project, &path, RenameFlags::NOREPLACE)?;
-            } else if self.upper.stat(&path)?.is_some_and(|found| is_folder(&Stamp::of(&found))) {
+            } else if self.upper.stat(&path)?.is_some_and(|found| Stamp::of(&found).is_folder()) {
                 self.give_back(journal, &path)?;
             }
         }
@@ -179,12 +185,12 @@ impl Places {
             };
             let is_ours = changed.contains(path) || new_folders.contains(path) || after.is_same_file(&found);
             let has_mode = mode.unwrap_or(after.mode & 0o777) == found.mode & 0o777;
-            let is_same = is_folder(&found) == (after.kind == Some(EntryKind::Folder))
-                && (is_folder(&found) || (after.size, after.modified) == (found.size, found.modified));
+            let is_same = found.is_folder() == after.is_folder()
+                && (found.is_folder() || (after.size, after.modified) == (found.size, found.modified));
             // The permissions of a link mean nothing.
             if !is_ours || !is_same || (!has_mode && found.kind != Some(EntryKind::Link)) {
                 conflict(path, ConflictReason::Changed);
-            } else if is_folder(&found) && !changed.contains(path) {
+            } else if found.is_folder() && !changed.contains(path) {
                 let io = |source: io::Error| ApplyError::Io { path: path.clone(), source };
                 if found.mode & 0o500 != 0o500 {
                     opened.push((path.clone(), found.mode & 0o777));
@@ -207,7 +213,7 @@ impl Places {
         let parents = journal.steps.iter().filter(|step| matches!(step, Step::Remove { .. }));
         let parents: BTreeSet<LayerPath> = parents.filter_map(|step| step.path().parent()).collect();
         for parent in &parents {
-            if !self.look(parent)?.as_ref().is_some_and(is_folder) {
+            if !self.look(parent)?.as_ref().is_some_and(Stamp::is_folder) {
                 conflict(parent, ConflictReason::Gone);
             }
         }
@@ -225,8 +231,4 @@ impl Places {
     fn found(&self, path: &LayerPath) -> io::Result<Option<Stamp>> {
         Ok(self.project.stat(path)?.as_ref().map(Stamp::of))
     }
-}
-
-fn is_folder(stamp: &Stamp) -> bool {
-    stamp.kind == Some(EntryKind::Folder)
 }

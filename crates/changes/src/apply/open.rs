@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use crate::beneath::Tree;
-use crate::change::EntryKind;
 use crate::error::ApplyError;
 use crate::journal::Step;
 use crate::path::LayerPath;
@@ -24,7 +23,7 @@ pub(super) fn open_closed(project: &Tree, steps: &mut Vec<Step>) -> Result<(), A
             Step::Replace { path, old, .. } | Step::Remove { path, old, .. } => {
                 entered.extend(path.parent());
                 // A folder that moves to another one is written itself: it gets another parent.
-                if old.kind == Some(EntryKind::Folder) && old.mode & 0o200 == 0 {
+                if old.is_folder() && old.mode & 0o200 == 0 {
                     added.push(Step::Open { path: path.clone(), old: *old });
                 }
             }
@@ -37,7 +36,7 @@ pub(super) fn open_closed(project: &Tree, steps: &mut Vec<Step>) -> Result<(), A
         let found = found.map_err(|source| ApplyError::Io { path: path.clone(), source })?;
         // The steps find out what is not there.
         let Some(old) = found.as_ref().map(Stamp::of) else { continue };
-        if old.kind == Some(EntryKind::Folder) && old.mode & 0o300 != 0o300 {
+        if old.is_folder() && old.mode & 0o300 != 0o300 {
             added.push(Step::Open { path: path.clone(), old });
             let mode = mode_afterwards(steps, path).unwrap_or(old.mode & 0o777);
             added.push(Step::Close { path: path.clone(), mode });

@@ -29,61 +29,33 @@ pub(crate) struct Places {
     pub(super) old: Tree,
 }
 
-/// Why a step was not taken.
-pub(crate) enum Failed {
-    Conflict(Conflict),
-    Io { path: LayerPath, source: io::Error },
-}
-
-impl From<Failed> for ApplyError {
-    fn from(failed: Failed) -> Self {
-        match failed {
-            Failed::Conflict(conflict) => Self::Conflicts(vec![conflict]),
-            Failed::Io { path, source } => Self::Io { path, source },
-        }
+/// How the kernel's errors read for the project: a missing folder was deleted, a link in the way was put there.
+pub(super) fn failed(path: &LayerPath, source: io::Error) -> ApplyError {
+    match source.raw_os_error().map(Errno::from_raw_os_error) {
+        Some(Errno::NOENT | Errno::NOTDIR) => conflict(path, ConflictReason::Gone),
+        Some(Errno::EXIST) => conflict(path, ConflictReason::Appeared),
+        Some(Errno::LOOP) => conflict(path, ConflictReason::Link),
+        _ => ApplyError::Io { path: path.clone(), source },
     }
 }
 
-/// How the kernel's errors read for the project: a missing folder was deleted, a link in the way was put there.
-pub(super) fn failed(path: &LayerPath, source: io::Error) -> Failed {
-    let reason = match source.raw_os_error().map(Errno::from_raw_os_error) {
-        Some(Errno::NOENT | Errno::NOTDIR) => ConflictReason::Gone,
-        Some(Errno::EXIST) => ConflictReason::Appeared,
-        Some(Errno::LOOP) => ConflictReason::Link,
-        _ => return Failed::Io { path: path.clone(), source },
-    };
-    Failed::Conflict(Conflict { path: path.clone(), reason })
+fn conflict(path: &LayerPath, reason: ConflictReason) -> ApplyError {
+    ApplyError::Conflicts(vec![Conflict { path: path.clone(), reason }])
 }
 
-fn conflict(path: &LayerPath, reason: ConflictReason) -> Failed {
-    Failed::Conflict(Conflict { path: path.clone(), reason })
-}
-
-/// Whether the project is not as a step expects it.
-pub(super) fn conflict_with(project: &Tree, step: &Step) -> Result<Option<Conflict>, ApplyError> {
+/// Whether the project is as a step expects it.
+pub(super) fn check_before(project: &Tree, step: &Step) -> Result<(), ApplyError> {
     let path = step.path();
-    let found = match project.stat(path) {
-        Ok(found) => found.as_ref().map(Stamp::of),
-        Err(error) => {
-            return match failed(path, error) {
-                Failed::Conflict(conflict) => Ok(Some(conflict)),
-                Failed::Io { path, source } => Err(ApplyError::Io { path, source }),
-            };
+    let found = project.stat(path).map_err(|source| failed(path, source))?.as_ref().map(Stamp::of);
+    match step {
+        Step::MakeFolder { .. } | Step::Place { .. } if found.is_some() => {
+            Err(conflict(path, ConflictReason::Appeared))
         }
-    };
-    let expected = match step {
-        Step::MakeFolder { .. } | Step::Place { .. } => None,
-        Step::Replace { old, .. } | Step::Remove { old, .. } | Step::Attributes { old, .. } => Some(old),
-        Step::Open { .. } | Step::Close { .. } => return Ok(None),
-    };
-    let reason = match (expected, found) {
-        (None, None) => return Ok(None),
-        (None, Some(_)) => ConflictReason::Appeared,
-        (Some(_), None) => ConflictReason::Gone,
-        (Some(expected), Some(found)) if expected.is_unchanged(&found) => return Ok(None),
-        (Some(_), Some(_)) => ConflictReason::Changed,
-    };
-    Ok(Some(Conflict { path: path.clone(), reason }))
+        Step::Replace { old, .. } | Step::Remove { old, .. } | Step::Attributes { old, .. } => {
+            check(path, found, old)
+        }
+        Step::MakeFolder { .. } | Step::Place { .. } | Step::Open { .. } | Step::Close { .. } => Ok(()),
+    }
 }
 
 impl Places {
@@ -168,14 +140,14 @@ impl Places {
     }
 
     /// Takes a step, or finds that it was taken.
-    pub(crate) fn take(&self, step: &Step) -> Result<(), Failed> {
+    pub(crate) fn take(&self, step: &Step) -> Result<(), ApplyError> {
         interruption_point();
         let path = step.path();
         let io = |source: io::Error| failed(path, source);
         let found = self.project.stat(path).map_err(io)?.as_ref().map(Stamp::of);
         match step {
             Step::MakeFolder { mode, .. } => {
-                if !found.is_some_and(|found| found.kind == Some(EntryKind::Folder)) {
+                if !found.is_some_and(|found| found.is_folder()) {
                     let (folder, name) = self.project.parent(path).map_err(io)?;
                     mkdirat(&folder, name, Mode::RWXU).map_err(|error| io(error.into()))?;
                     self.give_like_the_layers(path).map_err(io)?;
@@ -230,9 +202,7 @@ impl Places {
                 self.set_attributes(path, *mode, *modified).map_err(io)
             }
             Step::Close { mode, .. } => match found {
-                Some(found) if found.kind == Some(EntryKind::Folder) => {
-                    self.set_mode(path, *mode).map_err(io)
-                }
+                Some(found) if found.is_folder() => self.set_mode(path, *mode).map_err(io),
                 _ => Err(conflict(path, ConflictReason::Gone)),
             },
         }
@@ -251,7 +221,7 @@ impl Places {
     }
 
     /// Whether another program wrote to a file of the project after a step had moved it.
-    pub(crate) fn written_since(&self, step: &Step) -> Result<(), Failed> {
+    pub(crate) fn written_since(&self, step: &Step) -> Result<(), ApplyError> {
         let path = step.path();
         let (moved, old) = match step {
             Step::Replace { old, .. } => (self.upper.stat(path), old),
@@ -297,7 +267,7 @@ fn check_below(
     from: &LayerPath,
     top: &Stamp,
     below: &[Below],
-) -> Result<(), Failed> {
+) -> Result<(), ApplyError> {
     if top.kind != Some(EntryKind::Folder) {
         return Ok(());
     }
@@ -306,7 +276,7 @@ fn check_below(
         let Some(now) = moved_path(path, from, moved) else { continue };
         let found = tree.stat(&now).map_err(|source| failed(path, source))?;
         check(path, found.as_ref().map(Stamp::of), old)?;
-        if old.kind == Some(EntryKind::Folder) {
+        if old.is_folder() {
             check_names(tree, &now, path, &expected)?;
         }
     }
@@ -318,7 +288,7 @@ fn check_names(
     now: &LayerPath,
     path: &LayerPath,
     expected: &BTreeSet<&LayerPath>,
-) -> Result<(), Failed> {
+) -> Result<(), ApplyError> {
     let names = tree.names(Some(now)).map_err(|source| failed(path, source))?;
     match names.iter().map(|name| path.child(name)).find(|child| !expected.contains(child)) {
         Some(new) => Err(conflict(&new, ConflictReason::Appeared)),
@@ -328,7 +298,7 @@ fn check_names(
 
 /// Whether permissions and time are set. A folder's time changes with every entry, so it is never set.
 pub(super) fn has_attributes(found: &Stamp, mode: u32, modified: Time) -> bool {
-    found.mode & 0o777 == mode && (found.kind == Some(EntryKind::Folder) || found.modified == modified)
+    found.mode & 0o777 == mode && (found.is_folder() || found.modified == modified)
 }
 
 /// Where the path is after the folder above it was moved.
@@ -337,7 +307,7 @@ fn moved_path(path: &LayerPath, from: &LayerPath, moved: &LayerPath) -> Option<L
     LayerPath::new(moved.as_path().join(inner))
 }
 
-fn check(path: &LayerPath, found: Option<Stamp>, expected: &Stamp) -> Result<(), Failed> {
+fn check(path: &LayerPath, found: Option<Stamp>, expected: &Stamp) -> Result<(), ApplyError> {
     match found {
         None => Err(conflict(path, ConflictReason::Gone)),
         Some(found) if expected.is_unchanged(&found) => Ok(()),
