@@ -2,7 +2,7 @@
 
 mod change_list;
 
-use crate::action::{Action, Actor, Deed, Need};
+use crate::action::{Action, Deed, Need};
 use change_list::ChangeList;
 use metier_diagnostic::visible;
 use std::fmt;
@@ -73,28 +73,13 @@ impl ApprovalRequest {
 impl Action {
     /// What a yes to this action would approve.
     pub fn approval_request(&self) -> ApprovalRequest {
-        let who = match &self.actor {
-            Actor::Agent => "the agent".to_owned(),
-            Actor::Skill(skill) => format!("the skill `{}` ({})", skill.name, skill.origin),
-        };
-        let what = match &self.deed {
-            Deed::Activate => "is activated".to_owned(),
-            Deed::Read { place } => format!("reads its file `{place}`"),
-            Deed::Script { .. } => "runs its script".to_owned(),
-            Deed::Command(_) => "runs a command".to_owned(),
-            Deed::Inject(_) => "runs a command of its text".to_owned(),
-            Deed::Hook { event, .. } => format!("runs its hook for `{event}`"),
-            Deed::More(_) => "is running and asks for more".to_owned(),
-            Deed::Tool { tool, place: Some(place) } => format!("calls `{}` for `{place}`", tool.name()),
-            Deed::Tool { tool, place: None } => format!("calls `{}`", tool.name()),
-            Deed::Mcp { server, tool } => format!("calls the MCP tool `{server}/{tool}`"),
-            Deed::Changes(changes) => {
-                format!("wants to change {} of the project", change_list::paths(changes.len()))
-            }
+        let subject = match &self.deed {
+            Deed::Read { place } => format!("{} `{place}`", self.subject()),
+            Deed::Tool { place: Some(place), .. } => format!("{} for `{place}`", self.subject()),
+            _ => self.subject(),
         };
         if let Deed::Changes(changes) = &self.deed {
             let ChangeList { lines, is_whole } = ChangeList::of(changes);
-            let subject = format!("{who} {what}");
             return ApprovalRequest { subject, grants: Vec::new(), changes: lines, is_whole, command: None };
         }
         let more = match &self.deed {
@@ -103,8 +88,7 @@ impl Action {
         };
         let mut grants: Vec<Grant> = self.needs.iter().chain(more).cloned().map(Grant).collect();
         grants.sort_by_key(Grant::rank);
-        let (subject, command) = (format!("{who} {what}"), self.command_text());
-        ApprovalRequest { subject, grants, changes: Vec::new(), is_whole: true, command }
+        ApprovalRequest { subject, grants, changes: Vec::new(), is_whole: true, command: self.command_text() }
     }
 
     /// The command line, or the script and its arguments, whole.
@@ -133,7 +117,7 @@ impl Action {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::action::Skill;
+    use crate::action::{Actor, Skill};
     use crate::host::HostPattern;
 
     #[test]

@@ -8,24 +8,13 @@ impl Action {
     /// One sentence for logs and refusals: what would happen, for whom, and what it needs, whole. What could act on a terminal
     /// is shown as an escape. A question shows [`Action::approval_request`] instead.
     pub fn sentence(&self) -> String {
-        let mut text = match &self.actor {
-            Actor::Agent => "the agent".to_owned(),
-            Actor::Skill(skill) => format!("the skill `{}` ({})", skill.name, skill.origin),
-        };
-        let _ = match &self.deed {
-            Deed::Activate => write!(text, " is activated"),
-            Deed::Read { .. } => write!(text, " reads its file"),
-            Deed::Script { .. } => write!(text, " runs its script"),
-            Deed::Command(_) => write!(text, " runs a command"),
-            Deed::Inject(_) => write!(text, " runs a command of its text"),
-            Deed::Hook { event, .. } => write!(text, " runs its hook for `{event}`"),
-            Deed::More(need) => write!(text, " wants to {}", need.words()),
-            Deed::Tool { tool, .. } => write!(text, " calls `{}`", tool.name()),
-            Deed::Mcp { server, tool } => write!(text, " calls the MCP tool `{server}/{tool}`"),
+        let mut text = match &self.deed {
+            Deed::More(need) => format!("{} wants to {}", self.actor.words(), need.words()),
             Deed::Changes(changes) => match changes.as_slice() {
-                [one] => write!(text, " wants to {} `{}`", one.kind.word(), one.place),
-                _ => write!(text, " wants to change {} paths of the project", grouped(changes.len() as u64)),
+                [one] => format!("{} wants to {} `{}`", self.actor.words(), one.kind.word(), one.place),
+                _ => self.subject(),
             },
+            _ => self.subject(),
         };
         let needs = if matches!(self.deed, Deed::Changes(_)) { &[] } else { self.needs.as_slice() };
         if let Some((first, rest)) = needs.split_first() {
@@ -45,6 +34,41 @@ impl Action {
         };
         visible(&text).into_owned()
     }
+}
+
+impl Actor {
+    fn words(&self) -> String {
+        match self {
+            Self::Agent => "the agent".to_owned(),
+            Self::Skill(skill) => format!("the skill `{}` ({})", skill.name, skill.origin),
+        }
+    }
+}
+
+impl Action {
+    /// Who does what, such as "the skill `pdf` (user) runs its script".
+    pub(crate) fn subject(&self) -> String {
+        let what = match &self.deed {
+            Deed::Activate => "is activated".to_owned(),
+            Deed::Read { .. } => "reads its file".to_owned(),
+            Deed::Script { .. } => "runs its script".to_owned(),
+            Deed::Command(_) => "runs a command".to_owned(),
+            Deed::Inject(_) => "runs a command of its text".to_owned(),
+            Deed::Hook { event, .. } => format!("runs its hook for `{event}`"),
+            Deed::More(_) => "is running and asks for more".to_owned(),
+            Deed::Tool { tool, .. } => format!("calls `{}`", tool.name()),
+            Deed::Mcp { server, tool } => format!("calls the MCP tool `{server}/{tool}`"),
+            Deed::Changes(changes) => {
+                format!("wants to change {} of the project", counted_paths(changes.len()))
+            }
+        };
+        format!("{} {what}", self.actor.words())
+    }
+}
+
+/// `1 path`, `1,234 paths`.
+pub(crate) fn counted_paths(count: usize) -> String {
+    format!("{} {}", grouped(count as u64), if count == 1 { "path" } else { "paths" })
 }
 
 impl Need {

@@ -1,6 +1,7 @@
 //! The changes of a call as lines of a question.
 
 use crate::path_change::{PathChange, PathChangeKind, PathEntryKind};
+use crate::sentence::counted_paths;
 use metier_diagnostic::{counted, grouped, visible};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,54 +56,42 @@ fn line(mark: char, change: &PathChange) -> String {
     visible(&format!("  {mark} {what}{facts}")).into_owned()
 }
 
-/// What happened below a folder.
-#[derive(Default)]
-struct Fold<'a> {
-    changes: Vec<&'a PathChange>,
-}
-
 /// A line for each folder at the top and for each file there; one for all the files at the top where those are too many.
 fn folded(changes: &[&PathChange]) -> Vec<String> {
-    let mut tops: BTreeMap<&str, Fold<'_>> = BTreeMap::new();
+    let mut tops: BTreeMap<&str, Vec<&PathChange>> = BTreeMap::new();
     for change in changes {
         let top = change.place.as_str().split_once('/').map_or("", |(top, _)| top);
-        tops.entry(top).or_default().changes.push(change);
+        tops.entry(top).or_default().push(change);
     }
     let mut lines = Vec::new();
-    let loose = tops.remove("").unwrap_or_default().changes;
+    let loose = tops.remove("").unwrap_or_default();
     // A folder at the top is counted with what is below.
     let loose: Vec<&PathChange> =
         loose.into_iter().filter(|change| !tops.contains_key(change.place.as_str())).collect();
     if loose.len() + tops.len() <= MAX_LINES {
         lines.extend(loose.into_iter().map(|change| line('-', change)));
     } else if !loose.is_empty() {
-        lines.push(Fold { changes: loose }.line("./"));
+        lines.push(folded_line("./", &loose));
     }
     if tops.len() <= MAX_LINES {
-        lines.extend(tops.iter().map(|(top, fold)| fold.line(&format!("{top}/"))));
+        lines.extend(tops.iter().map(|(top, changes)| folded_line(&format!("{top}/"), changes)));
     } else {
         let count = grouped(tops.len() as u64);
-        let changes = tops.into_values().flat_map(|fold| fold.changes).collect();
-        lines.push(Fold { changes }.line(&format!("{count} folders")));
+        let changes: Vec<_> = tops.into_values().flatten().collect();
+        lines.push(folded_line(&format!("{count} folders"), &changes));
     }
     lines
 }
 
-impl Fold<'_> {
-    fn line(&self, name: &str) -> String {
-        let count = |kind| self.changes.iter().filter(|change| change.kind == kind).count();
-        let kinds =
-            PathChangeKind::ALL.into_iter().map(|kind| (kind, count(kind))).filter(|(_, count)| *count > 0);
-        let kinds: Vec<String> =
-            kinds.map(|(kind, count)| format!("{} {}", kind.word(), paths(count))).collect();
-        let size = self.changes.iter().map(|change| change.size).fold(0, u64::saturating_add);
-        visible(&format!("  - `{name}`: {} ({})", kinds.join(", "), amount(size))).into_owned()
-    }
-}
-
-pub(super) fn paths(count: usize) -> String {
-    let paths = if count == 1 { "path" } else { "paths" };
-    format!("{} {paths}", grouped(count as u64))
+/// What happened below a folder.
+fn folded_line(name: &str, changes: &[&PathChange]) -> String {
+    let count = |kind| changes.iter().filter(|change| change.kind == kind).count();
+    let kinds =
+        PathChangeKind::ALL.into_iter().map(|kind| (kind, count(kind))).filter(|(_, count)| *count > 0);
+    let kinds: Vec<String> =
+        kinds.map(|(kind, count)| format!("{} {}", kind.word(), counted_paths(count))).collect();
+    let size = changes.iter().map(|change| change.size).fold(0, u64::saturating_add);
+    visible(&format!("  - `{name}`: {} ({})", kinds.join(", "), amount(size))).into_owned()
 }
 
 /// A size as people read it.
