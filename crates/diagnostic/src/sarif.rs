@@ -165,24 +165,18 @@ impl Artifact {
 impl Region {
     fn of(place: Place, source: Option<&str>) -> Self {
         let end = source.map(|source| place.end(source));
-        Self {
-            start_line: Some(place.position.line),
-            start_column: Some(place.position.column),
+        let lines = Lines {
+            start_line: place.position.line,
+            start_column: place.position.column,
             end_line: end.map(|end| end.line),
             end_column: end.map(|end| end.column),
-            ..Self::of_bytes(place.span)
-        }
+        };
+        Self { lines: Some(lines), ..Self::of_bytes(place.span) }
     }
 
     fn of_bytes(span: crate::Span) -> Self {
-        Self {
-            start_line: None,
-            start_column: None,
-            end_line: None,
-            end_column: None,
-            byte_offset: span.start,
-            byte_length: span.end.saturating_sub(span.start),
-        }
+        let byte_length = span.end.saturating_sub(span.start);
+        Self { lines: None, byte_offset: span.start, byte_length }
     }
 }
 
@@ -275,16 +269,18 @@ objects! {
         uri_base_id: Option<&'static str>,
     }
     Region {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        start_line: Option<u32>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        start_column: Option<u32>,
+        #[serde(flatten)]
+        lines: Option<Lines>,
+        byte_offset: u32,
+        byte_length: u32,
+    }
+    Lines {
+        start_line: u32,
+        start_column: u32,
         #[serde(skip_serializing_if = "Option::is_none")]
         end_line: Option<u32>,
         #[serde(skip_serializing_if = "Option::is_none")]
         end_column: Option<u32>,
-        byte_offset: u32,
-        byte_length: u32,
     }
     SarifFix { description: Text, artifact_changes: [ArtifactChange; 1], }
     ArtifactChange { artifact_location: Artifact, replacements: Vec<Replacement>, }

@@ -14,14 +14,12 @@ const BUFFER: usize = 32 * 1024;
 /// The memory that reading folders needs, kept between folders.
 #[derive(Debug, Default)]
 pub(crate) struct EntryBuffer {
-    #[cfg(target_os = "linux")]
     bytes: Vec<u8>,
 }
 
 /// Calls `take` with each entry's name and type, in the file system's order, `.` and `..` left out.
 ///
 /// The descriptor has to be fresh: entries are read from where it stands.
-#[cfg(target_os = "linux")]
 pub(crate) fn each_entry(
     folder: BorrowedFd<'_>,
     buffer: &mut EntryBuffer,
@@ -44,27 +42,6 @@ pub(crate) fn each_entry(
             }
             Err(Errno::INTR) => {}
             Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
-/// The same where the kernel's own call is not to be had.
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn each_entry(
-    folder: BorrowedFd<'_>,
-    _buffer: &mut EntryBuffer,
-    mut take: impl FnMut(&CStr, FileType) -> ControlFlow<()>,
-) -> Result<(), Errno> {
-    for entry in rustix::fs::Dir::read_from(folder)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        if is_own_or_parent(name) {
-            continue;
-        }
-        let kind = known_type(folder, name, entry.file_type());
-        if take(name, kind).is_break() {
-            break;
         }
     }
     Ok(())

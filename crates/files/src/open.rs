@@ -2,10 +2,9 @@
 
 use std::ffi::CStr;
 use std::os::fd::{BorrowedFd, OwnedFd};
-#[cfg(target_os = "linux")]
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::fs::{Mode, OFlags, openat};
+use rustix::fs::{Mode, OFlags, ResolveFlags, openat, openat2};
 use rustix::io::{Errno, retry_on_intr};
 
 /// How every file is opened. Without NONBLOCK a FIFO named SKILL.md would wait for a writer for ever; without NOCTTY a
@@ -25,20 +24,16 @@ pub(crate) const FOLDER: OFlags = FILE.union(OFlags::DIRECTORY);
 /// `openat` alone would follow it, since NOFOLLOW speaks of the last part only; `openat2` refuses it in the same single
 /// call and, measured over 10,000 files, at the same cost.
 pub(crate) fn open_unlinked(from: BorrowedFd<'_>, path: &CStr, flags: OFlags) -> Result<OwnedFd, Errno> {
-    #[cfg(target_os = "linux")]
-    {
-        /// Kernels before 5.6 do not have `openat2`, and some containers forbid it; neither changes while we run.
-        static MISSING: AtomicBool = AtomicBool::new(false);
+    /// Kernels before 5.6 do not have `openat2`, and some containers forbid it; neither changes while we run.
+    static MISSING: AtomicBool = AtomicBool::new(false);
 
-        if !MISSING.load(Ordering::Relaxed) {
-            use rustix::fs::{ResolveFlags, openat2};
-            // NO_SYMLINKS says all that NOFOLLOW says; with both, a link in a folder's place would be "not a directory".
-            let flags = flags.difference(OFlags::NOFOLLOW);
-            match retry_on_intr(|| openat2(from, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)) {
-                // Seccomp filters that do not know the call answer with EPERM; nothing we ask for gives it otherwise.
-                Err(Errno::NOSYS | Errno::PERM) => MISSING.store(true, Ordering::Relaxed),
-                answer => return answer,
-            }
+    if !MISSING.load(Ordering::Relaxed) {
+        // NO_SYMLINKS says all that NOFOLLOW says; with both, a link in a folder's place would be "not a directory".
+        let flags = flags.difference(OFlags::NOFOLLOW);
+        match retry_on_intr(|| openat2(from, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)) {
+            // Seccomp filters that do not know the call answer with EPERM; nothing we ask for gives it otherwise.
+            Err(Errno::NOSYS | Errno::PERM) => MISSING.store(true, Ordering::Relaxed),
+            answer => return answer,
         }
     }
     open_step_by_step(from, path, flags)

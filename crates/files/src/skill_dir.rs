@@ -91,19 +91,8 @@ impl SkillDir {
 
     /// All of one file, or [`Error::TooLarge`] when it has more than `limit` bytes.
     pub fn read(&self, path: &RelativePath, limit: u64) -> Result<Vec<u8>, Error> {
-        let (mut file, metadata) = self.open_file(path)?;
-        let size = metadata.len();
-        if size > limit {
-            return Err(Error::TooLarge { path: path.as_path().to_owned(), limit, actual: size });
-        }
-        // One byte more than allowed is asked for: the file may have grown since its size was taken.
-        let bytes = read_some(&mut file, limit.saturating_add(1), size)
-            .map_err(|error| Error::from_io(path.as_path(), error))?;
-        let actual = bytes.len() as u64;
-        if actual > limit {
-            return Err(Error::TooLarge { path: path.as_path().to_owned(), limit, actual });
-        }
-        Ok(bytes)
+        let (file, metadata) = self.open_file(path)?;
+        read_whole(file, path.as_path(), metadata.len(), limit)
     }
 
     /// At most `limit` bytes of one file, from `offset`. A page beyond the end is empty.
@@ -198,8 +187,21 @@ impl SkillDir {
     }
 }
 
+/// All of a file that had `size` bytes when it was opened, or [`Error::TooLarge`].
+pub(crate) fn read_whole(file: impl Read, path: &Path, size: u64, limit: u64) -> Result<Vec<u8>, Error> {
+    let too_large = |actual| Error::TooLarge { path: path.to_owned(), limit, actual };
+    if size > limit {
+        return Err(too_large(size));
+    }
+    // One byte more than allowed is asked for: the file may have grown since its size was taken.
+    let bytes =
+        read_some(file, limit.saturating_add(1), size).map_err(|error| Error::from_io(path, error))?;
+    let actual = bytes.len() as u64;
+    if actual > limit { Err(too_large(actual)) } else { Ok(bytes) }
+}
+
 /// Reads up to `limit` bytes, with room made for `expected` of them at once.
-fn read_some(file: &mut File, limit: u64, expected: u64) -> io::Result<Vec<u8>> {
+fn read_some(file: impl Read, limit: u64, expected: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(usize::try_from(limit.min(expected)).unwrap_or_default());
     file.take(limit).read_to_end(&mut bytes)?;
     Ok(bytes)

@@ -9,15 +9,7 @@ use rustix::fs::{AtFlags, FileType, statat};
 
 use crate::entries::{EntryBuffer, each_entry};
 use crate::open::{FOLDER, open_unlinked};
-use crate::{Extent, OsError, RelativePath};
-
-/// Where a walk stops. Both bounds exist because a skill's folder is a stranger's: a million files or a folder nested a
-/// thousand deep must cost a message, not a minute.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TreeBounds {
-    pub(crate) entries: usize,
-    pub(crate) depth: usize,
-}
+use crate::{Extent, ListBounds, OsError, RelativePath};
 
 #[derive(Debug)]
 pub(crate) struct Tree {
@@ -48,7 +40,7 @@ pub(crate) enum What {
 }
 
 /// Walks `top` depth first. Anything called `.git` is left out with all it holds: it is git's, not the skill's.
-pub(crate) fn walk(top: BorrowedFd<'_>, bounds: TreeBounds) -> Result<Tree, OsError> {
+pub(crate) fn walk(top: BorrowedFd<'_>, bounds: ListBounds) -> Result<Tree, OsError> {
     let mut walk = Walk {
         top,
         bounds,
@@ -82,7 +74,7 @@ pub(crate) fn walk(top: BorrowedFd<'_>, bounds: TreeBounds) -> Result<Tree, OsEr
 
 struct Walk<'a> {
     top: BorrowedFd<'a>,
-    bounds: TreeBounds,
+    bounds: ListBounds,
     tree: Vec<TreeEntry>,
     /// Folders count too, or a tree of empty folders would have no bound.
     seen: usize,

@@ -1,23 +1,16 @@
 //! Being told by the system that something in a folder has changed.
 //!
-//! On Linux this is inotify, used directly: one watch per folder with exactly the events that matter, no path kept for
+//! This is inotify, used directly: one watch per folder with exactly the events that matter, no path kept for
 //! any of them (the caller knows its folders by [`WatchToken`]), and no thread, since the caller has one that waits.
 //! Libraries for watching keep a path for each folder, start threads of their own and follow whole trees; ten thousand
-//! folders of which one file each matters are not what they are for. Elsewhere [`Watch::new`] fails with
-//! [`WatchError::Unsupported`], and callers look for themselves, as they must where watching fails anyway.
+//! folders of which one file each matters are not what they are for. Where watching fails, callers look for themselves.
 
-#[cfg(target_os = "linux")]
 mod inotify;
-#[cfg(not(target_os = "linux"))]
-mod unsupported;
 
 use std::ffi::OsStr;
 
 use crate::OsError;
-#[cfg(target_os = "linux")]
 pub use inotify::{Waker, Watch};
-#[cfg(not(target_os = "linux"))]
-pub use unsupported::{Waker, Watch};
 
 /// A folder that is watched. Two paths to one real folder have one token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

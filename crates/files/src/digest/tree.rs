@@ -12,8 +12,8 @@ use sha2::{Digest, Sha256};
 
 use super::sum::Sum;
 use crate::open::{FILE, open_unlinked};
-use crate::tree::{self, TreeBounds, TreeEntry, What, is_executable};
-use crate::{Error, RelativePath, SkillDir};
+use crate::tree::{self, TreeEntry, What, is_executable};
+use crate::{Error, ListBounds, RelativePath, SkillDir};
 
 /// Read and hashed at once: large enough that the system is asked rarely, small enough to stay in the processor's cache.
 const CHUNK: usize = 64 * 1024;
@@ -47,7 +47,7 @@ pub(super) fn digest(
     into: Option<&Dir>,
 ) -> Result<(Sum, u64), Error> {
     let dir = skill.dir();
-    let tree = tree::walk(dir.as_fd(), TreeBounds { entries: bounds.entries, depth: bounds.depth })
+    let tree = tree::walk(dir.as_fd(), ListBounds { entries: bounds.entries, depth: bounds.depth })
         .map_err(|error| Error::from_io(Path::new("."), error.into()))?;
     if !tree.extent.is_whole() {
         return Err(Error::TooManyFiles { limit: bounds.entries });

@@ -1,9 +1,9 @@
 use std::fs::{File, Metadata};
-use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
+use crate::skill_dir::read_whole;
 use crate::{Error, RelativePath};
 
 /// A regular file that was opened beneath a [`super::Ground`]. What is judged and what is read are one file, whatever
@@ -40,17 +40,7 @@ impl GroundFile {
 
     /// All of it, or [`Error::TooLarge`] when it has more than `limit` bytes.
     pub fn read(&self, limit: u64) -> Result<Vec<u8>, Error> {
-        let too_large = |actual| Error::TooLarge { path: self.path.clone(), limit, actual };
-        if self.size > limit {
-            return Err(too_large(self.size));
-        }
-        let mut bytes = Vec::with_capacity(usize::try_from(self.size).unwrap_or_default());
-        // One byte more than allowed is asked for: the file may have grown since its size was taken.
-        let mut file = &self.file;
-        let read = Read::by_ref(&mut file).take(limit.saturating_add(1)).read_to_end(&mut bytes);
-        read.map_err(|error| Error::from_io(&self.path, error))?;
-        let actual = bytes.len() as u64;
-        if actual > limit { Err(too_large(actual)) } else { Ok(bytes) }
+        read_whole(&self.file, &self.path, self.size, limit)
     }
 
     /// At most `length` bytes from `offset`; fewer only at the end.

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use cap_std::fs::{Dir, PermissionsExt};
 use rustix::io::Errno;
 
-use crate::tree::{self, TreeBounds, What};
+use crate::tree::{self, What};
 use crate::{Error, Extent, OsError, RelativePath};
 
-/// How much of a folder is listed.
+/// How much of a folder is listed. Both bounds exist because a skill's folder is a stranger's: a million files or a folder nested
+/// a thousand deep must cost a message, not a minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListBounds {
     /// Files and folders that are looked at. Real skills have a dozen files and rarely more than a few hundred.
@@ -86,7 +87,6 @@ pub enum LeftOutReason {
 }
 
 pub(super) fn list(dir: &Dir, bounds: ListBounds) -> Result<Listing, Error> {
-    let bounds = TreeBounds { entries: bounds.entries, depth: bounds.depth };
     let tree = tree::walk(dir.as_fd(), bounds).map_err(|error| Error::from_io(".".as_ref(), error.into()))?;
     let mut listing =
         Listing { files: Vec::new(), left_out: Vec::new(), links: Vec::new(), extent: tree.extent };

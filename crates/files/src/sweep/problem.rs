@@ -107,26 +107,10 @@ impl Problem {
         }
     }
 
-    /// By root and path; at one place no two problems of a sweep are of the same kind.
+    /// By root and path, and at one place by what is said; a bound of the whole sweep comes last.
     pub(super) fn compare(&self, other: &Self) -> Ordering {
-        match (self.place(), other.place()) {
-            (Some(a), Some(b)) => a.cmp(&b).then_with(|| self.rank().cmp(&other.rank())),
-            (Some(_), None) => Ordering::Less,
-            (None, Some(_)) => Ordering::Greater,
-            (None, None) => Ordering::Equal,
-        }
-    }
-
-    fn rank(&self) -> u8 {
-        match self {
-            Self::Unreadable { .. } => 0,
-            Self::UnreadableFile { .. } => 1,
-            Self::NotAFile { .. } => 2,
-            Self::LinkOutside { .. } => 3,
-            Self::LinkBroken { .. } => 4,
-            Self::LinkLoop { .. } => 5,
-            Self::DepthBound { .. } => 6,
-            Self::EntryBound { .. } => 7,
-        }
+        let (own, others) = (self.place(), other.place());
+        let order = own.is_none().cmp(&others.is_none()).then_with(|| own.cmp(&others));
+        order.then_with(|| self.to_string().cmp(&other.to_string()))
     }
 }

@@ -120,7 +120,6 @@ fn give_and_take(bytes: usize) {
 /// On how many processors we may run. The standard library's answer also knows a container's quota, for which it reads
 /// several files: that takes as long as finding twenty skills, and a sweep is over before a quota bites.
 fn processors() -> usize {
-    #[cfg(target_os = "linux")]
     if let Ok(set) = rustix::thread::sched_getaffinity(None) {
         return usize::try_from(set.count()).unwrap_or(1);
     }
