@@ -11,6 +11,7 @@
 )]
 
 mod banned;
+mod denied;
 mod documents;
 mod duplicates;
 mod edges;
