@@ -22,7 +22,7 @@ pub enum ShellTokenKind {
     Newline,
     /// `#` and the rest of the line.
     Comment,
-    /// `;`, `&` or `|`, one at a time, and a `)` that nothing opened, as in the patterns of `case`.
+    /// `;`, `&`, `|`, `&&` or `|&`, and a `)` that nothing opened, as in the patterns of `case`.
     Separator,
     /// The operator of a redirection with the number before it: `>`, `2>>`, `<&`, `<<-`, `<<<`.
     Redirection,

@@ -122,6 +122,7 @@ impl<'a> ShellTokens<'a> {
             }
             (b'<' | b'>', Some(b'(')) => self.open(2, Nesting::Process),
             (b'<' | b'>', _) | (b'&', Some(b'>')) => self.redirection(0),
+            (b'&' | b'|', Some(b'&')) => self.between(2, Kind::Separator),
             (b';' | b'&' | b'|', _) => self.between(1, Kind::Separator),
             (b'0'..=b'9', _) if !self.is_in_word => {
                 let digits = self.rest().bytes().take_while(u8::is_ascii_digit).count();

@@ -75,6 +75,11 @@ fn redirections_take_their_number() {
 }
 
 #[test]
+fn separators_are_read_before_redirections() {
+    check("a &&>b|&>c&>d", &["t a", "| &&", "> >", "t b", "| |&", "> >", "t c", "> &>", "t d"]);
+}
+
+#[test]
 fn here_documents_follow_their_line() {
     check(
         "a <<X <<'Y'\n$b \"\nX\n$c\nY\nd",
