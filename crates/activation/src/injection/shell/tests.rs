@@ -58,6 +58,7 @@ fn what_the_shell_does_not_split_is_one_word() {
     let two = &["a b", "c"][..];
     check("x=$ARGUMENTS y=$0 run", two, r#"x="%0" y="%1" run"#, "x='a b c' y='a b' run");
     check("cat < $ARGUMENTS", two, r#"cat < "%0""#, "cat < 'a b c'");
+    check("ls >| $ARGUMENTS", two, r#"ls >| "%0""#, "ls >| 'a b c'");
     check("cat <<< $ARGUMENTS", two, r#"cat <<< "%0""#, "cat <<< 'a b c'");
     check("[[ $ARGUMENTS == x ]]", two, r#"[[ "%0" == x ]]"#, "[[ 'a b c' == x ]]");
     check(
@@ -101,6 +102,12 @@ fn single_quotes_and_backslashes_keep_their_text() {
     let quoted: Vec<_> = found.in_single_quotes.iter().map(|range| &command[range.clone()]).collect();
     assert_eq!(quoted, ["$0", "$0"]);
     assert_eq!(found.judged, r#"awk '{print $0}' '\$0' "\$0" \$0 $'$0\'' v"#);
+    check(
+        "echo \"\\{baseDir} \\\\{baseDir}\"",
+        &[],
+        r#"echo "\{baseDir \\%0""#,
+        r#"echo "\{baseDir} \\/my skill""#,
+    );
     assert!(
         line("awk '{print $1}'", &["v"]).unwrap().in_single_quotes.is_empty(),
         "there is no second argument"
@@ -150,6 +157,17 @@ fn where_a_value_would_be_a_program_the_command_is_refused() {
     refused("echo '$0' $0 'x", UnsafeCommand::Unreadable);
     refused("echo \"$(case x in a) echo $0;; esac)\"", UnsafeCommand::Unreadable);
     refused("sh -c \"ls ${SKILL_DIR}\"", nested("sh"));
+    // A backslash hides a newline, also in a word; it is no program.
+    refused("ls && \\\n  $0", UnsafeCommand::Program);
+    refused("e\\\nval $0", evaluated("eval"));
+    refused("ls\\\n\t; \"e\\\nval\" $0", evaluated("eval"));
+    // The file that `<(…)` stands for is a word, and the next one is no target of a redirection.
+    refused("xargs -a <(ls) sh -c \"$0\"", UnsafeCommand::Unknown);
+    refused("git <(ls) sh -c \"$0\"", nested("sh"));
+    refused("<(ls) $0", UnsafeCommand::Unknown);
+    refused("cat <<'EOF'\n$0\nEOF", UnsafeCommand::HereDocument);
+    refused("echo $((1)) $0", UnsafeCommand::Arithmetic);
+    refused(&format!("{}$0", "$(ls ".repeat(65)), UnsafeCommand::Unreadable);
 }
 
 #[test]
