@@ -1,5 +1,9 @@
 //! An operation as a command to fill in: the words of one simple command, with slots in them.
 
+use metier_shell::{
+    Nesting, ShellToken, ShellTokenKind as Kind, ShellTokens, assignment, is_reserved, is_variable_name,
+};
+
 /// A longer text is only shown: it is a program, not a command with gaps.
 const MAX_TEMPLATE: usize = 4_096;
 
@@ -9,12 +13,6 @@ const MAX_SLOT_NAME: usize = 64;
 /// What bodies write for the skill's own folder. An operation runs there, so at the beginning of a word it can go.
 const OWN_FOLDER: [&str; 5] =
     ["${SKILL_DIR}/", "${CLAUDE_SKILL_DIR}/", "${CLAUDE_SKILL_ROOT}/", "{baseDir}/", "{{SKILL_DIR}}/"];
-
-/// Words that begin something other than a simple command.
-const RESERVED: [&str; 18] = [
-    "!", "[[", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if",
-    "select", "then", "time", "until", "while",
-];
 
 /// The words of one simple command, split the way a POSIX shell splits them.
 ///
@@ -89,6 +87,14 @@ impl TemplateWord {
         }
     }
 
+    fn push(&mut self, text: &str) {
+        match self.pieces.last_mut() {
+            Some(Piece::Text(before)) => before.push_str(text),
+            _ if text.is_empty() => {}
+            _ => self.pieces.push(Piece::Text(text.to_owned())),
+        }
+    }
+
     /// Its slots, in order.
     pub fn slots(&self) -> impl Iterator<Item = &Slot> {
         self.pieces.iter().filter_map(|piece| match piece {
@@ -102,17 +108,19 @@ impl Template {
     /// Reads one simple command; `None` for anything else.
     pub fn read(text: &str) -> Option<Self> {
         let text = text.trim();
-        if text.is_empty() || text.len() > MAX_TEMPLATE || text.contains('\0') {
+        if text.is_empty() || text.len() > MAX_TEMPLATE {
             return None;
         }
-        let mut scanner = Scanner { rest: text, phrases: Vec::new(), within: Presence::Required };
-        scanner.read()?;
-        let template = Self { phrases: scanner.phrases };
+        let text = text.replace("\r\n", "\n");
+        if text.contains(['\0', '\r']) {
+            return None;
+        }
+        let template = Self { phrases: Scanner::new(&text).read()? };
         let first = template.phrases.first().filter(|phrase| phrase.presence == Presence::Required)?;
         // A request fills in what a program is told, never which program it is.
         let program = first.words.first()?.literal()?;
-        let is_assignment = program.split_once('=').is_some_and(|(name, _)| is_name(name));
-        (!program.is_empty() && !is_assignment && !RESERVED.contains(&program)).then_some(template)
+        let is_program = !program.is_empty() && assignment(program).is_none() && !is_reserved(program);
+        is_program.then_some(template)
     }
 
     /// Its slots, in order.
@@ -121,189 +129,172 @@ impl Template {
     }
 }
 
-/// What a variable may be called.
-fn is_name(text: &str) -> bool {
-    !text.starts_with(|c: char| c.is_ascii_digit())
-        && !text.is_empty()
-        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-}
-
 struct Scanner<'a> {
-    rest: &'a str,
+    text: &'a str,
+    tokens: ShellTokens<'a>,
     phrases: Vec<Phrase>,
     within: Presence,
+    word: Option<TemplateWord>,
+    /// Whether the word at hand names choices.
+    has_bar: bool,
 }
 
-/// Where in a word the scanner is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Quoting {
-    Bare,
-    Single,
-    Double,
-}
-
-impl Scanner<'_> {
-    fn next(&mut self) -> Option<char> {
-        let mut chars = self.rest.chars();
-        let next = chars.next()?;
-        self.rest = chars.as_str();
-        Some(next)
+impl<'a> Scanner<'a> {
+    fn new(text: &'a str) -> Self {
+        let tokens = ShellTokens::new(text);
+        Self { text, tokens, phrases: Vec::new(), within: Presence::Required, word: None, has_bar: false }
     }
 
-    /// Goes over a text that comes next.
-    fn skip(&mut self, text: &str) -> bool {
-        let rest = self.rest.strip_prefix(text);
-        self.rest = rest.unwrap_or(self.rest);
-        rest.is_some()
-    }
-
-    fn read(&mut self) -> Option<()> {
+    fn read(mut self) -> Option<Vec<Phrase>> {
         loop {
-            let blanks = [' ', '\t', '\r'];
-            self.rest = self.rest.trim_start_matches(blanks);
-            if self.skip("\\\n") || self.skip("\\\r\n") {
+            if self.word.is_none() && self.pass_own_folder() || self.pass_slot()? {
                 continue;
             }
-            match self.rest.chars().next() {
-                None if self.within == Presence::Required => return Some(()),
-                // A bracket that nobody closed.
-                None => return None,
-                Some('[') => {
-                    // `[ -f x ]` is a program with that name, and brackets in brackets are more than a word says.
-                    if self.phrases.is_empty() || self.within == Presence::Optional {
-                        return None;
-                    }
-                    self.next();
-                    self.within = Presence::Optional;
-                    self.phrases.push(Phrase { presence: self.within, words: Vec::new() });
-                }
-                Some(']') if self.within == Presence::Optional => {
-                    self.next();
-                    self.close()?;
-                }
-                Some(_) => {
-                    let word = self.word()?;
-                    match self.phrases.last_mut() {
-                        Some(phrase) if phrase.presence == self.within => phrase.words.push(word),
-                        _ => self.phrases.push(Phrase { presence: self.within, words: vec![word] }),
-                    }
+            let Some(token) = self.tokens.next() else { break };
+            self.take(&token)?;
+        }
+        self.end_word()?;
+        (self.tokens.is_whole() && self.within == Presence::Required).then_some(self.phrases)
+    }
+
+    /// Takes a token; `None` for whatever a shell would do beyond splitting.
+    fn take(&mut self, token: &ShellToken) -> Option<()> {
+        let literal = token.literal(self.text).unwrap_or_default();
+        match token.kind {
+            Kind::Blank => return self.end_word(),
+            Kind::Continuation | Kind::Close(_) => {}
+            Kind::Open(Nesting::Double) => {
+                if self.word().pieces.is_empty() {
+                    self.pass_own_folder();
                 }
             }
+            Kind::Single => self.single(literal),
+            // A backslash that ends the text protects nothing.
+            Kind::Escape if literal.is_empty() => return None,
+            Kind::Text if self.is_bare() => return self.bare(literal),
+            Kind::Text | Kind::Escape => self.word().push(literal),
+            Kind::Separator if token.text(self.text) == "|" && self.within == Presence::Optional => {
+                self.has_bar = true;
+                self.word().push("|");
+            }
+            _ => return None,
         }
+        Some(())
+    }
+
+    /// Takes characters outside of quotes.
+    fn bare(&mut self, text: &str) -> Option<()> {
+        let is_first = self.word.is_none();
+        match text.as_bytes().first()? {
+            b'[' if is_first => {
+                // `[ -f x ]` is a program with that name, and brackets in brackets are more than a word says.
+                if self.phrases.is_empty() || self.within == Presence::Optional {
+                    return None;
+                }
+                self.within = Presence::Optional;
+                self.phrases.push(Phrase { presence: self.within, words: Vec::new() });
+                if text.len() > 1 {
+                    return self.bare(&text[1..]);
+                }
+            }
+            b']' if text == "]" && self.within == Presence::Optional => return self.close(),
+            b'~' | b'#' if is_first => return None,
+            _ if text.contains(['*', '?', '[', ']', '{', '}']) => return None,
+            _ => self.word().push(text),
+        }
+        Some(())
     }
 
     /// Ends an optional phrase. What hangs on the bracket (`[x]...`) would say something that is not read here.
     fn close(&mut self) -> Option<()> {
+        self.end_word()?;
         self.within = Presence::Required;
         let is_empty = self.phrases.last().is_none_or(|phrase| phrase.words.is_empty());
-        (!is_empty && (self.rest.is_empty() || self.rest.starts_with([' ', '\t', '\r', '\\']))).then_some(())
+        let ahead = self.tokens.ahead();
+        (!is_empty && (ahead.is_empty() || ahead.starts_with([' ', '\t', '\\']))).then_some(())
     }
 
-    fn word(&mut self) -> Option<TemplateWord> {
-        let (mut pieces, mut text) = (Vec::new(), String::new());
-        let mut quoting = Quoting::Bare;
-        let mut has_bar = false;
-        if self.rest.starts_with(['~', '#']) {
-            return None;
+    /// Takes a text in single quotes, in which only `<x>` is a slot.
+    fn single(&mut self, mut text: &str) {
+        let word = self.word();
+        while let Some(at) = text.find('<') {
+            let (before, rest) = text.split_at(at);
+            word.push(before);
+            let length = if let Some((slot, length)) = angle(rest) {
+                word.pieces.push(Piece::Slot(slot));
+                length
+            } else {
+                word.push("<");
+                1
+            };
+            text = &rest[length..];
         }
-        self.skip_own_folder();
-        loop {
-            if let Some(slot) = self.slot(quoting) {
-                if !text.is_empty() {
-                    pieces.push(Piece::Text(std::mem::take(&mut text)));
-                }
-                pieces.push(Piece::Slot(slot));
-                if quoting == Quoting::Bare && (self.rest.starts_with("...") || self.rest.starts_with('…'))
-                {
-                    return None; // Several of them: how many is not for a table of words to say.
-                }
-                continue;
-            }
-            let at_end = matches!(self.rest.chars().next(), None | Some(' ' | '\t' | '\r'))
-                || (self.within == Presence::Optional && self.rest.starts_with(']'));
-            if quoting == Quoting::Bare && at_end {
-                break;
-            }
-            let next = self.next()?; // A quote that nobody closed.
-            match (quoting, next) {
-                (Quoting::Single, '\'') | (Quoting::Double, '"') => quoting = Quoting::Bare,
-                (Quoting::Double, '\\') => match self.rest.chars().next() {
-                    Some('\n') => drop(self.next()),
-                    Some(escaped @ ('$' | '`' | '"' | '\\')) => {
-                        self.next();
-                        text.push(escaped);
-                    }
-                    _ => text.push('\\'),
-                },
-                (Quoting::Bare, '\'') => quoting = Quoting::Single,
-                (Quoting::Bare, '"') => {
-                    quoting = Quoting::Double;
-                    if text.is_empty() && pieces.is_empty() {
-                        self.skip_own_folder();
-                    }
-                }
-                (Quoting::Bare, '\\') => match self.next()? {
-                    '\n' => {}
-                    escaped => text.push(escaped),
-                },
-                (Quoting::Bare, '|') if self.within == Presence::Optional => {
-                    has_bar = true;
-                    text.push('|');
-                }
-                (Quoting::Bare | Quoting::Double, '$' | '`') => return None,
-                (Quoting::Bare, shell)
-                    if "|&;()<>*?[]{}
-"
-                    .contains(shell) =>
-                {
-                    return None;
-                }
-                (_, other) => text.push(other),
-            }
-        }
-        if has_bar {
-            let is_choice = pieces.is_empty() && text.split('|').all(|choice| !choice.is_empty());
-            let slot = Slot { name: text, mark: SlotMark::Angle };
-            return is_choice.then(|| TemplateWord { pieces: vec![Piece::Slot(slot)] });
-        }
-        if matches!(text.as_str(), "..." | "…") {
-            return None;
-        }
-        if !text.is_empty() {
-            pieces.push(Piece::Text(text));
-        }
-        Some(TemplateWord { pieces })
+        word.push(text);
     }
 
-    fn skip_own_folder(&mut self) {
-        let _ = OWN_FOLDER.iter().any(|folder| self.skip(folder));
+    /// The word at hand, begun if there is none.
+    fn word(&mut self) -> &mut TemplateWord {
+        self.word.get_or_insert_default()
     }
 
-    /// A slot that comes next.
-    fn slot(&mut self, quoting: Quoting) -> Option<Slot> {
-        if let Some(inner) = self.rest.strip_prefix('<') {
-            let end = inner.find('>').filter(|end| *end <= MAX_SLOT_NAME)?;
-            let name = &inner[..end];
-            let is_name = name.starts_with(char::is_alphabetic)
-                && name
-                    .chars()
-                    .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ' | '.' | '/' | '|'));
-            if !is_name {
-                return None;
-            }
-            self.rest = &inner[end + 1..];
-            return Some(Slot { name: name.trim_end().to_owned(), mark: SlotMark::Angle });
+    fn end_word(&mut self) -> Option<()> {
+        let Some(mut word) = self.word.take() else { return Some(()) };
+        if std::mem::take(&mut self.has_bar) {
+            let name = word.literal().filter(|text| text.split('|').all(|choice| !choice.is_empty()))?;
+            word.pieces = vec![Piece::Slot(Slot { name: name.to_owned(), mark: SlotMark::Angle })];
         }
-        let inner = self.rest.strip_prefix('$').filter(|_| quoting != Quoting::Single)?;
-        let end = inner.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(inner.len());
-        let (name, rest) = inner.split_at(end);
-        // `$ARGUMENTS[0]` is one of the arguments, not all of them.
-        if !is_name(name) || rest.starts_with('[') {
+        if matches!(word.pieces.last(), Some(Piece::Text(text)) if matches!(text.as_str(), "..." | "…")) {
             return None;
         }
-        self.rest = rest;
-        Some(Slot { name: name.to_owned(), mark: SlotMark::Dollar })
+        match self.phrases.last_mut() {
+            Some(phrase) if phrase.presence == self.within => phrase.words.push(word),
+            _ => self.phrases.push(Phrase { presence: self.within, words: vec![word] }),
+        }
+        Some(())
     }
+
+    fn is_bare(&self) -> bool {
+        self.tokens.nestings().is_empty()
+    }
+
+    fn pass_own_folder(&mut self) -> bool {
+        let ahead = self.tokens.ahead();
+        let Some(folder) = OWN_FOLDER.iter().find(|folder| ahead.starts_with(**folder)) else { return false };
+        self.tokens.pass(folder.len());
+        self.word();
+        true
+    }
+
+    /// Takes a slot that comes next. `None` where it stands for several words: how many is not for a table of words to say.
+    fn pass_slot(&mut self) -> Option<bool> {
+        let ahead = self.tokens.ahead();
+        let Some((slot, length)) = angle(ahead).or_else(|| dollar(ahead)) else { return Some(false) };
+        self.tokens.pass(length);
+        self.word().pieces.push(Piece::Slot(slot));
+        let is_repeated = ahead[length..].starts_with("...") || ahead[length..].starts_with('…');
+        (!(self.is_bare() && is_repeated)).then_some(true)
+    }
+}
+
+/// `<name>` at the beginning of a text, and how long it is.
+fn angle(text: &str) -> Option<(Slot, usize)> {
+    let inner = text.strip_prefix('<')?;
+    let end = inner.find('>').filter(|end| *end <= MAX_SLOT_NAME)?;
+    let name = &inner[..end];
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ' | '.' | '/' | '|');
+    let is_name = name.starts_with(char::is_alphabetic) && name.chars().all(is_part);
+    let slot = Slot { name: name.trim_end().to_owned(), mark: SlotMark::Angle };
+    is_name.then_some((slot, end + 2))
+}
+
+/// `$name` at the beginning of a text, and how long it is.
+fn dollar(text: &str) -> Option<(Slot, usize)> {
+    let inner = text.strip_prefix('$')?;
+    let end = inner.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(inner.len());
+    let (name, rest) = inner.split_at(end);
+    // `$ARGUMENTS[0]` is one of the arguments, not all of them.
+    let is_slot = is_variable_name(name) && !rest.starts_with('[');
+    is_slot.then(|| (Slot { name: name.to_owned(), mark: SlotMark::Dollar }, end + 1))
 }
 
 #[cfg(test)]
@@ -334,6 +325,7 @@ mod tests {
         check("ls", "ls");
         check("sh scripts/a.sh \"two words\" 'it''s' a\\ b ''", "sh·scripts/a.sh·two words·its·a b·");
         check("a \\\n  b\n", "a·b");
+        check("a \\\r\n  b\r\n", "a·b");
         check(r#"echo "a \"b\" \c" '$x | `y`'"#, r#"echo·a "b" \c·$x | `y`"#);
     }
 
@@ -403,6 +395,12 @@ mod tests {
             "$ a",
             "a\0b",
             "{title}",
+            "a 'b'[c]",
+            "a $'b'",
+            "a\rb",
+            "a 2>b",
+            "a {b",
+            "in a",
         ] {
             check(text, "");
         }
