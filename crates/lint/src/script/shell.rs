@@ -173,6 +173,7 @@ mod tests {
         check("a <b >c", &["a >c"]);
         check("diff <(a) >(b)", &["a", "b", "diff"]);
         check("a >| b > >(c)", &["c", "a >b"]);
+        check("a >& 2 >&- >& b", &["a >b"]);
         check("if (( a > 5 )); then b; fi", &["if", "then b", "fi"]);
         check("[[ a =~ ^((b)|c)$ ]] && d", &["[[ a =~ ^ b c $ ]]", "d"]);
         check("[[ a ]]\nb", &["[[ a ]]", "b"]);
