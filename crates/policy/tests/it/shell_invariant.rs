@@ -1,6 +1,7 @@
 //! What holds for every text, whether it is a line or not. The property tests and the fuzz target hold it.
 
 use metier_policy::shell::{Line, Refusal, parse, quote};
+use metier_shell::ShellTokens;
 use std::ops::Range;
 
 /// What holds of whatever comes out for `source`.
@@ -36,6 +37,7 @@ fn line_holds(source: &str, line: &Line) {
             assert!(source.get(document.span.clone()).is_some());
         }
     }
+    tokens_agree(source, line);
     // Written anew with every word quoted, it is the same line.
     let mut again = String::new();
     for (index, command) in line.commands.iter().enumerate() {
@@ -52,4 +54,18 @@ fn line_holds(source: &str, line: &Line) {
     let (first, second): (Vec<Vec<String>>, Vec<Vec<String>>) = (argv(line), argv(&back));
     assert_eq!(first, second, "{again:?}");
     assert_eq!(line.joints, back.joints);
+}
+
+/// The tokenizer that never fails finds the same words where the strict parser does not refuse.
+fn tokens_agree(source: &str, line: &Line) {
+    let mut tokens = ShellTokens::new(source).peekable();
+    for word in line.commands.iter().flat_map(|command| &command.words) {
+        while tokens.next_if(|token| token.span.start < word.span.start).is_some() {}
+        let (mut text, mut end) = (String::new(), word.span.start);
+        while let Some(token) = tokens.next_if(|token| token.span.end <= word.span.end) {
+            text.push_str(token.literal(source).unwrap_or_default());
+            end = token.span.end;
+        }
+        assert_eq!((text.as_str(), end), (word.text.as_str(), word.span.end), "{word:?} of {source:?}");
+    }
 }
