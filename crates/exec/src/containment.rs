@@ -100,10 +100,6 @@ pub(crate) const GIT_ENVIRONMENT: [(&str, &str); 6] = [
     ("GIT_CONFIG_VALUE_1", "false"),
 ];
 
-/// What scripts of plugins expect beside: the plugin's folder, and the folder that its skills share, which a crew's skills have,
-/// too. Elsewhere there is neither: the environment is a closed list, and nobody outside of a plugin counts on these.
-pub const PLUGIN_ENVIRONMENT: &[&str] = &["CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"];
-
 impl<'a> SkillContainment<'a> {
     /// The default profile: nothing of what is wanted, no way out.
     pub fn profile(&self) -> Profile {
@@ -181,6 +177,7 @@ impl<'a> SkillContainment<'a> {
         if let Some(data) = self.data {
             set("SKILL_DATA", data.into());
         }
+        // What scripts of plugins expect. Elsewhere there is neither: nobody outside of a plugin counts on these.
         if let Some(SkillGroup { folder, kind: SkillGroupKind::Plugin, .. }) = self.plugin {
             set("CLAUDE_PLUGIN_ROOT", folder.into());
         }
@@ -319,7 +316,7 @@ mod tests {
         let mut grants = RequestedGrants::default();
         let secret = metier_secret::Secret::new("0123456789".into()).unwrap();
         grants.variable("API_KEY".parse().unwrap(), Some(secret));
-        for name in ENVIRONMENT.iter().chain(PLUGIN_ENVIRONMENT) {
+        for name in ENVIRONMENT.iter().chain(&["CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"]) {
             assert!(name.parse::<metier_secret::SecretName>().is_err(), "{name} keeps its meaning");
         }
         let profile = |folder| {

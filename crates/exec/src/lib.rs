@@ -66,7 +66,7 @@ pub use call_changes::{
     ChangeReport, ChangeState, EditError, FileEdit, PendingChanges, ProjectLayers, ReportedChange,
     entry_facts, protected_paths, write_file,
 };
-pub use containment::{ENVIRONMENT, LANGUAGE, PLUGIN_ENVIRONMENT, SkillContainment, StartDir};
+pub use containment::{ENVIRONMENT, LANGUAGE, SkillContainment, StartDir};
 pub use data_folder::DataOwner;
 pub use declared_environment::{DeclaredEnvironment, UnsetVariablesError, Variable, VariableValue};
 pub use interpreter::{Launch, LaunchError, NodeVersion, launch};
@@ -74,7 +74,7 @@ pub use long_output::{LONGEST_FILE, LongOutput};
 /// What happened to a changed path, and what is there now.
 pub use metier_changes::{ChangeKind, EntryKind};
 pub use network_access::{HostApprover, NetworkAccess, NetworkContacts};
-pub use output::{command_error, script_text, why_stopped};
+pub use output::{command_error, why_stopped};
 pub use prepare::{
     EnvironmentState, Language, Package, PackageError, PrepareError, PrepareOptions, PrepareOutcome,
     PrepareWork, PreparedEnvironment, RecipeError, Registries, Registry, RegistryAccess, RequirementError,

@@ -104,8 +104,8 @@ impl Shape {
     ) -> String {
         let hints = self.hints(long, rest);
         match self {
-            Self::Script(name) => script_text_with(&format!("Script {{}}: {name}"), report, limits, &hints),
-            Self::Bash => script_text_with("Command {}", report, limits, &hints),
+            Self::Script(name) => script_text(&format!("Script {{}}: {name}"), report, limits, &hints),
+            Self::Bash => script_text("Command {}", report, limits, &hints),
             Self::CommandLine => command_json_with(report, limits, &hints).to_string(),
             Self::Injected(command) => injected_text(command, report),
         }
@@ -154,12 +154,9 @@ impl Shape {
 
 /// The result of `skill_run_script`: what the script wrote, `[stderr]` and what it wrote there, `[exit code: N]` if that
 /// is not 0, `[no output]` if there is nothing. A script that took too long says so in the first line.
-pub fn script_text(name: &str, report: &Report, limits: &Limits) -> String {
-    script_text_with(&format!("Script {{}}: {name}"), report, limits, &Hints::default())
-}
-
+///
 /// `stopped_line` is the first line of what was stopped, with `{}` for how.
-fn script_text_with(stopped_line: &str, report: &Report, limits: &Limits, hints: &Hints) -> String {
+fn script_text(stopped_line: &str, report: &Report, limits: &Limits, hints: &Hints) -> String {
     let how = match report.ended {
         Ended::Stopped(Stop::Time) => Some(format!("timed out after {}s", limits.time.as_secs())),
         Ended::Stopped(stop) => Some(format!("stopped ({})", stopped(stop, report, limits))),
@@ -348,7 +345,8 @@ mod tests {
     #[test]
     fn a_scripts_result_has_the_shape_that_models_know() {
         let check = |ended, stdout, stderr, expect: &str| {
-            assert_eq!(script_text("s.py", &report(ended, stdout, stderr), &limits()), expect);
+            let report = report(ended, stdout, stderr);
+            assert_eq!(script_text("Script {}: s.py", &report, &limits(), &Hints::default()), expect);
         };
         check(Ended::Exited(0), "hello\n", "", "hello");
         check(Ended::Exited(0), "", "", "[no output]");

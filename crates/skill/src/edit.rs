@@ -57,22 +57,7 @@ pub fn set_text(source: &str, key: &str, value: &str) -> Result<Vec<Edit>, EditE
             Edit::insert(at, format!("---{newline}{key}: {written}{newline}---{newline}"))
         }
     };
-    checked(source, before.as_ref(), vec![edit], key, Some(value))
-}
-
-/// The edits that take a key and its value out, wherever it stands.
-pub fn remove_key(source: &str, key: &str) -> Result<Vec<Edit>, EditError> {
-    let before = Frontmatter::of(source)?;
-    let Some(found) = &before else { return Ok(Vec::new()) };
-    let mut edits = Vec::new();
-    for entry in found.entries.iter().filter(|entry| entry.key == key) {
-        found.colon_of(source, entry)?;
-        let start = entry.key_span.start as usize;
-        let value_end = (entry.value.span.end as usize).max(entry.key_span.end as usize);
-        let end = source[value_end..found.end].find('\n').map_or(found.end, |at| value_end + at + 1);
-        edits.push(Edit::delete(start, end));
-    }
-    if edits.is_empty() { Ok(edits) } else { checked(source, before.as_ref(), edits, key, None) }
+    checked(source, before.as_ref(), vec![edit], key, value)
 }
 
 /// A text as YAML: plain where that reads back as the same text, else in double quotes.
@@ -171,7 +156,7 @@ fn checked(
     before: Option<&Frontmatter>,
     edits: Vec<Edit>,
     key: &str,
-    value: Option<&str>,
+    value: &str,
 ) -> Result<Vec<Edit>, EditError> {
     let result = apply(source, &edits);
     let after = Frontmatter::of(&result).ok().flatten().ok_or(EditError::NotSeparable)?;
@@ -179,12 +164,12 @@ fn checked(
         Some(from) => split::close(text.as_bytes(), from).map_or(0, |split| split.body),
         None => text.len() - text.strip_prefix('\u{feff}').unwrap_or(text).len(),
     };
-    let reads_as_asked = after.entry(key).and_then(|entry| entry.value.text()) == value;
+    let reads_as_asked = after.entry(key).and_then(|entry| entry.value.text()) == Some(value);
     let others = |entries: &[Entry<'static>]| -> Vec<(String, String)> {
         let mut first_seen = false;
         let kept = entries.iter().filter(|entry| {
-            // Where the key stands again, setting changes the first one, which counts, and removing takes out all.
-            let is_edited = entry.key == key && (value.is_none() || !first_seen);
+            // Where the key stands again, the first one counts and is changed.
+            let is_edited = entry.key == key && !first_seen;
             first_seen |= entry.key == key;
             !is_edited
         });
@@ -277,14 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_removed_with_its_lines() {
-        let source = "---\na: b\nm:\n  x: y\n  z: w\ne: f\n---\nbody";
-        assert_eq!(apply(source, &remove_key(source, "m").unwrap()), "---\na: b\ne: f\n---\nbody");
-        assert_eq!(remove_key(source, "nothing"), Ok(Vec::new()));
-        let twice = "---\na: >\na: |-\n  x\nb: c\na: d\n---\n";
-        assert_eq!(apply(twice, &remove_key(twice, "a").unwrap()), "---\nb: c\n---\n");
-        let empty = "---\na: >\nb: c\n---\n";
-        assert_eq!(apply(empty, &remove_key(empty, "a").unwrap()), "---\nb: c\n---\n");
-        assert_eq!(apply(empty, &set_text(empty, "a", "x").unwrap()), "---\na: x\nb: c\n---\n");
+    fn an_empty_block_ends_before_the_next_key() {
+        check("---\na: >\nb: c\n---\n", "a", "x", "---\na: x\nb: c\n---\n");
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! [`parse()`] takes the bytes of a file and gives a [`Parsed`]: a [`Document`] with its [`Manifest`], unless the file
 //! was refused, and the diagnostics. [`summarize`] does the same with the first bytes of a file and says when
-//! they are not enough, and [`parse_whole`] judges the body's bytes, too. [`set_text`] and [`remove_key`] give the edits
+//! they are not enough, and [`parse_whole`] judges the body's bytes, too. [`set_text`] gives the edits
 //! that change one key. [`yaml`] is the tree below all of this, [`profile`] says what other clients make of the same
 //! file, and [`code`] has every code that can be reported.
 //!
@@ -67,7 +67,7 @@ mod tools;
 pub mod yaml;
 
 pub use document::{Document, Parsed};
-pub use edit::{EditError, remove_key, scalar, set_text};
+pub use edit::{EditError, scalar, set_text};
 pub use head::{Head, head};
 pub use injection::{InjectedCommand, injected_commands};
 pub use manifest::{

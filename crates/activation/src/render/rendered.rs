@@ -49,13 +49,6 @@ pub enum PieceSource {
     Appended,
 }
 
-impl PieceSource {
-    /// Whether the bytes are the body's own.
-    pub fn is_body(self) -> bool {
-        matches!(self, Self::Body | Self::Escape)
-    }
-}
-
 impl Rendered {
     pub(super) fn with_capacity(bytes: usize, pieces: usize) -> Self {
         Self { text: String::with_capacity(bytes), pieces: Vec::with_capacity(pieces) }

@@ -3,7 +3,7 @@
 use metier_diagnostic::{Diagnostic, Edit, Span, apply};
 use metier_skill::yaml::{Kind, Node, parse_fully, parse_plainly};
 use metier_skill::{Description, Document, Parsed, Spanned, ToolPattern};
-use metier_skill::{Portion, Summarized, code, parse, remove_key, scalar, set_text, summarize};
+use metier_skill::{Portion, Summarized, code, parse, scalar, set_text, summarize};
 
 /// The most diagnostics a file may have: the listed ones, the count of the others, and a refusal.
 const MAX_DIAGNOSTICS: usize = 102;
@@ -66,19 +66,14 @@ pub(crate) fn fixes_are_sound(bytes: &[u8]) {
     }
 }
 
-/// Setting a key changes this key and nothing else; taking it out, too.
+/// Setting a key changes this key and nothing else.
 pub(crate) fn editing_changes_one_key(source: &str, key: &str, value: &str) {
     if let Ok(edits) = set_text(source, key, value) {
         let edited = apply(source, &edits);
         assert_eq!(first_text(&edited, key).as_deref(), Some(value), "{edited:?}");
         others_are_kept(source, &edited, key, &edits);
-        // A key that was set can be set back and taken out again.
+        // A key that was set can be set back.
         assert!(set_text(&edited, key, value).is_ok(), "{edited:?}");
-    }
-    if let Ok(edits) = remove_key(source, key) {
-        let edited = apply(source, &edits);
-        assert_eq!(first_text(&edited, key), None, "{edited:?}");
-        others_are_kept(source, &edited, key, &edits);
     }
 }
 
