@@ -16,6 +16,17 @@ pub fn precedes_command(word: &str) -> bool {
     matches!(word, "!" | "{" | "coproc" | "do" | "elif" | "else" | "if" | "then" | "time" | "until" | "while")
 }
 
+/// Programs that start the program that one of their words names.
+const STARTERS: [&str; 15] = [
+    "builtin", "busybox", "chroot", "command", "doas", "env", "exec", "nice", "nohup", "setsid", "stdbuf",
+    "sudo", "time", "timeout", "xargs",
+];
+
+/// Whether this program starts another one that its words name, as `sudo` does.
+pub fn starts_program(program: &str) -> bool {
+    STARTERS.contains(&program)
+}
+
 /// Whether a variable can have this name.
 pub fn is_variable_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')

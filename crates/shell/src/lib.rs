@@ -19,6 +19,6 @@ mod here_document;
 mod token;
 mod tokens;
 
-pub use grammar::{assignment, is_reserved, is_variable_name, precedes_command};
+pub use grammar::{assignment, is_reserved, is_variable_name, precedes_command, starts_program};
 pub use token::{Nesting, ShellToken, ShellTokenKind};
 pub use tokens::ShellTokens;

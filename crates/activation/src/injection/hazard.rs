@@ -1,5 +1,7 @@
 //! Where a shell would read a value as a program.
 
+use metier_shell::starts_program;
+
 /// Why a command with values in it is not run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -60,12 +62,6 @@ const EVALUATES: &[&str] = &[
 /// Shells.
 const SHELLS: &[&str] = &["ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "sh", "tcsh", "zsh"];
 
-/// Programs that start what their words name.
-const STARTERS: &[&str] = &[
-    "builtin", "busybox", "chroot", "command", "doas", "env", "exec", "nice", "nohup", "setsid", "stdbuf",
-    "sudo", "time", "timeout", "xargs",
-];
-
 /// Programs that hand their words to a shell.
 const HANDERS: &[&str] = &["at", "batch", "parallel", "script", "ssh", "su", "watch"];
 
@@ -114,7 +110,7 @@ pub(super) fn of_command(words: &[Word]) -> Option<UnsafeCommand> {
     if HANDERS.contains(&name) {
         return nested();
     }
-    let starts = STARTERS.contains(&name);
+    let starts = starts_program(name);
     if starts && rest.iter().any(is_made) {
         return Some(UnsafeCommand::Unknown);
     }

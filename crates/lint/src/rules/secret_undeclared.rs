@@ -132,18 +132,18 @@ fn in_shell(shell: &Shell, text: &str) -> Vec<Range<usize>> {
     // Looking for assignments goes through the whole script, so each name is looked for once.
     let mut known: Vec<(&str, bool)> = Vec::new();
     let mut found = Vec::new();
-    for expansion in &shell.expansions {
-        let name = text.get(expansion.span.clone()).unwrap_or_default();
+    for span in &shell.expansions {
+        let name = text.get(span.clone()).unwrap_or_default();
         let is_found = match known.iter().find(|(other, _)| *other == name) {
             Some((_, is_found)) => *is_found,
             None if known.len() < MAX_NAMES && is_secret(name) => {
-                known.push((name, is_read(&expansion.span)));
+                known.push((name, is_read(span)));
                 known.last().is_some_and(|(_, is_found)| *is_found)
             }
             None => false,
         };
         if is_found {
-            found.push(expansion.span.clone());
+            found.push(span.clone());
         }
     }
     found

@@ -7,20 +7,16 @@ mod reader;
 
 use std::ops::Range;
 
-use metier_shell::{assignment, precedes_command};
+use metier_shell::{assignment, precedes_command, starts_program};
 use reader::Reader;
-
-/// Programs that start the program that is named behind them.
-const WRAPPERS: &[&str] =
-    &["builtin", "command", "env", "exec", "nice", "nohup", "sudo", "time", "timeout", "xargs"];
 
 /// A script.
 #[derive(Debug, Default)]
 pub(crate) struct Shell {
     /// Its simple commands, inner ones before those they stand in.
     pub(crate) commands: Vec<Simple>,
-    /// The variables it reads, in order.
-    pub(crate) expansions: Vec<Expansion>,
+    /// Where the names of the variables stand that it reads.
+    pub(crate) expansions: Vec<Range<usize>>,
 }
 
 /// One simple command.
@@ -39,13 +35,6 @@ pub(crate) struct Word {
     pub(crate) span: Range<usize>,
     /// Its text without quotes; variables stand as they are written.
     pub(crate) text: String,
-}
-
-/// A variable that is read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Expansion {
-    /// Where its name stands.
-    pub(crate) span: Range<usize>,
 }
 
 impl Shell {
@@ -74,7 +63,7 @@ impl Simple {
         let mut follows_wrapper = false;
         while let Some((first, rest)) = words.split_first() {
             let text = first.text.as_str();
-            let is_wrapper = WRAPPERS.contains(&text);
+            let is_wrapper = starts_program(text);
             let is_argument =
                 follows_wrapper && (text.starts_with('-') || text.starts_with(|c: char| c.is_ascii_digit()));
             if !(is_wrapper
@@ -184,7 +173,7 @@ mod tests {
     fn variables_are_read_outside_of_single_quotes() {
         let text = "a $B '$C' \"${D:-$E}\" ${#F} $1 \\$G $(h $I)\ncat <<X\n$J \\$K\nX\ncat <<'X'\n$L\nX\n";
         let shell = Shell::read(text);
-        let names: Vec<_> = shell.expansions.iter().map(|found| &text[found.span.clone()]).collect();
+        let names: Vec<_> = shell.expansions.iter().map(|found| &text[found.clone()]).collect();
         assert_eq!(names, ["B", "D", "E", "I", "J"]);
     }
 

@@ -2,7 +2,7 @@
 
 use metier_shell::{Nesting, ShellToken, ShellTokenKind as Kind, ShellTokens, is_variable_name};
 
-use super::{Expansion, Shell, Simple, Word};
+use super::{Shell, Simple, Word};
 
 /// The longest placeholder, in characters.
 const MAX_PLACEHOLDER: usize = 60;
@@ -144,7 +144,7 @@ impl<'a> Reader<'a> {
     fn note_name(&mut self, token: &ShellToken, sign: usize) {
         let span = token.span.start + sign..token.span.end;
         if is_variable_name(self.text.get(span.clone()).unwrap_or_default()) {
-            self.out.expansions.push(Expansion { span });
+            self.out.expansions.push(span);
         }
     }
 
