@@ -10,6 +10,7 @@ use bytes::Bytes;
 use futures_core::Stream;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Limited};
+use metier_model::http::{Tls, client_builder};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Body, Response, StatusCode};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, ServerJsonRpcMessage};
@@ -18,8 +19,6 @@ use rmcp::transport::streamable_http_client::{
     SseError, StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError,
     StreamableHttpPostResponse,
 };
-use rustls::{ClientConfig, RootCertStore};
-use rustls_platform_verifier::BuilderVerifierExt;
 use sse_stream::{Sse, SseStream};
 
 /// The largest message from a server in bytes: the largest file of a skill in base64, with room for escapes. Longer ones are not
@@ -86,25 +85,10 @@ pub(crate) fn transport(
     Ok(StreamableHttpClientTransport::with_client(BoundedClient(client), config.custom_headers(custom)))
 }
 
-/// Redirects are not followed: headers with keys must only go to the configured URL.
+/// The client that everything of metier has. It follows no redirect: headers with keys must only go to the configured URL.
 fn client(url: &str) -> Result<reqwest::Client, Box<dyn std::error::Error>> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
-    let tls = if url.starts_with("https:") {
-        builder.with_platform_verifier()?
-    } else {
-        builder.with_root_certificates(RootCertStore::empty())
-    };
-    let client = reqwest::Client::builder()
-        .tls_backend_preconfigured(tls.with_no_client_auth())
-        .redirect(reqwest::redirect::Policy::none())
-        .retry(reqwest::retry::never())
-        .referer(false)
-        .no_proxy()
-        .http1_only()
-        .connect_timeout(CONNECT_TIMEOUT)
-        .user_agent(concat!("metier/", env!("CARGO_PKG_VERSION")));
-    Ok(client.build()?)
+    let tls = if url.starts_with("https:") { Tls::system(&[])? } else { Tls::none()? };
+    Ok(client_builder(tls).connect_timeout(CONNECT_TIMEOUT).build()?)
 }
 
 type TransportError = StreamableHttpError<HttpError>;

@@ -57,7 +57,7 @@ mod endpoint;
 mod error;
 mod event;
 mod gemini;
-mod http;
+pub mod http;
 mod key;
 mod message;
 mod model_id;

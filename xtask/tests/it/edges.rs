@@ -97,6 +97,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "metier-diagnostic",
             "metier-exec",
             "metier-files",
+            // How a client is built.
+            "metier-model",
             "metier-policy",
             "metier-proxy",
             "metier-runtime",
@@ -133,6 +135,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "metier-diagnostic",
             "metier-exec",
             "metier-files",
+            // How a client is built.
+            "metier-model",
             "metier-policy",
             "metier-proxy",
             "metier-runtime",
