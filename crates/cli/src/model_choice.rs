@@ -6,7 +6,7 @@
 
 mod aliases;
 mod local_server;
-mod proxy_variables;
+pub(crate) mod proxy_variables;
 
 use crate::environment;
 use crate::surroundings::Surroundings;

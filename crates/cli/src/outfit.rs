@@ -5,6 +5,7 @@ use crate::agent_choice::AgentChoice;
 use crate::args::Working;
 use crate::cast::Cast;
 use crate::history_place;
+use crate::model_choice::proxy_variables::proxy_for;
 use crate::model_choice::{MODEL_FLAG, Settled, Wish};
 use crate::output::{Output, clean};
 use crate::run_view::RunView;
@@ -144,7 +145,7 @@ impl Outfit {
             user: self.surroundings.places.user_paths(),
             outputs: Some(self.outputs.path().to_owned()),
             guarded: Vec::new(),
-            web: Web::system().ok(),
+            web: Some(Web::system().with_proxies(Arc::new(web_proxy))),
             commands: Offer::Yes,
             questions: if self.can_ask { Offer::Yes } else { Offer::No },
             memory: Offer::Yes,
@@ -201,6 +202,7 @@ impl Outfit {
     }
 }
 
+use crate::model_choice::proxy_variables::proxy_for;
 impl Mind {
     /// The model, or the planner that needs none and knows the agent's own skills alone.
     fn of(settled: Settled, skills: &Skills, own: Option<&[String]>) -> Result<Self> {

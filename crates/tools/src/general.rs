@@ -43,7 +43,7 @@ use self::refusal::Refused;
 pub use self::ask_user::{Ask, Reply};
 pub use self::memory::{Author, Memory, NewRecord, Record, Wanted};
 pub use self::memory_search::envelope;
-pub use self::web::{NoAuthority, Web};
+pub use self::web::{PageResolver, ProxyFor, SystemResolver, Web};
 
 /// Whether something is offered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

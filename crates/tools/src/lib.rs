@@ -52,8 +52,8 @@ pub use external::{
     ToolServer,
 };
 pub use general::{
-    Ask, Author, GeneralTools, Memory, NewRecord, NoAuthority, Offer, Record, Reply, Setting, Wanted, Web,
-    envelope,
+    Ask, Author, GeneralTools, Memory, NewRecord, Offer, PageResolver, ProxyFor, Record, Reply, Setting,
+    SystemResolver, Wanted, Web, envelope,
 };
 
 /// Locks, also after a panic: no holder of these locks leaves a value half changed.

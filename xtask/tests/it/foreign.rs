@@ -54,15 +54,17 @@ const HOMES: &[(&str, &[&str])] = &[
     ("hyper", &["metier-http"]),
     ("hyper-util", &["metier-http"]),
     ("sse-stream", &["metier-mcp-client"]),
-    // Providers of models: everyone else sees a `ChatModel` and its events. The SDK's HTTP is given a client of ours, which is
-    // bounded and follows nobody.
-    ("reqwest", &["metier-model", "metier-mcp-client"]),
-    ("rustls", &["metier-model", "metier-tools", "metier-mcp-client"]),
-    ("rustls-platform-verifier", &["metier-model", "metier-mcp-client"]),
+    // Providers of models, pages and MCP servers, all with clients that metier-model builds: everyone else sees a `ChatModel`, the
+    // text of a page, a server's tools.
+    ("reqwest", &["metier-model", "metier-tools", "metier-mcp-client"]),
+    // Whose certificates are believed is decided in one place, for models, servers and pages.
+    ("rustls", &["metier-model"]),
+    ("rustls-platform-verifier", &["metier-model"]),
+    // Pages: everyone else sees their text.
+    ("encoding_rs", &["metier-tools"]),
+    ("html5gum", &["metier-tools"]),
     // HTTP on the wire: everyone else sees contacts and events.
     ("httparse", &["metier-proxy"]),
-    // Whose certificates the agent believes for pages of the web; a model's provider may be a company's own server.
-    ("webpki-roots", &["metier-tools"]),
     // What a model searches for; our own tables are no regular expressions.
     ("regex", &["metier-tools"]),
     // Names of hosts: everyone else sees a `Host`.

@@ -5,14 +5,14 @@ use std::net::IpAddr;
 
 /// A proxy, and the variable that names it. It may hold a password, so it is not shown; the variable's name is.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) struct Named {
-    pub(super) variable: &'static str,
-    pub(super) address: String,
+pub(crate) struct Named {
+    pub(crate) variable: &'static str,
+    pub(crate) address: String,
 }
 
 /// The proxy for an address, if there is one. `host` has its port where it is not the usual one. Both spellings of a variable
 /// count, the small one first, as most programs have it.
-pub(super) fn proxy_for(
+pub(crate) fn proxy_for(
     is_tls: bool,
     host: &str,
     variable: &dyn Fn(&str) -> Option<String>,

@@ -11,7 +11,9 @@ use metier_runtime::{
 use metier_skill::Tool;
 
 use super::refusal::Refused;
-use super::web::{Answer, LimitHit, Patience, Scheme, Url, Web, decoded, get, readable, without_invisible};
+use super::web::{
+    AddressScope, PageUrl, Patience, Web, WebAnswer, decoded, get, readable, without_invisible,
+};
 use super::{Entry, GeneralTools};
 
 /// How often a page may send on to another one.
@@ -45,7 +47,7 @@ fn plan<'a>(
 ) -> Result<Plan<'a>, Refused> {
     let given = input.text("url")?;
     input.optional_text("prompt")?;
-    let url = Url::parse(given).map_err(|error| Refused::from(input.unusable(error.to_string())))?;
+    let url = PageUrl::parse(given).map_err(|error| Refused::from(input.unusable(error.to_string())))?;
     let Some(web) = &tools.setting.web else { return Err(Refused::text("the network is off".to_owned())) };
     let action = Action::fetch(Actor::Agent, url.host.clone(), url.port);
     Ok(Plan::new(action, move |approval| match fetch(web, url, context, approval) {
@@ -57,10 +59,10 @@ fn plan<'a>(
 /// Asks for a page that was approved and follows where it sends on to. Every host that was not asked about yet is a question of its own.
 fn fetch(
     web: &Web,
-    first: Url,
+    first: PageUrl,
     context: ToolContext<'_>,
     approval: &Approval,
-) -> Result<(Url, Answer, Box<Decision>), Refused> {
+) -> Result<(PageUrl, WebAnswer, Box<Decision>), Refused> {
     let mut url = first;
     let approved = approval.decision.clone().map(|decision| (url.host.clone(), url.port, decision));
     // An approval for this call is kept nowhere else: a page that sends back to a host is not asked about again.
@@ -82,14 +84,13 @@ fn fetch(
             decided.push((url.host.clone(), url.port, decision.clone()));
             decision
         };
-        let reached =
-            if url.host.is_address() && is_named(&decision) { LimitHit::Named } else { LimitHit::Public };
+        let scope = if is_named(&decision) { AddressScope::Named } else { AddressScope::Public };
         let names = |address| {
             let decision = context.skills.judge(&Action::fetch(Actor::Agent, Host::from(address), url.port));
             is_named(&decision)
         };
         let patience = Patience { until, cancel: context.control.cancel };
-        let answer = get(web, &url, reached, patience, &names);
+        let answer = get(web, &url, scope, patience, &names);
         // What had come by then is a part that nobody waits for.
         if patience.is_taken_back() {
             let why = format!("the fetch of `{url}` was stopped");
@@ -102,9 +103,9 @@ fn fetch(
             return Ok((url, answer, decision));
         };
         let next = url
-            .join(location)
+            .join(&location)
             .map_err(|error| Refused::Failed(format!("`{url}` sends on to no page: {error}")))?;
-        if url.scheme == Scheme::Https && next.scheme == Scheme::Http {
+        if url.is_tls() && !next.is_tls() {
             let why = format!(
                 "`{url}` sends on from https to `{next}`, which anybody on the way could read and change"
             );
@@ -122,8 +123,8 @@ fn is_named(decision: &Decision) -> bool {
 }
 
 /// What the model gets.
-fn shown(tools: &GeneralTools, url: &Url, answer: &Answer) -> ToolResult {
-    let kind = answer.header("content-type").unwrap_or_default().to_owned();
+fn shown(tools: &GeneralTools, url: &PageUrl, answer: &WebAnswer) -> ToolResult {
+    let kind = answer.header("content-type").unwrap_or_default();
     let mut notes = Vec::new();
     let text = text_of(url, answer, &kind, &mut notes);
     if let Some(why) = &answer.cut {
@@ -157,13 +158,13 @@ fn shown(tools: &GeneralTools, url: &Url, answer: &Answer) -> ToolResult {
     ToolResult { outcome, ..ToolResult::done(said) }
 }
 
-fn text_of(url: &Url, answer: &Answer, kind: &str, notes: &mut Vec<String>) -> String {
+fn text_of(url: &PageUrl, answer: &WebAnswer, kind: &str, notes: &mut Vec<String>) -> String {
     let size = answer.body.len();
-    let coding = answer.header("content-encoding").unwrap_or("identity");
+    let coding = answer.header("content-encoding").unwrap_or_else(|| "identity".to_owned());
     if !coding.eq_ignore_ascii_case("identity") && size > 0 {
         return format!(
             "[{size} bytes in the coding `{}`, which was not asked for and is not read]",
-            metier_catalog::one_line(coding, 40)
+            metier_catalog::one_line(&coding, 40)
         );
     }
     if size == 0 {

@@ -1,20 +1,19 @@
 //! `WebFetch`, over real connections to servers of this machine.
 
 use std::io::{self, Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use metier_policy::Answer;
-use metier_proxy::Outside;
 use metier_runtime::{CallControl, Outcome, ToolResult};
 use metier_sandbox::Cancel;
 use metier_testkit::Workspace;
-use metier_tools::{Setting, Web};
+use metier_tools::{PageResolver, Setting, Web};
 use serde_json::json;
 
-use crate::server::{Net, encrypted, plain, web};
+use crate::server::{Net, encrypted, plain, proxy, web};
 use crate::test_session::TestSession;
 
 const PAGES: &[(&str, &str)] = &[
@@ -71,9 +70,18 @@ fn serve(path: &str, out: &mut dyn Write) -> io::Result<()> {
             thread::sleep(Duration::from_secs(20));
             Ok(())
         }
-        "/head" => loop {
-            out.write_all(b"X-More: header\r\n")?;
-        },
+        "/headers" => {
+            write!(out, "HTTP/1.1 200 OK\r\n")?;
+            loop {
+                out.write_all(b"X-More: header\r\n")?;
+            }
+        }
+        "/header" => {
+            write!(out, "HTTP/1.1 200 OK\r\nX-More: ")?;
+            loop {
+                out.write_all(&[b'x'; 4096])?;
+            }
+        }
         _ => send(out, "200 OK", b"?"),
     }
 }
@@ -152,7 +160,7 @@ fn a_redirect_to_a_host_that_is_not_approved_is_refused() {
     assert!(text("/loop").contains("sends on more than 5 times"), "{}", text("/loop"));
     assert!(text("/file").contains("sends on to no page"), "{}", text("/file"));
     let reached = net.reached.lock().unwrap();
-    assert!(reached.iter().all(|address| address.ip().to_string() == "203.0.113.9"), "{reached:?}");
+    assert!(reached.iter().all(|address| address.to_string() == "203.0.113.9"), "{reached:?}");
 }
 
 /// Allowed names that resolve to private addresses, in the mode in which nothing asks.
@@ -160,7 +168,10 @@ fn a_redirect_to_a_host_that_is_not_approved_is_refused() {
 fn private_addresses_are_refused_unless_a_rule_names_them() {
     let net = pages();
     let yolo = session_with(web(&net, &[])).yolo();
+    // Where the server really is: only the check is in between.
+    let here = format!("http://127.0.0.1:{}/text", net.server.port());
     for (url, why) in [
+        (here.as_str(), "a loopback address"),
         ("http://inside.example/text", "10.0.0.7, a private address"),
         ("http://cloud.example/text", "169.254.169.254, the address of a cloud's metadata service"),
         ("http://127.0.0.1/text", "a loopback address"),
@@ -173,17 +184,144 @@ fn private_addresses_are_refused_unless_a_rule_names_them() {
         let result = fetch(&yolo, url);
         assert!(result.outcome == Outcome::Failed && result.text.contains(why), "{url}: {}", result.text);
     }
-    assert!(net.reached.lock().unwrap().iter().all(|address| address.ip().to_string() == "203.0.113.9"));
-    let named = session_with(web(&net, &[])).rules(
-        &[
-            "WebFetch(domain:inside.example:80)",
-            "WebFetch(domain:10.0.0.7:80)",
-            "WebFetch(domain:127.0.0.1:80)",
-        ],
-        &[],
-    );
+    assert!(net.reached.lock().unwrap().iter().all(|address| address.to_string() == "203.0.113.9"));
+    assert_eq!(net.connections(), 2, "one for each page that sends on");
+    let rule = format!("WebFetch(domain:127.0.0.1:{})", net.server.port());
+    let named = session_with(web(&net, &[]))
+        .rules(&["WebFetch(domain:inside.example:80)", "WebFetch(domain:10.0.0.7:80)", &rule], &[]);
     assert_eq!(fetch(&named, "http://inside.example/text").outcome, Outcome::Done);
-    assert_eq!(fetch(&named, "http://127.0.0.1/text").outcome, Outcome::Done);
+    assert_eq!(fetch(&named, &here).outcome, Outcome::Done);
+}
+
+/// DNS rebinding: the second answer for a name is a private address. The server listens there, so a client that resolves again
+/// after the check would reach it.
+#[test]
+fn a_name_that_moves_to_a_private_address_is_refused() {
+    let moving = [("moving.example", "203.0.113.9"), ("moving.example", "127.0.0.1")];
+    for path in ["text", "here"] {
+        let net = plain(&moving, serve);
+        let session = session_with(web(&net, &[])).yolo();
+        let url = format!("http://moving.example:{}/{path}", net.server.port());
+        let first = fetch(&session, &url);
+        if path == "text" {
+            assert_eq!(first.outcome, Outcome::Done, "{}", first.text);
+            assert_eq!(net.resolved.lock().unwrap().len(), 1, "what was checked is connected to");
+        }
+        // In the next call, or where the page sends on to itself.
+        let second = if path == "text" { fetch(&session, &url) } else { first };
+        assert_eq!(second.outcome, Outcome::Failed);
+        assert!(second.text.contains("127.0.0.1, a loopback address"), "{}", second.text);
+        assert_eq!(net.connections(), 1);
+    }
+}
+
+#[test]
+fn of_several_addresses_only_the_open_ones_are_reached() {
+    let net = plain(&[("mixed.example", "10.0.0.7 203.0.113.9 127.0.0.1")], serve);
+    let session = session_with(web(&net, &[])).yolo();
+    assert_eq!(fetch(&session, "http://mixed.example/text").outcome, Outcome::Done);
+    assert_eq!(*net.reached.lock().unwrap(), ["203.0.113.9".parse::<IpAddr>().unwrap()]);
+}
+
+/// A proxy resolves names itself, so only the host as written is checked.
+#[test]
+fn a_proxy_is_asked_and_never_for_what_is_inside() {
+    let net = pages();
+    let (address, asked) = proxy(net.server);
+    let through = format!("http://me:pass-word@{address}");
+    let spared = move |_: bool, host: &str| (host != "other.example").then(|| through.clone());
+    let web = web(&net, &[]).with_proxies(Arc::new(spared));
+    let yolo = session_with(web.clone()).yolo();
+    for (url, why) in [
+        ("http://10.0.0.7/text", "a private address"),
+        ("http://169.254.169.254/latest", "metadata service"),
+        ("https://0x7f.1/text", "a loopback address"),
+        ("https://[fd00::1]/text", "a private address"),
+        ("http://localhost/text", "a name of this machine or its network"),
+        ("http://sub.localhost/text", "a name of this machine or its network"),
+        ("https://metadata.google.internal/", "a name of this machine or its network"),
+        ("http://printer.local./text", "a name of this machine or its network"),
+        ("http://intranet/text", "a name of this machine or its network"),
+    ] {
+        let result = fetch(&yolo, url);
+        assert!(result.outcome == Outcome::Failed && result.text.contains(why), "{url}: {}", result.text);
+    }
+    assert!(asked.lock().unwrap().is_empty());
+    assert_eq!(fetch(&yolo, "http://pages.example/text").outcome, Outcome::Done);
+    let inside = fetch(&yolo, "http://pages.example/metadata");
+    assert!(inside.text.contains("metadata service"), "{}", inside.text);
+    assert!(net.resolved.lock().unwrap().is_empty(), "the proxy resolves");
+    assert_eq!(fetch(&yolo, "http://other.example/text").outcome, Outcome::Done);
+    assert_eq!(*net.resolved.lock().unwrap(), ["other.example"]);
+    let named = session_with(web).rules(&["WebFetch(domain:intranet:80)"], &[]);
+    assert_eq!(fetch(&named, "http://intranet/text").outcome, Outcome::Done);
+    let lines = ["pages.example/text", "pages.example/metadata", "intranet/text"]
+        .map(|page| format!("GET http://{page} HTTP/1.1, bWU6cGFzcy13b3Jk"));
+    assert_eq!(*asked.lock().unwrap(), lines);
+}
+
+#[test]
+fn a_proxy_tunnels_tls_and_no_message_has_its_password() {
+    let (net, authority) = encrypted("pages.example", PAGES, serve);
+    let (address, asked) = proxy(net.server);
+    let through = format!("http://me:pass-word@{address}");
+    let trusting = web(&net, &[authority]).with_proxies(Arc::new(move |_, _| Some(through.clone())));
+    let session = session_with(trusting).rules(&["WebFetch"], &[]);
+    assert_eq!(fetch(&session, "https://pages.example/text").outcome, Outcome::Done);
+    // The certificate is the page's and not the proxy's.
+    let other = fetch(&session, "https://other.example/text");
+    assert!(other.outcome == Outcome::Failed && other.text.contains("certificate"), "{}", other.text);
+    let lines = ["pages.example", "other.example"]
+        .map(|host| format!("CONNECT {host}:443 HTTP/1.1, bWU6cGFzcy13b3Jk"));
+    assert_eq!(*asked.lock().unwrap(), lines);
+    for broken in ["http://me:pass-word@127.0.0.1:1", "no proxy: pass-word"] {
+        let web = web(&net, &[]).with_proxies(Arc::new(move |_, _| Some(broken.to_owned())));
+        let failed = fetch(&session_with(web).rules(&["WebFetch"], &[]), "http://pages.example/text");
+        assert!(failed.outcome == Outcome::Failed && !failed.text.contains("pass-word"), "{}", failed.text);
+    }
+}
+
+/// What servers send that are broken or mean harm, and what is made of it.
+const ANSWERS: &[(&[u8], &str)] = &[
+    (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcdef", "\nabc\n</web-page>"),
+    (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 3\r\n\r\nabc", "\nabc\n</web-page>"),
+    (b"HTTP/1.0 200 OK\r\n\r\nabc", "\nabc\n</web-page>"),
+    (
+        b"HTTP/1.1 200\r\nTransfer-Encoding: Chunked\r\n\r\n2\r\nab\r\n1;x=y\r\nc\r\n0\r\n\r\n",
+        "\nabc\n</web-page>",
+    ),
+    (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 None\r\n\r\n", "status=\"204\""),
+    (
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabc",
+        "\nabc\n</web-page>\n[the page is not whole: the connection broke",
+    ),
+    (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\nabc", "[the page is not whole: "),
+    (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n", "[the page is not whole: "),
+    (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd", NO_ANSWER),
+    (
+        b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\nabcd",
+        "the length of the answer can be read in two ways",
+    ),
+    (b"HTTP/1.1 200 OK\r\nContent-Length: +3\r\n\r\nabc", NO_ANSWER),
+    (b"SSH-2.0-x\r\n\r\n", NO_ANSWER),
+    (b"HTTP/1.1 200 OK\r\n folded: x\r\n\r\n", NO_ANSWER),
+    (b"", NO_ANSWER),
+];
+
+const NO_ANSWER: &str = "`pages.example` did not answer as it should: ";
+
+#[test]
+fn an_answer_has_one_reading_or_none() {
+    let net = plain(PAGES, |path, out| {
+        let (bytes, _) = ANSWERS[path.trim_start_matches('/').parse::<usize>().unwrap()];
+        // In small pieces, since a network cuts where it likes.
+        bytes.chunks(7).try_for_each(|piece| out.write_all(piece).and_then(|()| out.flush()))
+    });
+    let session = session_with(web(&net, &[])).rules(&["WebFetch"], &[]);
+    for (index, (bytes, expect)) in ANSWERS.iter().enumerate() {
+        let text = fetch(&session, &format!("http://pages.example/{index}")).text;
+        assert!(text.contains(expect), "{}: {text}", String::from_utf8_lossy(bytes));
+    }
 }
 
 #[test]
@@ -205,7 +343,10 @@ fn an_endless_a_slow_and_a_silent_server_are_bounded() {
         slow.text
     );
     assert!(timed("/silent").text.contains("did not answer in time"));
-    assert!(timed("/head").text.contains("the head of the answer has more than 64 KiB"));
+    for path in ["/headers", "/header"] {
+        let text = timed(path).text;
+        assert!(text.contains("message head is too large"), "{path}: {text}");
+    }
     let endless = timed("/endless");
     assert!(
         endless.text.len() < 70_000 && endless.text.contains("[the page is not whole: "),
@@ -256,13 +397,13 @@ struct Silent {
     address: SocketAddr,
 }
 
-impl Outside for Silent {
+impl PageResolver for Silent {
     fn resolve(&self, _name: &str) -> io::Result<Vec<IpAddr>> {
         Ok(vec!["203.0.113.9".parse().unwrap()])
     }
 
-    fn connect(&self, _address: SocketAddr, timeout: Duration) -> io::Result<TcpStream> {
-        TcpStream::connect_timeout(&self.address, timeout)
+    fn route(&self, _address: IpAddr) -> SocketAddr {
+        self.address
     }
 }
 
@@ -280,7 +421,7 @@ fn a_fetch_that_waits_is_stopped_at_once_and_says_so() {
         // Ends when the client closes the connection.
         stream.read_to_end(&mut Vec::new()).unwrap()
     });
-    let web = Web::new(Arc::new(Silent { address }), &[]).unwrap().within(Duration::from_mins(5));
+    let web = Web::new(Arc::new(Silent { address }), Vec::new()).within(Duration::from_mins(5));
     let session = session_with(web).rules(&["WebFetch"], &[]);
     let control = CallControl { cancel: Some(&cancel), ..CallControl::default() };
     let result = session.call_with("WebFetch", &json!({ "url": "http://pages.example/x" }), control);

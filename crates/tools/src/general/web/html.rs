@@ -1,7 +1,7 @@
 //! A page as text that can be read: headings, paragraphs, lists, links, code. Nothing of it is run, and what a reader of the
 //! page would not see is left out, so that nobody can speak to a model behind a person's back.
 
-use super::Url;
+use super::PageUrl;
 use super::entity::plain;
 use super::seen::{Entered, Seen};
 use super::tag::{Tag, Token, Tokens};
@@ -57,7 +57,7 @@ pub(in crate::general) struct Readable {
 }
 
 /// The text of a page, with links seen from its own address.
-pub(in crate::general) fn readable(page: &str, url: &Url) -> Readable {
+pub(in crate::general) fn readable(page: &str, url: &PageUrl) -> Readable {
     let mut text = Text::new(url);
     let mut seen = Seen::new(page);
     let mut tokens = Tokens::new(page);
@@ -122,7 +122,7 @@ fn skip(tokens: &mut Tokens<'_>, name: &str) -> bool {
 
 /// The text as it grows.
 struct Text<'a> {
-    url: &'a Url,
+    url: &'a PageUrl,
     out: String,
     /// Blanks and line breaks that come before the next word.
     gap: Gap,
@@ -143,7 +143,7 @@ enum Gap {
 }
 
 impl<'a> Text<'a> {
-    fn new(url: &'a Url) -> Self {
+    fn new(url: &'a PageUrl) -> Self {
         Self {
             url,
             out: String::new(),
@@ -337,7 +337,7 @@ mod tests {
     use super::*;
 
     fn check(page: &str, expect: &str) {
-        let url = Url::parse("https://example.org/docs/a").unwrap();
+        let url = PageUrl::parse("https://example.org/docs/a").unwrap();
         assert_eq!(readable(page, &url).text, expect, "{page}");
     }
 
@@ -373,7 +373,7 @@ mod tests {
 
     #[test]
     fn text_that_a_style_hides_is_left_out_and_counted() {
-        let url = Url::parse("https://a.example/").unwrap();
+        let url = PageUrl::parse("https://a.example/").unwrap();
         for hidden in [
             "<p style='opacity:0'>HIDDEN</p>",
             "<p style='position:absolute;left:-9999px'>HIDDEN</p>",
@@ -431,7 +431,7 @@ mod tests {
 
     #[test]
     fn sheets_that_are_made_to_take_long_do_not() {
-        let url = Url::parse("https://a.example/").unwrap();
+        let url = PageUrl::parse("https://a.example/").unwrap();
         let begun = std::time::Instant::now();
         let rules = ".a .a .a .a{display:block}".repeat(20_000);
         let page = format!("<style>{rules}</style>{}x", "<b class=a>".repeat(50_000));
@@ -444,7 +444,7 @@ mod tests {
     /// Each of these once took time with the square of its length, or could.
     #[test]
     fn hostile_pages_take_no_longer_than_others() {
-        let url = Url::parse("https://a.example/").unwrap();
+        let url = PageUrl::parse("https://a.example/").unwrap();
         for piece in [
             "<a '",
             "<a href=x>",
@@ -477,6 +477,6 @@ mod tests {
         check("<div hidden>never closed", "");
         check("<a href=b>x<a href=c>y</a></a>", "x[y](https://example.org/docs/c)");
         let deep = "<ul><li>".repeat(1000);
-        assert!(readable(&deep, &Url::parse("https://a.example/").unwrap()).text.len() < 40_000);
+        assert!(readable(&deep, &PageUrl::parse("https://a.example/").unwrap()).text.len() < 40_000);
     }
 }

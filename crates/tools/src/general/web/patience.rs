@@ -1,11 +1,11 @@
 //! How long a request is waited for.
 
-use std::io;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
+use std::future::Future;
+use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use metier_sandbox::Cancel;
+use tokio::time::timeout;
 
 /// How long a wait goes on before it is asked whether anybody still wants it. Nobody notices that a stop took this long.
 const LOOK: Duration = Duration::from_millis(50);
@@ -17,61 +17,62 @@ pub(in crate::general) struct Patience<'a> {
     pub(in crate::general) cancel: Option<&'a Cancel>,
 }
 
+/// Why a wait ended before there was something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WaitError {
+    Late,
+    Stopped,
+}
+
 impl Patience<'_> {
-    /// How long can be waited until it has to be asked again; an error where it is over. A wait of `most` at the longest.
-    pub(super) fn next(&self, most: Duration) -> io::Result<Duration> {
-        if self.is_taken_back() {
-            // Not `Interrupted`: whoever reads or writes tries that again.
-            return Err(io::Error::other("it was stopped"));
+    /// Waits for something, for `most` at the longest.
+    pub(super) async fn wait<T>(
+        &self,
+        most: Duration,
+        work: impl Future<Output = T>,
+    ) -> Result<T, WaitError> {
+        let began = Instant::now();
+        let mut work = pin!(work);
+        loop {
+            if self.is_taken_back() {
+                return Err(WaitError::Stopped);
+            }
+            let now = Instant::now();
+            let left = self.until.saturating_duration_since(now).min(most.saturating_sub(now - began));
+            if left.is_zero() {
+                return Err(WaitError::Late);
+            }
+            if let Ok(done) = timeout(left.min(LOOK), work.as_mut()).await {
+                return Ok(done);
+            }
         }
-        let left = self.until.saturating_duration_since(Instant::now()).min(most);
-        if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left.min(LOOK)) }
     }
 
     /// Whether somebody has taken it back.
     pub(in crate::general) fn is_taken_back(&self) -> bool {
         self.cancel.is_some_and(Cancel::is_cancelled)
     }
-
-    /// Does something that cannot be interrupted, beside: the system's resolver knows no time, and connecting knows only that. What
-    /// never ends keeps a thread and nothing else.
-    pub(super) fn beside<T: Send + 'static>(
-        &self,
-        name: &str,
-        work: impl FnOnce() -> io::Result<T> + Send + 'static,
-    ) -> io::Result<T> {
-        let (sender, receiver) = mpsc::channel();
-        thread::Builder::new().name(name.to_owned()).spawn(move || {
-            // Nobody listens any more once it was given up.
-            let _ = sender.send(work());
-        })?;
-        loop {
-            match receiver.recv_timeout(self.next(Duration::MAX)?) {
-                Ok(done) => return done,
-                Err(RecvTimeoutError::Timeout) => {}
-                // The work broke down, which is ours to mend and nobody's to wait for.
-                Err(RecvTimeoutError::Disconnected) => return Err(io::ErrorKind::BrokenPipe.into()),
-            }
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::future::{pending, ready};
 
     #[test]
     fn a_wait_ends_with_its_time_or_when_it_is_taken_back() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let cancel = Cancel::new().unwrap();
-        let soon = Patience { until: Instant::now() + Duration::from_millis(80), cancel: Some(&cancel) };
-        let (keep, kept) = mpsc::channel::<()>();
-        let never = soon.beside("test", move || kept.recv().map_err(io::Error::other));
-        assert_eq!(never.unwrap_err().kind(), io::ErrorKind::TimedOut);
-        drop(keep);
-        let long = Patience { until: Instant::now() + Duration::from_mins(5), cancel: Some(&cancel) };
-        assert_eq!(long.beside("test", || Ok(7)).unwrap(), 7);
-        assert_eq!(long.next(Duration::from_millis(3)).unwrap(), Duration::from_millis(3));
+        let wait = |until: Duration, most| {
+            let patience = Patience { until: Instant::now() + until, cancel: Some(&cancel) };
+            runtime.block_on(patience.wait(most, pending::<()>()))
+        };
+        let (short, long) = (Duration::from_millis(80), Duration::from_mins(5));
+        assert_eq!(wait(short, Duration::MAX), Err(WaitError::Late));
+        assert_eq!(wait(long, short), Err(WaitError::Late));
+        let patience = Patience { until: Instant::now() + long, cancel: Some(&cancel) };
+        assert_eq!(runtime.block_on(patience.wait(long, ready(7))), Ok(7));
         cancel.cancel();
-        assert_eq!(long.beside("test", || Ok(7)).unwrap_err().to_string(), "it was stopped");
+        assert_eq!(wait(long, long), Err(WaitError::Stopped));
     }
 }

@@ -1,69 +1,104 @@
-//! From a host to a connection: resolved once, checked, connected to what was checked.
+//! From a host to the addresses that may be connected to: resolved once and checked.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use metier_policy::Host;
 use metier_proxy::Special;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-use super::Web;
-use super::patience::Patience;
+use super::page_url::PageUrl;
+use super::patience::{Patience, WaitError};
+use super::{PageResolver, Web};
 
 /// The most addresses of one name that are tried: when four do not answer, none will in time.
-const MOST_TRIED: usize = 4;
+const MAX_TRIED: usize = 4;
 
-/// How long one address is tried.
-const CONNECT: Duration = Duration::from_secs(10);
-
-/// Which addresses a yes reaches.
+/// Which addresses an approval reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::general) enum LimitHit {
+pub(in crate::general) enum AddressScope {
     /// Those of the open internet.
     Public,
-    /// Also the special one that the host itself is, since whoever said yes named it.
+    /// Also the special address that the host itself is, since the approval names it.
     Named,
 }
 
-impl Web {
-    /// Connects to a host. `names` says whether a rule names a special address by itself; it asks nobody.
-    pub(super) fn connect(
-        &self,
-        host: &Host,
-        port: u16,
-        reached: LimitHit,
-        patience: Patience<'_>,
-        names: &dyn Fn(IpAddr) -> bool,
-    ) -> Result<TcpStream, String> {
-        let found = match host.address() {
-            Some(address) => vec![address],
-            None => self
-                .resolve(host.as_str(), patience)
-                .map_err(|error| format!("`{}` has no address: {error}", host.as_str()))?,
+/// The system's resolver.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemResolver;
+
+impl PageResolver for SystemResolver {
+    fn resolve(&self, name: &str) -> io::Result<Vec<IpAddr>> {
+        // The port is only there because the interface wants one.
+        let found = (name, 0).to_socket_addrs()?;
+        Ok(found.map(|address| address.ip()).collect())
+    }
+}
+
+/// How a request gets to its host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Route {
+    /// To these addresses, which were checked.
+    Direct(Checked),
+    /// Through this proxy, which resolves the name by itself. It may hold a password.
+    Proxy(String),
+}
+
+/// The checked addresses of one host, as the client's resolver: it knows no other host and is never asked for another answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Checked {
+    host: String,
+    addresses: Vec<SocketAddr>,
+}
+
+impl Resolve for Checked {
+    fn resolve(&self, name: Name) -> Resolving {
+        let found: Result<Addrs, _> = if name.as_str() == self.host {
+            Ok(Box::new(self.addresses.clone().into_iter()))
+        } else {
+            Err(format!("`{}` was not checked", name.as_str()).into())
         };
-        let open = checked(host, &found, reached, names)?;
-        let mut trouble = "no address was found".to_owned();
-        for address in open.into_iter().take(MOST_TRIED) {
-            let left = patience.until.saturating_duration_since(Instant::now()).min(CONNECT);
-            if left.is_zero() || patience.is_taken_back() {
-                break;
-            }
-            let outside = Arc::clone(&self.outside);
-            match patience.beside("connect", move || outside.connect(SocketAddr::new(address, port), left)) {
-                Ok(stream) => return Ok(stream),
-                Err(error) => trouble = error.to_string(),
-            }
-        }
-        Err(format!("`{}:{port}` could not be reached: {trouble}", host.as_str()))
+        Box::pin(std::future::ready(found))
     }
 }
 
 impl Web {
-    /// Resolves a name, once.
-    fn resolve(&self, name: &str, patience: Patience<'_>) -> io::Result<Vec<IpAddr>> {
-        let (outside, name) = (Arc::clone(&self.outside), name.to_owned());
-        patience.beside("resolve", move || outside.resolve(&name))
+    /// Finds how a page is reached and checks it. `names` says whether a rule names a special address by itself; it asks nobody.
+    pub(super) async fn route(
+        &self,
+        url: &PageUrl,
+        scope: AddressScope,
+        patience: Patience<'_>,
+        names: &(dyn Fn(IpAddr) -> bool + Sync),
+    ) -> Result<Route, String> {
+        let host = &url.host;
+        if let Some(proxy) = (self.proxy_for)(url.is_tls(), &url.authority()) {
+            behind_proxy(host, scope, names)?;
+            return Ok(Route::Proxy(proxy));
+        }
+        let found = match host.address() {
+            Some(address) => vec![address],
+            None => self
+                .resolve(host.as_str(), patience)
+                .await
+                .map_err(|error| format!("`{}` has no address: {error}", host.as_str()))?,
+        };
+        let open = checked(host, &found, scope, names)?;
+        let addresses = open.into_iter().take(MAX_TRIED).map(|address| self.resolver.route(address));
+        Ok(Route::Direct(Checked { host: host.as_str().to_owned(), addresses: addresses.collect() }))
+    }
+
+    /// Resolves a name, once. The system's resolver knows no time, so what never ends keeps a thread and nothing else.
+    async fn resolve(&self, name: &str, patience: Patience<'_>) -> io::Result<Vec<IpAddr>> {
+        let (resolver, name) = (Arc::clone(&self.resolver), name.to_owned());
+        let resolving = tokio::task::spawn_blocking(move || resolver.resolve(&name));
+        match patience.wait(Duration::MAX, resolving).await {
+            Ok(resolved) => resolved.map_err(io::Error::other)?,
+            Err(WaitError::Late) => Err(io::ErrorKind::TimedOut.into()),
+            Err(WaitError::Stopped) => Err(io::Error::other("it was stopped")),
+        }
     }
 }
 
@@ -72,7 +107,7 @@ impl Web {
 fn checked(
     host: &Host,
     found: &[IpAddr],
-    reached: LimitHit,
+    scope: AddressScope,
     names: &dyn Fn(IpAddr) -> bool,
 ) -> Result<Vec<IpAddr>, String> {
     let mut special = None;
@@ -82,8 +117,8 @@ fn checked(
             open.push(*address);
             continue;
         };
-        // A yes to a name says nothing about where that name leads.
-        let is_named = reached == LimitHit::Named
+        // An approval of a name says nothing about where that name leads.
+        let is_named = scope == AddressScope::Named
             && (host.address().is_some() || (host.is_localhost() && kind == Special::Loopback));
         if is_named || names(address.to_canonical()) {
             open.push(*address);
@@ -100,34 +135,52 @@ fn checked(
     }
 }
 
+/// What can be checked where a proxy resolves the name: that the host is not a special address, and not a name that only a
+/// machine or a network of its own knows. Where any other name leads, the proxy decides.
+fn behind_proxy(host: &Host, scope: AddressScope, names: &dyn Fn(IpAddr) -> bool) -> Result<(), String> {
+    if let Some(address) = host.address() {
+        return checked(host, &[address], scope, names).map(drop);
+    }
+    if scope == AddressScope::Public && is_local_name(host.as_str()) {
+        return Err(format!(
+            "`{0}` is a name of this machine or its network, which is refused unless a rule names it: `WebFetch(domain:{0})`",
+            host.as_str()
+        ));
+    }
+    Ok(())
+}
+
+/// Whether a name cannot be one of the open internet: it has no dot, or ends with a suffix reserved for private networks
+/// (RFC 6761, 6762 and 8375, and ICANN's `internal`).
+fn is_local_name(name: &str) -> bool {
+    let ends = |end: &str| name == end || name.strip_suffix(end).is_some_and(|rest| rest.ends_with('.'));
+    !name.contains('.') || ["localhost", "local", "internal", "home.arpa"].into_iter().any(ends)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_name_that_leads_inside_is_refused_and_a_named_address_is_not() {
-        let check = |host: &str,
-                     found: &[&str],
-                     reached,
-                     rule: Option<&str>,
-                     expect: Result<&[&str], &str>| {
+        let check = |host: &str, found: &[&str], scope, rule: Option<&str>, expect: Result<&[&str], &str>| {
             let parse = |all: &[&str]| all.iter().map(|text| text.parse().unwrap()).collect::<Vec<IpAddr>>();
             let names = |address: IpAddr| rule.is_some_and(|rule| rule.parse() == Ok(address));
-            let got = checked(&Host::new(host).unwrap(), &parse(found), reached, &names);
+            let got = checked(&Host::new(host).unwrap(), &parse(found), scope, &names);
             match expect {
                 Ok(open) => assert_eq!(got, Ok(parse(open)), "{host}"),
                 Err(part) => assert!(got.as_ref().is_err_and(|text| text.contains(part)), "{host}: {got:?}"),
             }
         };
-        check("a.example", &["203.0.113.9"], LimitHit::Public, None, Ok(&["203.0.113.9"]));
-        check("a.example", &["203.0.113.9", "10.0.0.1"], LimitHit::Named, None, Ok(&["203.0.113.9"]));
-        check("a.example", &["10.0.0.1"], LimitHit::Named, None, Err("a private address"));
-        check("a.example", &["169.254.169.254"], LimitHit::Named, None, Err("metadata service"));
-        check("a.example", &["::ffff:127.0.0.1"], LimitHit::Named, None, Err("a loopback address"));
-        check("a.example", &["10.0.0.1"], LimitHit::Public, Some("10.0.0.1"), Ok(&["10.0.0.1"]));
-        check("127.0.0.1", &["127.0.0.1"], LimitHit::Public, None, Err("a loopback address"));
-        check("127.0.0.1", &["127.0.0.1"], LimitHit::Named, None, Ok(&["127.0.0.1"]));
-        check("localhost", &["127.0.0.1", "::1"], LimitHit::Named, None, Ok(&["127.0.0.1", "::1"]));
-        check("localhost", &["10.0.0.1"], LimitHit::Named, None, Err("a private address"));
+        check("a.example", &["203.0.113.9"], AddressScope::Public, None, Ok(&["203.0.113.9"]));
+        check("a.example", &["203.0.113.9", "10.0.0.1"], AddressScope::Named, None, Ok(&["203.0.113.9"]));
+        check("a.example", &["10.0.0.1"], AddressScope::Named, None, Err("a private address"));
+        check("a.example", &["169.254.169.254"], AddressScope::Named, None, Err("metadata service"));
+        check("a.example", &["::ffff:127.0.0.1"], AddressScope::Named, None, Err("a loopback address"));
+        check("a.example", &["10.0.0.1"], AddressScope::Public, Some("10.0.0.1"), Ok(&["10.0.0.1"]));
+        check("127.0.0.1", &["127.0.0.1"], AddressScope::Public, None, Err("a loopback address"));
+        check("127.0.0.1", &["127.0.0.1"], AddressScope::Named, None, Ok(&["127.0.0.1"]));
+        check("localhost", &["127.0.0.1", "::1"], AddressScope::Named, None, Ok(&["127.0.0.1", "::1"]));
+        check("localhost", &["10.0.0.1"], AddressScope::Named, None, Err("a private address"));
     }
 }

@@ -1,18 +1,24 @@
 //! One request, and its answer within bounds.
 
-use std::io::{Read, Write};
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
-use rustls::pki_types::ServerName;
-use rustls::{ClientConnection, StreamOwned};
+use metier_model::http::{Tls, cause, client_builder};
+use reqwest::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, HeaderMap, TRANSFER_ENCODING};
+use reqwest::{Client, Proxy, Response};
 
-use super::answer::Answer;
-use super::patience::Patience;
-use super::reach::LimitHit;
-use super::timed::Timed;
-use super::{Scheme, Url, Web};
+use super::Web;
+use super::page_url::PageUrl;
+use super::patience::{Patience, WaitError};
+use super::reach::{AddressScope, Route};
+
+/// How long connecting may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How many headers an answer may have. The client bounds their bytes.
+const MAX_HEADERS: usize = 200;
 
 /// What one request may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,42 +37,125 @@ impl Default for Limits {
     }
 }
 
+/// An answer: its status, its headers, and its body as far as it is taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::general) struct WebAnswer {
+    pub(in crate::general) status: u16,
+    headers: HeaderMap,
+    pub(in crate::general) body: Vec<u8>,
+    /// Why the body is not whole, if so.
+    pub(in crate::general) cut: Option<String>,
+}
+
+impl WebAnswer {
+    /// A header, by its name in lower case.
+    pub(in crate::general) fn header(&self, name: &str) -> Option<String> {
+        self.headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+    }
+}
+
 /// Asks for a page. No cookie, no referrer and nothing of the user's goes out with it.
 pub(in crate::general) fn get(
     web: &Web,
-    url: &Url,
-    reached: LimitHit,
+    url: &PageUrl,
+    scope: AddressScope,
     patience: Patience<'_>,
-    names: &dyn Fn(IpAddr) -> bool,
-) -> Result<Answer, String> {
-    let stream = web.connect(&url.host, url.port, reached, patience, names)?;
-    let timed = Timed::new(stream, patience, web.limits.silence);
-    let failed =
-        |error: &dyn std::fmt::Display| format!("`{}` did not answer as it should: {error}", url.authority());
-    match url.scheme {
-        Scheme::Http => exchange(timed, url, web.limits.body).map_err(|error| failed(&error)),
-        Scheme::Https => {
-            let name = ServerName::try_from(url.host.as_str().to_owned()).map_err(|error| failed(&error))?;
-            let connection =
-                ClientConnection::new(Arc::clone(&web.tls), name).map_err(|error| failed(&error))?;
-            exchange(StreamOwned::new(connection, timed), url, web.limits.body)
-                .map_err(|error| failed(&error))
+    names: &(dyn Fn(IpAddr) -> bool + Sync),
+) -> Result<WebAnswer, String> {
+    let asked = || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| format!("no connection can be made: {error}"))?;
+        let answer = runtime.block_on(exchange(web, url, scope, patience, names));
+        // A resolver that does not answer must not delay the result.
+        runtime.shutdown_background();
+        answer
+    };
+    // On its own thread: the caller may be inside a runtime, and a runtime cannot be started there.
+    thread::scope(|scope| scope.spawn(asked).join())
+        .unwrap_or_else(|_| Err(format!("the fetch of `{url}` broke down")))
+}
+
+async fn exchange(
+    web: &Web,
+    url: &PageUrl,
+    scope: AddressScope,
+    patience: Patience<'_>,
+    names: &(dyn Fn(IpAddr) -> bool + Sync),
+) -> Result<WebAnswer, String> {
+    let failed = |why: &str| format!("`{}` did not answer as it should: {why}", url.authority());
+    let route = web.route(url, scope, patience, names).await?;
+    let client = web.client(url, route)?;
+    let request = client
+        .get(url.url().clone())
+        .header(ACCEPT, "text/html, text/*;q=0.9, */*;q=0.5")
+        .header(ACCEPT_ENCODING, "identity");
+    let response = match patience.wait(CONNECT_TIMEOUT + web.limits.silence, request.send()).await {
+        Ok(Ok(response)) => response,
+        Ok(Err(error)) if error.is_connect() => {
+            return Err(format!("`{}:{}` could not be reached: {}", url.host, url.port, cause(error)));
+        }
+        Ok(Err(error)) => return Err(failed(&cause(error))),
+        Err(_) => return Err(failed("the server did not answer in time")),
+    };
+    // Two readers could take two different lengths from it.
+    let headers = response.headers();
+    if headers.contains_key(TRANSFER_ENCODING) && headers.contains_key(CONTENT_LENGTH) {
+        return Err(failed("the length of the answer can be read in two ways"));
+    }
+    let mut answer = WebAnswer {
+        status: response.status().as_u16(),
+        headers: headers.clone(),
+        body: Vec::new(),
+        cut: None,
+    };
+    answer.cut = read(response, &mut answer.body, web.limits, patience).await;
+    Ok(answer)
+}
+
+/// Reads a body; why it is not whole, if so.
+async fn read(
+    mut response: Response,
+    body: &mut Vec<u8>,
+    limits: Limits,
+    patience: Patience<'_>,
+) -> Option<String> {
+    loop {
+        match patience.wait(limits.silence, response.chunk()).await {
+            Ok(Ok(Some(chunk))) => {
+                let room = limits.body.saturating_sub(body.len());
+                body.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
+                if chunk.len() > room {
+                    return Some(format!("only the first {} KiB are taken", limits.body / 1024));
+                }
+            }
+            Ok(Ok(None)) => return None,
+            // Many servers close without a TLS close_notify. The part that came is shown with a note.
+            Ok(Err(error)) => return Some(format!("the connection broke: {}", cause(error))),
+            Err(WaitError::Late | WaitError::Stopped) => {
+                return Some("the rest did not come in time".to_owned());
+            }
         }
     }
 }
 
-fn exchange(
-    mut stream: impl Read + Write,
-    url: &Url,
-    most: usize,
-) -> Result<Answer, super::answer::NoAnswer> {
-    let request = format!(
-        "GET {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: metier\r\nAccept: text/html, text/*;q=0.9, */*;q=0.5\r\n\
-         Accept-Encoding: identity\r\nConnection: close\r\n\r\n",
-        url.target,
-        url.authority()
-    );
-    stream.write_all(request.as_bytes())?;
-    stream.flush()?;
-    Answer::read(&mut stream, most)
+impl Web {
+    /// A client that reaches what was checked and nothing else.
+    fn client(&self, url: &PageUrl, route: Route) -> Result<Client, String> {
+        let is_encrypted = |proxy: &str| proxy.starts_with("https:");
+        let needs_tls = url.is_tls() || matches!(&route, Route::Proxy(proxy) if is_encrypted(proxy));
+        let tls = if needs_tls { self.tls()? } else { Tls::none().map_err(|error| error.to_string())? };
+        let builder = client_builder(tls).connect_timeout(CONNECT_TIMEOUT).http1_max_headers(MAX_HEADERS);
+        let builder = match route {
+            Route::Direct(checked) => builder.dns_resolver(Arc::new(checked)),
+            Route::Proxy(proxy) => {
+                // Not what it says: a password may be in it.
+                let proxy = Proxy::all(&proxy).map_err(|_| {
+                    "the proxy for this host cannot be used; write one such as `http://proxy.example.com:3128`"
+                        .to_owned()
+                })?;
+                builder.proxy(proxy)
+            }
+        };
+        builder.build().map_err(|error| format!("no connection can be made: {}", cause(error)))
+    }
 }
