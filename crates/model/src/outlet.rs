@@ -1,29 +1,22 @@
 //! A stream that is written as a function: what it puts into its outlet comes out of the stream.
 
-use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// Where a function puts what its stream gives. It lives inside the stream and is used by one task at a time, so its lock
-/// is never waited for.
-pub(crate) struct Outlet<T> {
-    queue: Arc<Mutex<VecDeque<T>>>,
-}
+/// Where a function puts what its stream gives.
+pub(crate) struct Outlet<T>(Sender<T>);
 
 impl<T> Outlet<T> {
     /// Puts an item out and waits until it was taken, so that nobody computes ahead of who reads.
     pub(crate) async fn put(&self, item: T) {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner).push_back(item);
-        let mut was_pending = false;
-        std::future::poll_fn(|_| {
-            // No waker is needed: the stream hands the item over at once, and its reader polls again for the next.
-            if std::mem::replace(&mut was_pending, true) { Poll::Ready(()) } else { Poll::Pending }
-        })
-        .await;
+        // Neither fails: the stream that polls this holds the other end. There is room for one item, so there is room again
+        // when it was taken.
+        drop(self.0.send(item).await);
+        drop(self.0.reserve().await);
     }
 }
 
@@ -34,40 +27,24 @@ where
     F: Future<Output = ()> + Send + 'a,
     Run: FnOnce(Outlet<T>) -> F,
 {
-    let queue = Arc::new(Mutex::new(VecDeque::new()));
-    let future = run(Outlet { queue: Arc::clone(&queue) });
-    Box::pin(Produced { queue, future: Some(Box::pin(future)) })
+    let (sender, items) = channel(1);
+    Box::pin(Produced { items, future: Some(Box::pin(run(Outlet(sender)))) })
 }
 
 struct Produced<'a, T> {
-    queue: Arc<Mutex<VecDeque<T>>>,
+    items: Receiver<T>,
     /// Dropped when it has ended: it holds the connection.
     future: Option<Pin<Box<dyn Future<Output = ()> + Send + 'a>>>,
-}
-
-impl<T> Produced<'_, T> {
-    fn pop(&self) -> Option<T> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
-    }
 }
 
 impl<T> Stream for Produced<'_, T> {
     type Item = T;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {
-        if let Some(item) = self.pop() {
-            return Poll::Ready(Some(item));
-        }
-        let Some(future) = self.future.as_mut() else { return Poll::Ready(None) };
-        let polled = future.as_mut().poll(context);
-        if polled.is_ready() {
+        if self.future.as_mut().is_some_and(|future| future.as_mut().poll(context).is_ready()) {
             self.future = None;
         }
-        match (self.pop(), polled) {
-            (Some(item), _) => Poll::Ready(Some(item)),
-            (None, Poll::Ready(())) => Poll::Ready(None),
-            (None, Poll::Pending) => Poll::Pending,
-        }
+        self.items.poll_recv(context)
     }
 }
 
@@ -75,6 +52,10 @@ impl<T> Stream for Produced<'_, T> {
 mod tests {
     use super::*;
     use std::future::poll_fn;
+    use std::pin::pin;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Arc, Mutex};
+    use std::task::{Wake, Waker};
     use std::time::Duration;
 
     #[tokio::test(start_paused = true)]
@@ -92,6 +73,29 @@ mod tests {
         }
         assert_eq!(items, [0, 10, 1, 11, 2, 12]);
         assert_eq!(poll_fn(|context| stream.as_mut().poll_next(context)).await, None);
+    }
+
+    struct Woken(AtomicUsize);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    /// So a producer may wait in a `select!`, or in anything else that polls only what was woken.
+    #[test]
+    fn a_producer_is_woken_when_its_item_was_taken() {
+        let (sender, mut items) = channel(1);
+        let outlet = Outlet(sender);
+        let woken = Arc::new(Woken(AtomicUsize::new(0)));
+        let waker = Waker::from(Arc::clone(&woken));
+        let mut context = Context::from_waker(&waker);
+        let mut put = pin!(outlet.put(1));
+        assert!(put.as_mut().poll(&mut context).is_pending());
+        assert_eq!(items.try_recv(), Ok(1));
+        assert_eq!(woken.0.load(Ordering::SeqCst), 1);
+        assert!(put.as_mut().poll(&mut context).is_ready());
     }
 
     #[tokio::test]
