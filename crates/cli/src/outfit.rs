@@ -4,6 +4,7 @@ use crate::agency::{self, AtTheTerminal};
 use crate::agent_choice::AgentChoice;
 use crate::args::Working;
 use crate::cast::Cast;
+use crate::environment;
 use crate::history_place;
 use crate::model_choice::proxy_variables::proxy_for;
 use crate::model_choice::{MODEL_FLAG, Settled, Wish};
@@ -202,7 +203,11 @@ impl Outfit {
     }
 }
 
-use crate::model_choice::proxy_variables::proxy_for;
+/// The proxy that the environment names for a page.
+fn web_proxy(is_tls: bool, host: &str) -> Option<String> {
+    proxy_for(is_tls, host, &environment::variable).map(|named| named.address)
+}
+
 impl Mind {
     /// The model, or the planner that needs none and knows the agent's own skills alone.
     fn of(settled: Settled, skills: &Skills, own: Option<&[String]>) -> Result<Self> {

@@ -6,7 +6,6 @@
 
 mod charset;
 mod colour;
-mod entity;
 mod html;
 mod invisible;
 mod page_url;
@@ -70,7 +69,7 @@ impl Web {
         Self::new(Arc::new(SystemResolver), Vec::new())
     }
 
-    /// Another network, and authorities beside the system's, each a certificate in DER: a company's own, or a test's.
+    /// Another network, and authorities in addition to the system's, each a certificate in DER: a company's own, or a test's.
     pub fn new(resolver: Arc<dyn PageResolver>, authorities: Vec<Vec<u8>>) -> Self {
         Self {
             resolver,
@@ -81,7 +80,7 @@ impl Web {
         }
     }
 
-    /// The same with proxies. A proxy resolves names by itself, so what can be checked behind one is in `reach`.
+    /// The same with proxies. A proxy resolves names itself; `reach` says what is checked then.
     #[must_use]
     pub fn with_proxies(mut self, proxy_for: Arc<ProxyFor>) -> Self {
         self.proxy_for = proxy_for;

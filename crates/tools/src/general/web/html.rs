@@ -1,10 +1,11 @@
 //! A page as text that can be read: headings, paragraphs, lists, links, code. Nothing of it is run, and what a reader of the
 //! page would not see is left out, so that nobody can speak to a model behind a person's back.
 
+use std::iter::Peekable;
+
 use super::PageUrl;
-use super::entity::plain;
 use super::seen::{Entered, Seen};
-use super::tag::{Tag, Token, Tokens};
+use super::tag::{Tag, Token, tokens};
 
 /// Elements that are left out with all they hold: no reader sees it, or not as text.
 const LEFT_OUT: &[&str] = &[
@@ -60,15 +61,15 @@ pub(in crate::general) struct Readable {
 pub(in crate::general) fn readable(page: &str, url: &PageUrl) -> Readable {
     let mut text = Text::new(url);
     let mut seen = Seen::new(page);
-    let mut tokens = Tokens::new(page);
+    let mut tokens = tokens(page).peekable();
     while let Some(token) = tokens.next() {
         match token {
-            Token::Text(piece) if seen.is_visible() => text.write(piece),
+            Token::Text(piece) if seen.is_visible() => text.write(&piece),
             Token::Text(piece) => seen.hidden += usize::from(!piece.trim().is_empty()),
             Token::Open(tag) if tag.name == "title" && text.is_blank() => {
                 text.open("h1");
-                if let Some(Token::Text(title)) = tokens.next() {
-                    text.write(title);
+                if let Some(Token::Text(title)) = tokens.next_if(|token| matches!(token, Token::Text(_))) {
+                    text.write(&title);
                 }
                 text.close("h1");
             }
@@ -98,26 +99,29 @@ pub(in crate::general) fn readable(page: &str, url: &PageUrl) -> Readable {
 pub(super) const ENDED_BY_NEXT: &[&str] = &["p", "li", "dt", "dd", "tr", "td", "th", "option"];
 
 /// Goes on behind the end of an element. Whether there was any text in it.
-fn skip(tokens: &mut Tokens<'_>, name: &str) -> bool {
+fn skip(tokens: &mut Peekable<impl Iterator<Item = Token>>, name: &str) -> bool {
     let mut depth = 1_usize;
     let mut has_text = false;
-    loop {
-        let before = tokens.clone();
+    while depth > 0 {
+        let ends = |token: &Token| matches!(token, Token::Open(tag) if tag.name == name);
+        if ENDED_BY_NEXT.contains(&name) && tokens.peek().is_some_and(ends) {
+            return has_text;
+        }
         match tokens.next() {
             None => return has_text,
-            Some(Token::Open(tag)) if tag.name == name && ENDED_BY_NEXT.contains(&name) => {
-                *tokens = before;
-                return has_text;
-            }
             Some(Token::Open(tag)) if tag.name == name => depth += 1,
             Some(Token::Close(closed)) if closed == name => depth -= 1,
             Some(Token::Text(text)) => has_text |= !text.trim().is_empty(),
             Some(_) => {}
         }
-        if depth == 0 {
-            return has_text;
-        }
     }
+    has_text
+}
+
+/// Text without control characters, and with ordinary spaces for non-breaking ones.
+fn plain(text: &str) -> String {
+    let kept = text.chars().filter(|c| !c.is_control() || c.is_ascii_whitespace());
+    kept.map(|c| if c == '\u{a0}' { ' ' } else { c }).collect()
 }
 
 /// The text as it grows.
@@ -209,7 +213,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    fn open_tag(&mut self, tag: &Tag<'_>) {
+    fn open_tag(&mut self, tag: &Tag) {
         match tag.name.as_str() {
             "a" => {
                 self.settle();
@@ -222,6 +226,7 @@ impl<'a> Text<'a> {
             "img" => {
                 if let Some(words) = tag.attribute("alt").filter(|words| !words.trim().is_empty()) {
                     self.want(Gap::Blank);
+                    let words = plain(&words);
                     self.put(&format!("[image: {}]", words.split_whitespace().collect::<Vec<_>>().join(" ")));
                     self.want(Gap::Blank);
                 }
@@ -357,6 +362,8 @@ mod tests {
         check("<table><tr><th>a</th><th>b</th></tr><tr><td>1<td>2</table>", "a | b\n1 | 2");
         check("a<br>b<hr>c <img src=x alt=' a  cat '>", "a\nb\n\n---\n\nc [image: a cat]");
         check("<blockquote>said</blockquote>", "> said");
+        check("a &amp;lt; &#60;b&#62; &unknown;&nbsp;&nbsp;x &Auml;&yacute;", "a &lt; <b> &unknown; x Äý");
+        check("a&#27;[2Jb&#0;c&#x85;d <img alt='x&#27;[2Jy'>", "a[2Jb\u{fffd}c…d [image: x[2Jy]");
     }
 
     #[test]
@@ -404,6 +411,10 @@ mod tests {
             "<img width=1 height=1 alt='HIDDEN'>",
             "<img style='display:none' alt='HIDDEN'>",
             "<p style='color:white'>HIDDEN<img src=x alt=HIDDEN></p>",
+            "<p style='display:none' style='display:block'>HIDDEN</p>",
+            "<p/style=display&colon;none>HIDDEN</p>",
+            "<p style='display&#58;none'>HIDDEN</p>",
+            "<p title='<!--' hidden>HIDDEN</p>",
         ] {
             let page = format!("<p>before</p>{hidden}<p>after</p>");
             let found = readable(&page, &url);
@@ -422,6 +433,8 @@ mod tests {
             "<body bgcolor=black text=white>shown",
             "<p style='color:white'></p>shown",
             "<p style='opacity:0.9'>shown</p>",
+            "<!--><p>shown</p><!-- -->",
+            "<!-- --!><p>shown</p>",
         ] {
             let found = readable(shown, &url);
             assert!(found.text.contains("shown"), "{shown}: {found:?}");

@@ -61,7 +61,7 @@ impl Seen {
     }
 
     /// Goes into an element, unless it is hidden whole.
-    pub(super) fn enter(&mut self, tag: &Tag<'_>) -> Entered {
+    pub(super) fn enter(&mut self, tag: &Tag) -> Entered {
         let name = tag.name.as_str();
         if ENDED_BY_NEXT.contains(&name) {
             self.end_before(name);
@@ -128,7 +128,7 @@ impl Seen {
 const HOLDS: &[&str] = &["ul", "ol", "dl", "table", "tbody", "div", "section", "article", "body"];
 
 /// What the older attributes say in place of a style.
-fn attributes(tag: &Tag<'_>) -> Style {
+fn attributes(tag: &Tag) -> Style {
     let colour = if tag.name == "font" { tag.attribute("color") } else { None };
     let colour = colour.or_else(|| tag.attribute("text").filter(|_| tag.name == "body"));
     let background = tag.attribute("bgcolor");
@@ -138,7 +138,7 @@ fn attributes(tag: &Tag<'_>) -> Style {
 }
 
 /// Whether a picture has no size, so that its words are all there is of it.
-fn is_dot(tag: &Tag<'_>) -> bool {
+fn is_dot(tag: &Tag) -> bool {
     ["width", "height"].iter().any(|side| {
         let size = tag.attribute(side);
         size.is_some_and(|size| {

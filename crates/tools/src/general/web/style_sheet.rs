@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::style::Style;
-use super::tag::{Tag, Token, Tokens};
+use super::tag::{Tag, Token, tokens};
 
 /// How much of the sheets is read. Real pages have up to some hundred KiB in them.
 const MAX_SHEET: usize = 512 * 1024;
@@ -54,7 +54,7 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    pub(super) fn of(tag: &Tag<'_>) -> Self {
+    pub(super) fn of(tag: &Tag) -> Self {
         let classes = tag.attribute("class").unwrap_or_default();
         let classes = classes.split_ascii_whitespace().take(32).map(str::to_owned).collect();
         Self { name: tag.name.clone(), classes, id: tag.attribute("id") }
@@ -71,7 +71,7 @@ impl StyleSheet {
     pub(super) fn of(page: &str) -> Self {
         let mut sheet = Self::default();
         let mut left = MAX_SHEET;
-        let mut tokens = Tokens::new(page);
+        let mut tokens = tokens(page);
         while let Some(token) = tokens.next() {
             let Token::Open(tag) = token else { continue };
             if tag.name != "style" || tag.attribute("media").is_some_and(|media| !is_for_screens(&media)) {
@@ -120,7 +120,7 @@ impl StyleSheet {
     }
 
     /// What the rules say about an element; `None` where finding out would take too long.
-    pub(super) fn style(&mut self, tag: &Tag<'_>, own: &Facts, around: &[Facts]) -> Option<Style> {
+    pub(super) fn style(&mut self, tag: &Tag, own: &Facts, around: &[Facts]) -> Option<Style> {
         let keys = own.classes.iter().map(|class| format!(".{class}"));
         let id = own.id.iter().map(|id| format!("#{id}"));
         let keys = keys.chain(id).chain([own.name.clone(), "*".to_owned()]);
@@ -144,7 +144,7 @@ impl StyleSheet {
 }
 
 impl Rule {
-    fn means(&self, tag: &Tag<'_>, own: &Facts, around: &[Facts]) -> bool {
+    fn means(&self, tag: &Tag, own: &Facts, around: &[Facts]) -> bool {
         let Some((last, outer)) = self.parts.split_last() else { return false };
         if !last.means(own) || !last.attributes.iter().all(|(name, value)| has(tag, name, value.as_deref())) {
             return false;
@@ -155,7 +155,7 @@ impl Rule {
     }
 }
 
-fn has(tag: &Tag<'_>, name: &str, value: Option<&str>) -> bool {
+fn has(tag: &Tag, name: &str, value: Option<&str>) -> bool {
     tag.attribute(name).is_some_and(|own| value.is_none_or(|value| own == value))
 }
 
@@ -261,7 +261,7 @@ mod tests {
         let page = format!("<style>{css}</style>{tag}");
         let mut sheet = StyleSheet::of(&page);
         let mut around = Vec::new();
-        for token in Tokens::new(tag) {
+        for token in tokens(tag) {
             let Token::Open(tag) = token else { continue };
             let facts = Facts::of(&tag);
             if sheet.style(&tag, &facts, &around).is_some_and(|style| style.hides()) {
