@@ -12,85 +12,49 @@ use metier_skill::{Requires, Tool};
 
 use crate::search_path::SearchPath;
 
-/// The package of Debian and its kin in which a program comes, where the two have different names or people do not know.
+/// Programs that come in a package of Debian and its kin with the same name, as people may not know.
+const SAME_NAME: &str = "\
+    ansible aspell bat bc cargo chromium clang cmake curl ffmpeg fzf g++ gcc gh git git-lfs htop \
+    hunspell inkscape jq libreoffice lsof make nmap npm pandoc perl pipx python3 qpdf rsync ruby \
+    shellcheck sox sqlite3 tmux tree unzip wget yq yt-dlp zip";
+
+/// The packages of programs that are called otherwise there.
 const PACKAGES: &[(&str, &str)] = &[
     ("7z", "7zip"),
     ("ag", "silversearcher-ag"),
-    ("ansible", "ansible"),
-    ("aspell", "aspell"),
-    ("bat", "bat"),
-    ("bc", "bc"),
-    ("cargo", "cargo"),
-    ("chromium", "chromium"),
-    ("clang", "clang"),
-    ("cmake", "cmake"),
     ("convert", "imagemagick"),
-    ("curl", "curl"),
     ("dig", "bind9-dnsutils"),
     ("docker", "docker.io"),
     ("dot", "graphviz"),
     ("exiftool", "libimage-exiftool-perl"),
     ("fd", "fd-find"),
-    ("ffmpeg", "ffmpeg"),
     ("ffprobe", "ffmpeg"),
-    ("fzf", "fzf"),
-    ("g++", "g++"),
-    ("gcc", "gcc"),
-    ("gh", "gh"),
-    ("git", "git"),
-    ("git-lfs", "git-lfs"),
     ("go", "golang-go"),
     ("gpg", "gnupg"),
     ("gs", "ghostscript"),
-    ("htop", "htop"),
-    ("hunspell", "hunspell"),
     ("identify", "imagemagick"),
-    ("inkscape", "inkscape"),
     ("java", "default-jre"),
-    ("jq", "jq"),
-    ("libreoffice", "libreoffice"),
-    ("lsof", "lsof"),
     ("magick", "imagemagick"),
-    ("make", "make"),
     ("mvn", "maven"),
     ("mysql", "default-mysql-client"),
     ("nc", "netcat-openbsd"),
-    ("nmap", "nmap"),
     ("node", "nodejs"),
-    ("npm", "npm"),
     ("npx", "npm"),
-    ("pandoc", "pandoc"),
     ("pdflatex", "texlive-latex-base"),
     ("pdftoppm", "poppler-utils"),
     ("pdftotext", "poppler-utils"),
-    ("perl", "perl"),
     ("php", "php-cli"),
     ("pip", "python3-pip"),
     ("pip3", "python3-pip"),
-    ("pipx", "pipx"),
     ("psql", "postgresql-client"),
     ("python", "python-is-python3"),
-    ("python3", "python3"),
-    ("qpdf", "qpdf"),
     ("redis-cli", "redis-tools"),
     ("rg", "ripgrep"),
-    ("rsync", "rsync"),
-    ("ruby", "ruby"),
-    ("shellcheck", "shellcheck"),
     ("soffice", "libreoffice"),
-    ("sox", "sox"),
-    ("sqlite3", "sqlite3"),
     ("ssh", "openssh-client"),
     ("tesseract", "tesseract-ocr"),
-    ("tmux", "tmux"),
-    ("tree", "tree"),
-    ("unzip", "unzip"),
-    ("wget", "wget"),
     ("xelatex", "texlive-xetex"),
     ("xmllint", "libxml2-utils"),
-    ("yq", "yq"),
-    ("yt-dlp", "yt-dlp"),
-    ("zip", "zip"),
 ];
 
 /// What a skill requires.
@@ -264,7 +228,8 @@ fn system(name: &str) -> String {
 }
 
 fn package(program: &str) -> Option<&'static str> {
-    PACKAGES.iter().find(|(known, _)| *known == program).map(|(_, package)| *package)
+    let same = SAME_NAME.split(' ').find(|known| *known == program);
+    same.or_else(|| PACKAGES.iter().find(|(known, _)| *known == program).map(|(_, package)| *package))
 }
 
 impl MissingRequirement {

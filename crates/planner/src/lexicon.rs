@@ -100,93 +100,24 @@ pub(crate) enum SlotKind {
     Text,
 }
 
-/// Names of slots; their plural is meant, too.
-const SLOT_KINDS: &[(SlotKind, &[&str])] = &[
+/// Names of slots, with a space between; their plural is meant, too.
+const SLOT_KINDS: &[(SlotKind, &str)] = &[
     (
         SlotKind::Number,
-        &[
-            "age",
-            "amount",
-            "count",
-            "day",
-            "height",
-            "hour",
-            "index",
-            "length",
-            "limit",
-            "max",
-            "min",
-            "minute",
-            "month",
-            "n",
-            "num",
-            "number",
-            "percent",
-            "percentage",
-            "pixel",
-            "port",
-            "quality",
-            "quantity",
-            "second",
-            "size",
-            "weight",
-            "week",
-            "width",
-            "year",
-        ],
+        "age amount count day height hour index length limit max min minute month n num number \
+         percent percentage pixel port quality quantity second size weight week width year",
     ),
-    (SlotKind::Id, &["id", "issue", "key", "pr", "ticket"]),
+    (SlotKind::Id, "id issue key pr ticket"),
     (
         SlotKind::Path,
-        &[
-            "archive",
-            "csv",
-            "dir",
-            "directory",
-            "document",
-            "dst",
-            "file",
-            "filename",
-            "folder",
-            "image",
-            "input",
-            "json",
-            "log",
-            "output",
-            "path",
-            "pdf",
-            "photo",
-            "picture",
-            "repo",
-            "repository",
-            "spreadsheet",
-            "src",
-            "table",
-            "tsv",
-            "video",
-            "xlsx",
-            "yaml",
-        ],
+        "archive csv dir directory document dst file filename folder image input json log output path \
+         pdf photo picture repo repository spreadsheet src table tsv video xlsx yaml",
     ),
-    (SlotKind::Url, &["address", "link", "uri", "url", "website"]),
+    (SlotKind::Url, "address link uri url website"),
     (
         SlotKind::Composed,
-        &[
-            "analysis",
-            "answer",
-            "body",
-            "code",
-            "content",
-            "draft",
-            "explanation",
-            "outline",
-            "plan",
-            "reply",
-            "report",
-            "review",
-            "summary",
-            "translation",
-        ],
+        "analysis answer body code content draft explanation outline plan reply report review summary \
+         translation",
     ),
 ];
 
@@ -205,7 +136,7 @@ impl SlotKind {
             .and_then(|of| of.checked_sub(1))
             .unwrap_or(parts.len().saturating_sub(1));
         let Some(head) = parts.get(head) else { return Self::Text };
-        let found = SLOT_KINDS.iter().find(|(_, names)| names.iter().any(|name| is_same(name, head)));
+        let found = SLOT_KINDS.iter().find(|(_, names)| names.split(' ').any(|name| is_same(name, head)));
         found.map_or(Self::Text, |(kind, _)| *kind)
     }
 }
