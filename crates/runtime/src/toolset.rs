@@ -94,6 +94,9 @@ pub(crate) enum RunsFor<'a> {
     TheLast,
 }
 
+/// What planning a call gives.
+type Planned<'a> = Result<Plan<'a>, NotPlanned>;
+
 /// Why a call is not planned.
 pub(crate) enum NotPlanned {
     Input(InputProblem),
@@ -250,7 +253,7 @@ impl SkillTool {
         Some((input.text(skill).ok()?.to_owned(), told.ok()?))
     }
 
-    fn planned<'a>(&'a self, input: &'a Value, context: ToolContext<'a>) -> Result<Plan<'a>, NotPlanned> {
+    fn planned<'a>(&'a self, input: &'a Value, context: ToolContext<'a>) -> Planned<'a> {
         let read = Input::read(self.spec, input)?;
         let name = self.spec.name;
         let unknown = read.unknown().into_iter();

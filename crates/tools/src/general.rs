@@ -38,7 +38,7 @@ use crate::lock;
 
 use self::ledger::Ledger;
 use self::outputs::Outputs;
-use self::refusal::Refused;
+use self::refusal::{Planned, Refused};
 
 pub use self::ask_user::{Ask, Reply};
 pub use self::memory::{Author, Memory, NewRecord, Record, Wanted};
@@ -85,7 +85,7 @@ struct Entry {
     tool: Tool,
     form: &'static Form,
     effect: SideEffect,
-    plan: for<'a> fn(&'a GeneralTools, &Input<'_>, ToolContext<'a>) -> Result<Plan<'a>, Refused>,
+    plan: for<'a> fn(&'a GeneralTools, &Input<'_>, ToolContext<'a>) -> Planned<'a>,
 }
 
 /// Every tool, in the order in which they are offered.

@@ -7,7 +7,7 @@ use metier_policy::Action;
 use metier_skill::MAX_DESCRIPTION;
 use serde_json::json;
 
-use super::{NotPlanned, Purpose, SkillTool, Visible};
+use super::{NotPlanned, Planned, Purpose, SkillTool, Visible};
 use crate::skills::{EnteredSkill, Gated, SkillSession};
 use crate::tool::{
     Input, InputProblem, MetaMessage, Plan, ToolArguments, ToolContext, ToolResult, error_json,
@@ -24,11 +24,7 @@ const MAX_QUERY: usize = 1_000;
 
 impl SkillTool {
     /// `skill_use` and `Skill`: a short confirmation, and the text as a message behind it.
-    pub(super) fn plan_use<'a>(
-        &'a self,
-        input: &Input<'_>,
-        context: ToolContext<'a>,
-    ) -> Result<Plan<'a>, NotPlanned> {
+    pub(super) fn plan_use<'a>(&'a self, input: &Input<'_>, context: ToolContext<'a>) -> Planned<'a> {
         let (id, arguments) =
             self.find_skill(input, context).map_err(|error| error.into_not_planned(|text| text))?;
         let action = Action::activate(context.skills.skill(id));
@@ -39,11 +35,7 @@ impl SkillTool {
     }
 
     /// `load_skill`: the text is in the result itself.
-    pub(super) fn plan_load<'a>(
-        &'a self,
-        input: &Input<'_>,
-        context: ToolContext<'a>,
-    ) -> Result<Plan<'a>, NotPlanned> {
+    pub(super) fn plan_load<'a>(&'a self, input: &Input<'_>, context: ToolContext<'a>) -> Planned<'a> {
         let name = input.text("name")?.to_owned();
         let shown = name.clone();
         let shape =
@@ -171,7 +163,7 @@ fn listing(visible: &Visible) -> String {
 }
 
 /// `skill_search`.
-pub(super) fn search<'a>(input: &Input<'_>, context: ToolContext<'a>) -> Result<Plan<'a>, NotPlanned> {
+pub(super) fn search<'a>(input: &Input<'_>, context: ToolContext<'a>) -> Planned<'a> {
     let query = one_line(input.text("query")?, MAX_QUERY);
     let limit = usize::try_from(input.number("limit")?.min(MAX_HITS)).unwrap_or_default();
     Ok(Plan::free(move |_| found(context.skills, &query, limit)))

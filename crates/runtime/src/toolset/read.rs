@@ -10,7 +10,7 @@ use metier_policy::{Action, Skill};
 use serde_json::{Map, Value, json};
 
 use super::folders::OpenSkill;
-use super::{NO_SKILL, NotPlanned, Purpose, SkillTool};
+use super::{NO_SKILL, NotPlanned, Planned, Purpose, SkillTool};
 use crate::read_file::{ReadError, content_text, read_seen};
 use crate::skills::SkillSession;
 use crate::tool::{Input, Outcome, Plan, ReferenceInput, ToolContext, ToolResult, error_json};
@@ -39,11 +39,7 @@ enum Attempt<T, E> {
 
 impl SkillTool {
     /// `skill_read_file`.
-    pub(super) fn plan_read<'a>(
-        &'a self,
-        input: &Input<'_>,
-        context: ToolContext<'a>,
-    ) -> Result<Plan<'a>, NotPlanned> {
+    pub(super) fn plan_read<'a>(&'a self, input: &Input<'_>, context: ToolContext<'a>) -> Planned<'a> {
         let (name, path) = (input.text("skill_name")?.to_owned(), input.text("file_path")?.to_owned());
         let offset = input.number("offset")?;
         let session = context.skills;
@@ -73,10 +69,7 @@ impl SkillTool {
     }
 
     /// `load_skill_resources`: `references/` of the skill that was activated last, and three errors in its words.
-    pub(super) fn plan_references<'a>(
-        input: &Input<'_>,
-        context: ToolContext<'a>,
-    ) -> Result<Plan<'a>, NotPlanned> {
+    pub(super) fn plan_references<'a>(input: &Input<'_>, context: ToolContext<'a>) -> Planned<'a> {
         let wanted = input.references("resources")?;
         let session = context.skills;
         let Some(id) = session.last_active() else {
@@ -101,11 +94,7 @@ impl SkillTool {
     }
 
     /// `load_skill_resource`: a file whole, up to the ADK's limit.
-    pub(super) fn plan_resource<'a>(
-        &'a self,
-        input: &Input<'_>,
-        context: ToolContext<'a>,
-    ) -> Result<Plan<'a>, NotPlanned> {
+    pub(super) fn plan_resource<'a>(&'a self, input: &Input<'_>, context: ToolContext<'a>) -> Planned<'a> {
         let (name, path) = (input.text("skill_name")?.to_owned(), input.text("resource_path")?.to_owned());
         let shown = (path.clone(), name.clone());
         let shape = move |why: String| {

@@ -4,7 +4,7 @@ use metier_catalog::EntryId;
 use metier_exec::{RunOutput, RunPlan, ScriptArguments, command_error};
 use serde_json::json;
 
-use super::{NO_SKILL, NotPlanned, Purpose, SkillTool, Surface, one_command};
+use super::{NO_SKILL, NotPlanned, Planned, Purpose, SkillTool, Surface, one_command};
 use crate::skills::{Approval, ProcessKind, SkillProcess, UseError};
 use crate::tool::{Input, Plan, ToolArguments, ToolContext, ToolResult, error_json};
 
@@ -39,11 +39,7 @@ impl<'a> PlannedRun<'a> {
 
 impl SkillTool {
     /// `skill_run_script`.
-    pub(super) fn plan_script<'a>(
-        &'a self,
-        input: &Input<'_>,
-        context: ToolContext<'a>,
-    ) -> Result<Plan<'a>, NotPlanned> {
+    pub(super) fn plan_script<'a>(&'a self, input: &Input<'_>, context: ToolContext<'a>) -> Planned<'a> {
         let (name, script) = (input.text("skill_name")?, input.text("script_name")?);
         let arguments = words(input.words("script_args")?);
         let run = self.script(name, script, &arguments, context, str::to_owned)?;
@@ -51,11 +47,7 @@ impl SkillTool {
     }
 
     /// `run_skill_script`: the same in the shape of the ADK.
-    pub(super) fn plan_json_script<'a>(
-        &'a self,
-        input: &Input<'_>,
-        context: ToolContext<'a>,
-    ) -> Result<Plan<'a>, NotPlanned> {
+    pub(super) fn plan_json_script<'a>(&'a self, input: &Input<'_>, context: ToolContext<'a>) -> Planned<'a> {
         let (name, script) = (input.text("skill_name")?.to_owned(), input.text("script_path")?.to_owned());
         let arguments = words(input.words("args")?);
         let run = self.script(&name, &script, &arguments, context, error_json)?;
@@ -75,11 +67,7 @@ impl SkillTool {
     }
 
     /// `run_command_line`, for the skill that was activated last.
-    pub(super) fn plan_command<'a>(
-        &'a self,
-        input: &Input<'_>,
-        context: ToolContext<'a>,
-    ) -> Result<Plan<'a>, NotPlanned> {
+    pub(super) fn plan_command<'a>(&'a self, input: &Input<'_>, context: ToolContext<'a>) -> Planned<'a> {
         input.text("reason")?;
         let line = input.text("commandLine")?;
         let shape: fn(&str) -> String = |text| command_error(text).to_string();

@@ -4,7 +4,7 @@ use metier_policy::{Action, Actor};
 use metier_runtime::{Field, FieldKind, Form, Input, Plan, SideEffect, ToolContext, ToolResult};
 use metier_skill::Tool;
 
-use super::refusal::Refused;
+use super::refusal::Planned;
 use super::{Entry, GeneralTools};
 
 /// How many answers are offered. More than these is no choice but a list to be read.
@@ -53,11 +53,7 @@ pub enum Reply {
     Nobody,
 }
 
-fn plan<'a>(
-    tools: &'a GeneralTools,
-    input: &Input<'_>,
-    _context: ToolContext<'a>,
-) -> Result<Plan<'a>, Refused> {
+fn plan<'a>(tools: &'a GeneralTools, input: &Input<'_>, _context: ToolContext<'a>) -> Planned<'a> {
     let question = input.text("question")?;
     let options = input.texts("options")?;
     if question.chars().count() > MOST_QUESTION {

@@ -6,7 +6,7 @@ use metier_exec::RunOutput;
 use metier_runtime::{Field, FieldKind, Form, Input, Plan, SideEffect, ToolContext, ToolResult, UseError};
 use metier_skill::Tool;
 
-use super::refusal::Refused;
+use super::refusal::{Planned, Refused};
 use super::{Entry, GeneralTools};
 
 /// How long a line may take where nobody says, and at most, in seconds.
@@ -37,11 +37,7 @@ static FORM: Form = Form {
 
 pub(super) const ENTRY: Entry = Entry { tool: Tool::Bash, form: &FORM, effect: SideEffect::Runs, plan };
 
-fn plan<'a>(
-    tools: &'a GeneralTools,
-    input: &Input<'_>,
-    context: ToolContext<'a>,
-) -> Result<Plan<'a>, Refused> {
+fn plan<'a>(tools: &'a GeneralTools, input: &Input<'_>, context: ToolContext<'a>) -> Planned<'a> {
     let line = input.text("command")?;
     input.optional_text("description")?;
     let (seconds, note) = seconds(input.number("timeout")?);

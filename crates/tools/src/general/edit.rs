@@ -1,12 +1,12 @@
 //! `Edit`: a file of the project, changed in part.
 
 use metier_files::BinaryKind;
-use metier_runtime::{Field, FieldKind, Form, Input, Plan, SideEffect, ToolContext};
+use metier_runtime::{Field, FieldKind, Form, Input, SideEffect, ToolContext};
 use metier_skill::Tool;
 
 use super::ledger::Known;
 use super::read::FILE_PATH;
-use super::refusal::Refused;
+use super::refusal::{Planned, Refused};
 use super::write::{Target, ends_lines_with_both};
 use super::{Entry, GeneralTools};
 
@@ -30,11 +30,7 @@ static FORM: Form = Form {
 
 pub(super) const ENTRY: Entry = Entry { tool: Tool::Edit, form: &FORM, effect: SideEffect::Writes, plan };
 
-fn plan<'a>(
-    tools: &'a GeneralTools,
-    input: &Input<'_>,
-    context: ToolContext<'a>,
-) -> Result<Plan<'a>, Refused> {
+fn plan<'a>(tools: &'a GeneralTools, input: &Input<'_>, context: ToolContext<'a>) -> Planned<'a> {
     let (old, new) = (input.bytes("old_string")?, input.bytes("new_string")?);
     let all = input.flag("replace_all")?;
     if old.is_empty() {

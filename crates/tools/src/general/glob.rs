@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use globset::{GlobBuilder, GlobMatcher};
-use metier_runtime::{Field, FieldKind, Form, Input, Plan, SideEffect, ToolContext, ToolResult};
+use metier_runtime::{Field, FieldKind, Form, Input, SideEffect, ToolContext, ToolResult};
 use metier_skill::Tool;
 
-use super::refusal::{Refused, planned};
+use super::refusal::{Planned, Refused, planned};
 use super::resolved_path::ResolvedPath;
 use super::{Entry, GeneralTools};
 
@@ -33,11 +33,7 @@ static FORM: Form = Form {
 
 pub(super) const ENTRY: Entry = Entry { tool: Tool::Glob, form: &FORM, effect: SideEffect::ReadOnly, plan };
 
-fn plan<'a>(
-    tools: &'a GeneralTools,
-    input: &Input<'_>,
-    context: ToolContext<'a>,
-) -> Result<Plan<'a>, Refused> {
+fn plan<'a>(tools: &'a GeneralTools, input: &Input<'_>, context: ToolContext<'a>) -> Planned<'a> {
     let given = input.text("pattern")?;
     let top = tools.project()?.ground.path().to_string_lossy().into_owned();
     let path = input.optional_text("path")?;

@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 use globset::{GlobBuilder, GlobMatcher};
 use metier_files::{BinaryKind, RelativePath};
 use metier_policy::{Action, Actor};
-use metier_runtime::{Field, FieldKind, Form, Input, Plan, SideEffect, ToolContext, ToolResult};
+use metier_runtime::{Field, FieldKind, Form, Input, SideEffect, ToolContext, ToolResult};
 use metier_skill::Tool;
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::glob::PATH;
 use super::pages::lines;
-use super::refusal::{Refused, planned};
+use super::refusal::{Planned, Refused, planned};
 use super::resolved_path::{Owner, ResolvedPath, masked};
 use super::search::Searched;
 use super::{Entry, GeneralTools};
@@ -102,11 +102,7 @@ struct Found {
     ended: Option<String>,
 }
 
-fn plan<'a>(
-    tools: &'a GeneralTools,
-    input: &Input<'_>,
-    context: ToolContext<'a>,
-) -> Result<Plan<'a>, Refused> {
+fn plan<'a>(tools: &'a GeneralTools, input: &Input<'_>, context: ToolContext<'a>) -> Planned<'a> {
     let query = query(input)?;
     let path = input.optional_text("path")?.unwrap_or(".");
     let (place, action) = tools.search_place(Tool::Grep, path, context)?;

@@ -1,12 +1,12 @@
 //! `memory_save`: a record for later.
 
 use metier_policy::{Action, Actor};
-use metier_runtime::{Field, FieldKind, Form, Input, Plan, SideEffect, ToolContext, ToolResult};
+use metier_runtime::{Field, FieldKind, Form, Input, SideEffect, ToolContext, ToolResult};
 use metier_skill::Tool;
 use metier_store::RecordKind;
 
 use super::memory::{NewRecord, author, tags};
-use super::refusal::{Refused, planned};
+use super::refusal::{Planned, Refused, planned};
 use super::{Entry, GeneralTools};
 
 /// How long a record may be, in bytes: about 1,000 tokens, since five of them come back at once.
@@ -37,11 +37,7 @@ static FORM: Form = Form {
 pub(super) const ENTRY: Entry =
     Entry { tool: Tool::MemorySave, form: &FORM, effect: SideEffect::Writes, plan };
 
-fn plan<'a>(
-    tools: &'a GeneralTools,
-    input: &Input<'_>,
-    context: ToolContext<'a>,
-) -> Result<Plan<'a>, Refused> {
+fn plan<'a>(tools: &'a GeneralTools, input: &Input<'_>, context: ToolContext<'a>) -> Planned<'a> {
     let text = input.text("text")?;
     if text.len() > MOST_TEXT {
         let many = text.len();

@@ -2,11 +2,11 @@
 
 use metier_activation::{attribute, neutral};
 use metier_policy::{Action, Actor};
-use metier_runtime::{Field, FieldKind, Form, Input, Plan, SideEffect, ToolContext, ToolResult};
+use metier_runtime::{Field, FieldKind, Form, Input, SideEffect, ToolContext, ToolResult};
 use metier_skill::Tool;
 
 use super::memory::{Author, Record, Wanted, author, tags};
-use super::refusal::{Refused, planned};
+use super::refusal::{Planned, Refused, planned};
 use super::{Entry, GeneralTools};
 
 /// How many records come back: what is remembered is a help beside the work, not the work.
@@ -28,11 +28,7 @@ static FORM: Form = Form {
 pub(super) const ENTRY: Entry =
     Entry { tool: Tool::MemorySearch, form: &FORM, effect: SideEffect::ReadOnly, plan };
 
-fn plan<'a>(
-    tools: &'a GeneralTools,
-    input: &Input<'_>,
-    context: ToolContext<'a>,
-) -> Result<Plan<'a>, Refused> {
+fn plan<'a>(tools: &'a GeneralTools, input: &Input<'_>, context: ToolContext<'a>) -> Planned<'a> {
     let (query, tags) = (input.text("query")?, tags(input)?);
     let (query, author) = (query.to_owned(), author(context));
     let memory = tools.memory()?;

@@ -1,11 +1,11 @@
 //! `Read`: the text of a file, a page at a time.
 
 use metier_files::{BinaryKind, FileDigest, GroundFile};
-use metier_runtime::{Field, FieldKind, Form, Input, Plan, SideEffect, ToolContext, ToolResult};
+use metier_runtime::{Field, FieldKind, Form, Input, SideEffect, ToolContext, ToolResult};
 use metier_skill::Tool;
 
 use super::pages::{Page, Wanted, lines};
-use super::refusal::{Refused, planned};
+use super::refusal::{Planned, Refused, planned};
 use super::resolved_path::{Owner, ResolvedPath, mask_line, masked};
 use super::{Entry, GeneralTools, lock};
 
@@ -49,11 +49,7 @@ static FORM: Form = Form {
 
 pub(super) const ENTRY: Entry = Entry { tool: Tool::Read, form: &FORM, effect: SideEffect::ReadOnly, plan };
 
-fn plan<'a>(
-    tools: &'a GeneralTools,
-    input: &Input<'_>,
-    context: ToolContext<'a>,
-) -> Result<Plan<'a>, Refused> {
+fn plan<'a>(tools: &'a GeneralTools, input: &Input<'_>, context: ToolContext<'a>) -> Planned<'a> {
     let given = input.text("file_path")?.to_owned();
     let wanted = Wanted { first: input.number("offset")?.max(1), most: input.number("limit")? };
     let spot = tools.locate(&given, context)?;

@@ -16,6 +16,9 @@ pub(super) enum Refused {
     Failed(String),
 }
 
+/// What planning a call gives.
+pub(super) type Planned<'a> = Result<Plan<'a>, Refused>;
+
 impl Refused {
     pub(super) fn text(text: String) -> Self {
         Self::Text(text)

@@ -10,7 +10,7 @@ use metier_skill::Tool;
 use super::difference::{change, counts};
 use super::ledger::Known;
 use super::read::{FILE_PATH, MOST_WHOLE};
-use super::refusal::{Refused, planned};
+use super::refusal::{Planned, Refused, planned};
 use super::resolved_path::{Owner, ResolvedPath, masked};
 use super::{Entry, GeneralTools, lock};
 
@@ -38,11 +38,7 @@ pub(super) struct Target<'a> {
     no: Option<Box<Decision>>,
 }
 
-fn plan<'a>(
-    tools: &'a GeneralTools,
-    input: &Input<'_>,
-    context: ToolContext<'a>,
-) -> Result<Plan<'a>, Refused> {
+fn plan<'a>(tools: &'a GeneralTools, input: &Input<'_>, context: ToolContext<'a>) -> Planned<'a> {
     let given = input.bytes("content")?;
     if given.len() as u64 > MOST_WHOLE {
         return Err(input.unusable(format!("`content` has more than {} MiB", MOST_WHOLE >> 20)).into());
@@ -161,7 +157,7 @@ impl<'a> Target<'a> {
         after: String,
         context: ToolContext<'a>,
         said: impl FnOnce(&FileChange) -> String + Send + 'a,
-    ) -> Result<Plan<'a>, Refused> {
+    ) -> Planned<'a> {
         let path = self.spot.path();
         let place = tools.named(&path, &*tools.project()?.survey()?, context);
         let change = change(place.as_str(), self.before.as_deref(), &after);
