@@ -54,70 +54,11 @@ pub struct Spent {
     pub cost_micros: u64,
 }
 
-/// Which limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Limit {
-    /// Turns.
-    Turns,
-    /// Tool calls.
-    Calls,
-    /// Tokens.
-    Tokens,
-    /// Money.
-    Money,
-    /// Time.
-    Time,
-    /// The same call failed repeatedly.
-    Repetition,
-}
-
-impl Limit {
-    /// The word for it, in events and settings.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Turns => "turns",
-            Self::Calls => "calls",
-            Self::Tokens => "tokens",
-            Self::Money => "money",
-            Self::Time => "seconds",
-            Self::Repetition => "repetition",
-        }
-    }
-}
-
-impl Limit {
-    /// From the stored kind. `None` for one of a newer version.
-    pub(crate) const fn of(stored: &LimitKind) -> Option<Self> {
-        Some(match stored {
-            LimitKind::Turns => Self::Turns,
-            LimitKind::Calls => Self::Calls,
-            LimitKind::Tokens => Self::Tokens,
-            LimitKind::Money => Self::Money,
-            LimitKind::Time => Self::Time,
-            LimitKind::Repetition => Self::Repetition,
-            LimitKind::Other(_) => return None,
-        })
-    }
-}
-
-impl From<Limit> for LimitKind {
-    fn from(limit: Limit) -> Self {
-        match limit {
-            Limit::Turns => Self::Turns,
-            Limit::Calls => Self::Calls,
-            Limit::Tokens => Self::Tokens,
-            Limit::Money => Self::Money,
-            Limit::Time => Self::Time,
-            Limit::Repetition => Self::Repetition,
-        }
-    }
-}
-
 /// A limit that was reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LimitHit {
     /// Which limit.
-    pub which: Limit,
+    pub which: LimitKind,
     /// Its value.
     pub limit: u64,
     /// What was spent.
@@ -128,16 +69,17 @@ impl fmt::Display for LimitHit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { which, limit, used } = self;
         match which {
-            Limit::Turns if *used == 1 => write!(f, "the model was asked once, the limit is {limit}"),
-            Limit::Turns => write!(f, "the model was asked {used} times, the limit is {limit}"),
-            Limit::Calls if *used == 1 => write!(f, "a tool was called, the limit is {limit}"),
-            Limit::Calls => write!(f, "{used} tools were called, the limit is {limit}"),
-            Limit::Tokens => write!(f, "{used} tokens were used, the limit is {limit}"),
-            Limit::Money => {
+            LimitKind::Turns if *used == 1 => write!(f, "the model was asked once, the limit is {limit}"),
+            LimitKind::Turns => write!(f, "the model was asked {used} times, the limit is {limit}"),
+            LimitKind::Calls if *used == 1 => write!(f, "a tool was called, the limit is {limit}"),
+            LimitKind::Calls => write!(f, "{used} tools were called, the limit is {limit}"),
+            LimitKind::Tokens => write!(f, "{used} tokens were used, the limit is {limit}"),
+            LimitKind::Money => {
                 write!(f, "{} were spent, the limit is {}", units(*used), units(*limit))
             }
-            Limit::Time => write!(f, "it took {used} seconds, the limit is {limit}"),
-            Limit::Repetition => write!(f, "the same call failed {used} times in a row"),
+            LimitKind::Time => write!(f, "it took {used} seconds, the limit is {limit}"),
+            LimitKind::Repetition => write!(f, "the same call failed {used} times in a row"),
+            LimitKind::Other(word) => write!(f, "{used} {word} were used, the limit is {limit}"),
         }
     }
 }
@@ -154,11 +96,11 @@ impl Limits {
         let uncached = input.saturating_add(output).saturating_add(cache_written);
         let is_late = self.time.filter(|time| worked >= *time);
         let checks = [
-            (Limit::Turns, Some(self.turns), spent.turns),
-            (Limit::Tokens, Some(self.tokens), uncached),
-            (Limit::Money, self.money_micros, spent.cost_micros),
-            (Limit::Time, is_late.map(|time| time.as_secs()), worked.as_secs()),
-            (Limit::Calls, Some(self.calls), spent.calls),
+            (LimitKind::Turns, Some(self.turns), spent.turns),
+            (LimitKind::Tokens, Some(self.tokens), uncached),
+            (LimitKind::Money, self.money_micros, spent.cost_micros),
+            (LimitKind::Time, is_late.map(|time| time.as_secs()), worked.as_secs()),
+            (LimitKind::Calls, Some(self.calls), spent.calls),
         ];
         let mut reached = checks.into_iter().filter_map(|(which, limit, used)| {
             let limit = limit?;
@@ -170,7 +112,7 @@ impl Limits {
     /// The limit that forbids another call.
     pub fn before_a_call(&self, spent: &Spent) -> Option<LimitHit> {
         (spent.calls >= self.calls).then_some(LimitHit {
-            which: Limit::Calls,
+            which: LimitKind::Calls,
             limit: self.calls,
             used: spent.calls,
         })
@@ -178,18 +120,18 @@ impl Limits {
 
     /// The same limits with as much more of one of them.
     #[must_use]
-    pub fn more_of(mut self, which: Limit, usual: &Self) -> Self {
+    pub fn more_of(mut self, which: &LimitKind, usual: &Self) -> Self {
         let more =
             |now: Option<u64>, usual: Option<u64>| now.map(|now| now.saturating_add(usual.unwrap_or(now)));
         match which {
-            Limit::Turns => self.turns = self.turns.saturating_add(usual.turns),
-            Limit::Calls => self.calls = self.calls.saturating_add(usual.calls),
-            Limit::Tokens => self.tokens = self.tokens.saturating_add(usual.tokens),
-            Limit::Money => self.money_micros = more(self.money_micros, usual.money_micros),
-            Limit::Time => {
+            LimitKind::Turns => self.turns = self.turns.saturating_add(usual.turns),
+            LimitKind::Calls => self.calls = self.calls.saturating_add(usual.calls),
+            LimitKind::Tokens => self.tokens = self.tokens.saturating_add(usual.tokens),
+            LimitKind::Money => self.money_micros = more(self.money_micros, usual.money_micros),
+            LimitKind::Time => {
                 self.time = self.time.map(|time| time.saturating_add(usual.time.unwrap_or(time)));
             }
-            Limit::Repetition => {}
+            LimitKind::Repetition | LimitKind::Other(_) => {}
         }
         self
     }
@@ -209,10 +151,10 @@ mod tests {
         let limits = Limits { money_micros: Some(10), ..Limits::default() };
         for (spent, expect) in [
             (spent(49, 199, 499_999), None),
-            (spent(50, 0, 0), Some(Limit::Turns)),
-            (spent(0, 200, 0), Some(Limit::Calls)),
-            (spent(0, 0, 500_000), Some(Limit::Tokens)),
-            (Spent { cost_micros: 10, ..spent(0, 0, 0) }, Some(Limit::Money)),
+            (spent(50, 0, 0), Some(LimitKind::Turns)),
+            (spent(0, 200, 0), Some(LimitKind::Calls)),
+            (spent(0, 0, 500_000), Some(LimitKind::Tokens)),
+            (Spent { cost_micros: 10, ..spent(0, 0, 0) }, Some(LimitKind::Money)),
         ] {
             assert_eq!(
                 limits.before_a_turn(&spent, Duration::ZERO).map(|reached| reached.which),
@@ -225,8 +167,8 @@ mod tests {
     #[test]
     fn going_on_gives_as_much_again() {
         let usual = Limits::default();
-        let more = usual.more_of(Limit::Turns, &usual).more_of(Limit::Turns, &usual);
+        let more = usual.more_of(&LimitKind::Turns, &usual).more_of(&LimitKind::Turns, &usual);
         assert_eq!((more.turns, more.calls), (150, 200));
-        assert_eq!(more.more_of(Limit::Money, &usual).money_micros, None);
+        assert_eq!(more.more_of(&LimitKind::Money, &usual).money_micros, None);
     }
 }

@@ -1,6 +1,6 @@
 //! Observers of a session.
 
-use metier_store::{EventKind, SessionId, Timestamp};
+use metier_store::{EventKind, RetryDecision, SessionId, Timestamp};
 
 use crate::limits::LimitHit;
 use crate::session::UncertainCall;
@@ -60,18 +60,6 @@ pub enum StreamDelta<'a> {
         /// What it wrote, to either stream.
         text: &'a str,
     },
-}
-
-/// Whether an interrupted call runs again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RetryDecision {
-    /// Run it again.
-    Retry,
-    /// Do not: the model is told that it may have run, and continues.
-    Skip,
-    /// No one can be asked.
-    #[default]
-    Unanswered,
 }
 
 /// Whether a run continues over a limit.

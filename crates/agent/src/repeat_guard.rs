@@ -2,7 +2,9 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::limits::{Limit, LimitHit};
+use metier_store::LimitKind;
+
+use crate::limits::LimitHit;
 
 /// How often the same call may fail in a row. A second try may be right after a passing trouble; a third of the very same is
 /// a model that does not read what it is told.
@@ -31,7 +33,7 @@ impl RepeatGuard {
     pub(crate) fn reached(&self) -> Option<LimitHit> {
         let Self { times, .. } = *self;
         (times >= MAX_REPEATS).then_some(LimitHit {
-            which: Limit::Repetition,
+            which: LimitKind::Repetition,
             limit: MAX_REPEATS,
             used: times,
         })

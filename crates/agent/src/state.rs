@@ -15,8 +15,8 @@ use metier_activation::{Reopen, SkillArguments};
 use metier_policy::{Answer, Question};
 use metier_runtime::RestoredSkill;
 use metier_store::{
-    Agreement, Answered, ApprovalStage, Decided, Event, EventKind, FailedPart, MissingApproval, NoteTopic,
-    Outcome, Timestamp, Used, Verdict,
+    Agreement, Answered, ApprovalStage, Decided, Event, EventKind, FailedPart, LimitKind, MissingApproval,
+    NoteTopic, Outcome, Timestamp, Used, Verdict,
 };
 
 pub(crate) use self::call::{Calls, GivenAnswer, StartedCall};
@@ -24,7 +24,7 @@ pub(crate) use self::recalled::{RecallRequest, Recalled};
 pub(crate) use self::run::{LastAnswer, RunState};
 pub(crate) use self::subagent::{Invoked, StartedSubagent, Subagents};
 use crate::history::{History, SkillState};
-use crate::limits::{Limit, LimitHit};
+use crate::limits::LimitHit;
 use crate::prompt_prefix::PromptPrefix;
 use crate::recorded_changes::missing_approval;
 
@@ -94,10 +94,11 @@ impl SessionState {
                 self.calls.start(called);
             }
             EventKind::Limited { which, limit, used } => {
-                let (limit, used) = (*limit, *used);
-                self.run.limit_hit = Limit::of(which).map(|which| LimitHit { which, limit, used });
+                let hit = LimitHit { which: which.clone(), limit: *limit, used: *used };
+                // What a limit of a newer program means is unknown here.
+                self.run.limit_hit = Some(hit).filter(|hit| !matches!(hit.which, LimitKind::Other(_)));
             }
-            EventKind::LimitExtended { which } => self.run.extend(Limit::of(which)),
+            EventKind::LimitExtended { which } => self.run.extend(which.clone()),
             EventKind::Decided(decided) => self.decided(decided),
             EventKind::Activated(activated) => self.activate(activated),
             EventKind::Finished(finished) => {

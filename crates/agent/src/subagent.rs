@@ -24,7 +24,9 @@ use std::time::{Duration, Instant};
 use metier_policy::Skill;
 use metier_runtime::SkillSession;
 use metier_store as store;
-use metier_store::{EventKind, MissingApproval, Outcome, SessionId, Started, SubagentMode, Usage};
+use metier_store::{
+    Ended, EventKind, MissingApproval, Outcome, RetryDecision, SessionId, Started, SubagentMode, Usage,
+};
 
 pub use self::crew_member::CrewMember;
 pub(crate) use self::crew_member::ROLE_RULES;
@@ -39,7 +41,7 @@ pub(crate) use self::wording::{
     beneath_itself, in_background, note, request, result, still_running, too_deep,
 };
 use crate::agent::Agent;
-use crate::observer::{EmittedEvent, Observer, RetryDecision};
+use crate::observer::{EmittedEvent, Observer};
 use crate::prompt_prefix::PromptPrefix;
 use crate::session::{RunHooks, Session, SessionError, UncertainCall};
 use crate::session_log::SessionLog;
@@ -50,38 +52,6 @@ use metier_tools::GeneralTools;
 /// How long a sub-agent that is out of time gets to end by itself before it is stopped: a model turn sees its time itself, and only a
 /// tool that runs on has to be stopped from outside.
 const STOP_TIMEOUT: Duration = Duration::from_millis(500);
-
-/// How a sub-agent runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SubagentKind {
-    /// The parent waits for it.
-    Fork,
-    /// The parent continues meanwhile.
-    Background,
-    /// The parent handed its work over.
-    Handoff,
-}
-
-impl SubagentKind {
-    /// The stored one; the parent waits for one of a newer program.
-    pub(crate) fn of(stored: &SubagentMode) -> Self {
-        match stored {
-            SubagentMode::Background => Self::Background,
-            SubagentMode::Handoff => Self::Handoff,
-            SubagentMode::Fork | SubagentMode::Other(_) => Self::Fork,
-        }
-    }
-}
-
-impl From<SubagentKind> for SubagentMode {
-    fn from(mode: SubagentKind) -> Self {
-        match mode {
-            SubagentKind::Fork => Self::Fork,
-            SubagentKind::Background => Self::Background,
-            SubagentKind::Handoff => Self::Handoff,
-        }
-    }
-}
 
 /// What works in a sub-agent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -117,22 +87,8 @@ pub struct SubagentAnswer {
     pub session: SessionId,
     /// What worked.
     pub worker: Worker,
-    /// How it ran.
-    pub mode: SubagentKind,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// Its last text.
-    pub text: String,
-    /// Why it is not done, where it is not.
-    pub why: Option<String>,
-    /// Tokens, with those of its own sub-agents.
-    pub usage: Usage,
-    /// Cost, likewise.
-    pub cost_micros: u64,
-    /// Its turns.
-    pub turns: u64,
-    /// Its tool calls, with those of its own sub-agents.
-    pub calls: u64,
+    /// How it ended, with its last text and its sums; those of its own sub-agents are in them.
+    pub ended: Ended,
     /// The approvals that it lacked.
     pub needs: Vec<MissingApproval>,
 }
@@ -140,7 +96,22 @@ pub struct SubagentAnswer {
 impl SubagentAnswer {
     /// Whether it failed: it ended so, needs an approval, or returned no text.
     pub fn is_failure(&self) -> bool {
-        matches!(self.outcome, Outcome::Failed | Outcome::NeedsYes) || self.text.trim().is_empty()
+        let Ended { outcome, text, .. } = &self.ended;
+        matches!(outcome, Outcome::Failed | Outcome::NeedsYes) || text.trim().is_empty()
+    }
+
+    /// The answer of one that has done nothing.
+    pub(crate) fn without_work(spec: &SubagentSpec, outcome: Outcome, why: &str) -> Self {
+        let ended = Ended {
+            outcome,
+            text: String::new(),
+            why: Some(why.to_owned()),
+            usage: Usage::default(),
+            cost_micros: 0,
+            turns: 0,
+            calls: 0,
+        };
+        Self { session: spec.id, worker: spec.worker.clone(), ended, needs: Vec::new() }
     }
 }
 
@@ -159,7 +130,7 @@ pub(crate) struct Subagent {
 /// What a sub-agent works with.
 pub(crate) struct SubagentSpec {
     pub(crate) id: SessionId,
-    pub(crate) kind: SubagentKind,
+    pub(crate) kind: SubagentMode,
     pub(crate) worker: Worker,
     /// The skills above it, its own at the end.
     pub(crate) line: Vec<Skill>,
@@ -207,19 +178,8 @@ pub(crate) enum ExitState {
 impl Subagent {
     /// Waits for its slot and works.
     pub(crate) fn run(mut self, ticket: Ticket) -> SubagentExit {
-        let mut answer = SubagentAnswer {
-            session: self.spec.id,
-            worker: self.spec.worker.clone(),
-            mode: self.spec.kind,
-            outcome: Outcome::Cancelled,
-            text: String::new(),
-            why: Some("it was stopped before it started".to_owned()),
-            usage: Usage::default(),
-            cost_micros: 0,
-            turns: 0,
-            calls: 0,
-            needs: Vec::new(),
-        };
+        let why = "it was stopped before it started";
+        let mut answer = SubagentAnswer::without_work(&self.spec, Outcome::Cancelled, why);
         let (runtime, cancel) = (Arc::clone(&self.spec.agent.runtime), self.spec.hooks.cancel.clone());
         let mut state = ExitState::Complete;
         let Some(slot) = runtime.block_on(ticket.wait(&cancel)) else {
@@ -241,19 +201,14 @@ impl Subagent {
         match worked {
             Ok((done, last)) => {
                 state = last;
-                let ended = done.ended;
-                let SubagentAnswer { outcome, text, why, usage, cost_micros, turns, calls, needs, .. } =
-                    &mut answer;
-                (*outcome, *text, *why) = (ended.outcome, ended.text, ended.why);
-                (*usage, *cost_micros) = (ended.usage, ended.cost_micros);
-                (*turns, *calls, *needs) = (ended.turns, ended.calls, done.needs);
-                if *outcome == Outcome::Cancelled && is_late.load(Ordering::SeqCst) {
-                    *why = Some(format!("it took more than {} seconds", time.as_secs()));
+                (answer.ended, answer.needs) = (done.ended, done.needs);
+                if answer.ended.outcome == Outcome::Cancelled && is_late.load(Ordering::SeqCst) {
+                    answer.ended.why = Some(format!("it took more than {} seconds", time.as_secs()));
                 }
             }
             Err(error) => {
-                answer.outcome = Outcome::Failed;
-                answer.why = Some(error.to_string());
+                answer.ended.outcome = Outcome::Failed;
+                answer.ended.why = Some(error.to_string());
             }
         }
         SubagentExit { answer, state }
@@ -261,7 +216,7 @@ impl Subagent {
 
     fn work(self, slot: Slot) -> Result<(crate::session::Answer, ExitState), SessionError> {
         let Self { spec, start, parent, call, .. } = self;
-        let (child, mode) = (spec.id, spec.kind.into());
+        let (child, mode) = (spec.id, spec.kind.clone());
         let mut session = match start {
             StartPoint::New(mut start) => {
                 let (skill, agent) = match &spec.worker {
@@ -277,7 +232,7 @@ impl Subagent {
             StartPoint::Resume(state) => Session::of_resumed_subagent(spec, slot, parent.session(), *state)?,
         };
         let answer = session.run()?;
-        let metier_store::Ended { outcome, usage, cost_micros, calls, .. } = answer.ended;
+        let Ended { outcome, usage, cost_micros, calls, .. } = answer.ended;
         let missing = answer.needs.clone();
         parent.append(EventKind::ChildEnded { child, outcome, usage, cost_micros, calls, missing })?;
         Ok((answer, session.exit_state()))

@@ -10,8 +10,8 @@ use metier_diagnostic::{counted, grouped};
 use metier_model::Money;
 use metier_policy::Answer;
 use metier_store::{
-    Activated, Agreement, Answered, Called, Decided, Doubt, Ended, EventKind, EventSeverity, Finished,
-    LimitKind, Outcome, SessionId, Started, Usage, Verdict,
+    Activated, Agreement, Answered, Called, Decided, Ended, EventKind, EventSeverity, Finished, LimitKind,
+    Outcome, RetryDecision, SessionId, Started, Usage, Verdict,
 };
 use serde_json::Value;
 use std::collections::HashMap;
@@ -237,11 +237,11 @@ fn request(text: &str) -> Vec<Line> {
     lines
 }
 
-fn of_doubt(action: &str, said: Doubt) -> Line {
+fn of_doubt(action: &str, said: RetryDecision) -> Line {
     let said = match said {
-        Doubt::Again => "it is done again",
-        Doubt::Leave => "it is left",
-        Doubt::Unanswered => "nobody could be asked",
+        RetryDecision::Retry => "it is done again",
+        RetryDecision::Skip => "it is left",
+        RetryDecision::Unanswered => "nobody could be asked",
     };
     line(Style::Caution, format!("[begun] {}: may have happened; {said}", short(action)))
 }

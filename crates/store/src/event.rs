@@ -12,7 +12,7 @@ pub use answer::{Answered, Part, ToolCall};
 pub use beginning::{By, Framed, Started};
 pub use call::{Called, ContactMade, Decided, Effect, Finished, MissingApproval, ScriptReport};
 pub use changes::{RecordedChange, RecordedChanges};
-pub use kind::{Activated, Agreement, Doubt, Ended, EventKind, Offer, Outcome, Used};
+pub use kind::{Activated, Agreement, Ended, EventKind, Offer, Outcome, RetryDecision, Used};
 use serde_json::{Map, Value};
 pub use usage::Usage;
 pub use word::{ApprovalStage, EventSeverity, FailedPart, LimitKind, NoteTopic, SubagentMode, Verdict};

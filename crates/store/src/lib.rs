@@ -60,10 +60,10 @@ mod writer;
 
 pub use error::StoreError;
 pub use event::{
-    Activated, Agreement, Answered, ApprovalStage, By, Called, ContactMade, Decided, Doubt, Effect, Ended,
-    Event, EventKind, EventSeverity, FailedPart, Finished, Framed, LimitKind, MissingApproval, NoteTopic,
-    Offer, Outcome, Part, RecordedChange, RecordedChanges, ScriptReport, Started, SubagentMode, ToolCall,
-    Usage, Used, Verdict,
+    Activated, Agreement, Answered, ApprovalStage, By, Called, ContactMade, Decided, Effect, Ended, Event,
+    EventKind, EventSeverity, FailedPart, Finished, Framed, LimitKind, MissingApproval, NoteTopic, Offer,
+    Outcome, Part, RecordedChange, RecordedChanges, RetryDecision, ScriptReport, Started, SubagentMode,
+    ToolCall, Usage, Used, Verdict,
 };
 pub use export::{Export, Exported};
 pub use follow::{Follow, Stop};

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use metier_runtime::{Fork, UseError};
-use metier_store::{By, EventKind, SessionId};
+use metier_store::{By, EventKind, SessionId, SubagentMode};
 
 use super::spawn::{Requester, requester};
 use super::{Session, problems};
 use crate::agent::Disclosure;
 use crate::models::ModelPreference;
 use crate::prompt_prefix::PromptPrefix;
-use crate::subagent::{CrewMember, StartPoint, SubagentKind, SubagentSpec, SubagentStart, Worker, request};
+use crate::subagent::{CrewMember, StartPoint, SubagentSpec, SubagentStart, Worker, request};
 use metier_tools::ExternalTools;
 
 impl Session {
@@ -57,7 +57,7 @@ impl Session {
         remarks.extend(problems(&external));
         Ok(SubagentSpec {
             id,
-            kind: SubagentKind::Handoff,
+            kind: SubagentMode::Handoff,
             worker: Worker::Role(member.name.clone()),
             line: self.subagents.line.clone(),
             depth: self.subagents.depth + 1,

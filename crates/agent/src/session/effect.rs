@@ -91,7 +91,7 @@ impl Session {
         if self.cancel.is_cancelled() {
             return Effect::Finish(End::new(Outcome::Cancelled, said, "it was stopped".to_owned()));
         }
-        if let Some(hit) = self.state(|state| state.run.limit_hit) {
+        if let Some(hit) = self.state(|state| state.run.limit_hit.clone()) {
             return Effect::Finish(End::new(Outcome::Partial, said, hit.to_string()));
         }
         if let Some(hit) = self.limit_hit() {

@@ -59,10 +59,10 @@ impl Session {
 
     /// A limit was reached: that is written, and the observer may extend it.
     pub(super) fn ask_about_limit(&mut self, hit: LimitHit) -> Result<(), SessionError> {
-        let LimitHit { which, limit, used } = hit;
-        self.write(EventKind::Limited { which: which.into(), limit, used })?;
+        let LimitHit { which, limit, used } = hit.clone();
+        self.write(EventKind::Limited { which, limit, used })?;
         if self.log.observer().limit_hit(&hit) == OnLimit::Extend {
-            self.write(EventKind::LimitExtended { which: which.into() })?;
+            self.write(EventKind::LimitExtended { which: hit.which })?;
             self.subagents.budget.allow(self.limits());
             self.model.limit_extended();
         }

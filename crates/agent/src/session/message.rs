@@ -3,14 +3,13 @@
 use metier_activation::ActivationOutcome;
 use metier_runtime::{Note, UseError};
 use metier_store as store;
-use metier_store::{By, EventKind, FailedPart, NoteTopic, Offer, Outcome};
+use metier_store::{By, EventKind, FailedPart, NoteTopic, Offer, Outcome, SubagentMode};
 
 use super::effect::End;
 use super::spawn::requester;
 use super::{Answer, NextRun, Session, SessionError};
 use crate::agent::Disclosure;
 use crate::observer::StreamDelta;
-use crate::subagent::SubagentKind;
 
 /// A message to a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,12 +116,12 @@ impl Session {
             Ok(forked) => forked,
             Err(error) => return self.not_put(PutError::Skill(error)).map(Some),
         };
-        let kind = if is_router { SubagentKind::Handoff } else { SubagentKind::Fork };
+        let kind = if is_router { SubagentMode::Handoff } else { SubagentMode::Fork };
         let end = match self.run_subagent(fork, kind, by, external)? {
             Ok(Some(answer)) => {
                 // It is the answer to the user, and none of it was shown yet.
-                self.log.observer().delta(StreamDelta::Text(&answer.text));
-                End::new(answer.outcome, answer.text, answer.why)
+                self.log.observer().delta(StreamDelta::Text(&answer.ended.text));
+                End::new(answer.ended.outcome, answer.ended.text, answer.ended.why)
             }
             // It works in the background: the loop waits for it, unless the session continues later.
             Ok(None) if self.is_background_awaited() => {

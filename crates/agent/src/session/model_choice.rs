@@ -2,11 +2,11 @@
 
 use metier_activation::{ScopeEnd, ScopeId, SkillScope};
 use metier_runtime::SkillSession;
-use metier_store::EventSeverity;
+use metier_store::{EventSeverity, LimitKind};
 
 use super::{Session, SessionError};
 use crate::agent::Agent;
-use crate::limits::{Limit, LimitHit};
+use crate::limits::LimitHit;
 use crate::models::{ModelPreference, ModelResolver, ModelSelection, remark};
 
 /// The model that is asked, and since when skills with a limit of turns count them.
@@ -46,7 +46,7 @@ impl ModelChoice {
             });
             let used = turns.saturating_sub(since);
             if used >= limit && reached.is_none() {
-                reached = Some(LimitHit { which: Limit::Turns, limit, used });
+                reached = Some(LimitHit { which: LimitKind::Turns, limit, used });
             }
         }
         reached

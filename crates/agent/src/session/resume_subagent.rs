@@ -115,7 +115,7 @@ impl Session {
         let agent = self.agent_of_skill(&scope, &profile, remarks);
         Ok(self.subagent_hooks().map(|hooks| SubagentSpec {
             id: subagent.id,
-            kind: subagent.mode,
+            kind: subagent.mode.clone(),
             worker: subagent.worker.clone(),
             line: self.subagents.line.iter().cloned().chain([scope.skill]).collect(),
             depth: self.subagents.depth + 1,
@@ -161,13 +161,13 @@ impl Session {
         subagent: &StartedSubagent,
         ended: Ended,
     ) -> Result<SubagentAnswer, SessionError> {
-        let answer = answer(subagent, ended);
         if subagent.outcome.is_none() {
-            let SubagentAnswer { outcome, usage, cost_micros, calls, .. } = answer;
+            let Ended { outcome, usage, cost_micros, calls, .. } = ended;
             let (child, missing) = (subagent.id, Vec::new());
             self.write(EventKind::ChildEnded { child, outcome, usage, cost_micros, calls, missing })?;
         }
-        Ok(answer)
+        let (session, worker) = (subagent.id, subagent.worker.clone());
+        Ok(SubagentAnswer { session, worker, ended, needs: Vec::new() })
     }
 
     /// Continues the sub-agent that answers the user's message. `None` if it is gone: the model answers then.
@@ -191,7 +191,9 @@ impl Session {
                     return self.finish(End::failed("the sub-agent is gone".to_owned())).map(Some);
                 };
                 if exit == ExitState::Waiting {
-                    return self.finish(End::new(Outcome::NeedsYes, String::new(), answer.why)).map(Some);
+                    return self
+                        .finish(End::new(Outcome::NeedsYes, String::new(), answer.ended.why))
+                        .map(Some);
                 }
                 answer
             }
@@ -199,8 +201,9 @@ impl Session {
         if !invoked.is_told {
             self.write(EventKind::Noted { text: result(&answer), about: NoteTopic::Subagent })?;
         }
-        self.log.observer().delta(StreamDelta::Text(&answer.text));
-        self.finish(End::new(answer.outcome, answer.text, answer.why)).map(Some)
+        let Ended { outcome, text, why, .. } = answer.ended;
+        self.log.observer().delta(StreamDelta::Text(&text));
+        self.finish(End::new(outcome, text, why)).map(Some)
     }
 
     /// Resumes the sub-agents in the background of a process that ended. The model is told what became of those that cannot be.
@@ -243,23 +246,5 @@ impl Session {
              resumed: {why}. What it did until then may have happened.",
             subagent.id.short()
         ))
-    }
-}
-
-/// The answer of a sub-agent, from its last event.
-fn answer(subagent: &StartedSubagent, ended: Ended) -> SubagentAnswer {
-    let Ended { outcome, text, why, usage, cost_micros, turns, calls } = ended;
-    SubagentAnswer {
-        session: subagent.id,
-        worker: subagent.worker.clone(),
-        mode: subagent.mode,
-        outcome,
-        text,
-        why,
-        usage,
-        cost_micros,
-        turns,
-        calls,
-        needs: Vec::new(),
     }
 }

@@ -8,7 +8,7 @@ use metier_model::Block;
 use metier_policy::{Decision, Question, Skill};
 use metier_runtime::{CallControl, Fork, SkillSession, Surface, ToolResult, UseError};
 use metier_store as store;
-use metier_store::{By, Decided, EventKind, NoteTopic, SessionId};
+use metier_store::{By, Decided, EventKind, NoteTopic, SessionId, SubagentMode};
 
 use super::handoff::with_hand_back;
 use super::subagents::{RequestedWorker, SubagentContext, SubagentRequest};
@@ -20,8 +20,8 @@ use crate::prompt_prefix::PromptPrefix;
 use crate::session_log::SessionLog;
 use crate::subagent::{
     FinishedSubagent, HAND_BACK_RULES, Place, QuietObserver, ROLE_RULES, Slot, StartPoint, Subagent,
-    SubagentAnswer, SubagentKind, SubagentProfile, SubagentSpec, SubagentStart, Worker, beneath_itself,
-    in_background, request, result, too_deep,
+    SubagentAnswer, SubagentProfile, SubagentSpec, SubagentStart, Worker, beneath_itself, in_background,
+    request, result, too_deep,
 };
 use metier_tools::ExternalTools;
 use metier_tools::GeneralTools;
@@ -98,7 +98,7 @@ impl Session {
         requester: &Requester,
     ) -> Result<Started, SessionError> {
         let (worker, kind) = match request {
-            SubagentRequest::New { worker, kind } => (worker, *kind),
+            SubagentRequest::New { worker, kind } => (worker, kind.clone()),
             SubagentRequest::Resume(subagent) => return self.resume_subagent(subagent, requester),
         };
         let depth = self.agent.limits.depth;
@@ -134,10 +134,10 @@ impl Session {
         let external = Arc::clone(&self.external);
         Ok(match self.send_skill(fork, kind, requester, external) {
             Err(why) => Started::refused(why),
-            Ok((_, id, SubagentKind::Background)) => {
+            Ok((_, id, SubagentMode::Background)) => {
                 Started::Answered(ToolResult::done(in_background(&wanted.skill.name, id)))
             }
-            Ok((number, _, SubagentKind::Fork | SubagentKind::Handoff)) => Started::Awaited(number),
+            Ok((number, ..)) => Started::Awaited(number),
         })
     }
 
@@ -163,16 +163,16 @@ impl Session {
     fn send_skill(
         &mut self,
         fork: Fork,
-        kind: SubagentKind,
+        kind: SubagentMode,
         requester: &Requester,
         external: Arc<ExternalTools>,
-    ) -> Result<(u64, SessionId, SubagentKind), String> {
+    ) -> Result<(u64, SessionId, SubagentMode), String> {
         let mut remarks = Vec::new();
         let (named, background) = match &fork.activation.way {
             ActivationMode::Fork { agent, background } => (agent.clone(), background.unwrap_or_default()),
             ActivationMode::Inline => (None, false),
         };
-        let kind = if kind == SubagentKind::Fork && background { SubagentKind::Background } else { kind };
+        let kind = if kind == SubagentMode::Fork && background { SubagentMode::Background } else { kind };
         let Fork { content, activation, session: skills, .. } = fork;
         let profile = self.agent.subagent_profile(named.as_deref(), &activation.skill, &mut remarks);
         let skills = match &profile.scope {
@@ -181,7 +181,7 @@ impl Session {
         };
         let agent = self.agent_of_skill(&activation.scope, &profile, &mut remarks);
         let general = self.general.of_child();
-        let mut prefix = skill_prefix(&content, &skills, (&general, &external), kind, agent.surface);
+        let mut prefix = skill_prefix(&content, &skills, (&general, &external), &kind, agent.surface);
         if !profile.instructions.trim().is_empty() {
             prefix.system.insert(0, Block::stable(profile.instructions));
         }
@@ -206,7 +206,7 @@ impl Session {
         let id = SessionId::new().map_err(|error| not_started(&error))?;
         let spec = SubagentSpec {
             id,
-            kind,
+            kind: kind.clone(),
             worker: Worker::Skill(activation.skill.name.clone()),
             line,
             depth: self.subagents.depth + 1,
@@ -292,7 +292,7 @@ impl Session {
     pub(super) fn run_subagent(
         &mut self,
         fork: Fork,
-        kind: SubagentKind,
+        kind: SubagentMode,
         by: By,
         external: Arc<ExternalTools>,
     ) -> Result<Result<Option<SubagentAnswer>, String>, SessionError> {
@@ -302,7 +302,7 @@ impl Session {
                 Ok(sent) => sent,
                 Err(why) => return Ok(Err(why)),
             };
-        if kind == SubagentKind::Background {
+        if kind == SubagentMode::Background {
             let text = in_background(&skill, id);
             self.write(EventKind::Noted { text, about: NoteTopic::Subagent })?;
             return Ok(Ok(None));
@@ -332,7 +332,7 @@ fn skill_prefix(
     content: &str,
     skills: &SkillSession,
     (general, external): (&GeneralTools, &ExternalTools),
-    kind: SubagentKind,
+    kind: &SubagentMode,
     surface: Surface,
 ) -> PromptPrefix {
     let scopes = skills.scopes();
@@ -340,11 +340,11 @@ fn skill_prefix(
         external.meant(name).is_none_or(|offered| scopes.rules().iter().all(|scope| scope.offers(offered)))
     };
     // A crew's skills have their two tools, those of servers, and `hand_back`.
-    let is_bare = kind == SubagentKind::Handoff && surface == Surface::SkilledCrew;
+    let is_bare = *kind == SubagentMode::Handoff && surface == Surface::SkilledCrew;
     let is_general = |name: &str| general.definitions().any(|definition| definition.name == name);
     let prefix = PromptPrefix::new(content, skills, general, external);
     let prefix = prefix.keeping(|name| is_offered(name) && !(is_bare && is_general(name)));
-    if kind == SubagentKind::Handoff { with_hand_back(prefix, HAND_BACK_RULES) } else { prefix }
+    if *kind == SubagentMode::Handoff { with_hand_back(prefix, HAND_BACK_RULES) } else { prefix }
 }
 
 fn not_started(why: &dyn std::fmt::Display) -> String {

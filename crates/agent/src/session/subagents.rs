@@ -8,7 +8,7 @@ use metier_model::ToolCall;
 use metier_policy::Skill;
 use metier_runtime::{ForkRequest, SubagentTarget, ToolResult};
 use metier_skill::Tool;
-use metier_store::{EventKind, NoteTopic};
+use metier_store::{EventKind, NoteTopic, SubagentMode};
 use serde_json::{Value, json};
 
 use super::tool_dispatch::{CallOutput, PlannedCall, unknown_tool};
@@ -17,8 +17,8 @@ use crate::agent::Patience;
 use crate::limits::Limits;
 use crate::state::StartedSubagent;
 use crate::subagent::{
-    ExitState, FinishedSubagent, HandoffTool, Place, SharedBudget, Slot, SubagentAnswer, SubagentKind,
-    SubagentPool, Worker, note, result,
+    ExitState, FinishedSubagent, HandoffTool, Place, SharedBudget, Slot, SubagentAnswer, SubagentPool,
+    Worker, note, result,
 };
 
 /// What relates a session to its parent and its sub-agents.
@@ -60,7 +60,7 @@ impl SubagentContext {
 /// A sub-agent that a call asks for.
 pub(super) enum SubagentRequest {
     /// A new one.
-    New { worker: RequestedWorker, kind: SubagentKind },
+    New { worker: RequestedWorker, kind: SubagentMode },
     /// One that was at work when its process ended.
     Resume(StartedSubagent),
 }
@@ -86,13 +86,13 @@ impl Session {
         let words = |request: Option<String>| request.unwrap_or_else(|| self.user_text().to_string());
         let (worker, kind) = match target {
             SubagentTarget::Skill(_) if self.why_not_offered(&call.name).is_some() => return None,
-            SubagentTarget::Skill(wanted) => (RequestedWorker::Skill(wanted), SubagentKind::Fork),
+            SubagentTarget::Skill(wanted) => (RequestedWorker::Skill(wanted), SubagentMode::Fork),
             SubagentTarget::Handoff { skill, request } => {
                 let wanted = self.skills.handoff_request(&skill, &words(request))?;
-                (RequestedWorker::Skill(wanted), SubagentKind::Handoff)
+                (RequestedWorker::Skill(wanted), SubagentMode::Handoff)
             }
             SubagentTarget::CrewMember { at, request } => {
-                (RequestedWorker::CrewMember(at, words(request)), SubagentKind::Handoff)
+                (RequestedWorker::CrewMember(at, words(request)), SubagentMode::Handoff)
             }
         };
         Some(SubagentRequest::New { worker, kind })

@@ -4,14 +4,13 @@
 use metier_catalog::one_line;
 use metier_model::ToolCall;
 use metier_runtime::ToolResult;
-use metier_store::{Doubt, Effect, EventKind, Finished, SessionId};
+use metier_store::{Effect, EventKind, Finished, RetryDecision, SessionId};
 use serde_json::Value;
 
 use super::resume_subagent::SubagentStatus;
 use super::subagents::subagent_result;
 use super::{MAX_SHOWN_CALL, Session, SessionError};
 use crate::lock;
-use crate::observer::RetryDecision;
 use crate::repeat_guard::call_mark;
 use crate::state::{SessionState, StartedCall};
 use crate::subagent::HandoffTarget;
@@ -66,11 +65,11 @@ impl Session {
                 };
             let uncertain = if may_run { None } else { uncertain(&call, &started) };
             match uncertain.map(|uncertain| self.ask_about(&uncertain)).transpose()? {
-                None | Some(Doubt::Again) => run.push(call),
-                Some(Doubt::Leave) => {
+                None | Some(RetryDecision::Retry) => run.push(call),
+                Some(RetryDecision::Skip) => {
                     self.write(finished(&call, ToolResult::refused(NOT_REPEATED.to_owned())))?;
                 }
-                Some(Doubt::Unanswered) => {}
+                Some(RetryDecision::Unanswered) => {}
             }
         }
         // Nothing runs while one of them waits for a person: what comes after it may depend on it.
@@ -87,7 +86,7 @@ impl Session {
             let text = match uncertain {
                 _ if started.as_ref().is_some_and(StartedCall::has_not_run) => NOT_APPROVED,
                 Some(uncertain) => {
-                    self.write_doubted(&uncertain, Doubt::Leave)?;
+                    self.write_doubted(&uncertain, RetryDecision::Skip)?;
                     NOT_REPEATED
                 }
                 None => NOT_STARTED,
@@ -113,38 +112,37 @@ impl Session {
             return Ok(None);
         }
         Ok(match self.ask_about(&uncertain_call(call, effect, None, None))? {
-            Doubt::Again => None,
-            Doubt::Leave | Doubt::Unanswered => Some(NOT_REPEATED.to_owned()),
+            RetryDecision::Retry => None,
+            RetryDecision::Skip | RetryDecision::Unanswered => Some(NOT_REPEATED.to_owned()),
         })
     }
 
     /// Asks whether a call may run again, and writes the answer.
-    fn ask_about(&mut self, uncertain: &UncertainCall) -> Result<Doubt, SessionError> {
+    fn ask_about(&mut self, uncertain: &UncertainCall) -> Result<RetryDecision, SessionError> {
         let said = {
             let _one = lock(&self.subagents.budget.question);
             match self.log.observer().uncertain_call(uncertain) {
-                RetryDecision::Retry => Doubt::Again,
-                RetryDecision::Skip => Doubt::Leave,
                 RetryDecision::Unanswered => self.ask_in_words(uncertain),
+                decided => decided,
             }
         };
         self.write_doubted(uncertain, said)?;
         Ok(said)
     }
 
-    fn ask_in_words(&self, uncertain: &UncertainCall) -> Doubt {
-        let Some(ask) = &self.ask else { return Doubt::Unanswered };
+    fn ask_in_words(&self, uncertain: &UncertainCall) -> RetryDecision {
+        let Some(ask) = &self.ask else { return RetryDecision::Unanswered };
         let question =
             format!("`{}` was interrupted and may already have run. Run it again?", uncertain.action);
         let options = ["run it again", "skip it"].map(str::to_owned);
         match ask.ask(&question, &options) {
-            Reply::Said(said) if said.trim() == options[0] => Doubt::Again,
-            Reply::Said(_) | Reply::Declined => Doubt::Leave,
-            Reply::Nobody => Doubt::Unanswered,
+            Reply::Said(said) if said.trim() == options[0] => RetryDecision::Retry,
+            Reply::Said(_) | Reply::Declined => RetryDecision::Skip,
+            Reply::Nobody => RetryDecision::Unanswered,
         }
     }
 
-    fn write_doubted(&mut self, uncertain: &UncertainCall, said: Doubt) -> Result<(), SessionError> {
+    fn write_doubted(&mut self, uncertain: &UncertainCall, said: RetryDecision) -> Result<(), SessionError> {
         let UncertainCall { call, tool, action, .. } = uncertain.clone();
         self.write(EventKind::Doubted { call, tool, action, said })
     }

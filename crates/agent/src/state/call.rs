@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use metier_policy::{Answer, Question};
-use metier_store::{Activated, Answered, Called, Doubt, Effect, MissingApproval, Outcome, SessionId};
+use metier_store::{Activated, Answered, Called, Effect, MissingApproval, Outcome, RetryDecision, SessionId};
 
 use super::StartedSubagent;
 use crate::repeat_guard::call_mark;
@@ -167,22 +167,22 @@ impl Calls {
     }
 
     /// Takes what was decided about a call that may have run. True if no one could be asked.
-    pub(super) fn doubt(&mut self, call: &str, action: &str, said: Doubt) -> bool {
+    pub(super) fn doubt(&mut self, call: &str, action: &str, said: RetryDecision) -> bool {
         if let Some((tool, raw)) = self.asked.get(call) {
             let mark = call_mark(tool, raw);
             self.doubted.retain(|known| *known != mark);
-            if said == Doubt::Leave {
+            if said == RetryDecision::Skip {
                 self.doubted.push(mark);
             }
         }
         // What is made again starts a sub-agent of its own.
-        if let Some(started) = self.started.get_mut(call).filter(|_| said == Doubt::Again) {
+        if let Some(started) = self.started.get_mut(call).filter(|_| said == RetryDecision::Retry) {
             started.subagent = None;
             started.answers.clear();
         }
-        if said == Doubt::Unanswered {
+        if said == RetryDecision::Unanswered {
             self.unanswered.push((call.to_owned(), action.to_owned()));
         }
-        said == Doubt::Unanswered
+        said == RetryDecision::Unanswered
     }
 }

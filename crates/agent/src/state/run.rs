@@ -1,8 +1,8 @@
 use std::time::Duration;
 
-use metier_store::{MissingApproval, Timestamp, Usage, Used};
+use metier_store::{LimitKind, MissingApproval, Timestamp, Usage, Used};
 
-use crate::limits::{Limit, LimitHit, Limits, Spent};
+use crate::limits::{LimitHit, Limits, Spent};
 use crate::repeat_guard::RepeatGuard;
 
 /// What counts for one message of the user.
@@ -12,7 +12,7 @@ pub(crate) struct RunState {
     pub(crate) spent: Spent,
     pub(crate) clock: Clock,
     /// The limits that were extended, each as often as it happened.
-    pub(crate) extended: Vec<Limit>,
+    pub(crate) extended: Vec<LimitKind>,
     /// The limit that was reached and not extended.
     pub(crate) limit_hit: Option<LimitHit>,
     pub(crate) repeats: RepeatGuard,
@@ -70,7 +70,7 @@ impl Clock {
 impl RunState {
     /// These limits with everything that was extended.
     pub(crate) fn limits(&self, usual: &Limits) -> Limits {
-        self.extended.iter().fold(*usual, |limits, which| limits.more_of(*which, usual))
+        self.extended.iter().fold(*usual, |limits, which| limits.more_of(which, usual))
     }
 
     pub(super) fn asked(&mut self) {
@@ -78,13 +78,13 @@ impl RunState {
         self.spent.turns = self.spent.turns.saturating_add(1);
         // Sessions from before `limit_extended`: a limit that was followed by another turn was extended.
         if let Some(hit) = self.limit_hit.take() {
-            self.extend(Some(hit.which));
+            self.extend(hit.which);
         }
     }
 
-    pub(super) fn extend(&mut self, which: Option<Limit>) {
+    pub(super) fn extend(&mut self, which: LimitKind) {
         self.limit_hit = None;
-        self.extended.extend(which);
+        self.extended.push(which);
         self.repeats = RepeatGuard::default();
     }
 

@@ -1,6 +1,6 @@
 use metier_store::{MissingApproval, Outcome, SessionId, SubagentMode};
 
-use crate::subagent::{SubagentKind, Worker};
+use crate::subagent::Worker;
 
 /// The sub-agents that no call waits for.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,7 +16,7 @@ pub(crate) struct Subagents {
 pub(crate) struct StartedSubagent {
     pub(crate) id: SessionId,
     pub(crate) worker: Worker,
-    pub(crate) mode: SubagentKind,
+    pub(crate) mode: SubagentMode,
     /// How it ended, where its parent knows.
     pub(crate) outcome: Option<Outcome>,
     /// The approvals that it lacked.
@@ -44,11 +44,11 @@ impl StartedSubagent {
             (None, Some(name)) => Worker::Role(name.to_owned()),
             (skill, _) => Worker::Skill(skill.unwrap_or_default().to_owned()),
         };
-        Self { id, worker, mode: SubagentKind::of(mode), outcome: None, missing: Vec::new() }
+        Self { id, worker, mode: mode.clone(), outcome: None, missing: Vec::new() }
     }
 
     pub(super) fn is_background(&self) -> bool {
-        self.mode == SubagentKind::Background
+        self.mode == SubagentMode::Background
     }
 }
 

@@ -1,5 +1,6 @@
 use metier_store::{
-    ApprovalStage, Called, Decided, Doubt, Effect, Finished, LimitKind, Part, SessionId, SubagentMode, Usage,
+    ApprovalStage, Called, Decided, Effect, Finished, LimitKind, Part, RetryDecision, SessionId,
+    SubagentMode, Usage,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -45,7 +46,7 @@ fn called(id: &str) -> EventKind {
 fn limits_that_somebody_extended_stay_extended_until_the_user_speaks() {
     let limited = || EventKind::Limited { which: LimitKind::Turns, limit: 1, used: 1 };
     let went_on = [said("x"), asked(1), limited(), asked(2)];
-    assert_eq!(state(went_on.clone()).run.extended, [Limit::Turns]);
+    assert_eq!(state(went_on.clone()).run.extended, [LimitKind::Turns]);
     assert!(
         state(went_on.clone().into_iter().take(3)).run.extended.is_empty(),
         "nobody has said to go on yet"
@@ -60,7 +61,7 @@ fn an_extended_limit_is_an_event_of_its_own() {
     let limited = || EventKind::Limited { which: LimitKind::Turns, limit: 1, used: 1 };
     let extended = || EventKind::LimitExtended { which: LimitKind::Turns };
     let went_on = state([said("x"), asked(1), limited(), extended(), asked(2), limited(), extended()]);
-    assert_eq!(went_on.run.extended, [Limit::Turns; 2]);
+    assert_eq!(went_on.run.extended, [LimitKind::Turns, LimitKind::Turns]);
     let usual = Limits { turns: 10, ..Limits::default() };
     assert_eq!(went_on.run.limits(&usual).turns, 30);
 }
@@ -182,7 +183,7 @@ fn anything() -> impl Strategy<Value = EventKind> {
                 message: if number == 1 { "text".into() } else { String::new() },
                 ..Default::default()
             }),
-            7 => EventKind::Doubted { call: id.into(), tool: "t".into(), action: id.into(), said: Doubt::Leave },
+            7 => EventKind::Doubted { call: id.into(), tool: "t".into(), action: id.into(), said: RetryDecision::Skip },
             8 => EventKind::ChildBegan { child, call: Some(id.into()), skill: None, agent: None, mode: SubagentMode::Fork },
             9 => EventKind::ChildEnded {
                 child,
@@ -213,7 +214,7 @@ fn anything() -> impl Strategy<Value = EventKind> {
                 turns: number,
                 calls: number,
             }),
-            17 => EventKind::Doubted { call: id.into(), tool: "t".into(), action: id.into(), said: Doubt::Unanswered },
+            17 => EventKind::Doubted { call: id.into(), tool: "t".into(), action: id.into(), said: RetryDecision::Unanswered },
             18 => requested(id, if number == 1 { ApprovalStage::During } else { ApprovalStage::Before }),
             19 => answered(id, if number == 1 { "no" } else { "once" }),
             20 => answered(id, "session_exact"),

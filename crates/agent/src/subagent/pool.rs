@@ -5,11 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 use std::{io, thread};
 
-use metier_store::{Outcome, SessionId, Usage};
+use metier_store::{Outcome, SessionId};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::{ExitState, Subagent, SubagentAnswer, SubagentExit, SubagentKind, Ticket, Worker};
+use super::{ExitState, Subagent, SubagentAnswer, SubagentExit, Ticket};
 use crate::cancel::CancelToken;
 
 /// A sub-agent that has ended.
@@ -49,7 +49,8 @@ impl SubagentPool {
         let (number, sender) = (self.started, self.sender.clone());
         let spec = &subagent.spec;
         let (id, cancel, name) = (spec.id, spec.hooks.cancel.clone(), spec.worker.name().to_owned());
-        let panicked = panicked(spec.id, &spec.worker, spec.kind);
+        let answer = SubagentAnswer::without_work(spec, Outcome::Failed, "internal error");
+        let panicked = SubagentExit { answer, state: ExitState::Complete };
         let work = move || {
             // A panic is a defect of metier. It ends this sub-agent; its parent and the others continue.
             let SubagentExit { answer, state } =
@@ -138,21 +139,4 @@ impl Drop for SubagentPool {
             let _ = running.thread.join();
         }
     }
-}
-
-fn panicked(session: SessionId, worker: &Worker, kind: SubagentKind) -> SubagentExit {
-    let answer = SubagentAnswer {
-        session,
-        worker: worker.clone(),
-        mode: kind,
-        outcome: Outcome::Failed,
-        text: String::new(),
-        why: Some("internal error".to_owned()),
-        usage: Usage::default(),
-        cost_micros: 0,
-        turns: 0,
-        calls: 0,
-        needs: Vec::new(),
-    };
-    SubagentExit { answer, state: ExitState::Complete }
 }

@@ -89,7 +89,7 @@ impl SharedBudget {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::Limit;
+    use metier_store::LimitKind;
 
     #[test]
     fn what_one_uses_up_counts_for_all_and_turns_do_not() {
@@ -99,9 +99,9 @@ mod tests {
         budget.call();
         assert_eq!((budget.before_a_turn(), budget.before_a_call()), (None, None));
         budget.call();
-        assert_eq!(budget.before_a_call().map(|reached| reached.which), Some(Limit::Calls));
+        assert_eq!(budget.before_a_call().map(|reached| reached.which), Some(LimitKind::Calls));
         budget.charge(Usage { output: 1, ..Usage::default() }, 0);
-        assert_eq!(budget.before_a_turn().map(|reached| reached.which), Some(Limit::Tokens));
+        assert_eq!(budget.before_a_turn().map(|reached| reached.which), Some(LimitKind::Tokens));
         budget.allow(Limits { tokens: 20, calls: 4, ..limits });
         assert_eq!(budget.before_a_turn(), None);
         budget.begin(limits);

@@ -20,9 +20,10 @@ pub(crate) fn request(arguments: &str) -> String {
 
 /// What comes back as the result of a call: how it ended, what it took, and its last words.
 pub(crate) fn result(answer: &SubagentAnswer) -> String {
-    let why = answer.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
-    let is_silent = answer.text.trim().is_empty();
-    let status = match answer.outcome {
+    let ended = &answer.ended;
+    let why = ended.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+    let is_silent = ended.text.trim().is_empty();
+    let status = match ended.outcome {
         Outcome::Done if is_silent => "failed: it ended without a word".to_owned(),
         Outcome::Done => "complete".to_owned(),
         Outcome::Partial => format!("partial{why}"),
@@ -31,17 +32,17 @@ pub(crate) fn result(answer: &SubagentAnswer) -> String {
         Outcome::NeedsYes => format!("needs a yes{why}"),
     };
     let tokens =
-        answer.usage.input.saturating_add(answer.usage.output).saturating_add(answer.usage.cache_written);
+        ended.usage.input.saturating_add(ended.usage.output).saturating_add(ended.usage.cache_written);
     let sums = format!(
         "{}, {}, {tokens} tokens",
-        counted(amount(answer.turns), "turn", "turns"),
-        counted(amount(answer.calls), "call", "calls"),
+        counted(amount(ended.turns), "turn", "turns"),
+        counted(amount(ended.calls), "call", "calls"),
     );
     let head = format!("[{}: {status} ({sums})]", answer.worker);
     if is_silent {
         return head;
     }
-    let text = answer.text.trim();
+    let text = ended.text.trim();
     let cut = text.floor_char_boundary(MAX_RESULT);
     let rest = match text.len() - cut {
         0 => String::new(),
@@ -103,23 +104,24 @@ pub(crate) fn too_deep(depth: u32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use metier_store::Usage;
+    use metier_store::{Ended, Usage};
 
-    use super::super::{SubagentKind, Worker};
+    use super::super::Worker;
     use super::*;
 
     fn answer(outcome: Outcome, text: &str, why: Option<&str>) -> SubagentAnswer {
         SubagentAnswer {
             session: SessionId::new().unwrap(),
             worker: Worker::Skill("x".to_owned()),
-            mode: SubagentKind::Fork,
-            outcome,
-            text: text.to_owned(),
-            why: why.map(str::to_owned),
-            usage: Usage { input: 10, output: 2, cached: 5, cache_written: 0 },
-            cost_micros: 0,
-            turns: 2,
-            calls: 1,
+            ended: Ended {
+                outcome,
+                text: text.to_owned(),
+                why: why.map(str::to_owned),
+                usage: Usage { input: 10, output: 2, cached: 5, cache_written: 0 },
+                cost_micros: 0,
+                turns: 2,
+                calls: 1,
+            },
             needs: Vec::new(),
         }
     }

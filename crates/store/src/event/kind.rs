@@ -134,7 +134,7 @@ pub enum EventKind {
         /// What it would do, in words.
         action: String,
         /// What was said.
-        said: Doubt,
+        said: RetryDecision,
     },
     /// The model was told something that nobody asked for, such as that skills have changed.
     Noted {
@@ -270,15 +270,17 @@ pub enum Agreement {
     No,
 }
 
-/// What was said about a call that may have happened.
+/// What becomes of a call that may have run before its process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Doubt {
-    /// Do it again.
-    Again,
-    /// Leave it.
-    Leave,
-    /// Nobody was there to say anything.
+pub enum RetryDecision {
+    /// It runs again.
+    #[serde(rename = "again")]
+    Retry,
+    /// It does not: the model is told that it may have run.
+    #[serde(rename = "leave")]
+    Skip,
+    /// No one could be asked.
     Unanswered,
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use metier_store::{
-    Activated, By, Called, Doubt, Effect, Ended, EventKind, Export, Finished, Made, Offer, Outcome,
+    Activated, By, Called, Effect, Ended, EventKind, Export, Finished, Made, Offer, Outcome, RetryDecision,
     SessionState, StatsQuery, Store, StoreError, Timestamp, Usage, Used,
 };
 use serde_json::json;
@@ -53,7 +53,7 @@ fn what_was_begun_and_not_finished_is_known_and_so_is_whether_anybody_works_on_i
         call: "3".into(),
         tool: "t".into(),
         action: "t {}".into(),
-        said: Doubt::Unanswered,
+        said: RetryDecision::Unanswered,
     };
     store.append(id, doubted).unwrap();
     store.append(id, ended(Outcome::NeedsYes)).unwrap();
