@@ -40,8 +40,9 @@ pub(crate) mod token;
 mod values;
 
 pub(crate) use finding::Finding;
+pub use metier_exec::SkillArguments;
 pub use plan::{PlannedCommand, PlannedToken, RenderPlan};
 pub use rendered::{PieceSource, Rendered, RenderedPiece};
 pub(crate) use resolve::{ArgumentUse, Resolved, StayReason};
 pub(crate) use values::Resolver;
-pub use values::{SkillArguments, TokenValues};
+pub use values::TokenValues;

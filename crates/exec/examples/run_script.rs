@@ -8,7 +8,7 @@
 use std::path::PathBuf;
 
 use metier_exec::{
-    ExecEnv, LANGUAGE, NetworkAccess, NodeVersions, RequestedGrants, RunPlan, ScriptArguments, SearchPath,
+    ExecEnv, LANGUAGE, NetworkAccess, NodeVersions, RequestedGrants, RunPlan, SearchPath, SkillArguments,
     SkillContainment, SkillContext, StartDir,
 };
 use metier_files::{SkillDir, Survey, SurveyBounds, real_path};
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         containment: &containment,
         copies: None,
     };
-    let plan = RunPlan::script(&env, &context, &script, &ScriptArguments::Text(rest))?;
+    let plan = RunPlan::script(&env, &context, &script, &SkillArguments::Text(rest))?;
     let ran = plan.run(&env, &context, None, &mut |_, _| {})?;
     println!("{}", ran.text);
     for note in ran.notes {

@@ -55,6 +55,7 @@ mod rule_files;
 mod run;
 mod script;
 mod search_path;
+mod skill_arguments;
 mod skill_binding;
 mod skill_folders;
 mod skill_group;
@@ -87,12 +88,10 @@ pub use rule_files::{policy_skill, rules_in_force, trust_of_copy};
 pub use run::bash::{AgentContext, BashPlan};
 pub use run::injected::{InjectedLine, InjectionShell, injection_objection, run_injected};
 pub use run::process_report::{ContactOutcome, ContactReport, ProcessReport};
-pub use run::{
-    ExecEnv, NodeVersions, RunDecision, RunError, RunOutput, RunPlan, ScriptArguments, SkillContext,
-    decide_run,
-};
+pub use run::{ExecEnv, NodeVersions, RunDecision, RunError, RunOutput, RunPlan, SkillContext, decide_run};
 pub use script::{SCRIPTS, ScriptError, ScriptForm, SkillScript};
 pub use search_path::{Program, SearchPath, TOOLS, Toolbox};
+pub use skill_arguments::SkillArguments;
 pub use skill_binding::bind_copy;
 pub use skill_folders::{SkillFolders, SkillFoldersError};
 pub use skill_group::{SkillGroup, SkillGroupKind};

@@ -106,15 +106,6 @@ pub enum RunError {
     Sandbox(#[from] metier_sandbox::Error),
 }
 
-/// The arguments of a script.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ScriptArguments {
-    /// A text, which is split the POSIX way.
-    Text(String),
-    /// Words as they are.
-    Split(Vec<String>),
-}
-
 /// Runs something with the copy in the skill's place, or where the copy lies, if it cannot be shown there.
 fn with_visible_copy(
     context: &SkillContext<'_>,

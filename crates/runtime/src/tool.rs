@@ -20,7 +20,7 @@ use serde_json::Value;
 
 pub use self::definition::{Definition, SideEffect, ToolFormat};
 pub use self::form::{Field, FieldKind, FieldNeed, Form};
-pub use self::input::{Input, InputProblem, ToolArguments};
+pub use self::input::{Input, InputProblem};
 pub(crate) use self::input::{ReferenceInput, cut};
 pub use self::registry::ToolRegistry;
 pub(crate) use self::result::error_json;

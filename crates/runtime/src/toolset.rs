@@ -22,7 +22,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use metier_catalog::EntryId;
-use metier_exec::command_error;
+use metier_exec::{SkillArguments, command_error};
 use metier_skill::Tool as ToolName;
 use serde_json::Value;
 
@@ -30,8 +30,8 @@ use self::folders::Folders;
 use self::spec::{Act, Spec, specs};
 use crate::skills::SkillSession;
 use crate::tool::{
-    Definition, FieldKind, Input, InputProblem, Plan, SideEffect, SubagentTarget, Tool, ToolArguments,
-    ToolContext, ToolFormat, ToolResult, cut, error_json,
+    Definition, FieldKind, Input, InputProblem, Plan, SideEffect, SubagentTarget, Tool, ToolContext,
+    ToolFormat, ToolResult, cut, error_json,
 };
 
 pub use self::frontmatter::frontmatter;
@@ -212,7 +212,7 @@ impl Toolset {
         name: &str,
         input: &Value,
         active: &[EntryId],
-    ) -> Option<(EntryId, ToolArguments)> {
+    ) -> Option<(EntryId, SkillArguments)> {
         let (name, arguments) = self.find(name)?.activated(input)?;
         Some((self.open_to_the_model(&name, active)?, arguments))
     }
@@ -246,10 +246,10 @@ impl SkillTool {
     }
 
     /// The skill that a call names to be activated, and its arguments.
-    fn activated(&self, input: &Value) -> Option<(String, ToolArguments)> {
+    fn activated(&self, input: &Value) -> Option<(String, SkillArguments)> {
         let input = Input::read(self.spec, input).ok()?;
         let (skill, arguments) = self.spec.act.activation_fields(self.spec.name)?;
-        let told = arguments.map_or(Ok(ToolArguments::Text(String::new())), |field| input.words(field));
+        let told = arguments.map_or(Ok(SkillArguments::default()), |field| input.words(field));
         Some((input.text(skill).ok()?.to_owned(), told.ok()?))
     }
 

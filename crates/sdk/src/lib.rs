@@ -31,7 +31,7 @@
 //! docs/library.md says more. Whoever needs other parts uses the crates below: `metier-skill` parses, `metier-catalog` finds,
 //! `metier-policy` decides, `metier-sandbox` contains.
 
-pub use metier_exec::{RunOutput, ScriptArguments};
+pub use metier_exec::{RunOutput, SkillArguments};
 pub use metier_policy::{Answer, Mode};
 pub use metier_runtime::{
     ApprovalReply, ApprovalRequest, Fork, Note, Outcome, ScriptCall, SkillSession, Skills, SkillsBuilder,

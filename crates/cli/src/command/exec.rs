@@ -18,7 +18,7 @@ use anyhow::{Context, Result};
 use metier_diagnostic::counted;
 use metier_exec::{
     ChangeReport, ChangeState, DeclaredNeeds, LongOutput, ResultFolder, ResultOptions, RunOutput,
-    ScriptArguments, why_stopped,
+    SkillArguments, why_stopped,
 };
 use metier_runtime::{ScriptCall, UseError};
 use metier_sandbox::{Copied, Ended, Existing, LeaveOut, OutputKind, Outputs, Report, Stop, Stream};
@@ -52,7 +52,7 @@ pub(crate) fn run(
     let call = ScriptCall {
         skill: &args.name,
         script: &args.script,
-        arguments: ScriptArguments::Split(args.arguments.clone()),
+        arguments: SkillArguments::List(args.arguments.clone()),
         given: DeclaredNeeds { hosts: &args.hosts, write: &write, env: &args.env },
         time: args.timeout.map(Duration::from_secs),
         start: args.start,

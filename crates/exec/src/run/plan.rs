@@ -9,8 +9,8 @@ use metier_sandbox::{Cancel, Command, Profile, Sink};
 
 use super::permission::permit;
 use super::{
-    ExecEnv, Job, RunDecision, RunError, RunOutput, ScriptArguments, SkillContext, ask_node, line_action,
-    run, run_line, show, with_visible_copy,
+    ExecEnv, Job, RunDecision, RunError, RunOutput, SkillContext, ask_node, line_action, run, run_line, show,
+    with_visible_copy,
 };
 use crate::arguments::{check_arguments, split_arguments};
 use crate::containment::SkillContainment;
@@ -19,6 +19,7 @@ use crate::output::Shape;
 use crate::prepare::EnvironmentState;
 use crate::script::{SCRIPTS, SkillScript};
 use crate::search_path::Program;
+use crate::skill_arguments::SkillArguments;
 use crate::skill_path::path_in_skill;
 
 /// The largest script whose bytes are digested for the question that is asked about it. A longer one is not written by
@@ -35,7 +36,7 @@ pub struct RunPlan {
 
 #[derive(Debug)]
 enum Work {
-    Script { name: String, arguments: ScriptArguments, located: Box<LocatedScript> },
+    Script { name: String, arguments: SkillArguments, located: Box<LocatedScript> },
     CommandLine(String),
 }
 
@@ -45,7 +46,7 @@ impl RunPlan {
         env: &ExecEnv<'_>,
         context: &SkillContext<'_>,
         name: &str,
-        arguments: &ScriptArguments,
+        arguments: &SkillArguments,
     ) -> Result<Self, RunError> {
         let located = Box::new(locate(env, context, name, arguments)?);
         let action = located.action.clone().needing_all(context.containment.grants.needs());
@@ -91,7 +92,7 @@ impl RunPlan {
 /// A script that may run.
 struct PlannedScript<'a> {
     name: &'a str,
-    arguments: &'a ScriptArguments,
+    arguments: &'a SkillArguments,
     allowed: RunDecision,
 }
 
@@ -176,13 +177,13 @@ fn locate(
     env: &ExecEnv<'_>,
     context: &SkillContext<'_>,
     name: &str,
-    arguments: &ScriptArguments,
+    arguments: &SkillArguments,
 ) -> Result<LocatedScript, RunError> {
     let script =
         SkillScript::find(context.folder, &context.skill.name, &script_of(context.containment.skill, name))?;
     let arguments = match arguments {
-        ScriptArguments::Text(text) => split_arguments(text)?,
-        ScriptArguments::Split(words) => {
+        SkillArguments::Text(text) => split_arguments(text)?,
+        SkillArguments::List(words) | SkillArguments::Words(words) => {
             check_arguments(words)?;
             words.clone()
         }

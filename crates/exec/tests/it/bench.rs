@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use metier_exec::{
     DataOwner, ExecEnv, LANGUAGE, NetworkAccess, NodeVersions, RequestedGrants, RunError, RunOutput, RunPlan,
-    ScriptArguments, SearchPath, SkillContainment, SkillContext, StartDir,
+    SearchPath, SkillArguments, SkillContainment, SkillContext, StartDir,
 };
 use metier_files::{SkillDir, Survey, SurveyBounds, TreeCopies};
 use metier_policy::{Answers, Asking, Gate, Layer, List, Owner, Rules, Scope, Skill, Source, Standing};
@@ -68,7 +68,7 @@ impl Bench {
     }
 
     pub(crate) fn script(&self, name: &str, arguments: &str) -> Result<RunOutput, RunError> {
-        let arguments = ScriptArguments::Text(arguments.to_owned());
+        let arguments = SkillArguments::Text(arguments.to_owned());
         self.with(|env, context| {
             RunPlan::script(env, context, name, &arguments)?.run(env, context, None, &mut |_, _| {})
         })

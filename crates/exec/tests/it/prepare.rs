@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use metier_exec::{
     EnvironmentState, ExecEnv, PrepareError, PrepareOptions, PrepareOutcome, PrepareWork, RegistryAccess,
-    RunPlan, ScriptArguments, SkillContext, SkillScript, launch, missing, prepare,
+    RunPlan, SkillArguments, SkillContext, SkillScript, launch, missing, prepare,
 };
 use metier_policy::{Rules, Trust};
 use metier_sandbox::{Command, Report};
@@ -41,7 +41,7 @@ fn prepared(
 
 /// Runs a script as it stands to its environment.
 fn run(workbench: &ExecEnv<'_>, context: &SkillContext<'_>, name: &str) -> (Report, Option<String>) {
-    let words = ScriptArguments::Split(Vec::new());
+    let words = SkillArguments::List(Vec::new());
     let plan = RunPlan::script(workbench, context, name, &words).unwrap();
     let ran = plan.run(workbench, context, None, &mut |_, _| {}).unwrap();
     (ran.report, ran.notes.into_iter().find(|note| note.contains("metier prepare")))

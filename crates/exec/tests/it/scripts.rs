@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use metier_exec::{RunError, RunPlan, ScriptArguments};
+use metier_exec::{RunError, RunPlan, SkillArguments};
 use metier_policy::Trust;
 use metier_sandbox::Tier;
 use metier_secret::Secret;
@@ -182,7 +182,7 @@ fn a_secret_that_is_replaced_between_two_runs_stays_hidden() {
     let bench = Bench::new(workspace);
     bench.with(|workbench, context| {
         for _ in 0..4 {
-            let arguments = ScriptArguments::Split(vec![]);
+            let arguments = SkillArguments::List(vec![]);
             let plan = RunPlan::script(workbench, context, "a.sh", &arguments).unwrap();
             let ran = plan.run(workbench, context, None, &mut |_, _| {}).unwrap();
             assert_eq!(ran.text, "done");

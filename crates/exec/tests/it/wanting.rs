@@ -42,7 +42,7 @@ fn a_secret_is_seen_by_the_script_and_by_nobody_else() {
         let bench = bench.allow(&["skill:demo/secret:API_TOKEN"]);
         let mut heard = Vec::new();
         let ran = bench.with(|workbench, context| {
-            let words = metier_exec::ScriptArguments::Split(vec![]);
+            let words = metier_exec::SkillArguments::List(vec![]);
             let sink = &mut |_, bytes: &[u8]| heard.extend_from_slice(bytes);
             let plan = metier_exec::RunPlan::script(workbench, context, "a.py", &words).unwrap();
             plan.run(workbench, context, None, sink).unwrap()

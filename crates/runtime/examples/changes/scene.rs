@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use metier_catalog::CommandsStart;
-use metier_exec::{DeclaredNeeds, ScriptArguments};
+use metier_exec::{DeclaredNeeds, SkillArguments};
 use metier_runtime::{ScriptCall, SkillSession, Skills, SkillsBuilder};
 
 /// What the rule of the bench allows: every path of the project that is not protected.
@@ -146,7 +146,7 @@ pub(crate) fn run_script(session: &mut SkillSession) {
     let call = ScriptCall {
         skill: "bench",
         script: "task",
-        arguments: ScriptArguments::Split(Vec::new()),
+        arguments: SkillArguments::List(Vec::new()),
         given: DeclaredNeeds { hosts: &[], write: &[], env: &[] },
         time: None,
         start: Some(CommandsStart::Project),

@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use metier_exec::SkillArguments;
 use serde_json::{Map, Value};
 
 use super::form::{Field, FieldKind, Form};
@@ -15,25 +16,6 @@ const MAX_REFERENCES: usize = 32;
 
 /// How many fields that are not there are named.
 const MAX_NAMES: usize = 5;
-
-/// What a skill or a script is told.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ToolArguments {
-    /// A text, as a user would type it.
-    Text(String),
-    /// Words as they are.
-    List(Vec<String>),
-}
-
-impl ToolArguments {
-    /// Whether nothing is told.
-    pub fn is_empty(&self) -> bool {
-        match self {
-            Self::Text(text) => text.is_empty(),
-            Self::List(words) => words.is_empty(),
-        }
-    }
-}
 
 /// An input that can be read field by field. A field is asked for by the name it has in the [`Form`].
 #[derive(Debug)]
@@ -184,17 +166,17 @@ impl<'a> Input<'a> {
     }
 
     /// What is told, if anything.
-    pub fn words(&self, name: &'static str) -> Result<ToolArguments, InputProblem> {
+    pub fn words(&self, name: &'static str) -> Result<SkillArguments, InputProblem> {
         let takes_options =
             self.spec.fields.iter().any(|field| field.name == name && field.kind == FieldKind::Options);
         match self.given(name) {
-            None | Some(Value::Null) => Ok(ToolArguments::Text(String::new())),
-            Some(Value::String(text)) => Ok(ToolArguments::Text(text.clone())),
-            Some(Value::Number(number)) => Ok(ToolArguments::Text(number.to_string())),
+            None | Some(Value::Null) => Ok(SkillArguments::default()),
+            Some(Value::String(text)) => Ok(SkillArguments::Text(text.clone())),
+            Some(Value::Number(number)) => Ok(SkillArguments::Text(number.to_string())),
             Some(Value::Array(items)) => {
                 let words: Option<Vec<String>> = items.iter().map(scalar).collect();
                 let problem = || self.problem(format!("`{name}` is a list of more than texts and numbers"));
-                words.map(ToolArguments::List).ok_or_else(problem)
+                words.map(SkillArguments::List).ok_or_else(problem)
             }
             Some(Value::Object(options)) if takes_options => {
                 let mut words = Vec::new();
@@ -212,7 +194,7 @@ impl<'a> Input<'a> {
                         }
                     }
                 }
-                Ok(ToolArguments::List(words))
+                Ok(SkillArguments::List(words))
             }
             Some(other) => Err(self.problem(format!("`{name}` is {}, not a text", kind(other)))),
         }
@@ -438,16 +420,16 @@ mod tests {
 
     #[test]
     fn what_is_told_is_a_text_a_list_or_options() {
-        let check = |args: Value, expect: ToolArguments| {
+        let check = |args: Value, expect: SkillArguments| {
             let arguments = json!({ "args": args });
             let input = Input::read(spec(Surface::Adk, "run_skill_script").unwrap(), &arguments).unwrap();
             assert_eq!(input.words("args").unwrap(), expect);
         };
         let list =
-            |words: &[&str]| ToolArguments::List(words.iter().map(|word| (*word).to_owned()).collect());
-        check(Value::Null, ToolArguments::Text(String::new()));
-        check(json!("a 'b c'"), ToolArguments::Text("a 'b c'".to_owned()));
-        check(json!(128), ToolArguments::Text("128".to_owned()));
+            |words: &[&str]| SkillArguments::List(words.iter().map(|word| (*word).to_owned()).collect());
+        check(Value::Null, SkillArguments::Text(String::new()));
+        check(json!("a 'b c'"), SkillArguments::Text("a 'b c'".to_owned()));
+        check(json!(128), SkillArguments::Text("128".to_owned()));
         check(json!(["a", 2]), list(&["a", "2"]));
         check(
             json!({ "out": "x y", "n": 3, "quiet": true, "loud": false, "-v": "1" }),

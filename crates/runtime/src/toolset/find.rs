@@ -9,9 +9,7 @@ use serde_json::json;
 
 use super::{NotPlanned, Planned, Purpose, SkillTool, Visible};
 use crate::skills::{EnteredSkill, Gated, SkillSession};
-use crate::tool::{
-    Input, InputProblem, MetaMessage, Plan, ToolArguments, ToolContext, ToolResult, error_json,
-};
+use crate::tool::{Input, InputProblem, MetaMessage, Plan, ToolContext, ToolResult, error_json};
 
 /// The most that `list_skills` returns: as much as a page of a file. A model that needs more has `skill_search`.
 const MAX_LISTING: usize = 64 * 1024;
@@ -66,11 +64,11 @@ impl SkillTool {
         &self,
         input: &Input<'_>,
         context: ToolContext<'_>,
-    ) -> Result<(EntryId, ToolArguments), NotFound> {
+    ) -> Result<(EntryId, SkillArguments), NotFound> {
         let fields = self.spec.act.activation_fields(self.spec.name);
         let (skill, arguments) = fields.unwrap_or(("skill_name", None));
         let name = input.text(skill).map_err(NotFound::Input)?;
-        let told = arguments.map_or(Ok(ToolArguments::Text(String::new())), |field| input.words(field));
+        let told = arguments.map_or(Ok(SkillArguments::default()), |field| input.words(field));
         let told = told.map_err(NotFound::Input)?;
         let session = context.skills;
         let found = session.toolset().visible().find(name, Purpose::Activate, &session.active_ids());
@@ -97,13 +95,9 @@ impl NotFound {
 fn activate(
     context: ToolContext<'_>,
     id: EntryId,
-    arguments: &ToolArguments,
+    arguments: &SkillArguments,
 ) -> Result<EnteredSkill, String> {
-    let arguments = match arguments {
-        ToolArguments::Text(text) => SkillArguments::Text(text.clone()),
-        ToolArguments::List(words) => SkillArguments::List(words.clone()),
-    };
-    let entered = context.skills.enter(id, Invoker::Model, &arguments, Gated::Already, context.control);
+    let entered = context.skills.enter(id, Invoker::Model, arguments, Gated::Already, context.control);
     entered.map_err(|error| error.to_string())
 }
 

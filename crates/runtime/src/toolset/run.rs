@@ -1,12 +1,12 @@
 //! The tools that run something of a skill.
 
 use metier_catalog::EntryId;
-use metier_exec::{RunOutput, RunPlan, ScriptArguments, command_error};
+use metier_exec::{RunOutput, RunPlan, SkillArguments, command_error};
 use serde_json::json;
 
 use super::{NO_SKILL, NotPlanned, Planned, Purpose, SkillTool, Surface, one_command};
 use crate::skills::{Approval, ProcessKind, SkillProcess, UseError};
-use crate::tool::{Input, Plan, ToolArguments, ToolContext, ToolResult, error_json};
+use crate::tool::{Input, Plan, ToolContext, ToolResult, error_json};
 
 /// A run of a skill's that is ready, and the shape of its errors.
 struct PlannedRun<'a> {
@@ -41,7 +41,7 @@ impl SkillTool {
     /// `skill_run_script`.
     pub(super) fn plan_script<'a>(&'a self, input: &Input<'_>, context: ToolContext<'a>) -> Planned<'a> {
         let (name, script) = (input.text("skill_name")?, input.text("script_name")?);
-        let arguments = words(input.words("script_args")?);
+        let arguments = input.words("script_args")?;
         let run = self.script(name, script, &arguments, context, str::to_owned)?;
         Ok(run.into_plan(told))
     }
@@ -49,7 +49,7 @@ impl SkillTool {
     /// `run_skill_script`: the same in the shape of the ADK.
     pub(super) fn plan_json_script<'a>(&'a self, input: &Input<'_>, context: ToolContext<'a>) -> Planned<'a> {
         let (name, script) = (input.text("skill_name")?.to_owned(), input.text("script_path")?.to_owned());
-        let arguments = words(input.words("args")?);
+        let arguments = input.words("args")?;
         let run = self.script(&name, &script, &arguments, context, error_json)?;
         Ok(run.into_plan(move |context, ran| {
             let (place, ran) = kept(context, ran);
@@ -90,7 +90,7 @@ impl SkillTool {
         &'a self,
         name: &str,
         script: &str,
-        arguments: &ScriptArguments,
+        arguments: &SkillArguments,
         context: ToolContext<'a>,
         shape: fn(&str) -> String,
     ) -> Result<PlannedRun<'a>, NotPlanned> {
@@ -130,13 +130,6 @@ fn kept(context: ToolContext<'_>, mut ran: RunOutput) -> (Option<String>, RunOut
         ran.kept_in(place);
     }
     (place, ran)
-}
-
-fn words(arguments: ToolArguments) -> ScriptArguments {
-    match arguments {
-        ToolArguments::Text(text) => ScriptArguments::Text(text),
-        ToolArguments::List(words) => ScriptArguments::Split(words),
-    }
 }
 
 fn refused(error: &UseError, shape: fn(&str) -> String) -> ToolResult {

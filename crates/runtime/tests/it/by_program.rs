@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use metier_catalog::{Entry, Snapshot};
-use metier_exec::{DeclaredNeeds, ScriptArguments};
+use metier_exec::{DeclaredNeeds, SkillArguments};
 use metier_runtime::{
     ScriptCall, SkillSecrets, SkillSession, Skills, SkillsBuilder, SourceError, UseError, ValueSource,
 };
@@ -57,7 +57,7 @@ fn call<'a>(skill: &'a str, env: &'a [String]) -> ScriptCall<'a> {
     ScriptCall {
         skill,
         script: "a.sh",
-        arguments: ScriptArguments::Split(Vec::new()),
+        arguments: SkillArguments::List(Vec::new()),
         given: DeclaredNeeds { env, ..DeclaredNeeds::default() },
         time: None,
         start: None,

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use metier_exec::{ChangeReport, ChangeState, DeclaredNeeds, RunOutput, ScriptArguments};
+use metier_exec::{ChangeReport, ChangeState, DeclaredNeeds, RunOutput, SkillArguments};
 use metier_policy::Answer;
 use metier_runtime::{ApprovalRequest, ScriptCall, SkillSession, Skills, SkillsBuilder};
 use metier_sandbox::Helper;
@@ -31,7 +31,7 @@ fn builder(workspace: &Workspace) -> SkillsBuilder {
 
 fn run_with(session: &mut SkillSession, write: &[String]) -> RunOutput {
     let given = DeclaredNeeds { write, ..DeclaredNeeds::default() };
-    let arguments = ScriptArguments::Split(Vec::new());
+    let arguments = SkillArguments::List(Vec::new());
     let call = ScriptCall { skill: "lab", script: "a.sh", arguments, given, time: None, start: None };
     session.run_script(&call).unwrap()
 }

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::activate::Gated;
 use super::policy::NoApproval;
 use super::{Follows, RestoredSkill, SkillSession, UseError};
-use crate::tool::{CallControl, ToolArguments};
+use crate::tool::CallControl;
 use crate::toolset::{Coverage, Entrance, Toolset};
 
 /// A skill in a conversation of its own: what a fork or a handoff begins with.
@@ -75,14 +75,10 @@ impl SkillSession {
     /// A skill that the model may use and that is to run in a child whatever its `context` says, as it does behind a router.
     pub fn handoff_request(&self, name: &str, request: &str) -> Option<ForkRequest> {
         let id = self.toolset.open_to_the_model(name, &self.active_ids())?;
-        Some(self.wanted(id, ToolArguments::Text(request.to_owned())))
+        Some(self.wanted(id, request.into()))
     }
 
-    fn wanted(&self, id: EntryId, told: ToolArguments) -> ForkRequest {
-        let arguments = match told {
-            ToolArguments::Text(text) => SkillArguments::Text(text),
-            ToolArguments::List(words) => SkillArguments::List(words),
-        };
+    fn wanted(&self, id: EntryId, arguments: SkillArguments) -> ForkRequest {
         ForkRequest { id, skill: self.skill(id), arguments }
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use metier_catalog::{CommandsStart, Entry, EntryId, SkillFile, Wanted};
 use metier_exec::{
     AgentContext, BashPlan, DeclaredNeeds, ExecEnv, NetworkAccess, PrepareError, PrepareOptions,
-    PrepareOutcome, ProjectLayers, RequestedGrants, RunOutput, RunPlan, ScriptArguments, SkillContainment,
+    PrepareOutcome, ProjectLayers, RequestedGrants, RunOutput, RunPlan, SkillArguments, SkillContainment,
     SkillContext, SkillFolders, SkillNeeds, StartDir, Toolbox, bind_copy, policy_skill, prepare,
 };
 use metier_files::{SkillDir, Survey, SurveyBounds, TreeCopy, TreeDigest};
@@ -132,7 +132,7 @@ impl SkillSession {
         &self,
         process: &SkillProcess<'_>,
         script: &str,
-        arguments: &ScriptArguments,
+        arguments: &SkillArguments,
     ) -> Result<RunPlan, UseError> {
         let env = self.call_env(&Approval::default());
         let containment = env.containment(process);
@@ -265,7 +265,7 @@ impl SkillSession {
     /// What the gate would be asked about a script, to the word. Nothing runs, but for a node that has to say its version.
     pub(super) fn action_of_script(&self, id: EntryId, script: &str) -> Result<Action, UseError> {
         let process = self.supplied(id, ProcessKind::Script, &CallTerms::default(), Wanted::Document)?;
-        let plan = self.script_plan(&process, script, &ScriptArguments::Split(Vec::new()))?;
+        let plan = self.script_plan(&process, script, &SkillArguments::List(Vec::new()))?;
         Ok(plan.action().clone())
     }
 

@@ -4,9 +4,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use metier_activation::{Activation, ActivationRequest, Invoker, SkillArguments};
+use metier_activation::{Activation, ActivationRequest, Invoker};
 use metier_catalog::{CommandsStart, EntryId, State};
-use metier_exec::{DeclaredNeeds, PrepareOptions, PrepareOutcome, ResultFolder, RunOutput, ScriptArguments};
+use metier_exec::{DeclaredNeeds, PrepareOptions, PrepareOutcome, ResultFolder, RunOutput, SkillArguments};
 use metier_policy::Action;
 
 use super::activate::Gated;
@@ -23,7 +23,7 @@ pub struct ScriptCall<'a> {
     /// The script.
     pub script: &'a str,
     /// What it is told.
-    pub arguments: ScriptArguments,
+    pub arguments: SkillArguments,
     /// What the user gives it beyond what the skill and the configuration say; it takes no further yes.
     pub given: DeclaredNeeds<'a>,
     /// How long it may take, whatever the skill and the configuration say.
