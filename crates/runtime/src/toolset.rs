@@ -248,9 +248,22 @@ impl SkillTool {
     /// The skill that a call names to be activated, and its arguments.
     fn activated(&self, input: &Value) -> Option<(String, SkillArguments)> {
         let input = Input::read(self.spec, input).ok()?;
-        let (skill, arguments) = self.spec.act.activation_fields(self.spec.name)?;
-        let told = arguments.map_or(Ok(SkillArguments::default()), |field| input.words(field));
-        Some((input.text(skill).ok()?.to_owned(), told.ok()?))
+        let fields = self.spec.act.activation_fields(self.spec.name)?;
+        let (name, arguments) = activation_input(&input, fields).ok()?;
+        Some((name.to_owned(), arguments))
+    }
+
+    /// The skill that a call names; a refusal is given its shape.
+    fn find_named(
+        &self,
+        name: &str,
+        purpose: Purpose,
+        context: ToolContext<'_>,
+        shape: impl Fn(String) -> String,
+    ) -> Result<EntryId, NotPlanned> {
+        let session = context.skills;
+        let found = session.toolset().visible().find(name, purpose, &session.active_ids());
+        found.map_err(|refusal| NotPlanned::refused(shape(refusal.text(self.surface))))
     }
 
     fn planned<'a>(&'a self, input: &'a Value, context: ToolContext<'a>) -> Planned<'a> {
@@ -310,6 +323,15 @@ impl Tool for SkillTool {
             }
         })
     }
+}
+
+/// What an input says of an activation: the name of the skill and its arguments, which are in these fields.
+fn activation_input<'i>(
+    input: &'i Input<'_>,
+    (skill, arguments): (&'static str, Option<&'static str>),
+) -> Result<(&'i str, SkillArguments), InputProblem> {
+    let name = input.text(skill)?;
+    Ok((name, arguments.map_or(Ok(SkillArguments::default()), |field| input.words(field))?))
 }
 
 /// The surfaces whose tools answer on a surface, its own first.

@@ -1,13 +1,14 @@
 //! The tools that activate, list and find skills.
 
-use metier_activation::{Activation, ActivationOutcome, Invoker, SkillArguments};
+use metier_activation::{Activation, ActivationOutcome, Invoker};
 use metier_catalog::{EntryId, State, one_line};
 use metier_diagnostic::{Severity, counted};
+use metier_exec::SkillArguments;
 use metier_policy::Action;
 use metier_skill::MAX_DESCRIPTION;
 use serde_json::json;
 
-use super::{NotPlanned, Planned, Purpose, SkillTool, Visible};
+use super::{NotPlanned, Planned, Purpose, SkillTool, Visible, activation_input};
 use crate::skills::{EnteredSkill, Gated, SkillSession};
 use crate::tool::{Input, InputProblem, MetaMessage, Plan, ToolContext, ToolResult, error_json};
 
@@ -23,8 +24,7 @@ const MAX_QUERY: usize = 1_000;
 impl SkillTool {
     /// `skill_use` and `Skill`: a short confirmation, and the text as a message behind it.
     pub(super) fn plan_use<'a>(&'a self, input: &Input<'_>, context: ToolContext<'a>) -> Planned<'a> {
-        let (id, arguments) =
-            self.find_skill(input, context).map_err(|error| error.into_not_planned(|text| text))?;
+        let (id, arguments) = self.find_skill(input, context, |text| text)?;
         let action = Action::activate(context.skills.skill(id));
         Ok(Plan::new(action, move |_| match activate(context, id, &arguments) {
             Ok(entered) => confirmed(context, id, entered),
@@ -38,8 +38,7 @@ impl SkillTool {
         let shown = name.clone();
         let shape =
             move |text: String| error_json(&format!("load frontmatter for skill \"{shown}\": {text}"));
-        let found = self.find_skill(input, context);
-        let (id, arguments) = found.map_err(|error| error.into_not_planned(&shape))?;
+        let (id, arguments) = self.find_skill(input, context, &shape)?;
         let (action, failed) = (Action::activate(context.skills.skill(id)), shape.clone());
         let plan = Plan::new(action, move |_| match activate(context, id, &arguments) {
             Ok(EnteredSkill { activated, frontmatter }) => {
@@ -59,35 +58,16 @@ impl SkillTool {
         Ok(plan.refused_as(shape))
     }
 
-    /// The skill that is to be activated, and its arguments.
+    /// The skill that is to be activated, and its arguments; a refusal is given its shape.
     fn find_skill(
         &self,
         input: &Input<'_>,
         context: ToolContext<'_>,
-    ) -> Result<(EntryId, SkillArguments), NotFound> {
+        shape: impl Fn(String) -> String,
+    ) -> Result<(EntryId, SkillArguments), NotPlanned> {
         let fields = self.spec.act.activation_fields(self.spec.name);
-        let (skill, arguments) = fields.unwrap_or(("skill_name", None));
-        let name = input.text(skill).map_err(NotFound::Input)?;
-        let told = arguments.map_or(Ok(SkillArguments::default()), |field| input.words(field));
-        let told = told.map_err(NotFound::Input)?;
-        let session = context.skills;
-        let found = session.toolset().visible().find(name, Purpose::Activate, &session.active_ids());
-        Ok((found.map_err(|refusal| NotFound::Skill(refusal.text(self.surface)))?, told))
-    }
-}
-
-/// Why a call names no skill that can be activated.
-enum NotFound {
-    Input(InputProblem),
-    Skill(String),
-}
-
-impl NotFound {
-    fn into_not_planned(self, shape: impl Fn(String) -> String) -> NotPlanned {
-        match self {
-            Self::Input(problem) => problem.into(),
-            Self::Skill(text) => NotPlanned::refused(shape(text)),
-        }
+        let (name, arguments) = activation_input(input, fields.unwrap_or(("skill_name", None)))?;
+        Ok((self.find_named(name, Purpose::Activate, context, shape)?, arguments))
     }
 }
 

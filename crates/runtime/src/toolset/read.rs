@@ -43,8 +43,7 @@ impl SkillTool {
         let (name, path) = (input.text("skill_name")?.to_owned(), input.text("file_path")?.to_owned());
         let offset = input.number("offset")?;
         let session = context.skills;
-        let found = session.toolset().visible().find(&name, Purpose::Use, &session.active_ids());
-        let id = found.map_err(|refusal| NotPlanned::refused(refusal.text(self.surface)))?;
+        let id = self.find_named(&name, Purpose::Use, context, |text| text)?;
         // The gate is asked about what is opened.
         let seen = seen(session, id, &path).into_owned();
         let failed = |error: FolderError, name: &str| match error {
@@ -101,8 +100,7 @@ impl SkillTool {
             error_json(&format!("load resource '{}' from skill '{}': {why}", shown.0, shown.1))
         };
         let session = context.skills;
-        let found = session.toolset().visible().find(&name, Purpose::Use, &session.active_ids());
-        let id = found.map_err(|refusal| NotPlanned::refused(shape(refusal.text(self.surface))))?;
+        let id = self.find_named(&name, Purpose::Use, context, &shape)?;
         let named = name.clone();
         let failed = move |error: FolderError| match error {
             FolderError::Gone(_) => format!("skill not found: {named}"),

@@ -95,8 +95,7 @@ impl SkillTool {
         shape: fn(&str) -> String,
     ) -> Result<PlannedRun<'a>, NotPlanned> {
         let session = context.skills;
-        let found = session.toolset().visible().find(name, Purpose::Use, &session.active_ids());
-        let id = found.map_err(|refusal| NotPlanned::refused(shape(&refusal.text(self.surface))))?;
+        let id = self.find_named(name, Purpose::Use, context, |text| shape(&text))?;
         let refused = |error: UseError| NotPlanned::Refused(Box::new(refused(&error, shape)));
         let process = self.process(id, ProcessKind::Script, context).map_err(refused)?;
         let plan = session.script_plan(&process, script, arguments).map_err(refused)?;
