@@ -6,15 +6,14 @@
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use metier_exec::ProcessReport;
 use metier_model::ToolCall;
 use metier_policy::{Answer, Question, Reason, Ruling};
 use metier_runtime::{CallControl, MetaMessage, Outcome, SideEffect, ToolContext, ToolResult};
-use metier_sandbox::Stop;
 use metier_store as store;
-use metier_store::{Activated, By, Called, ContactMade, Decided, EventKind, Finished, ScriptReport, Verdict};
+use metier_store::{Activated, By, Called, Decided, EventKind, Finished, ScriptReport, Verdict};
 use serde_json::Value;
 
 use super::spawn::{Requester, Started};
@@ -295,7 +294,7 @@ impl Session {
         let mut changes: Vec<String> = done.map(|change| change.path.clone()).collect();
         let report = result.process.map(|mut process| {
             changes.append(&mut process.changes);
-            process_record(*process)
+            process_record(&process)
         });
         let fields = planned.call.arguments.fields();
         // Paths that a skill's tool names are its skill's.
@@ -356,34 +355,9 @@ pub(super) fn verdict(ruling: Ruling) -> Verdict {
     }
 }
 
-/// What became of a process, as it is stored.
-fn process_record(process: ProcessReport) -> ScriptReport {
-    let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-    let contacts = process.contacts.iter().map(|contact| ContactMade {
-        host: contact.host.clone(),
-        outcome: contact.outcome.word().to_owned(),
-        up: contact.up,
-        down: contact.down,
-    });
-    ScriptReport {
-        exit: process.exit(),
-        signal: process.signal(),
-        stopped: process.stop().map(|stop| stop.word().to_owned()),
-        timed_out: process.stop() == Some(Stop::Time),
-        ms: ms(process.time),
-        paused_ms: ms(process.paused),
-        cpu_ms: ms(process.cpu),
-        memory: process.memory,
-        stdout: process.stdout,
-        stderr: process.stderr,
-        truncated: process.truncated,
-        tier: process.tier.word().to_owned(),
-        contacts: contacts.collect(),
-        left_out: process.left_out as u64,
-        outputs: process.outputs,
-        denied: process.denied,
-        masked: process.masked,
-    }
+/// What became of a process, as it is stored: the report has the form of records.
+fn process_record(process: &ProcessReport) -> ScriptReport {
+    serde_json::to_value(process).and_then(serde_json::from_value).unwrap_or_default()
 }
 
 /// The skill that a call names, by whichever field its surface has for it.

@@ -4,8 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use metier_proxy::Event;
-use metier_sandbox::{Denied, Ended, Report, Stop, Tier};
+use metier_sandbox::{Denied, Ended, Report, Stop};
 use metier_secret::Redactor;
+use serde::Serialize;
 
 use crate::call_changes::ChangeReport;
 use crate::long_output::LongOutput;
@@ -15,18 +16,24 @@ use crate::network_access::NetworkContacts;
 /// the script by `metier exec --json`.
 const MOST_LISTED: usize = 100;
 
-/// What became of a process: how it ended, what it used up, whom it reached. Everything in it may be kept: what nobody may see
-/// has been taken out.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What became of a process: how it ended, what it used up, whom it reached, in the words that records have. Everything in it
+/// may be kept: what nobody may see has been taken out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ProcessReport {
-    /// How it ended.
-    pub ended: Ended,
+    /// Its exit status, where it ended by itself.
+    pub exit: Option<i32>,
+    /// The signal that ended it, where one did that we did not send.
+    pub signal: Option<i32>,
+    /// Why it was ended from outside, where it was.
+    pub stopped: Option<&'static str>,
+    /// Whether its time was up.
+    pub timed_out: bool,
     /// How long it took, on the wall.
-    pub time: Duration,
+    pub ms: u64,
     /// For how much of it the clock stood still, since somebody was being asked.
-    pub paused: Duration,
+    pub paused_ms: u64,
     /// Processor time of all its processes.
-    pub cpu: Duration,
+    pub cpu_ms: u64,
     /// The most memory that they held together, in bytes.
     pub memory: u64,
     /// How many bytes it wrote to its standard output.
@@ -38,68 +45,41 @@ pub struct ProcessReport {
     /// Files that hold what the model did not get at once, as it can open them.
     pub outputs: Vec<String>,
     /// What held it.
-    pub tier: Tier,
+    pub tier: &'static str,
     /// Whom it reached and whom not, in order.
     pub contacts: Vec<ContactReport>,
     /// What it tried and was not given, a sentence each.
     pub denied: Vec<String>,
     /// Files that look like secrets and could not be opened, seen from the project.
     pub masked: Vec<String>,
-    /// Paths of the project that it changed and that were applied.
+    /// Paths of the project that it changed and that were applied. Records have them elsewhere.
+    #[serde(skip)]
     pub changes: Vec<String>,
     /// How much of these four lists was left out.
     pub left_out: usize,
 }
 
 /// One contact of a process.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ContactReport {
     /// `host:port`; of something that was no request, nothing.
     pub host: Option<String>,
-    /// How it ended.
-    pub outcome: ContactOutcome,
+    /// `passed`, `refused`, `failed`, `malformed`, or `open` while it is not over.
+    pub outcome: &'static str,
     /// Bytes from the process to the host.
     pub up: u64,
     /// Bytes from the host to the process.
     pub down: u64,
 }
 
-/// How a contact ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ContactOutcome {
-    /// It was made.
-    Passed,
-    /// It was not allowed, or was cut.
-    Refused,
-    /// It was allowed and could not be made.
-    Failed,
-    /// It was no request.
-    Malformed,
-    /// It is not over.
-    Open,
-}
-
-impl ContactOutcome {
-    /// The word for programs.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Refused => "refused",
-            Self::Failed => "failed",
-            Self::Malformed => "malformed",
-            Self::Open => "open",
-        }
-    }
-}
-
 impl From<&Event> for ContactReport {
     fn from(event: &Event) -> Self {
         let (outcome, up, down) = match event {
-            Event::Refused { .. } => (ContactOutcome::Refused, 0, 0),
-            Event::Failed { .. } => (ContactOutcome::Failed, 0, 0),
-            Event::Ended { carried, .. } => (ContactOutcome::Passed, carried.up, carried.down),
-            Event::Malformed { .. } => (ContactOutcome::Malformed, 0, 0),
-            Event::Asking(_) | Event::Answered(_) | Event::Passed { .. } => (ContactOutcome::Open, 0, 0),
+            Event::Refused { .. } => ("refused", 0, 0),
+            Event::Failed { .. } => ("failed", 0, 0),
+            Event::Ended { carried, .. } => ("passed", carried.up, carried.down),
+            Event::Malformed { .. } => ("malformed", 0, 0),
+            Event::Asking(_) | Event::Answered(_) | Event::Passed { .. } => ("open", 0, 0),
         };
         Self { host: event.contact().map(ToString::to_string), outcome, up, down }
     }
@@ -128,17 +108,25 @@ impl ProcessReport {
         let mut masked: Vec<String> = report.containment.masked.iter().map(|path| shown(path)).collect();
         left_out += shorten(&mut contacts) + shorten(&mut denied) + shorten(&mut masked);
         let usage = report.usage;
+        let (exit, signal, stop) = match report.ended {
+            Ended::Exited(status) => (Some(status), None, None),
+            Ended::Signaled(signal) => (None, Some(signal), None),
+            Ended::Stopped(stop) => (None, None, Some(stop)),
+        };
         Self {
-            ended: report.ended,
-            time: usage.time,
-            paused: usage.paused,
-            cpu: usage.cpu,
+            exit,
+            signal,
+            stopped: stop.map(Stop::word),
+            timed_out: stop == Some(Stop::Time),
+            ms: milliseconds(usage.time),
+            paused_ms: milliseconds(usage.paused),
+            cpu_ms: milliseconds(usage.cpu),
             memory: usage.memory,
             stdout: report.stdout.total,
             stderr: report.stderr.total,
             truncated: !long.is_empty(),
             outputs: Vec::new(),
-            tier: report.containment.tier,
+            tier: report.containment.tier.word(),
             contacts,
             denied,
             masked,
@@ -152,21 +140,11 @@ impl ProcessReport {
         self.changes = report.applied().map(|change| change.path.clone()).collect();
         self.left_out += shorten(&mut self.changes);
     }
+}
 
-    /// Its exit status, where it ended by itself.
-    pub fn exit(&self) -> Option<i32> {
-        if let Ended::Exited(status) = self.ended { Some(status) } else { None }
-    }
-
-    /// The signal that ended it, where one did that we did not send.
-    pub fn signal(&self) -> Option<i32> {
-        if let Ended::Signaled(signal) = self.ended { Some(signal) } else { None }
-    }
-
-    /// Why it was ended from outside, where it was.
-    pub fn stop(&self) -> Option<Stop> {
-        if let Ended::Stopped(stop) = self.ended { Some(stop) } else { None }
-    }
+/// A time as records have it.
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// What was tried and not given, in words.

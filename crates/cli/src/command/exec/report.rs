@@ -119,7 +119,7 @@ fn contact(event: &Event) -> Value {
         // `host:port`; of something that was no request, nothing.
         "host": host,
         "way": event.contact().map(|contact| contact.way.word()),
-        "outcome": outcome.word(),
+        "outcome": outcome,
         "message": event.to_string(),
         "bytes_up": up,
         "bytes_down": down,
