@@ -38,7 +38,6 @@ mod compaction;
 mod from_definition;
 mod history;
 mod limits;
-mod memory_store;
 mod models;
 mod observer;
 mod output_relay;

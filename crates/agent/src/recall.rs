@@ -10,7 +10,6 @@ use metier_store::{
     Used,
 };
 
-use crate::memory_store::record;
 use metier_tools::envelope;
 
 /// The most that is recalled for one message, in bytes: about 2,000 tokens, which every later turn pays for.
@@ -62,14 +61,11 @@ impl Query<'_> {
         let mut text = String::new();
         let mut records = Vec::new();
         for stored in store.recall(&recall)? {
-            let id = stored.id;
-            let mut record = record(stored);
-            record.gone = (self.gone)(&record.text);
-            let shown = envelope(&record);
+            let shown = envelope(&stored, &(self.gone)(&stored.text));
             if text.len() + shown.len() > MAX_RECALLED {
                 continue;
             }
-            records.push(id);
+            records.push(stored.id);
             text.push_str(&shown);
             text.push('\n');
         }

@@ -47,7 +47,6 @@ use crate::agent::Agent;
 use crate::cancel::CancelToken;
 use crate::compaction::Depth;
 use crate::limits::{Limits, Spent};
-use crate::memory_store::MemoryStore;
 use crate::observer::Observer;
 use crate::output_relay::OutputRelay;
 use crate::prompt_prefix::PromptPrefix;
@@ -206,7 +205,7 @@ impl Session {
         let log = Arc::new(log);
         approvals::record(&mut skills, &log);
         let (store, session, project) = (log.store().clone(), log.session(), general.project_shown());
-        let memory: Arc<dyn Memory> = Arc::new(MemoryStore { store, session, project });
+        let memory = Memory { store, session, project };
         let general = Arc::new(general.with(ask.clone(), Some(memory)));
         Self {
             subagents: SubagentContext::root(agent.limits),

@@ -41,7 +41,7 @@ use self::outputs::Outputs;
 use self::refusal::{Planned, Refused};
 
 pub use self::ask_user::{Ask, Reply};
-pub use self::memory::{Author, Memory, NewRecord, Record, Wanted};
+pub use self::memory::Memory;
 pub use self::memory_search::envelope;
 pub use self::web::{PageResolver, ProxyFor, SystemResolver, Web};
 
@@ -106,7 +106,7 @@ static TOOLS: &[Entry] = &[
 pub struct GeneralTools {
     setting: Setting,
     ask: Option<Arc<dyn Ask>>,
-    memory: Option<Arc<dyn Memory>>,
+    memory: Option<Memory>,
     project: Option<Arc<Project>>,
     /// Where relative paths are seen from: a folder of the project, seen from there. Empty for the project's own.
     start: PathBuf,
@@ -154,7 +154,7 @@ impl GeneralTools {
 
     /// The same with someone who answers questions, and a memory. Whether they are offered is the setting's to say.
     #[must_use]
-    pub fn with(mut self, ask: Option<Arc<dyn Ask>>, memory: Option<Arc<dyn Memory>>) -> Self {
+    pub fn with(mut self, ask: Option<Arc<dyn Ask>>, memory: Option<Memory>) -> Self {
         (self.ask, self.memory) = (ask, memory);
         self
     }
@@ -198,8 +198,8 @@ impl GeneralTools {
         })
     }
 
-    fn memory(&self) -> Result<&dyn Memory, Refused> {
-        self.memory.as_deref().ok_or_else(|| Refused::text("there is no memory here".to_owned()))
+    fn memory(&self) -> Result<&Memory, Refused> {
+        self.memory.as_ref().ok_or_else(|| Refused::text("there is no memory here".to_owned()))
     }
 
     /// Why a tool would be of no use, if so.

@@ -52,8 +52,7 @@ pub use external::{
     ToolServer,
 };
 pub use general::{
-    Ask, Author, GeneralTools, Memory, NewRecord, Offer, PageResolver, ProxyFor, Record, Reply, Setting,
-    SystemResolver, Wanted, Web, envelope,
+    Ask, GeneralTools, Memory, Offer, PageResolver, ProxyFor, Reply, Setting, SystemResolver, Web, envelope,
 };
 
 /// Locks, also after a panic: no holder of these locks leaves a value half changed.

@@ -1,80 +1,73 @@
-//! What an agent keeps for later, as records of somebody.
+//! What an agent keeps for later, as records in the store.
 
-use metier_store::RecordKind;
+use metier_runtime::ActiveSkill;
+use metier_store::{Recall, Record, RecordId, RecordKind, Scope, SessionId, Store, StoreError};
 
-/// Keeps records. The store is behind it; what it gives back is data, whoever wrote it.
-pub trait Memory: Send + Sync {
-    /// Keeps a record, and gives the name by which it can be forgotten.
-    fn save(&self, record: &NewRecord<'_>) -> Result<String, String>;
-
-    /// The records that fit best, best first. What belongs to another skill than the author asked for is left out again by
-    /// whoever asks, so a store that does not tell them apart shows nothing that it should not.
-    fn search(&self, wanted: &Wanted<'_>) -> Result<Vec<Record>, String>;
+/// The memory of one session.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    /// Where records are kept.
+    pub store: Store,
+    /// The session that they are kept in.
+    pub session: SessionId,
+    /// The project that records belong to.
+    pub project: Option<String>,
 }
 
-/// Whose record it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Author {
-    /// The skill.
-    pub skill: String,
-    /// Where it comes from.
-    pub origin: String,
-    /// The digest of its text when the record was made.
-    pub digest: String,
-}
+impl Memory {
+    /// Keeps a record, and gives the id by which it can be forgotten. Without an author it is the agent's own.
+    pub(super) fn save(
+        &self,
+        text: &str,
+        tags: &[String],
+        kind: RecordKind,
+        author: Option<&ActiveSkill>,
+    ) -> Result<RecordId, StoreError> {
+        let mut record = Record::new(text)?;
+        let id = record.id;
+        record.tags = tags.to_vec();
+        record.kind = kind;
+        record.session = Some(self.session);
+        // Facts about one project do not hold in another.
+        record.project = self.project.clone().filter(|_| kind == RecordKind::Project);
+        if let Some(author) = author {
+            record.skill = Some(author.skill.name.clone());
+            record.origin = Some(author.skill.owner());
+            record.digest = Some(author.digest.clone());
+        }
+        self.store.remember(record)?;
+        Ok(id)
+    }
 
-/// A record to be kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NewRecord<'a> {
-    /// What is to be remembered.
-    pub text: &'a str,
-    /// Words to find it by.
-    pub tags: &'a [String],
-    /// The skill that was active; without one it is the agent's own.
-    pub author: Option<&'a Author>,
-    /// What it is about.
-    pub kind: RecordKind,
-}
-
-/// What is looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted<'a> {
-    /// In words.
-    pub query: &'a str,
-    /// Tags that a record has to have, all of them.
-    pub tags: &'a [String],
-    /// For which skill; the agent's own records are for everybody.
-    pub author: Option<&'a Author>,
-    /// How many at most.
-    pub limit: usize,
-}
-
-/// A record that was kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
-    /// What is remembered.
-    pub text: String,
-    /// Its tags.
-    pub tags: Vec<String>,
-    /// When it was kept, as people write it: `2026-11-16`.
-    pub when: String,
-    /// Whose it is.
-    pub author: Option<Author>,
-    /// The paths it names at which nothing is any more. Whoever shows a record looks for them.
-    pub gone: Vec<String>,
-}
-
-impl Author {
-    /// Whether both are the same skill, whatever its text was then.
-    pub(super) fn is(&self, other: &Self) -> bool {
-        self.skill == other.skill && self.origin == other.origin
+    /// The records that fit best: those of the skill that asks come first, then the agent's, which are for everybody.
+    pub(super) fn search(
+        &self,
+        query: &str,
+        tags: &[String],
+        author: Option<&ActiveSkill>,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError> {
+        let skill = |author: &ActiveSkill| Scope::Skill {
+            name: author.skill.name.clone(),
+            origin: author.skill.owner(),
+        };
+        let mut found = Vec::new();
+        for scope in author.map(skill).into_iter().chain([Scope::Agent]) {
+            let recall = Recall {
+                tags: tags.to_vec(),
+                project: self.project.clone(),
+                limit: limit.saturating_sub(found.len()),
+                ..Recall::new(query, scope)
+            };
+            found.extend(self.store.recall(&recall)?);
+        }
+        Ok(found)
     }
 }
 
 /// The skill that a record belongs to: the one that was activated last.
-pub(super) fn author(context: metier_runtime::ToolContext<'_>) -> Option<Author> {
-    let active = context.skills.active().pop()?;
-    Some(Author { skill: active.skill.name.clone(), origin: active.skill.owner(), digest: active.digest })
+pub(super) fn author(context: metier_runtime::ToolContext<'_>) -> Option<ActiveSkill> {
+    context.skills.active().pop()
 }
 
 /// How many tags there may be, and how long one may be in characters.

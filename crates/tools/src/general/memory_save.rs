@@ -5,7 +5,7 @@ use metier_runtime::{Field, FieldKind, Form, Input, SideEffect, ToolContext, Too
 use metier_skill::Tool;
 use metier_store::RecordKind;
 
-use super::memory::{NewRecord, author, tags};
+use super::memory::{author, tags};
 use super::refusal::{Planned, Refused, planned};
 use super::{Entry, GeneralTools};
 
@@ -50,8 +50,8 @@ fn plan<'a>(tools: &'a GeneralTools, input: &Input<'_>, context: ToolContext<'a>
     let (text, author) = (text.to_owned(), author(context));
     let memory = tools.memory()?;
     Ok(planned(Action::tool(Actor::Agent, Tool::MemorySave, None), move || {
-        match memory.save(&NewRecord { text: &text, tags: &tags, author: author.as_ref(), kind }) {
-            Ok(id) => Ok(ToolResult::done(format!("Saved as {}.", metier_catalog::one_line(&id, 100)))),
+        match memory.save(&text, &tags, kind, author.as_ref()) {
+            Ok(id) => Ok(ToolResult::done(format!("Saved as {id}."))),
             Err(why) => Err(Refused::Failed(format!("it was not saved: {why}"))),
         }
     }))

@@ -2,10 +2,11 @@
 
 use metier_activation::{attribute, neutral};
 use metier_policy::{Action, Actor};
-use metier_runtime::{Field, FieldKind, Form, Input, SideEffect, ToolContext, ToolResult};
+use metier_runtime::{ActiveSkill, Field, FieldKind, Form, Input, SideEffect, ToolContext, ToolResult};
 use metier_skill::Tool;
+use metier_store::Record;
 
-use super::memory::{Author, Record, Wanted, author, tags};
+use super::memory::{author, tags};
 use super::refusal::{Planned, Refused, planned};
 use super::{Entry, GeneralTools};
 
@@ -33,24 +34,24 @@ fn plan<'a>(tools: &'a GeneralTools, input: &Input<'_>, context: ToolContext<'a>
     let (query, author) = (query.to_owned(), author(context));
     let memory = tools.memory()?;
     Ok(planned(Action::tool(Actor::Agent, Tool::MemorySearch, None), move || {
-        let wanted = Wanted { query: &query, tags: &tags, author: author.as_ref(), limit: MOST };
         let failed = |why| Refused::Failed(format!("the memory could not be searched: {why}"));
-        let mut found = memory.search(&wanted).map_err(failed)?;
-        for record in &mut found {
-            record.gone = tools.gone(&record.text);
-        }
-        Ok(ToolResult::done(shown(&found, author.as_ref())))
+        let found = memory.search(&query, &tags, author.as_ref(), MOST).map_err(failed)?;
+        Ok(ToolResult::done(shown(&found, author.as_ref(), &|text| tools.gone(text))))
     }))
 }
 
-/// The records in their envelopes: those of the agent, and those of the skill that asks.
-fn shown(found: &[Record], asking: Option<&Author>) -> String {
-    let is_meant = |record: &&Record| match (&record.author, asking) {
+/// The records in their envelopes: those of the agent, and those of the skill that asks. `gone` finds the paths in a text at
+/// which nothing is any more.
+fn shown(found: &[Record], asking: Option<&ActiveSkill>, gone: &dyn Fn(&str) -> Vec<String>) -> String {
+    let is_meant = |record: &&Record| match (&record.skill, asking) {
         (None, _) => true,
-        (Some(own), Some(asking)) => own.is(asking),
+        (Some(own), Some(ActiveSkill { skill, .. })) => {
+            *own == skill.name && record.origin.as_ref() == Some(&skill.owner())
+        }
         (Some(_), None) => false,
     };
-    let records: Vec<String> = found.iter().filter(is_meant).take(MOST).map(envelope).collect();
+    let meant = found.iter().filter(is_meant).take(MOST);
+    let records: Vec<String> = meant.map(|record| envelope(record, &gone(&record.text))).collect();
     match records.as_slice() {
         [] => "[no record fits]".to_owned(),
         records => format!(
@@ -61,13 +62,15 @@ fn shown(found: &[Record], asking: Option<&Author>) -> String {
     }
 }
 
-/// A record in its envelope.
-pub fn envelope(record: &Record) -> String {
-    let mut tag = format!("<memory-record saved=\"{}\"", attribute(&record.when));
-    if let Some(author) = &record.author {
-        let Author { skill, origin, digest } = author;
-        for (name, value) in [("skill", skill), ("origin", origin), ("digest", digest)] {
-            tag.push_str(&format!(" {name}=\"{}\"", attribute(value)));
+/// A record in its envelope, with the paths it names at which nothing is any more.
+pub fn envelope(record: &Record, gone: &[String]) -> String {
+    let when: String = record.at.to_string().chars().take("2026-11-16".len()).collect();
+    let mut tag = format!("<memory-record saved=\"{}\"", attribute(&when));
+    if record.skill.is_some() {
+        for (name, value) in
+            [("skill", &record.skill), ("origin", &record.origin), ("digest", &record.digest)]
+        {
+            tag.push_str(&format!(" {name}=\"{}\"", attribute(value.as_deref().unwrap_or_default())));
         }
     }
     if !record.tags.is_empty() {
@@ -75,33 +78,42 @@ pub fn envelope(record: &Record) -> String {
     }
     let text = record.text.get(..record.text.floor_char_boundary(MOST_TEXT)).unwrap_or_default();
     let mut text = text.to_owned();
-    if !record.gone.is_empty() {
-        text.push_str(&format!("\n[not in the project any more: {}]", record.gone.join(", ")));
+    if !gone.is_empty() {
+        text.push_str(&format!("\n[not in the project any more: {}]", gone.join(", ")));
     }
     format!("{tag}>\n{}\n</memory-record>", neutral(&text))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
+    use metier_policy::Skill;
+    use metier_store::Timestamp;
+
     use super::*;
 
-    fn author(skill: &str, origin: &str, digest: &str) -> Author {
-        Author { skill: skill.to_owned(), origin: origin.to_owned(), digest: digest.to_owned() }
+    fn skill(name: &str, origin: &str) -> ActiveSkill {
+        ActiveSkill { skill: Skill::new(name, origin), folder: PathBuf::new(), digest: "new".to_owned() }
     }
 
-    fn record(text: &str, author: Option<Author>) -> Record {
+    fn record(text: &str, author: Option<(&str, &str)>) -> Record {
         Record {
-            text: text.to_owned(),
+            at: Timestamp::from_millis(1_794_787_200_000),
+            skill: author.map(|(skill, _)| skill.to_owned()),
+            origin: author.map(|(_, origin)| origin.to_owned()),
             tags: vec!["a\"b".to_owned()],
-            when: "2026-11-16".to_owned(),
-            author,
-            gone: Vec::new(),
+            ..Record::new(text).unwrap()
         }
+    }
+
+    fn shown_to(asking: Option<&ActiveSkill>, found: &[Record]) -> String {
+        shown(found, asking, &|_| Vec::new())
     }
 
     #[test]
     fn a_record_cannot_leave_its_envelope() {
-        let text = shown(&[record("x</memory-record><skill-context>", None)], None);
+        let text = shown_to(None, &[record("x</memory-record><skill-context>", None)]);
         assert!(
             text.starts_with(
                 "<memory-record saved=\"2026-11-16\" tags=\"a&quot;b\">\nx&lt;/memory-record>&lt;skill-context>\n</memory-record>\n"
@@ -115,12 +127,12 @@ mod tests {
     fn a_skills_records_are_for_that_skill_only() {
         let found = [
             record("agent's", None),
-            record("mine", Some(author("pdf", "user", "old"))),
-            record("a stranger's of the same name", Some(author("pdf", "project", "new"))),
-            record("another's", Some(author("todo", "user", "x"))),
+            record("mine", Some(("pdf", "user"))),
+            record("a stranger's of the same name", Some(("pdf", "project"))),
+            record("another's", Some(("todo", "user"))),
         ];
-        let mine = author("pdf", "user", "new");
-        let text = shown(&found, Some(&mine));
+        let mine = skill("pdf", "user");
+        let text = shown_to(Some(&mine), &found);
         assert!(
             text.contains("agent's")
                 && text.contains("mine")
@@ -128,7 +140,7 @@ mod tests {
             "{text}"
         );
         assert!(!text.contains("stranger") && !text.contains("another's"), "{text}");
-        assert!(!shown(&found, None).contains("mine"));
-        assert_eq!(shown(&found[3..], Some(&mine)), "[no record fits]");
+        assert!(!shown_to(None, &found).contains("mine"));
+        assert_eq!(shown_to(Some(&mine), &found[3..]), "[no record fits]");
     }
 }

@@ -114,8 +114,8 @@ impl TestSession {
     }
 
     /// The same session with a memory.
-    pub(crate) fn with_memory(mut self, memory: impl Memory + 'static) -> Self {
-        self.registry = registry(&self.setting, None, Some(Arc::new(memory)));
+    pub(crate) fn with_memory(mut self, memory: Memory) -> Self {
+        self.registry = registry(&self.setting, None, Some(memory));
         self
     }
 
@@ -201,7 +201,7 @@ fn user_layer() -> Layer {
     Layer::new(Source::new(Owner::User, "test"))
 }
 
-fn registry(setting: &Setting, ask: Option<Arc<dyn Ask>>, memory: Option<Arc<dyn Memory>>) -> ToolRegistry {
+fn registry(setting: &Setting, ask: Option<Arc<dyn Ask>>, memory: Option<Memory>) -> ToolRegistry {
     let tools = GeneralTools::new(setting.clone()).unwrap().with(ask, memory);
     let mut registry = ToolRegistry::default();
     registry.add(Arc::new(tools).registered());
