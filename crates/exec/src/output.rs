@@ -84,25 +84,17 @@ pub(crate) enum Shape {
     Injected(String),
 }
 
-/// Where what a model does not get at once can be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OutputLocation<'a> {
-    /// Nowhere: nobody keeps it.
-    Nowhere,
-    /// In files below a place, which is put before their names as it is: `outputs/`, or nothing.
-    In(&'a str),
-}
-
 impl Shape {
-    /// The result as a model gets it.
+    /// The result as a model gets it. What it does not get at once lies in files below `place`, which is put before their names as it
+    /// is: `outputs/`, or nothing; `None` where nobody keeps it.
     pub(crate) fn text(
         &self,
         report: &Report,
         limits: &Limits,
         long: &[LongOutput],
-        rest: OutputLocation<'_>,
+        place: Option<&str>,
     ) -> String {
-        let hints = self.hints(long, rest);
+        let hints = self.hints(long, place);
         match self {
             Self::Script(name) => script_text(&format!("Script {{}}: {name}"), report, limits, &hints),
             Self::Bash => script_text("Command {}", report, limits, &hints),
@@ -116,19 +108,19 @@ impl Shape {
         &self,
         report: &Report,
         long: &[LongOutput],
-        rest: OutputLocation<'_>,
+        place: Option<&str>,
     ) -> (String, String) {
-        let hints = self.hints(long, rest);
+        let hints = self.hints(long, place);
         (shortened(&report.stdout, &hints.stdout), shortened(&report.stderr, &hints.stderr))
     }
 
-    fn hints(&self, long: &[LongOutput], rest: OutputLocation<'_>) -> Hints {
-        let hint = |stream| match rest {
-            OutputLocation::In(place) => {
+    fn hints(&self, long: &[LongOutput], place: Option<&str>) -> Hints {
+        let hint = |stream| match place {
+            Some(place) => {
                 let long = long.iter().find(|long| long.stream == stream);
                 long.map_or_else(String::new, |long| long.hint(place))
             }
-            OutputLocation::Nowhere => self.advice().to_owned(),
+            None => self.advice().to_owned(),
         };
         Hints { stdout: hint(Stream::Output), stderr: hint(Stream::Error) }
     }
@@ -448,19 +440,19 @@ mod tests {
             assert!(text.contains(&format!("[... 10 bytes left out{expect} ...]")), "{rest:?}");
         };
         let script = || Shape::Script("s.py".into());
-        check(script(), OutputLocation::In("results/"), "; all of it is in results/stdout.txt");
-        check(Shape::CommandLine, OutputLocation::In(""), "; all of it is in stdout.txt");
+        check(script(), Some("results/"), "; all of it is in results/stdout.txt");
+        check(Shape::CommandLine, Some(""), "; all of it is in stdout.txt");
         check(
             script(),
-            OutputLocation::Nowhere,
+            None,
             "; call it so that it prints less, or let the user run `metier exec --out DIR`, which keeps all of it",
         );
         check(
             Shape::CommandLine,
-            OutputLocation::Nowhere,
+            None,
             "; run it so that it prints less, or into a file below $SKILL_DATA, and read that in parts",
         );
-        let (stdout, stderr) = script().streams(&report, &[], OutputLocation::Nowhere);
+        let (stdout, stderr) = script().streams(&report, &[], None);
         assert!(stdout.contains("let the user run `metier exec --out DIR`") && stderr == "short");
     }
 

@@ -32,7 +32,7 @@ use crate::crew_data::CrewData;
 use crate::interpreter::LaunchError;
 use crate::long_output::Transcript;
 use crate::network_access::{CallProxy, NetworkAccess, with_gateway};
-use crate::output::{OutputLocation, Shape, notes as notes_of};
+use crate::output::{Shape, notes as notes_of};
 use crate::redaction::Redaction;
 use crate::requested_grants::RequestedGrants;
 use crate::script::ScriptError;
@@ -264,7 +264,7 @@ fn run(
     notes.extend(contacts.notes());
     let notes = notes.iter().map(|note| redactor.text(note).into_owned()).collect();
     let (long, limits) = (transcript.finish(&report), principal.limits.clone());
-    let text = shape.text(&report, &limits, &long, OutputLocation::Nowhere);
+    let text = shape.text(&report, &limits, &long, None);
     let folder = project.map(Survey::project);
     let process = ProcessReport::of(&report, &contacts, &long, folder, &redactor);
     let changes = None;

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use metier_files::{RelativePath, SkillDir, names_in, private_folder, write_private};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 /// The folder of a skill's data that holds what was prepared.
 pub(crate) const ENV: &str = "env";
@@ -56,8 +56,15 @@ impl fmt::Display for Language {
     }
 }
 
+/// What the mark of an environment says.
+#[derive(Serialize, Deserialize)]
+struct EnvironmentMark {
+    packages: Vec<Package>,
+    bytes: u64,
+}
+
 /// A package that is installed.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Package {
     /// Its name.
     pub name: String,
@@ -137,7 +144,8 @@ impl EnvironmentDir {
     pub(crate) fn write_mark(&self, packages: &[Package], bytes: u64) -> io::Result<()> {
         let (records, mark) = self.records().zip(self.mark()).ok_or(io::ErrorKind::InvalidInput)?;
         private_folder(&records)?;
-        write_private(&mark, &Self::mark_text(packages, bytes))
+        let text = serde_json::to_vec(&EnvironmentMark { packages: packages.to_vec(), bytes })?;
+        write_private(&mark, &text)
     }
 
     /// A file of the data folder, if it is there and can be read without leaving it.
@@ -159,8 +167,8 @@ impl EnvironmentDir {
         // What an earlier version wrote into the data folder says what is installed; how much it takes is not taken from a
         // place that scripts write to.
         self.recorded().or_else(|| {
-            let packages = packages(&self.read(&self.old_mark())?)?.0;
-            self.complete(packages, 0)
+            let mark: EnvironmentMark = serde_json::from_slice(&self.read(&self.old_mark())?).ok()?;
+            self.complete(mark.packages, 0)
         })
     }
 
@@ -168,7 +176,7 @@ impl EnvironmentDir {
     pub(crate) fn recorded(&self) -> Option<PreparedEnvironment> {
         let name = RelativePath::parse_os(self.mark_name().as_ref()).ok()?;
         let mark = SkillDir::open(&self.records()?).ok()?.read(&name, MAX_FILE).ok()?;
-        let (packages, bytes) = packages(&mark)?;
+        let EnvironmentMark { packages, bytes } = serde_json::from_slice(&mark).ok()?;
         self.complete(packages, bytes)
     }
 
@@ -186,15 +194,6 @@ impl EnvironmentDir {
         })
     }
 
-    /// What the mark says.
-    fn mark_text(packages: &[Package], bytes: u64) -> Vec<u8> {
-        let packages: Vec<Value> = packages
-            .iter()
-            .map(|package| json!({ "name": package.name, "version": package.version }))
-            .collect();
-        json!({ "packages": packages, "bytes": bytes }).to_string().into_bytes()
-    }
-
     /// Whether another recipe was prepared for the same interpreter.
     pub(crate) fn has_other(&self) -> bool {
         let (begin, own) = (format!("{}-", self.language.word()), self.name());
@@ -205,16 +204,6 @@ impl EnvironmentDir {
         let places = [Some(self.data.join(ENV)), self.records()];
         places.iter().flatten().any(|place| names_in(place, MOST_NAMES).iter().any(|name| is_other(name)))
     }
-}
-
-/// What a mark says: the packages, and how many bytes they take.
-fn packages(mark: &[u8]) -> Option<(Vec<Package>, u64)> {
-    let mark: Value = serde_json::from_slice(mark).ok()?;
-    let packages = mark.get("packages")?.as_array()?.iter().map(|package| {
-        let text = |key: &str| package.get(key).and_then(Value::as_str).map(str::to_owned);
-        Some(Package { name: text("name")?, version: text("version")? })
-    });
-    Some((packages.collect::<Option<Vec<_>>>()?, mark.get("bytes").and_then(Value::as_u64)?))
 }
 
 #[cfg(test)]
@@ -249,10 +238,11 @@ mod tests {
     #[test]
     fn a_mark_in_the_data_folder_gives_no_room() {
         let packages = [Package { name: "six".into(), version: "1.17.0".into() }];
+        let mark = EnvironmentMark { packages: packages.to_vec(), bytes: u64::MAX };
         let workspace = Workspace::new()
             .file("data/env/python-k.lock", "x")
             .file("data/env/python-k/pyvenv.cfg", "x")
-            .file("data/env/python-k.json", EnvironmentDir::mark_text(&packages, u64::MAX));
+            .file("data/env/python-k.json", serde_json::to_vec(&mark).unwrap());
         let dir = dir(&workspace);
         let found = dir.prepared().unwrap();
         assert_eq!((found.packages.as_slice(), found.bytes), (packages.as_slice(), 0));

@@ -12,7 +12,7 @@ use super::process_report::ProcessReport;
 use crate::call_changes::{ChangeReport, PendingChanges};
 use crate::long_output::LongOutput;
 use crate::network_access::NetworkContacts;
-use crate::output::{OutputLocation, Shape, left_processes};
+use crate::output::{Shape, left_processes};
 
 /// The result of a run.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl RunOutput {
     /// The result in the shape of its tool, where what is left out of it lies in files below a place: the names of
     /// [`RunOutput::long`] with `place` before them, as whoever reads the result can open them.
     pub fn text_beside(&self, place: &str) -> String {
-        self.shape.text(&self.report, &self.limits, &self.long, OutputLocation::In(place))
+        self.shape.text(&self.report, &self.limits, &self.long, Some(place))
     }
 
     /// Decides about its changes of the project: by rules, and for the rest by a question that counts this once.
@@ -125,10 +125,6 @@ impl RunOutput {
 
     /// Both streams as a model gets them, for results of another shape; `place` is where the rest lies, if it is kept.
     pub fn streams(&self, place: Option<&str>) -> (String, String) {
-        self.shape.streams(
-            &self.report,
-            &self.long,
-            place.map_or(OutputLocation::Nowhere, OutputLocation::In),
-        )
+        self.shape.streams(&self.report, &self.long, place)
     }
 }
