@@ -40,6 +40,6 @@ pub use skills::{
 };
 pub use tool::{
     CallControl, Definition, Field, FieldKind, FieldNeed, FileChange, Form, Input, InputProblem, MetaMessage,
-    Outcome, Plan, SideEffect, SubagentTarget, Tool, ToolContext, ToolFormat, ToolRegistry, ToolResult,
+    Outcome, Plan, SideEffect, Tool, ToolContext, ToolFormat, ToolRegistry, ToolResult,
 };
 pub use toolset::{Coverage, Entrance, Refusal, Surface, Toolset, Visible, frontmatter};

@@ -25,7 +25,7 @@ pub(crate) use self::input::{ReferenceInput, cut};
 pub use self::registry::ToolRegistry;
 pub(crate) use self::result::error_json;
 pub use self::result::{FileChange, MetaMessage, Outcome, ToolResult};
-use crate::skills::{Approval, ForkRequest, NoApproval, OutputListener, SkillSession};
+use crate::skills::{Approval, NoApproval, OutputListener, SkillSession};
 
 /// A tool of a session.
 pub trait Tool: Send + Sync {
@@ -42,34 +42,8 @@ pub trait Tool: Send + Sync {
         self.definition().name == name
     }
 
-    /// The sub-agent that a call asks for, if it does. Such a call is not planned.
-    fn subagent(&self, _input: &Value, _skills: &SkillSession) -> Option<SubagentTarget> {
-        None
-    }
-
     /// Reads an input and says what the call would do. Does nothing, but for looking at files. The error is the call's result.
     fn plan<'a>(&'a self, input: &'a Value, context: ToolContext<'a>) -> Result<Plan<'a>, Box<ToolResult>>;
-}
-
-/// The sub-agent that a call asks for.
-#[derive(Clone, Debug)]
-pub enum SubagentTarget {
-    /// A skill that says so.
-    Skill(ForkRequest),
-    /// A skill that the work is handed over to, with the request if the call has one.
-    Handoff {
-        /// The skill.
-        skill: String,
-        /// The request.
-        request: Option<String>,
-    },
-    /// A member of the agent's crew.
-    CrewMember {
-        /// Its place in the crew.
-        at: usize,
-        /// The request.
-        request: Option<String>,
-    },
 }
 
 /// What a call runs with.

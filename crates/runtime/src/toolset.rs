@@ -28,10 +28,9 @@ use serde_json::Value;
 
 use self::folders::Folders;
 use self::spec::{Act, Spec, specs};
-use crate::skills::SkillSession;
 use crate::tool::{
-    Definition, FieldKind, Input, InputProblem, Plan, SideEffect, SubagentTarget, Tool, ToolContext,
-    ToolFormat, ToolResult, cut, error_json,
+    Definition, FieldKind, Input, InputProblem, Plan, Tool, ToolContext, ToolFormat, ToolResult, cut,
+    error_json,
 };
 
 pub use self::frontmatter::frontmatter;
@@ -306,13 +305,6 @@ impl Tool for SkillTool {
 
     fn answers_to(&self, name: &str) -> bool {
         self.spec.name == name
-    }
-
-    fn subagent(&self, input: &Value, skills: &SkillSession) -> Option<SubagentTarget> {
-        if self.spec.act.effect() == SideEffect::ReadOnly {
-            return None;
-        }
-        skills.fork_request(self.spec.name, input).map(SubagentTarget::Skill)
     }
 
     fn plan<'a>(&'a self, input: &'a Value, context: ToolContext<'a>) -> Result<Plan<'a>, Box<ToolResult>> {

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use metier_model::ToolCall;
 use metier_policy::Skill;
-use metier_runtime::{ForkRequest, SubagentTarget, ToolResult};
+use metier_runtime::{ForkRequest, ToolResult};
 use metier_skill::Tool;
 use metier_store::{EventKind, NoteTopic, SubagentMode};
 use serde_json::{Value, json};
@@ -17,8 +17,8 @@ use crate::agent::Patience;
 use crate::limits::Limits;
 use crate::state::StartedSubagent;
 use crate::subagent::{
-    ExitState, FinishedSubagent, HandoffTool, Place, SharedBudget, Slot, SubagentAnswer, SubagentPool,
-    Worker, note, result,
+    ExitState, FinishedSubagent, HandoffTarget, HandoffTool, Place, SharedBudget, Slot, SubagentAnswer,
+    SubagentPool, Worker, note, result,
 };
 
 /// What relates a session to its parent and its sub-agents.
@@ -81,21 +81,29 @@ impl Session {
             return Some(SubagentRequest::Resume(subagent));
         }
         let input = Value::Object(call.arguments.fields()?.clone());
-        let target = self.tools.find(&call.name)?.subagent(&input, &self.skills)?;
-        // A handoff without a request carries the user's last message.
-        let words = |request: Option<String>| request.unwrap_or_else(|| self.user_text().to_string());
-        let (worker, kind) = match target {
-            SubagentTarget::Skill(_) if self.why_not_offered(&call.name).is_some() => return None,
-            SubagentTarget::Skill(wanted) => (RequestedWorker::Skill(wanted), SubagentMode::Fork),
-            SubagentTarget::Handoff { skill, request } => {
-                let wanted = self.skills.handoff_request(&skill, &words(request))?;
-                (RequestedWorker::Skill(wanted), SubagentMode::Handoff)
+        let (worker, kind) = if let Some(handoff) = self.handoff(&call.name) {
+            // A handoff without a request carries the user's last message.
+            let request = HandoffTool::request(&input).unwrap_or_else(|| self.user_text().to_string());
+            let worker = match &handoff.target {
+                HandoffTarget::Skill(skill) => {
+                    RequestedWorker::Skill(self.skills.handoff_request(skill, &request)?)
+                }
+                HandoffTarget::CrewMember(at) => RequestedWorker::CrewMember(*at, request),
+            };
+            (worker, SubagentMode::Handoff)
+        } else {
+            let wanted = self.skills.fork_request(&call.name, &input)?;
+            if self.why_not_offered(&call.name).is_some() {
+                return None;
             }
-            SubagentTarget::CrewMember { at, request } => {
-                (RequestedWorker::CrewMember(at, words(request)), SubagentMode::Handoff)
-            }
+            (RequestedWorker::Skill(wanted), SubagentMode::Fork)
         };
         Some(SubagentRequest::New { worker, kind })
+    }
+
+    /// The handoff of this name.
+    pub(super) fn handoff(&self, name: &str) -> Option<&HandoffTool> {
+        self.subagents.handoffs.iter().find(|handoff| handoff.definition.name == name)
     }
 
     /// Why a sub-agent may not call a tool: it was not offered.

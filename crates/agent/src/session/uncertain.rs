@@ -222,8 +222,7 @@ impl Session {
     fn only_reads(&self, call: &ToolCall) -> bool {
         let Some(fields) = call.arguments.fields() else { return false };
         let skills = &self.skills;
-        let handoff = self.subagents.handoffs.iter().find(|handoff| handoff.definition.name == *call.name);
-        let wanted = match handoff.map(|handoff| &handoff.target) {
+        let wanted = match self.handoff(&call.name).map(|handoff| &handoff.target) {
             Some(HandoffTarget::Skill(skill)) => skills.handoff_request(skill, &self.user_text()),
             // A handoff does nothing itself, and no sub-agent has started.
             Some(HandoffTarget::CrewMember(_)) => return true,

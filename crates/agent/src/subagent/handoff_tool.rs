@@ -2,9 +2,7 @@
 
 use std::collections::HashSet;
 
-use metier_runtime::{
-    Definition, Plan, SideEffect, SkillSession, SubagentTarget, Tool, ToolContext, ToolResult,
-};
+use metier_runtime::{Definition, Plan, SideEffect, SkillSession, Tool, ToolContext, ToolResult};
 use serde_json::{Value, json};
 
 use super::CrewMember;
@@ -102,20 +100,17 @@ impl HandoffTool {
         let (name, description) = (name.into(), description.into());
         Self { definition: Definition { name, description, schema, effect: SideEffect::Runs }, target }
     }
+
+    /// The request that a call hands over with its work, if it has one.
+    pub(crate) fn request(input: &Value) -> Option<String> {
+        let request = input.get("request").and_then(Value::as_str);
+        request.filter(|text| !text.trim().is_empty()).map(str::to_owned)
+    }
 }
 
 impl Tool for HandoffTool {
     fn definition(&self) -> &Definition {
         &self.definition
-    }
-
-    fn subagent(&self, input: &Value, _skills: &SkillSession) -> Option<SubagentTarget> {
-        let request = input.get("request").and_then(Value::as_str);
-        let request = request.filter(|text| !text.trim().is_empty()).map(str::to_owned);
-        Some(match &self.target {
-            HandoffTarget::Skill(skill) => SubagentTarget::Handoff { skill: skill.clone(), request },
-            HandoffTarget::CrewMember(at) => SubagentTarget::CrewMember { at: *at, request },
-        })
     }
 
     /// Only a call whose skill is gone comes here.
