@@ -1,7 +1,8 @@
 //! What the user, or a program, sends to a session.
 
 use metier_activation::ActivationOutcome;
-use metier_runtime::{Note, UseError};
+use metier_policy::Skill;
+use metier_runtime::{Note, SkillLabels, UseError};
 use metier_store as store;
 use metier_store::{By, EventKind, FailedPart, NoteTopic, Offer, Outcome, SubagentMode};
 
@@ -155,19 +156,9 @@ impl Session {
             }
             ActivationOutcome::Again(again) => (&again.skill, String::new(), Vec::new()),
         };
-        let activated = store::Activated {
-            skill: skill.name.clone(),
-            origin: skill.origin.clone(),
-            version: labels.version,
-            digest,
-            tree_digest: None,
-            by,
-            call: None,
-            arguments: arguments.to_owned(),
-            message: used.text.clone(),
-            tags: labels.tags,
-            notes,
-        };
+        let (arguments, message) = (arguments.to_owned(), used.text.clone());
+        let activated = activated(skill, labels, by);
+        let activated = store::Activated { digest, arguments, message, notes, ..activated };
         self.write(EventKind::Activated(activated)).map_err(PutError::Session)
     }
 
@@ -193,4 +184,11 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// What is written of a skill that is activated, as far as it is the same for every way.
+pub(super) fn activated(skill: &Skill, labels: SkillLabels, by: By) -> store::Activated {
+    let SkillLabels { version, tags } = labels;
+    let (skill, origin) = (skill.name.clone(), skill.origin.clone());
+    store::Activated { skill, origin, version, tags, by, ..store::Activated::default() }
 }

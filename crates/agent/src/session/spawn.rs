@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use metier_activation::{ActivationError, ActivationMode, Invoker as RuntimeBy, SkillArguments, SkillScope};
+use metier_activation::{ActivationError, ActivationMode, Invoker as RuntimeBy, SkillScope};
 use metier_model::Block;
 use metier_policy::{Decision, Question, Skill};
 use metier_runtime::{CallControl, Fork, SkillSession, Surface, ToolResult, UseError};
@@ -11,6 +11,7 @@ use metier_store as store;
 use metier_store::{By, Decided, EventKind, NoteTopic, SessionId, SubagentMode};
 
 use super::handoff::with_hand_back;
+use super::message::activated;
 use super::subagents::{RequestedWorker, SubagentContext, SubagentRequest};
 use super::tool_dispatch::verdict;
 use super::{Parts, RunHooks, Session, SessionError};
@@ -153,9 +154,7 @@ impl Session {
             action: format!("run the skill {skill} in a sub-agent"),
             verdict: verdict(decision.ruling),
             rule: Some(decision.to_string()),
-            answered_by: None,
-            allow_with: Vec::new(),
-            unanswered: false,
+            ..Decided::default()
         }))
     }
 
@@ -185,22 +184,15 @@ impl Session {
         if !profile.instructions.trim().is_empty() {
             prefix.system.insert(0, Block::stable(profile.instructions));
         }
-        let arguments = arguments_text(&activation.arguments);
+        let arguments = activation.arguments.text().into_owned();
         let started = self.subagent_started(&agent, &general, request(&arguments), named);
         let labels = skills.labels_of_last().unwrap_or_default();
+        // Without a message: its text is the system prompt.
         let activated = store::Activated {
-            skill: activation.skill.name.clone(),
-            origin: activation.skill.origin.clone(),
-            version: labels.version,
             digest: activation.digest.to_string(),
-            tree_digest: None,
-            by: requester.by,
-            call: None,
             arguments,
-            // It is the system prompt.
-            message: String::new(),
-            tags: labels.tags,
             notes: activation.notes.clone(),
+            ..activated(&activation.skill, labels, requester.by)
         };
         let line = self.subagents.line.iter().cloned().chain([activation.skill.clone()]).collect();
         let id = SessionId::new().map_err(|error| not_started(&error))?;
@@ -349,15 +341,6 @@ fn skill_prefix(
 
 fn not_started(why: &dyn std::fmt::Display) -> String {
     format!("cannot start a sub-agent: {why}")
-}
-
-/// A skill's arguments as one text.
-fn arguments_text(arguments: &SkillArguments) -> String {
-    match arguments {
-        SkillArguments::Text(text) => text.clone(),
-        SkillArguments::List(words) => words.join("\n"),
-        SkillArguments::Words(words) => words.join(" "),
-    }
 }
 
 fn refused(error: UseError) -> ToolResult {

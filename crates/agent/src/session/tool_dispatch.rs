@@ -16,6 +16,7 @@ use metier_store as store;
 use metier_store::{Activated, By, Called, Decided, EventKind, Finished, ScriptReport, Verdict};
 use serde_json::Value;
 
+use super::message::activated;
 use super::spawn::{Requester, Started};
 use super::subagents::SubagentRequest;
 use super::{MAX_SHOWN_CALL, Session, SessionError};
@@ -271,13 +272,12 @@ impl Session {
                 decision.allow_with.iter().filter(|_| unanswered).map(ToString::to_string).collect();
             self.write(EventKind::Decided(Decided {
                 call: Some(id.clone()),
-                skill: None,
                 action,
                 verdict: verdict(decision.ruling),
                 rule: Some(decision.to_string()),
-                answered_by: None,
                 allow_with,
                 unanswered,
+                ..Decided::default()
             }))?;
         }
         // It has no result until a person has answered.
@@ -321,27 +321,20 @@ impl Session {
         message: Option<&MetaMessage>,
         notes: &[String],
     ) -> Result<(), SessionError> {
-        let (active, labels) = {
-            let Some(active) = self.skills.about(entry) else { return Ok(()) };
-            (active, self.skills.labels(entry))
-        };
+        let Some(active) = self.skills.about(entry) else { return Ok(()) };
+        let labels = self.skills.labels(entry);
         let fields = planned.call.arguments.fields();
         let arguments = fields
             .and_then(|fields| fields.get("arguments").or_else(|| fields.get("args")))
             .map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
         self.write(EventKind::Activated(Activated {
-            skill: active.skill.name.clone(),
-            origin: active.skill.origin.clone(),
-            version: labels.version,
             digest: active.digest,
-            tree_digest: None,
-            by: By::Model,
             call: Some(planned.call.id.to_string()),
             arguments: arguments.unwrap_or_default(),
             // Without one the text is in the conversation already, or is the tool's own result.
             message: message.map(|message| message.text.clone()).unwrap_or_default(),
-            tags: labels.tags,
             notes: notes.to_vec(),
+            ..activated(&active.skill, labels, By::Model)
         }))
     }
 }
