@@ -69,25 +69,6 @@ pub enum StartDir<'a> {
 /// The language where nobody says another: every system has it, and text stays UTF-8.
 pub const LANGUAGE: &str = "C.UTF-8";
 
-/// The whole environment of a skill's process, but for what is wanted and the proxy's variables. `TMPDIR` and `HOME` are
-/// the sandbox's, which makes the folders they name for each call. No secret can have one of these names.
-pub const ENVIRONMENT: &[&str] = &[
-    "SKILL_DIR",
-    "SKILL_DATA",
-    "PROJECT_DIR",
-    "SESSION_ID",
-    "TMPDIR",
-    "PATH",
-    "LANG",
-    "HOME",
-    GIT_ENVIRONMENT[0].0,
-    GIT_ENVIRONMENT[1].0,
-    GIT_ENVIRONMENT[2].0,
-    GIT_ENVIRONMENT[3].0,
-    GIT_ENVIRONMENT[4].0,
-    GIT_ENVIRONMENT[5].0,
-];
-
 /// Keeps git from changes that no one asked for. Without locks `git status` does not rewrite `.git/index` only to speed up the next
 /// one. Through the layer, files have other inodes, owners and change times than the index has, and `git reset` would write all of
 /// them again; so it compares size and time of modification.
@@ -177,7 +158,8 @@ impl<'a> SkillContainment<'a> {
         if let Some(data) = self.data {
             set("SKILL_DATA", data.into());
         }
-        // What scripts of plugins expect. Elsewhere there is neither: nobody outside of a plugin counts on these.
+        // What scripts of plugins expect beside. Elsewhere there is neither: the environment is a closed list, and nobody outside of a
+        // plugin counts on these.
         if let Some(SkillGroup { folder, kind: SkillGroupKind::Plugin, .. }) = self.plugin {
             set("CLAUDE_PLUGIN_ROOT", folder.into());
         }
@@ -199,6 +181,28 @@ impl<'a> SkillContainment<'a> {
 
 #[cfg(test)]
 mod tests {
+    /// The whole environment of a skill's process, but for what is wanted and the proxy's variables. `TMPDIR` and `HOME` are the
+    /// sandbox's, which makes the folders they name for each call. No secret can have one of these names.
+    const ENVIRONMENT: &[&str] = &[
+        "SKILL_DIR",
+        "SKILL_DATA",
+        "PROJECT_DIR",
+        "SESSION_ID",
+        "TMPDIR",
+        "PATH",
+        "LANG",
+        "HOME",
+        GIT_ENVIRONMENT[0].0,
+        GIT_ENVIRONMENT[1].0,
+        GIT_ENVIRONMENT[2].0,
+        GIT_ENVIRONMENT[3].0,
+        GIT_ENVIRONMENT[4].0,
+        GIT_ENVIRONMENT[5].0,
+    ];
+
+    /// What the processes of a plugin's skills have beside.
+    const PLUGIN_ENVIRONMENT: &[&str] = &["CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"];
+
     use metier_files::SurveyBounds;
     use metier_testkit::Workspace;
 

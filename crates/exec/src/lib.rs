@@ -67,7 +67,7 @@ pub use call_changes::{
     ChangeReport, ChangeState, EditError, FileEdit, PendingChanges, ProjectLayers, ReportedChange,
     entry_facts, protected_paths, write_file,
 };
-pub use containment::{ENVIRONMENT, LANGUAGE, SkillContainment, StartDir};
+pub use containment::{LANGUAGE, SkillContainment, StartDir};
 pub use data_folder::DataOwner;
 pub use declared_environment::{DeclaredEnvironment, UnsetVariablesError, Variable, VariableValue};
 pub use interpreter::{Launch, LaunchError, NodeVersion, launch};

@@ -71,13 +71,6 @@ pub struct Toolbox {
     pub notes: Vec<String>,
 }
 
-/// Whether something is there inside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Inside {
-    There,
-    Missing,
-}
-
 impl SearchPath {
     /// Reads a value of `PATH`.
     ///
@@ -217,7 +210,7 @@ impl SearchPath {
                 self.show_links(target.parent()?, &mut program);
             }
             hop = real.join(target.file_name()?);
-            if is_there == Inside::Missing {
+            if !is_there {
                 // Nothing inside leads to what the link leads to, so that is called by its own name.
                 program.file.clone_from(&hop);
             }
@@ -293,21 +286,22 @@ impl SearchPath {
         found.collect()
     }
 
-    fn show(&self, file: &Path, is_link: bool, program: &mut Program, seen: &Seen) -> Inside {
+    /// Notes what has to be shown for a file, and says whether it is then there inside.
+    fn show(&self, file: &Path, is_link: bool, program: &mut Program, seen: &Seen) -> bool {
         let known = is_below(file, SYSTEM) || file.starts_with(ALTERNATIVES);
         if known || program.shown.iter().any(|shown| file.starts_with(shown)) {
-            return Inside::There;
+            return true;
         }
         let installation = seen.installation(file, self);
         // A link by itself cannot be shown, only a folder with a link in it.
         if is_link && installation.shown == file {
-            return Inside::Missing;
+            return false;
         }
         program.shown.push(installation.shown);
         for other in installation.also {
             self.show(&other, false, program, seen);
         }
-        Inside::There
+        true
     }
 
     /// A link on the way to a program has to be there inside, too, so the folder it lies in is shown, where that holds
