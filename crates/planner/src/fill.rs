@@ -4,7 +4,7 @@ use metier_skill::Presence;
 
 use crate::lexicon::{SlotKind, is_denial, is_idle, is_preposition, is_same, looks_like_path};
 use crate::remainder::{Matched, remainder};
-use crate::token::{Quoting, Token, tokens};
+use crate::token::{Token, tokens};
 
 /// A request, and what is known about the skill for it.
 #[derive(Clone, Copy, Debug)]
@@ -104,8 +104,7 @@ impl<'a> SlotFiller<'a> {
     fn denial(&self, matched: &[String], reach: Reach) -> Option<String> {
         let has_led = |token: &Token<'_>| matched.iter().any(|matched| is_same(matched, token.text));
         let mut looked_at = self.free().take_while(|(_, token)| reach == Reach::Whole || !has_led(token));
-        let (_, token) =
-            looked_at.find(|(_, token)| token.quoting == Quoting::Bare && is_denial(token.text))?;
+        let (_, token) = looked_at.find(|(_, token)| !token.is_quoted && is_denial(token.text))?;
         Some(token.text.to_owned())
     }
 
@@ -114,7 +113,7 @@ impl<'a> SlotFiller<'a> {
     }
 
     fn quoted(&self) -> impl Iterator<Item = (usize, &Token<'a>)> {
-        self.free().filter(|(_, token)| token.quoting == Quoting::Quoted)
+        self.free().filter(|(_, token)| token.is_quoted)
     }
 
     /// The one choice that the request names.

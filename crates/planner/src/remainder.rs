@@ -2,7 +2,7 @@
 //! is "buy milk".
 
 use crate::lexicon::{is_glue, is_idle, is_lead_in, is_lead_out, is_preposition, is_same};
-use crate::token::{Colon, Quoting, Token};
+use crate::token::Token;
 
 /// The words that led to the skill.
 pub(crate) struct Matched<'a> {
@@ -28,7 +28,7 @@ impl Matched<'_> {
         if self.taken.contains(&at) {
             return Role::Matched;
         }
-        if token.quoting == Quoting::Quoted {
+        if token.is_quoted {
             return Role::Own;
         }
         let is_matched = |word: &str| self.words.iter().any(|matched| is_same(matched, word));
@@ -63,7 +63,7 @@ pub(crate) fn remainder<'a>(request: &'a str, tokens: &[Token<'a>], matched: &Ma
     }
     let (Some(first), Some(last)) = (left.first(), left.last()) else { return "" };
     // "what is" of "what is on my list" says nothing that could be told to a program.
-    if left.iter().all(|token| token.quoting == Quoting::Bare && is_idle(token.text)) {
+    if left.iter().all(|token| !token.is_quoted && is_idle(token.text)) {
         return "";
     }
     let text = request.get(first.place.start..last.place.end).unwrap_or_default();
@@ -98,7 +98,7 @@ fn beginning(tokens: &[Token<'_>], roles: &[Role]) -> (usize, bool) {
             Role::Glue => {}
         }
         at += 1;
-        if token.colon == Colon::Follows {
+        if token.has_colon {
             break;
         }
     }

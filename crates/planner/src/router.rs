@@ -8,7 +8,7 @@ use metier_search::{Abstain, Place};
 use metier_skill::{Argument, Context};
 
 use crate::lexicon::{is_glue, is_idle, is_same, looks_like_path};
-use crate::token::{Quoting, Token, tokens};
+use crate::token::{Token, tokens};
 
 /// The candidates of a route: those that are shown, and more to tell whether the best leads.
 const MAX_CANDIDATES: usize = 6;
@@ -156,7 +156,7 @@ fn head(entry: &Entry) -> Vec<String> {
 fn has_every_word(request: &str, entry: &Entry) -> bool {
     let known = head(entry);
     let is_value = |token: &Token<'_>| {
-        token.quoting == Quoting::Quoted
+        token.is_quoted
             || looks_like_path(token.text)
             || token.text.trim_start_matches('#').bytes().all(|byte| byte.is_ascii_digit())
     };

@@ -10,23 +10,9 @@ pub(crate) struct Token<'a> {
     /// Where it stands, marks around it included.
     pub(crate) place: Range<usize>,
     /// Whether it stood in quotes.
-    pub(crate) quoting: Quoting,
+    pub(crate) is_quoted: bool,
     /// Whether a colon ends it: what comes behind is what it is about.
-    pub(crate) colon: Colon,
-}
-
-/// Whether a token stood in quotes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Quoting {
-    Bare,
-    Quoted,
-}
-
-/// Whether a colon follows a token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Colon {
-    None,
-    Follows,
+    pub(crate) has_colon: bool,
 }
 
 /// The quotes that people write, each with the one that closes it.
@@ -53,18 +39,17 @@ pub(crate) fn tokens(request: &str) -> Vec<Token<'_>> {
         if let Some((text, length)) = quoted(rest) {
             let behind = at + length;
             let marks = trailing_marks(&request[behind..]);
-            let colon =
-                if request[behind..behind + marks].contains(':') { Colon::Follows } else { Colon::None };
-            tokens.push(Token { text, place: at..behind + marks, quoting: Quoting::Quoted, colon });
+            let has_colon = request[behind..behind + marks].contains(':');
+            tokens.push(Token { text, place: at..behind + marks, is_quoted: true, has_colon });
             at = behind + marks;
             continue;
         }
         let length = rest.find(char::is_whitespace).unwrap_or(rest.len());
         let word = &rest[..length];
         let text = bare(word);
-        let colon = if word.ends_with(':') { Colon::Follows } else { Colon::None };
         if !text.is_empty() {
-            tokens.push(Token { text, place: at..at + length, quoting: Quoting::Bare, colon });
+            let has_colon = word.ends_with(':');
+            tokens.push(Token { text, place: at..at + length, is_quoted: false, has_colon });
         }
         at += length;
     }
@@ -109,12 +94,8 @@ mod tests {
             .map(|token| {
                 assert!(request[token.place.clone()].contains(token.text));
                 let text = token.text;
-                let colon = if token.colon == Colon::Follows { ":" } else { "" };
-                if token.quoting == Quoting::Quoted {
-                    format!("[{text}]{colon}")
-                } else {
-                    format!("{text}{colon}")
-                }
+                let colon = if token.has_colon { ":" } else { "" };
+                if token.is_quoted { format!("[{text}]{colon}") } else { format!("{text}{colon}") }
             })
             .collect();
         assert_eq!(shown, expect, "{request:?}");
