@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 use serde::de::DeserializeOwned;
 
 use crate::line::{EXPORT_VERSION, EventLine, HeaderLine, RecordLine, SessionLine, WHAT};
-use crate::memory::{self, Saved};
+use crate::memory;
 use crate::prepared::{MAX_EVENT, MAX_NAME, Prepared};
 use crate::redact::Redact;
 use crate::writer::{Open, insert};
@@ -117,10 +117,8 @@ impl Parcel {
                 .map_err(failed)?;
         }
         for record in &self.records {
-            match memory::insert(&transaction, record).map_err(failed)? {
-                Saved::New => imported.records += 1,
-                Saved::Known => imported.known += 1,
-            }
+            let is_new = memory::insert(&transaction, record).map_err(failed)?;
+            *(if is_new { &mut imported.records } else { &mut imported.known }) += 1;
         }
         transaction.commit().map_err(failed)?;
         Ok(imported)

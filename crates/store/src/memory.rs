@@ -277,15 +277,8 @@ pub(crate) fn checked(mut record: Record, redact: &dyn Redact) -> Result<Record,
     Ok(record)
 }
 
-/// Whether a record was new.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Saved {
-    New,
-    Known,
-}
-
-/// Writes a record inside a transaction. One whose id is there already is left as it is.
-pub(crate) fn insert(connection: &Connection, record: &Record) -> rusqlite::Result<Saved> {
+/// Writes a record inside a transaction, and says whether it was new. One whose id is there already is left as it is.
+pub(crate) fn insert(connection: &Connection, record: &Record) -> rusqlite::Result<bool> {
     let written = connection
         .prepare_cached(
             "INSERT OR IGNORE INTO record (id, at, skill, origin, digest, text, session, kind, project)
@@ -303,7 +296,7 @@ pub(crate) fn insert(connection: &Connection, record: &Record) -> rusqlite::Resu
             record.project
         ])?;
     if written == 0 {
-        return Ok(Saved::Known);
+        return Ok(false);
     }
     let number = connection.last_insert_rowid();
     for (place, tag) in record.tags.iter().enumerate() {
@@ -316,5 +309,5 @@ pub(crate) fn insert(connection: &Connection, record: &Record) -> rusqlite::Resu
     connection
         .prepare_cached("INSERT INTO record_words (rowid, words) VALUES (?1, ?2)")?
         .execute(params![number, words])?;
-    Ok(Saved::New)
+    Ok(true)
 }

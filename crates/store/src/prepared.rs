@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::event::{self, EventKind};
 use crate::place::Assurance;
-use crate::redact::{Redact, Redaction, redact_value};
+use crate::redact::{Redact, redact_value};
 use crate::{StoreError, Timestamp};
 
 /// What one event may hold. The largest things in one are a tool's report (two streams of 256 KiB) and what a model is sent;
@@ -52,10 +52,8 @@ impl Prepared {
     pub(crate) fn new(at: Timestamp, kind: EventKind, redact: &dyn Redact) -> Result<Self, StoreError> {
         let (name, mut data) =
             event::taken_apart(&kind).map_err(|error| StoreError::Json { detail: error.to_string() })?;
-        let kind = match redact_value(redact, &mut data) {
-            Redaction::Untouched => kind,
-            Redaction::Changed => event::put_together(&name, data.clone()),
-        };
+        let is_changed = redact_value(redact, &mut data);
+        let kind = if is_changed { event::put_together(&name, data.clone()) } else { kind };
         Self::assemble(at, name, data, kind)
     }
 

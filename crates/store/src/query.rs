@@ -1,5 +1,7 @@
 //! Which events, and how they are read.
 
+use std::convert::Infallible;
+
 use rusqlite::types::Value as Parameter;
 use rusqlite::{Connection, Row, params_from_iter};
 use serde_json::Value;
@@ -106,20 +108,13 @@ impl EventQuery {
 
     /// Reads them.
     pub(crate) fn read(&self, connection: &Connection) -> rusqlite::Result<Vec<Event>> {
-        let (sql, parameters) = self.sql();
-        let mut statement = connection.prepare_cached(&sql)?;
-        let mut rows = statement.query(params_from_iter(parameters))?;
         let mut events = Vec::new();
-        while let Some(row) = rows.next()? {
-            let raw = RawEvent::read(connection, row)?;
-            events.push(Event {
-                position: raw.position,
-                session: raw.session,
-                seq: raw.seq,
-                at: raw.at,
-                kind: event::put_together(&raw.name, raw.data),
-            });
-        }
+        let read = self.each_raw(connection, |raw| {
+            let RawEvent { position, session, seq, at, name, data } = raw;
+            events.push(Event { position, session, seq, at, kind: event::put_together(&name, data) });
+            Ok::<(), Infallible>(())
+        })?;
+        let Ok(()) = read;
         Ok(events)
     }
 

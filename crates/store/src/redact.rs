@@ -21,60 +21,47 @@ impl Redact for NothingSecret {
     }
 }
 
-/// Whether anything was taken out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Redaction {
-    Untouched,
-    Changed,
-}
-
-impl Redaction {
-    fn or(self, other: Self) -> Self {
-        if self == Self::Changed { self } else { other }
-    }
-}
-
-/// Redacts every text in a value: also keys, and numbers, since a PIN in an input is one.
-pub(crate) fn redact_value(redact: &dyn Redact, value: &mut Value) -> Redaction {
+/// Redacts every text in a value: also keys, and numbers, since a PIN in an input is one. Says whether anything was taken out.
+pub(crate) fn redact_value(redact: &dyn Redact, value: &mut Value) -> bool {
     match value {
         Value::String(text) => redact_text(redact, text),
         Value::Number(number) => {
             let mut text = number.to_string();
-            let redaction = redact_text(redact, &mut text);
-            if redaction == Redaction::Changed {
+            let is_changed = redact_text(redact, &mut text);
+            if is_changed {
                 *value = Value::String(text);
             }
-            redaction
+            is_changed
         }
-        Value::Array(values) => values
-            .iter_mut()
-            .fold(Redaction::Untouched, |redaction, value| redaction.or(redact_value(redact, value))),
+        Value::Array(values) => redact_values(redact, values),
         Value::Object(map) => redact_map(redact, map),
-        Value::Null | Value::Bool(_) => Redaction::Untouched,
+        Value::Null | Value::Bool(_) => false,
     }
 }
 
-fn redact_map(redact: &dyn Redact, map: &mut Map<String, Value>) -> Redaction {
-    let values = map
-        .values_mut()
-        .fold(Redaction::Untouched, |redaction, value| redaction.or(redact_value(redact, value)));
+fn redact_values<'v>(redact: &dyn Redact, values: impl IntoIterator<Item = &'v mut Value>) -> bool {
+    values.into_iter().fold(false, |is_changed, value| redact_value(redact, value) || is_changed)
+}
+
+fn redact_map(redact: &dyn Redact, map: &mut Map<String, Value>) -> bool {
+    let is_changed = redact_values(redact, map.values_mut());
     if map.keys().all(|key| matches!(redact.redact(key), Cow::Borrowed(_))) {
-        return values;
+        return is_changed;
     }
     let before = std::mem::take(map);
     for (key, value) in before {
         let key = redact.redact(&key).into_owned();
         map.insert(key, value);
     }
-    Redaction::Changed
+    true
 }
 
-pub(crate) fn redact_text(redact: &dyn Redact, text: &mut String) -> Redaction {
+pub(crate) fn redact_text(redact: &dyn Redact, text: &mut String) -> bool {
     match redact.redact(text) {
-        Cow::Borrowed(_) => Redaction::Untouched,
+        Cow::Borrowed(_) => false,
         Cow::Owned(clean) => {
             *text = clean;
-            Redaction::Changed
+            true
         }
     }
 }
@@ -100,11 +87,11 @@ mod tests {
     #[test]
     fn texts_keys_and_numbers_are_redacted_at_every_depth() {
         let mut value = json!({"a": ["x 4711 y", {"k4711": 14_711, "n": 5}], "b": null, "c": 4711.5});
-        assert_eq!(redact_value(&Word("4711"), &mut value), Redaction::Changed);
+        assert!(redact_value(&Word("4711"), &mut value));
         assert_eq!(
             value,
             json!({"a": ["x [gone] y", {"k[gone]": "1[gone]", "n": 5}], "b": null, "c": "[gone].5"})
         );
-        assert_eq!(redact_value(&Word("none"), &mut value), Redaction::Untouched);
+        assert!(!redact_value(&Word("none"), &mut value));
     }
 }

@@ -1,5 +1,7 @@
 use serde::{Deserialize, Serialize};
 
+use super::call::is_zero;
+
 /// What became of everything that a call changed in the project. Fields are only ever added.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -71,11 +73,6 @@ impl RecordedChanges {
     pub fn in_state(&self, state: &str) -> impl Iterator<Item = &RecordedChange> {
         self.entries.iter().filter(move |entry| entry.state == state)
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes what it asks about by reference")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 #[cfg(test)]
