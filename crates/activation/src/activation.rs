@@ -42,7 +42,7 @@ pub use content::TRAILER;
 pub use draft::{ActivationContext, ActivationDraft, ActivationError, ActivationRequest};
 pub use envelope::{attribute, breadcrumb, neutral};
 pub use invoker::{InvocationError, Invoker};
-pub use session_activations::{Reopen, RepeatedActivation, RestoredText, SessionActivations};
+pub use session_activations::{RepeatedActivation, RestoredText, SessionActivations};
 
 use std::ops::Range;
 

@@ -36,8 +36,8 @@ mod terms;
 
 pub use activation::{
     Activation, ActivationContext, ActivationDraft, ActivationError, ActivationMode, ActivationOutcome,
-    ActivationRequest, InvocationError, Invoker, Reopen, RepeatedActivation, RestoredText,
-    SessionActivations, TRAILER, activate, attribute, breadcrumb, neutral,
+    ActivationRequest, InvocationError, Invoker, RepeatedActivation, RestoredText, SessionActivations,
+    TRAILER, activate, attribute, breadcrumb, neutral,
 };
 pub use injection::{COMMAND_OUTPUT, MAX_COMMANDS, ShellLine, UnsafeCommand, injection_start};
 pub use render::{

@@ -17,8 +17,8 @@ use crate::agent_profile::AgentProfile;
 use crate::limits::Limits;
 use crate::prompt_prefix::INSTRUCTIONS;
 use crate::subagent::CrewMember;
+use metier_tools::Setting;
 use metier_tools::ToolServer;
-use metier_tools::{Offer, Setting};
 
 impl Agent {
     /// Gives the agent a role: its instructions, skills, tools and limits. The caller chooses its model and how its skills are
@@ -76,14 +76,10 @@ impl Agent {
 /// The setting of a role's general tools. The roles of a crew have none but questions: their skills do the work.
 #[must_use]
 pub fn role_setting(setting: Setting, role: &Role, format: DefinitionFormat) -> Setting {
-    let memory = match role.memory {
-        Some(true) => Offer::Yes,
-        Some(false) => Offer::No,
-        None if format == DefinitionFormat::Crew => Offer::No,
-        None => setting.memory,
-    };
-    if format == DefinitionFormat::Crew {
-        return Setting { memory, project: None, web: None, commands: Offer::No, ..setting };
+    let is_crew = format == DefinitionFormat::Crew;
+    let memory = role.memory.unwrap_or(setting.memory && !is_crew);
+    if is_crew {
+        return Setting { memory, project: None, web: None, commands: false, ..setting };
     }
     Setting { memory, ..setting }
 }

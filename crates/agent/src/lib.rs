@@ -63,8 +63,8 @@ pub use models::Models;
 pub use observer::{EmittedEvent, NoObserver, Observer, OnLimit, StreamDelta};
 pub use prompt_prefix::INSTRUCTIONS;
 pub use session::{
-    Answer, OpenApproval, Remaining, Resumed, RunHooks, Session, SessionError, Shortened, UncertainCall,
-    UserMessage, answer_approval, open_approvals,
+    Answer, OpenApproval, Resumed, RunHooks, Session, SessionError, Shortened, UncertainCall, UserMessage,
+    answer_approval, open_approvals,
 };
 pub use subagent::{AgentDirectory, CrewMember, SubagentAnswer, SubagentProfile, Worker};
 

@@ -40,7 +40,7 @@ pub use self::compact::Shortened;
 use self::effect::Effect;
 pub use self::message::UserMessage;
 use self::model_choice::ModelChoice;
-pub use self::resume::{Remaining, Resumed};
+pub use self::resume::Resumed;
 use self::subagents::SubagentContext;
 pub use self::uncertain::UncertainCall;
 use crate::agent::Agent;

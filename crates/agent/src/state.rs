@@ -11,7 +11,7 @@ mod subagent;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use metier_activation::{Reopen, SkillArguments};
+use metier_activation::SkillArguments;
 use metier_policy::{Answer, Question};
 use metier_runtime::RestoredSkill;
 use metier_store::{
@@ -172,7 +172,7 @@ impl SessionState {
         self.subagents.invoked = None;
         self.calls.resume();
         for skill in &mut self.activated {
-            skill.open = Reopen::No;
+            skill.is_open = false;
         }
     }
 
@@ -216,7 +216,7 @@ impl SessionState {
             origin: activated.origin.clone(),
             arguments: SkillArguments::Text(activated.arguments.clone()),
             digest: Some(activated.digest.clone()),
-            open: Reopen::Yes,
+            is_open: true,
         };
         // The same skill with the same text and arguments is one activation, and the last one to be active.
         let is_same = |known: &RestoredSkill| {

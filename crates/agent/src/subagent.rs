@@ -164,15 +164,8 @@ pub(crate) struct SubagentStart {
 /// The end of a sub-agent's work.
 pub(crate) struct SubagentExit {
     pub(crate) answer: SubagentAnswer,
-    pub(crate) state: ExitState,
-}
-
-/// Whether a sub-agent is complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ExitState {
-    Complete,
-    /// A step of it waits for a person who could not be asked. The call that asked for the sub-agent has no result until then.
-    Waiting,
+    /// Whether a step of it waits for a person who could not be asked. The call that asked for the sub-agent has no result until then.
+    pub(crate) is_waiting: bool,
 }
 
 impl Subagent {
@@ -181,9 +174,9 @@ impl Subagent {
         let why = "it was stopped before it started";
         let mut answer = SubagentAnswer::without_work(&self.spec, Outcome::Cancelled, why);
         let (runtime, cancel) = (Arc::clone(&self.spec.agent.runtime), self.spec.hooks.cancel.clone());
-        let mut state = ExitState::Complete;
+        let mut is_waiting = false;
         let Some(slot) = runtime.block_on(ticket.wait(&cancel)) else {
-            return SubagentExit { answer, state };
+            return SubagentExit { answer, is_waiting };
         };
         let max = self.spec.agent.limits.child_time;
         let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
@@ -199,8 +192,8 @@ impl Subagent {
         let worked = self.work(slot);
         watchdog.abort();
         match worked {
-            Ok((done, last)) => {
-                state = last;
+            Ok((done, waits)) => {
+                is_waiting = waits;
                 (answer.ended, answer.needs) = (done.ended, done.needs);
                 if answer.ended.outcome == Outcome::Cancelled && is_late.load(Ordering::SeqCst) {
                     answer.ended.why = Some(format!("it took more than {} seconds", time.as_secs()));
@@ -211,10 +204,10 @@ impl Subagent {
                 answer.ended.why = Some(error.to_string());
             }
         }
-        SubagentExit { answer, state }
+        SubagentExit { answer, is_waiting }
     }
 
-    fn work(self, slot: Slot) -> Result<(crate::session::Answer, ExitState), SessionError> {
+    fn work(self, slot: Slot) -> Result<(crate::session::Answer, bool), SessionError> {
         let Self { spec, start, parent, call, .. } = self;
         let (child, mode) = (spec.id, spec.kind.clone());
         let mut session = match start {
@@ -235,7 +228,7 @@ impl Subagent {
         let Ended { outcome, usage, cost_micros, calls, .. } = answer.ended;
         let missing = answer.needs.clone();
         parent.append(EventKind::ChildEnded { child, outcome, usage, cost_micros, calls, missing })?;
-        Ok((answer, session.exit_state()))
+        Ok((answer, session.is_waiting()))
     }
 }
 

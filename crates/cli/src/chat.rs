@@ -16,7 +16,7 @@ use crate::output::clean;
 use crate::resuming::{Resuming, Word, left_undone, words_to_give};
 use crate::run_view::RunView;
 use anyhow::{Result, bail};
-use metier_agent::{Answer, CancelToken, Remaining, Resumed, RunHooks, Session, UserMessage};
+use metier_agent::{Answer, CancelToken, Resumed, RunHooks, Session, UserMessage};
 use metier_catalog::{Entry, EntryId, Lookup, Reference, Snapshot, State};
 use metier_definition::{BuiltinCommand, SlashCommand};
 use metier_diagnostic::grouped;
@@ -84,11 +84,11 @@ impl Chat {
     pub(crate) fn take_up(&mut self, id: SessionId) -> Result<Vec<String>> {
         let resumed = self.resumed(id)?;
         let mut lines = left_undone(&resumed);
-        let goes_on = resumed.remaining == Remaining::Work && resumed.ended.is_none_or(goes_on_at_once);
+        let goes_on = resumed.has_work && resumed.ended.is_none_or(goes_on_at_once);
         if goes_on {
             lines.push("it broke off, and goes on now".to_owned());
             self.broken_off = Some(resumed.uncertain.len());
-        } else if resumed.remaining == Remaining::Work {
+        } else if resumed.has_work {
             let how = resumed.ended.map_or("broke off", |ended| match ended {
                 Outcome::Cancelled => "was stopped",
                 _ => "failed",

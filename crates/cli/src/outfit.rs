@@ -24,7 +24,7 @@ use metier_model::{ChatModel, Prices};
 use metier_planner::{IndexRouter, OfflinePlanner};
 use metier_runtime::Skills;
 use metier_store::Store;
-use metier_tools::{Offer, Setting, ToolServer, Web};
+use metier_tools::{Setting, ToolServer, Web};
 use std::sync::Arc;
 
 /// An agent that is ready, and what its conversations are begun with.
@@ -147,9 +147,9 @@ impl Outfit {
             outputs: Some(self.outputs.path().to_owned()),
             guarded: Vec::new(),
             web: Some(Web::system().with_proxies(Arc::new(web_proxy))),
-            commands: Offer::Yes,
-            questions: if self.can_ask { Offer::Yes } else { Offer::No },
-            memory: Offer::Yes,
+            commands: true,
+            questions: self.can_ask,
+            memory: true,
         };
         match &self.cast {
             Some((format, role)) => metier_agent::role_setting(usual, role, *format),

@@ -4,7 +4,7 @@ use std::os::fd::AsFd;
 
 use metier_catalog::one_line;
 use metier_sandbox::Cancel;
-use metier_tools::{Annotated, ExternalTool, ServerAnswer, ServerReport, ToolServer};
+use metier_tools::{ExternalTool, ServerAnswer, ServerReport, ToolServer};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents, Tool};
 use serde_json::{Map, Value};
 use tokio::io::unix::AsyncFd;
@@ -85,7 +85,7 @@ fn to_outside_tool(label: &str, tool: Tool) -> ExternalTool {
         tool: tool.name.into_owned(),
         description: tool.description.map(std::borrow::Cow::into_owned).unwrap_or_default(),
         schema: Value::Object(tool.input_schema.as_ref().clone()),
-        annotated: if is_read_only == Some(true) { Annotated::ReadOnly } else { Annotated::Acts },
+        is_read_only: is_read_only == Some(true),
     }
 }
 

@@ -39,7 +39,7 @@ pub use skills::{
     SkillSecrets, SkillSession, Skills, SkillsBuilder, SourceError, UseError, UseResult, ValueSource, begin,
 };
 pub use tool::{
-    CallControl, Definition, Field, FieldKind, FieldNeed, FileChange, Form, Input, InputProblem, MetaMessage,
-    Outcome, Plan, SideEffect, Tool, ToolContext, ToolFormat, ToolRegistry, ToolResult,
+    CallControl, Definition, Field, FieldKind, FileChange, Form, Input, InputProblem, MetaMessage, Outcome,
+    Plan, SideEffect, Tool, ToolContext, ToolFormat, ToolRegistry, ToolResult,
 };
 pub use toolset::{Coverage, Entrance, Refusal, Surface, Toolset, Visible, frontmatter};

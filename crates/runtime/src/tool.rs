@@ -19,7 +19,7 @@ use metier_sandbox::{Cancel, Stream};
 use serde_json::Value;
 
 pub use self::definition::{Definition, SideEffect, ToolFormat};
-pub use self::form::{Field, FieldKind, FieldNeed, Form};
+pub use self::form::{Field, FieldKind, Form};
 pub use self::input::{Input, InputProblem};
 pub(crate) use self::input::{ReferenceInput, cut};
 pub use self::registry::ToolRegistry;

@@ -78,7 +78,7 @@ pub use query::EventQuery;
 pub use redact::{NothingSecret, Redact};
 pub use schema::SCHEMA_VERSION;
 pub use session_id::{ParseIdError, RecordId, SessionId};
-pub use standing::{BegunCall, Made, SessionStanding, SessionState};
+pub use standing::{BegunCall, SessionStanding, SessionState};
 pub use stats::{Choosers, Outcomes, Routed, SkillStats, StatsQuery};
 pub use store::{Store, Ticket};
 pub use summary::{Ending, Family, SessionFilter, Summary};

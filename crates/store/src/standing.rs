@@ -15,8 +15,8 @@ pub struct SessionStanding {
     pub state: SessionState,
     /// The calls that were begun and not finished, in their order.
     pub begun: Vec<BegunCall>,
-    /// Where it was made. What was allowed in a session that came from elsewhere is nobody's word here.
-    pub made: Made,
+    /// Whether it was imported from another store: what was allowed there is nobody's word here.
+    pub is_imported: bool,
 }
 
 /// Whether a session is worked on.
@@ -28,16 +28,6 @@ pub enum SessionState {
     BrokenOff,
     /// It ended. Whoever speaks to it opens it again.
     Ended(Outcome),
-}
-
-/// Where a session was made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Made {
-    /// In this store.
-    #[default]
-    Here,
-    /// In another one: it was imported.
-    Elsewhere,
 }
 
 /// A call that was begun and not finished.
@@ -64,9 +54,9 @@ impl BegunCall {
 pub(crate) fn read(
     connection: &Connection,
     id: SessionId,
-) -> rusqlite::Result<Option<(Summary, Vec<BegunCall>, Made)>> {
+) -> rusqlite::Result<Option<(Summary, Vec<BegunCall>, bool)>> {
     let Some(summary) = Summary::of(connection, id)? else { return Ok(None) };
-    let (last, imported): (u64, bool) = connection.query_row(
+    let (last, is_imported): (u64, bool) = connection.query_row(
         "SELECT coalesce(max(e.seq), 0), s.imported FROM session s
          LEFT JOIN event e ON e.session = s.number AND e.type = 'answered' WHERE s.id = ?1",
         [id.to_string()],
@@ -90,6 +80,5 @@ pub(crate) fn read(
             _ => {}
         }
     }
-    let made = if imported { Made::Elsewhere } else { Made::Here };
-    Ok(Some((summary, begun, made)))
+    Ok(Some((summary, begun, is_imported)))
 }

@@ -180,13 +180,13 @@ impl Store {
         // Asked first: a session that ends meanwhile is then at work for a moment longer, and never broken off.
         let is_at_work = self.shared.leases.is_at_work(id);
         let read = self.shared.readers.read(|connection| standing::read(connection, id))?;
-        let (summary, begun, made) = read.ok_or(StoreError::NoSession { id })?;
+        let (summary, begun, is_imported) = read.ok_or(StoreError::NoSession { id })?;
         let state = match summary.outcome {
             _ if is_at_work => SessionState::AtWork,
             Some(outcome) => SessionState::Ended(outcome),
             None => SessionState::BrokenOff,
         };
-        Ok(SessionStanding { summary, state, begun, made })
+        Ok(SessionStanding { summary, state, begun, is_imported })
     }
 
     /// Every skill that was offered or used, counted, by name.

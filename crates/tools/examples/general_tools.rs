@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use metier_runtime::{CallControl, Skills, ToolContext, ToolRegistry, begin};
-use metier_tools::{GeneralTools, Offer, Setting};
+use metier_tools::{GeneralTools, Setting};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     begin(std::env::args_os());
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .open();
     let session = skills.session();
 
-    let setting = Setting { project: Some(project), commands: Offer::Yes, ..Setting::default() };
+    let setting = Setting { project: Some(project), commands: true, ..Setting::default() };
     let mut tools = ToolRegistry::default();
     tools.add(Arc::new(GeneralTools::new(setting)?).registered());
     let tool = tools.find(&name).ok_or_else(|| format!("no tool named `{name}`; there are {tools:?}"))?;

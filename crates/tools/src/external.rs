@@ -37,16 +37,6 @@ pub const MAX_EXTERNAL_RESULT: usize = 32 * 1_024;
 /// The longest name that providers of models take.
 const MAX_NAME: usize = 64;
 
-/// Whether a tool says of itself that it only looks. It is its server's word: the gate is asked all the same.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Annotated {
-    /// It changes nothing.
-    ReadOnly,
-    /// It may change something, or nothing is said.
-    #[default]
-    Acts,
-}
-
 /// A tool of a server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExternalTool {
@@ -58,8 +48,8 @@ pub struct ExternalTool {
     pub description: String,
     /// The JSON Schema of its input.
     pub schema: Value,
-    /// Whether it only looks.
-    pub annotated: Annotated,
+    /// Whether it says of itself that it only looks. It is its server's word: the gate is asked all the same.
+    pub is_read_only: bool,
 }
 
 /// How a server stands.
@@ -255,10 +245,7 @@ impl Tool for ServerTool {
 }
 
 fn definition(name: String, tool: &ExternalTool) -> Definition {
-    let effect = match tool.annotated {
-        Annotated::ReadOnly => SideEffect::ReadOnly,
-        Annotated::Acts => SideEffect::Runs,
-    };
+    let effect = if tool.is_read_only { SideEffect::ReadOnly } else { SideEffect::Runs };
     Definition { name: name.into(), description: described(tool).into(), schema: tool.schema.clone(), effect }
 }
 
@@ -360,7 +347,7 @@ mod tests {
             tool: tool.to_owned(),
             description: "Does\nit.".to_owned(),
             schema: json!({ "type": "object" }),
-            annotated: Annotated::Acts,
+            is_read_only: false,
         }
     }
 

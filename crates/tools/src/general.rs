@@ -45,16 +45,6 @@ pub use self::memory::Memory;
 pub use self::memory_search::envelope;
 pub use self::web::{PageResolver, ProxyFor, SystemResolver, Web};
 
-/// Whether something is offered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Offer {
-    /// It is.
-    Yes,
-    /// It is not, since it would be of no use.
-    #[default]
-    No,
-}
-
 /// What a session's tools are made for.
 #[derive(Clone, Debug, Default)]
 pub struct Setting {
@@ -73,11 +63,11 @@ pub struct Setting {
     /// The network, where it may be used.
     pub web: Option<Web>,
     /// Whether commands can run.
-    pub commands: Offer,
+    pub commands: bool,
     /// Whether somebody can be asked.
-    pub questions: Offer,
+    pub questions: bool,
     /// Whether there is a memory.
-    pub memory: Offer,
+    pub memory: bool,
 }
 
 /// One tool as data.
@@ -208,14 +198,12 @@ impl GeneralTools {
             matches!(tool, Tool::Read | Tool::Glob | Tool::Grep | Tool::Write | Tool::Edit | Tool::Bash);
         match tool {
             _ if needs_project && self.project.is_none() => Some("there is no project"),
-            Tool::Bash if self.setting.commands == Offer::No => Some("no command can run"),
+            Tool::Bash if !self.setting.commands => Some("no command can run"),
             Tool::WebFetch if self.setting.web.is_none() => Some("the network is off"),
-            Tool::AskUser if self.setting.questions == Offer::No => {
+            Tool::AskUser if !self.setting.questions => {
                 Some("nobody can be asked; decide by what you know, and say what you assumed")
             }
-            Tool::MemorySave | Tool::MemorySearch if self.setting.memory == Offer::No => {
-                Some("there is no memory")
-            }
+            Tool::MemorySave | Tool::MemorySearch if !self.setting.memory => Some("there is no memory"),
             _ => None,
         }
     }
@@ -270,7 +258,7 @@ impl metier_runtime::Tool for GeneralTool {
 
 #[cfg(test)]
 mod tests {
-    use metier_runtime::{FieldNeed, Surface, Toolset};
+    use metier_runtime::{Surface, Toolset};
 
     use super::*;
 
@@ -282,7 +270,7 @@ mod tests {
             let schema = Definition::new(entry.form, entry.effect, None).schema;
             let valid = jsonschema::validator_for(&schema).unwrap();
             assert!(valid.is_valid(&example), "{}: {schema}", entry.form.name);
-            for field in entry.form.fields.iter().filter(|field| field.need == FieldNeed::Required) {
+            for field in entry.form.fields.iter().filter(|field| field.is_required) {
                 assert!(example.get(field.name).is_some(), "{}: {}", entry.form.name, field.name);
             }
             // Every call is paid for in every turn: few words.
@@ -328,13 +316,13 @@ mod tests {
             offered.map(|tool| tool.definition().name.to_string()).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(names(Setting::default()), "");
-        let questions = Setting { questions: Offer::Yes, commands: Offer::Yes, ..Setting::default() };
+        let questions = Setting { questions: true, commands: true, ..Setting::default() };
         assert_eq!(names(questions), "ask_user");
-        let memory = Setting { memory: Offer::Yes, ..Setting::default() };
+        let memory = Setting { memory: true, ..Setting::default() };
         assert_eq!(names(memory), "memory_save memory_search");
         let workspace = metier_testkit::Workspace::new().dir("p");
         let project = || Setting { project: Some(workspace.join("p")), ..Setting::default() };
         assert_eq!(names(project()), "Read Glob Grep Write Edit");
-        assert_eq!(names(Setting { commands: Offer::Yes, ..project() }), "Read Glob Grep Write Edit Bash");
+        assert_eq!(names(Setting { commands: true, ..project() }), "Read Glob Grep Write Edit Bash");
     }
 }

@@ -47,12 +47,11 @@ mod general;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use external::{
-    Annotated, ExternalTool, ExternalTools, MAX_EXTERNAL_DEFINITIONS, MAX_EXTERNAL_DESCRIPTION,
-    MAX_EXTERNAL_RESULT, MAX_EXTERNAL_SCHEMA, MAX_EXTERNAL_TOOLS, ServerAnswer, ServerReport, ServerStatus,
-    ToolServer,
+    ExternalTool, ExternalTools, MAX_EXTERNAL_DEFINITIONS, MAX_EXTERNAL_DESCRIPTION, MAX_EXTERNAL_RESULT,
+    MAX_EXTERNAL_SCHEMA, MAX_EXTERNAL_TOOLS, ServerAnswer, ServerReport, ServerStatus, ToolServer,
 };
 pub use general::{
-    Ask, GeneralTools, Memory, Offer, PageResolver, ProxyFor, Reply, Setting, SystemResolver, Web, envelope,
+    Ask, GeneralTools, Memory, PageResolver, ProxyFor, Reply, Setting, SystemResolver, Web, envelope,
 };
 
 /// Locks, also after a panic: no holder of these locks leaves a value half changed.

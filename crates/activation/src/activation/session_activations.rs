@@ -32,15 +32,6 @@ pub struct RestoredText {
     pub digest: Option<FileDigest>,
 }
 
-/// Whether the scope of a skill from before is open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reopen {
-    /// It is: the user has not spoken since.
-    Yes,
-    /// It is over.
-    No,
-}
-
 /// A skill that is in the session already, with the same arguments.
 #[derive(Clone, Debug)]
 pub struct RepeatedActivation {
@@ -117,10 +108,10 @@ impl SessionActivations {
 
     /// Takes a text that is in the conversation from before, as it was then: nothing is rendered and nothing runs. The scope is
     /// open again only where it was.
-    pub fn restore(&mut self, scope: SkillScope, text: RestoredText, open: Reopen) {
+    pub fn restore(&mut self, scope: SkillScope, text: RestoredText, is_open: bool) {
         let skill = scope.skill.clone();
         let id = self.scopes.open(scope);
-        if open == Reopen::No {
+        if !is_open {
             self.scopes.close(id);
         }
         let RestoredText { arguments, digest } = text;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::state::GivenAnswer;
 use metier_store::{
-    By, EventKind, EventQuery, Family, Lease, Made, Outcome, SessionFilter, SessionId, Store, StoreError,
+    By, EventKind, EventQuery, Family, Lease, Outcome, SessionFilter, SessionId, Store, StoreError,
 };
 
 use super::{NextRun, Parts, RunHooks, Session, SessionError, UncertainCall};
@@ -25,8 +25,8 @@ use metier_tools::{GeneralTools, Setting};
 pub struct Resumed {
     /// The session.
     pub session: Session,
-    /// Whether there is work left.
-    pub remaining: Remaining,
+    /// Whether it was interrupted, so that [`Session::run`] continues; else the last message is answered.
+    pub has_work: bool,
     /// How it ended, if it did and no message came since; `None` if its process ended before.
     pub ended: Option<Outcome>,
     /// Calls that may have run, in their order. [`Observer::uncertain_call`](crate::Observer::uncertain_call) is asked about each when
@@ -36,20 +36,11 @@ pub struct Resumed {
     pub gone: Vec<String>,
 }
 
-/// Whether a session has work left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Remaining {
-    /// The last message is answered: [`Session::send`] continues.
-    Nothing,
-    /// It was interrupted: [`Session::run`] continues.
-    Work,
-}
-
 impl Session {
     /// Loads a session as it was: the same prefix and messages byte for byte, its active skills and their scopes, its approvals, what
     /// was spent. Fails while another process works on it: [`SessionError::Busy`].
     ///
-    /// Nothing is done yet: [`Session::run`] continues if there is [`Remaining::Work`], [`Session::send`] with a new message.
+    /// Nothing is done yet: [`Session::run`] continues if there is work left, [`Session::send`] with a new message.
     pub fn resume(
         agent: &Agent,
         setting: Setting,
@@ -96,11 +87,10 @@ impl Session {
         if !has_prefix {
             session.write_prefix()?;
         }
-        let remaining = if is_done { Remaining::Nothing } else { Remaining::Work };
-        if remaining == Remaining::Work {
+        if !is_done {
             session.next = NextRun::Resume;
         }
-        Ok(Resumed { session, remaining, ended, uncertain, gone })
+        Ok(Resumed { session, has_work: !is_done, ended, uncertain, gone })
     }
 
     /// Writes that the work continues. Not before it does: a session that was only looked at was not resumed.
@@ -146,7 +136,7 @@ impl StoredApprovals {
         while let Some(id) = open.pop() {
             // A parent may have been forgotten.
             let Ok(standing) = store.standing(id) else { continue };
-            if standing.made == Made::Here {
+            if !standing.is_imported {
                 let query = EventQuery::of(id).kind("allowed").kind("approval_answered").kind("agreed");
                 let state = SessionState::replay(&store.events(&query)?);
                 approvals.answers.extend(state.allowed);

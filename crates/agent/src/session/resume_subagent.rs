@@ -13,7 +13,7 @@ use crate::observer::StreamDelta;
 use crate::session_log::SessionLog;
 use crate::state::{Invoked, SessionState, StartedSubagent};
 use crate::subagent::{
-    ExitState, FinishedSubagent, Slot, StartPoint, SubagentAnswer, SubagentSpec, Worker, note, result,
+    FinishedSubagent, Slot, StartPoint, SubagentAnswer, SubagentSpec, Worker, note, result,
 };
 use metier_tools::ExternalTools;
 
@@ -149,10 +149,9 @@ impl Session {
         Ok(session)
     }
 
-    /// Whether a sub-agent is complete: none of its calls waits for a person.
-    pub(crate) fn exit_state(&self) -> ExitState {
-        let unfinished = self.state(|state| state.history.unfinished().next().is_some());
-        if unfinished { ExitState::Waiting } else { ExitState::Complete }
+    /// Whether a call of a sub-agent waits for a person.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.state(|state| state.history.unfinished().next().is_some())
     }
 
     /// Takes the end of a sub-agent whose parent's process ended before it took note.
@@ -187,10 +186,10 @@ impl Session {
                     Started::Awaited(number) => number,
                     Started::Answered(result) => return self.finish(End::failed(result.text)).map(Some),
                 };
-                let Some(FinishedSubagent { answer, exit, .. }) = self.await_subagent(number)? else {
+                let Some(FinishedSubagent { answer, is_waiting, .. }) = self.await_subagent(number)? else {
                     return self.finish(End::failed("the sub-agent is gone".to_owned())).map(Some);
                 };
-                if exit == ExitState::Waiting {
+                if is_waiting {
                     return self
                         .finish(End::new(Outcome::NeedsYes, String::new(), answer.ended.why))
                         .map(Some);

@@ -17,8 +17,8 @@ use crate::agent::Patience;
 use crate::limits::Limits;
 use crate::state::StartedSubagent;
 use crate::subagent::{
-    ExitState, FinishedSubagent, HandoffTarget, HandoffTool, Place, SharedBudget, Slot, SubagentAnswer,
-    SubagentPool, Worker, note, result,
+    FinishedSubagent, HandoffTarget, HandoffTool, Place, SharedBudget, Slot, SubagentAnswer, SubagentPool,
+    Worker, note, result,
 };
 
 /// What relates a session to its parent and its sub-agents.
@@ -138,7 +138,7 @@ impl Session {
                 continue;
             };
             // Its call has no result until a person has answered.
-            if finished.exit == ExitState::Waiting {
+            if finished.is_waiting {
                 continue;
             }
             let ms = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);

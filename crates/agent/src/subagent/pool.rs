@@ -9,14 +9,15 @@ use metier_store::{Outcome, SessionId};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::{ExitState, Subagent, SubagentAnswer, SubagentExit, Ticket};
+use super::{Subagent, SubagentAnswer, SubagentExit, Ticket};
 use crate::cancel::CancelToken;
 
 /// A sub-agent that has ended.
 pub(crate) struct FinishedSubagent {
     pub(crate) number: u64,
     pub(crate) answer: SubagentAnswer,
-    pub(crate) exit: ExitState,
+    /// Whether a step of it waits for a person.
+    pub(crate) is_waiting: bool,
 }
 
 /// The running sub-agents, each on a thread of its own. Dropping the pool stops them and waits for them: nothing of a session outlives
@@ -50,13 +51,13 @@ impl SubagentPool {
         let spec = &subagent.spec;
         let (id, cancel, name) = (spec.id, spec.hooks.cancel.clone(), spec.worker.name().to_owned());
         let answer = SubagentAnswer::without_work(spec, Outcome::Failed, "internal error");
-        let panicked = SubagentExit { answer, state: ExitState::Complete };
+        let panicked = SubagentExit { answer, is_waiting: false };
         let work = move || {
             // A panic is a defect of metier. It ends this sub-agent; its parent and the others continue.
-            let SubagentExit { answer, state } =
+            let SubagentExit { answer, is_waiting } =
                 catch_unwind(AssertUnwindSafe(|| subagent.run(ticket))).unwrap_or(panicked);
             // Without a receiver the pool is being dropped, which waits for the thread.
-            let _ = sender.send(FinishedSubagent { number, answer, exit: state });
+            let _ = sender.send(FinishedSubagent { number, answer, is_waiting });
         };
         let thread = thread::Builder::new().name("sub-agent".to_owned()).spawn(work)?;
         self.running.insert(number, RunningSubagent { id, cancel, thread, name });

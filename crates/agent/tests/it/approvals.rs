@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use metier_agent::{
-    Agent, Remaining, RetryDecision, Session, SessionError, UserMessage, answer_approval, open_approvals,
+    Agent, RetryDecision, Session, SessionError, UserMessage, answer_approval, open_approvals,
 };
 use metier_policy::{Answer, Mode};
 use metier_runtime::{ApprovalReply, ApprovalRequest, SkillsBuilder};
@@ -57,7 +57,7 @@ impl LaterHost {
 
     fn resume(&self, id: SessionId) -> Session {
         let resumed = self.place.resume(&self.agent(), id, &onlooker(RetryDecision::Unanswered));
-        assert_eq!(resumed.remaining, Remaining::Work);
+        assert!(resumed.has_work);
         assert!(resumed.uncertain.is_empty(), "{:?}", resumed.uncertain);
         resumed.session
     }

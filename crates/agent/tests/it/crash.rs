@@ -24,7 +24,7 @@ use metier_runtime::Skills;
 use metier_sandbox::Helper;
 use metier_store::{Called, EventKind, EventQuery, Outcome, SessionId, Store};
 use metier_testkit::Workspace;
-use metier_tools::{Offer, Setting};
+use metier_tools::Setting;
 use serde_json::{Value, json};
 
 use self::stand::{Aim, CHILD, Handed, PHASES, Phase, say, stand, tell};
@@ -215,18 +215,14 @@ fn work(folder: &Path, session: Option<SessionId>, says: RetryDecision) -> Outco
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let compaction = Compaction { window: Some(9_000), ..Compaction::default() };
     let agent = Agent::new(skills, Acting::new(act) as _, store, Arc::new(runtime)).compaction(compaction);
-    let setting = Setting {
-        project: Some(folder.join("project")),
-        commands: Offer::Yes,
-        memory: Offer::Yes,
-        ..Setting::default()
-    };
+    let setting =
+        Setting { project: Some(folder.join("project")), commands: true, memory: true, ..Setting::default() };
     let company =
         RunHooks { observer: Arc::new(Teller(says)), cancel: CancelToken::new().unwrap(), ask: None };
     let mut talk = match session {
         Some(id) => {
             let resumed = Session::resume(&agent, setting, id, company).unwrap();
-            if resumed.remaining == metier_agent::Remaining::Nothing {
+            if !resumed.has_work {
                 return Outcome::Done;
             }
             resumed.session

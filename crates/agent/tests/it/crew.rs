@@ -10,9 +10,7 @@ use metier_model::{Request, Scripted, ToolChoice, Turn};
 use metier_runtime::Skills;
 use metier_sandbox::Cancel;
 use metier_store::{By, EventKind, EventQuery, SessionId, Store};
-use metier_tools::{
-    Annotated, ExternalTool, Offer, ServerAnswer, ServerReport, ServerStatus, Setting, ToolServer,
-};
+use metier_tools::{ExternalTool, ServerAnswer, ServerReport, ServerStatus, Setting, ToolServer};
 use serde_json::{Map, Value, json};
 use tokio::runtime::Builder;
 
@@ -39,7 +37,7 @@ impl ToolServer for Clock {
             tool: "now".to_owned(),
             description: "Says the time.".to_owned(),
             schema: json!({ "type": "object" }),
-            annotated: Annotated::ReadOnly,
+            is_read_only: true,
         }]
     }
 
@@ -88,7 +86,7 @@ impl Stage {
         };
         let agent = agent.with_crew(&read.definition, role, &snapshot, &LimitsConfig::default(), &outside);
         let project: Option<PathBuf> = Some(self.machine.project(""));
-        let usual = Setting { project, commands: Offer::Yes, ..Setting::default() };
+        let usual = Setting { project, commands: true, ..Setting::default() };
         (agent, metier_agent::role_setting(usual, role, read.definition.format))
     }
 

@@ -3,7 +3,6 @@
 use metier_agent::{Agent, Session, UserMessage};
 use metier_store::{EventKind, Outcome, Recall, Record, RecordId, RecordKind, Scope};
 use metier_testkit::Workspace;
-use metier_tools::Offer;
 use serde_json::json;
 
 use crate::resume_place::{Act, Acting, Place, onlooker, texts};
@@ -18,7 +17,7 @@ fn place() -> Place {
             .file("skills/cold-email/SKILL.md", skill("cold-email", "tags: [sales, outreach]\n"))
             .file("skills/plain/SKILL.md", skill("plain", "")),
     );
-    place.memory = Offer::Yes;
+    place.memory = true;
     place
 }
 
@@ -201,7 +200,7 @@ fn what_holds_in_one_project_is_not_told_in_another() {
     assert_eq!(recalled(&place, &talk)[0].0.len(), 2);
 
     let mut other = Place::new(Workspace::new());
-    other.memory = Offer::Yes;
+    other.memory = true;
     other.store = place.store.clone();
     let agent = other.agent(&Acting::script([]));
     let talk = run(&other, &agent, "make a release");
@@ -216,7 +215,7 @@ fn a_skills_list_of_tools_does_not_keep_its_runs_from_being_remembered() {
             "skills/closed/SKILL.md",
             skill("closed", "disallowed-tools: [memory_search, memory_save]\n"),
         ));
-    place.memory = Offer::Yes;
+    place.memory = true;
     for name in ["fenced", "closed"] {
         let model = Acting::script([use_skill(name), Act::says("done"), use_skill(name)]);
         let agent = place.agent(&model);
@@ -252,7 +251,7 @@ fn without_a_memory_or_against_a_rule_nothing_comes_and_nothing_is_kept() {
     let denied = place.agent_with(&model(), |skills| skills.deny("memory_search").deny("memory_save"));
     let talk = run(&place, &denied, "release");
     assert!(recalled(&place, &talk).is_empty());
-    place.memory = Offer::No;
+    place.memory = false;
     let without = place.agent(&model());
     let talk = run(&place, &without, "release");
     assert!(recalled(&place, &talk).is_empty());
@@ -285,7 +284,7 @@ fn a_run_whose_end_is_tried_twice_leaves_one_record() {
     for _ in 0..2 {
         let watcher = onlooker(metier_agent::RetryDecision::Unanswered);
         let mut resumed = place.resume(&agent, id, &watcher);
-        if resumed.remaining == metier_agent::Remaining::Work {
+        if resumed.has_work {
             assert_eq!(resumed.session.run().unwrap().ended.text, "done");
         }
     }

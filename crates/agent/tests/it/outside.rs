@@ -8,7 +8,7 @@ use metier_runtime::Skills;
 use metier_sandbox::Cancel;
 use metier_store::{Effect, EventKind, EventQuery, Outcome, Store};
 use metier_testkit::Workspace;
-use metier_tools::{Annotated, ExternalTool, ServerAnswer, ServerReport, ServerStatus, Setting, ToolServer};
+use metier_tools::{ExternalTool, ServerAnswer, ServerReport, ServerStatus, Setting, ToolServer};
 use serde_json::{Map, Value, json};
 use tokio::runtime::Builder;
 
@@ -20,18 +20,18 @@ struct Servers {
     halt: Mutex<Option<CancelToken>>,
 }
 
-fn tool(server: &str, tool: &str, annotated: Annotated) -> ExternalTool {
+fn tool(server: &str, tool: &str, is_read_only: bool) -> ExternalTool {
     let schema = json!({ "type": "object", "properties": { "q": { "type": "string" } } });
     let description = format!("Does {tool}.");
-    ExternalTool { server: server.to_owned(), tool: tool.to_owned(), description, schema, annotated }
+    ExternalTool { server: server.to_owned(), tool: tool.to_owned(), description, schema, is_read_only }
 }
 
 impl ToolServer for Servers {
     fn tools(&self) -> Vec<ExternalTool> {
         vec![
-            tool("exa", "web_search", Annotated::ReadOnly),
-            tool("tracker", "create_issue", Annotated::Acts),
-            tool("tracker", "break", Annotated::Acts),
+            tool("exa", "web_search", true),
+            tool("tracker", "create_issue", false),
+            tool("tracker", "break", false),
         ]
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use metier_agent::{Limits, Remaining, RetryDecision, Session, SessionError, UserMessage};
+use metier_agent::{Limits, RetryDecision, Session, SessionError, UserMessage};
 use metier_policy::Answer;
 use metier_store::{Effect, EventKind, Export, Finished, Outcome, Store};
 use metier_testkit::Workspace;
@@ -30,7 +30,7 @@ fn a_look_that_was_begun_is_made_again_and_so_is_what_was_never_begun() {
     let id = place.killed_after(&agent, "please", kinds);
     let watcher = onlooker(RetryDecision::Unanswered);
     let mut resumed = place.resume(&agent, id, &watcher);
-    assert_eq!((resumed.remaining, resumed.uncertain.len()), (Remaining::Work, 0));
+    assert_eq!((resumed.has_work, resumed.uncertain.len()), (true, 0));
     let answer = resumed.session.run().unwrap();
     assert_eq!((answer.ended.outcome, answer.ended.text.as_str()), (Outcome::Done, "done"));
     let request = model.asked().pop().unwrap();
@@ -88,7 +88,7 @@ fn a_no_is_told_to_the_model_and_the_very_same_call_still_takes_a_yes() {
 
     // Also in the next process, where nobody can be asked.
     let mut resumed = place.resume(&agent, id, &onlooker(RetryDecision::Unanswered));
-    assert_eq!(resumed.remaining, Remaining::Nothing);
+    assert!(!resumed.has_work);
     let answer = resumed.session.send(UserMessage::new("go on")).unwrap();
     assert_eq!(place.holds("project/new.md"), "three\n", "another call is another step");
     assert_eq!(answer.ended.outcome, Outcome::Done);
@@ -127,7 +127,7 @@ fn an_end_that_was_not_written_is_written_without_asking_the_model_again() {
     };
     let id = place.killed_after(&agent, "please", [asked(1), EventKind::Answered(said)]);
     let mut resumed = place.resume(&agent, id, &onlooker(RetryDecision::Unanswered));
-    assert_eq!(resumed.remaining, Remaining::Work);
+    assert!(resumed.has_work);
     let answer = resumed.session.run().unwrap();
     assert_eq!((answer.ended.outcome, answer.ended.text.as_str()), (Outcome::Done, "That is all."));
     assert!(model.asked().is_empty());
@@ -243,7 +243,7 @@ fn active_skills_have_their_scopes_again_and_their_texts_are_known_to_be_there()
     let id = talk.id();
     drop(talk);
     let mut resumed = place.resume(&agent, id, &onlooker(RetryDecision::Unanswered));
-    assert_eq!(resumed.remaining, Remaining::Work);
+    assert!(resumed.has_work);
     assert!(resumed.gone.is_empty());
     resumed.session.run().unwrap();
     let last = texts(&model.asked().pop().unwrap().messages);

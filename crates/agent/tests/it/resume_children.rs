@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use metier_agent::{Agent, Remaining, RetryDecision, Session, UserMessage};
+use metier_agent::{Agent, RetryDecision, Session, UserMessage};
 use metier_model::{Message, Request};
 use metier_policy::{Answer, Mode};
 use metier_store::{By, EventKind, EventQuery, Export, Family, Outcome, SessionFilter, SessionId, Store};
@@ -124,7 +124,7 @@ fn only_the_unfinished_step_of_a_child_takes_a_yes_and_what_it_had_done_is_not_d
     let told = texts(&model.asked().pop().unwrap().messages);
     assert!(told.iter().any(|text| text.contains("[skill clerk: complete")), "{told:#?}");
     assert!(told.iter().any(|text| text.contains("Both are there.")), "{told:#?}");
-    assert_eq!(place.resume(&agent, id, &watcher).remaining, Remaining::Nothing);
+    assert!(!place.resume(&agent, id, &watcher).has_work);
 }
 
 #[test]
@@ -216,12 +216,12 @@ fn a_child_that_the_user_started_goes_on_and_is_the_answer() {
     assert_eq!(resumed.session.run().unwrap().ended.outcome, Outcome::NeedsYes);
     drop(resumed);
     let mut resumed = place.resume(&agent, id, &onlooker(RetryDecision::Retry));
-    assert_eq!(resumed.remaining, Remaining::Work);
+    assert!(resumed.has_work);
     let answer = resumed.session.run().unwrap();
     assert_eq!((answer.ended.outcome, answer.ended.text.as_str()), (Outcome::Done, "Both are there."));
     assert!(model.asked().iter().all(is_child), "the child's answer is the answer");
     drop(resumed);
-    assert_eq!(place.resume(&agent, id, &onlooker(RetryDecision::Retry)).remaining, Remaining::Nothing);
+    assert!(!place.resume(&agent, id, &onlooker(RetryDecision::Retry)).has_work);
 }
 
 #[test]

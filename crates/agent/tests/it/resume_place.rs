@@ -16,7 +16,7 @@ use metier_runtime::{Skills, SkillsBuilder};
 use metier_sandbox::Helper;
 use metier_store::{Answered, Called, Effect, EventKind, EventQuery, Finished, SessionId, Store, ToolCall};
 use metier_testkit::Workspace;
-use metier_tools::{Offer, Setting};
+use metier_tools::Setting;
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
@@ -126,7 +126,7 @@ pub(crate) struct Place {
     pub(crate) runtime: Arc<Runtime>,
     pub(crate) limits: Limits,
     pub(crate) compaction: Compaction,
-    pub(crate) memory: Offer,
+    pub(crate) memory: bool,
 }
 
 impl Place {
@@ -140,7 +140,7 @@ impl Place {
             runtime: Arc::new(Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap()),
             limits: Limits::default(),
             compaction: Compaction::default(),
-            memory: Offer::No,
+            memory: false,
         }
     }
 
@@ -171,7 +171,7 @@ impl Place {
     pub(crate) fn setting(&self) -> Setting {
         Setting {
             project: Some(self.workspace.join("project")),
-            commands: Offer::Yes,
+            commands: true,
             memory: self.memory,
             ..Setting::default()
         }

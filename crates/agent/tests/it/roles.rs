@@ -10,7 +10,7 @@ use metier_model::{Request, Scripted, Turn};
 use metier_runtime::Skills;
 use metier_store::{EventKind, EventQuery, Store};
 use metier_testkit::Workspace;
-use metier_tools::{Offer, Setting};
+use metier_tools::Setting;
 use tokio::runtime::Builder;
 
 /// Two skills with a file each, and a project.
@@ -51,8 +51,8 @@ impl Stage {
         let agent = agent.with_role(&read.definition, role, &snapshot, &LimitsConfig::default());
         let usual = Setting {
             project: Some(self.workspace.join("project")),
-            commands: Offer::Yes,
-            memory: Offer::Yes,
+            commands: true,
+            memory: true,
             ..Setting::default()
         };
         let hooks =

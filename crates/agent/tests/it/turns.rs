@@ -14,7 +14,7 @@ use metier_runtime::Skills;
 use metier_sandbox::Helper;
 use metier_store::{EventKind, EventQuery, Outcome, ScriptReport, Store};
 use metier_testkit::Workspace;
-use metier_tools::{Offer, Setting};
+use metier_tools::Setting;
 use tokio::runtime::{Builder, Runtime};
 
 const GREET: &str = "---\nname: greet\ndescription: Greets somebody. Use when a greeting is wanted.\ntags: [manners]\n---\nSay hello to $ARGUMENTS.\n";
@@ -96,8 +96,8 @@ impl House {
     fn setting(&self) -> Setting {
         Setting {
             project: Some(self.workspace.join("project")),
-            commands: Offer::Yes,
-            memory: Offer::Yes,
+            commands: true,
+            memory: true,
             ..Setting::default()
         }
     }

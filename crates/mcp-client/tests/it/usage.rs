@@ -12,7 +12,7 @@ use metier_mcp_client::{
 use metier_runtime::Skills;
 use metier_sandbox::{Cancel, Helper, Sandbox, Setup};
 use metier_testkit::Workspace;
-use metier_tools::{Annotated, ServerAnswer, ServerStatus, ToolServer};
+use metier_tools::{ServerAnswer, ServerStatus, ToolServer};
 use serde_json::{Map, json};
 
 use crate::hostile_server::{HostileServer, listed};
@@ -115,8 +115,8 @@ fn tools_over_http_are_listed_and_called_and_a_call_can_be_cancelled() {
     let server = HostileServer::new();
     let machine = TestMachine::new(&[("docs", &server)]);
     let tools = ToolServer::tools(&machine.servers);
-    let names: Vec<_> = tools.iter().map(|tool| (tool.tool.as_str(), tool.annotated)).collect();
-    assert_eq!(names, [("look", Annotated::ReadOnly), ("act", Annotated::Acts)]);
+    let names: Vec<_> = tools.iter().map(|tool| (tool.tool.as_str(), tool.is_read_only)).collect();
+    assert_eq!(names, [("look", true), ("act", false)]);
     let answer = ToolServer::call(&machine.servers, "docs", "act", &Map::new(), None);
     assert_eq!(answer, ServerAnswer::Done("called \"act\"".to_owned()));
     let cancel = Cancel::new().unwrap();

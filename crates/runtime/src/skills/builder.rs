@@ -31,16 +31,6 @@ const TEMPORARY: &str = "/tmp";
 /// it is.
 const NO_HELPER: &str = "/nonexistent/metier-helper";
 
-/// How changes of files are noticed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Following {
-    /// When somebody asks.
-    #[default]
-    OnUse,
-    /// By events of the system.
-    Events,
-}
-
 /// What contains what runs.
 enum Containment {
     /// The program itself, if it began with [`begin`](crate::begin).
@@ -83,7 +73,8 @@ pub struct SkillsBuilder {
     program: Program,
     kept: Vec<Kept>,
     containment: Containment,
-    following: Following,
+    /// Whether the system tells of changes of files; else they are looked for when somebody asks.
+    is_watching: bool,
     is_read_only: bool,
 }
 
@@ -114,7 +105,7 @@ impl Default for SkillsBuilder {
             },
             kept: Vec::new(),
             containment: Containment::Usual,
-            following: Following::default(),
+            is_watching: false,
             is_read_only: false,
         }
     }
@@ -303,7 +294,7 @@ impl SkillsBuilder {
     /// Follows changes of the files by a thread of its own, so that nobody has to look. Without this they are looked for when
     /// a session begins, when its user speaks, and by `refresh`.
     pub fn watch(mut self) -> Self {
-        self.following = Following::Events;
+        self.is_watching = true;
         self
     }
 
@@ -364,12 +355,11 @@ impl SkillsBuilder {
             };
             Arc::new(Layout::new(&self.machine(), &choice))
         });
-        let max_folders = match self.following {
-            Following::Events => WatchOptions::default().max_folders,
+        let mut options = WatchOptions::default();
+        if !self.is_watching {
             // With no folder to be watched there is no thread, and changes are looked for on use.
-            Following::OnUse => 0,
-        };
-        let options = WatchOptions { max_folders, ..WatchOptions::default() };
+            options.max_folders = 0;
+        }
         KnownSkills::Followed(Catalog::follow(layout, Include::Usual, options).1)
     }
 

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde_json::{Map, Value, json};
 
-use super::form::{Field, FieldKind, FieldNeed, Form};
+use super::form::{Field, FieldKind, Form};
 
 /// A tool as a model is told of it. Its bytes are settled when a session starts and stay as they are: they stand before
 /// everything else in a request, and a prompt cache holds only as long as they do.
@@ -72,12 +72,8 @@ impl Definition {
         for field in spec.fields {
             properties.insert(field.name.to_owned(), property(field, names));
         }
-        let required: Vec<&str> = spec
-            .fields
-            .iter()
-            .filter(|field| field.need == FieldNeed::Required)
-            .map(|field| field.name)
-            .collect();
+        let required = spec.fields.iter().filter(|field| field.is_required);
+        let required: Vec<&str> = required.map(|field| field.name).collect();
         let mut schema = json!({ "type": "object", "properties": properties });
         if !required.is_empty() {
             schema["required"] = json!(required);

@@ -24,7 +24,7 @@ pub struct Field {
     /// What it takes.
     pub kind: FieldKind,
     /// Whether it has to be there.
-    pub need: FieldNeed,
+    pub is_required: bool,
     /// What it is for.
     pub description: &'static str,
 }
@@ -59,24 +59,15 @@ pub enum FieldKind {
     References,
 }
 
-/// Whether a field has to be there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FieldNeed {
-    /// It has to.
-    Required,
-    /// It need not.
-    Optional,
-}
-
 impl Field {
     /// A field that has to be there.
     pub const fn required(name: &'static str, kind: FieldKind, description: &'static str) -> Self {
-        Self { name, also: &[], kind, need: FieldNeed::Required, description }
+        Self { name, also: &[], kind, is_required: true, description }
     }
 
     /// A field that need not be there.
     pub const fn optional(name: &'static str, kind: FieldKind, description: &'static str) -> Self {
-        Self { name, also: &[], kind, need: FieldNeed::Optional, description }
+        Self { name, also: &[], kind, is_required: false, description }
     }
 
     /// The same field, which other systems call otherwise.

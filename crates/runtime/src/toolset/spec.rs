@@ -278,7 +278,6 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::tool::FieldNeed;
 
     #[test]
     fn every_tool_is_in_the_one_table_of_names_and_has_an_example_that_fits() {
@@ -290,7 +289,7 @@ mod tests {
                 for name in &given {
                     assert!(spec.fields.iter().any(|field| field.name == **name), "{}: {name}", spec.name);
                 }
-                for field in spec.fields.iter().filter(|field| field.need == FieldNeed::Required) {
+                for field in spec.fields.iter().filter(|field| field.is_required) {
                     assert!(given.iter().any(|name| *name == field.name), "{}: {}", spec.name, field.name);
                 }
             }

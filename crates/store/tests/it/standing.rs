@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use metier_store::{
-    Activated, By, Called, Effect, Ended, EventKind, Export, Finished, Made, Offer, Outcome, RetryDecision,
+    Activated, By, Called, Effect, Ended, EventKind, Export, Finished, Offer, Outcome, RetryDecision,
     SessionState, StatsQuery, Store, StoreError, Timestamp, Usage, Used,
 };
 use serde_json::json;
@@ -43,7 +43,7 @@ fn what_was_begun_and_not_finished_is_known_and_so_is_whether_anybody_works_on_i
     }
     let lease = store.lease(id).unwrap();
     let standing = store.standing(id).unwrap();
-    assert_eq!((standing.state, standing.made), (SessionState::AtWork, Made::Here));
+    assert_eq!((standing.state, standing.is_imported), (SessionState::AtWork, false));
     let begun: Vec<(&str, bool)> =
         standing.begun.iter().map(|one| (one.called.id.as_str(), one.is_doubtful())).collect();
     assert_eq!(begun, [("2", false), ("3", true)]);
@@ -64,7 +64,7 @@ fn what_was_begun_and_not_finished_is_known_and_so_is_whether_anybody_works_on_i
     store.export(&Export::Everything, &mut lines).unwrap();
     let other = Store::in_memory().unwrap();
     other.import(&mut lines.as_slice()).unwrap();
-    assert_eq!(other.standing(id).unwrap().made, Made::Elsewhere);
+    assert!(other.standing(id).unwrap().is_imported);
 }
 
 const CHILD: &str = "STORE_TEST_LEASE";

@@ -36,10 +36,8 @@ fn an_answer_comes_back_and_its_absence_is_said() {
     );
     let many: Vec<String> = (0..20).map(|number| number.to_string()).collect();
     assert!(session.text("ask_user", &json!({ "question": "?", "options": many })).contains("at most 12"));
-    let without = TestSession::with(Workspace::new(), |setting| metier_tools::Setting {
-        questions: metier_tools::Offer::No,
-        ..setting
-    });
+    let without =
+        TestSession::with(Workspace::new(), |setting| metier_tools::Setting { questions: false, ..setting });
     assert!(
         without.text("ask_user", &input).starts_with("`ask_user` is not offered here: nobody can be asked")
     );

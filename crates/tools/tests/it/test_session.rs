@@ -10,7 +10,7 @@ use metier_runtime::{
 };
 use metier_sandbox::{Choice, Helper, Setup, Tier};
 use metier_testkit::Workspace;
-use metier_tools::{Ask, GeneralTools, Memory, Offer, Setting};
+use metier_tools::{Ask, GeneralTools, Memory, Setting};
 use serde_json::Value;
 
 /// A request for approval: the sentence, and the change that was shown with it.
@@ -52,9 +52,9 @@ impl TestSession {
             project: Some(at("project")),
             home: Some(at("home")),
             outputs: Some(at("outputs")),
-            commands: Offer::Yes,
-            questions: Offer::Yes,
-            memory: Offer::Yes,
+            commands: true,
+            questions: true,
+            memory: true,
             ..Setting::default()
         });
         Self {

@@ -17,7 +17,7 @@ use metier_store::{
     Event as Stored, EventKind, EventQuery, Family, SessionFilter, SessionId, Store, Summary,
 };
 use metier_testkit::Workspace;
-use metier_tools::{Ask, Offer, Setting};
+use metier_tools::{Ask, Setting};
 use tokio::runtime::{Builder, Runtime};
 
 /// What a model is asked, as far as a play needs it.
@@ -272,8 +272,8 @@ impl Stage {
     fn setting(&self) -> Setting {
         Setting {
             project: Some(self.workspace.join("project")),
-            commands: Offer::Yes,
-            memory: Offer::Yes,
+            commands: true,
+            memory: true,
             ..Setting::default()
         }
     }

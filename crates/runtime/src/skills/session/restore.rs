@@ -1,6 +1,6 @@
 //! What was active in a conversation before its process ended.
 
-use metier_activation::{Reopen, RestoredText, ScopeEnd, SkillArguments, SkillScope};
+use metier_activation::{RestoredText, ScopeEnd, SkillArguments, SkillScope};
 use metier_catalog::EntryId;
 use metier_exec::policy_skill;
 use metier_files::FileDigest;
@@ -18,8 +18,8 @@ pub struct RestoredSkill {
     pub arguments: SkillArguments,
     /// The digest of the text that is in the conversation; `None` where it was cut away since.
     pub digest: Option<String>,
-    /// Whether its scope is open.
-    pub open: Reopen,
+    /// Whether its scope is open: the user has not spoken since.
+    pub is_open: bool,
 }
 
 impl SkillSession {
@@ -36,7 +36,7 @@ impl SkillSession {
         let digest = restored.digest.as_ref().and_then(|digest| digest.parse::<FileDigest>().ok());
         let text = RestoredText { arguments: restored.arguments.clone(), digest };
         let mut active = self.active_skills();
-        active.conversation.restore(scope, text, restored.open);
+        active.conversation.restore(scope, text, restored.is_open);
         self.mark_active(&mut active, id);
     }
 
