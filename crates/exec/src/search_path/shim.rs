@@ -43,50 +43,36 @@ enum Versions {
     ByTool(&'static str),
 }
 
+impl Manager {
+    const fn new(
+        shims: &'static str,
+        versions: Versions,
+        chosen: &'static [&'static str],
+        global: &'static [&'static str],
+    ) -> Self {
+        Self { shims, versions, chosen, global }
+    }
+}
+
 const MANAGERS: &[Manager] = &[
-    Manager {
-        shims: ".pyenv/shims",
-        versions: Versions::Flat("versions"),
-        chosen: &[".python-version"],
-        global: &["version"],
-    },
-    Manager {
-        shims: ".rbenv/shims",
-        versions: Versions::Flat("versions"),
-        chosen: &[".ruby-version"],
-        global: &["version"],
-    },
-    Manager {
-        shims: ".nodenv/shims",
-        versions: Versions::Flat("versions"),
-        chosen: &[".node-version"],
-        global: &["version"],
-    },
-    Manager {
-        shims: ".asdf/shims",
-        versions: Versions::ByTool("installs"),
-        chosen: &[".tool-versions"],
-        global: &[],
-    },
-    Manager {
-        shims: "mise/shims",
-        versions: Versions::ByTool("installs"),
-        chosen: &[".tool-versions", "mise.toml", ".mise.toml"],
-        global: &[],
-    },
-    Manager {
-        shims: ".volta/bin",
-        versions: Versions::ByTool("tools/image"),
-        chosen: &[],
-        global: &["tools/user/platform.json"],
-    },
+    Manager::new(".pyenv/shims", Versions::Flat("versions"), &[".python-version"], &["version"]),
+    Manager::new(".rbenv/shims", Versions::Flat("versions"), &[".ruby-version"], &["version"]),
+    Manager::new(".nodenv/shims", Versions::Flat("versions"), &[".node-version"], &["version"]),
+    Manager::new(".asdf/shims", Versions::ByTool("installs"), &[".tool-versions"], &[]),
+    Manager::new(
+        "mise/shims",
+        Versions::ByTool("installs"),
+        &[".tool-versions", "mise.toml", ".mise.toml"],
+        &[],
+    ),
+    Manager::new(".volta/bin", Versions::ByTool("tools/image"), &[], &["tools/user/platform.json"]),
     // rustup's own folder lies beside cargo's.
-    Manager {
-        shims: ".cargo/bin",
-        versions: Versions::Flat("../.rustup/toolchains"),
-        chosen: &["rust-toolchain", "rust-toolchain.toml"],
-        global: &["../.rustup/settings.toml"],
-    },
+    Manager::new(
+        ".cargo/bin",
+        Versions::Flat("../.rustup/toolchains"),
+        &["rust-toolchain", "rust-toolchain.toml"],
+        &["../.rustup/settings.toml"],
+    ),
 ];
 
 /// A file that chooses a version has a few lines.
