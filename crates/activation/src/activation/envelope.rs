@@ -29,28 +29,21 @@ pub(super) fn wrap(name: &str, origin: &str, digest: FileDigest, content: &str) 
 
 /// The line that stands for a skill which is finished, once a conversation is made shorter.
 pub fn breadcrumb(name: &str) -> String {
-    let shown = visible(name);
-    let inside = shown.replace('&', "&amp;").replace('<', NEUTRAL).replace('>', "&gt;");
     format!(
-        "<skill-breadcrumb name=\"{}\">Skill {inside} was activated in a previous run</skill-breadcrumb>",
-        attribute(name)
+        "<skill-breadcrumb name=\"{}\">Skill {} was activated in a previous run</skill-breadcrumb>",
+        attribute(name),
+        element(name)
     )
 }
 
 /// A text as the value of an attribute of an envelope's tag.
 pub fn attribute(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in visible(text).chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-    out
+    element(text).replace('"', "&quot;").replace('\'', "&#39;")
+}
+
+/// A text between two tags.
+fn element(text: &str) -> String {
+    visible(text).replace('&', "&amp;").replace('<', NEUTRAL).replace('>', "&gt;")
 }
 
 /// The text without anything that could be read as a tag of an envelope, opening or closing, in any case, with blanks or
