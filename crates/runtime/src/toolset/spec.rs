@@ -34,14 +34,14 @@ pub(crate) enum Act {
 #[derive(Debug)]
 pub(crate) struct Spec {
     pub(crate) act: Act,
-    form: Form,
+    form: &'static Form,
 }
 
 impl Deref for Spec {
     type Target = Form;
 
     fn deref(&self) -> &Form {
-        &self.form
+        self.form
     }
 }
 
@@ -53,190 +53,174 @@ const OFFSET: Field = Field::optional(
 
 const SKILL_NAME: Field = Field::required("skill_name", FieldKind::Skill, "The skill.");
 
-static USE: Spec = Spec {
-    act: Act::Use,
-    form: Form {
-        name: "skill_use",
-        description: "Activates a skill: its instructions follow as a message, to be carried out. Call it before you do work that \
-                      a skill is there for.",
-        fields: &[
-            SKILL_NAME,
-            Field::optional(
-                "arguments",
-                FieldKind::Words,
-                "What the skill is told, as a user would type it behind its name.",
-            ),
-        ],
-        example: r#"{"skill_name": "review-pr", "arguments": "128"}"#,
-    },
+static USE: Form = Form {
+    name: "skill_use",
+    description: "Activates a skill: its instructions follow as a message, to be carried out. Call it before you do work that \
+                  a skill is there for.",
+    fields: &[
+        SKILL_NAME,
+        Field::optional(
+            "arguments",
+            FieldKind::Words,
+            "What the skill is told, as a user would type it behind its name.",
+        ),
+    ],
+    example: r#"{"skill_name": "review-pr", "arguments": "128"}"#,
 };
 
-static READ: Spec = Spec {
-    act: Act::Read,
-    form: Form {
-        name: "skill_read_file",
-        description: "Reads a file of a skill's folder.",
-        fields: &[
-            SKILL_NAME,
-            Field::required(
-                "file_path",
-                FieldKind::Text,
-                "The file, seen from the skill's folder: references/style.md.",
-            ),
-            OFFSET,
-        ],
-        example: r#"{"skill_name": "review-pr", "file_path": "references/style.md"}"#,
-    },
+static READ: Form = Form {
+    name: "skill_read_file",
+    description: "Reads a file of a skill's folder.",
+    fields: &[
+        SKILL_NAME,
+        Field::required(
+            "file_path",
+            FieldKind::Text,
+            "The file, seen from the skill's folder: references/style.md.",
+        ),
+        OFFSET,
+    ],
+    example: r#"{"skill_name": "review-pr", "file_path": "references/style.md"}"#,
 };
 
-static RUN: Spec = Spec {
-    act: Act::Run,
-    form: Form {
-        name: "skill_run_script",
-        description: "Runs a script of a skill's scripts/ folder, contained, and returns what it printed.",
-        fields: &[
-            SKILL_NAME,
-            Field::required("script_name", FieldKind::Text, "The script, a file in scripts/: lint.sh."),
-            Field::optional(
-                "script_args",
-                FieldKind::Words,
-                "What the script is told, in words as a shell splits them.",
-            ),
-        ],
-        example: r#"{"skill_name": "review-pr", "script_name": "lint.sh", "script_args": "src --quiet"}"#,
-    },
+static RUN: Form = Form {
+    name: "skill_run_script",
+    description: "Runs a script of a skill's scripts/ folder, contained, and returns what it printed.",
+    fields: &[
+        SKILL_NAME,
+        Field::required("script_name", FieldKind::Text, "The script, a file in scripts/: lint.sh."),
+        Field::optional(
+            "script_args",
+            FieldKind::Words,
+            "What the script is told, in words as a shell splits them.",
+        ),
+    ],
+    example: r#"{"skill_name": "review-pr", "script_name": "lint.sh", "script_args": "src --quiet"}"#,
 };
 
-static SEARCH: Spec = Spec {
-    act: Act::Search,
-    form: Form {
-        name: "skill_search",
-        description: "Finds skills by what they are for. Not every skill is described above; search before you decide that there \
-                      is none.",
-        fields: &[
-            Field::required("query", FieldKind::Text, "What is to be done, in a few words."),
-            Field::optional(
-                "limit",
-                FieldKind::Number { least: 1, default: 5 },
-                "How many skills to name at most.",
-            ),
-        ],
-        example: r#"{"query": "turn a PDF into text", "limit": 5}"#,
-    },
+static SEARCH: Form = Form {
+    name: "skill_search",
+    description: "Finds skills by what they are for. Not every skill is described above; search before you decide that there \
+                  is none.",
+    fields: &[
+        Field::required("query", FieldKind::Text, "What is to be done, in a few words."),
+        Field::optional(
+            "limit",
+            FieldKind::Number { least: 1, default: 5 },
+            "How many skills to name at most.",
+        ),
+    ],
+    example: r#"{"query": "turn a PDF into text", "limit": 5}"#,
 };
 
-static COMMAND: Spec = Spec {
-    act: Act::Command,
-    form: Form {
-        name: "run_command_line",
-        description: "Runs a command line in the folder of the active skill, contained, and returns exitCode, stdout, stderr and \
-                      timedOut.",
-        fields: &[
-            Field::required("reason", FieldKind::Text, "Why it is run, in one sentence."),
-            Field::required("commandLine", FieldKind::Text, "The command line, as bash takes it."),
-        ],
-        example: r#"{"reason": "why", "commandLine": "what"}"#,
-    },
+static COMMAND: Form = Form {
+    name: "run_command_line",
+    description: "Runs a command line in the folder of the active skill, contained, and returns exitCode, stdout, stderr and \
+                  timedOut.",
+    fields: &[
+        Field::required("reason", FieldKind::Text, "Why it is run, in one sentence."),
+        Field::required("commandLine", FieldKind::Text, "The command line, as bash takes it."),
+    ],
+    example: r#"{"reason": "why", "commandLine": "what"}"#,
 };
 
-static REFERENCES: Spec = Spec {
-    act: Act::References,
-    form: Form {
-        name: "load_skill_resources",
-        description: "Reads files of the active skill's references/ folder: a map from path to text.",
-        fields: &[Field::required("resources", FieldKind::References, "The files that are needed now.")],
-        example: r#"{"resources": [{"path": "references/api.md", "reason": "why"}]}"#,
-    },
+static REFERENCES: Form = Form {
+    name: "load_skill_resources",
+    description: "Reads files of the active skill's references/ folder: a map from path to text.",
+    fields: &[Field::required("resources", FieldKind::References, "The files that are needed now.")],
+    example: r#"{"resources": [{"path": "references/api.md", "reason": "why"}]}"#,
 };
 
-static LIST: Spec = Spec {
-    act: Act::List,
-    form: Form {
-        name: "list_skills",
-        description: "Lists the skills with their names and descriptions.",
-        fields: &[],
-        example: "{}",
-    },
+static LIST: Form = Form {
+    name: "list_skills",
+    description: "Lists the skills with their names and descriptions.",
+    fields: &[],
+    example: "{}",
 };
 
-static LOAD: Spec = Spec {
-    act: Act::Load,
-    form: Form {
-        name: "load_skill",
-        description: "Loads the instructions of a skill, to be carried out.",
-        fields: &[Field::required("name", FieldKind::Skill, "The skill.")],
-        example: r#"{"name": "review-pr"}"#,
-    },
+static LOAD: Form = Form {
+    name: "load_skill",
+    description: "Loads the instructions of a skill, to be carried out.",
+    fields: &[Field::required("name", FieldKind::Skill, "The skill.")],
+    example: r#"{"name": "review-pr"}"#,
 };
 
-static RESOURCE: Spec = Spec {
-    act: Act::Resource,
-    form: Form {
-        name: "load_skill_resource",
-        description: "Loads a file of a skill's folder, such as those in references/, assets/ and scripts/.",
-        fields: &[
-            SKILL_NAME,
-            Field::required(
-                "resource_path",
-                FieldKind::Text,
-                "The file, seen from the skill's folder: references/style.md, assets/form.txt, scripts/setup.sh.",
-            ),
-        ],
-        example: r#"{"skill_name": "review-pr", "resource_path": "references/style.md"}"#,
-    },
+static RESOURCE: Form = Form {
+    name: "load_skill_resource",
+    description: "Loads a file of a skill's folder, such as those in references/, assets/ and scripts/.",
+    fields: &[
+        SKILL_NAME,
+        Field::required(
+            "resource_path",
+            FieldKind::Text,
+            "The file, seen from the skill's folder: references/style.md, assets/form.txt, scripts/setup.sh.",
+        ),
+    ],
+    example: r#"{"skill_name": "review-pr", "resource_path": "references/style.md"}"#,
 };
 
-static RUN_JSON: Spec = Spec {
-    act: Act::RunJson,
-    form: Form {
-        name: "run_skill_script",
-        description: "Runs a script of a skill's scripts/ folder, contained, and returns status, stdout and stderr.",
-        fields: &[
-            SKILL_NAME,
-            Field::required(
-                "script_path",
-                FieldKind::Text,
-                "The script, seen from the skill's folder: scripts/setup.sh.",
-            ),
-            Field::optional(
-                "args",
-                FieldKind::Options,
-                "What the script is told: a text, a list of words, or options by name.",
-            ),
-        ],
-        example: r#"{"skill_name": "review-pr", "script_path": "scripts/lint.sh", "args": ["src", "--quiet"]}"#,
-    },
+static RUN_JSON: Form = Form {
+    name: "run_skill_script",
+    description: "Runs a script of a skill's scripts/ folder, contained, and returns status, stdout and stderr.",
+    fields: &[
+        SKILL_NAME,
+        Field::required(
+            "script_path",
+            FieldKind::Text,
+            "The script, seen from the skill's folder: scripts/setup.sh.",
+        ),
+        Field::optional(
+            "args",
+            FieldKind::Options,
+            "What the script is told: a text, a list of words, or options by name.",
+        ),
+    ],
+    example: r#"{"skill_name": "review-pr", "script_path": "scripts/lint.sh", "args": ["src", "--quiet"]}"#,
 };
 
-static SKILL: Spec = Spec {
-    act: Act::Use,
-    form: Form {
-        name: "Skill",
-        description: "Activates a skill: its instructions follow as a message, to be carried out. Call it before you do work that \
-                      a skill is there for.",
-        fields: &[
-            Field::required("skill", FieldKind::Skill, "The skill."),
-            Field::optional(
-                "args",
-                FieldKind::Words,
-                "What the skill is told, as a user would type it behind its name.",
-            ),
-        ],
-        example: r#"{"skill": "review-pr", "args": "128"}"#,
-    },
+static SKILL: Form = Form {
+    name: "Skill",
+    description: "Activates a skill: its instructions follow as a message, to be carried out. Call it before you do work that \
+                  a skill is there for.",
+    fields: &[
+        Field::required("skill", FieldKind::Skill, "The skill."),
+        Field::optional(
+            "args",
+            FieldKind::Words,
+            "What the skill is told, as a user would type it behind its name.",
+        ),
+    ],
+    example: r#"{"skill": "review-pr", "args": "128"}"#,
 };
 
-static OWN_TOOLS: [&Spec; 4] = [&USE, &READ, &RUN, &SEARCH];
-static CREW_TOOLS: [&Spec; 4] = [&USE, &COMMAND, &REFERENCES, &SEARCH];
-static ADK_TOOLS: [&Spec; 5] = [&LIST, &LOAD, &RESOURCE, &RUN_JSON, &SEARCH];
-static CLAUDE_CODE_TOOLS: [&Spec; 2] = [&SKILL, &SEARCH];
+static OWN_TOOLS: [Spec; 4] = [
+    Spec { act: Act::Use, form: &USE },
+    Spec { act: Act::Read, form: &READ },
+    Spec { act: Act::Run, form: &RUN },
+    Spec { act: Act::Search, form: &SEARCH },
+];
+static CREW_TOOLS: [Spec; 4] = [
+    Spec { act: Act::Use, form: &USE },
+    Spec { act: Act::Command, form: &COMMAND },
+    Spec { act: Act::References, form: &REFERENCES },
+    Spec { act: Act::Search, form: &SEARCH },
+];
+static ADK_TOOLS: [Spec; 5] = [
+    Spec { act: Act::List, form: &LIST },
+    Spec { act: Act::Load, form: &LOAD },
+    Spec { act: Act::Resource, form: &RESOURCE },
+    Spec { act: Act::RunJson, form: &RUN_JSON },
+    Spec { act: Act::Search, form: &SEARCH },
+];
+static CLAUDE_CODE_TOOLS: [Spec; 2] =
+    [Spec { act: Act::Use, form: &SKILL }, Spec { act: Act::Search, form: &SEARCH }];
 
 /// The tools of a surface, in the order in which they are offered.
 ///
 /// Where not every skill is described, a model has to be able to find the rest, so every surface has `skill_search` for that
 /// case. skilled-crew hands work over instead of activating a skill; where one conversation uses several skills, it needs
 /// `skill_use`.
-pub(crate) fn specs(surface: Surface) -> &'static [&'static Spec] {
+pub(crate) fn specs(surface: Surface) -> &'static [Spec] {
     match surface {
         Surface::Canonical | Surface::Agentmd => &OWN_TOOLS,
         Surface::SkilledCrew => &CREW_TOOLS,
@@ -247,7 +231,7 @@ pub(crate) fn specs(surface: Surface) -> &'static [&'static Spec] {
 
 /// The tool of a surface by this name.
 pub(crate) fn spec(surface: Surface, name: &str) -> Option<&'static Spec> {
-    specs(surface).iter().copied().find(|spec| spec.name == name)
+    specs(surface).iter().find(|spec| spec.name == name)
 }
 
 impl Act {
