@@ -18,7 +18,7 @@ pub struct History {
     /// What the next message of the user has so far.
     pub(crate) open: Vec<Part>,
     /// The calls of the last answer, until each has its result.
-    pending: Option<Pending>,
+    pending: Vec<Waiting>,
     /// The skills whose texts were put in, in their order.
     pub(crate) skills: Vec<SkillText>,
     /// The user's last text, as it is in a message.
@@ -93,11 +93,6 @@ fn part_bytes(part: &Part) -> usize {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-struct Pending {
-    calls: Vec<Waiting>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
 struct Waiting {
     id: Arc<str>,
     name: Arc<str>,
@@ -132,13 +127,14 @@ impl History {
 
     /// Calls without a result: begun when the process ended, or not even that.
     pub fn unfinished(&self) -> impl Iterator<Item = &str> {
-        let calls = self.pending.iter().flat_map(|pending| &pending.calls);
-        calls.filter(|call| call.result.is_none()).map(|call| &*call.id)
+        self.pending.iter().filter(|call| call.result.is_none()).map(|call| &*call.id)
     }
 
     /// The same as the model made them.
     pub(crate) fn unfinished_calls(&self) -> Vec<ToolCall> {
-        let Some(pending) = &self.pending else { return Vec::new() };
+        if self.pending.is_empty() {
+            return Vec::new();
+        }
         // Nothing comes between an answer and the results of its calls but what waits in `open`.
         let has_calls = |parts: &&Vec<Part>| parts.iter().any(|part| matches!(part, Part::Call(_)));
         let answer = self.messages.iter().rev().find_map(|message| match &**message {
@@ -150,14 +146,16 @@ impl History {
             _ => None,
         });
         // By their places: a careless provider gives one id to two calls.
-        let unfinished = calls.zip(&pending.calls).filter(|(_, waiting)| waiting.result.is_none());
+        let unfinished = calls.zip(&self.pending).filter(|(_, waiting)| waiting.result.is_none());
         unfinished.map(|(call, _)| call.clone()).collect()
     }
 
     /// Whether something waits for an answer of the model.
     pub fn is_waiting(&self) -> bool {
         let last = self.messages.last().map(|message| &**message);
-        !self.open.is_empty() || self.pending.is_some() || !matches!(last, None | Some(Message::Assistant(_)))
+        !self.open.is_empty()
+            || !self.pending.is_empty()
+            || !matches!(last, None | Some(Message::Assistant(_)))
     }
 
     /// Takes an event. Most of them are no part of the conversation.
@@ -214,11 +212,7 @@ impl History {
         if digest.is_empty() && self.is_again(activated) {
             return self.say(text);
         }
-        let waiting = self
-            .pending
-            .iter_mut()
-            .flat_map(|pending| &mut pending.calls)
-            .find(|waiting| call == Some(&*waiting.id));
+        let waiting = self.pending.iter_mut().find(|waiting| call == Some(&*waiting.id));
         let result_of =
             waiting.as_ref().filter(|_| message.is_empty()).map(|waiting| Arc::clone(&waiting.id));
         self.skills.push(SkillText {
@@ -274,8 +268,7 @@ impl History {
             }),
             _ => None,
         });
-        let calls: Vec<Waiting> = calls.collect();
-        self.pending = (!calls.is_empty()).then_some(Pending { calls });
+        self.pending = calls.collect();
         let usage = answered.usage;
         let tokens = usage.input.saturating_add(usage.cached).saturating_add(usage.cache_written);
         if tokens > 0 {
@@ -288,10 +281,12 @@ impl History {
     }
 
     fn finished(&mut self, finished: &store::Finished) {
-        let Some(pending) = &mut self.pending else { return };
+        if self.pending.is_empty() {
+            return;
+        }
         let status = if finished.is_error { OutcomeStatus::Failed } else { OutcomeStatus::Done };
         if let Some(call) =
-            pending.calls.iter_mut().find(|call| *call.id == *finished.id && call.result.is_none())
+            self.pending.iter_mut().find(|call| *call.id == *finished.id && call.result.is_none())
         {
             let text: Arc<str> = finished.text.as_str().into();
             for skill in &mut self.skills {
@@ -302,12 +297,11 @@ impl History {
             }
             call.result = Some((text, status));
         }
-        if pending.calls.iter().any(|call| call.result.is_none()) {
+        if self.pending.iter().any(|call| call.result.is_none()) {
             return;
         }
-        let Some(pending) = self.pending.take() else { return };
-        let mut outcomes = Vec::with_capacity(pending.calls.len());
-        for Waiting { id, name, result, texts } in pending.calls {
+        let mut outcomes = Vec::with_capacity(self.pending.len());
+        for Waiting { id, name, result, texts } in std::mem::take(&mut self.pending) {
             let (text, status) = result.unwrap_or_default();
             outcomes.push(ToolOutcome { call_id: id, name, text, status });
             // Texts of skills follow all results, in the order of the calls.
