@@ -77,7 +77,7 @@ impl SkillScope {
     }
 }
 
-/// The scopes of one conversation, or of one child: which are open, and which skill was the last.
+/// The scopes of one conversation, or of one child: which are open.
 #[derive(Clone, Debug, Default)]
 pub struct Scopes {
     made: u64,
@@ -86,7 +86,6 @@ pub struct Scopes {
     rules: Vec<Scope>,
     /// How many of `rules` are the parent's.
     inherited: usize,
-    last: Option<Skill>,
 }
 
 impl Scopes {
@@ -102,11 +101,10 @@ impl Scopes {
         self.inherited += 1;
     }
 
-    /// Opens a scope. Its skill is the last active one from now on.
+    /// Opens a scope.
     pub fn open(&mut self, scope: SkillScope) -> ScopeId {
         self.made += 1;
         let id = ScopeId(self.made);
-        self.last = Some(scope.skill.clone());
         self.rules.push(scope.rules.clone());
         self.open.push((id, scope));
         id
@@ -146,19 +144,9 @@ impl Scopes {
         &self.rules
     }
 
-    /// The skill that was activated last, also after its scope ended: tools that name no skill belong to it.
-    pub fn last_active(&self) -> Option<&Skill> {
-        self.last.as_ref()
-    }
-
     /// What the last opened scope that has it asks for.
     pub fn asked<T>(&self, what: impl Fn(&SkillScope) -> Option<T>) -> Option<T> {
         self.open.iter().rev().find_map(|(_, scope)| what(scope))
-    }
-
-    /// Makes a skill the last active one without a new scope.
-    pub(crate) fn touch(&mut self, skill: &Skill) {
-        self.last = Some(skill.clone());
     }
 }
 
@@ -196,10 +184,8 @@ mod tests {
         assert!(scopes.get(inline).is_none() && scopes.get(fork).is_some());
         assert!(scopes.close(fork) && !scopes.close(fork));
         assert_eq!(scopes.rules().len(), 0);
-        assert_eq!(scopes.last_active().map(|skill| skill.name.as_str()), Some("b"), "also after its end");
         let again = scopes.open(scope("a", ""));
         assert_ne!(again, inline);
-        assert_eq!(scopes.last_active().map(|skill| skill.name.as_str()), Some("a"));
     }
 
     #[test]
@@ -207,7 +193,6 @@ mod tests {
         let mut parent = Scopes::default();
         parent.open(scope("outer", "tools: Read\n"));
         let mut child = parent.child();
-        assert_eq!(child.last_active(), None);
         child.open(scope("inner", "tools: Bash\n"));
         let names = |scopes: &Scopes| -> Vec<String> {
             scopes.rules().iter().map(|scope| scope.skill().name.clone()).collect()
@@ -230,7 +215,6 @@ mod tests {
         scopes.user_message();
         assert_eq!(scopes.rules().len(), 1);
         assert_eq!(scopes.child().rules().len(), 1);
-        assert_eq!(scopes.last_active().map(|skill| skill.name.as_str()), Some("a"));
     }
 
     #[test]

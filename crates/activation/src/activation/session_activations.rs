@@ -74,7 +74,6 @@ impl SessionActivations {
     fn enter_again(&mut self, again: &RepeatedActivation) -> ScopeId {
         let known = self.entered.get(again.place).map(|entered| entered.scope);
         if let Some(open) = known.filter(|scope| self.scopes.get(*scope).is_some()) {
-            self.scopes.touch(&again.skill);
             return open;
         }
         let scope = self.scopes.open(again.scope.clone());
