@@ -196,28 +196,7 @@ fn specifiers(text: &str) -> Option<Vec<String>> {
 /// A condition: names, texts in quotes and comparisons. It is read by whoever installs; here it only must not be
 /// something else.
 fn is_marker(text: &str) -> bool {
-    let is_fine = |character: char| {
-        character.is_ascii_alphanumeric()
-            || matches!(
-                character,
-                ' ' | '\t'
-                    | '_'
-                    | '.'
-                    | '-'
-                    | '+'
-                    | '*'
-                    | '\''
-                    | '"'
-                    | '<'
-                    | '>'
-                    | '='
-                    | '!'
-                    | '~'
-                    | '('
-                    | ')'
-                    | ','
-            )
-    };
+    let is_fine = |c: char| c.is_ascii_alphanumeric() || " \t_.-+*'\"<>=!~(),".contains(c);
     !text.is_empty() && text.chars().all(is_fine) && !text.contains("--")
 }
 
