@@ -37,8 +37,8 @@ fn shortened(captured: &Captured, hint: &str) -> String {
 }
 
 fn join(head: &[u8], tail: &[u8], total: u64, hint: &str) -> String {
-    let head = &head[..character_before(head, MODEL_HEAD)];
-    let tail = &tail[character_after(tail, tail.len().saturating_sub(MODEL_TAIL))..];
+    let head = whole_end(&head[..head.len().min(MODEL_HEAD)]);
+    let tail = whole_start(&tail[tail.len().saturating_sub(MODEL_TAIL)..]);
     let missing = total.saturating_sub((head.len() + tail.len()) as u64);
     format!(
         "{}\n[... {missing} bytes left out{hint} ...]\n{}",
@@ -47,21 +47,23 @@ fn join(head: &[u8], tail: &[u8], total: u64, hint: &str) -> String {
     )
 }
 
-/// The last place at or before `at` where no character is cut.
-fn character_before(bytes: &[u8], at: usize) -> usize {
-    if at >= bytes.len() {
-        return bytes.len();
+/// The bytes without a character at their end that was cut.
+fn whole_end(bytes: &[u8]) -> &[u8] {
+    match bytes.utf8_chunks().last() {
+        // Only a character that lacks its end is cut; anything else is not UTF-8 and is replaced.
+        Some(chunk)
+            if std::str::from_utf8(chunk.invalid()).is_err_and(|error| error.error_len().is_none()) =>
+        {
+            &bytes[..bytes.len() - chunk.invalid().len()]
+        }
+        _ => bytes,
     }
-    (at.saturating_sub(3)..=at).rev().find(|&place| is_start(bytes[place])).unwrap_or(at)
 }
 
-/// The first place at or after `at` where no character is cut.
-fn character_after(bytes: &[u8], at: usize) -> usize {
-    (at..bytes.len().min(at + 4)).find(|&place| is_start(bytes[place])).unwrap_or(at)
-}
-
-const fn is_start(byte: u8) -> bool {
-    byte & 0b1100_0000 != 0b1000_0000
+/// The bytes without a character at their beginning that was cut.
+fn whole_start(bytes: &[u8]) -> &[u8] {
+    let inner = bytes.iter().take(3).take_while(|byte| **byte & 0b1100_0000 == 0b1000_0000).count();
+    &bytes[inner..]
 }
 
 /// What the line in place of what is left out says of the rest of each stream.
@@ -96,8 +98,8 @@ impl Shape {
     ) -> String {
         let hints = self.hints(long, place);
         match self {
-            Self::Script(name) => script_text(&format!("Script {{}}: {name}"), report, limits, &hints),
-            Self::Bash => script_text("Command {}", report, limits, &hints),
+            Self::Script(name) => program_text(&format!("Script {{}}: {name}"), report, limits, &hints),
+            Self::Bash => program_text("Command {}", report, limits, &hints),
             Self::CommandLine => command_json_with(report, limits, &hints).to_string(),
             Self::Injected(command) => injected_text(command, report),
         }
@@ -148,7 +150,7 @@ impl Shape {
 /// is not 0, `[no output]` if there is nothing. A script that took too long says so in the first line.
 ///
 /// `stopped_line` is the first line of what was stopped, with `{}` for how.
-fn script_text(stopped_line: &str, report: &Report, limits: &Limits, hints: &Hints) -> String {
+fn program_text(stopped_line: &str, report: &Report, limits: &Limits, hints: &Hints) -> String {
     let how = match report.ended {
         Ended::Stopped(Stop::Time) => Some(format!("timed out after {}s", limits.time.as_secs())),
         Ended::Stopped(stop) => Some(format!("stopped ({})", stopped(stop, report, limits))),
@@ -337,8 +339,10 @@ mod tests {
     #[test]
     fn a_scripts_result_has_the_shape_that_models_know() {
         let check = |ended, stdout, stderr, expect: &str| {
-            let report = report(ended, stdout, stderr);
-            assert_eq!(script_text("Script {}: s.py", &report, &limits(), &Hints::default()), expect);
+            assert_eq!(
+                Shape::Script("s.py".into()).text(&report(ended, stdout, stderr), &limits(), &[], None),
+                expect
+            );
         };
         check(Ended::Exited(0), "hello\n", "", "hello");
         check(Ended::Exited(0), "", "", "[no output]");

@@ -2,7 +2,7 @@
 
 use metier_sandbox::{Captured, Ended, Report, Stop};
 
-use super::for_model;
+use super::{for_model, whole_end, whole_start};
 
 /// How much of a command is shown where it took too long, in characters.
 const MAX_SHOWN: usize = 200;
@@ -41,25 +41,6 @@ fn capped(captured: &Captured) -> String {
     let missing = captured.total - (head.len() + tail.len()) as u64;
     let (head, tail) = (String::from_utf8_lossy(head), String::from_utf8_lossy(tail));
     format!("{}\n[... {missing} bytes left out ...]\n{}", head.trim_start(), tail.trim_end())
-}
-
-/// The bytes without a character at their end that was cut.
-fn whole_end(bytes: &[u8]) -> &[u8] {
-    match bytes.utf8_chunks().last() {
-        // Only a character that lacks its end is cut; anything else is not UTF-8 and is replaced.
-        Some(chunk)
-            if std::str::from_utf8(chunk.invalid()).is_err_and(|error| error.error_len().is_none()) =>
-        {
-            &bytes[..bytes.len() - chunk.invalid().len()]
-        }
-        _ => bytes,
-    }
-}
-
-/// The bytes without a character at their beginning that was cut.
-fn whole_start(bytes: &[u8]) -> &[u8] {
-    let inner = bytes.iter().take(3).take_while(|byte| **byte & 0b1100_0000 == 0b1000_0000).count();
-    &bytes[inner..]
 }
 
 fn shown(command: &str) -> String {
