@@ -10,6 +10,7 @@ use metier_catalog::{Amount, LimitsConfig, Snapshot};
 use metier_definition::{AgentDefinition, DefinitionFormat, LimitSetting, Role, RoleBudget};
 use metier_model::Effort;
 use metier_runtime::Surface;
+use metier_tools::{Setting, ToolServer};
 
 pub use self::agents::DefinedAgents;
 use crate::agent::{Agent, Disclosure};
@@ -17,8 +18,6 @@ use crate::agent_profile::AgentProfile;
 use crate::limits::Limits;
 use crate::prompt_prefix::INSTRUCTIONS;
 use crate::subagent::CrewMember;
-use metier_tools::Setting;
-use metier_tools::ToolServer;
 
 impl Agent {
     /// Gives the agent a role: its instructions, skills, tools and limits. The caller chooses its model and how its skills are

@@ -6,11 +6,10 @@ use std::sync::Arc;
 use metier_model::{Block, ToolChoice, ToolDefinition};
 use metier_runtime::{Definition, SkillSession};
 use metier_store::Framed;
+use metier_tools::{ExternalTools, GeneralTools};
 use serde_json::{Value, json};
 
 use crate::subagent::HAND_BACK;
-use metier_tools::ExternalTools;
-use metier_tools::GeneralTools;
 
 /// The default instructions. Every turn pays for each sentence.
 pub const INSTRUCTIONS: &str = "You work for the user, in their project and on their machine, by calling tools. \

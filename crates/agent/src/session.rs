@@ -34,6 +34,7 @@ use metier_runtime::{SkillSession, ToolRegistry};
 use metier_store::{
     By, Ended, EventKind, EventQuery, Lease, MissingApproval, SessionId, Started, StoreError, Timestamp,
 };
+use metier_tools::{Ask, ExternalTools, GeneralTools, Memory, Setting};
 
 pub use self::approvals::{OpenApproval, answer_approval, open_approvals};
 pub use self::compact::Shortened;
@@ -52,8 +53,6 @@ use crate::output_relay::OutputRelay;
 use crate::prompt_prefix::PromptPrefix;
 use crate::session_log::SessionLog;
 use crate::state::SessionState;
-use metier_tools::ExternalTools;
-use metier_tools::{Ask, GeneralTools, Memory, Setting};
 
 /// How much of a call is shown where it is named, in characters: as much as a question shows.
 const MAX_SHOWN_CALL: usize = 200;

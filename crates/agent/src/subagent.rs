@@ -27,6 +27,7 @@ use metier_store as store;
 use metier_store::{
     Ended, EventKind, MissingApproval, Outcome, RetryDecision, SessionId, Started, SubagentMode, Usage,
 };
+use metier_tools::{ExternalTools, GeneralTools};
 
 pub use self::crew_member::CrewMember;
 pub(crate) use self::crew_member::ROLE_RULES;
@@ -46,8 +47,6 @@ use crate::prompt_prefix::PromptPrefix;
 use crate::session::{RunHooks, Session, SessionError, UncertainCall};
 use crate::session_log::SessionLog;
 use crate::state::SessionState;
-use metier_tools::ExternalTools;
-use metier_tools::GeneralTools;
 
 /// How long a sub-agent that is out of time gets to end by itself before it is stopped: a model turn sees its time itself, and only a
 /// tool that runs on has to be stopped from outside.

@@ -17,8 +17,7 @@ use crate::lock;
 use crate::prompt_prefix::PromptPrefix;
 use crate::session_log::SessionLog;
 use crate::state::SessionState;
-use metier_tools::ExternalTools;
-use metier_tools::{GeneralTools, Setting};
+use metier_tools::{ExternalTools, GeneralTools, Setting};
 
 /// A session that was loaded from the store.
 #[derive(Debug)]

@@ -9,6 +9,7 @@ use metier_policy::{Decision, Question, Skill};
 use metier_runtime::{CallControl, Fork, SkillSession, Surface, ToolResult, UseError};
 use metier_store as store;
 use metier_store::{By, Decided, EventKind, NoteTopic, SessionId, SubagentMode};
+use metier_tools::{ExternalTools, GeneralTools};
 
 use super::handoff::with_hand_back;
 use super::message::activated;
@@ -24,8 +25,6 @@ use crate::subagent::{
     SubagentAnswer, SubagentProfile, SubagentSpec, SubagentStart, Worker, beneath_itself, in_background,
     request, result, too_deep,
 };
-use metier_tools::ExternalTools;
-use metier_tools::GeneralTools;
 
 /// Who asks for a sub-agent.
 #[derive(Default)]

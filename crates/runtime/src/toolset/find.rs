@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::{NotPlanned, Planned, Purpose, SkillTool, Visible, activation_input};
 use crate::skills::{EnteredSkill, Gated, SkillSession};
-use crate::tool::{Input, InputProblem, MetaMessage, Plan, ToolContext, ToolResult, error_json};
+use crate::tool::{Input, MetaMessage, Plan, ToolContext, ToolResult, error_json};
 
 /// The most that `list_skills` returns: as much as a page of a file. A model that needs more has `skill_search`.
 const MAX_LISTING: usize = 64 * 1024;
