@@ -7,11 +7,8 @@ use metier_files::{Content, Error, PAGE, RelativePath, RelativePathError, SkillD
 #[non_exhaustive]
 pub enum ReadError {
     /// The path leads out of the skill's folder.
-    #[error("Access denied: '{path}' is outside skill directory")]
-    Outside {
-        /// What was asked for.
-        path: String,
-    },
+    #[error("Access denied: '{0}' is outside skill directory")]
+    Outside(String),
     /// There is no such file.
     #[error("File not found: '{path}' in skill '{skill}'")]
     NotFound {
@@ -21,11 +18,8 @@ pub enum ReadError {
         skill: String,
     },
     /// It is a folder, a pipe, a device.
-    #[error("Not a file: '{path}'")]
-    NotAFile {
-        /// What was asked for.
-        path: String,
-    },
+    #[error("Not a file: '{0}'")]
+    NotAFile(String),
     /// The system refused.
     #[error("Error reading file: {0}")]
     Unreadable(Error),
@@ -54,16 +48,16 @@ pub(crate) fn read_seen(
     let asked = match RelativePath::parse(seen) {
         Ok(asked) => asked,
         // The skill's folder itself.
-        Err(RelativePathError::Empty) => return Err(ReadError::NotAFile { path: path() }),
-        Err(_) => return Err(ReadError::Outside { path: path() }),
+        Err(RelativePathError::Empty) => return Err(ReadError::NotAFile(path())),
+        Err(_) => return Err(ReadError::Outside(path())),
     };
     match skill.read_text(&asked, offset, PAGE) {
         Ok(content) => Ok(content_text(content, file_path, offset)),
         Err(Error::NotFound { .. }) => {
             Err(ReadError::NotFound { path: path(), skill: skill_name.to_owned() })
         }
-        Err(Error::Outside { .. }) => Err(ReadError::Outside { path: path() }),
-        Err(Error::IsAFolder { .. } | Error::NotAFile { .. }) => Err(ReadError::NotAFile { path: path() }),
+        Err(Error::Outside { .. }) => Err(ReadError::Outside(path())),
+        Err(Error::IsAFolder { .. } | Error::NotAFile { .. }) => Err(ReadError::NotAFile(path())),
         Err(error) => Err(ReadError::Unreadable(error)),
     }
 }

@@ -80,10 +80,11 @@ impl<'a> Input<'a> {
         self.spec.fields.iter().any(|field| field.is(name))
     }
 
-    /// What was given for a field, by its own name or by what others call it.
+    /// What was given for a field, by its own name or by what others call it. Null is nothing.
     fn given(&self, name: &str) -> Option<&Value> {
         let also = || self.field(name).map_or(&[][..], |field| field.also);
-        self.fields.get(name).or_else(|| also().iter().find_map(|other| self.fields.get(*other)))
+        let found = self.fields.get(name).or_else(|| also().iter().find_map(|other| self.fields.get(*other)));
+        found.filter(|value| !value.is_null())
     }
 
     fn field(&self, name: &str) -> Option<&'static Field> {
@@ -93,7 +94,7 @@ impl<'a> Input<'a> {
     /// A text that may be left out; what is blank counts as left out.
     pub fn optional_text(&self, name: &'static str) -> Result<Option<&str>, InputProblem> {
         match self.given(name) {
-            None | Some(Value::Null) => Ok(None),
+            None => Ok(None),
             Some(Value::String(text)) if text.trim().is_empty() => Ok(None),
             Some(_) => self.text(name).map(Some),
         }
@@ -102,7 +103,7 @@ impl<'a> Input<'a> {
     /// A text that has to be there and is taken to the byte, also where nothing is in it.
     pub fn bytes(&self, name: &'static str) -> Result<&str, InputProblem> {
         match self.given(name) {
-            None | Some(Value::Null) => Err(self.missing(name, "missing")),
+            None => Err(self.missing(name, "missing")),
             Some(Value::String(text)) => Ok(text),
             Some(other) => Err(self.problem(format!("`{name}` is {}, not a text", kind(other)))),
         }
@@ -111,7 +112,7 @@ impl<'a> Input<'a> {
     /// Whether something is switched on.
     pub fn flag(&self, name: &'static str) -> Result<bool, InputProblem> {
         match self.given(name) {
-            None | Some(Value::Null) => Ok(false),
+            None => Ok(false),
             Some(Value::Bool(is)) => Ok(*is),
             Some(Value::String(text)) if text == "true" => Ok(true),
             Some(Value::String(text)) if text == "false" => Ok(false),
@@ -126,7 +127,7 @@ impl<'a> Input<'a> {
             _ => &[],
         };
         match self.given(name) {
-            None | Some(Value::Null) => Ok(words.first().copied().unwrap_or_default()),
+            None => Ok(words.first().copied().unwrap_or_default()),
             Some(value) => words
                 .iter()
                 .copied()
@@ -138,14 +139,10 @@ impl<'a> Input<'a> {
     /// Short texts. One text counts as a list of one.
     pub fn texts(&self, name: &'static str) -> Result<Vec<String>, InputProblem> {
         match self.given(name) {
-            None | Some(Value::Null) => Ok(Vec::new()),
+            None => Ok(Vec::new()),
             Some(Value::String(text)) if text.trim().is_empty() => Ok(Vec::new()),
             Some(Value::String(text)) => Ok(vec![text.clone()]),
-            Some(Value::Array(items)) => {
-                let texts: Option<Vec<String>> = items.iter().map(scalar).collect();
-                texts
-                    .ok_or_else(|| self.problem(format!("`{name}` is a list of more than texts and numbers")))
-            }
+            Some(Value::Array(items)) => self.scalars(name, items),
             Some(other) => Err(self.problem(format!("`{name}` is {}, not a list of texts", kind(other)))),
         }
     }
@@ -158,7 +155,7 @@ impl<'a> Input<'a> {
     /// A text that has to be there.
     pub fn text(&self, name: &'static str) -> Result<&str, InputProblem> {
         match self.given(name) {
-            None | Some(Value::Null) => Err(self.missing(name, "missing")),
+            None => Err(self.missing(name, "missing")),
             Some(Value::String(text)) if text.trim().is_empty() => Err(self.missing(name, "empty")),
             Some(Value::String(text)) => Ok(text),
             Some(other) => Err(self.problem(format!("`{name}` is {}, not a text", kind(other)))),
@@ -167,17 +164,12 @@ impl<'a> Input<'a> {
 
     /// What is told, if anything.
     pub fn words(&self, name: &'static str) -> Result<SkillArguments, InputProblem> {
-        let takes_options =
-            self.spec.fields.iter().any(|field| field.name == name && field.kind == FieldKind::Options);
+        let takes_options = self.field(name).is_some_and(|field| field.kind == FieldKind::Options);
         match self.given(name) {
-            None | Some(Value::Null) => Ok(SkillArguments::default()),
+            None => Ok(SkillArguments::default()),
             Some(Value::String(text)) => Ok(SkillArguments::Text(text.clone())),
             Some(Value::Number(number)) => Ok(SkillArguments::Text(number.to_string())),
-            Some(Value::Array(items)) => {
-                let words: Option<Vec<String>> = items.iter().map(scalar).collect();
-                let problem = || self.problem(format!("`{name}` is a list of more than texts and numbers"));
-                words.map(SkillArguments::List).ok_or_else(problem)
-            }
+            Some(Value::Array(items)) => self.scalars(name, items).map(SkillArguments::List),
             Some(Value::Object(options)) if takes_options => {
                 let mut words = Vec::new();
                 for (option, value) in options {
@@ -202,17 +194,12 @@ impl<'a> Input<'a> {
 
     /// A number, or what holds without it.
     pub fn number(&self, name: &'static str) -> Result<u64, InputProblem> {
-        let (least, default) = self
-            .spec
-            .fields
-            .iter()
-            .find_map(|field| match field.kind {
-                FieldKind::Number { least, default } if field.name == name => Some((least, default)),
-                _ => None,
-            })
-            .unwrap_or_default();
+        let (least, default) = match self.field(name).map(|field| field.kind) {
+            Some(FieldKind::Number { least, default }) => (least, default),
+            _ => (0, 0),
+        };
         match self.given(name) {
-            None | Some(Value::Null) => Ok(default),
+            None => Ok(default),
             Some(value) => whole(value)
                 .filter(|number| *number >= least)
                 .ok_or_else(|| self.problem(format!("`{name}` is not a whole number of at least {least}"))),
@@ -222,7 +209,7 @@ impl<'a> Input<'a> {
     /// The references that are asked for.
     pub(crate) fn references(&self, name: &'static str) -> Result<Vec<ReferenceInput>, InputProblem> {
         let items = match self.given(name) {
-            None | Some(Value::Null) => return Err(self.missing(name, "missing")),
+            None => return Err(self.missing(name, "missing")),
             Some(Value::Array(items)) if items.is_empty() => return Err(self.missing(name, "empty")),
             Some(Value::Array(items)) => items,
             Some(other) => return Err(self.problem(format!("`{name}` is {}, not a list", kind(other)))),
@@ -247,6 +234,11 @@ impl<'a> Input<'a> {
                 .ok_or_else(|| self.problem(format!("`{name}[{at}].offset` is not a whole number")))?,
         };
         Ok(ReferenceInput { path, offset })
+    }
+
+    fn scalars(&self, name: &str, items: &[Value]) -> Result<Vec<String>, InputProblem> {
+        let texts: Option<Vec<String>> = items.iter().map(scalar).collect();
+        texts.ok_or_else(|| self.problem(format!("`{name}` is a list of more than texts and numbers")))
     }
 
     fn missing(&self, name: &'static str, how: &str) -> InputProblem {
