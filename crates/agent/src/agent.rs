@@ -48,6 +48,7 @@ impl Default for Patience {
 ///
 /// A session works on the thread that calls it, and only the model's answers come over the runtime. An idle session holds no thread.
 #[derive(Clone)]
+#[must_use]
 pub struct Agent {
     pub(crate) skills: Skills,
     pub(crate) selection: ModelSelection,
@@ -89,77 +90,66 @@ impl Agent {
     }
 
     /// Another model.
-    #[must_use]
     pub fn model(mut self, model: Arc<dyn ChatModel>) -> Self {
         self.selection.model = model;
         self
     }
 
     /// Its profile: its name, its own skills and tools.
-    #[must_use]
     pub fn part(mut self, part: AgentProfile) -> Self {
         self.part = part;
         self
     }
 
     /// The prices of the model.
-    #[must_use]
     pub fn prices(mut self, prices: Option<Prices>) -> Self {
         self.selection.prices = prices;
         self
     }
 
     /// The limits of one run.
-    #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
     /// The surface whose names the skills' tools have.
-    #[must_use]
     pub fn surface(mut self, surface: Surface) -> Self {
         self.surface = surface;
         self
     }
 
     /// Its instructions, instead of the default ones.
-    #[must_use]
     pub fn instructions(mut self, text: &str) -> Self {
         self.instructions = text.into();
         self
     }
 
     /// How much the model thinks.
-    #[must_use]
     pub fn effort(mut self, effort: Option<Effort>) -> Self {
         self.selection.effort = effort;
         self
     }
 
     /// The models that skills may ask for; without them every skill uses the agent's own.
-    #[must_use]
     pub fn models(mut self, models: Arc<dyn Models>) -> Self {
         self.models = Some(models);
         self
     }
 
     /// The agents that skills may name with `agent:`.
-    #[must_use]
     pub fn agents(mut self, agents: Arc<dyn AgentDirectory>) -> Self {
         self.agents = Some(agents);
         self
     }
 
     /// How the model learns of skills.
-    #[must_use]
     pub fn disclosure(mut self, disclosure: Disclosure) -> Self {
         self.disclosure = disclosure;
         self
     }
 
     /// What becomes of sub-agents in the background when a run ends.
-    #[must_use]
     pub fn patience(mut self, patience: Patience) -> Self {
         self.patience = patience;
         self
@@ -171,14 +161,12 @@ impl Agent {
     }
 
     /// When a conversation is shortened, and the context window.
-    #[must_use]
     pub fn compaction(mut self, compaction: Compaction) -> Self {
         self.compaction = compaction;
         self
     }
 
     /// The tools of MCP servers.
-    #[must_use]
     pub fn outside(mut self, tools: Option<Arc<dyn ToolServer>>) -> Self {
         self.outside = tools;
         self
@@ -190,7 +178,6 @@ impl Agent {
     }
 
     /// The other members of its crew, for an agent that hands over.
-    #[must_use]
     pub fn colleagues(mut self, colleagues: Vec<CrewMember>) -> Self {
         self.colleagues = colleagues.into();
         self

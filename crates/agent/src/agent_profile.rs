@@ -12,6 +12,7 @@ use metier_tools::ExternalTools;
 
 /// An agent's profile. The default one sees every skill and has every tool.
 #[derive(Clone, Debug, Default)]
+#[must_use]
 pub struct AgentProfile {
     name: Option<Arc<str>>,
     skills: Option<Arc<[String]>>,
@@ -26,14 +27,12 @@ impl AgentProfile {
     }
 
     /// The same profile with another name.
-    #[must_use]
     pub(crate) fn named_as(mut self, name: &str) -> Self {
         self.name = Some(name.into());
         self
     }
 
     /// The only skills it sees, as references.
-    #[must_use]
     pub fn skills(mut self, references: Option<Vec<String>>) -> Self {
         self.skills = references.map(Into::into);
         self
@@ -41,7 +40,6 @@ impl AgentProfile {
 
     /// The only tools it has, and those that it has not. They hold for the whole session and for its sub-agents: other tools are not
     /// offered, and refused if they are called.
-    #[must_use]
     pub fn tools(mut self, tools: Option<&[ToolPattern]>, disallowed: &[ToolPattern]) -> Self {
         self.tools = tools.map(Into::into);
         self.disallowed = disallowed.into();

@@ -22,7 +22,6 @@ use crate::subagent::CrewMember;
 impl Agent {
     /// Gives the agent a role: its instructions, skills, tools and limits. The caller chooses its model and how its skills are
     /// listed; [`Agent::with_crew`] adds the agents that it hands work to.
-    #[must_use]
     pub fn with_role(
         self,
         definition: &AgentDefinition,
@@ -39,7 +38,6 @@ impl Agent {
     }
 
     /// Gives the agent a role and the other roles of its crew to hand work to. `outside` has the server tools of each role.
-    #[must_use]
     pub fn with_crew(
         self,
         definition: &AgentDefinition,
@@ -63,7 +61,6 @@ impl Agent {
     }
 
     /// Makes an agent with a role work alone: the skills that it would reach by a handoff become its own.
-    #[must_use]
     pub fn without_crew(self, definition: &AgentDefinition, role: &Role, snapshot: &Snapshot) -> Self {
         self.part(profile(definition, role, definition.reachable_from(role, snapshot)))
             .colleagues(Vec::new())

@@ -39,6 +39,7 @@ const MOST_LINKS: usize = 16;
 
 /// The search path of the user, as values: nothing here reads the environment.
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct SearchPath {
     folders: Vec<PathBuf>,
     home: Option<PathBuf>,
@@ -92,7 +93,6 @@ impl SearchPath {
 
     /// The same with the home and the project of a layout. The version files of a project that is not trusted do not count:
     /// they would choose the interpreter of the user's own skills.
-    #[must_use]
     pub fn in_layout(path: &OsStr, layout: &Layout) -> Self {
         let mut search = Self::new(path);
         if let Some(home) = &layout.places.home {
@@ -108,28 +108,24 @@ impl SearchPath {
     }
 
     /// The user's home, of which nothing is shown but installations.
-    #[must_use]
     pub fn home(mut self, home: &Path) -> Self {
         self.home = Some(real_path(home).unwrap_or_else(|_| home.to_owned()));
         self
     }
 
     /// The project, which is never shown as the installation of a program: that would show what is masked in it.
-    #[must_use]
     pub fn project(mut self, project: &Path) -> Self {
         self.project = Some(real_path(project).unwrap_or_else(|_| project.to_owned()));
         self
     }
 
     /// The project whose version files (`.python-version`, `.tool-versions`, …) version managers follow.
-    #[must_use]
     pub fn versions_of(mut self, project: &Path) -> Self {
         self.versions = Some(project.to_owned());
         self
     }
 
     /// Folders that are shown because the user's configuration says so.
-    #[must_use]
     pub fn more(mut self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
         self.more.extend(folders);
         self

@@ -69,6 +69,7 @@ pub struct CallControl<'a> {
 }
 
 /// What a call would do: what needs permission, and the work. It owns what it needs, and nothing has been done.
+#[must_use]
 pub struct Plan<'a> {
     action: Option<Action>,
     change: Option<Box<FileChange>>,
@@ -89,21 +90,18 @@ impl<'a> Plan<'a> {
     }
 
     /// The same, with the change of a file that is shown with the question.
-    #[must_use]
     pub fn showing(mut self, change: FileChange) -> Self {
         self.change = Some(Box::new(change));
         self
     }
 
     /// The same, with the shape that a refusal has in this tool's results.
-    #[must_use]
     pub fn refused_as(mut self, shape: impl Fn(String) -> String + Send + 'a) -> Self {
         self.shape = Some(Box::new(shape));
         self
     }
 
     /// The same, with notes for the reader of the result.
-    #[must_use]
     pub fn noting(mut self, notes: impl IntoIterator<Item = String>) -> Self {
         self.notes.extend(notes);
         self
