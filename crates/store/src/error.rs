@@ -11,11 +11,8 @@ use crate::{SessionId, session_id::ParseIdError};
 #[non_exhaustive]
 pub enum StoreError {
     /// The file is something else. It was left alone.
-    #[error("`{}` is not a store of metier; move it away, or name another place", path.display())]
-    NotAStore {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("`{}` is not a store of metier; move it away, or name another place", .0.display())]
+    NotAStore(PathBuf),
     /// The file was written by a newer metier. It was left alone.
     #[error(
         "`{}` has version {found}, and this metier knows versions up to {known}; use the newer metier that wrote it",
@@ -51,18 +48,12 @@ pub enum StoreError {
     /// There is no room. Nothing of the batch was written.
     #[error(
         "`{}` cannot grow: the disk is full, or the store has reached its limit; make room, or delete what is old with `metier forget`",
-        path.display()
+        .0.display()
     )]
-    Full {
-        /// The file.
-        path: PathBuf,
-    },
+    Full(PathBuf),
     /// Another process has written for too long.
-    #[error("`{}` is in use by another process for longer than it should be; try again when that one is done", path.display())]
-    Busy {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("`{}` is in use by another process for longer than it should be; try again when that one is done", .0.display())]
+    Busy(PathBuf),
     /// The system failed at reading or writing.
     #[error("`{}` cannot be used: {detail}", path.display())]
     Io {
@@ -78,29 +69,17 @@ pub enum StoreError {
         detail: String,
     },
     /// Nobody has begun this session, or it was forgotten.
-    #[error("there is no session `{id}`")]
-    NoSession {
-        /// What was asked for.
-        id: SessionId,
-    },
+    #[error("there is no session `{0}`")]
+    NoSession(SessionId),
     /// A session of this id was begun before.
-    #[error("there is a session `{id}` already")]
-    SessionExists {
-        /// Whose id it is.
-        id: SessionId,
-    },
+    #[error("there is a session `{0}` already")]
+    SessionExists(SessionId),
     /// Somebody works on the session right now.
-    #[error("session {} is being worked on; wait until that is done, or stop it", id.short())]
-    AtWork {
-        /// Which session.
-        id: SessionId,
-    },
+    #[error("session {} is being worked on; wait until that is done, or stop it", .0.short())]
+    AtWork(SessionId),
     /// No session has an id of which this is a part.
-    #[error("no session is called `{text}`; `metier runs` lists them")]
-    NotFound {
-        /// What was asked for.
-        text: String,
-    },
+    #[error("no session is called `{0}`; `metier runs` lists them")]
+    NotFound(String),
     /// Several sessions could be meant.
     #[error("`{text}` could be {}; write more of it", list(found))]
     Ambiguous {
@@ -123,11 +102,8 @@ pub enum StoreError {
         actual: usize,
     },
     /// Values inside values, more than a reader would follow.
-    #[error("the event has values nested deeper than {limit}; keep such a value as text")]
-    TooDeep {
-        /// How deep they may be.
-        limit: usize,
-    },
+    #[error("the event has values nested deeper than {0}; keep such a value as text")]
+    TooDeep(usize),
     /// A line of a file that is read in is not what it should be. Nothing of the file was taken.
     #[error("line {line}: {reason}; nothing was imported")]
     Import {
@@ -137,17 +113,11 @@ pub enum StoreError {
         reason: String,
     },
     /// What is exported could not be written where it should go.
-    #[error("the export cannot be written: {detail}")]
-    Export {
-        /// What the system said.
-        detail: String,
-    },
+    #[error("the export cannot be written: {0}")]
+    Export(String),
     /// A value could not be written as JSON.
-    #[error("the event cannot be written as JSON: {detail}")]
-    Json {
-        /// What was said.
-        detail: String,
-    },
+    #[error("the event cannot be written as JSON: {0}")]
+    Json(String),
     /// The store is being closed.
     #[error("the store is closed")]
     Closed,
@@ -159,13 +129,13 @@ impl StoreError {
         let path = path.to_owned();
         let detail = error.to_string();
         match error.sqlite_error_code() {
-            Some(ErrorCode::NotADatabase) => Self::NotAStore { path },
+            Some(ErrorCode::NotADatabase) => Self::NotAStore(path),
             Some(ErrorCode::DatabaseCorrupt) => Self::Damaged { path, detail },
             Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
                 Self::ReadOnly { path, detail }
             }
-            Some(ErrorCode::DiskFull) => Self::Full { path },
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path },
+            Some(ErrorCode::DiskFull) => Self::Full(path),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy(path),
             _ => Self::Io { path, detail },
         }
     }

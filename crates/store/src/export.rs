@@ -76,7 +76,7 @@ impl Export {
             })
             .map_err(failed)??;
         }
-        out.flush().map_err(|error| StoreError::Export { detail: error.to_string() })?;
+        out.flush().map_err(|error| StoreError::Export(error.to_string()))?;
         Ok(exported)
     }
 
@@ -93,7 +93,7 @@ impl Export {
         for id in wanted {
             let found = family(connection, *id).map_err(failed)?;
             if found.is_empty() {
-                return Err(StoreError::NoSession { id: *id });
+                return Err(StoreError::NoSession(*id));
             }
             chosen.extend(found.into_iter().map(|(_, id)| id));
         }
@@ -103,8 +103,7 @@ impl Export {
 }
 
 fn line(out: &mut dyn Write, value: &impl Serialize) -> Result<(), StoreError> {
-    let mut text =
-        serde_json::to_vec(value).map_err(|error| StoreError::Json { detail: error.to_string() })?;
+    let mut text = serde_json::to_vec(value).map_err(|error| StoreError::Json(error.to_string()))?;
     text.push(b'\n');
-    out.write_all(&text).map_err(|error| StoreError::Export { detail: error.to_string() })
+    out.write_all(&text).map_err(|error| StoreError::Export(error.to_string()))
 }

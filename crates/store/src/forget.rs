@@ -70,7 +70,7 @@ impl Forget {
             if let Self::Session(id) = order
                 && family(&transaction, *id).map_err(failed)?.is_empty()
             {
-                return Err(StoreError::NoSession { id: *id });
+                return Err(StoreError::NoSession(*id));
             }
         }
         let mut forgotten = Forgotten::default();

@@ -72,14 +72,14 @@ impl Leases {
         let hold = match self {
             Self::Memory(working) => {
                 if !working.lock().insert(session) {
-                    return Err(StoreError::AtWork { id: session });
+                    return Err(StoreError::AtWork(session));
                 }
                 Hold::Memory(Arc::clone(working))
             }
             Self::Folder(folder) => {
                 let path = folder.join(session.to_string());
                 let Some(lock) = locked(folder, &path)? else {
-                    return Err(StoreError::AtWork { id: session });
+                    return Err(StoreError::AtWork(session));
                 };
                 Hold::File { _lock: lock, path }
             }
@@ -170,7 +170,7 @@ mod tests {
         for leases in [folder, Leases::in_memory()] {
             let (one, other) = (SessionId::new().unwrap(), SessionId::new().unwrap());
             let held = leases.take(one).unwrap();
-            assert!(matches!(leases.take(one), Err(StoreError::AtWork { id }) if id == one));
+            assert!(matches!(leases.take(one), Err(StoreError::AtWork(id)) if id == one));
             assert!(leases.is_at_work(one) && !leases.is_at_work(other));
             leases.take(other).unwrap();
             drop(held);

@@ -75,7 +75,7 @@ impl Place {
         if metier_files::kind(folder) != metier_files::Kind::Folder {
             metier_files::private_folder(folder).map_err(refused)?;
         }
-        let name = path.file_name().ok_or_else(|| StoreError::NotAStore { path: path.to_owned() })?;
+        let name = path.file_name().ok_or_else(|| StoreError::NotAStore(path.to_owned()))?;
         // SQLite is told to follow no link, which it takes for the whole path; the folder's own way may have some.
         let path = metier_files::real_path(folder).map_err(refused)?.join(name);
         match metier_files::write_new(&path, b"", Mode::Private) {
@@ -169,7 +169,7 @@ fn closed_to_others(path: &Path) -> Result<(), StoreError> {
             Err(error) => return Err(sorted(&one, &error.into())),
         };
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-            return Err(StoreError::NotAStore { path: one });
+            return Err(StoreError::NotAStore(one));
         }
         let mode = Bits::from_raw_mode(stat.st_mode);
         if mode.intersects(Bits::RWXG | Bits::RWXO) {
@@ -185,7 +185,7 @@ fn sorted(path: &Path, error: &std::io::Error) -> StoreError {
     let (path, detail) = (path.to_owned(), error.to_string());
     match error.kind() {
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => StoreError::ReadOnly { path, detail },
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => StoreError::Full { path },
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => StoreError::Full(path),
         _ => StoreError::Io { path, detail },
     }
 }

@@ -51,7 +51,7 @@ impl Prepared {
     /// An event of this program.
     pub(crate) fn new(at: Timestamp, kind: EventKind, redact: &dyn Redact) -> Result<Self, StoreError> {
         let (name, mut data) =
-            event::taken_apart(&kind).map_err(|error| StoreError::Json { detail: error.to_string() })?;
+            event::taken_apart(&kind).map_err(|error| StoreError::Json(error.to_string()))?;
         let is_changed = redact_value(redact, &mut data);
         let kind = if is_changed { event::put_together(&name, data.clone()) } else { kind };
         Self::assemble(at, name, data, kind)
@@ -109,7 +109,7 @@ fn take_large(
     large: &mut Vec<LargeText>,
 ) -> Result<(), StoreError> {
     if depth > MAX_DEPTH {
-        return Err(StoreError::TooDeep { limit: MAX_DEPTH });
+        return Err(StoreError::TooDeep(MAX_DEPTH));
     }
     let before = pointer.len();
     match value {
@@ -186,7 +186,7 @@ mod tests {
     fn what_could_not_be_read_again_is_not_written() {
         let nested = |depth: usize| (0..depth).fold(json!(1), |value, _| json!([value]));
         assert!(prepared(&nested(MAX_DEPTH - 1)).is_ok());
-        assert!(matches!(prepared(&nested(MAX_DEPTH)), Err(StoreError::TooDeep { limit: MAX_DEPTH })));
+        assert!(matches!(prepared(&nested(MAX_DEPTH)), Err(StoreError::TooDeep(MAX_DEPTH))));
         assert!(matches!(prepared(&json!("x".repeat(MAX_EVENT + 1))), Err(StoreError::TooLarge { .. })));
     }
 }

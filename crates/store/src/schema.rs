@@ -63,10 +63,10 @@ pub(crate) fn checked_version(connection: &Connection, path: &Path) -> Result<u3
         let tables: i64 = connection
             .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
             .map_err(failed)?;
-        return if tables == 0 { Ok(0) } else { Err(StoreError::NotAStore { path: path.to_owned() }) };
+        return if tables == 0 { Ok(0) } else { Err(StoreError::NotAStore(path.to_owned())) };
     }
     if application != i64::from(APPLICATION) {
-        return Err(StoreError::NotAStore { path: path.to_owned() });
+        return Err(StoreError::NotAStore(path.to_owned()));
     }
     let found = u32::try_from(version).unwrap_or(u32::MAX);
     if found > SCHEMA_VERSION {

@@ -91,8 +91,7 @@ impl Store {
 
     /// The same, with an id that was made before: a child's parent may have to name it first.
     pub fn begin_as(&self, id: SessionId, started: Started) -> Result<Appended, StoreError> {
-        let kind = EventKind::Started(started);
-        Self::ticket(|tell| self.hand_in(id, Open::New, kind, tell))?.wait()
+        self.hand_in(id, Open::New, EventKind::Started(started))?.wait()
     }
 
     /// Appends an event, and is back when no kill can take it away; where it announces something that cannot be undone
@@ -104,39 +103,13 @@ impl Store {
     /// Hands an event in without waiting. Events of one thread are written in the order in which they were handed in. It waits
     /// only when very many are on their way already.
     pub fn submit(&self, session: SessionId, kind: EventKind) -> Result<Ticket, StoreError> {
-        Self::ticket(|tell| self.hand_in(session, Open::Existing, kind, tell))
+        self.hand_in(session, Open::Existing, kind)
     }
 
-    /// The same, for those who have no thread to wait with: `then` is called by the writer when the event is written or
-    /// cannot be, and must be quick, since everybody else waits meanwhile.
-    pub fn append_then(
-        &self,
-        session: SessionId,
-        kind: EventKind,
-        then: impl FnOnce(Result<Appended, StoreError>) + Send + 'static,
-    ) -> Result<(), StoreError> {
-        self.hand_in(session, Open::Existing, kind, Box::new(then))
-    }
-
-    fn hand_in(
-        &self,
-        session: SessionId,
-        open: Open,
-        kind: EventKind,
-        acknowledge: Box<dyn FnOnce(Result<Appended, StoreError>) + Send>,
-    ) -> Result<(), StoreError> {
+    fn hand_in(&self, session: SessionId, open: Open, kind: EventKind) -> Result<Ticket, StoreError> {
         let event = Box::new(Prepared::new(Timestamp::now(), kind, &*self.redact)?);
-        self.shared.writer.append(Append { session, open, event, acknowledge })
-    }
-
-    fn ticket(
-        hand_in: impl FnOnce(Box<dyn FnOnce(Result<Appended, StoreError>) + Send>) -> Result<(), StoreError>,
-    ) -> Result<Ticket, StoreError> {
-        let (tell, told) = sync_channel(1);
-        hand_in(Box::new(move |answer| {
-            // A ticket that was thrown away is nobody who waits.
-            let _ = tell.send(answer);
-        }))?;
+        let (acknowledge, told) = sync_channel(1);
+        self.shared.writer.append(Append { session, open, event, acknowledge })?;
         Ok(Ticket { told })
     }
 
@@ -164,10 +137,7 @@ impl Store {
 
     /// The summary of one session.
     pub fn session(&self, id: SessionId) -> Result<Summary, StoreError> {
-        self.shared
-            .readers
-            .read(|connection| Summary::of(connection, id))?
-            .ok_or(StoreError::NoSession { id })
+        self.shared.readers.read(|connection| Summary::of(connection, id))?.ok_or(StoreError::NoSession(id))
     }
 
     /// Takes the right to go on with a session, or says that somebody has it: [`StoreError::AtWork`].
@@ -180,7 +150,7 @@ impl Store {
         // Asked first: a session that ends meanwhile is then at work for a moment longer, and never broken off.
         let is_at_work = self.shared.leases.is_at_work(id);
         let read = self.shared.readers.read(|connection| standing::read(connection, id))?;
-        let (summary, begun, is_imported) = read.ok_or(StoreError::NoSession { id })?;
+        let (summary, begun, is_imported) = read.ok_or(StoreError::NoSession(id))?;
         let state = match summary.outcome {
             _ if is_at_work => SessionState::AtWork,
             Some(outcome) => SessionState::Ended(outcome),
@@ -201,7 +171,7 @@ impl Store {
 
     /// The session that somebody means by a whole id, the beginning of one, or at least four letters of its end.
     pub fn find(&self, typed: &str) -> Result<SessionId, StoreError> {
-        let not_found = || StoreError::NotFound { text: typed.chars().take(64).collect() };
+        let not_found = || StoreError::NotFound(typed.chars().take(64).collect());
         let text = as_written(typed).ok_or_else(not_found)?;
         let mut found = self.shared.readers.read(|connection| {
             // `~` comes after every letter of an id.

@@ -39,8 +39,8 @@ pub struct Appended {
     pub position: u64,
 }
 
-/// What to call when an event is written, or cannot be.
-pub(crate) type Acknowledge = Box<dyn FnOnce(Result<Appended, StoreError>) + Send>;
+/// Who is told when an event is written, or cannot be.
+pub(crate) type Acknowledge = SyncSender<Result<Appended, StoreError>>;
 
 /// A job that has the connection for itself.
 type Alone = Box<dyn FnOnce(Result<&mut Connection, StoreError>) + Send>;
@@ -108,10 +108,7 @@ impl Drop for Writer {
     fn drop(&mut self) {
         drop(self.jobs.take());
         if let Some(thread) = self.thread.take() {
-            // An acknowledgement may hold the last handle: the thread cannot wait for itself.
-            if thread.thread().id() != thread::current().id() {
-                let _ = thread.join();
-            }
+            let _ = thread.join();
         }
     }
 }
@@ -191,7 +188,8 @@ impl Work {
         let result = self.transaction(batch, &mut told);
         self.bell.ring();
         for (acknowledge, answer) in told {
-            acknowledge(result.clone().and(answer));
+            // A ticket that was thrown away is nobody who waits.
+            let _ = acknowledge.send(result.clone().and(answer));
         }
     }
 

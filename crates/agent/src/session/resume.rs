@@ -106,7 +106,7 @@ impl Session {
 /// The right to work on a session.
 pub(super) fn lease(store: &Store, id: SessionId) -> Result<Lease, SessionError> {
     store.lease(id).map_err(|error| match error {
-        StoreError::AtWork { id } => SessionError::Busy(id),
+        StoreError::AtWork(id) => SessionError::Busy(id),
         other => other.into(),
     })
 }

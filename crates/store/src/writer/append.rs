@@ -34,8 +34,8 @@ pub(crate) fn insert(
     let (number, seq) = match (found, open) {
         (Some((number, last)), Open::Existing) => (number, last + 1),
         (None, Open::New) => (begin(connection, session, event)?, 1),
-        (Some(_), Open::New) => return Ok(Err(StoreError::SessionExists { id: session })),
-        (None, Open::Existing) => return Ok(Err(StoreError::NoSession { id: session })),
+        (Some(_), Open::New) => return Ok(Err(StoreError::SessionExists(session))),
+        (None, Open::Existing) => return Ok(Err(StoreError::NoSession(session))),
     };
     connection
         .prepare_cached(

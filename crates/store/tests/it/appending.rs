@@ -1,4 +1,3 @@
-use std::sync::mpsc::channel;
 use std::thread;
 
 use metier_store::{
@@ -50,39 +49,11 @@ fn an_event_that_cannot_be_taken_fails_alone() {
         .map(metier_store::Ticket::wait)
         .collect();
     assert_eq!(tickets.iter().filter(|answer| answer.is_ok()).count(), 3);
-    assert_eq!(tickets[1], Err(StoreError::NoSession { id: nobody }));
-    assert_eq!(store.begin_as(session, request("again")), Err(StoreError::SessionExists { id: session }));
+    assert_eq!(tickets[1], Err(StoreError::NoSession(nobody)));
+    assert_eq!(store.begin_as(session, request("again")), Err(StoreError::SessionExists(session)));
     let large = store.append(session, said(&"x".repeat(MAX_EVENT + 1)));
     assert!(matches!(large, Err(StoreError::TooLarge { what: "the event", limit: MAX_EVENT, .. })));
     assert_eq!(store.session(session).unwrap().last_seq, 4);
-}
-
-#[test]
-fn whoever_has_no_thread_to_wait_with_is_called_back() {
-    let store = Store::in_memory().unwrap();
-    let session = store.begin(request("x")).unwrap();
-    let (tell, told) = channel();
-    store.append_then(session, said("y"), move |answer| tell.send(answer).unwrap()).unwrap();
-    assert_eq!(told.recv().unwrap().unwrap().seq, 2);
-}
-
-#[test]
-fn the_last_handle_may_go_in_a_call_back() {
-    let store = Store::in_memory().unwrap();
-    let session = store.begin(request("x")).unwrap();
-    let (tell, told) = channel();
-    let (handle, wait) = channel::<()>();
-    let last = store.clone();
-    store
-        .append_then(session, said("y"), move |_| {
-            wait.recv().unwrap();
-            drop(last);
-            tell.send(()).unwrap();
-        })
-        .unwrap();
-    drop(store);
-    handle.send(()).unwrap();
-    told.recv().unwrap();
 }
 
 #[test]

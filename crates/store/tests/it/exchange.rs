@@ -108,7 +108,7 @@ fn sessions_are_exported_with_their_children_and_nothing_else() {
     assert!(text.contains(&child.to_string()) && !text.contains("other") && !text.contains("memory"));
     let nobody = SessionId::new().unwrap();
     let none = store.export(&Export::Sessions(vec![nobody]), &mut Vec::new());
-    assert_eq!(none, Err(StoreError::NoSession { id: nobody }));
+    assert_eq!(none, Err(StoreError::NoSession(nobody)));
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn what_is_forgotten_is_in_no_byte_of_the_files() {
             .len()
     };
     assert_eq!((found("quartzzebra"), found("harmless")), (0, 1));
-    assert_eq!(store.append(secret[0], said("x")), Err(StoreError::NoSession { id: secret[0] }));
+    assert_eq!(store.append(secret[0], said("x")), Err(StoreError::NoSession(secret[0])));
 
     assert_eq!(store.forget(Forget::Everything).unwrap().traces, Traces::None);
     for word in ["sharedwalrus", "stays", "harmless"] {
@@ -132,7 +132,7 @@ fn another_process_that_writes_for_too_long_is_named() {
     let other = rusqlite::Connection::open(&file).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     // Nothing can be deleted, so nothing was.
-    assert_eq!(store.forget(Forget::Session(session)), Err(StoreError::Busy { path: file }));
+    assert_eq!(store.forget(Forget::Session(session)), Err(StoreError::Busy(file)));
     assert!(store.session(session).is_ok());
 }
 
@@ -146,7 +146,7 @@ fn a_store_at_its_limit_says_that_traces_are_left_until_there_is_room() {
         let words: Vec<String> = (0..80).map(|number| format!("word{}", message * 80 + number)).collect();
         store.append(large, said(&words.join(" "))).err()
     });
-    assert!(matches!(full, Some(StoreError::Full { .. })), "{full:?}");
+    assert!(matches!(full, Some(StoreError::Full(_))), "{full:?}");
     let forgotten = store.forget(Forget::Session(small)).unwrap();
     assert_eq!((forgotten.sessions, forgotten.traces), (1, Traces::NoRoom));
     assert!(store.session(small).is_err());
@@ -181,7 +181,7 @@ fn several_are_forgotten_at_once_or_not_at_all() {
     let other = store.begin(request("other")).unwrap();
     let unknown = SessionId::new().unwrap();
     let orders = vec![Forget::Session(other), Forget::Session(unknown)];
-    assert_eq!(store.forget_all(orders), Err(StoreError::NoSession { id: unknown }));
+    assert_eq!(store.forget_all(orders), Err(StoreError::NoSession(unknown)));
     assert!(store.session(other).is_ok());
     // The parent takes the child along, which is named as well.
     let orders = vec![Forget::Session(parent), Forget::Session(child), Forget::Session(other)];

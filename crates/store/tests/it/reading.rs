@@ -114,9 +114,9 @@ fn a_session_is_found_by_its_beginning_or_its_end() {
         ("01hzzzzzzzaaaaaaaaaaaaaaa1", Ok(ids[0])),
         ("bb22", Ok(ids[1])),
         ("aaaaal", Ok(ids[0])),
-        ("b22", Err(StoreError::NotFound { text: "b22".to_owned() })),
-        ("", Err(StoreError::NotFound { text: String::new() })),
-        ("%", Err(StoreError::NotFound { text: "%".to_owned() })),
+        ("b22", Err(StoreError::NotFound("b22".to_owned()))),
+        ("", Err(StoreError::NotFound(String::new()))),
+        ("%", Err(StoreError::NotFound("%".to_owned()))),
         ("01h", Err(StoreError::Ambiguous { text: "01h".to_owned(), found: vec![ids[1], ids[0]] })),
     ] {
         assert_eq!(store.find(typed), expect, "{typed}");

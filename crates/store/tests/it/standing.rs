@@ -97,7 +97,7 @@ fn a_lease_is_held_against_other_processes_and_ends_with_its_own() {
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     assert!(lines.map_while(Result::ok).any(|line| line == "leased"), "the child ended by itself");
     assert_eq!(store.standing(id).unwrap().state, SessionState::AtWork);
-    assert!(matches!(store.lease(id), Err(StoreError::AtWork { id: busy }) if busy == id));
+    assert!(matches!(store.lease(id), Err(StoreError::AtWork(busy)) if busy == id));
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(store.standing(id).unwrap().state, SessionState::BrokenOff);
