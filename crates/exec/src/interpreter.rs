@@ -63,12 +63,9 @@ pub enum LaunchError {
     },
     /// Neither may it be executed nor does it say who runs it.
     #[error(
-        "Cannot execute '{script}': interpreter not found or file not executable; give it an extension such as `.py`, a `#!` line, or make it executable with `chmod +x`"
+        "Cannot execute '{0}': interpreter not found or file not executable; give it an extension such as `.py`, a `#!` line, or make it executable with `chmod +x`"
     )]
-    NotExecutable {
-        /// The script.
-        script: String,
-    },
+    NotExecutable(String),
     /// Its `#!` line names a program that is not shown to scripts.
     #[error(
         "Cannot execute '{script}': bad interpreter `{interpreter}`: it is neither in the system's folders nor what the search path finds by this name; write `#!/usr/bin/env NAME`, and add the program's folder to PATH"
@@ -81,12 +78,9 @@ pub enum LaunchError {
     },
     /// Its `#!` line has options of `env` that metier does not read.
     #[error(
-        "Cannot execute '{script}': its `#!` line cannot be read; write `#!/usr/bin/env NAME` or `#!/usr/bin/env -S NAME OPTIONS`"
+        "Cannot execute '{0}': its `#!` line cannot be read; write `#!/usr/bin/env NAME` or `#!/usr/bin/env -S NAME OPTIONS`"
     )]
-    UnknownLine {
-        /// The script.
-        script: String,
-    },
+    UnknownLine(String),
     /// This node does not run TypeScript.
     #[error("Cannot execute '{script}': node {} does not run TypeScript; install node 22.6 or later, or compile the script to `.js`", version(.node.as_ref()))]
     NoTypes {
@@ -174,8 +168,8 @@ fn direct(script: &SkillScript, file: &Path, path: &SearchPath) -> Result<Launch
         Ok(None) if script.executable => {
             Shebang { program: PLAIN.to_owned(), arguments: Vec::new(), by_env: false }
         }
-        Ok(None) => return Err(LaunchError::NotExecutable { script: name() }),
-        Err(NotUnderstood) => return Err(LaunchError::UnknownLine { script: name() }),
+        Ok(None) => return Err(LaunchError::NotExecutable(name())),
+        Err(NotUnderstood) => return Err(LaunchError::UnknownLine(name())),
     };
     let Shebang { program: named, mut arguments, by_env } = shebang;
     let program = if named.contains('/') {

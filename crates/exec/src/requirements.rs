@@ -5,7 +5,6 @@
 //! skill, for whoever reads it can still do the work by hand.
 
 use std::ffi::OsStr;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use metier_skill::{Requires, Tool};
@@ -77,15 +76,6 @@ pub struct RequirementContext<'a> {
     pub system: &'a str,
     /// The tools of the agent by their names, where there is an agent; without one they are not judged.
     pub tools: Option<&'a [&'a str]>,
-}
-
-impl fmt::Debug for RequirementContext<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RequirementContext")
-            .field("system", &self.system)
-            .field("tools", &self.tools)
-            .finish_non_exhaustive()
-    }
 }
 
 /// Whether a script would see a variable.

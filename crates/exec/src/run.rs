@@ -88,11 +88,8 @@ pub enum RunError {
     #[error("its files cannot be copied, so that nothing else than what was approved runs: {0}")]
     NotCopied(metier_files::Error),
     /// It changed between the decision and the start.
-    #[error("'{script}' changed while it was started; look at it and try again")]
-    Changed {
-        /// The script.
-        script: String,
-    },
+    #[error("'{0}' changed while it was started; look at it and try again")]
+    Changed(String),
     /// It may not happen, or not without a yes: then the decision has the question.
     #[error("{decision}")]
     Gate {

@@ -1,7 +1,6 @@
 //! The planner as a model.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -74,12 +73,6 @@ impl ChatModel for OfflinePlanner {
 
     fn is_planner(&self) -> bool {
         true
-    }
-}
-
-impl fmt::Debug for OfflinePlanner {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "OfflinePlanner({})", self.id)
     }
 }
 

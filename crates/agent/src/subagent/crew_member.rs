@@ -50,12 +50,3 @@ impl CrewMember {
 fn bare(reference: &str) -> &str {
     reference.rsplit_once(':').map_or(reference, |(_, name)| name)
 }
-
-impl std::fmt::Debug for CrewMember {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CrewMember")
-            .field("name", &self.name)
-            .field("part", &self.part)
-            .finish_non_exhaustive()
-    }
-}

@@ -131,7 +131,7 @@ impl PlannedScript<'_> {
     ) -> Result<LocatedScript, RunError> {
         let found = locate(env, context, self.name, self.arguments)?;
         if found.action.deed != approved.action.deed {
-            return Err(RunError::Changed { script: self.name.to_owned() });
+            return Err(RunError::Changed(self.name.to_owned()));
         }
         Ok(found)
     }
