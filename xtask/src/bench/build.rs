@@ -99,11 +99,14 @@ fn rebuild(repository: &Repository) -> Result<()> {
     let build = || Cargo::new(repository, ["build", "--locked"]);
     build().show()?;
     let path = repository.root().join(TOUCHED);
-    let touched = File::options().append(true).open(&path);
-    touched
-        .and_then(|file| file.set_modified(SystemTime::now()))
-        .with_context(|| format!("{} cannot be touched", path.display()))?;
-    let (wall, processor) = timed(build())?;
+    let context = || format!("{} cannot be touched", path.display());
+    let file = File::options().append(true).open(&path).with_context(context)?;
+    let before = file.metadata()?.modified()?;
+    file.set_modified(SystemTime::now()).with_context(context)?;
+    let measured = timed(build());
+    // Nothing changed, so builds with other profiles need not start over.
+    file.set_modified(before).with_context(context)?;
+    let (wall, processor) = measured?;
     println!("\ndev build after a change in {TOUCHED}: {wall:.1} s, processor {processor:.1} s");
     Ok(())
 }
