@@ -2,7 +2,6 @@
 
 #![expect(
     clippy::disallowed_methods,
-    clippy::print_stderr,
     clippy::unwrap_used,
     reason = "tests make and look at folders of their own"
 )]

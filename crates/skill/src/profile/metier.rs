@@ -6,6 +6,7 @@ use crate::code;
 use crate::manifest::is_known_key;
 use metier_diagnostic::Span;
 
+#[expect(clippy::unnecessary_wraps, reason = "other clients refuse files, and all stand in one table")]
 pub(super) fn judge(bench: &mut Bench, file: &FileView<'_>) -> Result<(), Refusal> {
     for entry in file.entries() {
         let opinion = if is_known_key(&entry.key) { Opinion::same() } else { Opinion::ignored() };

@@ -11,6 +11,7 @@ use metier_diagnostic::Span;
 /// The keys it acts on as metier does.
 const ACTED_ON: [&str; 6] = ["name", "description", "model", "maxTurns", "tools", "tags"];
 
+#[expect(clippy::unnecessary_wraps, reason = "other clients refuse files, and all stand in one table")]
 pub(super) fn judge(bench: &mut Bench, file: &FileView<'_>) -> Result<(), Refusal> {
     for entry in file.entries() {
         bench.key(&entry, opinion(&entry, file.manifest()));
